@@ -1,0 +1,3 @@
+export { mcp } from './mcp.ts';
+export { serve } from './serve.ts';
+export { tool } from './tool.ts';

@@ -1,0 +1,112 @@
+import type { AddressInfo } from 'node:net';
+import { serve as listen } from '@hono/node-server';
+import type { App } from '../../app.ts';
+import { createMcpHttp } from '../../mcp/http.ts';
+import { createRestServer } from '../../rest/server.ts';
+import { defineCommand, type Terminal, UsageError, type Values } from '../command.ts';
+import { makeDemo } from '../demo.ts';
+import { findToken } from '../token.ts';
+import { announce, openApp, workspaceOptions } from '../workspace-options.ts';
+
+const maxBodyBytes = 16 * 1024 * 1024;
+const drainMs = 10_000;
+
+const options = {
+  ...workspaceOptions,
+  demo: {
+    type: 'boolean',
+    summary: 'serve a workspace named demo, kept in the data directory and made on first start',
+  },
+  host: { type: 'string', value: 'HOST', summary: 'address to listen on (127.0.0.1)' },
+  port: { type: 'string', value: 'PORT', summary: 'port to listen on (7070); 0 takes a free one' },
+  addr: { type: 'string', value: 'HOST:PORT', summary: 'both of them at once' },
+  'allow-host': {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    summary: 'a name clients may call this server by; may be repeated',
+  },
+  data: { type: 'string', value: 'DIR', summary: 'where the server keeps what is its own' },
+} as const;
+
+export const serve = defineCommand({
+  name: 'serve',
+  usage: 'croft serve [--workspace DIR | --workspaces SPEC | --demo] [--host HOST] [--port PORT] [--data DIR] …',
+  summary: 'serve many agents over HTTP: MCP at /mcp',
+  options,
+  async run({ values }, terminal) {
+    const data = values.data ?? terminal.config.data;
+    const address = toAddress(values);
+    const token = findToken(data, terminal.config.token);
+    using app = openApp(values, values.demo ? [makeDemo(data)] : undefined);
+    announce(values, app.workspaces.names, terminal);
+
+    const server = await start(
+      app,
+      { ...address, token: token.value, hostNames: values['allow-host'] ?? [] },
+      terminal,
+    );
+    welcome(server.url, token, terminal);
+    if (!terminal.stop.aborted) await new Promise((resolve) => terminal.stop.addEventListener('abort', resolve));
+    await server.stop();
+    return 0;
+  },
+});
+
+interface StartOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly token: string;
+  readonly hostNames: readonly string[];
+}
+
+async function start(app: App, { host, port, token, hostNames }: StartOptions, { stderr, stop }: Terminal) {
+  const onError = (error: Error) => stderr.write(`croft: ${error.message}${causeOf(error)}\n`);
+  const mcp = createMcpHttp(app, 'server', { maxBodyBytes, onError });
+  const rest = createRestServer({
+    token,
+    hostNames,
+    maxBodyBytes,
+    onError,
+    isStopping: () => stop.aborted,
+    mcp: mcp.fetch,
+  });
+
+  const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
+  const server = listen({ fetch: rest.fetch, hostname: host, port }, resolve);
+  server.once('error', (thrown) => reject(new UsageError(`cannot listen on ${host}:${port}: ${thrown.message}`)));
+  const bound = await promise;
+
+  return {
+    url: `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`,
+    /** Takes no new connection, lets the calls under way end, then lets go of the clients that stay. */
+    async stop(): Promise<void> {
+      const closed = new Promise((done) => server.close(done));
+      await app.toolbox.idle(drainMs);
+      await mcp.close();
+      if ('closeAllConnections' in server) server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function welcome(url: string, token: ReturnType<typeof findToken>, { stdout }: Terminal): void {
+  const headers = { Authorization: `Bearer ${token.file === undefined ? `\${CROFT_TOKEN}` : token.value}` };
+  const configuration = { mcpServers: { croft: { type: 'http', url: `${url}/mcp`, headers } } };
+  stdout.write(`croft listening on ${url}\n`);
+  stdout.write(`token: ${token.file ?? 'from CROFT_TOKEN'}\n`);
+  stdout.write(`MCP client configuration:\n${JSON.stringify(configuration, null, 2)}\n`);
+}
+
+function toAddress({ host, port, addr }: Values<typeof options>) {
+  const [, addrHost, addrPort] = /^(.*):(\d+)$/.exec(addr ?? '') ?? [];
+  if (addr !== undefined && addrPort === undefined) throw new UsageError(`--addr takes HOST:PORT, not ${addr}`);
+  const number = Number(port ?? addrPort ?? 7070);
+  if (!Number.isInteger(number) || number < 0 || number > 65_535)
+    throw new UsageError(`--port takes 0 to 65535, not ${port ?? addrPort}`);
+  return { host: host ?? (addrHost || '127.0.0.1'), port: number };
+}
+
+function causeOf({ cause }: Error): string {
+  return cause instanceof Error ? `: ${cause.stack ?? cause.message}` : '';
+}

@@ -1,0 +1,47 @@
+import { version } from '../version.ts';
+import { parseArguments } from './arguments.ts';
+import { type Command, type Terminal, UsageError } from './command.ts';
+import * as commandsByName from './commands/index.ts';
+
+const commands = Object.values(commandsByName);
+
+/** Answers the exit code. Data goes to standard output, talk to standard error. */
+export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const [name = '', ...rest] = argv;
+  if (['-v', '--version', 'version'].includes(name)) return print(terminal, `croft ${version}\n`);
+  const command = commands.find((known) => known.name === name);
+  if (!command) return explain(name, terminal);
+  if (rest.includes('--help') || rest.includes('-h')) return print(terminal, describe(command));
+  try {
+    return await command.run(parseArguments(command, rest), terminal);
+  } catch (thrown) {
+    if (!(thrown instanceof UsageError)) throw thrown;
+    terminal.stderr.write(`${thrown.message}\n`);
+    return 1;
+  }
+}
+
+function explain(name: string, terminal: Terminal): number {
+  const overview = ['croft: workspaces, sandboxes and a fence for coding agents', '', ...commands.map(toRow), ''].join(
+    '\n',
+  );
+  if (['', 'help', '--help', '-h'].includes(name)) return print(terminal, overview);
+  terminal.stderr.write(`there is no command ${name}\n\n${overview}`);
+  return 1;
+}
+
+function toRow({ name, summary }: Command): string {
+  return `  croft ${name.padEnd(8)} ${summary}`;
+}
+
+function describe({ usage, summary, options }: Command): string {
+  const rows = Object.entries(options).map(([flag, { value = '', summary: about }]) => {
+    return `  ${`--${flag} ${value}`.padEnd(24)} ${about}`;
+  });
+  return [usage, '', `  ${summary}`, '', ...rows, ''].join('\n');
+}
+
+function print({ stdout }: Terminal, text: string): number {
+  stdout.write(text);
+  return 0;
+}

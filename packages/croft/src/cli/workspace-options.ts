@@ -1,0 +1,48 @@
+import { type AppOptions, createApp } from '../app.ts';
+import { parseWorkspaceSpec } from '../core/workspace-spec.ts';
+import { goQuote } from '../lib/go-quote.ts';
+import { type Options, type Terminal, UsageError, type Values } from './command.ts';
+
+/** The flags of every command that opens workspaces. */
+export const workspaceOptions = {
+  workspace: { type: 'string', value: 'DIR', summary: 'the one workspace; the current directory if left out' },
+  workspaces: { type: 'string', value: 'SPEC', summary: 'several: name=dir,name=dir or dir,dir' },
+  readonly: { type: 'boolean', summary: 'only tools that read' },
+  events: { type: 'string', value: 'FILE', summary: 'append lifecycle events to FILE, a JSON line each' },
+} as const satisfies Options;
+
+type WorkspaceValues = Values<typeof workspaceOptions>;
+
+/** What is wrong with the workspaces stops the program, with the reason. */
+export function openApp(values: WorkspaceValues, fallback?: AppOptions['workspaces']) {
+  try {
+    const workspaces = toSources(values) ?? fallback ?? [{ path: '.' }];
+    return createApp({ workspaces, readOnly: values.readonly ?? false, eventsFile: values.events });
+  } catch (thrown) {
+    throw new UsageError(`workspace: ${thrown instanceof Error ? thrown.message : thrown}`);
+  }
+}
+
+/** Says at start what an operator would want to know had it been set by mistake. */
+export function announce(
+  { workspaces, readonly }: WorkspaceValues,
+  names: readonly string[],
+  { stderr }: Terminal,
+): void {
+  if (workspaces !== undefined) {
+    stderr.write(`croft multi-workspace mode: ${names.length} workspaces configured (${names.join(', ')})\n`);
+  }
+  if (readonly) stderr.write('croft running in read-only mode (mutating tools not registered)\n');
+}
+
+function toSources({ workspace, workspaces }: WorkspaceValues): AppOptions['workspaces'] | undefined {
+  if (workspace !== undefined && workspaces !== undefined) {
+    throw new Error(
+      `-workspace ${goQuote(workspace)} and -workspaces ${goQuote(workspaces)} are mutually exclusive; use one`,
+    );
+  }
+  if (workspaces !== undefined) return parseWorkspaceSpec(workspaces);
+  if (workspace === undefined) return undefined;
+  if (workspace === '') throw new Error('resolve workspace root: the path is empty');
+  return [{ path: workspace }];
+}

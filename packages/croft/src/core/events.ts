@@ -1,0 +1,31 @@
+import type { LifecycleEvent, LifecycleEventName } from '@croft/protocol';
+
+export type Emit = (event: LifecycleEventName, fields: Record<string, unknown>) => void;
+
+export interface EventSink {
+  write(event: LifecycleEvent): void;
+}
+
+/** Numbers and dates the events of one program. A sink that fails never fails the call it tells of. */
+export function createEmitter(sinks: readonly EventSink[], now: () => Date): Emit {
+  let sequence = 0;
+  return (event, fields) => {
+    if (sinks.length === 0) return;
+    const record = { event, sequence: ++sequence, ts: now().toISOString(), fields };
+    for (const sink of sinks) sink.write(record);
+  };
+}
+
+const maxFieldLength = 80;
+
+/** The arguments of a call, short enough to log: whole files do not belong in an event. */
+export function summarize(input: unknown): Record<string, unknown> {
+  if (typeof input !== 'object' || input === null) return {};
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, shorten(value)]));
+}
+
+function shorten(value: unknown): unknown {
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return text.length > maxFieldLength ? `${text.slice(0, maxFieldLength)}…` : text;
+}

@@ -1,0 +1,86 @@
+export type FileKind = 'file' | 'directory' | 'link' | 'other';
+
+export interface FileStat {
+  /** Where the file really is: relative to the root, every link resolved. The root itself is `''`. */
+  readonly path: string;
+  readonly kind: FileKind;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+/** A file and the version of its content: equal versions mean equal bytes. */
+export interface FileVersion extends FileStat {
+  readonly version: string;
+}
+
+export interface FileContent extends FileVersion {
+  readonly bytes: Buffer;
+}
+
+export interface DirectoryEntry {
+  readonly name: string;
+  readonly kind: FileKind;
+  readonly size: number;
+  /** Where a link says it leads. */
+  readonly target?: string;
+}
+
+export interface DirectoryListing {
+  readonly path: string;
+  readonly entries: readonly DirectoryEntry[];
+  /** There was more than `limit`. */
+  readonly cut: boolean;
+}
+
+/** What must hold for a write to happen: nothing there yet, or exactly this version. */
+export type Precondition = 'absent' | { readonly version: string };
+
+export interface Removal {
+  readonly path: string;
+  readonly kind: FileKind;
+  readonly removed: number;
+}
+
+/**
+ * The files of one workspace. The only way to them, on every kind of storage.
+ *
+ * Paths are relative to the root, or absolute below a name of the root. No operation reads or changes
+ * anything outside the root, also while others swap links and directories under it; an attempt throws
+ * `E_SANDBOX_VIOLATION`. Every other failure is an `AppError` too.
+ */
+export interface Files {
+  /** Follows a link at the end. Throws `E_FILE_NOT_FOUND`. */
+  stat(path: string): Promise<FileStat>;
+
+  /** A regular file, whole. Throws `E_TOO_LARGE` over `maxBytes`. */
+  read(path: string, options?: { maxBytes?: number }): Promise<FileContent>;
+
+  /** As `read`, in pieces and without a limit. The version is of the stat when the file is over `maxHashedBytes`. */
+  open(path: string): Promise<OpenFile>;
+
+  /** The version alone, for a precondition. `undefined` when there is no such file. */
+  version(path: string): Promise<FileVersion | undefined>;
+
+  /** One directory, sorted by name, at most `limit` entries read. */
+  list(path: string, options: { limit: number }): Promise<DirectoryListing>;
+
+  /** Changes that are newest first need many stats; a path that is gone gives 0. Links are not followed. */
+  modifiedTimes(paths: readonly string[]): number[];
+
+  /**
+   * Replaces or creates a file, with its missing directories: all of it or nothing, durable on return.
+   * Keeps the mode of a file that is there. Throws `E_STALE` or `E_ALREADY_EXISTS` when `expect` does not hold.
+   */
+  write(path: string, bytes: Uint8Array, options?: { expect?: Precondition }): Promise<FileVersion>;
+
+  /** Removes a file, a link (never what it leads to) or a directory. */
+  remove(path: string, options: { recursive: boolean; signal: AbortSignal }): Promise<Removal>;
+
+  /** Moves a file, a link or a directory to a name that is free. Throws `E_ALREADY_EXISTS`. */
+  rename(from: string, to: string): Promise<{ from: string; to: string; kind: FileKind }>;
+}
+
+export interface OpenFile extends AsyncDisposable {
+  readonly stat: FileStat;
+  chunks(): AsyncIterable<Buffer>;
+}

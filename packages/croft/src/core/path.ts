@@ -1,0 +1,55 @@
+import { AppError } from '@croft/protocol';
+
+const maxPathLength = 4096;
+const maxNameBytes = 255;
+
+/**
+ * The names along a caller's path, from the root down. Lexical only: `a/../b` is `b`, `..hidden` is a name.
+ *
+ * `roots` are the absolute names of the root. Throws `E_SANDBOX_VIOLATION` for a path that leaves it and
+ * `E_INVALID_PATH` for one that no file can have.
+ */
+export function toSegments(path: string, roots: readonly string[]): string[] {
+  if (path.includes('\0')) throw new AppError('E_INVALID_PATH', 'path holds a NUL byte');
+  if (path.length > maxPathLength) throw tooLong('path', maxPathLength);
+
+  const relative = path.startsWith('/') ? belowRoot(path, roots) : path;
+  if (relative === undefined) throw outsideRoot(path, 'absolute path');
+
+  const segments: string[] = [];
+  for (const name of relative.split('/')) {
+    if (name === '' || name === '.') continue;
+    if (name !== '..') {
+      if (name.length * 3 > maxNameBytes && Buffer.byteLength(name) > maxNameBytes) throw tooLong('name', maxNameBytes);
+      segments.push(name);
+    } else if (segments.pop() === undefined) throw outsideRoot(path, 'path climbs above the root');
+  }
+  return segments;
+}
+
+/** What follows the root in an absolute path, by whole names: `/work-evil` is not below `/work`. */
+export function belowRoot(path: string, roots: readonly string[]): string | undefined {
+  const clean = normalize(path);
+  for (const root of roots) {
+    if (clean === root || root === '/') return clean.slice(root.length);
+    if (clean.startsWith(`${root}/`)) return clean.slice(root.length + 1);
+  }
+  return undefined;
+}
+
+export function outsideRoot(path: string, rule: string): AppError {
+  return new AppError('E_SANDBOX_VIOLATION', `path is outside workspace root: ${path}`, { details: { path, rule } });
+}
+
+function tooLong(what: string, max: number): AppError {
+  return new AppError('E_NAME_TOO_LONG', `${what} is too long, at most ${max}`, { details: { max } });
+}
+
+function normalize(absolute: string): string {
+  const names: string[] = [];
+  for (const name of absolute.split('/')) {
+    if (name === '..') names.pop();
+    else if (name !== '' && name !== '.') names.push(name);
+  }
+  return `/${names.join('/')}`;
+}

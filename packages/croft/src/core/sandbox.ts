@@ -1,0 +1,41 @@
+import type { Readable } from 'node:stream';
+
+/** A program to run, by argv and never as a shell string. */
+export interface CommandSpec {
+  readonly argv: readonly [string, ...string[]];
+  /** Aborting ends the program and everything it started. */
+  readonly signal: AbortSignal;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+export interface Running {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Settles when the program is gone and its output has ended. Rejects with an `AppError` if it could not start. */
+  readonly exit: Promise<Exit>;
+  kill(): void;
+}
+
+/** The compute of one workspace: a place where nothing but the system and that workspace can be seen. */
+export interface Sandbox {
+  readonly name: string;
+  /** The workspace as a program inside sees it; commands start there. */
+  readonly workspacePath: string;
+  start(command: CommandSpec): Running;
+}
+
+export interface SandboxSpec {
+  /** The workspace's directory on this machine. */
+  readonly directory: string;
+  readonly workspacePath: string;
+}
+
+/** Code that opens sandboxes of one kind. */
+export interface Provider {
+  readonly name: string;
+  open(spec: SandboxSpec): Promise<Sandbox>;
+}

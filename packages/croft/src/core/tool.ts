@@ -1,0 +1,83 @@
+import type { z } from 'zod';
+import { parse } from './parse.ts';
+import type { Session } from './session.ts';
+import type { Workspace } from './workspace.ts';
+import type { WorkspaceSet } from './workspace-set.ts';
+
+export type ToolAccess = 'read' | 'write' | 'execute';
+
+/** Which workspaces a tool works on: the picked one, the picked one or `all` of them, or none in particular. */
+export type ToolReach = 'one' | 'one-or-all' | 'none';
+
+export interface ToolContext {
+  /** The picked workspace. */
+  readonly workspace: Workspace;
+  readonly workspaces: WorkspaceSet;
+  readonly session: Session;
+  readonly signal: AbortSignal;
+}
+
+export interface Image {
+  readonly data: string;
+  readonly mimeType: string;
+}
+
+export interface ToolResult<Output = Record<string, unknown>> {
+  /** For the model. */
+  readonly text: string;
+  /** For programs: what `output` describes. */
+  readonly structured: Output;
+  readonly image?: Image;
+}
+
+export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly access: ToolAccess;
+  readonly reach: ToolReach;
+  /** Whether calling it again with the same input changes nothing more. */
+  readonly idempotent?: boolean;
+  readonly input: Input;
+  readonly output: Output;
+  /** Other spellings of the name that callers of older systems use. */
+  readonly aliases?: readonly string[];
+  /** Other spellings of arguments, to the name in `input`. */
+  readonly argumentAliases?: Readonly<Record<string, string>>;
+  /** Ends the call with `E_TIMEOUT`. For work that may take long. */
+  readonly timeoutMs?: number;
+  run(input: z.output<Input>, context: ToolContext): Promise<ToolResult<z.input<Output>>>;
+}
+
+/** A tool with its types closed over, so that a toolbox can hold many kinds. */
+export interface Tool extends Omit<ToolDefinition<z.ZodObject, z.ZodObject>, 'run'> {
+  /** Throws `E_INVALID_INPUT` before anything happens. */
+  call(rawInput: unknown, context: ToolContext): Promise<ToolResult>;
+}
+
+/** Declares what a tool takes, gives and does. Policy, limits and records are the toolbox's work. */
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
+  definition: ToolDefinition<Input, Output>,
+): Tool {
+  const { run, ...description } = definition;
+  const { input, output, argumentAliases = {} } = definition;
+  return {
+    ...description,
+    async call(rawInput, context) {
+      const result = await run(parse(input, renameArguments(rawInput, argumentAliases)), context);
+      return { ...result, structured: output.parse(result.structured) };
+    },
+  };
+}
+
+function renameArguments(input: unknown, aliases: Readonly<Record<string, string>>): unknown {
+  if (input === undefined || input === null) return {};
+  if (typeof input !== 'object') return input;
+  let renamed: Record<string, unknown> | undefined;
+  for (const [alias, name] of Object.entries(aliases)) {
+    if (!(alias in input) || name in input) continue;
+    renamed ??= { ...input };
+    renamed[name] = renamed[alias];
+  }
+  return renamed ?? input;
+}

@@ -1,0 +1,50 @@
+import { AppError } from '@croft/protocol';
+import { goQuote } from '../lib/go-quote.ts';
+import type { Workspace } from './workspace.ts';
+
+/** The word that names every workspace at once. No workspace of several may be called so. */
+export const allWorkspaces = 'all';
+
+export type WorkspaceSet = ReturnType<typeof createWorkspaceSet>;
+
+/** The workspaces of one toolbox, and the policy by which a call picks among them. */
+export function createWorkspaceSet(workspaces: readonly Workspace[]) {
+  const byName = new Map(workspaces.map((workspace) => [workspace.name, workspace]));
+  const names = [...byName.keys()].sort();
+  const listed = names.join(', ');
+
+  return {
+    names,
+    list: (): readonly Workspace[] => workspaces,
+
+    /** The default, for tools that are about no workspace in particular. */
+    first(): Workspace {
+      const [first] = workspaces;
+      if (!first) throw new AppError('E_WORKSPACE_REQUIRED', 'no workspace is configured');
+      return first;
+    },
+
+    /** `hint` is what the caller passed as `workspace`, of any type. Agents compare these two messages. */
+    pick(hint: unknown): Workspace {
+      const name = typeof hint === 'string' ? hint.trim() : '';
+      const [only] = workspaces;
+      if (name === '' && only && workspaces.length === 1) return only;
+      if (name === '') {
+        throw new AppError(
+          'E_WORKSPACE_REQUIRED',
+          `multi-workspace sandbox: ${names.length} workspaces configured (${listed}) — pass \`workspace\` to pick one`,
+          { details: { workspaces: names } },
+        );
+      }
+      const workspace = byName.get(name);
+      if (workspace) return workspace;
+      throw new AppError('E_UNKNOWN_WORKSPACE', `unknown workspace ${goQuote(name)}; configured: ${listed}`, {
+        details: { workspace: name, workspaces: names },
+      });
+    },
+
+    /** Whether the caller asked for every workspace at once. A single workspace may itself be called `all`. */
+    isAll: (hint: unknown): boolean =>
+      typeof hint === 'string' && hint.trim() === allWorkspaces && !byName.has(allWorkspaces),
+  };
+}

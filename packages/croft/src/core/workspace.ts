@@ -1,0 +1,17 @@
+import type { Files } from './files.ts';
+import type { Profile } from './profile.ts';
+import type { Sandbox } from './sandbox.ts';
+
+export type WorkspaceAccess = 'read-write' | 'read-only';
+
+/** A durable, named tree of files, and the sandbox its commands run in. */
+export interface Workspace {
+  readonly name: string;
+  /** The root as the model may see it. */
+  readonly root: string;
+  readonly access: WorkspaceAccess;
+  readonly files: Files;
+  /** Opened on first use. Throws `E_SANDBOX_UNAVAILABLE`, and then nothing runs anywhere else. */
+  sandbox(): Promise<Sandbox>;
+  profile(): Promise<Profile>;
+}

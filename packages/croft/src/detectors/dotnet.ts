@@ -1,0 +1,3 @@
+import { defineDetector } from '../core/profile.ts';
+
+export const dotnet = defineDetector('dotnet', ['global.json'], /\.(?:sln|slnx|csproj|fsproj)$/);

@@ -1,0 +1,3 @@
+import { defineDetector } from '../core/profile.ts';
+
+export const ruby = defineDetector('ruby', ['Gemfile']);

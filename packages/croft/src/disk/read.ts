@@ -1,0 +1,122 @@
+import { closeSync, readFileSync, read as readInto, type Stats } from 'node:fs';
+import { promisify } from 'node:util';
+import { AppError } from '@croft/protocol';
+import type { FileContent, FileStat, FileVersion, OpenFile } from '../core/files.ts';
+import { sha256 } from '../lib/sha256.ts';
+import { fileError } from './errors.ts';
+import { kindOf, reopen } from './handles.ts';
+import { missing, type Root, type Spot, walk } from './walk.ts';
+
+/** Files above this are not read whole: no edit, and a version from their stat alone. */
+export const maxWholeBytes = 64 * 1024 * 1024;
+
+/** Below this a read takes less time than handing it to a thread. */
+const maxSyncBytes = 256 * 1024;
+const chunkBytes = 1024 * 1024;
+
+const readChunk = promisify(readInto);
+
+export function readStat(root: Root, path: string): FileStat {
+  using spot = walk(root, path, { follow: true });
+  if (!spot.found) throw missing(path);
+  return toStat(spot.path, spot.found.stats);
+}
+
+export async function readContent(root: Root, path: string, maxBytes = maxWholeBytes): Promise<FileContent> {
+  using spot = walk(root, path, { follow: true });
+  const stats = regularFile(spot, path);
+  if (stats.size > maxBytes) throw tooLarge(path, stats.size, maxBytes);
+  const bytes = await readPlace(spot, stats, maxBytes, path);
+  return { ...toStat(spot.path, stats), bytes, version: sha256(bytes) };
+}
+
+export async function readVersion(root: Root, path: string): Promise<FileVersion | undefined> {
+  using spot = walkIfThere(root, path);
+  if (!spot?.found) return undefined;
+  const stats = regularFile(spot, path);
+  return { ...toStat(spot.path, stats), version: await versionOf(spot.found.handle, stats, path) };
+}
+
+function walkIfThere(root: Root, path: string): Spot | undefined {
+  try {
+    return walk(root, path, { follow: true });
+  } catch (thrown) {
+    if (AppError.is(thrown) && thrown.code === 'E_FILE_NOT_FOUND') return undefined;
+    throw thrown;
+  }
+}
+
+/** Equal only for equal bytes; for a file too large to hash, for one that nobody touched. */
+export async function versionOf(place: number, stats: Stats, path: string): Promise<string> {
+  if (stats.size > maxWholeBytes) return `stat-${stats.ino}-${stats.size}-${stats.mtimeMs}-${stats.ctimeMs}`;
+  return sha256(await readHandle(reopen(place), stats.size, maxWholeBytes, path));
+}
+
+export function openForReading(root: Root, path: string): OpenFile {
+  using spot = walk(root, path, { follow: true });
+  const stats = regularFile(spot, path);
+  const handle = reopen(spot.found?.handle ?? -1);
+  return {
+    stat: toStat(spot.path, stats),
+    async *chunks() {
+      for (let position = 0; ; ) {
+        const chunk = Buffer.allocUnsafe(chunkBytes);
+        const { bytesRead } = await readChunk(handle, chunk, 0, chunkBytes, position);
+        if (bytesRead === 0) return;
+        position += bytesRead;
+        yield chunk.subarray(0, bytesRead);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      closeSync(handle);
+    },
+  };
+}
+
+/** The stat of a spot that holds a regular file: opening a pipe or a device could wait for ever or do something. */
+export function regularFile({ found }: Spot, path: string): Stats {
+  if (!found) throw missing(path);
+  const { stats } = found;
+  if (stats.isDirectory()) throw new AppError('E_NOT_A_FILE', `path is a directory: ${path}`, { details: { path } });
+  if (!stats.isFile()) throw new AppError('E_NOT_A_FILE', `not a regular file: ${path}`, { details: { path } });
+  return stats;
+}
+
+export function toStat(path: string, stats: Stats): FileStat {
+  return { path, kind: kindOf(stats), size: stats.size, mtimeMs: stats.mtimeMs };
+}
+
+async function readPlace(spot: Spot, stats: Stats, maxBytes: number, path: string): Promise<Buffer> {
+  return readHandle(reopen(spot.found?.handle ?? -1), stats.size, maxBytes, path);
+}
+
+async function readHandle(handle: number, size: number, maxBytes: number, path: string): Promise<Buffer> {
+  try {
+    if (size > 0 && size <= maxSyncBytes) return readFileSync(handle);
+    return await readBounded(handle, maxBytes, path);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Stops at the limit however large the file grew since its stat. */
+async function readBounded(handle: number, maxBytes: number, path: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  for (;;) {
+    const chunk = Buffer.allocUnsafe(chunkBytes);
+    const { bytesRead } = await readChunk(handle, chunk, 0, chunkBytes, total).catch((thrown) => {
+      throw fileError(thrown, path);
+    });
+    if (bytesRead === 0) return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, total);
+    total += bytesRead;
+    if (total > maxBytes) throw tooLarge(path, total, maxBytes);
+    chunks.push(chunk.subarray(0, bytesRead));
+  }
+}
+
+function tooLarge(path: string, size: number, max: number): AppError {
+  return new AppError('E_TOO_LARGE', `file is too large: ${path} (${size} bytes, at most ${max})`, {
+    details: { path, size, max },
+  });
+}

@@ -1,0 +1,66 @@
+import { closeSync, opendirSync, rmdirSync, unlinkSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { AppError } from '@croft/protocol';
+import type { Removal } from '../core/files.ts';
+import { errnoOf } from './errors.ts';
+import { at, kindOf, openDirectory } from './handles.ts';
+import { missing, type Root, walk } from './walk.ts';
+import { syncDirectory } from './write.ts';
+
+/** Each level holds a handle. */
+const maxDepth = 1000;
+const entriesPerTurn = 256;
+
+export interface RemoveOptions {
+  readonly recursive: boolean;
+  readonly signal: AbortSignal;
+}
+
+export async function removeAt(root: Root, path: string, { recursive, signal }: RemoveOptions): Promise<Removal> {
+  using spot = walk(root, path, { follow: false });
+  if (!spot.found) throw missing(path);
+  if (spot.path === '') throw new AppError('E_INVALID_INPUT', 'the workspace root cannot be deleted');
+
+  const kind = kindOf(spot.found.stats);
+  let removed = 1;
+  if (kind !== 'directory') unlinkSync(at(spot.directory, spot.name));
+  else if (recursive) removed = await createTreeRemover(signal)(spot.directory, spot.name);
+  else rmdirSync(at(spot.directory, spot.name));
+  await syncDirectory(spot.directory);
+  return { path: spot.path, kind, removed };
+}
+
+/** Works by handles and never follows a link, so that a tree swapped underneath cannot lead it elsewhere. */
+function createTreeRemover(signal: AbortSignal) {
+  let removed = 0;
+
+  return async function removeTree(parent: number, name: string, depth = 0): Promise<number> {
+    if (depth > maxDepth) throw new AppError('E_TOO_LARGE', `the tree is more than ${maxDepth} directories deep`);
+    const directory = openDirectory(parent, name);
+    try {
+      for await (const child of opendirSync(`/proc/self/fd/${directory}`)) {
+        if (!removeLeaf(directory, child.name)) await removeTree(directory, child.name, depth + 1);
+        else if (++removed % entriesPerTurn === 0) await setImmediate();
+        signal.throwIfAborted();
+      }
+    } finally {
+      closeSync(directory);
+    }
+    rmdirSync(at(parent, name));
+    removed += 1;
+    return removed;
+  };
+}
+
+/** False for a directory. */
+function removeLeaf(directory: number, name: string): boolean {
+  try {
+    unlinkSync(at(directory, name));
+    return true;
+  } catch (thrown) {
+    const errno = errnoOf(thrown);
+    if (errno === 'ENOENT') return true;
+    if (errno === 'EISDIR' || errno === 'EPERM') return false;
+    throw thrown;
+  }
+}

@@ -1,0 +1,188 @@
+const maxTableCells = 250_000;
+const chunkChars = 4096;
+const noNewline = '\\ No newline at end of file';
+
+/** A line with its ending, and what became of it. */
+interface Edit {
+  sign: ' ' | '-' | '+';
+  line: string;
+}
+
+/**
+ * The hunks of a unified diff without file header or final newline; '' for equal texts.
+ *
+ * Lines are shown without their `\r`, so a changed line ending looks like a line replaced by itself.
+ * A large rewritten region becomes one replaced block instead of being compared line by line.
+ */
+export function smallDiff(
+  before: string,
+  after: string,
+  { context = 2, maxLines = 80 }: { context?: number; maxLines?: number } = {},
+): string {
+  if (before === after) return '';
+  const prefix = commonPrefixLength(before, after);
+  const suffix = commonSuffixLength(before, after, prefix);
+  const lead = lastLines(before.slice(0, prefix), context);
+  const edits = [
+    ...lead.map(toKept),
+    ...toEdits(
+      splitLines(before.slice(prefix, before.length - suffix)),
+      splitLines(after.slice(prefix, after.length - suffix)),
+    ),
+    ...firstLines(before.slice(before.length - suffix), context).map(toKept),
+  ];
+  const rows = toHunkRows(edits, countNewlines(before, prefix) - lead.length, context);
+  const shown = rows.slice(0, maxLines).map((row) => row.replace(/\r?\n?$/, ''));
+  if (rows.length > maxLines) shown.push(`… (${rows.length - maxLines} more diff lines)`);
+  return shown.join('\n');
+}
+
+/** Counts characters, up to the start of the first line that differs. */
+function commonPrefixLength(before: string, after: string): number {
+  const length = countEqual(
+    before.length,
+    after.length,
+    (from, to) => before.slice(from, to) === after.slice(from, to),
+  );
+  return length === 0 ? 0 : before.lastIndexOf('\n', length - 1) + 1;
+}
+
+function commonSuffixLength(before: string, after: string, prefix: number): number {
+  const length = countEqual(
+    before.length - prefix,
+    after.length - prefix,
+    (from, to) =>
+      before.slice(before.length - to, before.length - from) === after.slice(after.length - to, after.length - from),
+  );
+  const start = before.length - length;
+  if (isLineStart(before, start) && isLineStart(after, after.length - length)) return length;
+  const newline = before.indexOf('\n', start);
+  return newline < 0 ? 0 : before.length - newline - 1;
+}
+
+/** In ever smaller steps: comparing slices is some fifty times faster than comparing characters. */
+function countEqual(oldLength: number, newLength: number, isEqual: (from: number, to: number) => boolean): number {
+  const limit = Math.min(oldLength, newLength);
+  let length = 0;
+  for (let step = chunkChars; step >= 1; step /= 4)
+    while (length + step <= limit && isEqual(length, length + step)) length += step;
+  return length;
+}
+
+function isLineStart(text: string, at: number): boolean {
+  return at === 0 || text[at - 1] === '\n';
+}
+
+function splitLines(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+/g) ?? [];
+}
+
+function lastLines(text: string, count: number): string[] {
+  let start = text.length;
+  for (let left = count; left > 0 && start > 0; left--) start = start > 1 ? text.lastIndexOf('\n', start - 2) + 1 : 0;
+  return splitLines(text.slice(start));
+}
+
+function firstLines(text: string, count: number): string[] {
+  let end = 0;
+  for (let left = count; left > 0 && end < text.length; left--) end = text.indexOf('\n', end) + 1 || text.length;
+  return splitLines(text.slice(0, end));
+}
+
+function countNewlines(text: string, end: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0 && at < end; at = text.indexOf('\n', at + 1)) count++;
+  return count;
+}
+
+function toKept(line: string): Edit {
+  return { sign: ' ', line };
+}
+
+function toEdits(before: string[], after: string[]): Edit[] {
+  const edits: Edit[] = [];
+  let old = 0;
+  let now = 0;
+  for (const [nextOld, nextNow] of [...pairEqualLines(before, after), [before.length, after.length] as const]) {
+    while (old < nextOld) edits.push({ sign: '-', line: before[old++] ?? '' });
+    while (now < nextNow) edits.push({ sign: '+', line: after[now++] ?? '' });
+    const line = before[old++];
+    if (line !== undefined) edits.push(toKept(line));
+    now++;
+  }
+  return edits;
+}
+
+/** The longest common subsequence, as pairs of indexes; none when finding it would take too long. */
+function pairEqualLines(before: string[], after: string[]): (readonly [number, number])[] {
+  const pairs: (readonly [number, number])[] = [];
+  const cells = before.length * after.length;
+  if (cells === 0 || cells > maxTableCells) return pairs;
+  // Numbers for lines, because a long line would be compared again in every cell of the table.
+  const ids = new Map([...before, ...after].map((line, index) => [line, index]));
+  const oldIds = before.map((line) => ids.get(line));
+  const newIds = after.map((line) => ids.get(line));
+  const width = after.length + 1;
+  const lengths = commonLengths(oldIds, newIds);
+  for (let old = 0, now = 0; old < before.length && now < after.length; )
+    if (oldIds[old] === newIds[now]) pairs.push([old++, now++]);
+    else if ((lengths[(old + 1) * width + now] ?? 0) >= (lengths[old * width + now + 1] ?? 0)) old++;
+    else now++;
+  return pairs;
+}
+
+/** A table with a row per old and a column per new line: how much is common from there on. */
+function commonLengths(oldIds: unknown[], newIds: unknown[]): Uint16Array {
+  const width = newIds.length + 1;
+  const lengths = new Uint16Array((oldIds.length + 1) * width);
+  for (let old = oldIds.length - 1; old >= 0; old--)
+    for (let now = newIds.length - 1; now >= 0; now--) {
+      const cell = old * width + now;
+      lengths[cell] =
+        oldIds[old] === newIds[now]
+          ? (lengths[cell + width + 1] ?? 0) + 1
+          : Math.max(lengths[cell + width] ?? 0, lengths[cell + 1] ?? 0);
+    }
+  return lengths;
+}
+
+/** Before the first edit, both texts have `linesAbove` lines. */
+function toHunkRows(edits: Edit[], linesAbove: number, context: number): string[] {
+  const rows: string[] = [];
+  let at = 0;
+  let old = linesAbove;
+  let now = linesAbove;
+  for (const { start, end } of findHunks(edits, context)) {
+    const hunk = edits.slice(start, end);
+    const oldCount = hunk.filter(({ sign }) => sign !== '+').length;
+    const newCount = hunk.filter(({ sign }) => sign !== '-').length;
+    old += start - at;
+    now += start - at;
+    rows.push(`@@ -${toRange(old, oldCount)} +${toRange(now, newCount)} @@`);
+    for (const { sign, line } of hunk) {
+      rows.push(sign + line);
+      if (!line.endsWith('\n')) rows.push(noNewline);
+    }
+    old += oldCount;
+    now += newCount;
+    at = end;
+  }
+  return rows;
+}
+
+function findHunks(edits: Edit[], context: number): { start: number; end: number }[] {
+  const hunks: { start: number; end: number }[] = [];
+  for (const [index, { sign }] of edits.entries()) {
+    if (sign === ' ') continue;
+    const last = hunks.at(-1);
+    const end = Math.min(edits.length, index + context + 1);
+    if (last && index - context <= last.end) last.end = end;
+    else hunks.push({ start: Math.max(0, index - context), end });
+  }
+  return hunks;
+}
+
+/** An empty range is numbered by the line above it. */
+function toRange(linesAbove: number, count: number): string {
+  return `${count > 0 ? linesAbove + 1 : linesAbove},${count}`;
+}

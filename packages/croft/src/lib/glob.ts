@@ -1,0 +1,242 @@
+const maxPatternChars = 4096;
+const maxAlternatives = 1000;
+const maxExpandedChars = 65_536;
+
+const anyName = Symbol('**');
+const anyChars = Symbol('*');
+
+type CharTest = (codePoint: number) => boolean;
+type Token = string | typeof anyChars | CharTest;
+/** A literal name, `**`, or the tokens of one name. */
+type Segment = string | typeof anyName | Token[];
+type PathTest = (path: string) => boolean;
+
+/**
+ * A test for '/'-separated relative paths. Throws `RangeError` for a malformed pattern.
+ *
+ * A pattern without `/` is matched against the base name; a leading `/` or `./` ties it to the top.
+ * `**` spans zero or more directories, but at the end at least one name: `src/**` is not `src`.
+ * Wildcards match dot files. The work for one path is at most proportional to the length of the
+ * path times that of the pattern with its braces written out, whatever the pattern.
+ */
+export function compileGlob(pattern: string): PathTest {
+  if (pattern.length > maxPatternChars) throw malformed(`is longer than ${maxPatternChars} characters`);
+  const isNegated = pattern.startsWith('!');
+  const tests = expandBraces(isNegated ? pattern.slice(1) : pattern).map(compileAlternative);
+  const [first] = tests;
+  const matches = first && tests.length === 1 ? first : (path: string) => tests.some((test) => test(path));
+  return isNegated ? (path) => !matches(path) : matches;
+}
+
+function malformed(problem: string): RangeError {
+  return new RangeError(`The glob pattern ${problem}.`);
+}
+
+interface OpenBrace {
+  start: number;
+  finished: string[];
+  current: string[];
+}
+
+/**
+ * Writes out `{a,b}` and `{1..3}`. In the result every class is closed, every `\` escapes
+ * something, and `{`, `}`, `,` are plain characters.
+ */
+function expandBraces(pattern: string): string[] {
+  const open: OpenBrace[] = [];
+  let top: OpenBrace = { start: 0, finished: [], current: [''] };
+  for (let at = 0; at < pattern.length; ) {
+    const piece = pieceAt(pattern, at);
+    at += piece.length;
+    if (piece === '{') {
+      open.push(top);
+      top = { start: at, finished: [], current: [''] };
+    } else if (piece === ',' && open.length > 0) {
+      top.finished.push(...top.current);
+      top.current = [''];
+    } else if (piece === '}' && open.length > 0) {
+      const choices = closeBrace(top, pattern.slice(top.start, at - 1));
+      top = open.pop() ?? top;
+      top.current = combine(top.current, choices);
+    } else top.current = combine(top.current, [withoutLooseEscape(piece)]);
+  }
+  if (open.length > 0) throw malformed('has an unclosed "{"');
+  return top.current;
+}
+
+function pieceAt(pattern: string, at: number): string {
+  const char = pattern.charAt(at);
+  if (char === '\\') return pattern.slice(at, at + 2);
+  if (char === '[') return pattern.slice(at, classEnd(pattern, at));
+  if (char === '{' || char === '}' || char === ',') return char;
+  const plain = /[^\\[{},]+/y;
+  plain.lastIndex = at;
+  return plain.exec(pattern)?.[0] ?? char;
+}
+
+function classEnd(pattern: string, start: number): number {
+  let at = start + 1;
+  if (pattern[at] === '!' || pattern[at] === '^') at++;
+  // A `]` in first place is a member.
+  for (let isFirst = true; isFirst || pattern[at] !== ']'; isFirst = false) {
+    if (pattern[at] === '\\') at++;
+    if (at >= pattern.length) throw malformed('has an unclosed "["');
+    at++;
+  }
+  return at + 1;
+}
+
+function withoutLooseEscape(piece: string): string {
+  if (piece === '\\/') return '/';
+  return piece === '\\' ? '\\\\' : piece;
+}
+
+function closeBrace({ finished, current }: OpenBrace, body: string): string[] {
+  const choices = [...finished, ...current];
+  if (finished.length > 0) return choices;
+  return expandRange(body) ?? choices.map((choice) => `{${choice}}`);
+}
+
+function expandRange(body: string): string[] | undefined {
+  const [, first = '', last = ''] = /^(-?\d{1,15})\.\.(-?\d{1,15})$/.exec(body) ?? [];
+  if (first === '') return undefined;
+  const from = Number(first);
+  const count = Math.abs(Number(last) - from) + 1;
+  if (count > maxAlternatives) throw tooMany();
+  const step = Number(last) < from ? -1 : 1;
+  return Array.from({ length: count }, (_, index) => String(from + index * step));
+}
+
+function combine(left: string[], right: string[]): string[] {
+  if (left.length * right.length > maxAlternatives) throw tooMany();
+  const all = left.flatMap((start) => right.map((end) => start + end));
+  const chars = all.reduce((sum, { length }) => sum + length, 0);
+  if (chars > maxExpandedChars)
+    throw malformed(`is longer than ${maxExpandedChars} characters with its braces expanded`);
+  return all;
+}
+
+function tooMany(): RangeError {
+  return malformed(`has braces that expand to more than ${maxAlternatives} alternatives`);
+}
+
+function compileAlternative(pattern: string): PathTest {
+  const segments = toSegments(pattern);
+  return compileSuffix(segments) ?? ((path) => matchNames(segments, path.split('/')));
+}
+
+function toSegments(pattern: string): Segment[] {
+  const names = pattern.includes('/')
+    ? pattern.split('/').filter((name) => name !== '' && name !== '.')
+    : ['**', pattern];
+  if (pattern.endsWith('/')) names.push('**');
+  if (names.at(-1) === '**') names.push('*');
+  return names.map((name) => (name === '**' ? anyName : toTokens(name)));
+}
+
+/** `src/**` + `/*.ts`, the shape of most patterns, needs no splitting of the path. */
+function compileSuffix(segments: Segment[]): PathTest | undefined {
+  const last = segments.at(-1);
+  const leading = segments.slice(0, -2);
+  if (segments.at(-2) !== anyName || !leading.every((name) => typeof name === 'string')) return undefined;
+  if (!Array.isArray(last) || last[0] !== anyChars || last.length > 2) return undefined;
+  const suffix = last[1] ?? '';
+  if (typeof suffix !== 'string') return undefined;
+  const prefix = leading.map((name) => `${name}/`).join('');
+  return (path) => path.endsWith(suffix) && path.startsWith(prefix);
+}
+
+function toTokens(name: string): string | Token[] {
+  const tokens: Token[] = [];
+  for (let at = 0; at < name.length; ) {
+    const end = name[at] === '[' ? classEnd(name, at) : name[at] === '\\' ? at + 2 : at + 1;
+    pushToken(tokens, toToken(name.slice(at, end)));
+    at = end;
+  }
+  const [only = ''] = tokens;
+  return tokens.length < 2 && typeof only === 'string' ? only : tokens;
+}
+
+function pushToken(tokens: Token[], token: Token): void {
+  const previous = tokens.at(-1);
+  if (typeof token === 'string' && typeof previous === 'string') tokens[tokens.length - 1] = previous + token;
+  else tokens.push(token);
+}
+
+function toToken(source: string): Token {
+  if (source === '*') return anyChars;
+  if (source === '?') return () => true;
+  if (source.startsWith('\\')) return source.slice(1);
+  return source.length > 1 ? toClass(source) : source;
+}
+
+function toClass(source: string): CharTest {
+  const isNegated = source[1] === '!' || source[1] === '^';
+  const members = [...source.slice(isNegated ? 2 : 1, -1).matchAll(/\\?(.)(?:-\\?(.))?/gsu)];
+  const ranges = members.map(([, from = '', to = from]) => [from.codePointAt(0) ?? 0, to.codePointAt(0) ?? 0] as const);
+  return (codePoint) => ranges.some(([from, to]) => from <= codePoint && codePoint <= to) !== isNegated;
+}
+
+/**
+ * Both matchers below are greedy: after a wildcard they only ever go back to that wildcard, never
+ * to an earlier one, which would find nothing that the later one cannot.
+ */
+function matchNames(segments: Segment[], names: string[]): boolean {
+  let segmentAt = 0;
+  let nameAt = 0;
+  let afterWildcard = -1;
+  let retryAt = 0;
+  while (nameAt < names.length) {
+    const segment = segments[segmentAt];
+    if (segment === anyName) {
+      afterWildcard = ++segmentAt;
+      retryAt = nameAt;
+    } else if (segment !== undefined && matchName(segment, names[nameAt] ?? '')) {
+      segmentAt++;
+      nameAt++;
+    } else if (afterWildcard >= 0) {
+      segmentAt = afterWildcard;
+      nameAt = ++retryAt;
+    } else return false;
+  }
+  return segmentAt === segments.length;
+}
+
+function matchName(segment: string | Token[], name: string): boolean {
+  return typeof segment === 'string' ? segment === name : matchTokens(segment, name);
+}
+
+function matchTokens(tokens: Token[], name: string): boolean {
+  let tokenAt = 0;
+  let charAt = 0;
+  let afterWildcard = -1;
+  let retryAt = 0;
+  while (charAt < name.length || tokenAt < tokens.length) {
+    const token = tokens[tokenAt];
+    if (token === anyChars) {
+      afterWildcard = ++tokenAt;
+      retryAt = charAt;
+      continue;
+    }
+    const end = endOfMatch(token, name, charAt);
+    if (end >= 0) {
+      tokenAt++;
+      charAt = end;
+    } else if (afterWildcard >= 0 && retryAt < name.length) {
+      tokenAt = afterWildcard;
+      charAt = retryAt = endOfChar(name, retryAt);
+    } else return false;
+  }
+  return true;
+}
+
+/** Where the match of `token` at `start` ends, or -1. */
+function endOfMatch(token: string | CharTest | undefined, name: string, start: number): number {
+  if (typeof token === 'string') return name.startsWith(token, start) ? start + token.length : -1;
+  const codePoint = name.codePointAt(start);
+  return codePoint !== undefined && token?.(codePoint) ? endOfChar(name, start) : -1;
+}
+
+function endOfChar(name: string, start: number): number {
+  return start + ((name.codePointAt(start) ?? 0) > 0xffff ? 2 : 1);
+}

@@ -1,0 +1,66 @@
+import { AppError } from '@croft/protocol';
+import { type CallToolResult, Server, type ServerContext } from '@modelcontextprotocol/server';
+import type { App } from '../app.ts';
+import type { Session } from '../core/session.ts';
+import type { ToolResult } from '../core/tool.ts';
+import type { ToolDescription } from '../core/tool-description.ts';
+import { version } from '../version.ts';
+
+export type SessionOf = (context: ServerContext) => Session;
+
+const instructions =
+  'Croft gives you workspaces: durable trees of files that nothing leaves. Paths are relative to a workspace root. ' +
+  'Read a file before you edit or overwrite it.';
+
+/**
+ * The tools of an app as MCP sees them, for either era of the protocol. Knows no tool by name.
+ *
+ * On the low-level server, because the toolbox already parses, validates and answers errors, once for all faces.
+ */
+export function createMcpServer({ toolbox }: Pick<App, 'toolbox'>, sessionOf: SessionOf): Server {
+  const server = new Server({ name: 'croft', version }, { capabilities: { tools: {} }, instructions });
+  const tools = toolbox.list().map(describe);
+  server.setRequestHandler('tools/list', () => ({ tools }));
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    try {
+      const caller = { session: sessionOf(context), signal: signalOf(context) };
+      return toResult(await toolbox.call(params.name, params.arguments ?? {}, caller));
+    } catch (thrown) {
+      return toErrorResult(AppError.from(thrown));
+    }
+  });
+  return server;
+}
+
+/** A client that takes its request back or goes away cancels what it started. */
+function signalOf({ mcpReq, http }: ServerContext): AbortSignal {
+  const connection = http?.req?.signal;
+  return connection ? AbortSignal.any([mcpReq.signal, connection]) : mcpReq.signal;
+}
+
+function describe({ access, idempotent, inputSchema, outputSchema, ...rest }: ToolDescription) {
+  return {
+    name: rest.name,
+    title: rest.title,
+    description: rest.description,
+    inputSchema: { ...inputSchema, type: 'object' as const },
+    outputSchema: { ...outputSchema, type: 'object' as const },
+    annotations: {
+      title: rest.title,
+      readOnlyHint: access === 'read',
+      destructiveHint: access !== 'read',
+      idempotentHint: idempotent,
+      openWorldHint: access === 'execute',
+    },
+  };
+}
+
+function toResult({ text, structured, image }: ToolResult): CallToolResult {
+  const content: CallToolResult['content'] = [{ type: 'text', text }];
+  if (image) content.push({ type: 'image', ...image });
+  return { content, structuredContent: structured };
+}
+
+function toErrorResult(error: AppError): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: error.text }], structuredContent: { error: error.toJSON() } };
+}

@@ -1,0 +1,26 @@
+import type { Readable, Writable } from 'node:stream';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { App } from '../app.ts';
+import { createSession } from '../core/session.ts';
+import { createMcpServer } from './server.ts';
+
+/** Room for a large file in one message, with its escapes. */
+const maxMessageBytes = 64 * 1024 * 1024;
+
+export interface StdioOptions {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  onError(error: Error): void;
+}
+
+/** Serves one client over a pair of streams: the connection is its session. */
+export function serveMcpStdio(app: App, { stdin, stdout, onError }: StdioOptions) {
+  const session = createSession('stdio');
+  const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: maxMessageBytes });
+  const handle = serveStdio(() => createMcpServer(app, () => session), { transport, onerror: onError });
+  const closed = new Promise<void>((resolve) => {
+    for (const event of ['end', 'close', 'error']) stdin.once(event, () => resolve());
+    stdout.once('error', () => resolve());
+  });
+  return { closed, close: () => handle.close() };
+}

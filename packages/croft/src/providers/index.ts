@@ -1,0 +1,1 @@
+export { createBubblewrap } from './bubblewrap.ts';

@@ -1,0 +1,46 @@
+import { goQuote } from '../lib/go-quote.ts';
+import { type Mount, openLocal } from './local.ts';
+
+/** A workspace as the operator gave it. */
+export interface WorkspaceSource {
+  /** Left out: the last name of the directory. */
+  readonly name?: string;
+  readonly path: string;
+  /** What the model sees as the root, when that is not the directory itself. */
+  readonly root?: string;
+}
+
+export interface NamedMount extends Mount {
+  readonly name: string;
+}
+
+/** Throws an `Error` for the operator. Two workspaces over the same files would each bypass the other's rules. */
+export function openMounts(sources: readonly WorkspaceSource[]): NamedMount[] {
+  if (sources.length === 0) throw new Error('at least one workspace entry is required');
+  const mounts = sources.map((source, index) => openNamed(source, index, sources.length));
+  mounts.forEach(checkApart);
+  return mounts;
+}
+
+function openNamed({ name, path, root }: WorkspaceSource, index: number, total: number): NamedMount {
+  try {
+    const mount = openLocal({ path, root });
+    return { ...mount, name: name ?? (mount.directory.split('/').at(-1) || 'root') };
+  } catch (thrown) {
+    if (total === 1 && name === undefined) throw thrown;
+    throw new Error(`workspace[${index}] (${name}): ${thrown instanceof Error ? thrown.message : thrown}`);
+  }
+}
+
+function checkApart(mount: NamedMount, index: number, mounts: readonly NamedMount[]): void {
+  for (const other of mounts.slice(0, index)) {
+    const [inner, outer] = other.directory.length > mount.directory.length ? [other, mount] : [mount, other];
+    const isSame = inner.directory === outer.directory;
+    if (!isSame && !inner.directory.startsWith(outer.directory === '/' ? '/' : `${outer.directory}/`)) continue;
+    const relation = isSame ? 'the same directory as' : 'inside';
+    throw new Error(
+      `workspace[${index}] (${mount.name}): the root of ${goQuote(inner.name)} is ${relation} the root of ` +
+        `${goQuote(outer.name)} (${goQuote(outer.directory)}); give each workspace a directory of its own`,
+    );
+  }
+}

@@ -1,0 +1,49 @@
+import { realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Files } from '../core/files.ts';
+import { createDiskFiles } from '../disk/files.ts';
+import { goQuote } from '../lib/go-quote.ts';
+
+/** A workspace that is a directory of this machine, used in place. */
+export interface Mount {
+  /** The directory, every link resolved. */
+  readonly directory: string;
+  /** The root as the model may see it. */
+  readonly root: string;
+  readonly files: Files;
+}
+
+export interface LocalOptions {
+  readonly path: string;
+  /** What the model sees instead of the directory's own name. */
+  readonly root?: string | undefined;
+}
+
+/** Throws an `Error` for the operator when the directory is not one. */
+export function openLocal({ path, root }: LocalOptions): Mount {
+  const written = resolve(path);
+  const directory = resolveRoot(written);
+  const names = [...new Set([directory, written, ...(root === undefined ? [] : [root])])];
+  return { directory, root: root ?? directory, files: createDiskFiles({ directory, names }) };
+}
+
+function resolveRoot(path: string): string {
+  if (!exists(path)) throw new Error(`resolve workspace root: lstat ${firstMissing(path)}: no such file or directory`);
+  const directory = realpathSync(path);
+  if (!statSync(directory).isDirectory()) throw new Error(`workspace root is not a directory: ${goQuote(directory)}`);
+  return directory;
+}
+
+function firstMissing(path: string): string {
+  const parent = dirname(path);
+  return parent === path || exists(parent) ? path : firstMissing(parent);
+}
+
+function exists(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // Below a file, or behind a loop of links: either way there is no such directory.
+    return false;
+  }
+}

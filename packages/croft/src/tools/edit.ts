@@ -1,0 +1,72 @@
+import { AppError } from '@croft/protocol';
+import { z } from 'zod';
+import { applyEdits, type Edit } from '../core/apply-edits.ts';
+import { defineTool } from '../core/tool.ts';
+import { smallDiff } from '../lib/diff.ts';
+import { decodeText } from '../lib/lines.ts';
+
+const maxDiffBytes = 2 * 1024 * 1024;
+
+const oldString = z
+  .string()
+  .describe('Text to replace, exactly as it is in the file; must be unique unless replace_all');
+const newString = z.string().describe('Text to put there; may be empty');
+const replaceAll = z.boolean().optional().describe('Replace every occurrence');
+
+const input = z.object({
+  file_path: z.string().min(1).describe('Path of the file, relative to the workspace root'),
+  old_string: oldString.optional(),
+  new_string: newString.optional(),
+  replace_all: replaceAll,
+  edits: z
+    .array(z.object({ old_string: oldString, new_string: newString, replace_all: replaceAll }))
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('Several replacements instead of one'),
+});
+type Input = z.output<typeof input>;
+
+export const edit = defineTool({
+  name: 'edit',
+  aliases: ['Edit', 'file-edit', 'FileReplace', 'edit_file'],
+  argumentAliases: { path: 'file_path' },
+  title: 'Edit file',
+  description:
+    'Replace text in a file that has been read: one replacement by old_string and new_string, or a list of them in edits, ' +
+    'applied in order, all or none. Answers with a diff.',
+  access: 'write',
+  reach: 'one',
+  input,
+  output: z.object({ path: z.string(), replaced: z.int(), diff: z.string() }),
+  async run(call, { workspace, session }) {
+    const { file_path: path } = call;
+    const edits = toEdits(call);
+    const before = await workspace.files.read(path);
+    session.reads.mustHaveSeen(workspace.name, before, 'edit', path);
+
+    const { bytes, replaced } = applyEdits(before.bytes, edits, path);
+    const written = await workspace.files.write(path, bytes, { expect: { version: before.version } });
+    session.reads.saw(workspace.name, written);
+    const diff = describeChange(before.bytes, bytes);
+    const done = `replaced ${replaced} occurrence(s) in ${path}`;
+    return { text: diff === '' ? done : `${done}\n\n${diff}`, structured: { path: written.path, replaced, diff } };
+  },
+});
+
+function toEdits({ edits, old_string, new_string, replace_all }: Input): readonly Edit[] {
+  if (edits && old_string !== undefined) throw invalid('pass either old_string and new_string, or edits');
+  if (edits) return edits;
+  if (old_string === undefined) throw invalid('old_string is required');
+  if (new_string === undefined) throw invalid('new_string is required');
+  return [{ old_string, new_string, replace_all }];
+}
+
+function invalid(message: string): AppError {
+  return new AppError('E_INVALID_INPUT', message);
+}
+
+function describeChange(before: Buffer, after: Buffer): string {
+  if (before.length + after.length > maxDiffBytes) return '';
+  return smallDiff(decodeText(before).text, decodeText(after).text);
+}

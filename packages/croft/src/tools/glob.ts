@@ -1,0 +1,87 @@
+import { AppError } from '@croft/protocol';
+import { z } from 'zod';
+import { count } from '../core/count.ts';
+import { runRipgrep } from '../core/ripgrep.ts';
+import { defineTool, type ToolContext } from '../core/tool.ts';
+import { compileGlob } from '../lib/glob.ts';
+
+/** Enough for any project; what a hostile tree can make us hold. */
+const maxMatches = 100_000;
+
+export const glob = defineTool({
+  name: 'glob',
+  aliases: ['Glob', 'file-find'],
+  title: 'Find files',
+  description:
+    'Find files by pattern, newest first. Patterns take * ? [a-z] {a,b} and ** for any depth; one without a slash ' +
+    'matches names at any depth. Hidden files count, ignored ones (.gitignore) and links do not.',
+  access: 'read',
+  reach: 'one-or-all',
+  timeoutMs: 60_000,
+  input: z.object({
+    pattern: z.string().min(1).describe('Glob pattern, such as src/**/*.ts'),
+    path: z.string().default('').describe('Directory to search, relative to the workspace root; the root if left out'),
+    limit: count({ fallback: 100, max: 10_000 }).describe('Most paths to answer (100)'),
+  }),
+  output: z.object({
+    paths: z.array(z.string()).describe('Relative to the workspace root'),
+    total: z.int().describe('How many matched'),
+    truncated: z.boolean(),
+    unreadable: z.int().describe('Directories that could not be read'),
+  }),
+  async run({ pattern, path, limit }, context) {
+    const { matches, unreadable } = await find(pattern, path, context);
+    const paths = newestFirst(matches, context).slice(0, limit);
+    const truncated = paths.length < matches.length;
+    const notes = [
+      truncated &&
+        `(${paths.length} of ${matches.length}${matches.length === maxMatches ? ' or more' : ''} files; narrow the pattern or raise limit)`,
+      unreadable > 0 && `(${unreadable} paths could not be read)`,
+    ].filter((note) => note !== false);
+    return {
+      text: [...paths, ...notes].join('\n'),
+      structured: { paths, total: matches.length, truncated, unreadable },
+    };
+  },
+});
+
+async function find(pattern: string, path: string, { workspace, signal }: ToolContext) {
+  const scope = await workspace.files.stat(path);
+  if (scope.kind !== 'directory') {
+    throw new AppError('E_NOT_A_DIRECTORY', `path is not a directory: ${path}`, { details: { path } });
+  }
+  const isMatch = compile(pattern);
+  const skipped = scope.path === '' ? 0 : scope.path.length + 1;
+  const matches: string[] = [];
+  const { unreadable } = await runRipgrep(workspace, {
+    args: ['--files'],
+    scope: scope.path,
+    separator: 0,
+    signal,
+    onRecord(record) {
+      const found = record.toString('utf8');
+      const relative = found.startsWith('./') ? found.slice(2) : found;
+      // A pattern may be meant from the directory searched or from the root.
+      if (isMatch(relative.slice(skipped)) || (skipped > 0 && isMatch(relative))) matches.push(relative);
+      return matches.length < maxMatches;
+    },
+  });
+  return { matches, unreadable };
+}
+
+function compile(pattern: string): (path: string) => boolean {
+  try {
+    return compileGlob(pattern);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new AppError('E_BAD_PATTERN', `bad pattern: ${cause.message}`, { details: { pattern }, cause });
+  }
+}
+
+function newestFirst(paths: string[], { workspace }: ToolContext): string[] {
+  const times = workspace.files.modifiedTimes(paths);
+  return paths
+    .map((path, index) => ({ path, time: times[index] ?? 0 }))
+    .sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1))
+    .map(({ path }) => path);
+}

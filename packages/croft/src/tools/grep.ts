@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { count } from '../core/count.ts';
+import { collectMatches, type Match, renderMatches } from '../core/grep-output.ts';
+import { runRipgrep } from '../core/ripgrep.ts';
+import { defineTool } from '../core/tool.ts';
+
+const modeArguments = {
+  content: ['--line-number', '--no-heading', '--with-filename', '--max-columns=4000', '--max-columns-preview'],
+  files_with_matches: ['--files-with-matches'],
+  count: ['--count', '--with-filename'],
+} as const;
+
+const input = z.object({
+  pattern: z.string().min(1).describe('Regular expression (Rust syntax)'),
+  path: z
+    .string()
+    .default('')
+    .describe('File or directory to search, relative to the workspace root; the root if left out'),
+  glob: z.string().optional().describe('Only files whose path matches this glob pattern'),
+  type: z.string().optional().describe('Only files of this type, such as ts, py or rust'),
+  case_insensitive: z.boolean().default(false),
+  multiline: z.boolean().default(false).describe('Let the pattern span lines; . matches a newline too'),
+  output_mode: z
+    .enum(['content', 'files_with_matches', 'count'], {
+      error: ({ input: given }) => `unknown output_mode: ${given} (valid: content, files_with_matches, count)`,
+    })
+    .default('content'),
+  context: z.int().min(0).max(100).default(0).describe('Lines to show before and after each match'),
+  before: z.int().min(0).max(100).optional().describe('Lines to show before each match'),
+  after: z.int().min(0).max(100).optional().describe('Lines to show after each match'),
+  head_limit: count({ fallback: 1000, max: 10_000 }).describe('Most lines, files or counts to answer (1000)'),
+});
+
+export const grep = defineTool({
+  name: 'grep',
+  aliases: ['Grep', 'file-search'],
+  argumentAliases: { maxResults: 'head_limit' },
+  title: 'Search in files',
+  description:
+    'Search file contents with ripgrep. Hidden files count, ignored (.gitignore) and binary ones do not. ' +
+    'Answers path:line:text, or the paths, or counts.',
+  access: 'read',
+  reach: 'one-or-all',
+  timeoutMs: 60_000,
+  input,
+  output: z.object({
+    mode: z.enum(['content', 'files_with_matches', 'count']),
+    matches: z.array(
+      z.object({
+        path: z.string(),
+        line: z.int().optional(),
+        text: z.string().optional(),
+        count: z.int().optional(),
+        isContext: z.boolean().optional(),
+      }),
+    ),
+    truncated: z.boolean(),
+    unreadable: z.int().describe('Files that could not be read'),
+  }),
+  async run(call, { workspace, signal }) {
+    const { path: scope } = await workspace.files.stat(call.path);
+    const found = collectMatches({ mode: call.output_mode, limit: call.head_limit, glob: call.glob });
+    const { unreadable } = await runRipgrep(workspace, {
+      args: [...toArguments(call), ...(scope === '' ? ['.'] : [])],
+      scope,
+      separator: found.separator,
+      signal,
+      onRecord: found.add,
+    });
+    const matches: Match[] = found.sorted();
+    const notes = [
+      found.isFull() && `(cut at ${call.head_limit}; narrow the search or raise head_limit)\n`,
+      unreadable > 0 && `(${unreadable} files could not be read)\n`,
+    ].filter((note) => note !== false);
+    return {
+      text: renderMatches(matches) + notes.join(''),
+      structured: { mode: call.output_mode, matches, truncated: found.isFull(), unreadable },
+    };
+  },
+});
+
+function toArguments(call: z.output<typeof input>): string[] {
+  return [
+    ...modeArguments[call.output_mode],
+    ...(call.case_insensitive ? ['--ignore-case'] : []),
+    ...(call.multiline ? ['--multiline', '--multiline-dotall'] : []),
+    ...(call.type === undefined ? [] : [`--type=${call.type}`]),
+    ...(call.output_mode === 'content' ? contextArguments(call) : []),
+    ...['--', call.pattern],
+  ];
+}
+
+function contextArguments({ context, before = context, after = context }: z.output<typeof input>): string[] {
+  return before + after === 0 ? [] : [`--before-context=${before}`, `--after-context=${after}`];
+}

@@ -1,0 +1,9 @@
+export { deleteFile } from './delete.ts';
+export { edit } from './edit.ts';
+export { glob } from './glob.ts';
+export { grep } from './grep.ts';
+export { list } from './list.ts';
+export { move } from './move.ts';
+export { read } from './read.ts';
+export { workspaces } from './workspaces.ts';
+export { write } from './write.ts';

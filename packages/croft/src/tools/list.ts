@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { count } from '../core/count.ts';
+import type { DirectoryEntry } from '../core/files.ts';
+import { defineTool } from '../core/tool.ts';
+
+export const list = defineTool({
+  name: 'list',
+  aliases: ['List', 'LS', 'list_directory'],
+  title: 'List directory',
+  description: 'List one directory by name, hidden files included: directories end in /, links show where they lead.',
+  access: 'read',
+  reach: 'one-or-all',
+  input: z.object({
+    path: z.string().default('').describe('Directory, relative to the workspace root; the root if left out'),
+    limit: count({ fallback: 1000, max: 10_000 }).describe('Most entries to list (1000)'),
+  }),
+  output: z.object({
+    path: z.string(),
+    entries: z.array(
+      z.object({
+        name: z.string(),
+        kind: z.enum(['file', 'directory', 'link', 'other']),
+        size: z.int(),
+        target: z.string().optional(),
+      }),
+    ),
+    truncated: z.boolean(),
+  }),
+  async run({ path, limit }, { workspace }) {
+    const { entries, cut, path: canonical } = await workspace.files.list(path, { limit });
+    const note = cut ? `(more than ${limit} entries; raise limit, or use glob)\n` : '';
+    return {
+      text: entries.map(toLine).join('') + note,
+      structured: { path: canonical, entries: [...entries], truncated: cut },
+    };
+  },
+});
+
+function toLine({ name, kind, size, target }: DirectoryEntry): string {
+  if (kind === 'directory') return `${name}/\n`;
+  return kind === 'link' ? `${name} -> ${target}\n` : `${name}\t${size}\n`;
+}

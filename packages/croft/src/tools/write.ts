@@ -1,0 +1,34 @@
+import { AppError } from '@croft/protocol';
+import { z } from 'zod';
+import { defineTool } from '../core/tool.ts';
+
+export const write = defineTool({
+  name: 'write',
+  aliases: ['Write', 'file-create', 'FileCreate', 'write_file'],
+  argumentAliases: { path: 'file_path' },
+  title: 'Write file',
+  description:
+    'Create a file, with missing directories, or replace one that has been read. The file is replaced whole or not at all.',
+  access: 'write',
+  reach: 'one',
+  idempotent: true,
+  input: z.object({
+    file_path: z.string().min(1).describe('Path of the file, relative to the workspace root'),
+    content: z.string().describe('All of the new content'),
+  }),
+  output: z.object({ path: z.string(), bytes: z.int(), created: z.boolean() }),
+  async run({ file_path: path, content }, { workspace, session }) {
+    if (!content.isWellFormed()) throw new AppError('E_INVALID_INPUT', 'content holds half of a surrogate pair');
+    const current = await workspace.files.version(path);
+    if (current) session.reads.mustHaveSeen(workspace.name, current, 'overwrite', path);
+
+    const bytes = Buffer.from(content);
+    const expect = current ? { version: current.version } : 'absent';
+    const written = await workspace.files.write(path, bytes, { expect });
+    session.reads.saw(workspace.name, written);
+    return {
+      text: `wrote ${bytes.length} bytes to ${path}`,
+      structured: { path: written.path, bytes: bytes.length, created: !current },
+    };
+  },
+});

@@ -1,0 +1,159 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+
+/** The program as a user starts it. */
+export const croft = join(import.meta.dirname, '../bin/croft');
+
+export const eras = ['2025', '2026'] as const;
+export type Era = (typeof eras)[number];
+
+/** A directory of its own for one test, gone at the end. `tree` maps paths to text. */
+export function makeDirectory(tree: Record<string, string | Buffer> = {}) {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), 'croft-test-')));
+  for (const [name, content] of Object.entries(tree)) {
+    mkdirSync(dirname(join(path, name)), { recursive: true });
+    writeFileSync(join(path, name), content);
+  }
+  return {
+    path,
+    at: (name: string) => join(path, name),
+    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+export interface ToolAnswer {
+  readonly text: string;
+  readonly isError: boolean;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape.
+  readonly structured: any;
+  readonly content: readonly { type: string; [key: string]: unknown }[];
+}
+
+export type CallOptions = Parameters<Client['callTool']>[1];
+
+/** A connected client of the official SDK, with `call` for a tool's answer in one value. */
+async function toSession(client: Client, transport: Parameters<Client['connect']>[0]) {
+  await client.connect(transport);
+  return {
+    client,
+    transport,
+    async call(name: string, args: Record<string, unknown> = {}, options?: CallOptions): Promise<ToolAnswer> {
+      const result = await client.callTool({ name, arguments: args }, options);
+      const content = (result.content ?? []) as ToolAnswer['content'];
+      const text = content.flatMap((block) => (typeof block.text === 'string' ? [block.text] : [])).join('');
+      return { text, isError: result.isError === true, structured: result.structuredContent, content };
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+export type McpSession = Awaited<ReturnType<typeof toSession>>;
+
+/** A real client over stdio to a real `croft mcp` with these arguments. */
+export function connectStdio(
+  args: readonly string[],
+  { era = '2026' as Era, cwd = tmpdir(), env = {} as Record<string, string> } = {},
+) {
+  const transport = new StdioClientTransport({
+    command: croft,
+    args: ['mcp', ...args],
+    cwd,
+    stderr: 'ignore',
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+  });
+  return toSession(newClient(era), transport);
+}
+
+/** A real client over HTTP to a server from `startServer`. */
+export function connectHttp(
+  { url, token }: { url: string; token: string },
+  { era = '2026' as Era, headers = {} as Record<string, string> } = {},
+) {
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp', url), {
+    requestInit: { headers: { authorization: `Bearer ${token}`, ...headers } },
+  });
+  return toSession(newClient(era), transport);
+}
+
+/** A real `croft serve` on a free port. */
+export async function startServer(
+  args: readonly string[],
+  { env = {} as Record<string, string>, cwd = tmpdir() } = {},
+) {
+  const data = makeDirectory();
+  const token = 'test-token-of-sufficient-length';
+  const child = spawn(croft, ['serve', '--port', '0', '--data', data.path, ...args], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, CROFT_TOKEN: token, ...env },
+  });
+  const output = collect(child);
+  const url = await output.find(/croft listening on (\S+)/);
+  return {
+    child,
+    url,
+    token,
+    data: data.path,
+    output,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+      data[Symbol.dispose]();
+    },
+  };
+}
+
+/** Runs `croft` to its end. */
+export async function runCroft(
+  args: readonly string[],
+  { cwd = tmpdir(), env = {} as Record<string, string>, input = '' } = {},
+) {
+  const child = spawn(croft, [...args], {
+    cwd,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+  });
+  child.stdin.end(input);
+  const output = collect(child);
+  const [exitCode] = await once(child, 'close');
+  return { exitCode: exitCode as number | null, stdout: output.stdout(), stderr: output.stderr() };
+}
+
+function newClient(era: Era): Client {
+  const pinned = { versionNegotiation: { mode: { pin: '2026-07-28' } } };
+  return new Client({ name: 'croft-test', version: '1.0.0' }, era === '2026' ? pinned : {});
+}
+
+/** What a child printed so far, and a wait for what it has not printed yet. */
+function collect(child: ChildProcess) {
+  let [stdout, stderr] = ['', ''];
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
+  return {
+    stdout: () => stdout,
+    stderr: () => stderr,
+    async find(pattern: RegExp): Promise<string> {
+      for (;;) {
+        const found = pattern.exec(stdout + stderr);
+        if (found) return found[1] ?? found[0];
+        if (child.exitCode !== null) throw new Error(`exited with ${child.exitCode}: ${stdout}${stderr}`);
+        await Promise.race([
+          once(child.stdout as never, 'data'),
+          once(child.stderr as never, 'data'),
+          once(child, 'exit'),
+        ]);
+      }
+    },
+  };
+}

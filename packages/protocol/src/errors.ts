@@ -1,0 +1,137 @@
+import { z } from 'zod';
+
+interface ErrorTraits {
+  readonly kind: string;
+  readonly status: number;
+  /** What to do next, to a person or to a model. */
+  readonly hint: string;
+  /** The message says the next step itself, in words that callers compare; the hint stays out of the text. */
+  readonly plain?: true;
+}
+
+/** Every failure a caller can see. A new one is one line here. */
+export const errorCatalog = {
+  E_INVALID_INPUT: { kind: 'invalid_input', status: 400, hint: 'Fix the named argument and call again.' },
+  E_UNKNOWN_TOOL: { kind: 'unknown_tool', status: 404, hint: 'List the tools to see the names offered here.' },
+  E_WORKSPACE_REQUIRED: {
+    kind: 'workspace_required',
+    status: 400,
+    hint: 'Pass `workspace` with one of the configured names.',
+    plain: true,
+  },
+  E_UNKNOWN_WORKSPACE: {
+    kind: 'unknown_workspace',
+    status: 404,
+    hint: 'Pass `workspace` with one of the configured names.',
+    plain: true,
+  },
+  E_SANDBOX_VIOLATION: {
+    kind: 'sandbox_violation',
+    status: 403,
+    hint: 'Use a path inside the workspace, relative to its root.',
+  },
+  E_SANDBOX_UNAVAILABLE: {
+    kind: 'sandbox_unavailable',
+    status: 503,
+    hint: 'Ask the operator to make bubblewrap (bwrap) work on this host; nothing runs without it.',
+  },
+  E_INVALID_PATH: { kind: 'invalid_path', status: 400, hint: 'Use a path of ordinary characters, without NUL bytes.' },
+  E_NAME_TOO_LONG: { kind: 'invalid_path', status: 400, hint: 'Use a shorter file name or path.' },
+  E_FILE_NOT_FOUND: { kind: 'file_not_found', status: 404, hint: 'List the parent directory to see what exists.' },
+  E_NOT_A_FILE: { kind: 'not_a_file', status: 400, hint: 'Name a regular file; use list or glob for directories.' },
+  E_NOT_A_DIRECTORY: { kind: 'not_a_directory', status: 400, hint: 'Name a directory, or the file without a tail.' },
+  E_DANGLING_LINK: {
+    kind: 'dangling_link',
+    status: 409,
+    hint: 'Delete the link, or name the file it should lead to.',
+  },
+  E_LINK_LOOP: { kind: 'link_loop', status: 409, hint: 'Name the file directly, not through these links.' },
+  E_ALREADY_EXISTS: { kind: 'already_exists', status: 409, hint: 'Choose another name, or delete that one first.' },
+  E_DIRECTORY_NOT_EMPTY: {
+    kind: 'directory_not_empty',
+    status: 409,
+    hint: 'Pass `recursive: true` to delete the directory with everything in it.',
+  },
+  E_NOT_READ: { kind: 'not_read', status: 409, hint: 'Read the file, then make the change again.', plain: true },
+  E_STALE: {
+    kind: 'stale',
+    status: 409,
+    hint: 'Read the file again, then make the change against what it holds now.',
+  },
+  E_NO_MATCH: {
+    kind: 'no_match',
+    status: 409,
+    hint: 'Read the file and copy old_string from it exactly, white space included.',
+  },
+  E_MANY_MATCHES: {
+    kind: 'many_matches',
+    status: 409,
+    hint: 'Add surrounding lines to old_string, or set replace_all to true.',
+    plain: true,
+  },
+  E_TOO_LARGE: { kind: 'too_large', status: 413, hint: 'Work on a part of it, or use a command that streams it.' },
+  E_BAD_PATTERN: { kind: 'bad_pattern', status: 400, hint: 'Correct the pattern; escape special characters with \\.' },
+  E_PERMISSION_DENIED: {
+    kind: 'permission_denied',
+    status: 403,
+    hint: 'Ask the operator to change the owner or mode of that path.',
+  },
+  E_STORAGE_FULL: { kind: 'storage_full', status: 507, hint: 'Free space in the workspace, then try again.' },
+  E_STORAGE_FAILED: { kind: 'storage_failed', status: 503, hint: 'Try again; if it stays, tell the operator.' },
+  E_TIMEOUT: { kind: 'timeout', status: 504, hint: 'Narrow the search or the range, then try again.' },
+  E_CANCELLED: { kind: 'cancelled', status: 499, hint: 'The caller took the call back; call again if it is wanted.' },
+  E_UNAUTHORIZED: { kind: 'unauthorized', status: 401, hint: 'Send Authorization: Bearer with the server’s token.' },
+  E_FORBIDDEN: { kind: 'forbidden', status: 403, hint: 'Call the server by its own address, not from another site.' },
+  E_NOT_FOUND: { kind: 'not_found', status: 404, hint: 'See openapi.json for the routes of this server.' },
+  E_STOPPING: { kind: 'stopping', status: 503, hint: 'Try again in a moment, on the server that takes its place.' },
+  E_INTERNAL: { kind: 'internal', status: 500, hint: 'Tell the operator; the server’s log has the cause.' },
+} as const satisfies Record<string, ErrorTraits>;
+
+export type ErrorCode = keyof typeof errorCatalog;
+
+export const ErrorBody = z.object({
+  code: z.enum(Object.keys(errorCatalog) as [ErrorCode]),
+  kind: z.string(),
+  message: z.string(),
+  hint: z.string(),
+  details: z.record(z.string(), z.unknown()),
+});
+export type ErrorBody = z.output<typeof ErrorBody>;
+
+export const ErrorEnvelope = z.object({ error: ErrorBody });
+
+/** The only error thrown on purpose. Anything else that reaches a face is a bug and becomes `E_INTERNAL`. */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly code: ErrorCode;
+  readonly details: Record<string, unknown>;
+
+  constructor(code: ErrorCode, message: string, options: { details?: Record<string, unknown>; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+
+  get traits(): ErrorTraits {
+    return errorCatalog[this.code];
+  }
+
+  /** What a person or a model reads: what happened and, unless the message says it, what to do next. */
+  get text(): string {
+    return this.traits.plain ? this.message : `${this.message}\nNext: ${this.traits.hint}`;
+  }
+
+  toJSON(): ErrorBody {
+    const { kind, hint } = this.traits;
+    return { code: this.code, kind, message: this.message, hint, details: this.details };
+  }
+
+  /** By name rather than `instanceof`, so that it holds when two copies of this package are loaded. */
+  static is(value: unknown): value is AppError {
+    return value instanceof Error && value.name === 'AppError';
+  }
+
+  static from(thrown: unknown): AppError {
+    return AppError.is(thrown) ? thrown : new AppError('E_INTERNAL', 'unexpected failure', { cause: thrown });
+  }
+}

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+
+/** One line of `--events`: something that happened to a workspace, a sandbox or a call. */
+export const LifecycleEvent = z.object({
+  event: z.enum([
+    'lifecycle.start',
+    'lifecycle.stop',
+    'lifecycle.workspace.sandbox',
+    'lifecycle.sandbox.violation',
+    'lifecycle.tool.call',
+    'lifecycle.tool.result',
+  ]),
+  sequence: z.int().positive(),
+  ts: z.iso.datetime(),
+  fields: z.record(z.string(), z.unknown()),
+});
+export type LifecycleEvent = z.output<typeof LifecycleEvent>;
+export type LifecycleEventName = LifecycleEvent['event'];
