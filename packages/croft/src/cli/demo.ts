@@ -4,7 +4,8 @@ import { join } from 'node:path';
 const files = {
   'README.md':
     '# Demo\n\nA workspace to try Croft in. Ask your agent to read `hello.js`, change the greeting and find its uses.\n',
-  'hello.js': "export function hello(name) {\n  return `Hello, ${name}!`;\n}\n\nconsole.log(hello('Croft'));\n",
+  'hello.js':
+    "export function hello(name) {\n  return ['Hello', name].join(', ');\n}\n\nconsole.log(hello('Croft'));\n",
   'package.json': '{\n  "name": "demo",\n  "private": true,\n  "type": "module"\n}\n',
 };
 

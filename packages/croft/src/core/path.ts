@@ -19,10 +19,8 @@ export function toSegments(path: string, roots: readonly string[]): string[] {
   const segments: string[] = [];
   for (const name of relative.split('/')) {
     if (name === '' || name === '.') continue;
-    if (name !== '..') {
-      if (name.length * 3 > maxNameBytes && Buffer.byteLength(name) > maxNameBytes) throw tooLong('name', maxNameBytes);
-      segments.push(name);
-    } else if (segments.pop() === undefined) throw outsideRoot(path, 'path climbs above the root');
+    if (name !== '..') segments.push(fitting(name));
+    else if (segments.pop() === undefined) throw outsideRoot(path, 'path climbs above the root');
   }
   return segments;
 }
@@ -39,6 +37,11 @@ export function belowRoot(path: string, roots: readonly string[]): string | unde
 
 export function outsideRoot(path: string, rule: string): AppError {
   return new AppError('E_SANDBOX_VIOLATION', `path is outside workspace root: ${path}`, { details: { path, rule } });
+}
+
+function fitting(name: string): string {
+  if (name.length * 3 > maxNameBytes && Buffer.byteLength(name) > maxNameBytes) throw tooLong('name', maxNameBytes);
+  return name;
 }
 
 function tooLong(what: string, max: number): AppError {

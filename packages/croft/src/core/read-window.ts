@@ -59,26 +59,44 @@ export function renderLines({ path, size, content, lossy, window, totalLines }: 
 }
 
 /** Finds the window in a file that is too large to hold, reading no further than it must. */
-export async function readLarge(chunks: AsyncIterable<Buffer>, { offset, limit }: LineWindow) {
+export async function readLarge(chunks: AsyncIterable<Buffer>, { offset, limit }: LineWindow, signal: AbortSignal) {
   const kept: Buffer[] = [];
-  let [line, bytes] = [1, 0];
+  let [line, bytes, last] = [1, 0, -1];
+  let isWhole = true;
   for await (const chunk of chunks) {
-    if (line === 1 && bytes === 0 && looksBinary(chunk)) return 'binary';
-    let start = line >= offset ? 0 : -1;
-    for (let end = chunk.indexOf(newline); end !== -1 && line < offset + limit; end = chunk.indexOf(newline, end + 1)) {
-      line += 1;
-      if (line === offset) start = end + 1;
-      if (line === offset + limit) kept.push(chunk.subarray(Math.max(start, 0), end + 1));
-    }
-    if (line === offset + limit) break;
-    if (start >= 0) kept.push(chunk.subarray(start));
-    bytes = kept.reduce((sum, { length }) => sum + length, 0);
-    if (bytes > maxWindowBytes) break;
+    signal.throwIfAborted();
+    if (last === -1 && looksBinary(chunk)) return 'binary';
+    last = chunk.at(-1) ?? -1;
+    const start = skipLines(chunk, 0, offset - line);
+    const end = skipLines(chunk, start.at, offset + limit - line - start.lines);
+    line += start.lines + end.lines;
+    kept.push(chunk.subarray(start.at, end.at));
+    bytes += end.at - start.at;
+    isWhole = line < offset + limit && bytes <= maxWindowBytes;
+    if (!isWhole) break;
   }
-  if (line < offset)
-    throw new AppError('E_INVALID_INPUT', `read: offset ${offset} exceeds line count ${line}`, { details: { offset } });
+  const totalLines = last === newline ? line - 1 : line;
+  if (bytes === 0) throw pastTheEnd(offset, totalLines);
   const { text: content, lossy } = decodeText(Buffer.concat(kept));
-  return { content, lossy };
+  return { content, lossy, ...(isWhole && { totalLines }) };
+}
+
+export function pastTheEnd(offset: number, totalLines: number): AppError {
+  return new AppError('E_INVALID_INPUT', `read: offset ${offset} exceeds line count ${totalLines}`, {
+    details: { offset, totalLines },
+  });
+}
+
+/** Where `count` lines further on is, or the end, and how many newlines lie between. */
+function skipLines(chunk: Buffer, from: number, count: number): { at: number; lines: number } {
+  let [at, lines] = [from, 0];
+  while (lines < count) {
+    const found = chunk.indexOf(newline, at);
+    if (found === -1) return { at: chunk.length, lines };
+    at = found + 1;
+    lines += 1;
+  }
+  return { at, lines };
 }
 
 /** Each line without its ending, and its length with it. */

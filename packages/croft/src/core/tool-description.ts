@@ -30,9 +30,9 @@ export function describeTool(tool: Tool, workspaces: WorkspaceSet): ToolDescript
 
 function describeInput(tool: Tool, { names }: WorkspaceSet): z.ZodObject {
   if (tool.reach === 'none') return tool.input;
-  const several = names.length > 1 ? ` Required: ${names.join(', ')}` : ` Optional: ${names.join()}`;
-  const all = tool.reach === 'one-or-all' && names.length > 1 ? ', or all' : '';
-  return tool.input.extend({ workspace: z.string().optional().describe(`Workspace to work in.${several}${all}.`) });
+  const all = tool.reach === 'one-or-all' && names.length > 1 ? ', or all for every one' : '';
+  const choice = names.length > 1 ? ` Required; one of ${names.join(', ')}${all}.` : '';
+  return tool.input.extend({ workspace: z.string().optional().describe(`Workspace to work in.${choice}`) });
 }
 
 function describeOutput(tool: Tool): z.ZodType {

@@ -33,17 +33,21 @@ export async function renameAt(
 /** A hard link fails where a rename would replace; a directory cannot have one, but replaces only an empty one. */
 function moveWithoutReplacing(source: Spot, target: Spot, kind: FileKind, to: string): void {
   const [old, fresh] = [at(source.directory, source.name), at(target.directory, target.name)];
-  if (kind === 'directory') return renameSync(old, fresh);
+  if (kind === 'directory' || !link(old, fresh, to)) renameSync(old, fresh);
+  else unlinkSync(old);
+}
+
+/** False on a file system without hard links, or for a file that may not have one. */
+function link(old: string, fresh: string, to: string): boolean {
   try {
     linkSync(old, fresh);
+    return true;
   } catch (thrown) {
-    const errno = errnoOf(thrown);
+    const errno = errnoOf(thrown) ?? '';
     if (errno === 'EEXIST') throw alreadyExists(to);
-    // A file system without hard links, or a file that may not have one.
-    if (errno !== 'EPERM' && errno !== 'ENOTSUP' && errno !== 'EMLINK') throw thrown;
-    return renameSync(old, fresh);
+    if (['EPERM', 'ENOTSUP', 'EMLINK'].includes(errno)) return false;
+    throw thrown;
   }
-  unlinkSync(old);
 }
 
 function alreadyExists(path: string): AppError {

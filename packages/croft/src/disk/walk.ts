@@ -37,6 +37,18 @@ interface Step {
 /** As the kernel has it. */
 const maxLinks = 40;
 
+/** A walk under way. `handles` has the root and then one for each of `names`. */
+interface Walk {
+  readonly root: Root;
+  /** As the caller wrote it. */
+  readonly written: string;
+  readonly options: WalkOptions;
+  readonly handles: number[];
+  readonly names: string[];
+  steps: Step[];
+  links: number;
+}
+
 /**
  * Goes from the root to where `path` leads, one component at a time, each opened in the directory opened
  * before it and never through a link. A link is read and its text walked the same way, so that one that stays
@@ -44,135 +56,126 @@ const maxLinks = 40;
  * can lead the walk out.
  */
 export function walk(root: Root, path: string, options: WalkOptions): Spot {
-  const walker = createWalker(root, path, options);
+  const steps = toSegments(path, root.names).map((name) => ({ name, fromLink: false }));
+  const under: Walk = { root, written: path, options, handles: [root.handle], names: [], steps, links: 0 };
   try {
-    return walker.run(toSegments(path, root.names));
+    return goOn(under);
   } catch (thrown) {
-    walker.close();
+    returnToRoot(under);
     throw thrown;
   }
 }
 
-function createWalker(root: Root, written: string, { follow, create = false }: WalkOptions) {
-  const handles = [root.handle];
-  const names: string[] = [];
-  let steps: Step[] = [];
-  let links = 0;
-
-  const here = () => handles.at(-1) ?? root.handle;
-  const close = () => closeAll(handles.splice(1));
-
-  return { run, close };
-
-  function run(segments: readonly string[]): Spot {
-    steps = segments.map((name) => ({ name, fromLink: false }));
-    for (let step = steps.shift(); step; step = steps.shift()) {
-      if (step.name === '..') leave();
-      else if (steps.length > 0) enter(step);
-      else {
-        const spot = arrive(step);
-        if (spot) return spot;
-      }
-    }
-    // The path, or the link at its end, names a directory that is already open: the root, or one reached by `..`.
-    return arriveHere();
+function goOn(walk: Walk): Spot {
+  for (;;) {
+    const step = walk.steps.shift();
+    // The path, or a link at its end, names a directory that is already open: the root, or one reached by `..`.
+    if (!step) return arriveHere(walk);
+    const spot = advance(walk, step);
+    if (spot) return spot;
   }
+}
 
-  function leave(): void {
-    const handle = handles.length > 1 ? handles.pop() : undefined;
-    if (handle === undefined) throw outsideRoot(written, 'link climbs above the root');
-    closeSync(handle);
-    names.pop();
+function advance(walk: Walk, step: Step): Spot | undefined {
+  if (step.name === '..') leave(walk);
+  else if (walk.steps.length > 0) enter(walk, step);
+  else return arrive(walk, step);
+  return undefined;
+}
+
+function leave({ handles, names, written }: Walk): void {
+  const handle = handles.length > 1 ? handles.pop() : undefined;
+  if (handle === undefined) throw outsideRoot(written, 'link climbs above the root');
+  closeSync(handle);
+  names.pop();
+}
+
+function enter(walk: Walk, step: Step): void {
+  try {
+    walk.handles.push(openDirectory(here(walk), step.name));
+    walk.names.push(step.name);
+  } catch (thrown) {
+    const errno = errnoOf(thrown);
+    if (errno === 'ENOTDIR') followLink(walk, step);
+    else if (errno === 'ENOENT') enterNew(walk, step);
+    else throw thrown;
   }
+}
 
-  function enter(step: Step): void {
-    try {
-      handles.push(openDirectory(here(), step.name));
-      names.push(step.name);
-    } catch (thrown) {
-      const errno = errnoOf(thrown);
-      if (errno === 'ENOTDIR') followLink(step);
-      else if (errno === 'ENOENT') makeDirectory(step);
-      else throw thrown;
-    }
+function enterNew(walk: Walk, { name, fromLink }: Step): void {
+  if (fromLink) throw dangling(walk.written);
+  if (!walk.options.create) throw missing(walk.written);
+  const isNew = make(at(here(walk), name));
+  const directory = openDirectory(here(walk), name);
+  if (isNew) adopt(directory, here(walk));
+  walk.handles.push(directory);
+  walk.names.push(name);
+}
+
+/** Puts the steps of a link's text before those still to go. */
+function followLink(walk: Walk, { name }: Step): void {
+  let target = readLink(walk, name);
+  walk.links += 1;
+  if (walk.links > maxLinks) throw linkLoop(walk.written);
+  if (target.startsWith('/')) {
+    const below = belowRoot(target, walk.root.names);
+    if (below === undefined) throw outsideRoot(walk.written, 'link leads out');
+    returnToRoot(walk);
+    target = below;
   }
+  const linked = target.split('/').filter((part) => part !== '' && part !== '.');
+  walk.steps = [...linked.map((part) => ({ name: part, fromLink: true })), ...walk.steps];
+}
 
-  function makeDirectory(step: Step): void {
-    if (step.fromLink) throw dangling(written);
-    if (!create) throw missing(written);
-    const isNew = make(at(here(), step.name));
-    const directory = openDirectory(here(), step.name);
-    if (isNew) adopt(directory, here());
-    handles.push(directory);
-    names.push(step.name);
+function readLink(walk: Walk, name: string): string {
+  try {
+    return readlinkSync(at(here(walk), name));
+  } catch (thrown) {
+    if (errnoOf(thrown) === 'EINVAL') throw notADirectory(walk.written);
+    throw thrown;
   }
+}
 
-  /** Puts the steps of a link's text before those still to go. */
-  function followLink({ name }: Step): void {
-    const target = readLink(name);
-    links += 1;
-    if (links > maxLinks)
-      throw new AppError('E_LINK_LOOP', `too many links: ${written}`, { details: { path: written } });
-
-    let relative = target;
-    if (target.startsWith('/')) {
-      const below = belowRoot(target, root.names);
-      if (below === undefined) throw outsideRoot(written, 'link leads out');
-      close();
-      names.length = 0;
-      relative = below;
-    }
-    const linked = relative.split('/').filter((part) => part !== '' && part !== '.');
-    steps = [...linked.map((part) => ({ name: part, fromLink: true })), ...steps];
+function arrive(walk: Walk, step: Step): Spot | undefined {
+  const handle = probe(here(walk), step.name);
+  if (handle === undefined) {
+    if (step.fromLink) throw dangling(walk.written);
+    return toSpot(walk, step.name, undefined);
   }
+  const stats = statOf(handle);
+  if (!stats.isSymbolicLink() || !walk.options.follow) return toSpot(walk, step.name, { handle, stats });
+  closeSync(handle);
+  followLink(walk, step);
+  return undefined;
+}
 
-  function readLink(name: string): string {
-    try {
-      return readlinkSync(at(here(), name));
-    } catch (thrown) {
-      if (errnoOf(thrown) !== 'EINVAL') throw thrown;
-      throw new AppError('E_NOT_A_DIRECTORY', `a part of the path is not a directory: ${written}`, {
-        details: { path: written },
-      });
-    }
-  }
+function arriveHere(walk: Walk): Spot {
+  const handle = openDirectory(here(walk), '.');
+  const name = walk.names.pop() ?? '.';
+  if (name !== '.') closeAll(walk.handles.splice(-1));
+  return toSpot(walk, name, { handle, stats: statOf(handle) });
+}
 
-  function arrive(step: Step): Spot | undefined {
-    const handle = probe(here(), step.name);
-    if (handle === undefined) {
-      if (step.fromLink) throw dangling(written);
-      return toSpot(step.name, undefined);
-    }
-    const stats = statOf(handle);
-    if (stats.isSymbolicLink() && follow) {
-      closeSync(handle);
-      followLink(step);
-      return undefined;
-    }
-    return toSpot(step.name, { handle, stats });
-  }
+function toSpot(walk: Walk, name: string, found: Spot['found']): Spot {
+  return {
+    directory: here(walk),
+    name,
+    path: name === '.' ? '' : [...walk.names, name].join('/'),
+    found,
+    [Symbol.dispose]() {
+      if (found) closeSync(found.handle);
+      returnToRoot(walk);
+    },
+  };
+}
 
-  function arriveHere(): Spot {
-    const handle = openDirectory(here(), '.');
-    const name = names.length === 0 ? '.' : (names.pop() ?? '.');
-    if (name !== '.') closeAll(handles.splice(-1));
-    return toSpot(name, { handle, stats: statOf(handle) });
-  }
+function here({ handles, root }: Walk): number {
+  return handles.at(-1) ?? root.handle;
+}
 
-  function toSpot(name: string, found: Spot['found']): Spot {
-    const directory = here();
-    const path = name === '.' ? '' : [...names, name].join('/');
-    return {
-      directory,
-      name,
-      path,
-      found,
-      [Symbol.dispose]() {
-        if (found) closeSync(found.handle);
-        close();
-      },
-    };
-  }
+function returnToRoot({ handles, names }: Walk): void {
+  closeAll(handles.splice(1));
+  names.length = 0;
 }
 
 /** Whether it was this call that made it; another that was faster is as good. */
@@ -198,6 +201,14 @@ export function probe(directory: number, name: string): number | undefined {
 
 export function missing(path: string): AppError {
   return new AppError('E_FILE_NOT_FOUND', `no such file or directory: ${path}`, { details: { path } });
+}
+
+function notADirectory(path: string): AppError {
+  return new AppError('E_NOT_A_DIRECTORY', `a part of the path is not a directory: ${path}`, { details: { path } });
+}
+
+function linkLoop(path: string): AppError {
+  return new AppError('E_LINK_LOOP', `too many links: ${path}`, { details: { path } });
 }
 
 function dangling(path: string): AppError {

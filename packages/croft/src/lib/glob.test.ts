@@ -117,7 +117,7 @@ test.each([
   [`{${','.repeat(1000)}}`, '1000 alternatives'],
   ['a'.repeat(4097), 'longer than 4096 characters'],
   [`{1..500}${'a'.repeat(200)}`, 'longer than 65536 characters with its braces expanded'],
-])('a malformed pattern says what is wrong with it: %.20s', (pattern, problem) => {
+])('a malformed pattern says what is wrong with it: %s', (pattern, problem) => {
   expect(() => compileGlob(pattern)).toThrow(RangeError);
   expect(() => compileGlob(pattern)).toThrow(problem);
 });
@@ -179,27 +179,34 @@ test('any text either compiles or is refused with a RangeError', () => {
 });
 
 test.each([
-  `${'**/'.repeat(1300)}x`,
-  `${'**/a/'.repeat(800)}x`,
-  `${'**/*a*/'.repeat(500)}x`,
-  '*a*a*a*a*a*b',
-  `${'*a'.repeat(2000)}b`,
-  `${'?*'.repeat(2000)}b`,
-  `*${'a'.repeat(4000)}b`,
-  `${'{a,b}'.repeat(9)}${'*a'.repeat(20)}b`,
-  `${'{'.repeat(2048)}${'}'.repeat(2048)}`,
-  `${'{'.repeat(1300)}${',}'.repeat(1300)}`,
-  '{x}'.repeat(1365),
-])('a hostile pattern costs little: %.24s', (pattern) => {
-  const startedAt = performance.now();
+  ['many **', `${'**/'.repeat(1300)}x`],
+  ['many ** with names between', `${'**/a/'.repeat(800)}x`],
+  ['many ** with wildcards between', `${'**/*a*/'.repeat(500)}x`],
+  ['a few *', '*a*a*a*a*a*b'],
+  ['many *', `${'*a'.repeat(2000)}[b]`],
+  ['many ?*', `${'?*'.repeat(2000)}[b]`],
+  ['a long literal after *', `*${'a'.repeat(4000)}[b]`],
+  ['many alternatives with many *', `${'{a,b}'.repeat(9)}${'*a'.repeat(20)}[b]`],
+  ['deep braces', `${'{'.repeat(2048)}${'}'.repeat(2048)}`],
+  ['deep braces with choices', `${'{'.repeat(1300)}${',}'.repeat(1300)}`],
+  ['many braces', '{x}'.repeat(1365)],
+])('a hostile pattern costs little: %s', (_, pattern) => {
+  const durations = Array.from({ length: 3 }, () => {
+    const startedAt = performance.now();
+    tryHostile(pattern);
+    return performance.now() - startedAt;
+  });
+  expect(Math.min(...durations)).toBeLessThan(200);
+});
+
+function tryHostile(pattern: string): void {
   try {
     const matches = compileGlob(pattern);
     for (const subject of ['a'.repeat(4000), 'a/'.repeat(2000), 'aaa/'.repeat(1000)]) matches(subject);
   } catch (thrown) {
     expect(thrown).toBeInstanceOf(RangeError);
   }
-  expect(performance.now() - startedAt).toBeLessThan(200);
-});
+}
 
 test('ten thousand paths pass in a few milliseconds', () => {
   const paths = Array.from(

@@ -109,6 +109,7 @@ function expandRange(body: string): string[] | undefined {
 
 function combine(left: string[], right: string[]): string[] {
   if (left.length * right.length > maxAlternatives) throw tooMany();
+  if (left.length === 1 && left[0] === '') return right;
   const all = left.flatMap((start) => right.map((end) => start + end));
   const chars = all.reduce((sum, { length }) => sum + length, 0);
   if (chars > maxExpandedChars)
@@ -149,12 +150,17 @@ function compileSuffix(segments: Segment[]): PathTest | undefined {
 function toTokens(name: string): string | Token[] {
   const tokens: Token[] = [];
   for (let at = 0; at < name.length; ) {
-    const end = name[at] === '[' ? classEnd(name, at) : name[at] === '\\' ? at + 2 : at + 1;
+    const end = tokenEnd(name, at);
     pushToken(tokens, toToken(name.slice(at, end)));
     at = end;
   }
   const [only = ''] = tokens;
   return tokens.length < 2 && typeof only === 'string' ? only : tokens;
+}
+
+function tokenEnd(name: string, start: number): number {
+  if (name[start] === '[') return classEnd(name, start);
+  return name[start] === '\\' ? start + 2 : start + 1;
 }
 
 function pushToken(tokens: Token[], token: Token): void {
@@ -203,7 +209,9 @@ function matchNames(segments: Segment[], names: string[]): boolean {
 }
 
 function matchName(segment: string | Token[], name: string): boolean {
-  return typeof segment === 'string' ? segment === name : matchTokens(segment, name);
+  if (typeof segment === 'string') return segment === name;
+  const last = segment.at(-1);
+  return typeof last === 'string' && !name.endsWith(last) ? false : matchTokens(segment, name);
 }
 
 function matchTokens(tokens: Token[], name: string): boolean {

@@ -2,7 +2,7 @@ import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { count } from '../core/count.ts';
 import type { FileContent } from '../core/files.ts';
-import { type LineWindow, readLarge, renderLines } from '../core/read-window.ts';
+import { type LineWindow, pastTheEnd, readLarge, renderLines } from '../core/read-window.ts';
 import { defineTool, type ToolContext } from '../core/tool.ts';
 import { imageType, looksBinary } from '../lib/image-type.ts';
 import { countLines, decodeText, sliceLines } from '../lib/lines.ts';
@@ -36,10 +36,11 @@ export const read = defineTool({
     totalLines: z.int().optional().describe('Absent when the file was too large to count'),
     truncated: z.boolean().describe('There is more than was shown'),
   }),
-  async run(input, { workspace, session }) {
+  async run(input, context) {
+    const { workspace, session } = context;
     const { file_path: path } = input;
     const content = await workspace.files.read(path, { maxBytes: maxWholeBytes }).catch(toUndefinedIfTooLarge);
-    if (!content) return readFromLarge(path, input, { workspace, session });
+    if (!content) return readFromLarge(path, input, context);
 
     session.reads.saw(workspace.name, content);
     const mimeType = imageType(content.bytes);
@@ -53,11 +54,7 @@ function showText({ path, size, bytes }: FileContent, window: LineWindow) {
   const totalLines = countLines(bytes);
   if (totalLines === 0)
     return { text: '', structured: { path, kind: 'text' as const, size, content: '', totalLines, truncated: false } };
-  if (window.offset > totalLines) {
-    throw new AppError('E_INVALID_INPUT', `read: offset ${window.offset} exceeds line count ${totalLines}`, {
-      details: { offset: window.offset, totalLines },
-    });
-  }
+  if (window.offset > totalLines) throw pastTheEnd(window.offset, totalLines);
   const { start, end } = sliceLines(bytes, window.offset, window.limit);
   const { text: content, lossy } = decodeText(bytes.subarray(start, end));
   return renderLines({ path, size, content, lossy, window, totalLines });
@@ -78,13 +75,9 @@ function showBinary({ path, size }: FileContent, mimeType = 'not text') {
   };
 }
 
-async function readFromLarge(
-  path: string,
-  window: LineWindow,
-  { workspace, session }: Pick<ToolContext, 'workspace' | 'session'>,
-) {
+async function readFromLarge(path: string, window: LineWindow, { workspace, session, signal }: ToolContext) {
   await using file = await workspace.files.open(path);
-  const part = await readLarge(file.chunks(), window);
+  const part = await readLarge(file.chunks(), window, signal);
   if (part === 'binary') {
     return {
       text: `binary file ${path} (${file.stat.size} bytes): its content is not shown`,

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { findViolations } from './boundaries.ts';
+
+test.each([
+  ['core/tool.ts', "import { spawn } from 'node:child_process';"],
+  ['core/tool.ts', "import { read } from '../tools/read.ts';"],
+  ['tools/read.ts', "import { write } from './write.ts';"],
+  ['tools/read.ts', "import { readFileSync } from 'node:fs';"],
+  ['providers/bubblewrap.ts', "import { spawn } from 'node:child_process';"],
+  ['providers/bubblewrap.ts', "await import('../tools/index.ts')"],
+  ['rest/server.ts', "import { Server } from '@modelcontextprotocol/server';"],
+  ['elsewhere/new.ts', "import { z } from 'zod';"],
+])('%s is refused %s', (file, source) => {
+  expect(findViolations(file, source)).toHaveLength(1);
+});
+
+test.each([
+  ['tools/index.ts', "export { read } from './read.ts';"],
+  ['tools/read.ts', "import { z } from 'zod';"],
+  ['lib/spawn.ts', "import { spawn } from 'node:child_process';"],
+  ['cli/commands/mcp.ts', "import { serveMcpStdio } from '../../mcp/stdio.ts';"],
+])('%s may have %s', (file, source) => {
+  expect(findViolations(file, source)).toEqual([]);
+});

@@ -1,0 +1,77 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path/posix';
+
+interface Rule {
+  readonly parts: readonly string[];
+  readonly packages: readonly string[];
+  /** Files are plug-ins: only `index.ts` may import its neighbours. */
+  readonly isolated?: true;
+}
+
+const protocol = '@croft/protocol';
+
+/** The architecture: each part of `croft/src` and the only things it may import. */
+const rules: Readonly<Record<string, Rule>> = {
+  lib: { parts: ['lib'], packages: ['node:*'] },
+  version: { parts: [], packages: ['../package.json'] },
+  config: { parts: [], packages: ['zod', 'node:os', 'node:path'] },
+  core: { parts: ['core', 'lib'], packages: [protocol, 'zod', 'node:path', 'node:stream'] },
+  disk: { parts: ['disk', 'core', 'lib'], packages: [protocol, 'node:*'] },
+  tools: { parts: ['core', 'lib'], packages: [protocol, 'zod'], isolated: true },
+  detectors: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
+  providers: { parts: ['core', 'disk', 'lib'], packages: [protocol, 'zod', 'node:*'], isolated: true },
+  storages: { parts: ['core', 'disk', 'lib'], packages: [protocol, 'zod', 'node:*'], isolated: true },
+  app: { parts: ['core', 'detectors', 'lib', 'providers', 'storages', 'tools'], packages: [] },
+  mcp: {
+    parts: ['mcp', 'app', 'core', 'lib', 'version'],
+    packages: [protocol, '@modelcontextprotocol/server', '@modelcontextprotocol/server/*', 'node:*'],
+  },
+  rest: { parts: ['rest', 'app', 'core', 'lib', 'version'], packages: [protocol, 'hono', 'hono/*', 'node:*'] },
+  cli: {
+    parts: ['cli', 'app', 'config', 'core', 'lib', 'mcp', 'rest', 'version'],
+    packages: [protocol, '@croft/sdk', '@hono/node-server', 'node:*'],
+  },
+  main: { parts: ['cli', 'config'], packages: ['node:module'] },
+};
+
+/** What only one file may use, because that file is where the promise about it is kept. */
+const singleUse: Readonly<Record<string, string>> = { 'node:child_process': 'lib/spawn.ts' };
+
+/** `file` relative to `croft/src`. */
+export function findViolations(file: string, source: string): string[] {
+  const rule = rules[partOf(file)];
+  if (!rule) return [`${file}: add "${partOf(file)}" to the table in scripts/boundaries.ts`];
+  return importsIn(source)
+    .filter((specifier) => !isAllowed(rule, file, specifier))
+    .map((specifier) => `${file}: may not import ${specifier}`);
+}
+
+function isAllowed(rule: Rule, file: string, specifier: string): boolean {
+  const only = singleUse[specifier];
+  if (only !== undefined) return file === only;
+  if (rule.packages.some((pattern) => matches(pattern, specifier))) return true;
+  if (!specifier.startsWith('.')) return false;
+  const target = partOf(join(dirname(file), specifier));
+  if (target !== partOf(file)) return rule.parts.includes(target);
+  return !rule.isolated || file.endsWith('/index.ts');
+}
+
+function importsIn(source: string): string[] {
+  return [...source.matchAll(/\b(?:from\s+|import\s*\(?\s*)'([^']+)'/g)].map(([, specifier = '']) => specifier);
+}
+
+function partOf(file: string): string {
+  return (file.split('/')[0] ?? '').replace(/\.ts$/, '');
+}
+
+function matches(pattern: string, specifier: string): boolean {
+  return pattern.endsWith('*') ? specifier.startsWith(pattern.slice(0, -1)) : specifier === pattern;
+}
+
+if (import.meta.main) {
+  const root = 'packages/croft/src';
+  const files = globSync(`${root}/**/*.ts`).filter((file) => !file.endsWith('.test.ts'));
+  const violations = files.flatMap((file) => findViolations(relative(root, file), readFileSync(file, 'utf8')));
+  for (const violation of violations) console.error(violation);
+  process.exitCode = violations.length > 0 ? 1 : 0;
+}
