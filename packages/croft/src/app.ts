@@ -57,7 +57,7 @@ export function createApp({ workspaces: sources, readOnly, eventsFile }: AppOpti
 type NamedMount = ReturnType<typeof openMounts>[number];
 
 function toWorkspace(
-  { name, root, directory, files }: NamedMount,
+  { name, root, pinned, files }: NamedMount,
   provider: Provider,
   access: WorkspaceAccess,
 ): Workspace {
@@ -66,7 +66,7 @@ function toWorkspace(
     root,
     access,
     files,
-    sandbox: once(() => provider.open({ directory, workspacePath: root })),
+    sandbox: once(() => provider.open({ directory: pinned, workspacePath: root, programs: ['rg'] })),
     profile: () => detectProfile(Object.values(detectors), files),
   };
 }

@@ -26,7 +26,7 @@ export function collectMatches({ mode, limit, glob }: CollectOptions) {
   let [length, isFull] = [0, false];
 
   return {
-    separator: mode === 'files_with_matches' ? 0 : 10,
+    record: mode === 'files_with_matches' ? ('path' as const) : ('path-and-line' as const),
     isFull: () => isFull,
     add(record: Buffer): boolean {
       const match = toMatch(record, mode);
@@ -66,7 +66,6 @@ function isAdjacent(a: Match, b: Match): boolean {
 
 function toMatch(record: Buffer, mode: CollectOptions['mode']): Match | undefined {
   const cut = mode === 'files_with_matches' ? record.length : record.indexOf(0);
-  // The `--` between groups has no path.
   if (cut === -1) return undefined;
   const written = record.toString('utf8', 0, cut);
   const path = written.startsWith('./') ? written.slice(2) : written;

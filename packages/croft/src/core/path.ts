@@ -10,9 +10,7 @@ const maxNameBytes = 255;
  * `E_INVALID_PATH` for one that no file can have.
  */
 export function toSegments(path: string, roots: readonly string[]): string[] {
-  if (path.includes('\0')) throw new AppError('E_INVALID_PATH', 'path holds a NUL byte');
-  if (path.length > maxPathLength) throw tooLong('path', maxPathLength);
-
+  checkCharacters(path);
   const relative = path.startsWith('/') ? belowRoot(path, roots) : path;
   if (relative === undefined) throw outsideRoot(path, 'absolute path');
 
@@ -37,6 +35,12 @@ export function belowRoot(path: string, roots: readonly string[]): string | unde
 
 export function outsideRoot(path: string, rule: string): AppError {
   return new AppError('E_SANDBOX_VIOLATION', `path is outside workspace root: ${path}`, { details: { path, rule } });
+}
+
+function checkCharacters(path: string): void {
+  if (path.includes('\0')) throw new AppError('E_INVALID_PATH', 'path holds a NUL byte');
+  if (!path.isWellFormed()) throw new AppError('E_INVALID_PATH', 'path holds half of a surrogate pair');
+  if (path.length > maxPathLength) throw tooLong('path', maxPathLength);
 }
 
 function fitting(name: string): string {

@@ -5,20 +5,22 @@ import type { Workspace } from './workspace.ts';
 
 /** What every search takes: hidden files, the rules of .gitignore, and no one's own configuration. */
 const commonArguments = [
-  ...['--no-config', '--hidden', '--no-require-git', '--color=never', '--null'],
+  ...['--no-config', '--hidden', '--no-require-git', '--color=never', '--null', '--no-context-separator'],
   ...['--glob=!.git', `--glob=!${temporaryPrefix}*`],
 ];
 
 /** Beyond this a record is cut. Paths and lines that matter are shorter. */
 const maxRecordBytes = 64 * 1024;
 const maxErrorBytes = 16 * 1024;
+/** The kernel takes 128 kB for one argument. */
+const maxArgumentLength = 30_000;
 
 export interface Search {
   readonly args: readonly string[];
   /** Relative to the root, links resolved. Searched from there down. */
   readonly scope: string;
-  /** The byte that ends a record. */
-  readonly separator: number;
+  /** A record is a path, or a path and a line of text. */
+  readonly record: 'path' | 'path-and-line';
   readonly signal: AbortSignal;
   /** Called for each record as it arrives. False ends the search. */
   onRecord(record: Buffer): boolean;
@@ -29,6 +31,7 @@ export interface Search {
  * Answers how many files could not be read; the rest of the results stand.
  */
 export async function runRipgrep(workspace: Workspace, search: Search): Promise<{ unreadable: number }> {
+  checkArguments(search.args);
   const sandbox = await workspace.sandbox();
   const scope = search.scope === '' ? [] : [`./${search.scope}`];
   const running = sandbox.start({
@@ -46,13 +49,23 @@ export async function runRipgrep(workspace: Workspace, search: Search): Promise<
   throw new AppError('E_BAD_PATTERN', `the search was refused: ${errors.trim().slice(0, 1000)}`);
 }
 
+function checkArguments(args: readonly string[]): void {
+  for (const argument of args) {
+    if (argument.includes('\0')) throw new AppError('E_INVALID_INPUT', 'a search cannot hold a NUL byte');
+    if (argument.length > maxArgumentLength) {
+      throw new AppError('E_INVALID_INPUT', `a pattern is longer than ${maxArgumentLength} characters`);
+    }
+  }
+}
+
 /** Whether the caller had enough before the end. */
-async function readRecords(running: Running, { separator, onRecord }: Search): Promise<boolean> {
+async function readRecords(running: Running, { record, onRecord }: Search): Promise<boolean> {
+  const findEnd = record === 'path' ? endOfPath : endOfLine;
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of running.stdout) {
     const bytes: Buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let start = 0;
-    for (let end = bytes.indexOf(separator); end !== -1; end = bytes.indexOf(separator, start)) {
+    for (let end = findEnd(bytes, start); end !== -1; end = findEnd(bytes, start)) {
       if (!onRecord(bytes.subarray(start, Math.min(end, start + maxRecordBytes)))) {
         running.kill();
         return true;
@@ -62,6 +75,16 @@ async function readRecords(running: Running, { separator, onRecord }: Search): P
     rest = bytes.subarray(start, start + maxRecordBytes);
   }
   return false;
+}
+
+function endOfPath(bytes: Buffer, start: number): number {
+  return bytes.indexOf(0, start);
+}
+
+/** A path may hold newlines; the one that ends the record comes after the path's own end. */
+function endOfLine(bytes: Buffer, start: number): number {
+  const path = bytes.indexOf(0, start);
+  return path === -1 ? -1 : bytes.indexOf(10, path);
 }
 
 async function readErrors(running: Running): Promise<string> {

@@ -20,7 +20,7 @@ export interface Running {
   kill(): void;
 }
 
-/** The compute of one workspace: a place where nothing but the system and that workspace can be seen. */
+/** The compute of one workspace: a place where nothing but that workspace and a few programs can be seen. */
 export interface Sandbox {
   readonly name: string;
   /** The workspace as a program inside sees it; commands start there. */
@@ -29,9 +29,11 @@ export interface Sandbox {
 }
 
 export interface SandboxSpec {
-  /** The workspace's directory on this machine. */
+  /** A path of this machine to the workspace's directory, good for as long as the workspace is open. */
   readonly directory: string;
   readonly workspacePath: string;
+  /** Names of the system's programs that can be run in it. Nothing else of the system is there. */
+  readonly programs: readonly string[];
 }
 
 /** Code that opens sandboxes of one kind. */

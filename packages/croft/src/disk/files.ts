@@ -3,7 +3,7 @@ import { dirname } from 'node:path/posix';
 import type { Files } from '../core/files.ts';
 import { createKeyedLock } from '../lib/keyed-lock.ts';
 import { fileError } from './errors.ts';
-import { at, openRoot } from './handles.ts';
+import { at } from './handles.ts';
 import { listDirectory } from './list.ts';
 import { openForReading, readContent, readStat, readVersion } from './read.ts';
 import { removeAt } from './remove.ts';
@@ -13,14 +13,14 @@ import { type Root, walk } from './walk.ts';
 import { replaceFile } from './write.ts';
 
 export interface DiskFilesOptions {
-  readonly directory: string;
+  /** The open root directory, for as long as the program runs. */
+  readonly handle: number;
   /** Absolute names of the directory that callers and links may use. */
   readonly names: readonly string[];
 }
 
-/** `Files` on a disk of this machine. Holds the root open for as long as the program runs. */
-export function createDiskFiles({ directory, names }: DiskFilesOptions): Files {
-  const root: Root = { handle: openRoot(directory), names };
+/** `Files` on a disk of this machine. */
+export function createDiskFiles(root: DiskFilesOptions): Files {
   const locks = createKeyedLock();
   const sweep = createSweeper();
 

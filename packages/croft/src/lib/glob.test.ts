@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compileGlob } from './glob.ts';
 
+const anyChar = fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code).toWellFormed());
+
 describe('matches', () => {
   test.each([
     ['a/b.ts', 'a/b.ts'],
@@ -87,6 +89,7 @@ describe('matches', () => {
     ['\\*', 'a'],
     ['**/a', 'ba'],
     ['a/**/b', 'a/xb'],
+    ['a/**/a/b', 'a/b'],
     ['a/**', 'a'],
     ['a/**', 'ab/c'],
     ['src/', 'src'],
@@ -135,7 +138,7 @@ test('agrees with node:path where the two mean the same', () => {
       fc.pre(glob.split('{').length < 7);
       expect(compileGlob(glob)(subject)).toBe(matchesGlob(subject, glob));
     }),
-    { numRuns: 3000 },
+    { numRuns: 1500 },
   );
 });
 
@@ -148,7 +151,7 @@ test('a pattern without a slash is the same at any depth', () => {
 });
 
 test('a path matches itself escaped, and nothing else does', () => {
-  const anyName = fc.string({ unit: 'binary', minLength: 1 }).map((text) => text.replaceAll('/', '|'));
+  const anyName = fc.string({ unit: anyChar, minLength: 1 }).map((text) => text.replaceAll('/', '|'));
   const anyPath = fc
     .array(
       anyName.filter((text) => text !== '.'),

@@ -22,9 +22,7 @@ type PathTest = (path: string) => boolean;
 export function compileGlob(pattern: string): PathTest {
   if (pattern.length > maxPatternChars) throw malformed(`is longer than ${maxPatternChars} characters`);
   const isNegated = pattern.startsWith('!');
-  const tests = expandBraces(isNegated ? pattern.slice(1) : pattern).map(compileAlternative);
-  const [first] = tests;
-  const matches = first && tests.length === 1 ? first : (path: string) => tests.some((test) => test(path));
+  const matches = compileAlternatives(expandBraces(isNegated ? pattern.slice(1) : pattern).map(toSegments));
   return isNegated ? (path) => !matches(path) : matches;
 }
 
@@ -121,9 +119,21 @@ function tooMany(): RangeError {
   return malformed(`has braces that expand to more than ${maxAlternatives} alternatives`);
 }
 
-function compileAlternative(pattern: string): PathTest {
-  const segments = toSegments(pattern);
-  return compileSuffix(segments) ?? ((path) => matchNames(segments, path.split('/')));
+function compileAlternatives(alternatives: Segment[][]): PathTest {
+  const quick: PathTest[] = [];
+  const others: Segment[][] = [];
+  for (const segments of alternatives) {
+    const test = compileSuffix(segments);
+    if (test) quick.push(test);
+    else others.push(segments);
+  }
+  const [only] = quick;
+  if (only && alternatives.length === 1) return only;
+  return (path) => quick.some((test) => test(path)) || (others.length > 0 && matchAny(others, path.split('/')));
+}
+
+function matchAny(alternatives: Segment[][], names: string[]): boolean {
+  return alternatives.some((segments) => matchNames(segments, names));
 }
 
 function toSegments(pattern: string): Segment[] {
@@ -192,12 +202,15 @@ function matchNames(segments: Segment[], names: string[]): boolean {
   let nameAt = 0;
   let afterWildcard = -1;
   let retryAt = 0;
+  const lastWildcard = segments.lastIndexOf(anyName);
   while (nameAt < names.length) {
     const segment = segments[segmentAt];
     if (segment === anyName) {
+      // What follows the last wildcard can only match the end.
+      if (segmentAt === lastWildcard) nameAt = Math.max(nameAt, names.length - segments.length + segmentAt + 1);
       afterWildcard = ++segmentAt;
       retryAt = nameAt;
-    } else if (segment !== undefined && matchName(segment, names[nameAt] ?? '')) {
+    } else if (matchName(segment, names[nameAt] ?? '')) {
       segmentAt++;
       nameAt++;
     } else if (afterWildcard >= 0) {
@@ -208,21 +221,23 @@ function matchNames(segments: Segment[], names: string[]): boolean {
   return segmentAt === segments.length;
 }
 
-function matchName(segment: string | Token[], name: string): boolean {
-  if (typeof segment === 'string') return segment === name;
+function matchName(segment: string | Token[] | undefined, name: string): boolean {
+  if (!Array.isArray(segment)) return segment === name;
   const last = segment.at(-1);
-  return typeof last === 'string' && !name.endsWith(last) ? false : matchTokens(segment, name);
+  return (typeof last !== 'string' || name.endsWith(last)) && matchTokens(segment, name);
 }
 
 function matchTokens(tokens: Token[], name: string): boolean {
   let tokenAt = 0;
   let charAt = 0;
   let afterWildcard = -1;
-  let retryAt = 0;
+  // Nowhere, as long as there was no wildcard.
+  let retryAt = name.length;
   while (charAt < name.length || tokenAt < tokens.length) {
     const token = tokens[tokenAt];
     if (token === anyChars) {
       afterWildcard = ++tokenAt;
+      if (afterWildcard === tokens.length) return true;
       retryAt = charAt;
       continue;
     }
@@ -230,12 +245,20 @@ function matchTokens(tokens: Token[], name: string): boolean {
     if (end >= 0) {
       tokenAt++;
       charAt = end;
-    } else if (afterWildcard >= 0 && retryAt < name.length) {
-      tokenAt = afterWildcard;
-      charAt = retryAt = endOfChar(name, retryAt);
-    } else return false;
+      continue;
+    }
+    retryAt = nextPlace(tokens[afterWildcard], name, retryAt);
+    if (retryAt < 0) return false;
+    tokenAt = afterWildcard;
+    charAt = retryAt;
   }
   return true;
+}
+
+/** The first place behind `start` where `token` may match, or -1. */
+function nextPlace(token: Token | undefined, name: string, start: number): number {
+  if (typeof token === 'string') return name.indexOf(token, start + 1);
+  return start < name.length ? endOfChar(name, start) : -1;
 }
 
 /** Where the match of `token` at `start` ends, or -1. */

@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import type { CommandSpec, Exit, Provider, Running, Sandbox, SandboxSpec } from '../core/sandbox.ts';
@@ -6,14 +6,11 @@ import { findProgram } from '../lib/find-program.ts';
 import { killGroup, spawnProgram } from '../lib/spawn.ts';
 
 const name = 'bubblewrap';
-
-/** Directories that hold the system's programs. Where they are links into /usr they become links again. */
-const systemDirectories = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
-const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' };
+const environment = { PATH: '/usr/bin', LANG: 'C.UTF-8' };
 
 /**
- * Sandboxes on this machine by Linux namespaces: a program sees the system and its workspace, both read-only,
- * and no network, no other process, no capability. A fresh one for every command.
+ * Sandboxes on this machine by Linux namespaces: a program sees its workspace, read-only, itself and the libraries
+ * it needs, and no network, no other process, no capability. A fresh one for every command.
  */
 export function createBubblewrap(): Provider {
   let isProven = false;
@@ -24,34 +21,60 @@ export function createBubblewrap(): Provider {
       if (!program) throw unavailable('bubblewrap (bwrap) is not installed');
       if (!isProven) await tryOut(program);
       isProven = true;
-      return createSandbox(program, spec);
+      return createSandbox(program, spec, await findAll(spec.programs));
     },
   };
 }
 
-function createSandbox(program: string, { directory, workspacePath }: SandboxSpec): Sandbox {
+function createSandbox(program: string, { directory, workspacePath }: SandboxSpec, shown: readonly Shown[]): Sandbox {
   const fence = [
     ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session'],
-    ...[
-      '--cap-drop',
-      'ALL',
-      '--clearenv',
-      ...Object.entries(environment).flatMap(([key, value]) => ['--setenv', key, value]),
-    ],
-    ...systemDirectories.flatMap(bindSystem),
-    ...['--ro-bind', directory, workspacePath, '--chdir', workspacePath],
+    ...['--cap-drop', 'ALL', '--clearenv'],
+    ...Object.entries(environment).flatMap(([key, value]) => ['--setenv', key, value]),
+    ...shown.flatMap(({ file, as }) => ['--ro-bind', file, as]),
+    // From where it was started: a name could have come to mean something else.
+    ...['--ro-bind', '.', workspacePath, '--remount-ro', '/', '--chdir', workspacePath],
   ];
-  const owner = ownerOf(directory);
+  const place = { directory, owner: ownerOf(directory) };
   return {
     name,
     workspacePath,
-    start: (command) => start([program, ...fence, '--', ...command.argv], command, owner),
+    start: (command) => start([program, ...fence, '--', ...command.argv], command, place),
   };
 }
 
-function start(argv: [string, ...string[]], { signal }: Pick<CommandSpec, 'signal'>, owner?: Owner): Running {
+interface Shown {
+  readonly file: string;
+  readonly as: string;
+}
+
+/** The programs, each with the libraries that its loader would look for. */
+async function findAll(programs: readonly string[]): Promise<Shown[]> {
+  const found = await Promise.all(programs.map(findWithLibraries));
+  return [...new Map(found.flat().map((shown) => [shown.as, shown])).values()];
+}
+
+async function findWithLibraries(program: string): Promise<Shown[]> {
+  const file = findProgram(program);
+  const ldd = findProgram('ldd');
+  if (!file || !ldd) throw unavailable(`${file ? 'ldd' : program} is not installed`);
+  const listing = start([ldd, file], { signal: AbortSignal.timeout(10_000) });
+  listing.stderr.resume();
+  // One that is linked statically has no libraries, which ldd counts as a failure.
+  const words = await listing.stdout.setEncoding('utf8').toArray();
+  await listing.exit;
+  const libraries = [...words.join('').matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path = '']) => path);
+  return [{ file, as: `/usr/bin/${program}` }, ...libraries.map((path) => ({ file: realpathSync(path), as: path }))];
+}
+
+interface Place {
+  readonly directory: string;
+  readonly owner: Owner | undefined;
+}
+
+function start(argv: [string, ...string[]], { signal }: Pick<CommandSpec, 'signal'>, place?: Place): Running {
   signal.throwIfAborted();
-  const child = spawnProgram(argv, { env: environment, stdio: ['ignore', 'pipe', 'pipe'], owner });
+  const child = spawnProgram(argv, { env: environment, stdio: ['ignore', 'pipe', 'pipe'], ...place });
   const kill = () => killGroup(child);
   signal.addEventListener('abort', kill, { once: true });
 
@@ -86,12 +109,6 @@ function ownerOf(directory: string): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const { uid, gid } = statSync(directory);
   return { uid, gid };
-}
-
-function bindSystem(path: string): string[] {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (!stats) return [];
-  return stats.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path];
 }
 
 function unavailable(reason: string, cause?: unknown): AppError {

@@ -2,12 +2,15 @@ import { realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Files } from '../core/files.ts';
 import { createDiskFiles } from '../disk/files.ts';
+import { openRoot } from '../disk/handles.ts';
 import { goQuote } from '../lib/go-quote.ts';
 
 /** A workspace that is a directory of this machine, used in place. */
 export interface Mount {
-  /** The directory, every link resolved. */
+  /** The directory when it was opened, every link resolved. */
   readonly directory: string;
+  /** A path to the directory itself, whatever has come to stand at its name since. */
+  readonly pinned: string;
   /** The root as the model may see it. */
   readonly root: string;
   readonly files: Files;
@@ -24,7 +27,9 @@ export function openLocal({ path, root }: LocalOptions): Mount {
   const written = resolve(path);
   const directory = resolveRoot(written);
   const names = [...new Set([directory, written, ...(root === undefined ? [] : [root])])];
-  return { directory, root: root ?? directory, files: createDiskFiles({ directory, names }) };
+  const handle = openRoot(directory);
+  const pinned = `/proc/self/fd/${handle}`;
+  return { directory, pinned, root: root ?? directory, files: createDiskFiles({ handle, names }) };
 }
 
 function resolveRoot(path: string): string {

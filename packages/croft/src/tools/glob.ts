@@ -17,7 +17,7 @@ export const glob = defineTool({
     'matches names at any depth. Hidden files count, ignored ones (.gitignore) and links do not.',
   access: 'read',
   reach: 'one-or-all',
-  timeoutMs: 60_000,
+  timeoutMs: 30_000,
   input: z.object({
     pattern: z.string().min(1).describe('Glob pattern, such as src/**/*.ts'),
     path: z.string().default('').describe('Directory to search, relative to the workspace root; the root if left out'),
@@ -56,7 +56,7 @@ async function find(pattern: string, path: string, { workspace, signal }: ToolCo
   const { unreadable } = await runRipgrep(workspace, {
     args: ['--files'],
     scope: scope.path,
-    separator: 0,
+    record: 'path',
     signal,
     onRecord(record) {
       const found = record.toString('utf8');

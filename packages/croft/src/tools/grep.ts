@@ -41,7 +41,7 @@ export const grep = defineTool({
     'Answers path:line:text, or the paths, or counts.',
   access: 'read',
   reach: 'one-or-all',
-  timeoutMs: 60_000,
+  timeoutMs: 30_000,
   input,
   output: z.object({
     mode: z.enum(['content', 'files_with_matches', 'count']),
@@ -63,7 +63,7 @@ export const grep = defineTool({
     const { unreadable } = await runRipgrep(workspace, {
       args: [...toArguments(call), ...(scope === '' ? ['.'] : [])],
       scope,
-      separator: found.separator,
+      record: found.record,
       signal,
       onRecord: found.add,
     });
