@@ -29,19 +29,19 @@ export function announce(
   names: readonly string[],
   { stderr }: Terminal,
 ): void {
-  if (workspaces !== undefined) {
+  if (workspaces) {
     stderr.write(`croft multi-workspace mode: ${names.length} workspaces configured (${names.join(', ')})\n`);
   }
   if (readonly) stderr.write('croft running in read-only mode (mutating tools not registered)\n');
 }
 
-function toSources({ workspace, workspaces }: WorkspaceValues): AppOptions['workspaces'] | undefined {
-  if (workspace !== undefined && workspaces !== undefined) {
+function toSources({ workspace, workspaces = '' }: WorkspaceValues): AppOptions['workspaces'] | undefined {
+  if (workspace !== undefined && workspaces !== '') {
     throw new Error(
       `-workspace ${goQuote(workspace)} and -workspaces ${goQuote(workspaces)} are mutually exclusive; use one`,
     );
   }
-  if (workspaces !== undefined) return parseWorkspaceSpec(workspaces);
+  if (workspaces !== '') return parseWorkspaceSpec(workspaces);
   if (workspace === undefined) return undefined;
   if (workspace === '') throw new Error('resolve workspace root: the path is empty');
   return [{ path: workspace }];

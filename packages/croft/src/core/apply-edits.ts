@@ -1,10 +1,17 @@
 import { AppError } from '@croft/protocol';
-import { countBytes, replaceBytes } from '../lib/replace-bytes.ts';
+import { findLineAware, type Range } from '../lib/line-aware-search.ts';
 
 export interface Edit {
   readonly old_string: string;
   readonly new_string: string;
   readonly replace_all?: boolean | undefined;
+}
+
+/** Throws for what no file can have, before one is looked at. */
+export function checkEdit({ old_string, new_string }: Edit): void {
+  if (old_string === '') throw new AppError('E_INVALID_INPUT', 'old_string must be non-empty');
+  if (old_string.isWellFormed() && new_string.isWellFormed()) return;
+  throw new AppError('E_INVALID_INPUT', 'old_string or new_string holds half of a surrogate pair');
 }
 
 /**
@@ -14,45 +21,38 @@ export interface Edit {
 export function applyEdits(before: Buffer, edits: readonly Edit[], path: string) {
   let [bytes, replaced] = [before, 0];
   for (const [index, edit] of edits.entries()) {
-    const where = edits.length === 1 ? path : `${path} (edit ${index + 1} of ${edits.length})`;
-    const result = applyEdit(bytes, edit, where);
-    bytes = result.bytes;
-    replaced += result.count;
+    const ranges = findRanges(bytes, edit, { path, ...(edits.length > 1 && { edit: index + 1, of: edits.length }) });
+    bytes = replaceRanges(bytes, ranges, edit.new_string);
+    replaced += ranges.length;
   }
   return { bytes, replaced };
 }
 
-function applyEdit(bytes: Buffer, edit: Edit, where: string) {
-  if (edit.old_string === '') throw new AppError('E_INVALID_INPUT', 'old_string must be non-empty');
-  if (!edit.old_string.isWellFormed() || !edit.new_string.isWellFormed()) {
-    throw new AppError('E_INVALID_INPUT', 'old_string or new_string holds half of a surrogate pair');
-  }
-  const { needle, replacement } = inEndingsOf(bytes, edit);
-  const found = countBytes(bytes, needle);
-  if (found === 0) throw new AppError('E_NO_MATCH', `old_string not found in ${where}`, { details: { path: where } });
-  if (found > 1 && !edit.replace_all) {
-    throw new AppError(
-      'E_MANY_MATCHES',
-      `old_string matched ${found} times in ${where}; add context to make it unique or set replace_all=true`,
-      { details: { path: where, matches: found } },
-    );
-  }
-  return replaceBytes(bytes, needle, replacement, { all: edit.replace_all ?? false });
+interface Where {
+  readonly path: string;
+  readonly edit?: number;
+  readonly of?: number;
 }
 
-/** As given where that fits; with `\r\n` in a file whose lines all end so, or where only that fits. */
-function inEndingsOf(bytes: Buffer, { old_string, new_string }: Edit) {
-  const given = { needle: Buffer.from(old_string), replacement: Buffer.from(new_string) };
-  const crlfLines = countBytes(bytes, crlf);
-  if (crlfLines === 0) return given;
-  const converted = { needle: toCrlf(old_string), replacement: toCrlf(new_string) };
-  const isCrlfFile = crlfLines === countBytes(bytes, lf);
-  return isCrlfFile || (!bytes.includes(given.needle) && bytes.includes(converted.needle)) ? converted : given;
+function findRanges(bytes: Buffer, { old_string, replace_all = false }: Edit, where: Where): Range[] {
+  const place = where.edit === undefined ? where.path : `${where.path} (edit ${where.edit} of ${where.of})`;
+  const found = findLineAware(bytes, old_string);
+  if (found.length === 0)
+    throw new AppError('E_NO_MATCH', `old_string not found in ${place}`, { details: { ...where } });
+  if (found.length === 1 || replace_all) return found;
+  throw new AppError(
+    'E_MANY_MATCHES',
+    `old_string matched ${found.length} times in ${place}; add context to make it unique or set replace_all=true`,
+    { details: { ...where, matches: found.length } },
+  );
 }
 
-const lf = Buffer.from('\n');
-const crlf = Buffer.from('\r\n');
-
-function toCrlf(text: string): Buffer {
-  return Buffer.from(text.replace(/\r?\n/g, '\r\n'));
+function replaceRanges(bytes: Buffer, ranges: readonly Range[], text: string): Buffer {
+  const parts: Buffer[] = [];
+  let copied = 0;
+  for (const { start, end, ending } of ranges) {
+    parts.push(bytes.subarray(copied, start), Buffer.from(ending === '\n' ? text : text.replace(/\r?\n/g, ending)));
+    copied = end;
+  }
+  return Buffer.concat([...parts, bytes.subarray(copied)]);
 }

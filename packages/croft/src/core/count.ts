@@ -7,3 +7,8 @@ export function count({ fallback, max = Number.MAX_SAFE_INTEGER }: { fallback: n
     .optional()
     .transform((value) => (value === undefined || !(value >= 1) ? fallback : Math.min(Math.trunc(value), max)));
 }
+
+/** The same for a number that may be none. */
+export function countFromZero({ max }: { max: number }) {
+  return z.number().transform((value) => Math.min(Math.max(Math.trunc(value), 0), max));
+}

@@ -82,5 +82,6 @@ export interface Files {
 
 export interface OpenFile extends AsyncDisposable {
   readonly stat: FileStat;
+  /** Each is good until the next is asked for. */
   chunks(): AsyncIterable<Buffer>;
 }

@@ -1,4 +1,5 @@
 import { AppError } from '@croft/protocol';
+import { cutText } from '../lib/cut-text.ts';
 import { compileGlob } from '../lib/glob.ts';
 
 export interface Match {
@@ -80,7 +81,7 @@ function toMatch(record: Buffer, mode: CollectOptions['mode']): Match | undefine
 }
 
 function cutLine(text: string): string {
-  return text.length > maxLineLength ? `${text.slice(0, maxLineLength)}… (line cut)` : text;
+  return text.length > maxLineLength ? `${cutText(text, maxLineLength)}… (line cut)` : text;
 }
 
 function compileFilter(glob: string): (path: string) => boolean {

@@ -1,6 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { looksBinary } from '../lib/image-type.ts';
-import { decodeText } from '../lib/lines.ts';
+import { cutText } from '../lib/cut-text.ts';
 
 /** Which part of a file to show. */
 export interface LineWindow {
@@ -9,36 +8,37 @@ export interface LineWindow {
   readonly column: number;
 }
 
-export interface ShownLines {
-  readonly path: string;
-  readonly size: number;
-  /** The lines of the window, as they are in the file. */
-  readonly content: string;
-  readonly lossy: boolean;
-  readonly window: LineWindow;
-  readonly totalLines?: number;
+/** A line of a window, cut to what is shown of it. */
+export interface WindowLine {
+  readonly part: string;
+  /** Of the whole line, in the units that `column` counts. */
+  readonly length: number;
+  readonly ending: '\n' | '\r\n' | '';
 }
 
-const maxLineLength = 2000;
-const maxTextLength = 256 * 1024;
-const maxWindowBytes = 8 * 1024 * 1024;
-const newline = 10;
+export interface WindowOfFile {
+  readonly path: string;
+  readonly size: number;
+  readonly lines: readonly WindowLine[];
+  readonly lossy: boolean;
+  readonly window: LineWindow;
+  /** Not known of a file that was not read to its end. */
+  readonly totalLines?: number | undefined;
+}
+
+export const maxLineLength = 2000;
+/** Of all lines together. The first one is shown in any case. */
+export const maxTextLength = 256 * 1024;
 
 /** Numbers the lines, and says how to read on where something was left out. */
-export function renderLines({ path, size, content, lossy, window, totalLines }: ShownLines) {
-  const shown: string[] = [];
-  let [length, used, hasCut] = [0, 0, false];
-  for (const line of toLines(content)) {
-    const number = window.offset + shown.length;
-    const text = cutLine(line.text, number, window.column);
-    hasCut ||= text.length !== line.text.length;
-    length += text.length;
-    if (shown.length > 0 && length > maxTextLength) break;
-    shown.push(`${number}\t${text}\n`);
-    used += line.length;
-  }
-  const endLine = window.offset + shown.length - 1;
+export function renderWindow({ path, size, lines, lossy, window, totalLines }: WindowOfFile) {
+  const endLine = window.offset + lines.length - 1;
   const hasMore = totalLines === undefined || endLine < totalLines;
+  const shown = lines.map((line, index) => {
+    // A byte order mark is for programs; to a reader the line begins after it.
+    const part = line.part.startsWith('\uFEFF') ? line.part.slice(1) : line.part;
+    return `${window.offset + index}\t${part}${noteOfCut(line, index, window)}\n`;
+  });
   const notes = [
     hasMore && `(lines ${window.offset}-${endLine} of ${totalLines ?? 'many'}; read on with offset: ${endLine + 1})\n`,
     lossy && '(not valid UTF-8: other bytes are shown as \uFFFD, and kept when the file is edited)\n',
@@ -49,36 +49,34 @@ export function renderLines({ path, size, content, lossy, window, totalLines }: 
       path,
       kind: 'text' as const,
       size,
-      content: content.slice(0, used),
+      content: lines.map(({ part, ending }) => part + ending).join(''),
       startLine: window.offset,
       endLine,
       ...(totalLines !== undefined && { totalLines }),
-      truncated: hasMore || hasCut,
+      truncated: hasMore || lines.some((line) => isCut(line, window)),
     },
   };
 }
 
-/** Finds the window in a file that is too large to hold, reading no further than it must. */
-export async function readLarge(chunks: AsyncIterable<Buffer>, { offset, limit }: LineWindow, signal: AbortSignal) {
-  const kept: Buffer[] = [];
-  let [line, bytes, last] = [1, 0, -1];
-  let isWhole = true;
-  for await (const chunk of chunks) {
-    signal.throwIfAborted();
-    if (last === -1 && looksBinary(chunk)) return 'binary';
-    last = chunk.at(-1) ?? -1;
-    const start = skipLines(chunk, 0, offset - line);
-    const end = skipLines(chunk, start.at, offset + limit - line - start.lines);
-    line += start.lines + end.lines;
-    kept.push(chunk.subarray(start.at, end.at));
-    bytes += end.at - start.at;
-    isWhole = line < offset + limit && bytes <= maxWindowBytes;
-    if (!isWhole) break;
+/** The lines of a text that is held whole. */
+export function cutLines(content: string, { column }: LineWindow): WindowLine[] {
+  const lines: WindowLine[] = [];
+  let length = 0;
+  for (let start = 0; start < content.length; ) {
+    const at = content.indexOf('\n', start);
+    const end = at === -1 ? content.length : at;
+    const ending = at === -1 ? '' : endingAt(content, start, end);
+    const line = toLine(content.slice(start, ending === '\r\n' ? end - 1 : end), ending, column);
+    length += line.part.length;
+    if (lines.length > 0 && length > maxTextLength) break;
+    lines.push(line);
+    start = end + 1;
   }
-  const totalLines = last === newline ? line - 1 : line;
-  if (bytes === 0) throw pastTheEnd(offset, totalLines);
-  const { text: content, lossy } = decodeText(Buffer.concat(kept));
-  return { content, lossy, ...(isWhole && { totalLines }) };
+  return lines;
+}
+
+function endingAt(content: string, start: number, end: number): '\n' | '\r\n' {
+  return end > start && content.charCodeAt(end - 1) === 13 ? '\r\n' : '\n';
 }
 
 export function pastTheEnd(offset: number, totalLines: number): AppError {
@@ -87,35 +85,18 @@ export function pastTheEnd(offset: number, totalLines: number): AppError {
   });
 }
 
-/** Where `count` lines further on is, or the end, and how many newlines lie between. */
-function skipLines(chunk: Buffer, from: number, count: number): { at: number; lines: number } {
-  let [at, lines] = [from, 0];
-  while (lines < count) {
-    const found = chunk.indexOf(newline, at);
-    if (found === -1) return { at: chunk.length, lines };
-    at = found + 1;
-    lines += 1;
-  }
-  return { at, lines };
+function toLine(text: string, ending: WindowLine['ending'], column: number): WindowLine {
+  const part = column === 1 && text.length <= maxLineLength ? text : cutText(text, maxLineLength, column - 1);
+  return { part, length: text.length, ending };
 }
 
-/** Each line without its ending, and its length with it. */
-function* toLines(content: string) {
-  for (let start = 0; start < content.length; ) {
-    const at = content.indexOf('\n', start);
-    const end = at === -1 ? content.length : at;
-    const isCrlf = end > start && content.charCodeAt(end - 1) === 13;
-    const from = start === 0 && content.charCodeAt(0) === 0xfeff ? 1 : start;
-    const length = (at === -1 ? end : end + 1) - start;
-    yield { text: content.slice(from, isCrlf ? end - 1 : end), length };
-    start += length;
-  }
+function isCut({ part, length }: WindowLine, { column }: LineWindow): boolean {
+  return column - 1 + part.length < length;
 }
 
-function cutLine(text: string, number: number, column: number): string {
-  if (column === 1 && text.length <= maxLineLength) return text;
-  const part = text.slice(column - 1, column - 1 + maxLineLength);
-  const next = column + part.length;
-  if (next > text.length) return part;
-  return `${part}… (characters ${column}-${next - 1} of ${text.length}; read on with offset: ${number}, limit: 1, column: ${next})`;
+function noteOfCut(line: WindowLine, index: number, window: LineWindow): string {
+  if (!isCut(line, window)) return '';
+  const next = window.column + line.part.length;
+  const range = `characters ${window.column}-${next - 1} of ${line.length}`;
+  return `… (${range}; read on with offset: ${window.offset + index}, limit: 1, column: ${next})`;
 }

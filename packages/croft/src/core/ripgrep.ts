@@ -41,12 +41,17 @@ export async function runRipgrep(workspace: Workspace, search: Search): Promise<
   const [errors, wasEnough] = await Promise.all([readErrors(running), readRecords(running, search)]);
   const { code } = await running.exit;
   search.signal.throwIfAborted();
-  const unreadable = errors.match(/\(os error \d+\)/g)?.length ?? 0;
-  if (wasEnough || code === 0 || code === 1 || unreadable > 0) return { unreadable };
-  if (/No such file or directory/.test(errors)) {
-    throw new AppError('E_SANDBOX_UNAVAILABLE', 'ripgrep (rg) is not installed where the sandbox can see it');
-  }
+  // It shares its exit codes with a search that found nothing.
+  if (errors.startsWith('bwrap: ')) throw new AppError('E_SANDBOX_UNAVAILABLE', 'the search could not be started');
+  if (wasEnough || code === 0 || code === 1) return { unreadable: countUnreadable(errors) };
+  const unreadable = countUnreadable(errors);
+  if (unreadable > 0) return { unreadable };
   throw new AppError('E_BAD_PATTERN', `the search was refused: ${errors.trim().slice(0, 1000)}`);
+}
+
+/** A pattern that ripgrep quotes back is indented; what it says of a file is not. */
+function countUnreadable(errors: string): number {
+  return errors.startsWith('regex parse error') ? 0 : (errors.match(/^\S.*\(os error \d+\)$/gm)?.length ?? 0);
 }
 
 function checkArguments(args: readonly string[]): void {

@@ -64,20 +64,22 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
   return {
     ...description,
     async call(rawInput, context) {
-      const result = await run(parse(input, renameArguments(rawInput, argumentAliases)), context);
+      const result = await run(parse(input, toArguments(rawInput, argumentAliases)), context);
       return { ...result, structured: output.parse(result.structured) };
     },
   };
 }
 
-function renameArguments(input: unknown, aliases: Readonly<Record<string, string>>): unknown {
+/** Models spell arguments as other systems do, and send `null` for what they leave out. */
+function toArguments(input: unknown, aliases: Readonly<Record<string, string>>): unknown {
   if (input === undefined || input === null) return {};
-  if (typeof input !== 'object') return input;
-  let renamed: Record<string, unknown> | undefined;
-  for (const [alias, name] of Object.entries(aliases)) {
-    if (!(alias in input) || name in input) continue;
-    renamed ??= { ...input };
-    renamed[name] = renamed[alias];
-  }
-  return renamed ?? input;
+  if (typeof input !== 'object' || Array.isArray(input)) return input;
+  const given = Object.entries(input).filter(([, value]) => value !== null);
+  const names = new Set(given.map(([name]) => name));
+  return Object.fromEntries(
+    given.map(([name, value]) => {
+      const meant = aliases[name];
+      return [meant === undefined || names.has(meant) ? name : meant, value];
+    }),
+  );
 }

@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path/posix';
+import { AppError } from '@croft/protocol';
 import type { Files } from '../core/files.ts';
 import { createKeyedLock } from '../lib/keyed-lock.ts';
 import { fileError } from './errors.ts';
@@ -36,6 +37,8 @@ export function createDiskFiles(root: DiskFilesOptions): Files {
 
     write: (path, bytes, { expect } = {}) =>
       telling(path, async () => {
+        if (path.endsWith('/'))
+          throw new AppError('E_NOT_A_FILE', `path names a directory: ${path}`, { details: { path } });
         using spot = walk(root, path, { follow: true, create: true });
         sweep(spot.directory);
         return await locks.run(spot.path, () => replaceFile({ spot, bytes, expect, path }));

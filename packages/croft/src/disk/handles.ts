@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, opendirSync, openSync, type Stats } from 'node:fs';
 import type { FileKind } from '../core/files.ts';
 
 /** Names a place without opening it: no side effect, and none of the file's content. */
@@ -10,8 +10,19 @@ const { O_DIRECTORY, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
  * `name` in an open directory, as `openat` takes it. The kernel resolves nothing else: the directory is the
  * one the handle holds, wherever it has been moved, and `name` is a single component.
  */
-export function at(directory: number, name: string): string {
-  return `/proc/self/fd/${directory}/${name}`;
+export function at(directory: number, name: string): string;
+export function at(directory: number, name: string | Buffer): string | Buffer;
+export function at(directory: number, name: string | Buffer): string | Buffer {
+  const parent = `/proc/self/fd/${directory}/`;
+  // A name that is not UTF-8 cannot be a string and still be found.
+  return typeof name === 'string' ? parent + name : Buffer.concat([Buffer.from(parent), name]);
+}
+
+/** The names in a directory as it has them. Closes itself when the loop ends. */
+export async function* namesIn(directory: number): AsyncGenerator<Buffer> {
+  for await (const { name } of opendirSync(`/proc/self/fd/${directory}`, { encoding: 'buffer' as BufferEncoding })) {
+    yield Buffer.from(name);
+  }
 }
 
 /** A handle to whatever is at `name`; a link is held itself. */
@@ -20,7 +31,7 @@ export function openPlace(directory: number, name: string): number {
 }
 
 /** Fails with ENOTDIR for anything but a directory, a link to one included. */
-export function openDirectory(directory: number, name: string): number {
+export function openDirectory(directory: number, name: string | Buffer): number {
   return openSync(at(directory, name), O_PATH | O_NOFOLLOW | O_DIRECTORY);
 }
 

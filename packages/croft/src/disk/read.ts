@@ -59,8 +59,8 @@ export function openForReading(root: Root, path: string): OpenFile {
   return {
     stat: toStat(spot.path, stats),
     async *chunks() {
+      const chunk = Buffer.allocUnsafe(chunkBytes);
       for (let position = 0; ; ) {
-        const chunk = Buffer.allocUnsafe(chunkBytes);
         const { bytesRead } = await readChunk(handle, chunk, 0, chunkBytes, position);
         if (bytesRead === 0) return;
         position += bytesRead;

@@ -1,9 +1,9 @@
-import { closeSync, opendirSync, rmdirSync, unlinkSync } from 'node:fs';
+import { closeSync, rmdirSync, unlinkSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { AppError } from '@croft/protocol';
 import type { Removal } from '../core/files.ts';
 import { errnoOf } from './errors.ts';
-import { at, kindOf, openDirectory } from './handles.ts';
+import { at, kindOf, namesIn, openDirectory } from './handles.ts';
 import { missing, type Root, walk } from './walk.ts';
 import { syncDirectory } from './write.ts';
 
@@ -34,12 +34,12 @@ export async function removeAt(root: Root, path: string, { recursive, signal }: 
 function createTreeRemover(signal: AbortSignal) {
   let removed = 0;
 
-  return async function removeTree(parent: number, name: string, depth = 0): Promise<number> {
+  return async function removeTree(parent: number, name: string | Buffer, depth = 0): Promise<number> {
     if (depth > maxDepth) throw new AppError('E_TOO_LARGE', `the tree is more than ${maxDepth} directories deep`);
     const directory = openDirectory(parent, name);
     try {
-      for await (const child of opendirSync(`/proc/self/fd/${directory}`)) {
-        if (!removeLeaf(directory, child.name)) await removeTree(directory, child.name, depth + 1);
+      for await (const child of namesIn(directory)) {
+        if (!removeLeaf(directory, child)) await removeTree(directory, child, depth + 1);
         else if (++removed % entriesPerTurn === 0) await setImmediate();
         signal.throwIfAborted();
       }
@@ -53,7 +53,7 @@ function createTreeRemover(signal: AbortSignal) {
 }
 
 /** False for a directory. */
-function removeLeaf(directory: number, name: string): boolean {
+function removeLeaf(directory: number, name: Buffer): boolean {
   try {
     unlinkSync(at(directory, name));
     return true;

@@ -17,12 +17,11 @@ export async function renameAt(
   if (source.path === '') throw new AppError('E_INVALID_INPUT', 'the workspace root cannot be moved');
   const kind = kindOf(source.found.stats);
 
-  // Before any directory is made on the way to it.
-  if (`${toSegments(to, root.names).join('/')}/`.startsWith(`${source.path}/`)) {
-    throw new AppError('E_INVALID_INPUT', `cannot move ${from} into itself`, { details: { from, to } });
-  }
+  // Before any directory is made on the way to it, and again where links have led.
+  checkOutside(source.path, toSegments(to, root.names).join('/'), { from, to });
   using target = walk(root, to, { follow: false, create: true });
   if (target.found) throw alreadyExists(to);
+  checkOutside(source.path, target.path, { from, to });
 
   moveWithoutReplacing(source, target, kind, to);
   await syncDirectory(target.directory);
@@ -48,6 +47,11 @@ function link(old: string, fresh: string, to: string): boolean {
     if (['EPERM', 'ENOTSUP', 'EMLINK'].includes(errno)) return false;
     throw thrown;
   }
+}
+
+function checkOutside(source: string, target: string, { from, to }: { from: string; to: string }): void {
+  if (!`${target}/`.startsWith(`${source}/`)) return;
+  throw new AppError('E_INVALID_INPUT', `cannot move ${from} into itself`, { details: { from, to } });
 }
 
 function alreadyExists(path: string): AppError {

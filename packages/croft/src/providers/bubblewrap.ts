@@ -1,4 +1,5 @@
 import { realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import type { CommandSpec, Exit, Provider, Running, Sandbox, SandboxSpec } from '../core/sandbox.ts';
@@ -104,11 +105,21 @@ async function tryOut(program: string): Promise<void> {
 
 type Owner = { readonly uid: number; readonly gid: number };
 
-/** A sandbox runs as the owner of its workspace, never as the root a server may run as. */
+/**
+ * A sandbox runs as the owner of its workspace rather than as the root a server may run as, who could not read the
+ * owner's files without the privileges it gives up. Except where the owner has no way to the workspace.
+ */
 function ownerOf(directory: string): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const { uid, gid } = statSync(directory);
-  return { uid, gid };
+  return canReach(dirname(realpathSync(directory)), { uid, gid }) ? { uid, gid } : undefined;
+}
+
+function canReach(directory: string, owner: Owner): boolean {
+  const { mode, uid, gid } = statSync(directory);
+  const bit = uid === owner.uid ? 0o100 : gid === owner.gid ? 0o010 : 0o001;
+  if (owner.uid !== 0 && (mode & bit) === 0) return false;
+  return directory === '/' || canReach(dirname(directory), owner);
 }
 
 function unavailable(reason: string, cause?: unknown): AppError {

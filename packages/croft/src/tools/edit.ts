@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { applyEdits, type Edit } from '../core/apply-edits.ts';
+import { applyEdits, checkEdit, type Edit } from '../core/apply-edits.ts';
 import { defineTool } from '../core/tool.ts';
 import { smallDiff } from '../lib/diff.ts';
 import { decodeText } from '../lib/lines.ts';
@@ -54,9 +54,15 @@ export const edit = defineTool({
   },
 });
 
-function toEdits({ edits, old_string, new_string, replace_all }: Input): readonly Edit[] {
+function toEdits(call: Input): readonly Edit[] {
+  const edits = listEdits(call);
+  edits.forEach(checkEdit);
+  return edits;
+}
+
+function listEdits({ edits, old_string, new_string, replace_all }: Input): readonly Edit[] {
   if (edits && old_string !== undefined) throw invalid('pass either old_string and new_string, or edits');
-  if (edits) return edits;
+  if (edits) return edits.map((edit) => ({ ...edit, replace_all: edit.replace_all ?? replace_all }));
   if (old_string === undefined) throw invalid('old_string is required');
   if (new_string === undefined) throw invalid('new_string is required');
   return [{ old_string, new_string, replace_all }];

@@ -50,7 +50,9 @@ async function find(pattern: string, path: string, { workspace, signal }: ToolCo
   if (scope.kind !== 'directory') {
     throw new AppError('E_NOT_A_DIRECTORY', `path is not a directory: ${path}`, { details: { path } });
   }
-  const isMatch = compile(pattern);
+  const isMatch = compile(
+    pattern.startsWith(`${workspace.root}/`) ? pattern.slice(workspace.root.length + 1) : pattern,
+  );
   const skipped = scope.path === '' ? 0 : scope.path.length + 1;
   const matches: string[] = [];
   const { unreadable } = await runRipgrep(workspace, {

@@ -1,5 +1,6 @@
+import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { count } from '../core/count.ts';
+import { count, countFromZero } from '../core/count.ts';
 import { collectMatches, type Match, renderMatches } from '../core/grep-output.ts';
 import { runRipgrep } from '../core/ripgrep.ts';
 import { defineTool } from '../core/tool.ts';
@@ -17,7 +18,11 @@ const input = z.object({
     .default('')
     .describe('File or directory to search, relative to the workspace root; the root if left out'),
   glob: z.string().optional().describe('Only files whose path matches this glob pattern'),
-  type: z.string().optional().describe('Only files of this type, such as ts, py or rust'),
+  type: z
+    .string()
+    .regex(/^[\w+.-]{1,64}$/, 'there is no such file type')
+    .optional()
+    .describe('Only files of this type, such as ts, py or rust'),
   case_insensitive: z.boolean().default(false),
   multiline: z.boolean().default(false).describe('Let the pattern span lines; . matches a newline too'),
   output_mode: z
@@ -25,9 +30,9 @@ const input = z.object({
       error: ({ input: given }) => `unknown output_mode: ${given} (valid: content, files_with_matches, count)`,
     })
     .default('content'),
-  context: z.int().min(0).max(100).default(0).describe('Lines to show before and after each match'),
-  before: z.int().min(0).max(100).optional().describe('Lines to show before each match'),
-  after: z.int().min(0).max(100).optional().describe('Lines to show after each match'),
+  context: countFromZero({ max: 100 }).optional().describe('Lines to show before and after each match'),
+  before: countFromZero({ max: 100 }).optional().describe('Lines to show before each match'),
+  after: countFromZero({ max: 100 }).optional().describe('Lines to show after each match'),
   head_limit: count({ fallback: 1000, max: 10_000 }).describe('Most lines, files or counts to answer (1000)'),
 });
 
@@ -58,7 +63,10 @@ export const grep = defineTool({
     unreadable: z.int().describe('Files that could not be read'),
   }),
   async run(call, { workspace, signal }) {
-    const { path: scope } = await workspace.files.stat(call.path);
+    const { path: scope, kind } = await workspace.files.stat(call.path);
+    if (kind === 'other') {
+      throw new AppError('E_NOT_A_FILE', `not a regular file: ${call.path}`, { details: { path: call.path } });
+    }
     const found = collectMatches({ mode: call.output_mode, limit: call.head_limit, glob: call.glob });
     const { unreadable } = await runRipgrep(workspace, {
       args: [...toArguments(call), ...(scope === '' ? ['.'] : [])],
@@ -90,6 +98,6 @@ function toArguments(call: z.output<typeof input>): string[] {
   ];
 }
 
-function contextArguments({ context, before = context, after = context }: z.output<typeof input>): string[] {
+function contextArguments({ context = 0, before = context, after = context }: z.output<typeof input>): string[] {
   return before + after === 0 ? [] : [`--before-context=${before}`, `--after-context=${after}`];
 }

@@ -2,7 +2,8 @@ import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { count } from '../core/count.ts';
 import type { FileContent } from '../core/files.ts';
-import { type LineWindow, pastTheEnd, readLarge, renderLines } from '../core/read-window.ts';
+import { readLarge } from '../core/read-large.ts';
+import { cutLines, type LineWindow, pastTheEnd, renderWindow } from '../core/read-window.ts';
 import { defineTool, type ToolContext } from '../core/tool.ts';
 import { imageType, looksBinary } from '../lib/image-type.ts';
 import { countLines, decodeText, sliceLines } from '../lib/lines.ts';
@@ -42,13 +43,18 @@ export const read = defineTool({
     const content = await workspace.files.read(path, { maxBytes: maxWholeBytes }).catch(toUndefinedIfTooLarge);
     if (!content) return readFromLarge(path, input, context);
 
+    const shown = show(content, input);
     session.reads.saw(workspace.name, content);
-    const mimeType = imageType(content.bytes);
-    if (mimeType && content.size <= maxImageBytes) return showImage(content, mimeType);
-    if (mimeType || looksBinary(content.bytes)) return showBinary(content, mimeType);
-    return showText(content, input);
+    return shown;
   },
 });
+
+function show(content: FileContent, window: LineWindow) {
+  const mimeType = imageType(content.bytes);
+  if (mimeType && content.size <= maxImageBytes) return showImage(content, mimeType);
+  if (mimeType || looksBinary(content.bytes)) return showBinary(content, mimeType);
+  return showText(content, window);
+}
 
 function showText({ path, size, bytes }: FileContent, window: LineWindow) {
   const totalLines = countLines(bytes);
@@ -57,7 +63,7 @@ function showText({ path, size, bytes }: FileContent, window: LineWindow) {
   if (window.offset > totalLines) throw pastTheEnd(window.offset, totalLines);
   const { start, end } = sliceLines(bytes, window.offset, window.limit);
   const { text: content, lossy } = decodeText(bytes.subarray(start, end));
-  return renderLines({ path, size, content, lossy, window, totalLines });
+  return renderWindow({ path, size, lines: cutLines(content, window), lossy, window, totalLines });
 }
 
 function showImage({ path, size, bytes }: FileContent, mimeType: string) {
@@ -88,7 +94,7 @@ async function readFromLarge(path: string, window: LineWindow, { workspace, sess
   // What was shown counts as read only if it is still what is there.
   if (version && version.mtimeMs === file.stat.mtimeMs && version.size === file.stat.size)
     session.reads.saw(workspace.name, version);
-  return renderLines({ path: file.stat.path, size: file.stat.size, ...part, window });
+  return renderWindow({ path: file.stat.path, size: file.stat.size, ...part, window });
 }
 
 function toUndefinedIfTooLarge(thrown: unknown): undefined {

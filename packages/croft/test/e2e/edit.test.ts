@@ -1,0 +1,194 @@
+import { chmodSync, chownSync, statSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { codeOf, messageOf, shareServer } from './shared-server.ts';
+
+const { at, bytes, call, put, text: textOf } = shareServer({ 'dir/inner.txt': 'inner\n' });
+
+/** A file that this session has read. */
+async function known(name: string, content: string | Buffer) {
+  put(name, content);
+  await call('read', { file_path: name });
+}
+const edit = (file_path: string, old_string: string, new_string: string, more: Record<string, unknown> = {}) =>
+  call('edit', { file_path, old_string, new_string, ...more });
+const editAll = (file_path: string, edits: unknown) => call('edit', { file_path, edits });
+
+describe('one replacement', () => {
+  test('answers the count and a diff of what changed', async () => {
+    await known('f', 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n');
+    const { text, structured } = await edit('f', 'four', '4');
+    const diff = '@@ -2,5 +2,5 @@\n two\n three\n-four\n+4\n five\n six';
+    expect(text).toBe(`replaced 1 occurrence(s) in f\n\n${diff}`);
+    expect(structured).toEqual({ path: 'f', replaced: 1, diff });
+    expect(textOf('f')).toBe('one\ntwo\nthree\n4\nfive\nsix\nseven\n');
+  });
+
+  test('with replace_all changes every occurrence, without overlap', async () => {
+    await known('f', 'a b a\naaa');
+    expect((await edit('f', 'a', 'x', { replace_all: true })).text).toMatch(/^replaced 5 occurrence\(s\) in f\n/);
+    expect(textOf('f')).toBe('x b x\nxxx');
+    await known('f', 'foo foo');
+    expect((await edit('f', 'foo', 'bar', { replace_all: true })).text).toMatch(/^replaced 2 occurrence\(s\) in f\n/);
+    await known('f', 'aaaaa');
+    expect((await edit('f', 'aa', 'b', { replace_all: true })).structured.replaced).toBe(2);
+    expect(textOf('f')).toBe('bba');
+  });
+
+  test('that fits more than once changes nothing', async () => {
+    await known('f', 'x x x');
+    expect(await edit('f', 'x', 'y')).toMatchObject({
+      isError: true,
+      text: 'old_string matched 3 times in f; add context to make it unique or set replace_all=true',
+      structured: { error: { code: 'E_MANY_MATCHES', details: { matches: 3 } } },
+    });
+    expect(textOf('f')).toBe('x x x');
+  });
+
+  test('that fits nowhere changes nothing', async () => {
+    await known('f', 'one\n');
+    const answer = await edit('f', 'One', 'two');
+    expect(messageOf(answer)).toBe('old_string not found in f');
+    expect(codeOf(answer)).toBe('E_NO_MATCH');
+    expect(textOf('f')).toBe('one\n');
+  });
+
+  test.each(['$&', '$1', '$$', '$`', "$'", '$<name>', '\\1', '\\n', ''])(
+    'puts %j there as it is',
+    async (replacement) => {
+      await known('f', 'before needle after');
+      await edit('f', 'needle', replacement);
+      expect(textOf('f')).toBe(`before ${replacement} after`);
+    },
+  );
+
+  test.each(['a.c', '(', '[x]', '^', '\\d+', '$&', '*'])('takes %j as text, not as a pattern', async (needle) => {
+    await known('f', `abc 1 ${needle} x`);
+    expect((await edit('f', needle, 'NEW')).isError).toBe(false);
+    expect(textOf('f')).toBe(`abc 1 NEW x`);
+  });
+
+  test('that changes nothing is no error', async () => {
+    await known('f', 'same\n');
+    expect(await edit('f', 'same', 'same')).toMatchObject({ isError: false, structured: { replaced: 1, diff: '' } });
+  });
+
+  test('of a whole large file answers a diff that is still small', async () => {
+    await known('f', 'old line\n'.repeat(5000));
+    const { structured } = await edit('f', 'old', 'new', { replace_all: true });
+    expect(structured.replaced).toBe(5000);
+    expect(structured.diff.split('\n').length).toBeLessThan(150);
+  });
+});
+
+describe('bytes that are not touched stay', () => {
+  const latin1 = Buffer.from('caf\xe9 \xff\xfe needle \x80\xe9\r\nna\xefve\n', 'latin1');
+
+  test.each([
+    ['Latin-1', latin1, 'needle', 'né', Buffer.concat([latin1.subarray(0, 8), Buffer.from('né'), latin1.subarray(14)])],
+    ['NUL bytes', Buffer.from('a\0b needle \0\0'), 'needle', 'x', Buffer.from('a\0b x \0\0')],
+    ['a byte order mark', Buffer.from('\uFEFFfirst\nsecond\n'), 'first', '1st', Buffer.from('\uFEFF1st\nsecond\n')],
+    ['no final newline', Buffer.from('one\ntwo'), 'two', '2', Buffer.from('one\n2')],
+    ['characters of many bytes', Buffer.from('日本 needle 😀'), 'needle', '語', Buffer.from('日本 語 😀')],
+    ['a lone carriage return', Buffer.from('a\rb\nneedle\n'), 'needle', 'x', Buffer.from('a\rb\nx\n')],
+  ])('around an edit: %s', async (_, before, needle, replacement, after) => {
+    await known('f', before);
+    expect((await edit('f', needle, replacement)).isError).toBe(false);
+    expect(bytes('f')).toEqual(after);
+  });
+
+  test.each([
+    ['a line', 'two', '2', 'one\r\n2\r\nthree\r\n'],
+    ['lines given with \\n', 'one\ntwo', '1\n2', '1\r\n2\r\nthree\r\n'],
+    ['lines given with \\r\\n', 'one\r\ntwo', '1\r\n2', '1\r\n2\r\nthree\r\n'],
+    ['one line by several', 'two', '2a\n2b\n', 'one\r\n2a\r\n2b\r\n\r\nthree\r\n'],
+    ['a line with its ending', 'two\n', '', 'one\r\nthree\r\n'],
+    ['across the end of a line', 'e\ntw', 'X\nY', 'onX\r\nYo\r\nthree\r\n'],
+  ])('in a file with CRLF: replaces %s', async (_, needle, replacement, after) => {
+    await known('dos.txt', 'one\r\ntwo\r\nthree\r\n');
+    expect((await edit('dos.txt', needle, replacement)).isError).toBe(false);
+    expect(textOf('dos.txt')).toBe(after);
+  });
+
+  test('in a file with both line endings: what was read can be replaced', async () => {
+    await known('mixed.txt', 'one\r\ntwo\nthree\r\nfour\n');
+    expect((await edit('mixed.txt', 'two', '2')).isError).toBe(false);
+    expect((await edit('mixed.txt', 'one\n2', '1\n2')).isError).toBe(false);
+    expect(textOf('mixed.txt')).toBe('1\r\n2\nthree\r\nfour\n');
+    expect((await edit('mixed.txt', '1\n2\nthree', 'x')).isError).toBe(false);
+    expect(textOf('mixed.txt')).toBe('x\r\nfour\n');
+  });
+
+  test.each([0o755, 0o600])('so does mode %o', async (mode) => {
+    put('script.sh', 'echo hi\n');
+    chmodSync(at('script.sh'), mode);
+    await call('read', { file_path: 'script.sh' });
+    expect((await edit('script.sh', 'hi', 'ho')).isError).toBe(false);
+    expect(statSync(at('script.sh')).mode & 0o7777).toBe(mode);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('so does the owner, under a server that runs as root', async () => {
+    put('owned.txt', 'x');
+    chownSync(at('owned.txt'), 1234, 1235);
+    await call('read', { file_path: 'owned.txt' });
+    await edit('owned.txt', 'x', 'y');
+    expect(statSync(at('owned.txt'))).toMatchObject({ uid: 1234, gid: 1235 });
+  });
+});
+
+describe('a list of replacements', () => {
+  test('is applied in order, each to the result of the one before', async () => {
+    await known('f', 'a b\n');
+    const edits = [
+      { old_string: 'a', new_string: 'b' },
+      { old_string: 'b', new_string: 'c', replace_all: true },
+      { old_string: 'c c', new_string: 'done' },
+    ];
+    expect(await editAll('f', edits)).toMatchObject({ isError: false, structured: { replaced: 4 } });
+    expect(textOf('f')).toBe('done\n');
+  });
+
+  test.each([
+    ['fits nowhere', 'absent', 'E_NO_MATCH', 'old_string not found in f'],
+    ['fits twice', 'o', 'E_MANY_MATCHES', 'old_string matched 3 times in f'],
+    ['is empty', '', 'E_INVALID_INPUT', 'old_string must be non-empty'],
+  ])('changes nothing when one of them %s', async (_, old_string, code, message) => {
+    await known('f', 'one two foo\n');
+    const { mtimeMs, ino } = statSync(at('f'));
+    const answer = await editAll('f', [
+      { old_string: 'one', new_string: '1' },
+      { old_string, new_string: 'x' },
+      { old_string: 'two', new_string: '2' },
+    ]);
+    expect(codeOf(answer)).toBe(code);
+    expect(messageOf(answer)).toContain(message);
+    expect(textOf('f')).toBe('one two foo\n');
+    expect(statSync(at('f'))).toMatchObject({ mtimeMs, ino });
+  });
+
+  test('that does not fit says which one, and the path by itself', async () => {
+    await known('f', 'one');
+    const answer = await editAll('f', [
+      { old_string: 'one', new_string: '1' },
+      { old_string: 'absent', new_string: '' },
+    ]);
+    expect(messageOf(answer)).toMatch(/edit 2 of 2/);
+    expect(answer.structured.error.details).toMatchObject({ path: 'f' });
+  });
+
+  test.each([
+    ['an empty list', { edits: [] }, 'edits'],
+    [
+      'a list and old_string',
+      { edits: [{ old_string: 'a', new_string: 'b' }], old_string: 'a', new_string: 'b' },
+      'edits',
+    ],
+    ['an entry without new_string', { edits: [{ old_string: 'a' }] }, 'new_string is required'],
+    ['a string', { edits: 'a' }, 'edits'],
+  ])('is refused by name when given %s', async (_, args, message) => {
+    await known('f', 'a');
+    const answer = await call('edit', { file_path: 'f', ...args });
+    expect(codeOf(answer)).toBe('E_INVALID_INPUT');
+    expect(messageOf(answer)).toContain(message);
+    expect(textOf('f')).toBe('a');
+  });
+});

@@ -1,0 +1,258 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, symlinkSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { makeDirectory } from '../harness.ts';
+import { callAsNobody, codeOf, giveToNobody, messageOf, shareServer } from './shared-server.ts';
+
+const lines = Array.from({ length: 20 }, (_, index) => (index % 6 === 2 ? `HIT ${index + 1}` : `line ${index + 1}`));
+const { at, call, put } = shareServer({
+  'ctx.txt': `${lines.join('\n')}\n`,
+  'code/a.ts': 'const Alpha = 1;\nconst beta = Alpha;\n',
+  'code/b.py': 'alpha = 1\n',
+  'code/deep/c.ts': 'Alpha();\n',
+  'code/.hidden.ts': 'Alpha in hiding\n',
+  'odd/dash.txt': '--files -e x\n$^.*+?()[]{}|\\\n',
+});
+
+const rows = async (args: Record<string, unknown>) => {
+  const { text, isError } = await call('grep', args);
+  expect(isError, text).toBe(false);
+  return text.split('\n').slice(0, -1);
+};
+
+describe('modes', () => {
+  test('content is path, line and text, in order', async () => {
+    const expected = [
+      'code/.hidden.ts:1:Alpha in hiding',
+      'code/a.ts:1:const Alpha = 1;',
+      'code/a.ts:2:const beta = Alpha;',
+      'code/deep/c.ts:1:Alpha();',
+    ];
+    expect(await rows({ pattern: 'Alpha' })).toEqual(expected);
+    expect(await rows({ pattern: 'Alpha', output_mode: 'content' })).toEqual(expected);
+    const { structured } = await call('grep', { pattern: 'beta' });
+    expect(structured).toEqual({
+      mode: 'content',
+      matches: [{ path: 'code/a.ts', line: 2, text: 'const beta = Alpha;' }],
+      truncated: false,
+      unreadable: 0,
+    });
+  });
+
+  test('files_with_matches is paths', async () => {
+    const { text, structured } = await call('grep', { pattern: 'Alpha', output_mode: 'files_with_matches' });
+    expect(text).toBe('code/.hidden.ts\ncode/a.ts\ncode/deep/c.ts\n');
+    expect(structured.matches).toContainEqual({ path: 'code/a.ts' });
+  });
+
+  test('count is lines per file', async () => {
+    const { text, structured } = await call('grep', { pattern: 'Alpha', output_mode: 'count' });
+    expect(text).toBe('code/.hidden.ts:1\ncode/a.ts:2\ncode/deep/c.ts:1\n');
+    expect(structured.matches).toContainEqual({ path: 'code/a.ts', count: 2 });
+  });
+
+  test.each(['content', 'files_with_matches', 'count'])(
+    '%s keeps the path when one file is searched, and answers nothing for none',
+    async (output_mode) => {
+      const { text } = await call('grep', { pattern: 'beta', path: 'code/a.ts', output_mode });
+      expect(text).toMatch(/^code\/a\.ts(:|\n)/);
+      expect(await call('grep', { pattern: 'absent', path: 'code/a.ts', output_mode })).toMatchObject({
+        text: '',
+        isError: false,
+      });
+    },
+  );
+
+  test('another is refused with the valid ones', async () => {
+    const answer = await call('grep', { pattern: 'x', output_mode: 'bogus' });
+    expect(codeOf(answer)).toBe('E_INVALID_INPUT');
+    expect(answer.text).toContain('unknown output_mode: bogus (valid: content, files_with_matches, count)');
+  });
+});
+
+describe('context', () => {
+  test.each([
+    [
+      { context: 1 },
+      [
+        '2-line 2',
+        '3:HIT 3',
+        '4-line 4',
+        '--',
+        '8-line 8',
+        '9:HIT 9',
+        '10-line 10',
+        '--',
+        '14-line 14',
+        '15:HIT 15',
+        '16-line 16',
+      ],
+    ],
+    [{ before: 1 }, ['2-line 2', '3:HIT 3', '--', '8-line 8', '9:HIT 9', '--', '14-line 14', '15:HIT 15']],
+    [{ after: 1 }, ['3:HIT 3', '4-line 4', '--', '9:HIT 9', '10-line 10', '--', '15:HIT 15', '16-line 16']],
+    [
+      { context: 1, before: 0 },
+      ['3:HIT 3', '4-line 4', '--', '9:HIT 9', '10-line 10', '--', '15:HIT 15', '16-line 16'],
+    ],
+    [{}, ['3:HIT 3', '9:HIT 9', '15:HIT 15']],
+  ])('%j shows lines around, groups apart', async (args, expected) => {
+    const prefixed = expected.map((row) => (row === '--' ? row : `ctx.txt${/^\d+(.)/.exec(row)?.[1]}${row}`));
+    expect(await rows({ pattern: 'HIT', path: 'ctx.txt', ...args })).toEqual(prefixed);
+  });
+
+  test('marks the lines around for programs', async () => {
+    const { structured } = await call('grep', { pattern: 'HIT 3', path: 'ctx.txt', after: 1 });
+    expect(structured.matches).toEqual([
+      { path: 'ctx.txt', line: 3, text: 'HIT 3' },
+      { path: 'ctx.txt', line: 4, text: 'line 4', isContext: true },
+    ]);
+  });
+
+  test('does not part groups that touch', async () => {
+    expect(await rows({ pattern: 'HIT', path: 'ctx.txt', context: 3 })).not.toContain('--');
+  });
+
+  test.each([{ context: -1 }, { context: 1e6 }, { context: 1.5 }, { before: -1 }, { after: 1e6 }])(
+    'takes %j like any number: below one is the default, too much the most',
+    async (args) => {
+      expect((await rows({ pattern: 'HIT 3', path: 'ctx.txt', ...args })).join('\n')).toContain('ctx.txt:3:HIT 3');
+    },
+  );
+});
+
+describe('filters', () => {
+  test('case_insensitive', async () => {
+    expect(await rows({ pattern: 'ALPHA', case_insensitive: true, output_mode: 'files_with_matches' })).toEqual([
+      'code/.hidden.ts',
+      'code/a.ts',
+      'code/b.py',
+      'code/deep/c.ts',
+    ]);
+    expect(await rows({ pattern: 'ALPHA' })).toEqual([]);
+  });
+
+  test('type', async () => {
+    expect(await rows({ pattern: 'alpha', case_insensitive: true, type: 'py' })).toEqual(['code/b.py:1:alpha = 1']);
+  });
+
+  test.each(['nope', '', 'py --pre=/bin/sh', '--files'])('type %j is unknown, and says so', async (type) => {
+    const answer = await call('grep', { pattern: 'x', type });
+    expect(answer.isError).toBe(true);
+    expect(codeOf(answer)).not.toBe('E_INTERNAL');
+    expect(answer.text).toMatch(/type/);
+  });
+
+  test.each([
+    ['*.py', ['code/b.py']],
+    ['code/*.ts', ['code/.hidden.ts', 'code/a.ts']],
+    ['**/deep/**', ['code/deep/c.ts']],
+    ['*.{py,md}', ['code/b.py']],
+    ['!*.ts', ['code/b.py']],
+  ])('glob %s', async (glob, paths) => {
+    expect(
+      await rows({ pattern: 'alpha', case_insensitive: true, glob, path: 'code', output_mode: 'files_with_matches' }),
+    ).toEqual(paths);
+  });
+
+  test('glob that is malformed is a bad pattern', async () => {
+    expect(codeOf(await call('grep', { pattern: 'x', glob: '[' }))).toBe('E_BAD_PATTERN');
+  });
+
+  test('multiline lets a pattern span lines, and only then', async () => {
+    expect(await rows({ pattern: 'HIT 3\\nline 4', path: 'ctx.txt', multiline: true })).toEqual([
+      'ctx.txt:3:HIT 3',
+      'ctx.txt:4:line 4',
+    ]);
+    expect(await rows({ pattern: 'HIT 3.line', path: 'ctx.txt', multiline: true })).toHaveLength(2);
+    expect(await rows({ pattern: 'HIT 3.line', path: 'ctx.txt' })).toEqual([]);
+  });
+});
+
+test('honours .gitignore without a repository, and a glob does not bring back what it hides', async () => {
+  put('ig/.gitignore', 'secret.txt\nbuild/\n');
+  for (const name of ['secret.txt', 'build/x.txt', 'open.txt']) put(`ig/${name}`, 'needle\n');
+  for (const glob of [undefined, '*.txt', '**/*', '**', 'secret.txt', 'build/**', '!*.md']) {
+    const paths = await rows({ pattern: 'needle', path: 'ig', glob, output_mode: 'files_with_matches' });
+    expect(paths.filter((path) => path !== 'ig/open.txt')).toEqual([]);
+  }
+});
+
+test('never searches .git', async () => {
+  put('repo/.git/config', 'needle-of-git\n');
+  for (const glob of [undefined, '.git/**', '**/config'])
+    expect(await rows({ pattern: 'needle-of-git', glob })).toEqual([]);
+});
+
+test('skips binary files, and links', async () => {
+  put('bin/early.bin', Buffer.from('needle\0\nneedle\n'));
+  put('bin/text.txt', 'needle\n');
+  symlinkSync('text.txt', at('bin/link.txt'));
+  for (const output_mode of ['content', 'files_with_matches', 'count']) {
+    const paths = await rows({ pattern: 'needle', path: 'bin', output_mode });
+    expect(paths.map((row) => row.split(':')[0])).toEqual(['bin/text.txt']);
+  }
+});
+
+test('shows lines without their CRLF, and bytes that are not UTF-8 replaced', async () => {
+  put('enc/dos.txt', 'needle dos\r\nother\r\n');
+  put('enc/latin1.txt', Buffer.from('needle caf\xe9\n', 'latin1'));
+  expect(await rows({ pattern: 'needle', path: 'enc' })).toEqual([
+    'enc/dos.txt:1:needle dos',
+    'enc/latin1.txt:1:needle caf\uFFFD',
+  ]);
+});
+
+test.each(['new\nline.txt', 'a:1:b.txt', 'naïve 日本.txt', '-rf', ' lead'])(
+  'names the file %j right in every mode',
+  async (name) => {
+    put('named/sub/placeholder', '');
+    execFileSync('rm', ['-rf', at('named')]);
+    put(`named/${name}`, 'needle\n');
+    for (const output_mode of ['content', 'files_with_matches', 'count']) {
+      const { structured } = await call('grep', { pattern: 'needle', path: 'named', output_mode });
+      expect(structured.matches.map(({ path }: { path: string }) => path)).toEqual([`named/${name}`]);
+    }
+  },
+);
+
+test('one unreadable file and one unreadable directory do not lose the rest', async () => {
+  using directory = makeDirectory({
+    'a.txt': 'needle',
+    'shut.txt': 'needle',
+    'dir/c.txt': 'needle',
+    'z.txt': 'needle',
+  });
+  giveToNobody(...['a.txt', 'shut.txt', 'dir', 'z.txt'].map(directory.at));
+  for (const name of ['shut.txt', 'dir']) chmodSync(directory.at(name), 0);
+  const { text, isError, structured } = await callAsNobody(directory.path, 'grep', { pattern: 'needle' });
+  expect({ isError, unreadable: structured.unreadable }).toEqual({ isError: false, unreadable: 2 });
+  expect(text).toMatch(/^a\.txt:1:needle\nz\.txt:1:needle\n\(2 .*could not be read\)\n$/);
+});
+
+test.each(['Grep', 'file-search'])('is reached as %s', async (alias) => {
+  expect((await call(alias, { pattern: 'beta' })).text).toBe('code/a.ts:2:const beta = Alpha;\n');
+});
+
+test.each([
+  [{}, 'pattern is required'],
+  [{ pattern: '' }, 'pattern is required'],
+  [{ pattern: 5 }, 'pattern'],
+  [{ pattern: 'x', multiline: 'yes' }, 'multiline'],
+])('names the argument that is wrong in %j', async (args, message) => {
+  const answer = await call('grep', args);
+  expect(codeOf(answer)).toBe('E_INVALID_INPUT');
+  expect(messageOf(answer)).toContain(message);
+});
+
+test.each([
+  ['absent', 'E_FILE_NOT_FOUND', 'absent'],
+  ['..', 'E_SANDBOX_VIOLATION', 'path is outside workspace root'],
+  ['/etc/passwd', 'E_SANDBOX_VIOLATION', 'path is outside workspace root'],
+  ['pipe', 'E_NOT_A_FILE', 'pipe'],
+])('refuses to search %s with %s, at once', async (path, code, message) => {
+  execFileSync('rm', ['-f', at('pipe')]);
+  execFileSync('mkfifo', [at('pipe')]);
+  const answer = await call('grep', { pattern: 'x', path }, { timeout: 5000 });
+  expect(codeOf(answer)).toBe(code);
+  expect(answer.text).toContain(message);
+});
