@@ -14,7 +14,7 @@ const protocol = '@croft/protocol';
 const rules: Readonly<Record<string, Rule>> = {
   lib: { parts: ['lib'], packages: ['node:*'] },
   version: { parts: [], packages: ['../package.json'] },
-  config: { parts: [], packages: ['zod', 'node:os', 'node:path'] },
+  config: { parts: ['lib'], packages: ['zod', 'node:os', 'node:path'] },
   core: { parts: ['core', 'lib'], packages: [protocol, 'zod', 'node:path', 'node:stream'] },
   disk: { parts: ['disk', 'core', 'lib'], packages: [protocol, 'node:*'] },
   tools: { parts: ['core', 'lib'], packages: [protocol, 'zod'], isolated: true },

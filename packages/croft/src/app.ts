@@ -17,6 +17,8 @@ export interface AppOptions {
   readonly readOnly: boolean;
   /** Lifecycle events are appended here, a JSON line each. */
   readonly eventsFile?: string | undefined;
+  /** Told what an operator should know and no caller can act on. */
+  onWarning(message: string): void;
 }
 
 export type App = ReturnType<typeof createApp>;
@@ -24,10 +26,14 @@ export type App = ReturnType<typeof createApp>;
 const hourMs = 3_600_000;
 
 /** The one place where parts meet. Read this to see the whole program. */
-export function createApp({ workspaces: sources, readOnly, eventsFile }: AppOptions) {
+export function createApp({ workspaces: sources, readOnly, eventsFile, onWarning }: AppOptions) {
   const mounts = openMounts(sources);
   const sink = eventsFile === undefined ? undefined : openEventFile(eventsFile);
-  const emit = createEmitter(sink ? [sink] : [], () => new Date());
+  const emit = createEmitter({
+    sinks: sink ? [sink] : [],
+    now: () => new Date(),
+    onSinkFailure: (thrown) => onWarning(`events cannot be written to ${eventsFile}: ${thrown}`),
+  });
   const provider = createBubblewrap();
   const access = readOnly ? 'read-only' : 'read-write';
   const workspaces = createWorkspaceSet(mounts.map((mount) => toWorkspace(mount, provider, access)));

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { UsageError } from './lib/usage-error.ts';
 
 /** Every setting that comes from the environment. Flags say the rest. */
 export const Settings = z.object({
@@ -19,7 +20,7 @@ export type Config = ReturnType<typeof loadConfig>;
 export function loadConfig(environment: NodeJS.ProcessEnv) {
   const result = Settings.safeParse(environment);
   if (!result.success)
-    throw new Error(result.error.issues.map(({ path, message }) => `${path}: ${message}`).join('; '));
+    throw new UsageError(result.error.issues.map(({ path, message }) => `${path}: ${message}`).join('; '));
   const { CROFT_TOKEN, CROFT_DATA, XDG_DATA_HOME } = result.data;
   return {
     token: CROFT_TOKEN,

@@ -7,17 +7,24 @@ const { runCli } = await import('./cli/run.ts');
 const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
 
-process.exitCode = 1;
-try {
-  process.exitCode = await runCli(process.argv.slice(2), {
-    config: loadConfig(process.env),
+process.exitCode = await run().catch(tell);
+// A pipe takes what it has room for, and the rest when its reader has read.
+await Promise.all(
+  [process.stdout, process.stderr].map((stream) => new Promise<void>((done) => stream.write('', () => done()))),
+);
+process.exit();
+
+function run(): Promise<number> {
+  return runCli(process.argv.slice(2), {
+    config: () => loadConfig(process.env),
     stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
-    isInteractive: process.stdout.isTTY,
     stop: stop.signal,
   });
-} catch (thrown) {
-  process.stderr.write(`croft: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : thrown}\n`);
 }
-process.exit();
+
+function tell(thrown: unknown): number {
+  process.stderr.write(`croft: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : thrown}\n`);
+  return 1;
+}

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { type Command, type Invocation, type Options, UsageError } from './command.ts';
+import { UsageError } from '../lib/usage-error.ts';
+import type { Command, Invocation, Options } from './command.ts';
 
 /** Reads flags by the command's own table. Takes `-flag`, `--flag` and `--switch=true` as older systems spell them. */
 export function parseArguments(

@@ -18,11 +18,11 @@ export type Values<O extends Options> = { readonly [Name in keyof O]?: ValueOf<O
 
 /** The world outside, as a command sees it. */
 export interface Terminal {
-  readonly config: Config;
+  /** Throws for a setting that is not valid. */
+  readonly config: () => Config;
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
-  readonly isInteractive: boolean;
   /** Aborts when the program is asked to stop. */
   readonly stop: AbortSignal;
 }
@@ -52,9 +52,4 @@ export function defineCommand<const O extends Options>(definition: CommandDefini
     // `parseArgs` gave the values the types that `options` says.
     run: (invocation, terminal) => definition.run(invocation as Invocation<Values<O>>, terminal),
   };
-}
-
-/** A mistake in how the program was called, told in one line without a stack. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
 }

@@ -1,6 +1,7 @@
+import { UsageError } from '../lib/usage-error.ts';
 import { version } from '../version.ts';
 import { parseArguments } from './arguments.ts';
-import { type Command, type Terminal, UsageError } from './command.ts';
+import type { Command, Terminal } from './command.ts';
 import * as commandsByName from './commands/index.ts';
 
 const commands = Object.values(commandsByName);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, linkSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from './command.ts';
+import { UsageError } from '../lib/usage-error.ts';
 
 /** The token clients must send: from the environment, else from a file that is made once and read by its owner alone. */
 export function findToken(data: string, fromEnvironment: string | undefined): { value: string; file?: string } {

@@ -1,7 +1,8 @@
 import { type AppOptions, createApp } from '../app.ts';
 import { parseWorkspaceSpec } from '../core/workspace-spec.ts';
 import { goQuote } from '../lib/go-quote.ts';
-import { type Options, type Terminal, UsageError, type Values } from './command.ts';
+import { UsageError } from '../lib/usage-error.ts';
+import type { Options, Terminal, Values } from './command.ts';
 
 /** The flags of every command that opens workspaces. */
 export const workspaceOptions = {
@@ -14,12 +15,17 @@ export const workspaceOptions = {
 type WorkspaceValues = Values<typeof workspaceOptions>;
 
 /** What is wrong with the workspaces stops the program, with the reason. */
-export function openApp(values: WorkspaceValues, fallback?: AppOptions['workspaces']) {
+export function openApp(values: WorkspaceValues, { stderr }: Terminal, fallback?: AppOptions['workspaces']) {
   try {
-    const workspaces = toSources(values) ?? fallback ?? [{ path: '.' }];
-    return createApp({ workspaces, readOnly: values.readonly ?? false, eventsFile: values.events });
+    return createApp({
+      workspaces: toSources(values) ?? fallback ?? [{ path: '.' }],
+      readOnly: values.readonly ?? false,
+      eventsFile: values.events,
+      onWarning: (message) => stderr.write(`croft: ${message}\n`),
+    });
   } catch (thrown) {
-    throw new UsageError(`workspace: ${thrown instanceof Error ? thrown.message : thrown}`);
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new UsageError(reason.startsWith('events ') ? reason : `workspace: ${reason}`);
   }
 }
 

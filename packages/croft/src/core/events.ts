@@ -6,13 +6,28 @@ export interface EventSink {
   write(event: LifecycleEvent): void;
 }
 
+export interface EmitterOptions {
+  readonly sinks: readonly EventSink[];
+  readonly now: () => Date;
+  /** Told of the first failure of each sink; more of the same would be noise. */
+  onSinkFailure(thrown: unknown): void;
+}
+
 /** Numbers and dates the events of one program. A sink that fails never fails the call it tells of. */
-export function createEmitter(sinks: readonly EventSink[], now: () => Date): Emit {
+export function createEmitter({ sinks, now, onSinkFailure }: EmitterOptions): Emit {
+  const failed = new Set<EventSink>();
   let sequence = 0;
   return (event, fields) => {
     if (sinks.length === 0) return;
     const record = { event, sequence: ++sequence, ts: now().toISOString(), fields };
-    for (const sink of sinks) sink.write(record);
+    for (const sink of sinks) {
+      try {
+        sink.write(record);
+      } catch (thrown) {
+        if (!failed.has(sink)) onSinkFailure(thrown);
+        failed.add(sink);
+      }
+    }
   };
 }
 

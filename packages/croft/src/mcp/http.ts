@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { App } from '../app.ts';
 import type { Session } from '../core/session.ts';
+import { sha256 } from '../lib/sha256.ts';
 import { createMcpServer } from './server.ts';
 
 export interface McpHttpOptions {
@@ -22,7 +23,7 @@ export type Principal = string;
 export type McpHttp = ReturnType<typeof createMcpHttp>;
 
 const maxConnections = 5000;
-const sessionNamePattern = /^[\x21-\x7e]{1,128}$/;
+const plainName = /^[A-Za-z0-9][\x21-\x7e]{0,127}$/;
 
 /**
  * MCP over HTTP for both eras. Clients of 2025 shake hands and keep a connection by its `Mcp-Session-Id`; those of
@@ -87,12 +88,13 @@ export function createMcpHttp(app: App, principal: Principal, { maxBodyBytes, on
 /** By `Mcp-Session-Id`, else the caller's own name for it, else the default one of this caller. */
 function findSession(app: App, principal: Principal, { sessionId, mcpReq, http }: ServerContext): Session {
   const named = sessionId ?? mcpReq._meta?.['croft/session'] ?? http?.req?.headers.get('croft-session');
-  const name = typeof named === 'string' && sessionNamePattern.test(named) ? named : 'default';
-  return app.sessions.get(sessionKey(principal, name));
+  return app.sessions.get(sessionKey(principal, named ?? 'default'));
 }
 
-function sessionKey(principal: Principal, name: string): string {
-  return `${principal}/${name}`;
+/** Whatever was given as a name is one, and no two names are the same session. */
+function sessionKey(principal: Principal, name: unknown): string {
+  const text = typeof name === 'string' ? name : JSON.stringify(name);
+  return `${principal}/${plainName.test(text) ? text : `#${sha256(text)}`}`;
 }
 
 async function readJson(request: Request): Promise<unknown> {

@@ -3,9 +3,12 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import type { App } from '../app.ts';
 import { createSession } from '../core/session.ts';
 import { createMcpServer } from './server.ts';
+import { trackAnswers } from './tracked-transport.ts';
 
 /** Room for a large file in one message, with its escapes. */
 const maxMessageBytes = 64 * 1024 * 1024;
+/** For a client that reads; one that does not has had its chance. */
+const flushMs = 2000;
 
 export interface StdioOptions {
   readonly stdin: Readable;
@@ -16,11 +19,26 @@ export interface StdioOptions {
 /** Serves one client over a pair of streams: the connection is its session. */
 export function serveMcpStdio(app: App, { stdin, stdout, onError }: StdioOptions) {
   const session = createSession('stdio');
-  const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: maxMessageBytes });
+  const { transport, settled } = trackAnswers(
+    new StdioServerTransport(stdin, stdout, { maxBufferSize: maxMessageBytes }),
+  );
   const handle = serveStdio(() => createMcpServer(app, () => session), { transport, onerror: onError });
   const closed = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) stdin.once(event, () => resolve());
     stdout.once('error', () => resolve());
   });
-  return { closed, close: () => handle.close() };
+  return {
+    /** When the client has gone. */
+    closed,
+    /** Lets what was taken on be answered, and then lets go of the client. */
+    async stop(deadlineMs: number): Promise<void> {
+      await app.toolbox.stop(deadlineMs);
+      await settled(flushMs);
+      await handle.close();
+    },
+    async close(): Promise<void> {
+      await handle.close();
+      await app.toolbox.stop(0);
+    },
+  };
 }

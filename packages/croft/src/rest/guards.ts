@@ -8,7 +8,7 @@ import { AppError } from '@croft/protocol';
  */
 export function checkHost(host: string | undefined, names: readonly string[]): void {
   const name = hostName(host);
-  if (name === 'localhost' || isIP(name) !== 0 || names.includes(name)) return;
+  if (name === 'localhost' || isIP(name) !== 0 || names.some((known) => hostName(known) === name)) return;
   throw new AppError('E_FORBIDDEN', `this server is not called ${name || 'nothing'}`, { details: { host: name } });
 }
 

@@ -10,16 +10,22 @@ export const mcp = defineCommand({
   summary: 'serve one agent over standard input and output',
   options: workspaceOptions,
   async run({ values }, terminal) {
-    using app = openApp(values);
+    using app = openApp(values, terminal);
     announce(values, app.workspaces.names, terminal);
     const server = serveMcpStdio(app, {
       ...terminal,
       onError: (error) => terminal.stderr.write(`croft: ${error.message}\n`),
     });
-    const stopped = new Promise<void>((resolve) => terminal.stop.addEventListener('abort', () => resolve()));
-    await Promise.race([server.closed, stopped]);
-    await app.toolbox.idle(drainMs);
-    await server.close();
+    const asked = await Promise.race([server.closed, toPromise(terminal.stop)]);
+    if (asked) await server.stop(drainMs);
+    else await server.close();
     return 0;
   },
 });
+
+function toPromise(stop: AbortSignal): Promise<true> {
+  return new Promise((resolve) => {
+    if (stop.aborted) resolve(true);
+    stop.addEventListener('abort', () => resolve(true), { once: true });
+  });
+}

@@ -1,15 +1,19 @@
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serve as listen } from '@hono/node-server';
 import type { App } from '../../app.ts';
+import { UsageError } from '../../lib/usage-error.ts';
 import { createMcpHttp } from '../../mcp/http.ts';
 import { createRestServer } from '../../rest/server.ts';
-import { defineCommand, type Terminal, UsageError, type Values } from '../command.ts';
+import { defineCommand, type Terminal, type Values } from '../command.ts';
 import { makeDemo } from '../demo.ts';
 import { findToken } from '../token.ts';
 import { announce, openApp, workspaceOptions } from '../workspace-options.ts';
 
 const maxBodyBytes = 16 * 1024 * 1024;
 const drainMs = 10_000;
+/** For clients that read; one that does not has had its chance. */
+const flushMs = 2000;
 
 const options = {
   ...workspaceOptions,
@@ -35,10 +39,11 @@ export const serve = defineCommand({
   summary: 'serve many agents over HTTP: MCP at /mcp',
   options,
   async run({ values }, terminal) {
-    const data = values.data ?? terminal.config.data;
+    const config = terminal.config();
+    const data = values.data ?? config.data;
     const address = toAddress(values);
-    const token = findToken(data, terminal.config.token);
-    using app = openApp(values, values.demo ? [makeDemo(data)] : undefined);
+    const token = findToken(data, config.token);
+    using app = openApp(values, terminal, values.demo ? [makeDemo(data)] : undefined);
     announce(values, app.workspaces.names, terminal);
 
     const server = await start(
@@ -73,7 +78,8 @@ async function start(app: App, { host, port, token, hostNames }: StartOptions, {
   });
 
   const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
-  const server = listen({ fetch: rest.fetch, hostname: host, port }, resolve);
+  const server = listen({ fetch: rest.fetch, hostname: host, port, createServer }, resolve) as Server;
+  const posts = trackPosts(server);
   server.once('error', (thrown) => reject(new UsageError(`cannot listen on ${host}:${port}: ${thrown.message}`)));
   const bound = await promise;
 
@@ -82,10 +88,34 @@ async function start(app: App, { host, port, token, hostNames }: StartOptions, {
     /** Takes no new connection, lets the calls under way end, then lets go of the clients that stay. */
     async stop(): Promise<void> {
       const closed = new Promise((done) => server.close(done));
-      await app.toolbox.idle(drainMs);
+      await app.toolbox.stop(drainMs);
+      await posts.settled(flushMs);
       await mcp.close();
-      if ('closeAllConnections' in server) server.closeAllConnections();
+      server.closeAllConnections();
       await closed;
+    },
+  };
+}
+
+/** Counts requests that wait for an answer; a GET is a stream without an end. */
+function trackPosts(server: Server) {
+  let [waiting, onSettled] = [0, () => {}];
+  server.on('request', ({ method }, response) => {
+    if (method !== 'POST') return;
+    waiting += 1;
+    response.once('close', () => {
+      waiting -= 1;
+      if (waiting === 0) onSettled();
+    });
+  });
+  return {
+    async settled(deadlineMs: number): Promise<void> {
+      if (waiting === 0) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      onSettled = resolve;
+      const timer = setTimeout(resolve, deadlineMs);
+      await promise;
+      clearTimeout(timer);
     },
   };
 }
@@ -104,7 +134,7 @@ function toAddress({ host, port, addr }: Values<typeof options>) {
   const number = Number(port ?? addrPort ?? 7070);
   if (!Number.isInteger(number) || number < 0 || number > 65_535)
     throw new UsageError(`--port takes 0 to 65535, not ${port ?? addrPort}`);
-  return { host: host ?? (addrHost || '127.0.0.1'), port: number };
+  return { host: (host ?? (addrHost || '127.0.0.1')).replace(/^\[(.*)\]$/, '$1'), port: number };
 }
 
 function causeOf({ cause }: Error): string {

@@ -1,7 +1,8 @@
 import { AppError } from '@croft/protocol';
 import { createTrustingTracker } from '../../core/read-tracker.ts';
 import { createSession } from '../../core/session.ts';
-import { defineCommand, UsageError } from '../command.ts';
+import { UsageError } from '../../lib/usage-error.ts';
+import { defineCommand } from '../command.ts';
 import { openApp, workspaceOptions } from '../workspace-options.ts';
 
 export const tool = defineCommand({
@@ -12,11 +13,12 @@ export const tool = defineCommand({
     ...workspaceOptions,
     json: { type: 'boolean', summary: 'print the structured result or error instead of text' },
   },
-  async run({ values, positionals }, { stdout, stderr, stop }) {
+  async run({ values, positionals }, terminal) {
+    const { stdout, stderr, stop } = terminal;
     const [name, json = '{}', ...rest] = positionals;
     if (name === undefined || rest.length > 0) throw new UsageError(`usage: ${tool.usage}`);
     const input = parseInput(json);
-    using app = openApp(values);
+    using app = openApp(values, terminal);
     try {
       // A person who types an edit has seen the file; there is no earlier call to have read it in.
       const session = createSession('tool', createTrustingTracker());

@@ -1,0 +1,278 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { LifecycleEvent } from '@croft/protocol';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { describe, expect, test, vi } from 'vitest';
+import { connectHttp, croft, type Era, eras, makeDirectory, startServer } from '../harness.ts';
+
+const cancelled = [expect.objectContaining({ is_error: true, code: 'E_CANCELLED' })];
+/** Long for a busy machine, and short of the ten seconds that a server waits for calls when it stops. */
+const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 8000 });
+const grep = { name: 'grep', arguments: { pattern: 'hello' } };
+
+describe.concurrent.each(eras)('a client of %s that takes back a call', (era) => {
+  test('over HTTP ends a search and every process of it', async () => {
+    using place = makePlace();
+    await using server = await startServer(place.flags);
+    await using session = await connectHttp(server, { era });
+    const abort = new AbortController();
+    const call = isRejected(session.client.callTool(grep, { signal: abort.signal }));
+    const processes = await place.searching(server.child.pid);
+    abort.abort();
+    expect(await call).toBe(true);
+    await eventually(() => expect(place.results()).toEqual(cancelled));
+    await eventually(() => expect(processes.filter(isRunning)).toEqual([]));
+    expect((await session.call('read', { file_path: 'a.txt' })).text).toBe('1\thello\n');
+  });
+
+  test('over stdio ends a search and every process of it', async () => {
+    using place = makePlace();
+    await using session = await connectChild(place.flags, era);
+    const abort = new AbortController();
+    const call = isRejected(session.client.callTool(grep, { signal: abort.signal }));
+    const processes = await place.searching(session.child.pid);
+    abort.abort();
+    expect(await call).toBe(true);
+    await eventually(() => expect(place.results()).toEqual(cancelled));
+    await eventually(() => expect(processes.filter(isRunning)).toEqual([]));
+    const { content } = await session.client.callTool({ name: 'read', arguments: { file_path: 'a.txt' } });
+    expect(content).toMatchObject([{ text: '1\thello\n' }]);
+  });
+
+  test('ends the read of a file without end', async () => {
+    using place = makePlace();
+    place.makeEndless('endless.txt');
+    await using server = await startServer(place.flags);
+    await using session = await connectHttp(server, { era });
+    const abort = new AbortController();
+    const call = session.call('read', { file_path: 'endless.txt', offset: 1e9 }, { signal: abort.signal });
+    const ended = isRejected(call);
+    await eventually(() => expect(place.calls()).toHaveLength(1));
+    abort.abort();
+    expect(await ended).toBe(true);
+    await eventually(() => expect(place.results()).toEqual(cancelled));
+  });
+
+  test('leaves its other calls alone', async () => {
+    using place = makePlace();
+    await using server = await startServer(place.flags);
+    await using session = await connectHttp(server, { era });
+    const abort = new AbortController();
+    const kept = session.call('grep', { pattern: 'hello' });
+    const call = isRejected(session.client.callTool(grep, { signal: abort.signal }));
+    await eventually(() => expect(place.calls()).toHaveLength(2));
+    await place.searching(server.child.pid);
+    abort.abort();
+    expect(await call).toBe(true);
+    await eventually(() => expect(place.results()).toEqual(cancelled));
+    place.release();
+    expect((await kept).text).toBe('a.txt:1:hello\n');
+  });
+});
+
+describe.concurrent('a client that goes away', () => {
+  test.each(eras)('by closing its connection cancels what it started, in %s', async (era) => {
+    using place = makePlace();
+    await using server = await startServer(place.flags);
+    const session = await connectHttp(server, { era });
+    const call = isRejected(session.client.callTool(grep));
+    const processes = await place.searching(server.child.pid);
+    await session.client.close();
+    expect(await call).toBe(true);
+    await eventually(() => expect(place.results()).toEqual(cancelled));
+    await eventually(() => expect(processes.filter(isRunning)).toEqual([]));
+  });
+
+  test.each(eras)('by being killed cancels what it started, in %s', async (era) => {
+    using place = makePlace();
+    await using server = await startServer(place.flags);
+    const client = spawn(
+      process.execPath,
+      ['--input-type=module', '--eval', clientProgram, server.url, server.token, era],
+      {
+        cwd: import.meta.dirname,
+        stdio: 'inherit',
+      },
+    );
+    const processes = await place.searching(server.child.pid);
+    client.kill('SIGKILL');
+    await eventually(() => expect(place.results()).toEqual(cancelled));
+    await eventually(() => expect(processes.filter(isRunning)).toEqual([]));
+  });
+
+  test.each(eras)('by closing standard input cancels what it started and ends the server, in %s', async (era) => {
+    using place = makePlace();
+    await using session = await connectChild(place.flags, era);
+    const call = isRejected(session.client.callTool(grep));
+    const processes = await place.searching(session.child.pid);
+    const exited = once(session.child, 'exit');
+    session.child.stdin.end();
+    await eventually(() => expect(place.results()).toEqual(cancelled));
+    expect(await exited).toEqual([0, null]);
+    expect(processes.filter(isRunning)).toEqual([]);
+    expect(place.events().at(-1)?.event).toBe('lifecycle.stop');
+    await session.client.close();
+    expect(await call).toBe(true);
+  });
+
+  test('by closing standard input ends the read of a file without end', async () => {
+    using place = makePlace();
+    place.makeEndless('endless.txt');
+    await using session = await connectChild(place.flags, '2026');
+    const endless = { name: 'read', arguments: { file_path: 'endless.txt', offset: 1e9 } };
+    const call = isRejected(session.client.callTool(endless));
+    await eventually(() => expect(place.calls()).toHaveLength(1));
+    const exited = once(session.child, 'exit');
+    session.child.stdin.end();
+    await eventually(() => expect(place.results()).toEqual(cancelled));
+    expect(await exited).toEqual([0, null]);
+    await session.client.close();
+    expect(await call).toBe(true);
+  });
+});
+
+test('killing the server leaves no process of a search behind', async () => {
+  using place = makePlace();
+  await using server = await startServer(place.flags);
+  await using session = await connectHttp(server);
+  const call = isRejected(session.client.callTool(grep));
+  const processes = await place.searching(server.child.pid);
+  server.child.kill('SIGKILL');
+  expect(await call).toBe(true);
+  await eventually(() => expect(processes.filter(isRunning)).toEqual([]));
+});
+
+/** A client in a process of its own, for a test to kill in the middle of its call. */
+const clientProgram = `
+  import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+  const [url, token, era] = process.argv.slice(1);
+  const requestInit = { headers: { authorization: 'Bearer ' + token } };
+  const options = era === '2026' ? { versionNegotiation: { mode: { pin: '2026-07-28' } } } : {};
+  const client = new Client({ name: 'killed', version: '1.0.0' }, options);
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit }));
+  await client.callTool({ name: 'grep', arguments: { pattern: 'hello' } });
+`;
+
+/**
+ * A workspace in which a search lasts until the test lets it go on: ripgrep reads `.gitignore` first, and here
+ * that is a pipe whose other end the test holds.
+ */
+function makePlace() {
+  const directory = makeDirectory({ 'w/a.txt': 'hello\n' });
+  const pipe = directory.at('w/.gitignore');
+  execFileSync('mkfifo', [pipe]);
+  let held: number | undefined;
+  const letGo = () => {
+    if (held !== undefined) closeSync(held);
+    held = undefined;
+  };
+  const events = () => readEvents(directory.at('events'));
+  const fieldsOf = (name: LifecycleEvent['event']) => events().flatMap((e) => (e.event === name ? [e.fields] : []));
+
+  return {
+    flags: ['--workspace', directory.at('w'), '--events', directory.at('events')],
+    events,
+    calls: () => fieldsOf('lifecycle.tool.call'),
+    results: () => fieldsOf('lifecycle.tool.result'),
+    /** A search that has not come to the pipe yet finds a file there. */
+    release(): void {
+      rmSync(pipe);
+      writeFileSync(pipe, '');
+      letGo();
+    },
+    /** Waits until a search is under way below this process, and answers its processes. */
+    async searching(pid = 0): Promise<number[]> {
+      held = await eventually(() => openIfRead(pipe));
+      const processes = descendantsOf(pid);
+      expect(processes.map(nameOf)).toEqual(expect.arrayContaining(['bwrap', 'rg']));
+      return processes;
+    },
+    /** Text at the start, then as many zeros as would take minutes to read; it takes no room on the disk. */
+    makeEndless(name: string): void {
+      writeFileSync(directory.at(`w/${name}`), 'text\n'.repeat(20_000));
+      truncateSync(directory.at(`w/${name}`), 2 ** 40);
+    },
+    [Symbol.dispose]() {
+      letGo();
+      directory[Symbol.dispose]();
+    },
+  };
+}
+
+/** The end of a pipe for writing. Throws while nobody reads from the other. */
+function openIfRead(pipe: string): number {
+  return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+}
+
+function isRejected(call: Promise<unknown>): Promise<boolean> {
+  return call.then(
+    () => false,
+    () => true,
+  );
+}
+
+/** A `croft mcp` whose process the test holds, and a client on its streams: the transport reads and writes any two. */
+async function connectChild(args: readonly string[], era: Era) {
+  const child = spawn(croft, ['mcp', ...args], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const pinned = { versionNegotiation: { mode: { pin: '2026-07-28' } } };
+  const client = new Client({ name: 'croft-test', version: '1.0.0' }, era === '2026' ? pinned : {});
+  await client.connect(new StdioServerTransport(child.stdout, child.stdin));
+  return {
+    child,
+    client,
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+function readEvents(file: string): LifecycleEvent[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => LifecycleEvent.parse(JSON.parse(line)));
+}
+
+function descendantsOf(pid: number): number[] {
+  const parents = readdirSync('/proc').flatMap((name) => {
+    const stat = /^\d+$/.test(name) ? statOf(Number(name)) : undefined;
+    return stat ? [{ pid: Number(name), parent: stat.parent }] : [];
+  });
+  const below = (parent: number): number[] =>
+    parents.filter((one) => one.parent === parent).flatMap((one) => [one.pid, ...below(one.pid)]);
+  return below(pid);
+}
+
+function nameOf(pid: number): string | undefined {
+  return statOf(pid)?.name;
+}
+
+/** A zombie has ended, whether or not its parent has noticed. */
+function isRunning(pid: number): boolean {
+  const state = statOf(pid)?.state;
+  return state !== undefined && state !== 'Z' && state !== 'X';
+}
+
+function statOf(pid: number): { name: string; state: string; parent: number } | undefined {
+  try {
+    const [, name = '', state = '', parent = ''] =
+      /\((.*)\) (\S) (\d+)/s.exec(readFileSync(join('/proc', String(pid), 'stat'), 'utf8')) ?? [];
+    return { name, state, parent: Number(parent) };
+  } catch {
+    // Gone meanwhile.
+    return undefined;
+  }
+}

@@ -1,0 +1,335 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { ErrorEnvelope, LifecycleEvent } from '@croft/protocol';
+import { describe, expect, test } from 'vitest';
+import { connectHttp, connectStdio, eras, makeDirectory, runCroft, startServer } from '../harness.ts';
+
+const repository = join(import.meta.dirname, '../../../..');
+const readingTools = ['glob', 'grep', 'list', 'read', 'workspaces'];
+
+describe.concurrent('croft tool', () => {
+  test('prints the result of a call on standard output and exits 0', async () => {
+    using directory = makeDirectory({ 'a.txt': 'one\ntwo\n' });
+    const run = await runCroft(['tool', 'read', '{"file_path":"a.txt"}', '--workspace', directory.path]);
+    expect(run).toEqual({ exitCode: 0, stdout: '1\tone\n2\ttwo\n', stderr: '' });
+  });
+
+  test('takes no input as an empty one', async () => {
+    using directory = makeDirectory({ 'a.txt': 'one\n' });
+    const run = await runCroft(['tool', 'list', '--workspace', directory.path]);
+    expect(run).toEqual({ exitCode: 0, stdout: 'a.txt\t4\n', stderr: '' });
+  });
+
+  test('prints an error with its code on standard error and exits 1', async () => {
+    using directory = makeDirectory();
+    const run = await runCroft(['tool', 'read', '{"file_path":"gone.txt"}', '--workspace', directory.path]);
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run.stderr).toMatch(/^E_FILE_NOT_FOUND: .*gone\.txt.*\nNext: .+\n$/);
+  });
+
+  test('prints structured results and errors with --json', async () => {
+    using directory = makeDirectory({ 'a.txt': 'one\n' });
+    const flags = ['--json', '--workspace', directory.path];
+    const found = await runCroft(['tool', 'read', '{"file_path":"a.txt"}', ...flags]);
+    expect(found).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(found.stdout)).toMatchObject({ path: 'a.txt', content: 'one\n', totalLines: 1 });
+
+    const failed = await runCroft(['tool', 'read', '{"file_path":"../a"}', ...flags]);
+    expect(failed).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(ErrorEnvelope.parse(JSON.parse(failed.stderr)).error).toMatchObject({ code: 'E_SANDBOX_VIOLATION' });
+  });
+
+  test('prints a result of more than a pipe holds whole', async () => {
+    using directory = makeDirectory({ 'a.txt': `${'x'.repeat(99)}\n`.repeat(9000) });
+    const input = '{"pattern":"x","head_limit":9000}';
+    const run = await runCroft(['tool', 'grep', input, '--json', '--workspace', directory.path]);
+    expect(run.stdout.length).toBeGreaterThan(1_000_000);
+    expect(JSON.parse(run.stdout).matches).toHaveLength(9000);
+  });
+
+  test('lets a person edit a file that no earlier call has read', async () => {
+    using directory = makeDirectory({ 'a.txt': 'one\n' });
+    const input = JSON.stringify({ file_path: 'a.txt', old_string: 'one', new_string: 'two' });
+    expect(await runCroft(['tool', 'edit', input, '--workspace', directory.path])).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(directory.at('a.txt'), 'utf8')).toBe('two\n');
+  });
+
+  test.each([
+    ['input that is no JSON', ['read', '{file_path:'], /^the input is not JSON: \{file_path:\n$/],
+    ['input that is no object', ['read', '[]'], /^E_INVALID_INPUT: .+/],
+    ['input without what it needs', ['read', '{}'], /^E_INVALID_INPUT: file_path is required\n/],
+    ['a tool there is none of', ['fly'], /^E_UNKNOWN_TOOL: .*fly.*\n/],
+    ['a name from the prototype', ['constructor'], /^E_UNKNOWN_TOOL: .*\n/],
+    ['no tool', [], /^usage: croft tool NAME .+\n$/],
+    ['too many words', ['read', '{}', '{}'], /^usage: croft tool NAME .+\n$/],
+    ['an unknown flag', ['list', '--workspaze', '/'], /^.*--workspaze.*; see: croft tool --help\n$/],
+    ['a flag without its value', ['list', '--workspace'], /^.*--workspace.*; see: croft tool --help\n$/],
+    [
+      'events that cannot be written',
+      ['list', '--events', '/nowhere/events'],
+      /^(?!workspace:).*\/nowhere\/events.*\n$/,
+    ],
+  ])('refuses %s in one message without a stack', async (_, args, message) => {
+    using directory = makeDirectory();
+    const run = await runCroft(['tool', ...args], { cwd: directory.path });
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run.stderr).toMatch(message);
+    expect(run.stderr).not.toMatch(/^ +at /m);
+  });
+
+  test('answers although its events cannot be kept', async () => {
+    using directory = makeDirectory({ 'a.txt': 'one\n' });
+    const run = await runCroft(['tool', 'list', '--workspace', directory.path, '--events', '/dev/full']);
+    expect(run).toMatchObject({ exitCode: 0, stdout: 'a.txt\t4\n' });
+  });
+});
+
+describe.concurrent('the workspaces of a command', () => {
+  test('are the current directory of croft tool when no flag says', async () => {
+    using directory = makeDirectory();
+    const run = await runCroft(['tool', 'workspaces', '--json'], { cwd: directory.path });
+    const name = basename(directory.path);
+    expect(JSON.parse(run.stdout).workspaces).toMatchObject([{ name, root: directory.path }]);
+  });
+
+  test('are the current directory of croft mcp when no flag says', async () => {
+    using directory = makeDirectory({ 'here.txt': '' });
+    await using session = await connectStdio([], { cwd: directory.path, era: '2025' });
+    expect((await session.call('list')).text).toBe('here.txt\t0\n');
+  });
+
+  test('are the current directory of croft serve when no flag says', async () => {
+    using directory = makeDirectory({ 'here.txt': '' });
+    await using server = await startServer([], { cwd: directory.path });
+    await using session = await connectHttp(server);
+    expect((await session.call('list')).text).toBe('here.txt\t0\n');
+  });
+
+  test.each(['tool', 'mcp', 'serve'])('must be there for croft %s', async (command) => {
+    using directory = makeDirectory({ 'a.txt': '' });
+    const rest = command === 'tool' ? ['list'] : [];
+    const data = { CROFT_DATA: directory.at('data') };
+    const missing = await runCroft([command, ...rest, '--workspace', directory.at('gone/deep')], { env: data });
+    expect(missing).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: `workspace: resolve workspace root: lstat ${directory.at('gone')}: no such file or directory\n`,
+    });
+    const file = await runCroft([command, ...rest, '--workspace', directory.at('a.txt')], { env: data });
+    expect(file).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: `workspace: workspace root is not a directory: "${directory.at('a.txt')}"\n`,
+    });
+  });
+
+  test('are given by the flags of older systems', async () => {
+    using directory = makeDirectory({ 'a/one.txt': '', 'b/two.txt': '' });
+    const single = await runCroft(['tool', 'list', '-workspace', 'a'], { cwd: directory.path });
+    expect(single).toMatchObject({ exitCode: 0, stdout: 'one.txt\t0\n' });
+    const written = await runCroft(['tool', 'list', '-workspace=b'], { cwd: directory.path });
+    expect(written).toMatchObject({ exitCode: 0, stdout: 'two.txt\t0\n' });
+    const several = ['tool', 'list', '{"workspace":"y"}', '-workspaces=x=a,y=b', '-readonly'];
+    expect(await runCroft(several, { cwd: directory.path })).toMatchObject({ exitCode: 0, stdout: 'two.txt\t0\n' });
+  });
+
+  test('are announced by croft mcp -workspaces=… -readonly on standard error', async () => {
+    using directory = makeDirectory({ 'a/one.txt': '', 'b/two.txt': '' });
+    const run = await runCroft(['mcp', '-workspaces=primary=a,extension=b', '-readonly'], { cwd: directory.path });
+    expect(run).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(run.stderr).toContain('croft multi-workspace mode: 2 workspaces configured (extension, primary)\n');
+    expect(run.stderr).toContain('read-only');
+  });
+
+  test('are served at a free port with -addr=:0', async () => {
+    using directory = makeDirectory({ 'a.txt': '' });
+    await using server = await startServer(['-addr=:0', '-workspace', directory.path]);
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    await using session = await connectHttp(server);
+    expect((await session.call('list')).text).toBe('a.txt\t0\n');
+  });
+
+  test.each([
+    ['--port', '99999'],
+    ['--port', 'http'],
+    ['--addr', 'localhost'],
+  ])('are not served at %s %s', async (...flags) => {
+    using directory = makeDirectory();
+    const run = await runCroft(['serve', '--data', directory.path, ...flags], { cwd: directory.path });
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run.stderr).toMatch(new RegExp(`^${flags[0]} takes .*\n$`));
+  });
+});
+
+describe.concurrent('croft serve', () => {
+  test.each(['', 'short'])('with CROFT_TOKEN=%s refuses to start, in one line', async (token) => {
+    const run = await runCroft(['serve', '--port', '0'], { env: { CROFT_TOKEN: token } });
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run.stderr).toMatch(/^.*CROFT_TOKEN.*\n$/);
+  });
+
+  const hasIpv6 = networkInterfaces().lo?.some(({ address }) => address === '::1') ?? false;
+  test.skipIf(!hasIpv6).each(['--host=::1', '--addr=[::1]:0'])(
+    'answers at the address it prints with %s',
+    async (flag) => {
+      using directory = makeDirectory();
+      await using server = await startServer(['--workspace', directory.path, flag]);
+      expect(server.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+      expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    },
+  );
+
+  test('says why it cannot listen on a port that is taken', async () => {
+    using directory = makeDirectory();
+    await using server = await startServer(['--workspace', directory.path]);
+    const flags = ['--workspace', directory.path, '--data', directory.path, '--port', new URL(server.url).port];
+    const run = await runCroft(['serve', ...flags], { env: { CROFT_TOKEN: server.token } });
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run.stderr).toMatch(/^cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*\n$/);
+  });
+});
+
+describe.concurrent('help', () => {
+  test('croft, croft help, croft -h and croft --help name every command', async () => {
+    for (const run of await Promise.all([[], ['help'], ['-h'], ['--help']].map((args) => runCroft(args)))) {
+      expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+      for (const command of ['mcp', 'serve', 'tool']) expect(run.stdout).toContain(`croft ${command}`);
+    }
+  });
+
+  test.each(['mcp', 'serve', 'tool'])('croft %s --help names its flags and opens nothing', async (command) => {
+    const run = await runCroft([command, '--workspace', '/nowhere', '--help']);
+    expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+    for (const flag of ['--workspace DIR', '--workspaces SPEC', '--readonly', '--events FILE'])
+      expect(run.stdout).toContain(flag);
+  });
+
+  test('croft version, croft -v and croft --version print the version of the package', async () => {
+    const { version } = JSON.parse(readFileSync(join(repository, 'packages/croft/package.json'), 'utf8'));
+    for (const run of await Promise.all(['version', '-v', '--version'].map((flag) => runCroft([flag]))))
+      expect(run).toEqual({ exitCode: 0, stdout: `croft ${version}\n`, stderr: '' });
+  });
+
+  test('an unknown command exits 1 and shows the known ones', async () => {
+    const run = await runCroft(['fly']);
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run.stderr).toMatch(/^there is no command fly\n.*croft serve/s);
+  });
+
+  test('npx croft works from the root of the repository', async () => {
+    using directory = makeDirectory({ 'a.txt': '' });
+    const args = ['--no-install', 'croft', 'tool', 'list', '--workspace', directory.path];
+    const { stdout } = await promisify(execFile)('npx', args, { cwd: repository });
+    expect(stdout).toBe('a.txt\t0\n');
+  });
+});
+
+describe.concurrent('--events', () => {
+  test('tells of a start, its workspaces, each call, an attempt to escape and the stop', async () => {
+    using directory = makeDirectory({ 'a/one.txt': 'x\n', 'b/two.txt': 'x\n', 'secret.txt': 'x\n' });
+    const flags = ['--workspaces', `first=${directory.at('a')},second=${directory.at('b')}`];
+    {
+      // In 2026 the client starts a second process to ask for the version, and its events come first.
+      await using session = await connectStdio([...flags, '--events', directory.at('events')], { era: '2025' });
+      await session.call('read', { workspace: 'first', file_path: 'one.txt' });
+      await session.call('read', { workspace: 'second', file_path: '../secret.txt' });
+      await session.call('write', { workspace: 'second', file_path: 'new.txt', content: 'y'.repeat(10_000) });
+    }
+    const text = readFileSync(directory.at('events'), 'utf8');
+    const events = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => LifecycleEvent.parse(JSON.parse(line)));
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+    const about = { workspace: 'second', session: expect.any(String) };
+    expect(events.map(({ event, fields }) => [event.replace('lifecycle.', ''), fields])).toMatchObject([
+      ['start', { workspaces: ['first', 'second'], read_only: false }],
+      ['workspace.sandbox', { workspace: 'first', sandbox_root: directory.at('a') }],
+      ['workspace.sandbox', { workspace: 'second', sandbox_root: directory.at('b') }],
+      ['tool.call', { tool: 'read', workspace: 'first', arguments: { file_path: 'one.txt' } }],
+      ['tool.result', { tool: 'read', workspace: 'first', is_error: false, duration_ms: expect.any(Number) }],
+      ['tool.call', { ...about, tool: 'read' }],
+      [
+        'sandbox.violation',
+        { ...about, tool: 'read', code: 'E_SANDBOX_VIOLATION', kind: 'sandbox_violation', path: '../secret.txt' },
+      ],
+      ['tool.result', { ...about, tool: 'read', is_error: true, code: 'E_SANDBOX_VIOLATION' }],
+      ['tool.call', { ...about, tool: 'write' }],
+      ['tool.result', { ...about, tool: 'write', is_error: false }],
+      ['stop', {}],
+    ]);
+    expect(text).not.toContain('y'.repeat(200));
+  });
+
+  test('of a second start follow those of the first', async () => {
+    using directory = makeDirectory();
+    for (const _ of [1, 2])
+      await runCroft(['tool', 'list', '--workspace', directory.path, '--events', directory.at('events')]);
+    const lines = readFileSync(directory.at('events'), 'utf8').trimEnd().split('\n');
+    const names = lines.map((line) => LifecycleEvent.parse(JSON.parse(line)).event);
+    expect(names.filter((name) => name === 'lifecycle.start')).toHaveLength(2);
+    expect(names.at(-1)).toBe('lifecycle.stop');
+  });
+});
+
+describe.concurrent('--readonly', () => {
+  const mutations = [
+    ['write', { file_path: 'new.txt', content: 'x' }],
+    ['write', { file_path: 'a.txt', content: 'x' }],
+    ['edit', { file_path: 'a.txt', old_string: 'one', new_string: 'two' }],
+    ['delete', { file_path: 'a.txt' }],
+    ['move', { from: 'a.txt', to: 'b.txt' }],
+    ['Write', { file_path: 'new.txt', content: 'x' }],
+    ['file-edit', { file_path: 'a.txt', old_string: 'one', new_string: 'two' }],
+    ['write_file', { path: 'new.txt', content: 'x' }],
+  ] as const;
+
+  test.each(eras)('leaves only tools that read, listed or called by a client of %s', async (era) => {
+    using directory = makeDirectory({ 'w/a.txt': 'one\n' });
+    await using server = await startServer(['--readonly', '--workspace', directory.at('w')]);
+    await using http = await connectHttp(server, { era });
+    await using stdio = await connectStdio(['--readonly', '--workspace', directory.at('w')], { era });
+    for (const session of [http, stdio]) {
+      const { tools } = await session.client.listTools();
+      expect(tools.map(({ name }) => name).sort()).toEqual(readingTools);
+      expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true);
+      expect((await session.call('read', { file_path: 'a.txt' })).isError).toBe(false);
+      for (const [name, args] of mutations) {
+        const answer = await session.call(name, args);
+        expect(answer).toMatchObject({ isError: true, structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
+      }
+    }
+    expect(readdirSync(directory.at('w'))).toEqual(['a.txt']);
+    expect(readFileSync(directory.at('w/a.txt'), 'utf8')).toBe('one\n');
+  });
+
+  test('holds for croft tool, and -readonly=false takes it back', async () => {
+    using directory = makeDirectory();
+    const write = ['tool', 'write', '{"file_path":"a.txt","content":"x"}', '--workspace', directory.path];
+    const refused = await runCroft([...write, '-readonly']);
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/^E_UNKNOWN_TOOL: /) });
+    expect(readdirSync(directory.path)).toEqual([]);
+    expect(await runCroft([...write, '-readonly=false'])).toMatchObject({ exitCode: 0 });
+  });
+});
+
+test('croft serve --demo makes its workspace once and keeps what was changed in it', async () => {
+  using data = makeDirectory();
+  for (const start of ['first', 'second']) {
+    await using server = await startServer(['--demo', '--data', data.path]);
+    await using session = await connectHttp(server);
+    expect((await session.call('workspaces')).structured.workspaces).toMatchObject([{ name: 'demo' }]);
+    const { text } = await session.call('read', { file_path: 'hello.js' });
+    if (start === 'second') {
+      expect(text).toBe('1\tmine\n');
+      expect((await session.call('list')).text).not.toContain('README.md');
+      break;
+    }
+    expect(text).toContain('hello');
+    await session.call('write', { file_path: 'hello.js', content: 'mine\n' });
+    await session.call('delete', { file_path: 'README.md' });
+  }
+});

@@ -1,0 +1,245 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { LifecycleEvent } from '@croft/protocol';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { describe, expect, test, vi } from 'vitest';
+import { connectHttp, croft, type Era, eras, makeDirectory, startServer } from '../harness.ts';
+
+const signals = ['SIGTERM', 'SIGINT'] as const;
+const cases = eras.flatMap((era) => signals.map((signal) => [signal, era] as const));
+
+/** An answer of more than what a pipe or a socket holds. */
+const lines = 5000;
+const grep = { name: 'grep', arguments: { pattern: 'hello', head_limit: lines } };
+
+/** Long for a busy machine, and short of the ten seconds that a server waits for calls when it stops. */
+const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 8000 });
+
+describe.concurrent('croft serve', () => {
+  test.each(cases)('at %s lets a call of %s end and answers it', async (signal, era) => {
+    using place = makePlace();
+    await using server = await startServer(place.flags);
+    await using session = await connectHttp(server, { era });
+    const call = startSearch(session.client);
+    await place.searching();
+    const exited = once(server.child, 'exit');
+    server.child.kill(signal);
+    await eventually(async () => expect(await canConnect(server.url)).toBe(false));
+    expect(place.names()).not.toContain('lifecycle.tool.result');
+    place.release();
+    await expectWhole(call);
+    expect(await exited).toEqual([0, null]);
+    expect(place.names().slice(-2)).toEqual(['lifecycle.tool.result', 'lifecycle.stop']);
+  });
+
+  test('refuses new calls while it lets the others end', async () => {
+    using place = makePlace();
+    await using server = await startServer(place.flags);
+    await using session = await connectHttp(server, { era: '2025' });
+    const late = connect(Number(new URL(server.url).port), '127.0.0.1');
+    await once(late, 'connect');
+    late.write('POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n');
+    const call = startSearch(session.client);
+    await place.searching();
+    server.child.kill('SIGTERM');
+    await eventually(async () => expect(await canConnect(server.url)).toBe(false));
+
+    await expect(session.call('list')).rejects.toThrow();
+    late.write(`Authorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n`);
+    const answer = await text(late);
+    expect(answer).toMatch(/^HTTP\/1\.1 503 /);
+    expect(answer).toContain('"E_STOPPING"');
+    place.release();
+    await expectWhole(call);
+  });
+
+  test.each(signals)('at %s exits although an idle client of 2025 holds a stream open', async (signal) => {
+    using place = makePlace();
+    await using server = await startServer(place.flags);
+    await using session = await connectHttp(server, { era: '2025' });
+    await session.client.ping();
+    const { ended } = await openStream(server);
+    const exited = once(server.child, 'exit');
+    server.child.kill(signal);
+    expect(await exited).toEqual([0, null]);
+    await ended;
+    expect(place.names().at(-1)).toBe('lifecycle.stop');
+  });
+
+  test('exits although a client has sent half a request', async () => {
+    using place = makePlace();
+    await using server = await startServer(place.flags);
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => {});
+    await once(socket, 'connect');
+    const headers = [`Authorization: Bearer ${server.token}`, 'Content-Length: 100', 'Expect: 100-continue'];
+    socket.write(`POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers.join('\r\n')}\r\n\r\n`);
+    expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 100 /);
+    socket.write('{"jsonrpc"');
+    const exited = once(server.child, 'exit');
+    server.child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+    socket.destroy();
+  });
+
+  test('cancels a call that outlasts the wait, tells of it and exits', async () => {
+    using place = makePlace();
+    await using server = await startServer(place.flags);
+    await using session = await connectHttp(server);
+    const call = session.client.callTool(grep);
+    await place.searching();
+    const exited = once(server.child, 'exit');
+    server.child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+    expect(await call).toMatchObject({ isError: true, structuredContent: { error: { code: 'E_CANCELLED' } } });
+    expect(place.events().slice(-2)).toMatchObject([
+      { event: 'lifecycle.tool.result', fields: { code: 'E_CANCELLED' } },
+      { event: 'lifecycle.stop' },
+    ]);
+  });
+});
+
+describe.concurrent('croft mcp', () => {
+  test.each(cases)('at %s lets a call of %s end and answers it', async (signal, era) => {
+    using place = makePlace();
+    await using session = await connectChild(place.flags, era);
+    const call = startSearch(session.client);
+    await place.searching();
+    const exited = once(session.child, 'exit');
+    session.child.kill(signal);
+    // Answered or refused: by then the server has seen the signal.
+    for (const _ of [1, 2]) await session.client.callTool({ name: 'list' });
+    expect(session.child.exitCode).toBeNull();
+    place.release();
+    await expectWhole(call);
+    expect(await exited).toEqual([0, null]);
+    expect(place.names().slice(-2)).toEqual(['lifecycle.tool.result', 'lifecycle.stop']);
+  });
+
+  test.each(eras)('refuses new calls of %s while it lets the others end', async (era) => {
+    using place = makePlace();
+    await using session = await connectChild(place.flags, era);
+    const call = startSearch(session.client);
+    await place.searching();
+    session.child.kill('SIGTERM');
+    const refusal = { isError: true, structuredContent: { error: { code: 'E_STOPPING' } } };
+    await eventually(async () => expect(await session.client.callTool({ name: 'list' })).toMatchObject(refusal));
+    place.release();
+    await expectWhole(call);
+  });
+
+  test.each(signals)('at %s exits when nothing is under way, its input still open', async (signal) => {
+    using place = makePlace();
+    await using session = await connectChild(place.flags, '2025');
+    const exited = once(session.child, 'exit');
+    session.child.kill(signal);
+    expect(await exited).toEqual([0, null]);
+    expect(place.names().at(-1)).toBe('lifecycle.stop');
+  });
+
+  test('exits when its input ends before anything was said', async () => {
+    using place = makePlace();
+    const child = spawn(croft, ['mcp', ...place.flags], { stdio: ['pipe', 'ignore', 'ignore'] });
+    child.stdin.end();
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+});
+
+/** A failure counts where the answer is looked at, not before. */
+function startSearch(client: Client) {
+  const call = client.callTool(grep);
+  call.catch(() => {});
+  return call;
+}
+
+async function expectWhole(call: ReturnType<typeof startSearch>): Promise<void> {
+  const { structuredContent } = (await call) as { structuredContent?: { matches: unknown[] } };
+  expect(structuredContent?.matches).toHaveLength(lines);
+}
+
+/** A workspace in which a search lasts until the test lets it go on: `.gitignore`, which ripgrep reads first, is a pipe. */
+function makePlace() {
+  const directory = makeDirectory({ 'w/a.txt': `${'hello'.padEnd(100, '.')}\n`.repeat(lines) });
+  const pipe = directory.at('w/.gitignore');
+  execFileSync('mkfifo', [pipe]);
+  let held: number | undefined;
+  const letGo = () => {
+    if (held !== undefined) closeSync(held);
+    held = undefined;
+  };
+  const events = () => readEvents(directory.at('events'));
+
+  return {
+    flags: ['--workspace', directory.at('w'), '--events', directory.at('events')],
+    events,
+    names: () => events().map(({ event }) => event),
+    async searching(): Promise<void> {
+      held = await eventually(() => openIfRead(pipe));
+    },
+    /** A search that has not come to the pipe yet finds a file there. */
+    release(): void {
+      rmSync(pipe);
+      writeFileSync(pipe, '');
+      letGo();
+    },
+    [Symbol.dispose]() {
+      letGo();
+      directory[Symbol.dispose]();
+    },
+  };
+}
+
+/** The end of a pipe for writing. Throws while nobody reads from the other. */
+function openIfRead(pipe: string): number {
+  return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+}
+
+function readEvents(file: string): LifecycleEvent[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => LifecycleEvent.parse(JSON.parse(line)));
+}
+
+/** A `croft mcp` whose process the test holds, and a client on its streams: the transport reads and writes any two. */
+async function connectChild(args: readonly string[], era: Era) {
+  const child = spawn(croft, ['mcp', ...args], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const pinned = { versionNegotiation: { mode: { pin: '2026-07-28' } } };
+  const client = new Client({ name: 'croft-test', version: '1.0.0' }, era === '2026' ? pinned : {});
+  await client.connect(new StdioServerTransport(child.stdout, child.stdin));
+  return {
+    child,
+    client,
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+function canConnect(url: string): Promise<boolean> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+  return promise.finally(() => socket.destroy());
+}
+
+/** The stream of a session of its own, over which a server of 2025 may speak first. */
+async function openStream({ url, token }: { url: string; token: string }) {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  };
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
+  const hello = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+  const handshake = await fetch(`${url}/mcp`, { method: 'POST', headers, body: hello });
+  await handshake.text();
+  const id = handshake.headers.get('mcp-session-id') ?? '';
+  const stream = await fetch(`${url}/mcp`, { headers: { ...headers, 'mcp-session-id': id } });
+  expect(stream.status).toBe(200);
+  return { ended: stream.text().catch(() => 'broken') };
+}
