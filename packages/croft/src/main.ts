@@ -7,11 +7,11 @@ const { runCli } = await import('./cli/run.ts');
 const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
 
+// A reader that leaves, as head does, is no failure of ours.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 process.exitCode = await run().catch(tell);
 // A pipe takes what it has room for, and the rest when its reader has read.
-await Promise.all(
-  [process.stdout, process.stderr].map((stream) => new Promise<void>((done) => stream.write('', () => done()))),
-);
+await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write('', done))));
 process.exit();
 
 function run(): Promise<number> {

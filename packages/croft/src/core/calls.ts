@@ -9,6 +9,8 @@ export interface Call {
   toFailure(thrown: unknown): AppError;
 }
 
+const graceMs = 2000;
+
 /** The calls under way, so that a program can stop without losing one. */
 export function createCalls() {
   const active = new Set<AbortController>();
@@ -41,11 +43,15 @@ export function createCalls() {
     const idle = new Promise<void>((resolve) => {
       onIdle = resolve;
     });
-    const timer = setTimeout(() => {
+    const cancelling = setTimeout(() => {
       for (const controller of active) controller.abort();
     }, deadlineMs);
-    await idle;
-    clearTimeout(timer);
+    const late = Promise.withResolvers<void>();
+    // One that does not heed its signal must not keep the program.
+    const leaving = setTimeout(late.resolve, deadlineMs + graceMs);
+    await Promise.race([idle, late.promise]);
+    clearTimeout(cancelling);
+    clearTimeout(leaving);
   }
 }
 

@@ -1,4 +1,5 @@
 import { AppError } from '@croft/protocol';
+import { temporaryPrefix } from './temporary.ts';
 
 const maxPathLength = 4096;
 const maxNameBytes = 255;
@@ -44,6 +45,9 @@ function checkCharacters(path: string): void {
 }
 
 function fitting(name: string): string {
+  if (name.startsWith(temporaryPrefix)) {
+    throw new AppError('E_INVALID_PATH', `names that begin with ${temporaryPrefix} are for half-written files`);
+  }
   if (name.length * 3 > maxNameBytes && Buffer.byteLength(name) > maxNameBytes) throw tooLong('name', maxNameBytes);
   return name;
 }

@@ -84,11 +84,14 @@ describe('what a killed writer left', () => {
     expect(readdirSync(place.at('dir'))).toEqual(['a.txt']);
   });
 
-  test('is swept also where this server has written before', async () => {
+  test('is swept once it is old also by a server that saw it fresh', async () => {
     using place = openOnDisk();
-    await place.files.write('a.txt', bytesOf('before'));
-    plant(place.at(`${temporaryPrefix}old`), 2 * minuteMs);
-    await place.files.write('a.txt', bytesOf('after'));
+    const leftover = place.at(`${temporaryPrefix}left`);
+    plant(leftover, 0);
+    await place.files.write('a.txt', bytesOf('soon after the kill'));
+    expect(existsSync(leftover)).toBe(true);
+    plant(leftover, 2 * minuteMs);
+    await place.files.write('a.txt', bytesOf('later'));
     expect(readdirSync(place.directory)).toEqual(['a.txt']);
   });
 

@@ -37,13 +37,18 @@ export function createDiskFiles(root: DiskFilesOptions): Files {
 
     write: (path, bytes, { expect } = {}) =>
       telling(path, async () => {
-        if (path.endsWith('/'))
-          throw new AppError('E_NOT_A_FILE', `path names a directory: ${path}`, { details: { path } });
+        if (path.endsWith('/')) throw refuseDirectory(root, path);
         using spot = walk(root, path, { follow: true, create: true });
         sweep(spot.directory);
         return await locks.run(spot.path, () => replaceFile({ spot, bytes, expect, path }));
       }),
   };
+}
+
+/** Says what is wrong with the path itself first. */
+function refuseDirectory(root: Root, path: string): AppError {
+  using _ = walk(root, path, { follow: true });
+  return new AppError('E_NOT_A_FILE', `path names a directory: ${path}`, { details: { path } });
 }
 
 async function telling<T>(path: string, work: () => Promise<T>): Promise<T> {

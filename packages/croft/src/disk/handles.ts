@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, opendirSync, openSync, type Stats } from 'node:fs';
+import { constants, fstatSync, opendirSync, openSync, type Stats } from 'node:fs';
 import type { FileKind } from '../core/files.ts';
 
 /** Names a place without opening it: no side effect, and none of the file's content. */
@@ -57,8 +57,4 @@ export function kindOf(stats: Pick<Stats, 'isFile' | 'isDirectory' | 'isSymbolic
   if (stats.isFile()) return 'file';
   if (stats.isDirectory()) return 'directory';
   return stats.isSymbolicLink() ? 'link' : 'other';
-}
-
-export function closeAll(handles: Iterable<number>): void {
-  for (const handle of handles) closeSync(handle);
 }

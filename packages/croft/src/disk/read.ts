@@ -1,4 +1,4 @@
-import { closeSync, readFileSync, read as readInto, type Stats } from 'node:fs';
+import { closeSync, read as readInto, readSync, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 import { AppError } from '@croft/protocol';
 import type { FileContent, FileStat, FileVersion, OpenFile } from '../core/files.ts';
@@ -92,11 +92,18 @@ async function readPlace(spot: Spot, stats: Stats, maxBytes: number, path: strin
 
 async function readHandle(handle: number, size: number, maxBytes: number, path: string): Promise<Buffer> {
   try {
-    if (size > 0 && size <= maxSyncBytes) return readFileSync(handle);
-    return await readBounded(handle, maxBytes, path);
+    const small = size > 0 && size <= maxSyncBytes ? readAtOnce(handle, size) : undefined;
+    return small ?? (await readBounded(handle, maxBytes, path));
   } finally {
     closeSync(handle);
   }
+}
+
+/** `undefined` for a file that has grown since its stat. */
+function readAtOnce(handle: number, size: number): Buffer | undefined {
+  const bytes = Buffer.allocUnsafe(size + 1);
+  const length = readSync(handle, bytes, 0, size + 1, 0);
+  return length <= size ? bytes.subarray(0, length) : undefined;
 }
 
 /** Stops at the limit however large the file grew since its stat. */

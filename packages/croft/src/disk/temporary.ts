@@ -19,17 +19,20 @@ export function createSweeper() {
     const { dev, ino } = statOf(directory);
     const key = `${dev}:${ino}`;
     if (swept.has(key) || swept.size >= maxDirectories) return;
-    swept.add(key);
-    for (const name of readdirSync(`/proc/self/fd/${directory}`))
-      if (name.startsWith(temporaryPrefix)) sweep(directory, name);
+    const left = readdirSync(`/proc/self/fd/${directory}`).filter((name) => name.startsWith(temporaryPrefix));
+    // One that is too new to judge is looked at again by the next write.
+    if (left.map((name) => sweep(directory, name)).every((isGone) => isGone)) swept.add(key);
   };
 }
 
-function sweep(directory: number, name: string): void {
+/** Whether it is gone. */
+function sweep(directory: number, name: string): boolean {
   const path = at(directory, name);
   try {
-    if (Date.now() - lstatSync(path).mtimeMs > abandonedAfterMs) unlinkSync(path);
+    if (Date.now() - lstatSync(path).mtimeMs <= abandonedAfterMs) return false;
+    unlinkSync(path);
   } catch {
     // Its writer finished meanwhile, or it is not ours to remove.
   }
+  return true;
 }

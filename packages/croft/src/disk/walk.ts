@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, readlinkSync, type Stats } from 'node:fs';
 import { AppError } from '@croft/protocol';
 import { belowRoot, outsideRoot, toSegments } from '../core/path.ts';
 import { errnoOf } from './errors.ts';
-import { at, closeAll, openDirectory, openPlace, statOf } from './handles.ts';
+import { at, openDirectory, openPlace, statOf } from './handles.ts';
 import { adopt } from './ownership.ts';
 
 /** An open root directory and the absolute names by which callers and links may call it. */
@@ -37,13 +37,14 @@ interface Step {
 /** As the kernel has it. */
 const maxLinks = 40;
 
-/** A walk under way. `handles` has the root and then one for each of `names`. */
+/** A walk under way. Holds one directory open, whatever the depth. */
 interface Walk {
   readonly root: Root;
   /** As the caller wrote it. */
   readonly written: string;
   readonly options: WalkOptions;
-  readonly handles: number[];
+  /** The directory the walk has come to, by `names` from the root. */
+  here: number;
   readonly names: string[];
   steps: Step[];
   links: number;
@@ -57,7 +58,7 @@ interface Walk {
  */
 export function walk(root: Root, path: string, options: WalkOptions): Spot {
   const steps = toSegments(path, root.names).map((name) => ({ name, fromLink: false }));
-  const under: Walk = { root, written: path, options, handles: [root.handle], names: [], steps, links: 0 };
+  const under: Walk = { root, written: path, options, here: root.handle, names: [], steps, links: 0 };
   try {
     return goOn(under);
   } catch (thrown) {
@@ -83,37 +84,42 @@ function advance(walk: Walk, step: Step): Spot | undefined {
   return undefined;
 }
 
-function leave({ handles, names, written }: Walk): void {
-  const handle = handles.length > 1 ? handles.pop() : undefined;
-  if (handle === undefined) throw outsideRoot(written, 'link climbs above the root');
-  closeSync(handle);
-  names.pop();
+/** Goes up by coming down again: the directory above is where it is now, not where it was. */
+function leave(walk: Walk): void {
+  const names = walk.names.slice(0, -1);
+  if (walk.names.length === 0) throw outsideRoot(walk.written, 'link climbs above the root');
+  returnToRoot(walk);
+  for (const name of names) step(walk, name, openDirectory(walk.here, name));
 }
 
-function enter(walk: Walk, step: Step): void {
+function enter(walk: Walk, { name, fromLink }: Step): void {
   try {
-    walk.handles.push(openDirectory(here(walk), step.name));
-    walk.names.push(step.name);
+    step(walk, name, openDirectory(walk.here, name));
   } catch (thrown) {
     const errno = errnoOf(thrown);
-    if (errno === 'ENOTDIR') followLink(walk, step);
-    else if (errno === 'ENOENT') enterNew(walk, step);
+    if (errno === 'ENOTDIR') followLink(walk, name);
+    else if (errno === 'ENOENT') enterNew(walk, name, fromLink);
     else throw thrown;
   }
 }
 
-function enterNew(walk: Walk, { name, fromLink }: Step): void {
+function enterNew(walk: Walk, name: string, fromLink: boolean): void {
   if (fromLink) throw dangling(walk.written);
   if (!walk.options.create) throw missing(walk.written);
-  const isNew = make(at(here(walk), name));
-  const directory = openDirectory(here(walk), name);
-  if (isNew) adopt(directory, here(walk));
-  walk.handles.push(directory);
+  const isNew = make(at(walk.here, name));
+  const directory = openDirectory(walk.here, name);
+  if (isNew) adopt(directory, walk.here);
+  step(walk, name, directory);
+}
+
+function step(walk: Walk, name: string, directory: number): void {
+  if (walk.here !== walk.root.handle) closeSync(walk.here);
+  walk.here = directory;
   walk.names.push(name);
 }
 
 /** Puts the steps of a link's text before those still to go. */
-function followLink(walk: Walk, { name }: Step): void {
+function followLink(walk: Walk, name: string): void {
   let target = readLink(walk, name);
   walk.links += 1;
   if (walk.links > maxLinks) throw linkLoop(walk.written);
@@ -129,7 +135,7 @@ function followLink(walk: Walk, { name }: Step): void {
 
 function readLink(walk: Walk, name: string): string {
   try {
-    return readlinkSync(at(here(walk), name));
+    return readlinkSync(at(walk.here, name));
   } catch (thrown) {
     if (errnoOf(thrown) === 'EINVAL') throw notADirectory(walk.written);
     throw thrown;
@@ -137,7 +143,7 @@ function readLink(walk: Walk, name: string): string {
 }
 
 function arrive(walk: Walk, step: Step): Spot | undefined {
-  const handle = probe(here(walk), step.name);
+  const handle = probe(walk.here, step.name);
   if (handle === undefined) {
     if (step.fromLink) throw dangling(walk.written);
     return toSpot(walk, step.name, undefined);
@@ -145,20 +151,20 @@ function arrive(walk: Walk, step: Step): Spot | undefined {
   const stats = statOf(handle);
   if (!stats.isSymbolicLink() || !walk.options.follow) return toSpot(walk, step.name, { handle, stats });
   closeSync(handle);
-  followLink(walk, step);
+  followLink(walk, step.name);
   return undefined;
 }
 
 function arriveHere(walk: Walk): Spot {
-  const handle = openDirectory(here(walk), '.');
-  const name = walk.names.pop() ?? '.';
-  if (name !== '.') closeAll(walk.handles.splice(-1));
-  return toSpot(walk, name, { handle, stats: statOf(handle) });
+  const name = walk.names.at(-1);
+  const handle = openDirectory(walk.here, '.');
+  if (name !== undefined) leave(walk);
+  return toSpot(walk, name ?? '.', { handle, stats: statOf(handle) });
 }
 
 function toSpot(walk: Walk, name: string, found: Spot['found']): Spot {
   return {
-    directory: here(walk),
+    directory: walk.here,
     name,
     path: name === '.' ? '' : [...walk.names, name].join('/'),
     found,
@@ -169,13 +175,10 @@ function toSpot(walk: Walk, name: string, found: Spot['found']): Spot {
   };
 }
 
-function here({ handles, root }: Walk): number {
-  return handles.at(-1) ?? root.handle;
-}
-
-function returnToRoot({ handles, names }: Walk): void {
-  closeAll(handles.splice(1));
-  names.length = 0;
+function returnToRoot(walk: Walk): void {
+  if (walk.here !== walk.root.handle) closeSync(walk.here);
+  walk.here = walk.root.handle;
+  walk.names.length = 0;
 }
 
 /** Whether it was this call that made it; another that was faster is as good. */

@@ -6,7 +6,6 @@ import {
   openSync,
   renameSync,
   type Stats,
-  statSync,
   unlinkSync,
   write as writeFrom,
   writeSync,
@@ -16,6 +15,7 @@ import { AppError } from '@croft/protocol';
 import type { FileVersion, Precondition } from '../core/files.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { at, reopenDirectory, statOf } from './handles.ts';
+import { linkIfFree } from './link.ts';
 import { giveTo } from './ownership.ts';
 import { toStat, versionOf } from './read.ts';
 import { newTemporaryName } from './temporary.ts';
@@ -43,25 +43,43 @@ export interface WriteOptions {
 export async function replaceFile({ spot, bytes, expect, path }: WriteOptions): Promise<FileVersion> {
   const before = await check(spot, expect, path);
   const temporary = at(spot.directory, newTemporaryName());
-  const handle = openSync(temporary, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666);
+  let stats: Stats;
   try {
-    try {
-      giveTo(handle, before ?? statOf(spot.directory));
-      if (before) fchmodSync(handle, before.mode & 0o777);
-      await writeAll(handle, bytes);
-      await sync(handle);
-    } finally {
-      closeSync(handle);
-    }
+    stats = await writeBeside({ temporary, bytes, before, directory: spot.directory });
     checkUntouched(spot, before, path);
-    renameSync(temporary, at(spot.directory, spot.name));
+    putInPlace(temporary, at(spot.directory, spot.name), before !== undefined, path);
   } catch (thrown) {
     discard(temporary);
     throw thrown;
   }
   await syncDirectory(spot.directory);
-  const stats = statSync(at(spot.directory, spot.name));
-  return { ...toStat(spot.path, stats), size: bytes.byteLength, version: sha256(bytes) };
+  return { ...toStat(spot.path, stats), version: sha256(bytes) };
+}
+
+interface BesideOptions {
+  readonly temporary: string;
+  readonly bytes: Uint8Array;
+  readonly before: Stats | undefined;
+  readonly directory: number;
+}
+
+async function writeBeside({ temporary, bytes, before, directory }: BesideOptions): Promise<Stats> {
+  const handle = openSync(temporary, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666);
+  try {
+    giveTo(handle, before ?? statOf(directory));
+    if (before) fchmodSync(handle, before.mode & 0o777);
+    await writeAll(handle, bytes);
+    await sync(handle);
+    return statOf(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** A file that was not there is linked and not renamed: of two servers that make it at once, one must fail. */
+function putInPlace(temporary: string, name: string, isThere: boolean, path: string): void {
+  if (!isThere && linkIfFree(temporary, name, path)) unlinkSync(temporary);
+  else renameSync(temporary, name);
 }
 
 /** Makes the names in a directory durable. */

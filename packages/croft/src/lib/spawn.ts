@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
+export type { ChildProcess };
+
 export interface SpawnOptions {
   /** The whole environment of the child. Nothing of ours is added. */
   readonly env: Readonly<Record<string, string>>;

@@ -93,8 +93,8 @@ function findSession(app: App, principal: Principal, { sessionId, mcpReq, http }
 
 /** Whatever was given as a name is one, and no two names are the same session. */
 function sessionKey(principal: Principal, name: unknown): string {
-  const text = typeof name === 'string' ? name : JSON.stringify(name);
-  return `${principal}/${plainName.test(text) ? text : `#${sha256(text)}`}`;
+  if (typeof name === 'string' && plainName.test(name)) return `${principal}/${name}`;
+  return `${principal}/#${sha256(JSON.stringify(name))}`;
 }
 
 async function readJson(request: Request): Promise<unknown> {

@@ -5,8 +5,8 @@ import { createSession } from '../core/session.ts';
 import { createMcpServer } from './server.ts';
 import { trackAnswers } from './tracked-transport.ts';
 
-/** Room for a large file in one message, with its escapes. */
-const maxMessageBytes = 64 * 1024 * 1024;
+/** Room for a large file in one message, with its escapes; as much as over HTTP. */
+const maxMessageBytes = 16 * 1024 * 1024;
 /** For a client that reads; one that does not has had its chance. */
 const flushMs = 2000;
 

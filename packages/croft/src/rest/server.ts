@@ -37,6 +37,7 @@ export function createRestServer({ token, hostNames, maxBodyBytes, isStopping, m
     .onError((thrown, c) => {
       const error = AppError.from(thrown);
       if (error.code === 'E_INTERNAL') onError(error);
+      if (error.code === 'E_UNAUTHORIZED') c.header('WWW-Authenticate', 'Bearer');
       return c.json({ error }, error.traits.status as ContentfulStatusCode);
     });
 }

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { LifecycleEvent } from '@croft/protocol';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
@@ -141,6 +142,18 @@ describe.concurrent('a client that goes away', () => {
     await session.client.close();
     expect(await call).toBe(true);
   });
+});
+
+test('a signal to croft tool cancels its call and every process of it', async () => {
+  using place = makePlace();
+  const args = ['tool', 'grep', '{"pattern":"hello"}', ...place.flags];
+  const child = spawn(croft, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const processes = await place.searching(child.pid);
+  child.kill('SIGINT');
+  const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  expect({ stderr, exitCode }).toEqual({ stderr: expect.stringMatching(/^E_CANCELLED: /), exitCode: 1 });
+  expect(place.results()).toEqual(cancelled);
+  await eventually(() => expect(processes.filter(isRunning)).toEqual([]));
 });
 
 test('killing the server leaves no process of a search behind', async () => {

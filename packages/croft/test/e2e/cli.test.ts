@@ -1,11 +1,12 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { basename, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { ErrorEnvelope, LifecycleEvent } from '@croft/protocol';
 import { describe, expect, test } from 'vitest';
-import { connectHttp, connectStdio, eras, makeDirectory, runCroft, startServer } from '../harness.ts';
+import { connectHttp, connectStdio, croft, eras, makeDirectory, runCroft, startServer } from '../harness.ts';
 
 const repository = join(import.meta.dirname, '../../../..');
 const readingTools = ['glob', 'grep', 'list', 'read', 'workspaces'];
@@ -48,6 +49,14 @@ describe.concurrent('croft tool', () => {
     const run = await runCroft(['tool', 'grep', input, '--json', '--workspace', directory.path]);
     expect(run.stdout.length).toBeGreaterThan(1_000_000);
     expect(JSON.parse(run.stdout).matches).toHaveLength(9000);
+  });
+
+  test('says nothing when its reader goes away, as head does', async () => {
+    using directory = makeDirectory({ 'a.txt': `${'x'.repeat(99)}\n`.repeat(9000) });
+    const args = ['tool', 'grep', '{"pattern":"x","head_limit":9000}', '--workspace', directory.path];
+    const child = spawn(croft, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    expect(await text(child.stderr)).toBe('');
   });
 
   test('lets a person edit a file that no earlier call has read', async () => {

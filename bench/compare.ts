@@ -1,0 +1,41 @@
+import { type Summary, summarize } from './statistics.ts';
+
+export interface Side {
+  /** What must be so before the clock starts. */
+  prepare?(round: number): Promise<unknown>;
+  /** What is timed. Throws when the answer is not the right one. */
+  run(round: number): Promise<unknown>;
+}
+
+export interface Comparison {
+  readonly ours: Side;
+  readonly theirs: Side;
+  readonly rounds: number;
+  /** Rounds before the first that counts. */
+  readonly warmUp: number;
+}
+
+/** Ours, theirs, ours, theirs: whatever else the machine does, it does to both. Rounds are numbered from 0. */
+export async function compare({
+  ours,
+  theirs,
+  rounds,
+  warmUp,
+}: Comparison): Promise<{ ours: Summary; theirs: Summary }> {
+  const times = { ours: [] as number[], theirs: [] as number[] };
+  for (let round = 0; round < warmUp + rounds; round++) {
+    const oursMs = await time(ours, round);
+    const theirsMs = await time(theirs, round);
+    if (round < warmUp) continue;
+    times.ours.push(oursMs);
+    times.theirs.push(theirsMs);
+  }
+  return { ours: summarize(times.ours), theirs: summarize(times.theirs) };
+}
+
+async function time(side: Side, round: number): Promise<number> {
+  await side.prepare?.(round);
+  const startedAt = performance.now();
+  await side.run(round);
+  return performance.now() - startedAt;
+}

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { programOf } from './peers.ts';
+import type { StartClient, ToolCall, ToolClient } from './stdio-client.ts';
+
+/** The calls that mean the same to ours and theirs. Paths are absolute. */
+export interface FileCalls {
+  read(path: string): ToolCall;
+  write(path: string, content: string): ToolCall;
+  edit(path: string, before: string, after: string): ToolCall;
+  glob(pattern: string): ToolCall;
+}
+
+export interface FileServer extends ToolClient {
+  readonly calls: FileCalls;
+}
+
+const croftProgram = join(import.meta.dirname, '../packages/croft/bin/croft');
+
+/** Enough for every match, which is what the peer answers with. */
+const globLimit = 10_000;
+
+export async function startCroft(directory: string, start: StartClient): Promise<FileServer> {
+  const client = await start([croftProgram, 'mcp', '--workspace', directory]);
+  const calls: FileCalls = {
+    read: (path) => ({ tool: 'read', args: { file_path: path } }),
+    write: (path, content) => ({ tool: 'write', args: { file_path: path, content } }),
+    edit: (path, before, after) => ({
+      tool: 'edit',
+      args: { file_path: path, old_string: before, new_string: after },
+    }),
+    glob: (pattern) => ({ tool: 'glob', args: { pattern, limit: globLimit } }),
+  };
+  return { ...client, calls };
+}
+
+export async function startPeer(directory: string, start: StartClient): Promise<FileServer> {
+  const program = programOf('@modelcontextprotocol/server-filesystem', 'dist/index.js');
+  const client = await start([process.execPath, program, directory]);
+  const calls: FileCalls = {
+    read: (path) => ({ tool: 'read_text_file', args: { path } }),
+    write: (path, content) => ({ tool: 'write_file', args: { path, content } }),
+    edit: (path, before, after) => ({
+      tool: 'edit_file',
+      args: { path, edits: [{ oldText: before, newText: after }] },
+    }),
+    glob: (pattern) => ({ tool: 'search_files', args: { path: directory, pattern } }),
+  };
+  return { ...client, calls };
+}

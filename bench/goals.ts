@@ -1,0 +1,23 @@
+import type { Summary } from './statistics.ts';
+
+export interface Goal {
+  readonly text: string;
+  isMet(ours: Summary, theirs?: Summary): boolean;
+}
+
+/** p50 of at most `ratio` times theirs, and `plusMs` more where starting a program is part of the work. */
+export function atMostTimes(ratio: number, { plusMs = 0 } = {}): Goal {
+  const extra = plusMs === 0 ? '' : ` + ${plusMs} ms`;
+  return {
+    text: `≤ ${ratio}×${extra}`,
+    isMet: (ours, theirs) => theirs !== undefined && ours.p50 <= theirs.p50 * ratio + plusMs,
+  };
+}
+
+/** p50 so many times shorter than theirs. */
+export function timesFaster(factor: number): Goal {
+  return {
+    text: `≥ ${factor}× faster`,
+    isMet: (ours, theirs) => theirs !== undefined && ours.p50 * factor <= theirs.p50,
+  };
+}

@@ -1,0 +1,196 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { basename } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Ground, Prepare } from './files.ts';
+import { bytesOf, changers, expectFailure, lookers, operations, plainly, readText, withAll } from './files-expect.ts';
+
+const awkwardNames = [
+  '..hidden',
+  '...',
+  '.. ',
+  '.git',
+  'two words',
+  ' lead',
+  'trail ',
+  'line\nbreak',
+  'tab\tbell\x07',
+  'ünïcödé',
+  '日本語',
+  '😀',
+  '\u202egpj.exe',
+  '-rf',
+  '--',
+  '%2e%2e',
+  '%2e%2e%2fsecret.txt',
+  '..\\..\\secret.txt',
+  '\uff0e\uff0e',
+  '~',
+  '$HOME',
+  '*',
+  'NUL',
+  'x'.repeat(255),
+  'é'.repeat(127),
+];
+
+const waysOut: readonly [string, (ground: Ground) => string][] = [
+  ['the parent', () => '..'],
+  ['a file beside the root', ({ outside }) => `../${basename(outside)}/secret.txt`],
+  ['a climb after a descent', ({ outside }) => `dir/../../${basename(outside)}/secret.txt`],
+  ['a climb through a directory that is not there', ({ outside }) => `no/../../${basename(outside)}/secret.txt`],
+  ['an absolute path', ({ outside }) => `${outside}/secret.txt`],
+  ['an absolute path of a new file', ({ outside }) => `${outside}/new.txt`],
+  ['a path that begins as the root does', ({ outside }) => outside],
+  ['an absolute path that climbs', ({ directory, outside }) => `${directory}/../${basename(outside)}/secret.txt`],
+  ['doubled slashes', ({ outside }) => `//${outside}//secret.txt`],
+  ['the root of the machine', () => '/'],
+  ['another name of the root of the machine', ({ outside }) => `/proc/self/root${outside}/secret.txt`],
+  ['an open file', () => '/proc/self/fd/0'],
+  ['the directory of this process', () => '/proc/self/cwd/package.json'],
+];
+
+export function describePaths(prepare: Prepare): void {
+  describe('names', () => {
+    test.each(awkwardNames)('%j is a name like any other', async (name) => {
+      await using ground = await prepare();
+      await ground.files.write(name, bytesOf('hello'));
+      expect(readFileSync(ground.at(name), 'utf8')).toBe('hello');
+      expect(await readText(ground.files, name)).toBe('hello');
+      expect((await ground.files.list('.', { limit: 10 })).entries.map((entry) => entry.name)).toEqual([name]);
+      await ground.files.rename(name, `dir/${name}`);
+      expect(await ground.files.stat(`dir/${name}`)).toMatchObject({ path: `dir/${name}`, size: 5 });
+      await ground.files.remove(`dir/${name}`, plainly);
+      expect(await ground.files.version(`dir/${name}`)).toBeUndefined();
+    });
+
+    test('are taken byte by byte: neither case nor composition makes two one', async () => {
+      await using ground = await prepare();
+      const names = ['a', 'A', 'é', 'e\u0301', 'ﬁ', 'fi', 'a ', 'a.'];
+      for (const name of names) await ground.files.write(name, bytesOf(name), { expect: 'absent' });
+      for (const name of names) expect(await readText(ground.files, name)).toBe(name);
+    });
+
+    test.each(operations)('%s refuses a NUL byte', async (_, operate) => {
+      await using ground = await prepare();
+      writeFileSync(ground.at('own.txt'), 'own');
+      await expectFailure(operate(ground.files, 'own.txt\0'), 'E_INVALID_PATH');
+      await expectFailure(operate(ground.files, 'own.txt\0/../../x'), 'E_INVALID_PATH');
+    });
+
+    test.each(operations)('%s refuses a name or a path that is too long', async (_, operate) => {
+      await using ground = await prepare();
+      writeFileSync(ground.at('own.txt'), 'own');
+      for (const path of ['x'.repeat(256), 'é'.repeat(128), `a/${'x'.repeat(256)}/b`, 'd/'.repeat(2100)])
+        await expectFailure(operate(ground.files, path), 'E_NAME_TOO_LONG');
+      expect(existsSync(ground.at('a'))).toBe(false);
+    });
+
+    test('a path of nine hundred directories works', async () => {
+      await using ground = await prepare();
+      const path = `${'d/'.repeat(900)}file`;
+      await ground.files.write(path, bytesOf('deep'));
+      expect(await readText(ground.files, path)).toBe('deep');
+      expect(await ground.files.remove('d', withAll)).toMatchObject({ removed: 901 });
+    });
+  });
+
+  describe('spellings of a path', () => {
+    test.each<[string, (ground: Ground) => string]>([
+      ['dots and doubled slashes', () => './/dir/.//a.txt'],
+      ['a descent and a climb', () => 'dir/no/../a.txt'],
+      ['a climb through what is a file', () => 'own.txt/../dir/a.txt'],
+      ['the absolute path', ({ directory }) => `${directory}/dir/a.txt`],
+      ['the absolute path with detours', ({ directory }) => `/${directory}/./x/../dir//a.txt`],
+      [
+        'an absolute path that leaves and returns',
+        ({ directory }) => `${directory}/../${basename(directory)}/dir/a.txt`,
+      ],
+    ])('%s', async (_, spell) => {
+      await using ground = await prepare();
+      mkdirSync(ground.at('dir'));
+      writeFileSync(ground.at('dir/a.txt'), 'hello');
+      expect(await ground.files.read(spell(ground))).toMatchObject({ path: 'dir/a.txt', size: 5 });
+    });
+  });
+
+  describe('a path that leaves the root', () => {
+    test.each(waysOut)('is refused to everyone: %s', async (_, spell) => {
+      await using ground = await prepare();
+      mkdirSync(ground.at('dir'));
+      writeFileSync(ground.at('own.txt'), 'own');
+      const path = spell(ground);
+      for (const [, operate] of operations) await expectFailure(operate(ground.files, path), 'E_SANDBOX_VIOLATION');
+      expect((await ground.files.list('', { limit: 10 })).entries.map(({ name }) => name)).toEqual(['dir', 'own.txt']);
+    });
+  });
+
+  describe('a path that leads to the wrong kind of thing', () => {
+    test.each(operations)('%s of a file’s child is no way at all', async (_, operate) => {
+      await using ground = await prepare();
+      writeFileSync(ground.at('a.txt'), 'a');
+      writeFileSync(ground.at('own.txt'), 'own');
+      for (const path of ['a.txt/child', 'a.txt/child/grandchild', `${ground.at('a.txt')}/child`])
+        await expectFailure(operate(ground.files, path), 'E_NOT_A_DIRECTORY');
+      expect(readFileSync(ground.at('a.txt'), 'utf8')).toBe('a');
+    });
+
+    test.each(lookers.filter(([name]) => name !== 'version'))('%s of nothing finds nothing', async (_, operate) => {
+      await using ground = await prepare();
+      for (const path of ['absent', 'absent/below', 'absent/far/below'])
+        await expectFailure(operate(ground.files, path), 'E_FILE_NOT_FOUND');
+      expect(existsSync(ground.at('absent'))).toBe(false);
+    });
+
+    test.each(['dir', 'dir/', '.', '', './dir/../'])('%j is a directory and never a file', async (path) => {
+      await using ground = await prepare();
+      mkdirSync(ground.at('dir'));
+      const { files } = ground;
+      for (const work of [files.read(path), files.open(path), files.version(path), files.write(path, bytesOf('x'))])
+        await expectFailure(work, 'E_NOT_A_FILE');
+      expect(await files.stat(path)).toMatchObject({ kind: 'directory' });
+    });
+
+    test('a file is not listed', async () => {
+      await using ground = await prepare();
+      writeFileSync(ground.at('a.txt'), 'a');
+      await expectFailure(ground.files.list('a.txt', { limit: 10 }), 'E_NOT_A_DIRECTORY');
+    });
+  });
+
+  describe('what is neither file nor directory', () => {
+    test.each(['pipe', 'socket', 'device'] as const)('a %s is never opened, and can be removed', async (kind) => {
+      await using ground = await prepare();
+      await using special = await plantSpecial(kind, ground.at('special'));
+      if (!special.isPlanted) return expect.soft(process.getuid?.(), 'device nodes need root').not.toBe(0);
+      const { files } = ground;
+      const reads = ['read', 'open', 'version'].map((name) => lookers.find(([looker]) => looker === name)?.[1]);
+      const writes = changers.filter(([name]) => name.startsWith('write')).map(([, operate]) => operate);
+      for (const operate of [...reads, ...writes]) await expectFailure(operate!(files, 'special'), 'E_NOT_A_FILE');
+      await expectFailure(files.list('special', { limit: 10 }), 'E_NOT_A_DIRECTORY');
+      await expectFailure(files.read('special/child'), 'E_NOT_A_DIRECTORY');
+      expect(await files.stat('special')).toMatchObject({ kind: 'other' });
+      await files.rename('special', 'moved');
+      expect(await files.remove('moved', plainly)).toMatchObject({ kind: 'other', removed: 1 });
+      expect(await files.list('', { limit: 10 })).toMatchObject({ entries: [] });
+    });
+  });
+}
+
+/** A device node is one that answers like /dev/null, so that a wrong read of it ends. */
+async function plantSpecial(kind: 'pipe' | 'socket' | 'device', path: string) {
+  if (kind === 'socket') {
+    const server = createServer().listen(path);
+    await once(server, 'listening');
+    return { isPlanted: true, [Symbol.asyncDispose]: async () => void server.close() };
+  }
+  const [program, ...args] = kind === 'pipe' ? ['mkfifo', path] : ['mknod', path, 'c', '1', '3'];
+  let isPlanted = true;
+  try {
+    execFileSync(program!, args, { stdio: 'ignore' });
+  } catch {
+    isPlanted = false;
+  }
+  return { isPlanted, async [Symbol.asyncDispose]() {} };
+}

@@ -1,0 +1,84 @@
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { Prepare } from './files.ts';
+import { bytesOf, expectFailure, pathsBelow } from './files-expect.ts';
+
+const writers = Array.from({ length: 16 }, (_, index) => Buffer.alloc(300 * 1024, `${index.toString(16)}`));
+
+export function describeWriters(prepare: Prepare): void {
+  describe('writers at the same time', () => {
+    test('leave the whole content of one of them, and readers see nothing else', async () => {
+      await using ground = await prepare();
+      await ground.files.write('a.bin', writers[0]!);
+      const isDone = Promise.all(writers.map((bytes) => ground.files.write('a.bin', bytes))).then(() => true);
+      do {
+        const { bytes } = await ground.files.read('a.bin');
+        expect(writers.some((written) => written.equals(bytes))).toBe(true);
+      } while (!(await Promise.race([isDone, setImmediate(false)])));
+      const last = readFileSync(ground.at('a.bin'));
+      expect(writers.some((written) => written.equals(last))).toBe(true);
+    });
+
+    test('of a file that must be new: exactly one makes it', async () => {
+      await using ground = await prepare();
+      mkdirSync(ground.at('dir'));
+      symlinkSync('dir', ground.at('link'));
+      const work = writers.map((bytes, index) =>
+        ground.files.write(index % 2 === 0 ? 'dir/a.bin' : 'link/a.bin', bytes, { expect: 'absent' }),
+      );
+      const winner = await onlyWinner(work, 'E_ALREADY_EXISTS');
+      expect(readFileSync(ground.at('dir/a.bin')).equals(writers[winner]!)).toBe(true);
+    });
+
+    test('of the same version: exactly one replaces it', async () => {
+      await using ground = await prepare();
+      const seen = await ground.files.write('a.bin', bytesOf('seen by all'));
+      symlinkSync('a.bin', ground.at('link'));
+      const work = writers.map((bytes, index) =>
+        ground.files.write(index % 2 === 0 ? 'a.bin' : 'link', bytes, { expect: seen }),
+      );
+      const winner = await onlyWinner(work, 'E_STALE');
+      expect(readFileSync(ground.at('a.bin')).equals(writers[winner]!)).toBe(true);
+    });
+
+    test('make their common directories once', async () => {
+      await using ground = await prepare();
+      await Promise.all(writers.map((bytes, index) => ground.files.write(`new/deep/${index}.bin`, bytes)));
+      expect(readdirSync(ground.at('new/deep'))).toHaveLength(writers.length);
+    });
+  });
+
+  describe('what a write leaves behind', () => {
+    test('is the file and nothing else, whether it worked or not', async () => {
+      await using ground = await prepare();
+      mkdirSync(ground.at('dir'));
+      const seen = await ground.files.write('a.txt', bytesOf('a'));
+      await ground.files.write('a.txt', bytesOf('b'), { expect: seen });
+      await expectFailure(ground.files.write('a.txt', bytesOf('c'), { expect: seen }), 'E_STALE');
+      await expectFailure(ground.files.write('a.txt', bytesOf('c'), { expect: 'absent' }), 'E_ALREADY_EXISTS');
+      await expectFailure(ground.files.write('dir', bytesOf('c')), 'E_NOT_A_FILE');
+      await expectFailure(ground.files.write('a.txt/b', bytesOf('c')), 'E_NOT_A_DIRECTORY');
+      expect(pathsBelow(ground.directory)).toEqual(['a.txt', 'dir']);
+    });
+
+    test('is what another process put there while the bytes were on their way', async () => {
+      await using ground = await prepare();
+      await ground.files.write('a.bin', bytesOf('old'));
+      const work = expectFailure(ground.files.write('a.bin', Buffer.alloc(32 * 1024 * 1024)), 'E_STALE');
+      while (readdirSync(ground.directory).length === 1) await setImmediate();
+      writeFileSync(ground.at('a.bin'), 'hers');
+      await work;
+      expect(readdirSync(ground.directory)).toEqual(['a.bin']);
+      expect(readFileSync(ground.at('a.bin'), 'utf8')).toBe('hers');
+    });
+  });
+}
+
+/** The index of the one that worked; all others fail with the code. */
+async function onlyWinner(work: Promise<unknown>[], code: string): Promise<number> {
+  const outcomes = await Promise.allSettled(work);
+  const codes = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []));
+  expect(codes).toEqual(Array(work.length - 1).fill(code));
+  return outcomes.findIndex(({ status }) => status === 'fulfilled');
+}

@@ -1,0 +1,185 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { ErrorEnvelope } from '@croft/protocol';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { describe, expect, test } from 'vitest';
+import { plantCanary } from '../canary.ts';
+import { type CallOptions, connectStdio, croft, makeDirectory } from '../harness.ts';
+
+/** Far more than a search of a few files takes, and far less than the limit of one that waits for ever. */
+const patience = { timeout: 8000 };
+
+/** A workspace with a canary beside it. */
+async function openWork(tree: Record<string, string>) {
+  const ground = makeDirectory(Object.fromEntries(Object.entries(tree).map(([name, text]) => [`work/${name}`, text])));
+  mkdirSync(ground.at('work'), { recursive: true });
+  const canary = plantCanary(ground.at('outside'));
+  const session = await connectStdio(['--workspace', ground.at('work')]);
+  return {
+    canary,
+    path: ground.at('work'),
+    at: (name: string) => ground.at(`work/${name}`),
+    call: (tool: string, args: Record<string, unknown>, options: CallOptions = patience) =>
+      session.call(tool, args, options),
+    async [Symbol.asyncDispose]() {
+      await session[Symbol.asyncDispose]();
+      const changes = canary.changes();
+      ground[Symbol.dispose]();
+      expect(changes).toEqual([]);
+    },
+  };
+}
+
+/** Whether a sandbox of this workspace is at work. */
+function isSearching(root: string): boolean {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .some((pid) => {
+      const words = readIfThere(`/proc/${pid}/cmdline`).split('\0');
+      return words.includes(root) && words.includes('--files');
+    });
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Turns of the event loop until it holds; the time limit of the test is the limit. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await setImmediate();
+}
+
+describe('a search waits for nobody', () => {
+  test('a pipe is no file to search', async () => {
+    await using work = await openWork({ 'a.txt': 'inside' });
+    execFileSync('mkfifo', [work.at('pipe')]);
+    const answer = await work.call('grep', { pattern: 'inside', path: 'pipe' });
+    expect(answer.structured.error).toMatchObject({ code: 'E_NOT_A_FILE' });
+    expect(await work.call('grep', { pattern: 'inside' })).toMatchObject({ text: 'a.txt:1:inside\n' });
+  });
+
+  test('one that a pipe in the place of .gitignore holds up ends with its call', async () => {
+    await using work = await openWork({ 'a.txt': 'inside', 'sub/b.txt': 'inside' });
+    execFileSync('mkfifo', [work.at('sub/.gitignore')]);
+    const controller = new AbortController();
+    const search = work.call('glob', { pattern: '*.txt' }, { signal: controller.signal }).catch(() => 'cancelled');
+    await until(() => isSearching(work.path));
+    controller.abort();
+    await search;
+    await until(() => !isSearching(work.path));
+    expect(await work.call('read', { file_path: 'sub/b.txt' })).toMatchObject({ text: '1\tinside\n' });
+  });
+});
+
+describe('a search that no program can be started for', () => {
+  test.each<[string, Record<string, unknown>]>([
+    ['a pattern with a NUL byte', { pattern: 'in\0side' }],
+    ['a type with a NUL byte', { pattern: 'inside', type: 'ts\0' }],
+    ['a glob with a NUL byte', { pattern: 'inside', glob: '*\0' }],
+    ['a pattern longer than an argument may be', { pattern: 'x'.repeat(200_000) }],
+    ['a type longer than an argument may be', { pattern: 'inside', type: 'x'.repeat(200_000) }],
+    ['a pattern that is too large once compiled', { pattern: '(a{1000}){1000}' }],
+  ])('is answered with what is wrong: %s', async (_, args) => {
+    await using work = await openWork({ 'a.txt': 'inside' });
+    const answer = await work.call('grep', args);
+    if (answer.isError) expect(answer.structured.error.code).toMatch(/^E_(INVALID_INPUT|BAD_PATTERN|TOO_LARGE)$/);
+    else expect(answer.structured.matches).toEqual([]);
+  });
+});
+
+describe('a server with few file handles', () => {
+  test('refuses the searches it has none for, and lives', async () => {
+    using ground = makeDirectory({ 'a.txt': 'inside' });
+    const client = new Client({ name: 'croft-test', version: '1.0.0' });
+    await using _connection = { [Symbol.asyncDispose]: () => client.close() };
+    const limited = ['-c', 'ulimit -n 48; exec "$0" "$@"', croft, 'mcp', '--workspace', ground.path];
+    const env = { PATH: process.env.PATH ?? '' };
+    await client.connect(new StdioClientTransport({ command: 'sh', args: limited, stderr: 'ignore', env }));
+    const search = () => client.callTool({ name: 'grep', arguments: { pattern: 'inside' } });
+    for (const { isError, structuredContent } of await Promise.all(Array.from({ length: 40 }, search)))
+      if (isError) expect(ErrorEnvelope.parse(structuredContent).error.code).not.toBe('E_INTERNAL');
+    expect(await search()).toMatchObject({ content: [{ text: 'a.txt:1:inside\n' }] });
+  });
+});
+
+describe('a search tells the truth about names', () => {
+  test.each(['content', 'count', 'files_with_matches'])(
+    'a newline in one does not make it another, in mode %s',
+    async (mode) => {
+      await using work = await openWork({ 'evil\nREADME.md': 'inside', 'dir\nname/a.txt': 'inside' });
+      const answer = await work.call('grep', { pattern: 'inside', output_mode: mode });
+      const paths = answer.structured.matches.map(({ path }: { path: string }) => path);
+      expect(paths.sort()).toEqual(['dir\nname/a.txt', 'evil\nREADME.md']);
+    },
+  );
+});
+
+describe('a search stays inside', () => {
+  test('it follows no link, whatever directory and file it starts from', async () => {
+    await using work = await openWork({ 'dir/a.txt': 'inside' });
+    symlinkSync(work.canary.path, work.at('dir/out'));
+    symlinkSync(`${work.canary.path}/secret.txt`, work.at('dir/secret.txt'));
+    symlinkSync('..', work.at('dir/up'));
+    symlinkSync('dir', work.at('link'));
+    for (const path of ['', 'dir', 'link', 'dir/up/dir']) {
+      const found = await work.call('grep', { pattern: 'secret|inside', path });
+      expect(found.text).toBe('dir/a.txt:1:inside\n');
+      expect(await work.call('glob', { pattern: '**', path })).toMatchObject({ structured: { paths: ['dir/a.txt'] } });
+    }
+    for (const path of ['dir/out', 'dir/secret.txt', 'link/out'])
+      expect((await work.call('grep', { pattern: '.', path })).structured.error.code).toBe('E_SANDBOX_VIOLATION');
+  });
+
+  test('it keeps to the directory that was opened, whatever comes to stand at its name', async () => {
+    await using work = await openWork({ 'a.txt': 'inside' });
+    expect((await work.call('grep', { pattern: 'inside' })).text).toBe('a.txt:1:inside\n');
+    renameSync(work.path, `${work.path}-moved`);
+    symlinkSync(work.canary.path, work.path);
+    const answers = [await work.call('grep', { pattern: 'inside|secret' }), await work.call('glob', { pattern: '**' })];
+    expect(JSON.stringify(answers)).not.toContain(work.canary.secret);
+    expect(JSON.stringify(answers)).not.toContain(work.canary.unlisted);
+    expect(await work.call('list', {})).toMatchObject({ text: 'a.txt\t6\n' });
+  });
+
+  test('a directory called like an option is a directory', async () => {
+    await using work = await openWork({});
+    for (const name of ['--follow', '-L', '--no-ignore', '--pre=cat', '-', '--', '@file', '!x']) {
+      mkdirSync(work.at(name));
+      for (const file of ['a.txt', 'ignored.txt']) writeFileSync(work.at(`${name}/${file}`), 'inside');
+      writeFileSync(work.at(`${name}/.gitignore`), 'ignored.txt');
+      symlinkSync(work.canary.path, work.at(`${name}/out`));
+      const found = await work.call('grep', { pattern: 'inside|secret', path: name });
+      expect(found.text).toBe(`${name}/a.txt:1:inside\n`);
+      expect((await work.call('glob', { pattern: '*.txt', path: name })).text).toBe(`${name}/a.txt`);
+    }
+  });
+
+  test('a pattern like an option is a pattern', async () => {
+    await using work = await openWork({});
+    for (const pattern of ['--follow', '--pre=/bin/sh', '-f/etc/passwd', '--files', '--']) {
+      writeFileSync(work.at('a.txt'), `has ${pattern} in it`);
+      expect((await work.call('grep', { pattern })).text).toBe(`a.txt:1:has ${pattern} in it\n`);
+    }
+  });
+
+  test.each(['.gitignore', '.ignore'])('%s that leads out tells nothing of where', async (name) => {
+    await using work = await openWork({ 'a.txt': 'inside' });
+    symlinkSync(`${work.canary.path}/secret.txt`, work.at(name));
+    const answers = [await work.call('grep', { pattern: 'inside' }), await work.call('grep', { pattern: '(' })];
+    expect(JSON.stringify(answers)).not.toContain(work.canary.secret);
+    expect(answers[0]).toMatchObject({ isError: false });
+  });
+
+  test('configuration in the workspace has no say', async () => {
+    await using work = await openWork({ 'a.txt': 'inside', '.ripgreprc': '--follow\n--no-ignore\n' });
+    writeFileSync(work.at('.gitconfig'), '[core]\n\texcludesFile = /etc/passwd\n');
+    symlinkSync(work.canary.path, work.at('out'));
+    expect(await work.call('grep', { pattern: 'inside|secret' })).toMatchObject({ text: 'a.txt:1:inside\n' });
+  });
+});
