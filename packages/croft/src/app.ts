@@ -38,9 +38,9 @@ export function createApp({ workspaces: sources, readOnly, eventsFile, onWarning
   const access = readOnly ? 'read-only' : 'read-write';
   const workspaces = createWorkspaceSet(mounts.map((mount) => toWorkspace(mount, provider, access)));
 
-  emit('lifecycle.start', { workspaces: workspaces.names, read_only: readOnly });
+  emit('lifecycle.start', () => ({ workspaces: workspaces.names, read_only: readOnly }));
   for (const { name, root } of mounts) {
-    emit('lifecycle.workspace.sandbox', { workspace: name, sandbox_root: root, provider: provider.name });
+    emit('lifecycle.workspace.sandbox', () => ({ workspace: name, sandbox_root: root, provider: provider.name }));
   }
 
   return {
@@ -54,7 +54,7 @@ export function createApp({ workspaces: sources, readOnly, eventsFile, onWarning
       emit,
     }),
     [Symbol.dispose]() {
-      emit('lifecycle.stop', {});
+      emit('lifecycle.stop', () => ({}));
       sink?.[Symbol.dispose]();
     },
   };

@@ -1,6 +1,7 @@
 import type { LifecycleEvent, LifecycleEventName } from '@croft/protocol';
 
-export type Emit = (event: LifecycleEventName, fields: Record<string, unknown>) => void;
+/** `toFields` is only asked when somebody listens. */
+export type Emit = (event: LifecycleEventName, toFields: () => Record<string, unknown>) => void;
 
 export interface EventSink {
   write(event: LifecycleEvent): void;
@@ -17,9 +18,9 @@ export interface EmitterOptions {
 export function createEmitter({ sinks, now, onSinkFailure }: EmitterOptions): Emit {
   const failed = new Set<EventSink>();
   let sequence = 0;
-  return (event, fields) => {
+  return (event, toFields) => {
     if (sinks.length === 0) return;
-    const record = { event, sequence: ++sequence, ts: now().toISOString(), fields };
+    const record = { event, sequence: ++sequence, ts: now().toISOString(), fields: toFields() };
     for (const sink of sinks) {
       try {
         sink.write(record);

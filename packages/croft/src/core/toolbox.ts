@@ -48,18 +48,20 @@ export function createToolbox({ tools, allowed, workspaces, emit }: ToolboxOptio
 
   async function record(name: string, rawInput: unknown, session: Session, call: Call): Promise<ToolResult> {
     const startedAt = performance.now();
-    const about = { tool: name, workspace: nameOf(workspaceHint(rawInput)), session: session.id };
-    emit('lifecycle.tool.call', { ...about, arguments: summarize(rawInput) });
+    const about = () => ({ tool: name, workspace: nameOf(workspaceHint(rawInput)), session: session.id });
+    const ended = () => ({ ...about(), duration_ms: elapsed(startedAt) });
+    emit('lifecycle.tool.call', () => ({ ...about(), arguments: summarize(rawInput) }));
     try {
       const result = await pass(name, rawInput, session, call);
-      emit('lifecycle.tool.result', { ...about, duration_ms: elapsed(startedAt), is_error: false });
+      emit('lifecycle.tool.result', () => ({ ...ended(), is_error: false }));
       return result;
     } catch (thrown) {
       const error = call.toFailure(thrown);
       const { code, details } = error;
       const { kind } = error.traits;
-      if (code === 'E_SANDBOX_VIOLATION') emit('lifecycle.sandbox.violation', { ...about, code, kind, ...details });
-      emit('lifecycle.tool.result', { ...about, duration_ms: elapsed(startedAt), is_error: true, code });
+      if (code === 'E_SANDBOX_VIOLATION')
+        emit('lifecycle.sandbox.violation', () => ({ ...about(), code, kind, ...details }));
+      emit('lifecycle.tool.result', () => ({ ...ended(), is_error: true, code }));
       throw error;
     }
   }

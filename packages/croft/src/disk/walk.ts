@@ -19,7 +19,14 @@ export interface Spot extends Disposable {
   /** Relative to the root, every link resolved. */
   readonly path: string;
   /** What is there, if anything: a handle to exactly that and its stat. */
-  readonly found: { readonly handle: number; readonly stats: Stats } | undefined;
+  readonly found: Found | undefined;
+  /** Hands `found` over to be closed by the caller, who may have a better moment for it. */
+  take(): Found | undefined;
+}
+
+export interface Found {
+  readonly handle: number;
+  readonly stats: Stats;
 }
 
 export interface WalkOptions {
@@ -162,14 +169,19 @@ function arriveHere(walk: Walk): Spot {
   return toSpot(walk, name ?? '.', { handle, stats: statOf(handle) });
 }
 
-function toSpot(walk: Walk, name: string, found: Spot['found']): Spot {
+function toSpot(walk: Walk, name: string, found: Found | undefined): Spot {
+  let isTaken = false;
   return {
     directory: walk.here,
     name,
     path: name === '.' ? '' : [...walk.names, name].join('/'),
     found,
+    take() {
+      isTaken = true;
+      return found;
+    },
     [Symbol.dispose]() {
-      if (found) closeSync(found.handle);
+      if (found && !isTaken) closeSync(found.handle);
       returnToRoot(walk);
     },
   };

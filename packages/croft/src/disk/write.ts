@@ -1,4 +1,5 @@
 import {
+  close,
   closeSync,
   constants,
   fchmodSync,
@@ -23,6 +24,7 @@ import { probe, type Spot } from './walk.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 const sync = promisify(fsync);
+const closeLater = promisify(close);
 const writeChunk = promisify(writeFrom);
 
 /** Below this a write to the page cache takes less time than handing it to a thread. */
@@ -41,10 +43,10 @@ export interface WriteOptions {
  * whatever stops in between, finds the old bytes or the new. Not for two calls at once on one path.
  */
 export async function replaceFile({ spot, bytes, expect, path }: WriteOptions): Promise<FileVersion> {
-  const before = await check(spot, expect, path);
   const temporary = at(spot.directory, newTemporaryName());
   let stats: Stats;
   try {
+    const before = await check(spot, expect, path);
     stats = await writeBeside({ temporary, bytes, before, directory: spot.directory });
     checkUntouched(spot, before, path);
     putInPlace(temporary, at(spot.directory, spot.name), before !== undefined, path);
@@ -52,7 +54,9 @@ export async function replaceFile({ spot, bytes, expect, path }: WriteOptions): 
     discard(temporary);
     throw thrown;
   }
-  await syncDirectory(spot.directory);
+  // The last handle to a file that was replaced frees its blocks when it closes, which takes its time.
+  const replaced = spot.take();
+  await Promise.all([syncDirectory(spot.directory), replaced && closeLater(replaced.handle)]);
   return { ...toStat(spot.path, stats), version: sha256(bytes) };
 }
 

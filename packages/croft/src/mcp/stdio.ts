@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { App } from '../app.ts';
 import { createSession } from '../core/session.ts';
 import { createMcpServer } from './server.ts';
-import { trackAnswers } from './tracked-transport.ts';
+import { createStdioTransport } from './stdio-transport.ts';
 
 /** Room for a large file in one message, with its escapes; as much as over HTTP. */
 const maxMessageBytes = 16 * 1024 * 1024;
@@ -19,9 +19,7 @@ export interface StdioOptions {
 /** Serves one client over a pair of streams: the connection is its session. */
 export function serveMcpStdio(app: App, { stdin, stdout, onError }: StdioOptions) {
   const session = createSession('stdio');
-  const { transport, settled } = trackAnswers(
-    new StdioServerTransport(stdin, stdout, { maxBufferSize: maxMessageBytes }),
-  );
+  const { transport, settled } = createStdioTransport({ stdin, stdout, maxMessageBytes });
   const handle = serveStdio(() => createMcpServer(app, () => session), { transport, onerror: onError });
   const closed = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) stdin.once(event, () => resolve());

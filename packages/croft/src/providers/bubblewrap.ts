@@ -159,7 +159,12 @@ type Owner = { readonly uid: number; readonly gid: number };
 function ownerOf(directory: string): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const { uid, gid } = statSync(directory);
-  return canReach(dirname(realpathSync(directory)), { uid, gid }) ? { uid, gid } : undefined;
+  try {
+    return canReach(dirname(realpathSync(directory)), { uid, gid }) ? { uid, gid } : undefined;
+  } catch {
+    // Moved in this moment, and so out of anybody's reach by name.
+    return undefined;
+  }
 }
 
 function canReach(directory: string, owner: Owner): boolean {

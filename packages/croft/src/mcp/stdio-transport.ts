@@ -1,0 +1,95 @@
+import type { Readable, Writable } from 'node:stream';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
+import { createLineCutter } from '../lib/message-lines.ts';
+import { createOwedAnswers } from './owed-answers.ts';
+
+export interface StdioTransportOptions {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  /** A longer message ends the connection: nobody means to send one. */
+  readonly maxMessageBytes: number;
+}
+
+/** With more than this waiting to be read by the client, no more is taken from it. */
+const maxWaitingBytes = 8 * 1024 * 1024;
+
+/**
+ * One JSON message a line over a pair of streams. Answers that are ready together leave in one write, a client that
+ * does not read is not read from, and it is known when every request has its answer.
+ */
+export function createStdioTransport({ stdin, stdout, maxMessageBytes }: StdioTransportOptions) {
+  const owed = createOwedAnswers();
+  let outgoing: string[] = [];
+  let onSettled: (() => void) | undefined;
+  let isClosed = false;
+  const receive = createLineCutter(maxMessageBytes, accept, () => {
+    transport.onerror?.(new Error(`a message is longer than ${maxMessageBytes} bytes`));
+    void close();
+  });
+
+  const transport: Transport = { start, send, close };
+  return { transport, settled };
+
+  async function start(): Promise<void> {
+    stdin.on('data', receive);
+    stdin.on('error', (error) => transport.onerror?.(error));
+    for (const event of ['end', 'close']) stdin.once(event, () => void close());
+    stdout.on('error', () => void close());
+    stdout.on('drain', () => stdin.resume());
+  }
+
+  function accept(line: Buffer): void {
+    if (isClosed || line.length <= 1) return;
+    try {
+      const message = toMessage(line);
+      owed.received(message);
+      transport.onmessage?.(message);
+    } catch (thrown) {
+      transport.onerror?.(thrown instanceof Error ? thrown : new Error(String(thrown)));
+    }
+  }
+
+  async function send(message: JSONRPCMessage): Promise<void> {
+    if (isClosed) return;
+    if (outgoing.length === 0) setImmediate(flush);
+    outgoing.push(JSON.stringify(message));
+    owed.sent(message);
+  }
+
+  function flush(): void {
+    if (outgoing.length === 0) return;
+    const text = `${outgoing.join('\n')}\n`;
+    outgoing = [];
+    stdout.write(text);
+    if (stdout.writableLength > maxWaitingBytes) stdin.pause();
+    if (owed.isNone()) onSettled?.();
+  }
+
+  async function close(): Promise<void> {
+    if (isClosed) return;
+    flush();
+    isClosed = true;
+    stdin.off('data', receive);
+    stdin.pause();
+    transport.onclose?.();
+  }
+
+  /** Resolves when every request was answered and the answers have left, or at the deadline. */
+  async function settled(deadlineMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, deadlineMs);
+    onSettled = () => stdout.write('', () => resolve());
+    if (owed.isNone() && outgoing.length === 0) onSettled();
+    await promise;
+    clearTimeout(timer);
+  }
+}
+
+/** Enough to hand it on: the protocol layer judges methods and parameters. */
+function toMessage(line: Buffer): JSONRPCMessage {
+  const message: unknown = JSON.parse(line.toString('utf8'));
+  const isMessage =
+    typeof message === 'object' && message !== null && 'jsonrpc' in message && message.jsonrpc === '2.0';
+  if (!isMessage) throw new Error('a line is not a JSON-RPC message');
+  return message as unknown as JSONRPCMessage;
+}
