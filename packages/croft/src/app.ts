@@ -63,7 +63,7 @@ export function createApp({ workspaces: sources, readOnly, eventsFile, onWarning
 type NamedMount = ReturnType<typeof openMounts>[number];
 
 function toWorkspace(
-  { name, root, pinned, files }: NamedMount,
+  { name, root, handle, files }: NamedMount,
   provider: Provider,
   access: WorkspaceAccess,
 ): Workspace {
@@ -72,7 +72,7 @@ function toWorkspace(
     root,
     access,
     files,
-    sandbox: once(() => provider.open({ directory: pinned, workspacePath: root, programs: ['rg'] })),
+    sandbox: once(() => provider.open({ directory: handle, workspacePath: root, programs: ['rg'] })),
     profile: () => detectProfile(Object.values(detectors), files),
   };
 }

@@ -29,8 +29,8 @@ export interface Sandbox {
 }
 
 export interface SandboxSpec {
-  /** A path of this machine to the workspace's directory, good for as long as the workspace is open. */
-  readonly directory: string;
+  /** The workspace's directory, open for as long as the workspace is: a name could come to mean another one. */
+  readonly directory: number;
   readonly workspacePath: string;
   /** Names of the system's programs that can be run in it. Nothing else of the system is there. */
   readonly programs: readonly string[];

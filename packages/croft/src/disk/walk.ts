@@ -114,9 +114,9 @@ function enterNew(walk: Walk, name: string, fromLink: boolean): void {
   if (fromLink) throw dangling(walk.written);
   if (!walk.options.create) throw missing(walk.written);
   const isNew = make(at(walk.here, name));
-  const directory = openDirectory(walk.here, name);
-  if (isNew) adopt(directory, walk.here);
-  step(walk, name, directory);
+  const above = statOf(walk.here);
+  step(walk, name, openDirectory(walk.here, name));
+  if (isNew) adopt(walk.here, above);
 }
 
 function step(walk: Walk, name: string, directory: number): void {
@@ -165,8 +165,13 @@ function arrive(walk: Walk, step: Step): Spot | undefined {
 function arriveHere(walk: Walk): Spot {
   const name = walk.names.at(-1);
   const handle = openDirectory(walk.here, '.');
-  if (name !== undefined) leave(walk);
-  return toSpot(walk, name ?? '.', { handle, stats: statOf(handle) });
+  try {
+    if (name !== undefined) leave(walk);
+    return toSpot(walk, name ?? '.', { handle, stats: statOf(handle) });
+  } catch (thrown) {
+    closeSync(handle);
+    throw thrown;
+  }
 }
 
 function toSpot(walk: Walk, name: string, found: Found | undefined): Spot {

@@ -5,9 +5,8 @@ export type { ChildProcess };
 export interface SpawnOptions {
   /** The whole environment of the child. Nothing of ours is added. */
   readonly env: Readonly<Record<string, string>>;
-  /** Entered before the owner is taken on, so that it need not be able to find the way there. */
-  readonly directory?: string;
-  readonly stdio: readonly ('ignore' | 'pipe')[];
+  /** A number is an open handle of ours that the child gets. */
+  readonly stdio: readonly ('ignore' | 'pipe' | number)[];
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
@@ -17,14 +16,18 @@ export interface SpawnOptions {
  */
 export function spawnProgram(argv: readonly [string, ...string[]], options: SpawnOptions): ChildProcess {
   const [program, ...args] = argv;
-  const { env, directory: cwd = '/', stdio, owner } = options;
-  return spawn(program, args, { env, cwd, stdio: [...stdio], detached: true, ...owner });
+  const { env, stdio, owner } = options;
+  return spawn(program, args, { env, cwd: '/', stdio: [...stdio], detached: true, ...owner });
 }
 
 export function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
+  if (pid !== undefined) killProcess(-pid);
+}
+
+/** A negative number is a group. */
+export function killProcess(pid: number): void {
   try {
-    process.kill(-pid, 'SIGKILL');
+    process.kill(pid, 'SIGKILL');
   } catch {
     // Already gone.
   }

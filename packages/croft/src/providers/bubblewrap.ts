@@ -1,11 +1,10 @@
-import { realpathSync, type Stats, statSync } from 'node:fs';
+import { fstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import type { Exit, Provider, Running, Sandbox, SandboxSpec } from '../core/sandbox.ts';
 import { findProgram } from '../lib/find-program.ts';
-import { type ChildProcess, killGroup, spawnProgram } from '../lib/spawn.ts';
+import { type ChildProcess, killGroup, killProcess, spawnProgram } from '../lib/spawn.ts';
 
 const name = 'bubblewrap';
 const environment = { PATH: '/usr/bin', LANG: 'C.UTF-8' };
@@ -34,60 +33,47 @@ function createSandbox(program: string, { directory, workspacePath }: SandboxSpe
     ...['--cap-drop', 'ALL', '--clearenv'],
     ...Object.entries(environment).flatMap(([key, value]) => ['--setenv', key, value]),
     ...shown.flatMap(({ file, as }) => ['--ro-bind', file, as]),
-    // From where it was started: a name could have come to mean something else.
-    ...['--ro-bind', '.', workspacePath, '--remount-ro', '/', '--chdir', workspacePath],
+    // By the handle itself; bubblewrap makes sure that this is what it mounted.
+    ...['--ro-bind-fd', '3', workspacePath, '--remount-ro', '/', '--chdir', workspacePath],
   ];
   const owner = ownerOf(directory);
   return {
     name,
     workspacePath,
     start({ argv, signal }) {
-      const gate = ['--info-fd', '3', '--block-fd', '4'];
-      const child = spawnProgram([program, ...gate, ...fence, '--', ...argv], {
+      const stdio = ['ignore', 'pipe', 'pipe', directory, 'pipe'] as const;
+      const child = spawnProgram([program, '--info-fd', '4', ...fence, '--', ...argv], {
         env: environment,
-        stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
-        directory,
+        stdio,
         owner,
       });
-      return toRunning(child, signal, openGate(child, directory, workspacePath));
+      return toRunning(child, signal, createKiller(child));
     },
   };
 }
 
 /**
- * Lets the program start once its sandbox is made and shows the very directory it should: bubblewrap mounts by a
- * path, and somebody may have put another directory there meanwhile.
+ * Ends the first process of the sandbox, and with it all of them. To end bubblewrap itself could be too early for it to
+ * have tied the sandbox to its own life; so the end waits for the moment in which it tells who the first process is.
  */
-async function openGate(child: ChildProcess, directory: string, workspacePath: string): Promise<void> {
-  const [told, gate] = [child.stdio[3] as Readable | undefined, child.stdio[4] as Writable | undefined];
-  if (!told || !gate) return;
-  gate.on('error', () => {});
-  let text = '';
-  for await (const chunk of told.setEncoding('utf8')) {
+function createKiller(child: ChildProcess): () => void {
+  let [text, isWanted] = ['', false];
+  const killIfKnown = () => {
+    const pid = /"child-pid": *(\d+)/.exec(text)?.[1];
+    if (!isWanted || pid === undefined || child.exitCode !== null) return;
+    killProcess(Number(pid));
+    killGroup(child);
+  };
+  const told = child.stdio?.[4] as Readable | undefined;
+  told?.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
-    if (text.includes('}')) break;
-  }
-  const pid = /"child-pid": *(\d+)/.exec(text)?.[1];
-  // Without one it ended before it began, and says why on its standard error.
-  const shown = pid === undefined ? undefined : await whenMade(child, `/proc/${pid}/root`, workspacePath);
-  if (!shown) return;
-  const meant = statSync(directory);
-  if (shown.dev !== meant.dev || shown.ino !== meant.ino)
-    throw unavailable('the workspace was moved while it was opened');
-  gate.end('.');
-}
-
-/** The workspace in a sandbox whose root is no longer ours; it waits at the gate then. `undefined` if it ended. */
-async function whenMade(child: ChildProcess, root: string, workspacePath: string): Promise<Stats | undefined> {
-  const ours = statSync('/');
-  while (child.exitCode === null && child.signalCode === null) {
-    const theirs = statSync(root, { throwIfNoEntry: false });
-    const isMade = theirs && (theirs.dev !== ours.dev || theirs.ino !== ours.ino);
-    const shown = isMade && statSync(root + workspacePath, { throwIfNoEntry: false });
-    if (shown) return shown;
-    await delay(1);
-  }
-  return undefined;
+    killIfKnown();
+  });
+  told?.on('error', () => {});
+  return () => {
+    isWanted = true;
+    killIfKnown();
+  };
 }
 
 interface Shown {
@@ -111,17 +97,12 @@ async function findWithLibraries(program: string): Promise<Shown[]> {
   return [{ file, as: `/usr/bin/${program}` }, ...libraries.map((path) => ({ file: realpathSync(path), as: path }))];
 }
 
-function toRunning(child: ChildProcess, signal: AbortSignal, opened: Promise<void> = Promise.resolve()): Running {
+function toRunning(child: ChildProcess, signal: AbortSignal, kill = () => killGroup(child)): Running {
   const { stdout, stderr } = child;
-  const kill = () => killGroup(child);
   if (signal.aborted) kill();
   signal.addEventListener('abort', kill, { once: true });
 
   const exit = new Promise<Exit>((resolve, reject) => {
-    opened.catch((thrown) => {
-      kill();
-      reject(AppError.is(thrown) ? thrown : unavailable('the sandbox could not be watched', thrown));
-    });
     child.once('error', (cause) => reject(unavailable('the sandbox could not be started', cause)));
     child.once('close', (code, killedBy) => resolve({ code, signal: killedBy }));
   }).finally(() => signal.removeEventListener('abort', kill));
@@ -148,6 +129,8 @@ async function tryOut(program: string): Promise<void> {
   const fence = ['--unshare-all', '--unshare-user', '--disable-userns', '--ro-bind', '/', '/'];
   const { code, stderr } = await ask([program, ...fence, '--', '/usr/bin/true']);
   if (code !== 0) throw unavailable('bubblewrap cannot make a sandbox on this host', new Error(stderr));
+  const { stdout } = await ask([program, '--help']);
+  if (!stdout.includes('--ro-bind-fd')) throw unavailable('this bubblewrap is too old: it has no --ro-bind-fd');
 }
 
 type Owner = { readonly uid: number; readonly gid: number };
@@ -156,14 +139,13 @@ type Owner = { readonly uid: number; readonly gid: number };
  * A sandbox runs as the owner of its workspace rather than as the root a server may run as, who could not read the
  * owner's files without the privileges it gives up. Except where the owner has no way to the workspace.
  */
-function ownerOf(directory: string): Owner | undefined {
+function ownerOf(directory: number): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const { uid, gid } = statSync(directory);
   try {
-    return canReach(dirname(realpathSync(directory)), { uid, gid }) ? { uid, gid } : undefined;
-  } catch {
-    // Moved in this moment, and so out of anybody's reach by name.
-    return undefined;
+    const { uid, gid } = fstatSync(directory);
+    return canReach(dirname(realpathSync(`/proc/self/fd/${directory}`)), { uid, gid }) ? { uid, gid } : undefined;
+  } catch (cause) {
+    throw unavailable('the way to the workspace could not be followed', cause);
   }
 }
 

@@ -9,8 +9,8 @@ import { goQuote } from '../lib/go-quote.ts';
 export interface Mount {
   /** The directory when it was opened, every link resolved. */
   readonly directory: string;
-  /** A path to the directory itself, whatever has come to stand at its name since. */
-  readonly pinned: string;
+  /** The directory itself, whatever has come to stand at its name since. */
+  readonly handle: number;
   /** The root as the model may see it. */
   readonly root: string;
   readonly files: Files;
@@ -28,8 +28,7 @@ export function openLocal({ path, root }: LocalOptions): Mount {
   const directory = resolveRoot(written);
   const names = [...new Set([directory, written, ...(root === undefined ? [] : [root])])];
   const handle = openRoot(directory);
-  const pinned = `/proc/self/fd/${handle}`;
-  return { directory, pinned, root: root ?? directory, files: createDiskFiles({ handle, names }) };
+  return { directory, handle, root: root ?? directory, files: createDiskFiles({ handle, names }) };
 }
 
 function resolveRoot(path: string): string {
