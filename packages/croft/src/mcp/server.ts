@@ -55,12 +55,12 @@ function describe({ access, idempotent, inputSchema, outputSchema, ...rest }: To
   };
 }
 
-function toResult({ text, structured, image }: ToolResult): CallToolResult {
+export function toResult({ text, structured, image }: ToolResult): CallToolResult {
   const content: CallToolResult['content'] = [{ type: 'text', text }];
   if (image) content.push({ type: 'image', ...image });
   return { content, structuredContent: structured };
 }
 
-function toErrorResult(error: AppError): CallToolResult {
+export function toErrorResult(error: AppError): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: error.text }], structuredContent: { error: error.toJSON() } };
 }

@@ -8,6 +8,8 @@ export interface StdioTransportOptions {
   readonly stdout: Writable;
   /** A longer message ends the connection: nobody means to send one. */
   readonly maxMessageBytes: number;
+  /** Offered each message first. True if it was taken, and will be answered by `send` if it wants an answer. */
+  intercept(message: JSONRPCMessage): boolean;
 }
 
 /** With more than this waiting to be read by the client, no more is taken from it. */
@@ -17,7 +19,7 @@ const maxWaitingBytes = 8 * 1024 * 1024;
  * One JSON message a line over a pair of streams. Answers that are ready together leave in one write, a client that
  * does not read is not read from, and it is known when every request has its answer.
  */
-export function createStdioTransport({ stdin, stdout, maxMessageBytes }: StdioTransportOptions) {
+export function createStdioTransport({ stdin, stdout, maxMessageBytes, intercept }: StdioTransportOptions) {
   const owed = createOwedAnswers();
   let outgoing: string[] = [];
   let onSettled: (() => void) | undefined;
@@ -43,7 +45,7 @@ export function createStdioTransport({ stdin, stdout, maxMessageBytes }: StdioTr
     try {
       const message = toMessage(line);
       owed.received(message);
-      transport.onmessage?.(message);
+      if (!intercept(message)) transport.onmessage?.(message);
     } catch (thrown) {
       transport.onerror?.(thrown instanceof Error ? thrown : new Error(String(thrown)));
     }

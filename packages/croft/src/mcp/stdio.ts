@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { App } from '../app.ts';
 import { createSession } from '../core/session.ts';
+import { createFastLane } from './fast-lane.ts';
 import { createMcpServer } from './server.ts';
 import { createStdioTransport } from './stdio-transport.ts';
 
@@ -19,7 +20,8 @@ export interface StdioOptions {
 /** Serves one client over a pair of streams: the connection is its session. */
 export function serveMcpStdio(app: App, { stdin, stdout, onError }: StdioOptions) {
   const session = createSession('stdio');
-  const { transport, settled } = createStdioTransport({ stdin, stdout, maxMessageBytes });
+  const lane = createFastLane({ app, session, send: (message) => void transport.send(message) });
+  const { transport, settled } = createStdioTransport({ stdin, stdout, maxMessageBytes, intercept: lane.take });
   const handle = serveStdio(() => createMcpServer(app, () => session), { transport, onerror: onError });
   const closed = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) stdin.once(event, () => resolve());
@@ -35,6 +37,7 @@ export function serveMcpStdio(app: App, { stdin, stdout, onError }: StdioOptions
       await handle.close();
     },
     async close(): Promise<void> {
+      lane.close();
       await handle.close();
       await app.toolbox.stop(0);
     },
