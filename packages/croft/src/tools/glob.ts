@@ -1,12 +1,14 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { count } from '../core/count.ts';
+import type { Files } from '../core/files.ts';
 import { runRipgrep } from '../core/ripgrep.ts';
 import { defineTool, type ToolContext } from '../core/tool.ts';
 import { compileGlob } from '../lib/glob.ts';
 
 /** Enough for any project; what a hostile tree can make us hold. */
 const maxMatches = 100_000;
+const datedAtOnce = 250;
 
 export const glob = defineTool({
   name: 'glob',
@@ -31,7 +33,7 @@ export const glob = defineTool({
   }),
   async run({ pattern, path, limit }, context) {
     const { matches, unreadable } = await find(pattern, path, context);
-    const paths = newestFirst(matches, context).slice(0, limit);
+    const paths = newestFirst(matches).slice(0, limit);
     const truncated = paths.length < matches.length;
     const notes = [
       truncated &&
@@ -54,9 +56,10 @@ async function find(pattern: string, path: string, { workspace, signal }: ToolCo
     pattern.startsWith(`${workspace.root}/`) ? pattern.slice(workspace.root.length + 1) : pattern,
   );
   const skipped = scope.path === '' ? 0 : scope.path.length + 1;
-  const matches: string[] = [];
+  const matches = collectMatches(workspace.files);
   const { unreadable } = await runRipgrep(workspace, {
-    args: ['--files'],
+    // One thread leaves the other cores to us, who look at what it finds while it goes on.
+    args: ['--files', '--threads=1'],
     scope: scope.path,
     record: 'path',
     signal,
@@ -64,11 +67,38 @@ async function find(pattern: string, path: string, { workspace, signal }: ToolCo
       const found = record.toString('utf8');
       const relative = found.startsWith('./') ? found.slice(2) : found;
       // A pattern may be meant from the directory searched or from the root.
-      if (isMatch(relative.slice(skipped)) || (skipped > 0 && isMatch(relative))) matches.push(relative);
-      return matches.length < maxMatches;
+      if (isMatch(relative.slice(skipped)) || (skipped > 0 && isMatch(relative))) matches.add(relative);
+      return matches.count() < maxMatches;
     },
   });
-  return { matches, unreadable };
+  return { matches: matches.all(), unreadable };
+}
+
+interface Match {
+  readonly path: string;
+  readonly time: number;
+}
+
+/** Paths and when they were changed, which is asked for many at once: those found together mostly lie together. */
+function collectMatches(files: Files) {
+  const dated: Match[] = [];
+  let waiting: string[] = [];
+  const settle = () => {
+    const times = files.modifiedTimes(waiting);
+    for (const [index, path] of waiting.entries()) dated.push({ path, time: times[index] ?? 0 });
+    waiting = [];
+  };
+  return {
+    add(path: string): void {
+      waiting.push(path);
+      if (waiting.length >= datedAtOnce) settle();
+    },
+    count: () => dated.length + waiting.length,
+    all(): Match[] {
+      settle();
+      return dated;
+    },
+  };
 }
 
 function compile(pattern: string): (path: string) => boolean {
@@ -80,10 +110,6 @@ function compile(pattern: string): (path: string) => boolean {
   }
 }
 
-function newestFirst(paths: string[], { workspace }: ToolContext): string[] {
-  const times = workspace.files.modifiedTimes(paths);
-  return paths
-    .map((path, index) => ({ path, time: times[index] ?? 0 }))
-    .sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1))
-    .map(({ path }) => path);
+function newestFirst(matches: Match[]): string[] {
+  return matches.sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1)).map(({ path }) => path);
 }
