@@ -1,6 +1,5 @@
-import { AppError } from '@croft/protocol';
 import { cutText } from '../lib/cut-text.ts';
-import { compileGlob } from '../lib/glob.ts';
+import { toGlob } from './glob.ts';
 
 export interface Match {
   path: string;
@@ -22,7 +21,7 @@ const maxTotalLength = 1024 * 1024;
 /** Takes ripgrep's records as they come, and no more of them than asked for. */
 export function collectMatches({ mode, limit, glob }: CollectOptions) {
   // Ripgrep's own filter would bring back ignored files.
-  const isWanted = glob === undefined ? () => true : compileFilter(glob);
+  const isWanted = glob === undefined ? () => true : toGlob(glob, 'glob');
   const matches: Match[] = [];
   let [length, isFull] = [0, false];
 
@@ -82,13 +81,4 @@ function toMatch(record: Buffer, mode: CollectOptions['mode']): Match | undefine
 
 function cutLine(text: string): string {
   return text.length > maxLineLength ? `${cutText(text, maxLineLength)}… (line cut)` : text;
-}
-
-function compileFilter(glob: string): (path: string) => boolean {
-  try {
-    return compileGlob(glob);
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new AppError('E_BAD_PATTERN', `bad glob: ${cause.message}`, { details: { glob }, cause });
-  }
 }

@@ -2,9 +2,9 @@ import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { count } from '../core/count.ts';
 import type { Files } from '../core/files.ts';
+import { toGlob } from '../core/glob.ts';
 import { runRipgrep } from '../core/ripgrep.ts';
 import { defineTool, type ToolContext } from '../core/tool.ts';
-import { compileGlob } from '../lib/glob.ts';
 
 /** Enough for any project; what a hostile tree can make us hold. */
 const maxMatches = 100_000;
@@ -52,9 +52,8 @@ async function find(pattern: string, path: string, { workspace, signal }: ToolCo
   if (scope.kind !== 'directory') {
     throw new AppError('E_NOT_A_DIRECTORY', `path is not a directory: ${path}`, { details: { path } });
   }
-  const isMatch = compile(
-    pattern.startsWith(`${workspace.root}/`) ? pattern.slice(workspace.root.length + 1) : pattern,
-  );
+  const below = `${workspace.root}/`;
+  const isMatch = toGlob(pattern.startsWith(below) ? pattern.slice(below.length) : pattern, 'pattern');
   const skipped = scope.path === '' ? 0 : scope.path.length + 1;
   const matches = collectMatches(workspace.files);
   const { unreadable } = await runRipgrep(workspace, {
@@ -99,15 +98,6 @@ function collectMatches(files: Files) {
       return dated;
     },
   };
-}
-
-function compile(pattern: string): (path: string) => boolean {
-  try {
-    return compileGlob(pattern);
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new AppError('E_BAD_PATTERN', `bad pattern: ${cause.message}`, { details: { pattern }, cause });
-  }
 }
 
 function newestFirst(matches: Match[]): string[] {
