@@ -53,7 +53,7 @@ export function createStdioTransport({ stdin, stdout, maxMessageBytes, intercept
 
   async function send(message: JSONRPCMessage): Promise<void> {
     if (isClosed) return;
-    if (outgoing.length === 0) setImmediate(flush);
+    if (outgoing.length === 0) process.nextTick(flush);
     outgoing.push(JSON.stringify(message));
     owed.sent(message);
   }
