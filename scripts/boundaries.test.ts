@@ -8,6 +8,7 @@ test.each([
   ['tools/read.ts', "import { readFileSync } from 'node:fs';"],
   ['providers/bubblewrap.ts', "import { spawn } from 'node:child_process';"],
   ['providers/bubblewrap.ts', "await import('../tools/index.ts')"],
+  ['providers/bubblewrap/provider.ts', "import { createSearchBoxes } from '../search-box.ts';"],
   ['rest/server.ts', "import { Server } from '@modelcontextprotocol/server';"],
   ['elsewhere/new.ts', "import { z } from 'zod';"],
 ])('%s is refused %s', (file, source) => {
@@ -18,6 +19,7 @@ test.each([
   ['tools/index.ts', "export { read } from './read.ts';"],
   ['tools/read.ts', "import { z } from 'zod';"],
   ['lib/spawn.ts', "import { spawn } from 'node:child_process';"],
+  ['providers/bubblewrap/provider.ts', "import { toFence } from './fence.ts';"],
   ['cli/commands/mcp.ts', "import { serveMcpStdio } from '../../mcp/stdio.ts';"],
 ])('%s may have %s', (file, source) => {
   expect(findViolations(file, source)).toEqual([]);

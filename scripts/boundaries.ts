@@ -53,7 +53,17 @@ function isAllowed(rule: Rule, file: string, specifier: string): boolean {
   if (!specifier.startsWith('.')) return false;
   const target = partOf(join(dirname(file), specifier));
   if (target !== partOf(file)) return rule.parts.includes(target);
-  return !rule.isolated || file.endsWith('/index.ts');
+  return !rule.isolated || isIndex(file) || plugInOf(file) === plugInOf(join(dirname(file), specifier));
+}
+
+function isIndex(file: string): boolean {
+  return file.split('/').length === 2 && file.endsWith('/index.ts');
+}
+
+/** A plug-in of several files has a folder, and they may import each other. */
+function plugInOf(file: string): string {
+  const [part, plugIn, ...rest] = file.split('/');
+  return rest.length > 0 ? `${part}/${plugIn}` : file;
 }
 
 function importsIn(source: string): string[] {

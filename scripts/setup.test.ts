@@ -35,6 +35,7 @@ function createClone(): string {
     'stand-in/package.json': '{ "name": "node", "version": "24.0.0", "bin": { "node": "bin/node" } }',
     'stand-in/bin/node': '#!/bin/sh\necho v24.0.0\n',
     'scripts/setup.mjs': fs.readFileSync(join(import.meta.dirname, 'setup.mjs')),
+    'scripts/native.mjs': fs.readFileSync(join(import.meta.dirname, 'native.mjs')),
   };
   for (const [name, content] of Object.entries(files)) {
     fs.mkdirSync(join(clone, name, '..'), { recursive: true });

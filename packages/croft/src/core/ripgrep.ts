@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import type { Running } from './sandbox.ts';
+import type { Searching } from './search-box.ts';
 import { temporaryPrefix } from './temporary.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -32,7 +32,7 @@ export interface Search {
  */
 export async function runRipgrep(workspace: Workspace, search: Search): Promise<{ unreadable: number }> {
   checkArguments(search.args);
-  const sandbox = await workspace.sandbox();
+  const sandbox = await workspace.searchBox();
   const scope = search.scope === '' ? [] : [`./${search.scope}`];
   const running = sandbox.start({
     argv: ['rg', ...commonArguments, ...search.args, ...scope],
@@ -64,7 +64,7 @@ function checkArguments(args: readonly string[]): void {
 }
 
 /** Whether the caller had enough before the end. */
-async function readRecords(running: Running, { record, onRecord }: Search): Promise<boolean> {
+async function readRecords(running: Searching, { record, onRecord }: Search): Promise<boolean> {
   const findEnd = record === 'path' ? endOfPath : endOfLine;
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of running.stdout) {
@@ -92,7 +92,7 @@ function endOfLine(bytes: Buffer, start: number): number {
   return path === -1 ? -1 : bytes.indexOf(10, path);
 }
 
-async function readErrors(running: Running): Promise<string> {
+async function readErrors(running: Searching): Promise<string> {
   let text = '';
   for await (const chunk of running.stderr.setEncoding('utf8')) if (text.length < maxErrorBytes) text += chunk;
   return text;

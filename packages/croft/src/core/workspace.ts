@@ -1,6 +1,7 @@
 import type { Files } from './files.ts';
 import type { Profile } from './profile.ts';
 import type { Sandbox } from './sandbox.ts';
+import type { SearchBox } from './search-box.ts';
 
 export type WorkspaceAccess = 'read-write' | 'read-only';
 
@@ -11,7 +12,9 @@ export interface Workspace {
   readonly root: string;
   readonly access: WorkspaceAccess;
   readonly files: Files;
-  /** Opened on first use. Throws `E_SANDBOX_UNAVAILABLE`, and then nothing runs anywhere else. */
-  sandbox(): Promise<Sandbox>;
+  /** Where searches run. Opened on first use. Throws `E_SANDBOX_UNAVAILABLE`, and then nothing is searched. */
+  searchBox(): Promise<SearchBox>;
+  /** A sandbox for commands, of its own each time. Throws `E_SANDBOX_UNAVAILABLE`, and then nothing runs anywhere else. */
+  openSandbox(): Promise<Sandbox>;
   profile(): Promise<Profile>;
 }

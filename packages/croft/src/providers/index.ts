@@ -1,1 +1,2 @@
-export { createBubblewrap } from './bubblewrap.ts';
+export { createBubblewrap } from './bubblewrap/provider.ts';
+export { createSearchBoxes } from './search-box.ts';

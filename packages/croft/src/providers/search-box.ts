@@ -1,10 +1,10 @@
-import { fstatSync, realpathSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { realpathSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
-import type { Exit, Provider, Running, Sandbox, SandboxSpec } from '../core/sandbox.ts';
+import type { SearchBox, SearchBoxProvider, SearchBoxSpec, SearchExit, Searching } from '../core/search-box.ts';
 import { findProgram } from '../lib/find-program.ts';
 import { type ChildProcess, killGroup, killProcess, spawnProgram } from '../lib/spawn.ts';
+import { ownerOf } from '../lib/workspace-owner.ts';
 
 const name = 'bubblewrap';
 const environment = { PATH: '/usr/bin', LANG: 'C.UTF-8' };
@@ -13,7 +13,7 @@ const environment = { PATH: '/usr/bin', LANG: 'C.UTF-8' };
  * Sandboxes on this machine by Linux namespaces: a program sees its workspace, read-only, itself and the libraries
  * it needs, and no network, no other process, no capability. A fresh one for every command.
  */
-export function createBubblewrap(): Provider {
+export function createSearchBoxes(): SearchBoxProvider {
   let isProven = false;
   return {
     name,
@@ -27,7 +27,11 @@ export function createBubblewrap(): Provider {
   };
 }
 
-function createSandbox(program: string, { directory, workspacePath }: SandboxSpec, shown: readonly Shown[]): Sandbox {
+function createSandbox(
+  program: string,
+  { directory, workspacePath }: SearchBoxSpec,
+  shown: readonly Shown[],
+): SearchBox {
   const fence = [
     ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session'],
     ...['--cap-drop', 'ALL', '--clearenv'],
@@ -97,12 +101,12 @@ async function findWithLibraries(program: string): Promise<Shown[]> {
   return [{ file, as: `/usr/bin/${program}` }, ...libraries.map((path) => ({ file: realpathSync(path), as: path }))];
 }
 
-function toRunning(child: ChildProcess, signal: AbortSignal, kill = () => killGroup(child)): Running {
+function toRunning(child: ChildProcess, signal: AbortSignal, kill = () => killGroup(child)): Searching {
   const { stdout, stderr } = child;
   if (signal.aborted) kill();
   signal.addEventListener('abort', kill, { once: true });
 
-  const exit = new Promise<Exit>((resolve, reject) => {
+  const exit = new Promise<SearchExit>((resolve, reject) => {
     child.once('error', (cause) => reject(unavailable('the sandbox could not be started', cause)));
     child.once('close', (code, killedBy) => resolve({ code, signal: killedBy }));
   }).finally(() => signal.removeEventListener('abort', kill));
@@ -131,29 +135,6 @@ async function tryOut(program: string): Promise<void> {
   if (code !== 0) throw unavailable('bubblewrap cannot make a sandbox on this host', new Error(stderr));
   const { stdout } = await ask([program, '--help']);
   if (!stdout.includes('--ro-bind-fd')) throw unavailable('this bubblewrap is too old: it has no --ro-bind-fd');
-}
-
-type Owner = { readonly uid: number; readonly gid: number };
-
-/**
- * A sandbox runs as the owner of its workspace rather than as the root a server may run as, who could not read the
- * owner's files without the privileges it gives up. Except where the owner has no way to the workspace.
- */
-function ownerOf(directory: number): Owner | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  try {
-    const { uid, gid } = fstatSync(directory);
-    return canReach(dirname(realpathSync(`/proc/self/fd/${directory}`)), { uid, gid }) ? { uid, gid } : undefined;
-  } catch (cause) {
-    throw unavailable('the way to the workspace could not be followed', cause);
-  }
-}
-
-function canReach(directory: string, owner: Owner): boolean {
-  const { mode, uid, gid } = statSync(directory);
-  const bit = uid === owner.uid ? 0o100 : gid === owner.gid ? 0o010 : 0o001;
-  if (owner.uid !== 0 && (mode & bit) === 0) return false;
-  return directory === '/' || canReach(dirname(directory), owner);
 }
 
 function unavailable(reason: string, cause?: unknown): AppError {
