@@ -24,6 +24,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
   const { CROFT_TOKEN, CROFT_DATA, XDG_DATA_HOME } = result.data;
   return {
     token: CROFT_TOKEN,
+    host: { path: environment.PATH ?? '', home: homedir(), variables: environment },
     data: CROFT_DATA ?? join(XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'croft'),
   } as const;
 }

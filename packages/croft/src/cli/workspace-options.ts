@@ -9,18 +9,20 @@ export const workspaceOptions = {
   workspace: { type: 'string', value: 'DIR', summary: 'the one workspace; the current directory if left out' },
   workspaces: { type: 'string', value: 'SPEC', summary: 'several: name=dir,name=dir or dir,dir' },
   readonly: { type: 'boolean', summary: 'only tools that read' },
+  'secrets-dir': { type: 'string', value: 'DIR', summary: 'secrets that commands may be given, a file each' },
   events: { type: 'string', value: 'FILE', summary: 'append lifecycle events to FILE, a JSON line each' },
 } as const satisfies Options;
 
 type WorkspaceValues = Values<typeof workspaceOptions>;
 
 /** What is wrong with the workspaces stops the program, with the reason. */
-export function openApp(values: WorkspaceValues, { stderr }: Terminal, fallback?: AppOptions['workspaces']) {
+export function openApp(values: WorkspaceValues, { stderr, config }: Terminal, fallback?: AppOptions['workspaces']) {
   try {
     return createApp({
       workspaces: toSources(values) ?? fallback ?? [{ path: '.' }],
       readOnly: values.readonly ?? false,
       eventsFile: values.events,
+      host: { ...config().host, secretsDirectory: values['secrets-dir'] },
       onWarning: (message) => stderr.write(`croft: ${message}\n`),
     });
   } catch (thrown) {

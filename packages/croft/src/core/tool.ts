@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { parse } from './parse.ts';
+import type { Secrets } from './secrets.ts';
 import type { Session } from './session.ts';
 import type { Workspace } from './workspace.ts';
 import type { WorkspaceSet } from './workspace-set.ts';
@@ -14,6 +15,7 @@ export interface ToolContext {
   readonly workspace: Workspace;
   readonly workspaces: WorkspaceSet;
   readonly session: Session;
+  readonly secrets: Secrets;
   readonly signal: AbortSignal;
 }
 

@@ -1,8 +1,10 @@
 import { AppError } from '@croft/protocol';
 import { cutText } from '../lib/cut-text.ts';
+import { redactDeep } from '../lib/redact.ts';
 import { type Call, createCalls } from './calls.ts';
 import { type Emit, summarize } from './events.ts';
 import { fanOut } from './fan-out.ts';
+import type { Secrets } from './secrets.ts';
 import type { Session } from './session.ts';
 import type { Tool, ToolAccess, ToolResult } from './tool.ts';
 import { describeTool, type ToolDescription } from './tool-description.ts';
@@ -13,6 +15,7 @@ export interface ToolboxOptions {
   readonly tools: readonly Tool[];
   readonly allowed: ReadonlySet<ToolAccess>;
   readonly workspaces: WorkspaceSet;
+  readonly secrets: Secrets;
   readonly emit: Emit;
 }
 
@@ -29,7 +32,7 @@ const maxTextLength = 1_000_000;
  * The one path every tool call takes, whichever face it came from.
  * A tool that is not allowed is not here, so it can be neither listed nor called.
  */
-export function createToolbox({ tools, allowed, workspaces, emit }: ToolboxOptions) {
+export function createToolbox({ tools, allowed, workspaces, secrets, emit }: ToolboxOptions) {
   const present = tools.filter((tool) => allowed.has(tool.access));
   const descriptions = present.map((tool) => describeTool(tool, workspaces));
   const byName = new Map(present.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool])));
@@ -56,7 +59,11 @@ export function createToolbox({ tools, allowed, workspaces, emit }: ToolboxOptio
       emit('lifecycle.tool.result', () => ({ ...ended(), is_error: false }));
       return result;
     } catch (thrown) {
-      const error = call.toFailure(thrown);
+      const failure = call.toFailure(thrown);
+      const error = new AppError(failure.code, secrets.redact(failure.message), {
+        details: redactDeep(failure.details, secrets.redact),
+        cause: failure.cause,
+      });
       const { code, details } = error;
       const { kind } = error.traits;
       if (code === 'E_SANDBOX_VIOLATION')
@@ -72,10 +79,16 @@ export function createToolbox({ tools, allowed, workspaces, emit }: ToolboxOptio
 
     call.mustEndWithin(tool.timeoutMs, tool.name);
     const runIn = (workspace: Workspace): Promise<ToolResult> =>
-      tool.call(rawInput, { workspace, workspaces, session, signal: call.signal });
+      tool.call(rawInput, { workspace, workspaces, session, secrets, signal: call.signal });
     const hint = workspaceHint(rawInput);
-    if (tool.reach === 'one-or-all' && workspaces.isAll(hint)) return cap(await fanOut(workspaces.list(), runIn));
-    return cap(await runIn(tool.reach === 'none' ? workspaces.first() : workspaces.pick(hint)));
+    if (tool.reach === 'one-or-all' && workspaces.isAll(hint)) return finish(await fanOut(workspaces.list(), runIn));
+    return finish(await runIn(tool.reach === 'none' ? workspaces.first() : workspaces.pick(hint)));
+  }
+
+  /** Secrets stay secret whichever tool comes across them. */
+  function finish(result: ToolResult): ToolResult {
+    const { redact } = secrets;
+    return cap({ ...result, text: redact(result.text), structured: redactDeep(result.structured, redact) });
   }
 
   function nameOf(hint: unknown): string | null {

@@ -68,7 +68,7 @@ export function createMcpHttp(app: App, principal: Principal, { maxBodyBytes, on
       onsessioninitialized: (id) => remember(id, connection),
       onsessionclosed: (id) => {
         connections.delete(id);
-        app.sessions.end(sessionKey(principal, id));
+        return app.sessions.end(sessionKey(principal, id));
       },
     });
     await createMcpServer(app, sessionOf).connect(connection);

@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { App } from '../app.ts';
-import { createSession } from '../core/session.ts';
 import { createFastLane } from './fast-lane.ts';
 import { createMcpServer } from './server.ts';
 import { createStdioTransport } from './stdio-transport.ts';
@@ -19,7 +18,7 @@ export interface StdioOptions {
 
 /** Serves one client over a pair of streams: the connection is its session. */
 export function serveMcpStdio(app: App, { stdin, stdout, onError }: StdioOptions) {
-  const session = createSession('stdio');
+  const session = app.newSession('stdio');
   const lane = createFastLane({ app, session, send: (message) => void transport.send(message) });
   const { transport, settled } = createStdioTransport({ stdin, stdout, maxMessageBytes, intercept: lane.take });
   const handle = serveStdio(() => createMcpServer(app, () => session), { transport, onerror: onError });
@@ -35,11 +34,13 @@ export function serveMcpStdio(app: App, { stdin, stdout, onError }: StdioOptions
       await app.toolbox.stop(deadlineMs);
       await settled(flushMs);
       await handle.close();
+      await session.close();
     },
     async close(): Promise<void> {
       lane.close();
       await handle.close();
       await app.toolbox.stop(0);
+      await session.close();
     },
   };
 }

@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { connectHttp, connectStdio, croft, eras, makeDirectory, runCroft, startServer } from '../harness.ts';
 
 const repository = join(import.meta.dirname, '../../../..');
-const readingTools = ['glob', 'grep', 'list', 'read', 'workspaces'];
+const readingTools = ['glob', 'grep', 'list', 'read', 'secret', 'secrets_available', 'workspaces'];
 
 describe.concurrent('croft tool', () => {
   test('prints the result of a call on standard output and exits 0', async () => {

@@ -24,6 +24,8 @@ afterAll(async () => {
   directory[Symbol.dispose]();
 });
 
+const readers = ['read', 'list', 'glob', 'grep', 'workspaces', 'secret', 'secrets_available'];
+
 /** For each tool, calls that succeed and calls that fail, each in a fresh tree. A new tool needs a row here. */
 const samples: Record<string, { readonly succeeds: readonly Arguments[]; readonly fails: readonly Arguments[] }> = {
   workspaces: { succeeds: [{}], fails: [] },
@@ -80,6 +82,25 @@ const samples: Record<string, { readonly succeeds: readonly Arguments[]; readonl
     ],
     fails: [{}, { pattern: '[' }, { pattern: '*', path: 'absent' }, { pattern: '*', path: '..' }],
   },
+  bash: {
+    succeeds: [{ command: 'echo hi' }, { command: 'exit 3' }, { command: 'true', run_in_background: true }],
+    fails: [{}, { command: 'sudo ls' }, { command: 'true', secrets: ['absent'] }, { command: 'true', on_timeout: 'x' }],
+  },
+  run_command: {
+    succeeds: [{ cmd: 'true' }, { cmd: 'cat', args: ['absent'] }],
+    fails: [{}, { cmd: 'no-such-program' }, { cmd: 'true', args: 'x' }],
+  },
+  watch_process: {
+    succeeds: [{ command: 'true' }, { command: 'true', error_patterns: [] }],
+    fails: [{}, { command: 'true', error_patterns: ['('] }, { command: 'mount' }],
+  },
+  // What these do to a command that is there: shells.test.ts.
+  bash_output: { succeeds: [], fails: [{}, { shell_id: 'nope' }] },
+  bash_input: { succeeds: [], fails: [{}, { shell_id: 'nope' }] },
+  kill_shell: { succeeds: [], fails: [{}, { shell_id: 'nope' }] },
+  watch_process_events: { succeeds: [], fails: [{}, { shell_id: 'nope' }] },
+  secret: { succeeds: [], fails: [{}, { name: 'absent' }, { name: '../x' }] },
+  secrets_available: { succeeds: [{}], fails: [] },
   grep: {
     succeeds: [
       { pattern: 'one' },
@@ -164,12 +185,13 @@ describe.each(Object.values(registry).map(({ name }) => name))('%s', (name) => {
   });
 
   test('has hints that agree with what it does', () => {
-    const reads = ['read', 'list', 'glob', 'grep', 'workspaces'].includes(name);
+    const reads = readers.includes(name);
+    const executes = Object.values(registry).some((known) => known.name === name && known.access === 'execute');
     expect(tool().annotations).toMatchObject({
       title: tool().title,
       readOnlyHint: reads,
       destructiveHint: !reads,
-      openWorldHint: false,
+      openWorldHint: executes,
     });
     if (reads) expect(tool().annotations?.idempotentHint).toBe(true);
   });
@@ -215,7 +237,7 @@ test('with --readonly there are only tools that read, and the others cannot be c
   writeFileSync(directory.at('a/kept.txt'), 'kept');
   await using session = await connectStdio(['--workspace', directory.at('a'), '--readonly']);
   const { tools } = await session.client.listTools();
-  expect(tools.map(({ name }) => name).toSorted()).toEqual(['glob', 'grep', 'list', 'read', 'workspaces']);
+  expect(tools.map(({ name }) => name).toSorted()).toEqual(readers.toSorted());
   await session.call('read', { file_path: 'kept.txt' });
   const writers = Object.values(registry).filter(({ access }) => access !== 'read');
   for (const name of writers.flatMap(({ name, aliases = [] }) => [name, ...aliases])) {

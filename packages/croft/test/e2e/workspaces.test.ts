@@ -135,7 +135,13 @@ describe('every tool', () => {
       changes: true,
     },
     delete: { args: { file_path: 'tool/mark.txt' }, shows: 'deleted tool/mark.txt', changes: true },
+    bash: { args: { command: 'cat tool/mark.txt; touch tool/made' }, shows: 'second\n', changes: true },
+    run_command: { args: { cmd: 'cat', args: ['tool/mark.txt'] }, shows: 'second\n' },
+    watch_process: { args: { command: 'cat tool/mark.txt' }, shows: 'started in background: cat tool/mark.txt' },
+    secrets_available: { args: {}, shows: '' },
   };
+  /** About a command or a secret that must be there first; each is shown in a file of its own. */
+  const aboutOthers = ['bash_input', 'bash_output', 'kill_shell', 'secret', 'watch_process_events'];
 
   function resetTool(): void {
     for (const name of ['p', 'e']) rmSync(outer.at(`${name}/tool`), { recursive: true, force: true });
@@ -163,7 +169,9 @@ describe('every tool', () => {
     const { tools } = await session.client.listTools();
     const without = tools.filter((tool) => !propertiesOf(tool).includes('workspace')).map(({ name }) => name);
     expect(without).toEqual(aboutNone);
-    expect(tools.map(({ name }) => name).toSorted()).toEqual([...Object.keys(effects), ...aboutNone].toSorted());
+    expect(tools.map(({ name }) => name).toSorted()).toEqual(
+      [...Object.keys(effects), ...aboutOthers, ...aboutNone].toSorted(),
+    );
   });
 
   test.each(Object.entries(effects))(

@@ -91,6 +91,7 @@ async function start(app: App, { host, port, token, hostNames }: StartOptions, {
       await app.toolbox.stop(drainMs);
       await posts.settled(flushMs);
       await mcp.close();
+      await app.sessions.close();
       server.closeAllConnections();
       await closed;
     },

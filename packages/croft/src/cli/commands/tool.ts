@@ -1,6 +1,5 @@
 import { AppError } from '@croft/protocol';
 import { createTrustingTracker } from '../../core/read-tracker.ts';
-import { createSession } from '../../core/session.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { defineCommand } from '../command.ts';
 import { openApp, workspaceOptions } from '../workspace-options.ts';
@@ -19,9 +18,9 @@ export const tool = defineCommand({
     if (name === undefined || rest.length > 0) throw new UsageError(`usage: ${tool.usage}`);
     const input = parseInput(json);
     using app = openApp(values, terminal);
+    // A person who types an edit has seen the file; there is no earlier call to have read it in.
+    const session = app.newSession('tool', createTrustingTracker());
     try {
-      // A person who types an edit has seen the file; there is no earlier call to have read it in.
-      const session = createSession('tool', createTrustingTracker());
       const { text, structured } = await app.toolbox.call(name, input, { session, signal: stop });
       stdout.write(values.json ? `${JSON.stringify(structured)}\n` : endLine(text));
       return 0;
@@ -29,6 +28,8 @@ export const tool = defineCommand({
       const error = AppError.from(thrown);
       stderr.write(values.json ? `${JSON.stringify({ error })}\n` : `${error.code}: ${error.text}\n`);
       return 1;
+    } finally {
+      await session.close();
     }
   },
 });

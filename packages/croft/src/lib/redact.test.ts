@@ -1,0 +1,387 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { leastCpuMs } from '../../test/cpu-time.ts';
+import { createRedactor, redactDeep } from './redact.ts';
+
+const redact = createRedactor(new Map());
+
+/** Fake tokens are put together here, so that no tool takes this file for a leak. */
+function fake(...parts: string[]): string {
+  return parts.join('');
+}
+
+const alphanumerics = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6a7B8c9D0e1F2g3H4i5J6k7L8m9N0o1P2';
+
+describe('tokens of known services', () => {
+  test.each([
+    ['aws-access-key', fake('AKIA', 'IOSFODNN7EXAMPLE')],
+    ['aws-access-key', fake('ASIA', 'IOSFODNN7EXAMPLE')],
+    ['github-fine-grained-pat', fake('github_pat_', alphanumerics.slice(0, 82))],
+    ['github-pat', fake('ghp_', alphanumerics.slice(0, 36))],
+    ['github-oauth', fake('gho_', alphanumerics.slice(0, 36))],
+    ['github-oauth', fake('ghs_', alphanumerics.slice(0, 40))],
+    ['anthropic-api-key', fake('sk-ant-', 'api03-', alphanumerics.slice(0, 24))],
+    ['openai-api-key', fake('sk-', alphanumerics.slice(0, 48))],
+    ['openai-api-key', fake('sk-proj-', 'abcdefghijklmnopqrstuvwx')],
+    ['openai-api-key', fake('sk-proj-', 'a1B2_c3-D4e5F6g7H8i9J0k1L2_m3')],
+    ['google-api-key', fake('AIza', alphanumerics.slice(0, 35))],
+    ['slack-token', fake('xoxb-', '1234567890-abcdefghij')],
+    ['stripe-live-key', fake('sk_live_', alphanumerics.slice(0, 24))],
+    ['stripe-live-key', fake('rk_live_', alphanumerics.slice(0, 30))],
+    ['jwt', fake('eyJhbGciOiJIUzI1NiJ9', '.eyJzdWIiOiIxMjM0In0', '.abc_DEF-ghi123')],
+  ])('%s', (name, token) => {
+    const mark = `[REDACTED:${name}]`;
+    expect(redact(token)).toBe(mark);
+    expect(redact(`key="${token}", then ${token}.`)).toBe(`key="${mark}", then ${mark}.`);
+    expect(redact(`x\\n${token}\\n`)).toBe(`x\\n${mark}\\n`);
+    expect(redact(`${token}\n`.repeat(3))).toBe(`${mark}\n`.repeat(3));
+  });
+
+  test.each([
+    ['a style sheet', '.sk-fading-circle-animation-delay-xyz { animation: sk-cube-grid-scale-delay 1.2s; }'],
+    ['an ordinary word before it', 'task-abcdefghijklmnopqrstuvwxyz0123 disk-0123456789abcdefghij0123'],
+    ['too short', fake('ghp_', 'a'.repeat(35))],
+    ['too short', fake('AKIA', 'IOSFODNN7EXAMPL')],
+    ['too long', fake('AKIA', 'IOSFODNN7EXAMPLEX')],
+    ['within a word', fake('x', 'AKIA', 'IOSFODNN7EXAMPLE')],
+    ['a placeholder', 'xoxb-your-token-here sk-your-api-key-goes-here'],
+    ['two of three parts', fake('eyJhbGciOiJIUzI1NiJ9', '.eyJzdWIiOiIxMjM0In0')],
+  ])('not: %s', (_, text) => {
+    expect(redact(text)).toBe(text);
+  });
+});
+
+test.each([
+  ['redis://:pw@h', 'redis://[REDACTED:basic-auth-url]@h'],
+  ['postgres://user:pass@db:5432/x', 'postgres://[REDACTED:basic-auth-url]@db:5432/x'],
+  ['https://user:p%40ss@host/a@b', 'https://[REDACTED:basic-auth-url]@host/a@b'],
+  ['mysql://u:p@ss#1?x@host', 'mysql://[REDACTED:basic-auth-url]@host'],
+  ['git+https://u:p@[::1]:8080/', 'git+https://[REDACTED:basic-auth-url]@[::1]:8080/'],
+  ['"amqp://a:b@c","amqp://a:b@c"', '"amqp://[REDACTED:basic-auth-url]@c","amqp://[REDACTED:basic-auth-url]@c"'],
+])('a password in the URL %s', (text, redacted) => {
+  expect(redact(text)).toBe(redacted);
+});
+
+test.each([
+  ['Authorization: Bearer abc123def456ghi789', 'Authorization: Bearer [REDACTED:bearer-token]'],
+  [`curl -H 'authorization: bearer ab.C_d~1+/=' x`, `curl -H 'authorization: bearer [REDACTED:bearer-token]' x`],
+  [`{"Authorization":"Bearer abc123def456"}`, `{"Authorization":"Bearer [REDACTED:bearer-token]"}`],
+  ['Proxy-Authorization: Basic dXNlcjpwYXNz', 'Proxy-Authorization: Basic [REDACTED:basic-auth-header]'],
+])('the header %s', (text, redacted) => {
+  expect(redact(text)).toBe(redacted);
+});
+
+const mark = '[REDACTED:secret-env-assignment]';
+const hex = 'a8f5f167f44f4964e6c998dee827110c';
+
+test.each([
+  ['DB_PASSWORD=hunter2hunter2', `DB_PASSWORD=${mark}`],
+  ['export GITHUB_TOKEN=abc123def456', `export GITHUB_TOKEN=${mark}`],
+  ['AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY', `AWS_SECRET_ACCESS_KEY=${mark}`],
+  ["PGPASSWORD='s3cret pw'", "PGPASSWORD='s3cret pw'"],
+  ["PGPASSWORD='s3cretpw' psql", `PGPASSWORD='${mark}' psql`],
+  [`client_secret=${hex}&x=1`, `client_secret=${mark}&x=1`],
+  [`{"password": "S3cure!Passw0rd99"}`, `{"password": "${mark}"}`],
+  [`{\\"api_key\\": \\"${hex}\\"}`, `{\\"api_key\\": \\"${mark}\\"}`],
+  ['password: S3cr3tP4ss99x', `password: ${mark}`],
+  [`X-API-Key: ${hex}`, `X-API-Key: ${mark}`],
+  [`os.environ["API_KEY"] = "${hex}"`, `os.environ["API_KEY"] = "${mark}"`],
+  [`token := "${hex}"`, `token := "${mark}"`],
+  [`const apiKey = '${hex}';`, `const apiKey = '${mark}';`],
+  [`secret=${alphanumerics.repeat(20)} x`, `secret=${mark} x`],
+  [`a=1 token=${hex}, password=${hex}; b`, `a=1 token=${mark}, password=${mark}; b`],
+  [`token=${hex}\npassword: ${hex}\nsecret=${hex}`, `token=${mark}\npassword: ${mark}\nsecret=${mark}`],
+])('the assignment %s', (text, redacted) => {
+  expect(redact(text)).toBe(redacted);
+});
+
+test.each([
+  'if token == nil {',
+  'if (token === null) return',
+  'const token = await f()',
+  'const password = process.env.PASSWORD2;',
+  'password: string',
+  'password: z.string().min(12).max(128),',
+  'token = get_token()',
+  'token=get_token1234(a)',
+  'token := lexer.NextToken2()',
+  'token => token.id1234567890abc',
+  'Token::Identifier2a3b4c5d',
+  'self.token = self.token1.value2',
+  'token: Uint8Array<ArrayBuffer>',
+  'apiKey: Base64Encoded256BitKey,',
+  'accessKey: "Ctrl+Shift+F12"',
+  'secret: k8s-tls-secret-2',
+  'private_key: /etc/ssl/private/server1.key.pem',
+  'private_key: "./keys/a1b2c3d4e5f6.pem"',
+  'TOKEN=$(cat file1)',
+  `PASSWORD=\${DB_PASSWORD_1}`,
+  `PASSWORD="\${DB_PASSWORD_1}"`,
+  'password: "{{ vault_pw_1a2b3c4d }}"',
+  'TOKEN=MY_TOKEN_V2',
+  'API_KEY=your-api-key-here',
+  'PASSWORD=changeme',
+  '"password": "x"',
+  '"token": "<your a1b2c3d4e5 token>"',
+  'max_tokens: 4096',
+  'token: 123456789012345678',
+  'nextPageToken: "CAUQAA8sd7fs8d7f6sd8f7s6df"',
+  'expires_token=2024-01-01T00:00:00Z',
+  'token = sha256WithRSAEncryption',
+  'http://localhost:3000/x?email=a@b.com',
+  'http://localhost:3000?email=a@b.com',
+  'http://localhost:5173/@vite/client',
+  'https://cdn.example.com/npm/foo@1.2.3',
+  'ssh://git@github.com:22/a/b',
+  'git@github.com:a/b.git',
+  'http://[::1]@evil.org/',
+  `http://user:$PASSWORD@host http://\${user}:\${password}@host http://%s:%s@host`,
+  'docker://alpine:3.18@sha256:abcdef0123456789',
+  'Authorization: Bearer <token>',
+  'Authorization: Bearer YOUR_ACCESS_TOKEN',
+  `headers: { Authorization: \`Bearer \${token}\` }`,
+  'Authorization: Basic authentication is used',
+  'case "token": return Token.A1b2C3d4E5f6;',
+  'const begin = "-----BEGIN PRIVATE KEY-----"; const end = "-----END PRIVATE KEY-----";',
+  'const names = new Map([["-----BEGIN RSA PRIVATE KEY-----", rsa], ["-----END RSA PRIVATE KEY-----", rsa]]);',
+])('leaves %s alone', (text) => {
+  expect(redact(text)).toBe(text);
+  expect(redact(`  ${text}\n`.repeat(2))).toBe(`  ${text}\n`.repeat(2));
+});
+
+describe('configured secrets', () => {
+  const value = 'pä"ss/w+rd <&> 7';
+  const withSecret = createRedactor(new Map([['db', value]]));
+
+  test.each([
+    ['plain', value],
+    ['JSON', JSON.stringify(value).slice(1, -1)],
+    ['JSON of Go', 'pä\\"ss/w+rd \\u003c\\u0026\\u003e 7'],
+    ['JSON of Python', 'p\\u00e4\\"ss/w+rd <&> 7'],
+    ['JSON of PHP', 'pä\\"ss\\/w+rd <&> 7'],
+    ['a URL', encodeURIComponent(value)],
+    ['a URL in lower case', encodeURIComponent(value).replace(/%../g, (code) => code.toLowerCase())],
+    ['a form', new URLSearchParams({ a: value }).toString().slice(2)],
+  ])('as %s', (_, form) => {
+    expect(withSecret(`<${form}>`)).toBe('<[REDACTED:db]>');
+  });
+
+  test.each(['base64', 'base64url'] as const)('in %s, wherever the bytes around it put it', (encoding) => {
+    for (const before of ['', 'x', 'xy', 'xyz'])
+      for (const after of ['', 'x', 'xy']) {
+        const encoded = Buffer.from(`${before}${value}${after}`).toString(encoding);
+        const shown = withSecret(encoded);
+        expect(shown).toContain('[REDACTED:db]');
+        // At most the characters that hold bits of both.
+        expect(shown.replace('[REDACTED:db]', '').length).toBeLessThanOrEqual(before.length * 2 + after.length * 2 + 4);
+      }
+  });
+
+  test('short values are not searched', () => {
+    expect(
+      createRedactor(
+        new Map([
+          ['pin', '12345'],
+          ['empty', ''],
+          ['blank', '  \n '],
+        ]),
+      )('pin 12345   \n '),
+    ).toBe('pin 12345   \n ');
+    expect(createRedactor(new Map([['pin', '123456']]))('pin 123456')).toBe('pin [REDACTED:pin]');
+  });
+
+  test('a value with a newline at its end is found without it', () => {
+    expect(createRedactor(new Map([['a', 'abcdefgh\n']]))('x abcdefgh y')).toBe('x [REDACTED:a] y');
+  });
+
+  test('a random value is found in part, wrapped and cut', () => {
+    const secret = 'q7W3e9R1t5Y2u8I4o6P0a7S3d9F1g5H2j8K4l6Z0';
+    const redactSecret = createRedactor(new Map([['key', secret]]));
+    expect(redactSecret(secret.slice(0, 30))).toMatch(/^\[REDACTED:key\].{0,3}$/);
+    expect(redactSecret(secret.slice(11))).toMatch(/^.{0,3}\[REDACTED:key\]$/);
+    const wrapped = Buffer.from(`${'x'.repeat(40)}${secret.repeat(3)}`)
+      .toString('base64')
+      .replace(/.{76}/g, '$&\n');
+    const shown = redactSecret(wrapped).split('\n');
+    expect(shown).toHaveLength(3);
+    for (const line of shown) expect(line).toContain('[REDACTED:key]');
+  });
+
+  test('the lines of a key file are found one by one', () => {
+    const body =
+      randomBytes(1200)
+        .toString('base64')
+        .match(/.{1,64}/g) ?? [];
+    const file = ['-----BEGIN X-----', ...body, '-----END X-----'].join('\n');
+    const redactFile = createRedactor(new Map([['file', file]]));
+    const numbered = file.split('\n').map((line, index) => `${index + 1}\t${line}`);
+    expect(redactFile(file)).toBe('[REDACTED:file]');
+    for (const line of numbered.slice(1, -1)) expect(redactFile(line)).toMatch(/^\d+\t\[REDACTED:file\]$/);
+    expect(redactFile(numbered[0] ?? '')).toBe(numbered[0]);
+  });
+
+  test('of a long value that is not random, parts that others share stay', () => {
+    const url = `postgres://app:${'not-so-secret-'.repeat(4)}@db.internal:5432/app`;
+    const redactUrl = createRedactor(new Map([['url', url]]));
+    expect(redactUrl(`x ${url} y`)).toBe('x [REDACTED:url] y');
+    expect(redactUrl('host db.internal:5432/app')).toBe('host db.internal:5432/app');
+  });
+
+  test('one secret within another, side by side and overlapping', () => {
+    const nested = createRedactor(
+      new Map([
+        ['outer', 'abcdefghij'],
+        ['inner', 'cdefgh'],
+        ['next', 'hijklm'],
+      ]),
+    );
+    expect(nested('abcdefghij')).toBe('[REDACTED:outer]');
+    expect(nested('xcdefghx')).toBe('x[REDACTED:inner]x');
+    expect(nested('abcdefghijklm')).toBe('[REDACTED:outer]');
+    expect(nested('cdefghhijklm')).toBe('[REDACTED:inner][REDACTED:next]');
+  });
+
+  test('its own name comes before the shape it has', () => {
+    const token = fake('ghp_', alphanumerics.slice(0, 36));
+    const redactToken = createRedactor(new Map([['github', token]]));
+    expect(redactToken(`https://x:${token}@github.com GITHUB_TOKEN=${token}`)).toBe(
+      'https://[REDACTED:github]@github.com GITHUB_TOKEN=[REDACTED:github]',
+    );
+  });
+
+  test('no value of any kind gets through', () => {
+    const secret = fc.string({ unit: 'binary', minLength: 6, maxLength: 80 }).filter((text) => text.trim().length >= 6);
+    const around = fc.string({ maxLength: 20 });
+    fc.assert(
+      fc.property(secret, around, around, (text, before, after) => {
+        fc.pre(text.isWellFormed());
+        const redactText = createRedactor(new Map([['s', text]]));
+        for (const form of [
+          text,
+          encodeURIComponent(text),
+          JSON.stringify(text),
+          Buffer.from(text).toString('base64'),
+        ]) {
+          const shown = redactText(before + form + after);
+          expect(shown).toContain('[REDACTED:s]');
+          expect(shown).not.toContain(text.trim());
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+test('what is redacted stays as it is when redacted again', () => {
+  const lines = [
+    `DB_PASSWORD=${hex}`,
+    'redis://:pw@h',
+    `{"token":"${hex}"}`,
+    'Authorization: Bearer abc123def456',
+    `token: ${hex}`,
+  ];
+  const once = redact(lines.join('\n'));
+  expect(redact(once)).toBe(once);
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(redact(redact(text))).toBe(redact(text));
+    }),
+  );
+});
+
+describe('structured results', () => {
+  const withSecret = createRedactor(new Map([['db', 'hunter2!']]));
+
+  test('every string is redacted, no key', () => {
+    const value = { a: ['x hunter2!', 1, null, { 'hunter2!': 'hunter2!' }], b: true, c: undefined };
+    expect(redactDeep(value, withSecret)).toEqual({
+      a: ['x [REDACTED:db]', 1, null, { 'hunter2!': '[REDACTED:db]' }],
+      b: true,
+      c: undefined,
+    });
+    expect(value.a[0]).toBe('x hunter2!');
+  });
+
+  test('the same objects come back where nothing was secret', () => {
+    const clean = { list: ['a', Number.NaN, { deep: 'b' }] };
+    expect(redactDeep(clean, withSecret)).toBe(clean);
+    const mixed = { clean, dirty: 'hunter2!' };
+    expect(redactDeep(mixed, withSecret).clean).toBe(clean);
+  });
+
+  test('what is neither array nor plain object is left alone', () => {
+    const date = new Date();
+    const bytes = Buffer.from('hunter2!');
+    const value = { date, bytes, own: JSON.parse('{"__proto__":"hunter2!"}') };
+    const shown = redactDeep(value, withSecret);
+    expect(shown.date).toBe(date);
+    expect(shown.bytes).toBe(bytes);
+    expect(JSON.stringify(shown.own)).toBe('{"__proto__":"[REDACTED:db]"}');
+  });
+});
+
+const ordinary =
+  'The quick brown fox: jumps over = the lazy dog (see https://example.com/a?b=c) and "quoted": words.\n';
+
+test('a hundred kilobytes without secrets take less than a millisecond', () => {
+  const text = ordinary.repeat(1000).slice(0, 100_000);
+  const withSecrets = createRedactor(
+    new Map(Array.from({ length: 20 }, (_, index) => [`s${index}`, randomBytes(20).toString('hex')])),
+  );
+  expect(withSecrets(text)).toBe(text);
+  const tenTimes = () => {
+    for (let round = 0; round < 10; round++) withSecrets(text);
+  };
+  expect(leastCpuMs(tenTimes, 10)).toBeLessThan(10);
+});
+
+test.each([
+  ['token starts', 'sk-'],
+  ['anthropic starts', 'sk-ant-'],
+  ['jwt starts', 'eyJ-'],
+  ['jwt starts and a payload', `${'eyJ-'.repeat(1000)}.eyJ`],
+  ['slack starts', 'xoxb-'],
+  ['slack starts with digits', 'xoxb-1_'],
+  ['github starts', 'ghp_'],
+  ['aws starts', 'AKIA'],
+  ['hyphens', '-'],
+  ['key labels', 'PRIVATE KEY'],
+  ['begin marks', '-----BEGIN PRIVATE KEY-----'],
+  ['begin marks and lines', `-----BEGIN PRIVATE KEY-----\n${'A'.repeat(64)}\n`],
+  ['end marks and lines', `${'A'.repeat(64)}\n-----END PRIVATE KEY-----`],
+  ['begin marks, spaces', `-----BEGIN PRIVATE KEY-----\n${' '.repeat(500)}`],
+  ['url starts', 'a://'],
+  ['url users', 'a://b:c'],
+  ['url users and marks', 'a://b:c@?'],
+  ['colons', ':'],
+  ['equals signs', '='],
+  ['assignments', 'token='],
+  ['assignments of each other', 'token:'],
+  ['assignments with quotes', 'token="'],
+  ['assignments with two quotes', `token="token='`],
+  ['assignments with escapes', 'token=\\"\\'],
+  ['assignments of secrets', `token=${hex}:`],
+  ['headers', 'authorization:bearer '],
+  ['spaces', ' '],
+  ['spaces before signs', 'token        ='],
+  ['letters', 'a'],
+  ['letters beyond Latin', 'é–'],
+  ['parts of a secret', 'aaaaaaaa'],
+  ['a value', 'q7W3e9R1t5Y2u8I4'],
+])('a megabyte of %s takes little time', (_, piece) => {
+  const hostile = createRedactor(
+    new Map([
+      ['a', 'a'.repeat(40)],
+      ['q', 'q7W3e9R1t5Y2u8I4o6P0a7S3d9F1g5H2j8K4l6Z0'],
+    ]),
+  );
+  const text = piece.repeat(Math.ceil(1024 ** 2 / piece.length));
+  expect(leastCpuMs(() => hostile(text))).toBeLessThan(200);
+});
+
+test('half a megabyte of one thing, then half of another', () => {
+  const halves = ['sk-', '-', 'eyJ-', '.eyJ', 'token:'].map((piece) => piece.repeat((512 * 1024) / piece.length));
+  for (const first of halves)
+    for (const second of halves) expect(leastCpuMs(() => redact(first + second), 2)).toBeLessThan(200);
+});

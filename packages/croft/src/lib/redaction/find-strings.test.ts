@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createStringFinder } from './find-strings.ts';
+
+function coverage(places: { needle: string; start: number }[]): Set<number> {
+  return new Set(places.flatMap(({ needle, start }) => Array.from(needle, (_, index) => start + index)));
+}
+
+function findNaively(needles: string[], text: string) {
+  return needles.flatMap((needle) =>
+    [...text].flatMap((_, start) => (text.startsWith(needle, start) ? [{ needle, start }] : [])),
+  );
+}
+
+function find(needles: string[], text: string) {
+  const places: { needle: string; start: number }[] = [];
+  createStringFinder(needles)(text, (needle, start) => places.push({ needle, start }));
+  return places;
+}
+
+const unit = fc.constantFrom('a', 'b', 'c', 'é', '漢');
+const needles = fc.array(fc.string({ unit, minLength: 3, maxLength: 20 }), { maxLength: 8 });
+
+test('finds what a naive search finds, and nothing else', () => {
+  const text = fc.string({ unit, maxLength: 200 });
+  fc.assert(
+    fc.property(
+      needles,
+      fc.array(
+        fc.oneof(
+          text,
+          needles.map((list) => list.join('')),
+        ),
+      ),
+      (list, parts) => {
+        const whole = [...parts, ...list, ...list].join('');
+        const places = find(list, whole);
+        for (const { needle, start } of places) expect(whole.startsWith(needle, start)).toBe(true);
+        expect(coverage(places)).toEqual(coverage(findNaively(list, whole)));
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+test.each([
+  ['nothing to find', [], 'abc', []],
+  ['too short to be found', ['ab'], 'ab', []],
+  ['longer than the text', ['abcd'], 'abc', []],
+  ['the whole text', ['abc'], 'abc', [{ needle: 'abc', start: 0 }]],
+  ['the longest of several at one place', ['abc', 'abcd'], 'xabcd', [{ needle: 'abcd', start: 1 }]],
+  [
+    'overlapping places',
+    ['aba'],
+    'ababa',
+    [
+      { needle: 'aba', start: 0 },
+      { needle: 'aba', start: 2 },
+    ],
+  ],
+])('%s', (_, list, text, places) => {
+  expect(find(list, text)).toEqual(places);
+});

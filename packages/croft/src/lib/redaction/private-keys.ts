@@ -1,0 +1,99 @@
+import type { Span } from './spans.ts';
+
+interface Mark {
+  readonly isBegin: boolean;
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Line {
+  readonly start: number;
+  readonly end: number;
+  readonly kind: 'full' | 'short' | 'head' | 'other';
+}
+
+const name = 'pem-private-key';
+const label = 'PRIVATE KEY';
+
+/** `-----BEGIN ` and a word or two, such as `RSA`, `OPENSSH` or `ENCRYPTED`. */
+const maxHeadChars = 64;
+/** More than the longest key in use has. */
+const maxKeyChars = 16_384;
+const maxLineChars = 160;
+
+/**
+ * Private keys in PEM, as they are and inside quotes, comments or numbered lines; and key material of which the first
+ * or the last line is cut off. A program that only names the two marks is left alone.
+ */
+export function findPrivateKeys(text: string, found: Span[]): void {
+  const marks = findMarks(text);
+  for (const [index, mark] of marks.entries()) {
+    const previous = marks[index - 1];
+    const next = marks[index + 1];
+    if (mark.isBegin && next && isWholeKey(text, mark, next)) found.push({ start: mark.start, end: next.end, name });
+    else if (mark.isBegin) findMaterialAfter(text, mark, next?.start ?? text.length, found);
+    else if (!previous?.isBegin) findMaterialBefore(text, mark, previous?.end ?? 0, found);
+  }
+}
+
+function findMarks(text: string): Mark[] {
+  const marks: Mark[] = [];
+  for (let at = text.indexOf(label); at >= 0; at = text.indexOf(label, at + label.length)) {
+    const labelEnd = at + label.length;
+    const [tail] = /^(?: BLOCK)?-----/.exec(text.slice(labelEnd, labelEnd + 11)) ?? [];
+    if (tail === undefined) continue;
+    const head = /-----(BEGIN|END) (?:[A-Z]{1,20} ){0,2}$/.exec(text.slice(Math.max(0, at - maxHeadChars), at));
+    if (head) marks.push({ isBegin: head[1] === 'BEGIN', start: at - head[0].length, end: labelEnd + tail.length });
+  }
+  return marks;
+}
+
+/** No code between the marks, and something that can be a key. */
+function isWholeKey(text: string, begin: Mark, end: Mark): boolean {
+  const body = text.slice(begin.end, end.start);
+  if (end.isBegin || /[(){}[\];<>$`]/.test(body)) return false;
+  return /[A-Za-z0-9+/]{16}/.test(body) || /^[\w+/=.\s\\]*$/.test(body);
+}
+
+function findMaterialAfter(text: string, { start, end }: Mark, limit: number, found: Span[]): void {
+  const lines = toLines(text, end, Math.min(limit, end + maxKeyChars)).slice(1);
+  const firstFull = lines.findIndex(({ kind }) => kind !== 'head');
+  const last = lastOfMaterial(lines.slice(Math.max(0, firstFull)));
+  if (last) found.push({ start, end: last.end, name });
+}
+
+/** From the end of the key back: its short last line, its full lines, and perhaps one that is cut. */
+function findMaterialBefore(text: string, { start, end }: Mark, limit: number, found: Span[]): void {
+  const lines = toLines(text, Math.max(limit, start - maxKeyChars), start)
+    .reverse()
+    .slice(1);
+  const first = lastOfMaterial(lines[0]?.kind === 'short' ? lines.slice(1) : lines);
+  if (first) found.push({ start: first.start, end, name });
+}
+
+/** Of full lines from the first on, and one short line after them. */
+function lastOfMaterial(lines: readonly Line[]): Line | undefined {
+  const broken = lines.findIndex(({ kind }) => kind !== 'full');
+  const count = broken < 0 ? lines.length : broken;
+  return count > 0 && lines[count]?.kind === 'short' ? lines[count] : lines[count - 1];
+}
+
+/** Lines end at a newline, or at one that is escaped in a string. */
+function toLines(text: string, from: number, to: number): Line[] {
+  const part = text.slice(from, to);
+  const lines: Line[] = [];
+  let start = 0;
+  for (const { 0: separator, index } of [...part.matchAll(/\r?\n|\\r\\n|\\n/g), { 0: '', index: part.length }]) {
+    lines.push({ start: from + start, end: from + index, kind: kindOf(part.slice(start, index)) });
+    start = index + separator.length;
+  }
+  return lines;
+}
+
+function kindOf(line: string): Line['kind'] {
+  if (line.length > maxLineChars) return 'other';
+  const bare = line.replace(/^[ \t]*(?:\d{1,7}[:\t→|-])?[ \t"'#*>+|]*/, '').replace(/[ \t"',+\\]+$/, '');
+  if (/^[A-Za-z0-9+/]{40,80}={0,2}$/.test(bare)) return 'full';
+  if (/^[A-Za-z0-9+/]{1,40}={0,2}$/.test(bare) && /[0-9+/=]|[a-z][A-Z]/.test(bare)) return 'short';
+  return bare === '' || /^[A-Z][\w-]{1,30}: /.test(bare) ? 'head' : 'other';
+}

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { findRefusedCommand } from '../core/command-guard.ts';
+import { count } from '../core/count.ts';
+import { rejected, renderResult, startCommand, toResult, within } from '../core/run-command.ts';
+import { defineTool, type ToolContext } from '../core/tool.ts';
+
+const input = z.object({
+  command: z.string().min(1).describe('Command line for bash, run in the workspace'),
+  description: z.string().optional().describe('What it is for, in a few words'),
+  timeout: count({ fallback: 120, max: 600 }).describe('Seconds it may take (120, at most 600)'),
+  run_in_background: z.boolean().default(false).describe('Answer at once with a shell_id; see bash_output'),
+  on_timeout: z
+    .enum(['kill', 'background'])
+    .default('kill')
+    .describe('When time runs out: end it, or let it go on in the background'),
+  secrets: z.array(z.string()).default([]).describe('Names of secrets to put in its environment, for this call only'),
+});
+type Input = z.output<typeof input>;
+
+export const bash = defineTool({
+  name: 'bash',
+  aliases: ['Bash', 'Shell'],
+  title: 'Run a command',
+  description:
+    'Run a command line in the workspace’s sandbox. Calls share /tmp, the network of the sandbox and what runs in the ' +
+    'background. A failed command or one that ran out of time answers what it printed and how it ended.',
+  access: 'execute',
+  reach: 'one',
+  input,
+  output: z.object({
+    output: z.string(),
+    exitCode: z.int().nullable(),
+    signal: z.string().nullable(),
+    timedOut: z.boolean(),
+    durationMs: z.number(),
+    truncated: z.boolean(),
+    shell_id: z.string().optional().describe('Of a command that goes on in the background'),
+    denials: z
+      .array(z.object({ layer: z.string(), rule: z.string(), target: z.string(), next: z.string() }))
+      .describe('What the fence refused while it ran'),
+  }),
+  async run(call, context) {
+    const refused = findRefusedCommand(call.command);
+    if (refused !== undefined) throw rejected(refused);
+    const environment = context.secrets.environment(context.workspace.name, call.secrets);
+    return call.run_in_background
+      ? startInBackground(call, environment, context)
+      : runInForeground(call, environment, context);
+  },
+});
+
+type Environment = Readonly<Record<string, string>>;
+
+async function runInForeground(call: Input, environment: Environment, { session, workspace, signal }: ToolContext) {
+  return session.sandboxes.use(workspace.name, async (sandbox) => {
+    signal.throwIfAborted();
+    const timeoutMs = call.timeout * 1000;
+    // A command that may go on in the background must outlive this call.
+    const ended = new AbortController();
+    const stop = () => ended.abort();
+    signal.addEventListener('abort', stop, { once: true });
+    const started = startCommand(sandbox, {
+      argv: ['bash', '-c', call.command],
+      isMerged: true,
+      environment,
+      signal: ended.signal,
+    });
+    const exit = await within(started.ended, timeoutMs).finally(() => signal.removeEventListener('abort', stop));
+    if (!exit && call.on_timeout === 'background') {
+      const shell = session.shells.adopt(started, workspace.name, call.command);
+      void session.sandboxes.use(workspace.name, () => started.ended).catch(() => {});
+      return background(shell.id, call.command, started.all.toText());
+    }
+    if (!exit) started.running.kill();
+    const result = toResult(started, exit ?? (await started.ended), sandbox.takeDenials(), !exit);
+    const { stdout: _, stderr: __, ...structured } = result;
+    return { text: renderResult(result, timeoutMs), structured: { ...structured, denials: [...result.denials] } };
+  });
+}
+
+async function startInBackground(call: Input, environment: Environment, { session, workspace }: ToolContext) {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  // Keeps the sandbox open until it ends.
+  void session.sandboxes
+    .use(workspace.name, async (sandbox) => {
+      const shell = session.shells.start(sandbox, workspace.name, call.command, {
+        argv: ['bash', '-c', call.command],
+        isMerged: true,
+        environment,
+        hasInput: true,
+        signal: new AbortController().signal,
+      });
+      resolve(shell.id);
+      await shell.ended;
+    })
+    .catch(reject);
+  return background(await promise, call.command, '');
+}
+
+function background(id: string, command: string, output: string) {
+  return {
+    text: `${output}shell_id: ${id}\nstarted in background: ${command}\n`,
+    structured: {
+      output,
+      exitCode: null,
+      signal: null,
+      timedOut: false,
+      durationMs: 0,
+      truncated: false,
+      shell_id: id,
+      denials: [],
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { count } from '../core/count.ts';
+import { renderResult, runCommand } from '../core/run-command.ts';
+import { defineTool } from '../core/tool.ts';
+
+export const runProgram = defineTool({
+  name: 'run_command',
+  aliases: ['shell-run', 'RunCommand'],
+  argumentAliases: { timeoutMs: 'timeout_ms' },
+  title: 'Run a program',
+  description: 'Run a program by its arguments, without a shell: nothing in them is expanded or split.',
+  access: 'execute',
+  reach: 'one',
+  input: z.object({
+    cmd: z.string().min(1).describe('Program, by name or path'),
+    args: z.array(z.string()).default([]).describe('Its arguments, each as it is'),
+    timeout_ms: count({ fallback: 60_000, max: 600_000 }).describe('Milliseconds it may take (60000)'),
+    secrets: z.array(z.string()).default([]).describe('Names of secrets to put in its environment, for this call only'),
+  }),
+  output: z.object({
+    stdout: z.string(),
+    stderr: z.string(),
+    exitCode: z.int().nullable(),
+    signal: z.string().nullable(),
+    timedOut: z.boolean(),
+    durationMs: z.number(),
+    truncated: z.boolean(),
+    denials: z.array(z.object({ layer: z.string(), rule: z.string(), target: z.string(), next: z.string() })),
+  }),
+  async run({ cmd, args, timeout_ms: timeoutMs, secrets }, { session, workspace, signal, secrets: store }) {
+    const environment = store.environment(workspace.name, secrets);
+    const result = await session.sandboxes.use(workspace.name, (sandbox) =>
+      runCommand(sandbox, { argv: [cmd, ...args], timeoutMs, signal, environment }),
+    );
+    const { output: _, ...structured } = result;
+    return { text: renderResult(result, timeoutMs, cmd), structured: { ...structured, denials: [...result.denials] } };
+  },
+});
