@@ -1,1 +1,2 @@
+export { exec } from './exec.ts';
 export { files } from './files.ts';
