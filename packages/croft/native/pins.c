@@ -195,9 +195,11 @@ int pins_place(const char *root) {
   int top = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0 || top < 0 || search(directory, path, 0, 0) != 0) return -1;
   qsort(pins, (size_t)pin_count, sizeof *pins, by_path);
+  const char *last = "";
   for (int i = 0; i < pin_count; i++) {
-    /* One that went away meanwhile needs no holding. */
-    if (place(top, pins[i], i > 0 ? pins[i - 1] : "") != 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP) return -1;
+    if (place(top, pins[i], last) == 0) last = pins[i];
+    /* One that went away meanwhile needs no holding; what it shares with the next is held again then. */
+    else if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP) return -1;
   }
   close(top);
   return 0;
