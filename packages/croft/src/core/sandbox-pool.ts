@@ -13,7 +13,7 @@ export function createSandboxPool({ idleMs, open }: SandboxPoolOptions) {
   const entries = new Map<string, Entry>();
   let isClosed = false;
 
-  return { get, use, close };
+  return { use, close };
 
   /** The sandbox of a workspace, kept open while `work` is under way. */
   async function use<T>(workspace: string, work: (sandbox: Sandbox) => Promise<T>): Promise<T> {
@@ -26,10 +26,6 @@ export function createSandboxPool({ idleMs, open }: SandboxPoolOptions) {
       entry.users -= 1;
       if (entry.users === 0) startTimer(workspace, entry);
     }
-  }
-
-  function get(workspace: string): Promise<Sandbox> | undefined {
-    return entries.get(workspace)?.sandbox;
   }
 
   async function close(): Promise<void> {
