@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { NetworkPolicy } from './network-policy.ts';
 
 /** A program to run, by argv and never as a shell string. */
 export interface CommandSpec {
@@ -48,9 +49,11 @@ export interface Running {
 
 /** What was refused at the fence, for the program's caller: `E_SANDBOX_VIOLATION` without an exception. */
 export interface Denial {
-  readonly layer: 'limit';
+  readonly layer: 'file' | 'limit' | 'network' | 'system-call';
   readonly rule: string;
+  /** What the program wanted: a path, a host, a call, more than there is. */
   readonly target: string;
+  /** What whoever reads this can do about it. */
   readonly next: string;
 }
 
@@ -82,9 +85,6 @@ export interface SandboxLimits {
   readonly diskBytes: number;
 }
 
-/** Nothing but loopback, or the network of this machine. */
-export type NetworkPolicy = { readonly mode: 'deny-all' } | { readonly mode: 'allow-all' };
-
 export interface SandboxSpec {
   /** The workspace's directory, open for as long as the workspace is: a name could come to mean another one. */
   readonly directory: number;
@@ -93,6 +93,8 @@ export interface SandboxSpec {
   readonly network: NetworkPolicy;
   /** Further directories that may be read. */
   readonly readable: readonly string[];
+  /** Of this machine, for the package caches of this workspace alone. Left out: they go with the sandbox. */
+  readonly cacheDirectory?: string | undefined;
 }
 
 /** Code that opens sandboxes of one kind. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { parse } from './parse.ts';
+import type { Denial } from './sandbox.ts';
 import type { Secrets } from './secrets.ts';
 import type { Session } from './session.ts';
 import type { Workspace } from './workspace.ts';
@@ -30,6 +31,8 @@ export interface ToolResult<Output = Record<string, unknown>> {
   /** For programs: what `output` describes. */
   readonly structured: Output;
   readonly image?: Image;
+  /** What the fence refused meanwhile. The toolbox tells of each as a violation. */
+  readonly denials?: readonly Denial[];
 }
 
 export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> {

@@ -53,9 +53,11 @@ export function createToolbox({ tools, allowed, workspaces, secrets, emit }: Too
     const startedAt = performance.now();
     const about = () => ({ tool: name, workspace: nameOf(workspaceHint(rawInput)), session: session.id });
     const ended = () => ({ ...about(), duration_ms: elapsed(startedAt) });
-    emit('lifecycle.tool.call', () => ({ ...about(), arguments: summarize(rawInput) }));
+    emit('lifecycle.tool.call', () => ({ ...about(), arguments: redactDeep(summarize(rawInput), secrets.redact) }));
     try {
-      const result = await pass(name, rawInput, session, call);
+      const { denials = [], ...result } = await pass(name, rawInput, session, call);
+      for (const denial of denials)
+        emit('lifecycle.sandbox.violation', () => ({ ...about(), ...redactDeep({ ...denial }, secrets.redact) }));
       emit('lifecycle.tool.result', () => ({ ...ended(), is_error: false }));
       return result;
     } catch (thrown) {

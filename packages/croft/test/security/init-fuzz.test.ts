@@ -14,7 +14,7 @@ import {
   fromInit,
   type StartRequest,
   toInit,
-} from '../../src/providers/bubblewrap/frames.ts';
+} from '../../src/init/frames.ts';
 import { makeDirectory } from '../harness.ts';
 
 /** In a process namespace of its own: an init that loses a keeper ends everything that is not below another one. */

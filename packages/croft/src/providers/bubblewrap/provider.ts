@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Duplex, Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import type { Denial, Provider, Sandbox, SandboxLimits, SandboxSpec } from '../../core/sandbox.ts';
+import { createInitFinder } from '../../init/binary.ts';
+import { connectInit } from '../../init/client.ts';
 import { findGroups, type Group } from '../../lib/cgroup.ts';
 import { findProgram } from '../../lib/find-program.ts';
 import { type ChildProcess, killGroup, spawnProgram } from '../../lib/spawn.ts';
 import { ownerOf } from '../../lib/workspace-owner.ts';
 import { home, initPath, toFence } from './fence.ts';
-import { createInitFinder } from './init-binary.ts';
-import { connectInit } from './init-client.ts';
 import { findToolchains, type Toolchains } from './toolchains.ts';
 
 export interface BubblewrapOptions {
@@ -21,11 +21,19 @@ export interface BubblewrapOptions {
 const goneWithinMs = 5000;
 const enterWithinMs = 10_000;
 
+/** What a sandbox is made of, so that a test can take one away and see what it held. */
+export interface BubblewrapParts {
+  readonly findInit: () => string;
+  readonly toFence: typeof toFence;
+  readonly groups: ReturnType<typeof findGroups>;
+}
+
+const wholeParts = (): BubblewrapParts => ({ findInit: createInitFinder(), toFence, groups: findGroups() });
+
 /** Sandboxes on this machine by Linux namespaces, each with a small init that starts commands in it. */
-export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions): Provider {
+export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions, parts = wholeParts()): Provider {
   const toolchains = findToolchains(path, operatorHome);
-  const groups = findGroups();
-  const findInit = createInitFinder();
+  const { groups } = parts;
   return {
     name: 'bubblewrap',
     async open(spec) {
@@ -33,7 +41,8 @@ export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions
       if (!program) throw unavailable('bubblewrap (bwrap) is not installed');
       const group = 'create' in groups ? groups.create(`sandbox-${randomUUID()}`, spec.limits) : undefined;
       try {
-        return await openSandbox({ program, binary: findInit(), spec, toolchains, group });
+        const fence = parts.toFence({ spec, toolchains, init: parts.findInit() });
+        return await openSandbox({ program, fence, spec, toolchains, group });
       } catch (thrown) {
         await group?.remove();
         throw thrown;
@@ -44,14 +53,13 @@ export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions
 
 interface OpenOptions {
   readonly program: string;
-  readonly binary: string;
+  readonly fence: readonly string[];
   readonly spec: SandboxSpec;
   readonly toolchains: Toolchains;
   readonly group: Group | undefined;
 }
 
-async function openSandbox({ program, binary, spec, toolchains, group }: OpenOptions): Promise<Sandbox> {
-  const fence = toFence({ spec, toolchains, init: binary });
+async function openSandbox({ program, fence, spec, toolchains, group }: OpenOptions): Promise<Sandbox> {
   const child = spawnProgram(
     [program, '--info-fd', '4', '--block-fd', '5', ...fence, '--', initPath, spec.workspacePath],
     {

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '@croft/protocol';
-import { sha256 } from '../../lib/sha256.ts';
+import { sha256 } from '../lib/sha256.ts';
 
-const native = join(import.meta.dirname, '../../../native');
+const native = join(import.meta.dirname, '../../native');
 
 /** Where set-up puts what it compiled, and what it must still be. */
 export const initBinary = join(native, 'build/croft-init');

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { dropHopByHop, valuesOf } from './headers.ts';
+
+test('drops what is for this hop, in any case, and keeps the rest as it came, twice if it came twice', () => {
+  const kept = ['Accept', '*/*', 'Set-Cookie', 'a=1', 'set-cookie', 'b=2', 'Content-Length', '3'];
+  const dropped = [
+    ...[
+      'Connection',
+      'keep-alive, X-Mine',
+      'x-mine',
+      '1',
+      'Keep-Alive',
+      'timeout=5',
+      'TE',
+      'trailers',
+      'Upgrade',
+      'h2c',
+    ],
+    ...['Proxy-Authorization', 'Basic c2VjcmV0', 'Proxy-Connection', 'close', 'Proxy-Anything', '1', 'Trailer', 'x'],
+    ...['Transfer-Encoding', 'chunked', 'Expect', '100-continue'],
+  ];
+  expect(dropHopByHop([...dropped, ...kept])).toEqual(kept);
+});
+
+test('the length of a body cannot be named away', () => {
+  expect(dropHopByHop(['Connection', 'close, Content-Length', 'Content-Length', '3'])).toEqual(['Content-Length', '3']);
+});
+
+test('finds every value of a header', () => {
+  expect(valuesOf(['Host', 'a', 'X', 'y', 'hOST', 'b'], 'host')).toEqual(['a', 'b']);
+});
