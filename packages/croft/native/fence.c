@@ -8,6 +8,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -31,6 +32,7 @@
 
 static struct sock_filter program[MAX_INSTRUCTIONS];
 static unsigned short length;
+static int is_listening;
 
 static void emit(unsigned short code, unsigned int k, unsigned char yes, unsigned char no) {
   if (length < MAX_INSTRUCTIONS) program[length++] = (struct sock_filter){code, yes, no, k};
@@ -47,8 +49,20 @@ static void answer(unsigned int action) { emit(BPF_RET | BPF_K, action, 0, 0); }
 
 static void refuse(int error) { answer(SECCOMP_RET_ERRNO | ((unsigned)error & SECCOMP_RET_DATA)); }
 
+/* Refused too, but by the init, which tells of it. */
+static void refuse_aloud(int error) {
+  if (is_listening) answer(SECCOMP_RET_USER_NOTIF);
+  else refuse(error);
+}
+
 /* Each rule begins and ends with the call's number loaded. */
 static void deny(int call, int error) {
+  emit(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1);
+  refuse_aloud(error);
+}
+
+/* For what programs try and do without. */
+static void deny_quietly(int call, int error) {
   emit(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1);
   refuse(error);
 }
@@ -58,7 +72,7 @@ static void deny_bits(int call, int argument, unsigned int mask, int error) {
   emit(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 4);
   load_argument(argument);
   emit(BPF_JMP | BPF_JSET | BPF_K, mask, 0, 1);
-  refuse(error);
+  refuse_aloud(error);
   load_number();
 }
 
@@ -66,7 +80,7 @@ static void deny_value(int call, int argument, unsigned int value, int error) {
   emit(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 4);
   load_argument(argument);
   emit(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
-  refuse(error);
+  refuse_aloud(error);
   load_number();
 }
 
@@ -77,7 +91,7 @@ static void deny_set_id_open(int call, int flags, int mode) {
   emit(BPF_JMP | BPF_JSET | BPF_K, O_CREAT | (O_TMPFILE & ~O_DIRECTORY), 0, 3);
   load_argument(mode);
   emit(BPF_JMP | BPF_JSET | BPF_K, SET_ID, 0, 1);
-  refuse(EPERM);
+  refuse_aloud(EPERM);
   load_number();
 }
 
@@ -88,34 +102,63 @@ static void allow_only_common_sockets(int call) {
   emit(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, (unsigned char)(count + 3));
   load_argument(0);
   for (unsigned char i = 0; i < count; i++) emit(BPF_JMP | BPF_JEQ | BPF_K, families[i], (unsigned char)(count - i), 0);
-  refuse(EAFNOSUPPORT);
+  refuse_aloud(EAFNOSUPPORT);
   load_number();
 }
 
 #define CALL(name) __NR_##name
+#define FORBID(name) {__NR_##name, EPERM, #name}
 
-static const int forbidden[] = {
+/* What is refused, with the error that programs get for it. */
+struct refused {
+  int call, error;
+  const char *name;
+};
+
+static const struct refused forbidden[] = {
     /* the mount family and other ways to another view of the system */
-    CALL(mount), CALL(umount2), CALL(pivot_root), CALL(chroot), CALL(setns), CALL(unshare),
-    428 /* open_tree */, 429 /* move_mount */, 430 /* fsopen */, 431 /* fsconfig */, 432 /* fsmount */,
-    433 /* fspick */, 442 /* mount_setattr */, 457 /* statmount */, 458 /* listmount */,
-    CALL(open_by_handle_at), CALL(name_to_handle_at), CALL(quotactl), 443 /* quotactl_fd */,
+    FORBID(mount), FORBID(umount2), FORBID(pivot_root), FORBID(chroot), FORBID(setns), FORBID(unshare),
+    {428, EPERM, "open_tree"}, {429, EPERM, "move_mount"}, {430, EPERM, "fsopen"}, {431, EPERM, "fsconfig"},
+    {432, EPERM, "fsmount"}, {433, EPERM, "fspick"}, {442, EPERM, "mount_setattr"}, {457, EPERM, "statmount"},
+    {458, EPERM, "listmount"}, {467, EPERM, "open_tree_attr"}, FORBID(open_by_handle_at), FORBID(name_to_handle_at),
+    FORBID(quotactl), {443, EPERM, "quotactl_fd"},
     /* other processes' memory and handles */
-    CALL(process_vm_readv), CALL(process_vm_writev), 438 /* pidfd_getfd */, CALL(kcmp), 440 /* process_madvise */,
-    CALL(move_pages), CALL(migrate_pages),
+    FORBID(process_vm_readv), FORBID(process_vm_writev), {438, EPERM, "pidfd_getfd"}, FORBID(kcmp),
+    {440, EPERM, "process_madvise"}, FORBID(move_pages), FORBID(migrate_pages),
     /* kernel surface that has been a way out before */
-    CALL(bpf), CALL(perf_event_open), CALL(userfaultfd), CALL(keyctl), CALL(add_key), CALL(request_key),
-    425 /* io_uring_setup */, 426 /* io_uring_enter */, 427 /* io_uring_register */, CALL(fanotify_init),
-    CALL(kexec_load), CALL(init_module), CALL(finit_module), CALL(delete_module), 447 /* memfd_secret */,
-    CALL(syslog), CALL(acct), CALL(lookup_dcookie), CALL(nfsservctl),
+    FORBID(bpf), FORBID(perf_event_open), FORBID(userfaultfd), FORBID(keyctl), FORBID(add_key), FORBID(request_key),
+    FORBID(fanotify_init), FORBID(kexec_load), FORBID(init_module), FORBID(finit_module), FORBID(delete_module),
+    {447, EPERM, "memfd_secret"}, FORBID(syslog), FORBID(acct), FORBID(lookup_dcookie), FORBID(nfsservctl),
     /* the machine itself */
-    CALL(reboot), CALL(swapon), CALL(swapoff), CALL(settimeofday), CALL(clock_settime), CALL(clock_adjtime),
-    CALL(adjtimex), CALL(sethostname), CALL(setdomainname), CALL(vhangup),
+    FORBID(reboot), FORBID(swapon), FORBID(swapoff), FORBID(settimeofday), FORBID(clock_settime),
+    FORBID(clock_adjtime), FORBID(adjtimex), FORBID(sethostname), FORBID(setdomainname), FORBID(vhangup),
 #if defined(__x86_64__)
-    CALL(kexec_file_load), CALL(iopl), CALL(ioperm), CALL(uselib), CALL(modify_ldt), CALL(_sysctl), CALL(sysfs),
-    CALL(ustat),
+    FORBID(kexec_file_load), FORBID(iopl), FORBID(ioperm), FORBID(uselib), FORBID(modify_ldt), FORBID(_sysctl),
+    FORBID(sysfs), FORBID(ustat),
 #endif
 };
+
+/* What is refused by its arguments. */
+static const struct refused conditional[] = {
+    {CALL(clone), EPERM, "clone into a namespace"},
+    {CALL(ptrace), EPERM, "ptrace of another process"},
+    {CALL(ioctl), EPERM, "ioctl that types into a terminal"},
+    {CALL(socket), EAFNOSUPPORT, "socket of an unusual family"},
+    {CALL(socketpair), EAFNOSUPPORT, "socket of an unusual family"},
+    {CALL(fchmod), EPERM, "chmod to set-id"},
+    {CALL(fchmodat), EPERM, "chmod to set-id"},
+    {452 /* fchmodat2 */, EPERM, "chmod to set-id"},
+    {CALL(mknodat), EPERM, "a set-id file"},
+    {CALL(openat), EPERM, "a set-id file"},
+#if defined(__x86_64__)
+    {CALL(chmod), EPERM, "chmod to set-id"},
+    {CALL(mknod), EPERM, "a set-id file"},
+    {CALL(creat), EPERM, "a set-id file"},
+    {CALL(open), EPERM, "a set-id file"},
+#endif
+};
+
+#define COUNT(table) (sizeof table / sizeof *table)
 
 static void judge_arch(void) {
   load_word(offsetof(struct seccomp_data, arch));
@@ -130,11 +173,15 @@ static void judge_arch(void) {
 }
 
 static void build(void) {
+  length = 0;
   judge_arch();
-  for (unsigned i = 0; i < sizeof forbidden / sizeof *forbidden; i++) deny(forbidden[i], EPERM);
+  for (unsigned i = 0; i < COUNT(forbidden); i++) deny(forbidden[i].call, forbidden[i].error);
   /* Its flags are behind a pointer; libraries fall back to clone, whose are not. */
-  deny(435 /* clone3 */, ENOSYS);
-  deny(437 /* openat2 */, ENOSYS);
+  deny_quietly(435 /* clone3 */, ENOSYS);
+  deny_quietly(437 /* openat2 */, ENOSYS);
+  deny_quietly(425 /* io_uring_setup */, EPERM);
+  deny_quietly(426 /* io_uring_enter */, EPERM);
+  deny_quietly(427 /* io_uring_register */, EPERM);
   deny_bits(CALL(clone), 0, NAMESPACES, EPERM);
   deny_value(CALL(ptrace), 0, PTRACE_ATTACH, EPERM);
   deny_value(CALL(ptrace), 0, PTRACE_SEIZE, EPERM);
@@ -156,10 +203,43 @@ static void build(void) {
   answer(SECCOMP_RET_ALLOW);
 }
 
-int fence_load(void) {
+static int load(int listening) {
+  is_listening = listening;
   build();
   if (length >= MAX_INSTRUCTIONS) return errno = E2BIG, -1;
   struct sock_fprog filter = {length, program};
+  return (int)syscall(CALL(seccomp), SECCOMP_SET_MODE_FILTER, listening ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0, &filter);
+}
+
+int fence_load(int *listener) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-  return (int)syscall(CALL(seccomp), SECCOMP_SET_MODE_FILTER, 0, &filter);
+  *listener = load(1);
+  if (*listener >= 0) return 0;
+  /* An old kernel, or a host that listens itself: what is refused stays refused, in silence. */
+  return load(0);
+}
+
+static const struct refused *find_refused(int call) {
+  for (unsigned i = 0; i < COUNT(forbidden); i++)
+    if (forbidden[i].call == call) return &forbidden[i];
+  for (unsigned i = 0; i < COUNT(conditional); i++)
+    if (conditional[i].call == call) return &conditional[i];
+  return NULL;
+}
+
+const char *fence_refuse(int listener) {
+  /* Kernels grow these, and want what they know filled with zeros. */
+  static union {
+    struct seccomp_notif notification;
+    struct seccomp_notif_resp response;
+    char room[512];
+  } asked, answered;
+  memset(&asked, 0, sizeof asked);
+  memset(&answered, 0, sizeof answered);
+  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked) != 0) return NULL;
+  const struct refused *refused = find_refused(asked.notification.data.nr);
+  answered.response.id = asked.notification.id;
+  answered.response.error = -(refused != NULL ? refused->error : EPERM);
+  ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answered);
+  return refused != NULL ? refused->name : "a system call";
 }

@@ -2,7 +2,11 @@
 #ifndef CROFT_FENCE_H
 #define CROFT_FENCE_H
 
-/* 0, or -1 with errno. Needs no privilege: sets no_new_privs first. */
-int fence_load(void);
+/* 0, or -1 with errno. Needs no privilege: sets no_new_privs first. `listener` becomes readable when a call waits to be
+   refused, or is -1 where the kernel refuses by itself. */
+int fence_load(int *listener);
+
+/* Refuses the call that waits. Its name, or NULL if whoever made it is gone. */
+const char *fence_refuse(int listener);
 
 #endif

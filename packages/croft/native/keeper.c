@@ -158,10 +158,11 @@ static pid_t parent_of(pid_t pid) {
 }
 
 static int is_below(pid_t pid, pid_t keeper, int (*is_keeper)(pid_t)) {
+  const pid_t init = getpid();
   for (int depth = 0; depth < 4096 && pid > 1; depth++) {
     if (keeper == 0 && is_keeper(pid)) return 0;
     pid_t parent = parent_of(pid);
-    if (keeper != 0 ? parent == keeper : parent == 1) return 1;
+    if (keeper != 0 ? parent == keeper : parent == init) return 1;
     pid = parent;
   }
   return 0;
@@ -181,8 +182,6 @@ static int signal_below(pid_t keeper, int (*is_keeper)(pid_t), int number) {
 }
 
 void keeper_kill(pid_t keeper, int (*is_keeper)(pid_t)) {
-  /* Only in a namespace of our own are orphans ours to judge. */
-  if (keeper == 0 && getpid() != 1) return;
   /* What is stopped cannot fork: once a round finds no more than the last one, all of it is. */
   for (int round = 0, last = -1; round < 64; round++) {
     int found = signal_below(keeper, is_keeper, SIGSTOP);

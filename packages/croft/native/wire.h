@@ -1,12 +1,12 @@
-/* The frames between the server and the init of a sandbox. packages/croft/src/providers/bubblewrap/frames.ts is
-   the other side. All numbers are little endian, as every machine this runs on. */
+/* The frames between the server and the init of a sandbox. packages/croft/src/init/frames.ts is the other
+   side. All numbers are little endian, as every machine this runs on. */
 #ifndef CROFT_WIRE_H
 #define CROFT_WIRE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 1
+#define WIRE_VERSION 2
 #define MAX_PAYLOAD (1024 * 1024)
 
 enum {
@@ -25,6 +25,7 @@ enum {
   FRAME_EXIT = 67,
   FRAME_FAILED = 68,
   FRAME_INPUT_TAKEN = 69,
+  FRAME_REFUSED = 70, /* a system call, by name */
 };
 
 struct frame {

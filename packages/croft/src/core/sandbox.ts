@@ -62,6 +62,9 @@ export interface Sandbox {
   readonly name: string;
   /** The workspace as a program inside sees it, which is what the model sees. */
   readonly workspacePath: string;
+  /** What holds in it, for whoever explains a refusal. */
+  readonly network: NetworkPolicy['mode'];
+  readonly limits: SandboxLimits;
   start(command: CommandSpec): Running;
   /** What was refused since it was last asked. */
   takeDenials(): Denial[];

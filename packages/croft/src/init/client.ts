@@ -25,6 +25,8 @@ export interface InitClientOptions {
   readonly workspacePath: string;
   /** Of every command; its own come on top. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Told of system calls that were refused, by name, once each while a command runs. */
+  onRefused?(call: string): void;
 }
 
 export type InitClient = Awaited<ReturnType<typeof connectInit>>;
@@ -37,7 +39,7 @@ interface Command {
 }
 
 /** Speaks to the init of one sandbox. Resolves when it has loaded its fence and is ready. */
-export async function connectInit({ socket, limits, workspacePath, environment }: InitClientOptions) {
+export async function connectInit({ socket, limits, workspacePath, environment, onRefused }: InitClientOptions) {
   const commands = new Map<number, Command>();
   const ready = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
@@ -45,6 +47,7 @@ export async function connectInit({ socket, limits, workspacePath, environment }
 
   const decode = createDecoder((frame) => {
     if (frame.type === fromInit.ready) return becomeReady(frame);
+    if (frame.type === fromInit.refused) return onRefused?.(frame.payload.toString('latin1'));
     commands.get(frame.id)?.onFrame(frame);
   });
   socket.on('data', (bytes: Buffer) => {

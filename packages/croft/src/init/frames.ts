@@ -1,12 +1,20 @@
 /** The frames between the server and the init of a sandbox; `native/wire.h` is the other side. */
 
-export const wireVersion = 1;
+export const wireVersion = 2;
 
 /** What goes to the init. */
 export const toInit = { start: 1, input: 2, endInput: 3, signal: 4, resize: 5, credit: 6, kill: 7 } as const;
 
 /** What comes from it. */
-export const fromInit = { ready: 64, started: 65, output: 66, exit: 67, failed: 68, inputTaken: 69 } as const;
+export const fromInit = {
+  ready: 64,
+  started: 65,
+  output: 66,
+  exit: 67,
+  failed: 68,
+  inputTaken: 69,
+  refused: 70,
+} as const;
 
 const headerBytes = 12;
 const startHeaderBytes = 80;

@@ -32,7 +32,9 @@ if (missing !== undefined) console.warn(`SKIPPED the fuzzing of the init: ${miss
 /** What keeps us from it, if anything does. */
 function compile(): string | undefined {
   const native = join(import.meta.dirname, '../../native');
-  const sources = ['init.c', 'keeper.c', 'wire.c', 'pins.c', 'fence.c'].map((name) => join(native, name));
+  const sources = readdirSync(native)
+    .filter((name) => name.endsWith('.c'))
+    .map((name) => join(native, name));
   // First whether there is a runtime at all, so that an error in our sources is not taken for one that is missing.
   const sanitize = ['-O1', '-g', '-fsanitize=address,undefined'];
   const probe = spawnSync('cc', [...sanitize, '-x', 'c', '-', '-o', build.at('probe')], {

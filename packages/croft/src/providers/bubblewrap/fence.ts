@@ -5,8 +5,11 @@ import type { Toolchains } from './toolchains.ts';
 
 const staticEtc = join(import.meta.dirname, '../../../native/etc');
 export const home = '/home/croft';
-/** Where the init is inside. */
+/** Where the init and the socket of the proxy are inside. */
 export const initPath = '/run/croft/init';
+export const proxyPath = '/run/croft/proxy.sock';
+/** Where package managers keep what they fetched. */
+export const cachePath = `${home}/.cache`;
 
 /** The system's programs. Where these are links into /usr they become links again. */
 const systemDirectories = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
@@ -24,11 +27,12 @@ export interface FenceOptions {
   readonly spec: SandboxSpec;
   readonly toolchains: Toolchains;
   readonly init: string;
+  readonly proxySocket?: string | undefined;
 }
 
 /** What bubblewrap is told. The init does the rest: control files, privileges, system calls, limits. */
-export function toFence({ spec, toolchains, init }: FenceOptions): string[] {
-  const { workspacePath, limits, network, readable } = spec;
+export function toFence({ spec, toolchains, init, proxySocket }: FenceOptions): string[] {
+  const { workspacePath, limits, network, readable, cacheDirectory } = spec;
   const isOpen = network.mode === 'allow-all';
   const small = ['--size', String(64 * 1024 * 1024)];
   const sized = ['--size', String(Math.min(limits.diskBytes, limits.memoryBytes))];
@@ -43,21 +47,12 @@ export function toFence({ spec, toolchains, init }: FenceOptions): string[] {
     ...ownSettings.flatMap((name) => ['--ro-bind', join(staticEtc, name), `/etc/${name}`]),
     ...(isOpen ? resolverSettings.flatMap((name) => showIfThere(`/etc/${name}`)) : []),
     ...[...toolchains.directories, ...readable].flatMap(showIfThere),
-    ...[
-      '--proc',
-      '/proc',
-      '--dev',
-      '/dev',
-      ...small,
-      '--tmpfs',
-      '/dev/shm',
-      '--remount-ro',
-      '/dev',
-      '--remount-ro',
-      '/proc',
-    ],
+    ...['--proc', '/proc', '--dev', '/dev', ...small, '--tmpfs', '/dev/shm'],
+    ...['--remount-ro', '/dev', '--remount-ro', '/proc'],
     ...[...sized, '--tmpfs', '/tmp', ...sized, '--tmpfs', home, '--dir', '/var', '--symlink', '../tmp', '/var/tmp'],
+    ...(cacheDirectory === undefined ? [] : ['--bind', cacheDirectory, cachePath]),
     ...['--ro-bind', init, initPath],
+    ...(proxySocket === undefined ? [] : ['--ro-bind', proxySocket, proxyPath]),
     // By the handle itself; bubblewrap makes sure that this is what it mounted.
     ...['--bind-fd', '6', workspacePath, '--chdir', workspacePath],
     ...['--remount-ro', '/'],

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Duplex, Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
-import type { Denial, Provider, Sandbox, SandboxLimits, SandboxSpec } from '../../core/sandbox.ts';
+import type { Provider, Sandbox, SandboxLimits, SandboxSpec } from '../../core/sandbox.ts';
 import { createInitFinder } from '../../init/binary.ts';
 import { connectInit } from '../../init/client.ts';
 import { findGroups, type Group } from '../../lib/cgroup.ts';
 import { findProgram } from '../../lib/find-program.ts';
 import { type ChildProcess, killGroup, spawnProgram } from '../../lib/spawn.ts';
 import { ownerOf } from '../../lib/workspace-owner.ts';
-import { home, initPath, toFence } from './fence.ts';
+import { createDenials, createGroupReader, type Denials, refusedCall } from './denials.ts';
+import { openEgress } from './egress.ts';
+import { cachePath, home, initPath, proxyPath, toFence } from './fence.ts';
 import { findToolchains, type Toolchains } from './toolchains.ts';
 
 export interface BubblewrapOptions {
@@ -39,12 +41,14 @@ export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions
     async open(spec) {
       const program = findProgram('bwrap');
       if (!program) throw unavailable('bubblewrap (bwrap) is not installed');
+      const fence = (proxySocket?: string) => parts.toFence({ spec, toolchains, init: parts.findInit(), proxySocket });
       const group = 'create' in groups ? groups.create(`sandbox-${randomUUID()}`, spec.limits) : undefined;
+      const resources = new AsyncDisposableStack();
+      resources.defer(() => group?.remove());
       try {
-        const fence = parts.toFence({ spec, toolchains, init: parts.findInit() });
-        return await openSandbox({ program, fence, spec, toolchains, group });
+        return await openSandbox({ program, fence, spec, toolchains, group, resources });
       } catch (thrown) {
-        await group?.remove();
+        await resources.disposeAsync();
         throw thrown;
       }
     },
@@ -53,20 +57,25 @@ export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions
 
 interface OpenOptions {
   readonly program: string;
-  readonly fence: readonly string[];
+  readonly fence: (proxySocket?: string) => readonly string[];
   readonly spec: SandboxSpec;
   readonly toolchains: Toolchains;
   readonly group: Group | undefined;
+  /** What goes with the sandbox. */
+  readonly resources: AsyncDisposableStack;
 }
 
-async function openSandbox({ program, fence, spec, toolchains, group }: OpenOptions): Promise<Sandbox> {
+async function openSandbox(options: OpenOptions): Promise<Sandbox> {
+  const { program, fence, spec, toolchains, group, resources } = options;
+  const owner = ownerOf(spec.directory);
+  const denials = createDenials();
+  const egress = await openEgress({ policy: spec.network, owner, onDenied: denials.add });
+  if (egress) resources.use(egress);
+
+  const inside = [initPath, spec.workspacePath, ...(egress ? [proxyPath] : [])];
   const child = spawnProgram(
-    [program, '--info-fd', '4', '--block-fd', '5', ...fence, '--', initPath, spec.workspacePath],
-    {
-      env: {},
-      stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', spec.directory],
-      owner: ownerOf(spec.directory),
-    },
+    [program, '--info-fd', '4', '--block-fd', '5', ...fence(egress?.socketPath), '--', ...inside],
+    { env: {}, stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', spec.directory], owner },
   );
   const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const words = collectWords(child.stderr as Readable);
@@ -75,10 +84,12 @@ async function openSandbox({ program, fence, spec, toolchains, group }: OpenOpti
     const init = await connectInit({
       socket: child.stdio[3] as Duplex,
       workspacePath: spec.workspacePath,
-      environment: toEnvironment(toolchains),
+      environment: { ...toEnvironment(toolchains, spec), ...egress?.environment },
       limits: toRlimits(spec.limits, group !== undefined),
+      onRefused: (call) => denials.add(refusedCall(call)),
     });
-    return toSandbox({ spec, init, child, gone, group });
+    await egress?.forgetName();
+    return toSandbox({ spec, init, child, gone, group, denials, resources });
   } catch (cause) {
     killGroup(child);
     await gone;
@@ -103,28 +114,23 @@ async function enterGroup(child: ChildProcess, group: Group | undefined): Promis
   gate.end('.');
 }
 
-interface SandboxParts {
-  readonly spec: SandboxSpec;
+interface SandboxParts extends Pick<OpenOptions, 'spec' | 'group' | 'resources'> {
   readonly init: Awaited<ReturnType<typeof connectInit>>;
   readonly child: ChildProcess;
   readonly gone: Promise<void>;
-  readonly group: Group | undefined;
+  readonly denials: Denials;
 }
 
-function toSandbox({ spec, init, child, gone, group }: SandboxParts): Sandbox {
-  const closed = gone.then(() => group?.remove());
-  let seen = { memoryKills: 0, refusedForks: 0 };
+function toSandbox({ spec, init, child, gone, group, denials, resources }: SandboxParts): Sandbox {
+  const closed = gone.then(() => resources.disposeAsync());
+  const readGroup = group ? createGroupReader(group, spec.limits) : () => [];
   return {
     name: 'bubblewrap',
     workspacePath: spec.workspacePath,
+    network: spec.network.mode,
+    limits: spec.limits,
     start: init.start,
-    takeDenials() {
-      if (!group) return [];
-      const now = group.usage();
-      const denials = toDenials(spec.limits, seen, now);
-      seen = now;
-      return denials;
-    },
+    takeDenials: () => [...readGroup(), ...denials.take()],
     async close() {
       init.close();
       const timer = setTimeout(() => killGroup(child), goneWithinMs);
@@ -136,35 +142,16 @@ function toSandbox({ spec, init, child, gone, group }: SandboxParts): Sandbox {
   };
 }
 
-type Hits = { readonly memoryKills: number; readonly refusedForks: number };
-
-function toDenials(limits: SandboxLimits, before: Hits, now: Hits): Denial[] {
-  const denials: Denial[] = [];
-  if (now.memoryKills > before.memoryKills) {
-    const target = `${Math.round(limits.memoryBytes / 1024 / 1024)} MB`;
-    denials.push({
-      layer: 'limit',
-      rule: 'memory',
-      target,
-      next: 'Use less memory at once, or ask for a larger limit.',
-    });
-  }
-  if (now.refusedForks > before.refusedForks) {
-    const target = `${limits.processes} processes`;
-    denials.push({ layer: 'limit', rule: 'processes', target, next: 'Start fewer at once, or end those left behind.' });
-  }
-  return denials;
-}
-
 /** In the order the init knows them. Without a group, memory and processes are limited for each process or user alone. */
 function toRlimits(limits: SandboxLimits, hasGroup: boolean): (number | undefined)[] {
   const { fileBytes, openFiles, processes, memoryBytes } = limits;
   return [undefined, fileBytes, openFiles, ...(hasGroup ? [] : [processes, memoryBytes])];
 }
 
-function toEnvironment({ path, environment }: Toolchains): Record<string, string> {
+function toEnvironment({ path, environment }: Toolchains, { cacheDirectory }: SandboxSpec): Record<string, string> {
   return {
     ...environment,
+    ...(cacheDirectory === undefined ? {} : cacheEnvironment),
     PATH: path.join(':'),
     HOME: home,
     USER: 'croft',
@@ -173,6 +160,14 @@ function toEnvironment({ path, environment }: Toolchains): Record<string, string
     TERM: 'dumb',
   };
 }
+
+/** For those that do not look in `~/.cache` by themselves. */
+const cacheEnvironment = {
+  npm_config_cache: `${cachePath}/npm`,
+  CARGO_HOME: `${cachePath}/cargo`,
+  GOMODCACHE: `${cachePath}/go-mod`,
+  GRADLE_USER_HOME: `${cachePath}/gradle`,
+};
 
 /** The first of what it said, for whoever asks why. */
 function collectWords(stderr: Readable): () => string {

@@ -1,0 +1,130 @@
+import { closeSync, constants, openSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { homedir, tmpdir } from 'node:os';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { shellIn } from '../../../test/contracts/sandbox.ts';
+import { makeDirectory } from '../../../test/harness.ts';
+import { startWeb } from '../../../test/proxy-harness.ts';
+import type { NetworkPolicy } from '../../core/network-policy.ts';
+import type { Sandbox } from '../../core/sandbox.ts';
+import { createBubblewrap } from './provider.ts';
+
+const gigabyte = 1024 ** 3;
+const limits = {
+  memoryBytes: gigabyte,
+  processes: 256,
+  cpus: 2,
+  fileBytes: gigabyte,
+  openFiles: 1024,
+  diskBytes: gigabyte,
+};
+const provider = createBubblewrap({ path: process.env.PATH ?? '', home: homedir() });
+let web: Awaited<ReturnType<typeof startWeb>>;
+
+beforeAll(async () => {
+  web = await startWeb((request, response) => {
+    if (request.url === '/away') response.writeHead(302, { location: 'http://169.254.169.254/latest/' }).end();
+    else response.end('hello from outside');
+  });
+});
+afterAll(() => web[Symbol.asyncDispose]());
+
+async function open(network: NetworkPolicy): Promise<Sandbox> {
+  const ground = makeDirectory();
+  const directory = openSync(ground.at('.'), constants.O_RDONLY | constants.O_DIRECTORY);
+  const sandbox = await provider.open({ directory, workspacePath: '/workspace', limits, network, readable: [] });
+  onTestFinished(async () => {
+    await sandbox.close();
+    closeSync(directory);
+    ground[Symbol.dispose]();
+  });
+  return sandbox;
+}
+
+const openRestricted = () => open({ mode: 'restricted', domains: [], cidrs: [`127.0.0.1/32:${web.port}`] });
+/** The proxy is for everything that is not the sandbox’s own: the way a program would ask for another machine. */
+const curl = (sandbox: Sandbox, url: string, ...flags: string[]) =>
+  shellIn(sandbox, `curl -sS --max-time 10 --noproxy '' ${flags.join(' ')} '${url}'`);
+
+test('restricted reaches what is allowed, and says which rule refused the rest', async () => {
+  const sandbox = await openRestricted();
+  expect(await curl(sandbox, `http://127.0.0.1:${web.port}/`)).toMatchObject({ stdout: 'hello from outside', code: 0 });
+  expect(sandbox.takeDenials()).toEqual([]);
+
+  const { stdout } = await curl(sandbox, 'http://example.com/');
+  expect(stdout).toContain('Blocked by the network policy of this sandbox (rule: domains)');
+  expect(sandbox.takeDenials()).toEqual([
+    { layer: 'network', rule: 'domains', target: 'example.com:80', next: expect.stringContaining('Ask the operator') },
+  ]);
+  expect((await curl(sandbox, 'https://example.com/')).stderr).toContain('403');
+  expect(sandbox.takeDenials()).toMatchObject([{ rule: 'domains', target: 'example.com:443' }]);
+});
+
+test('a redirect to where nobody may go is judged again', async () => {
+  const sandbox = await openRestricted();
+  const { stdout } = await curl(sandbox, `http://127.0.0.1:${web.port}/away`, '-L');
+  expect(stdout).toContain('(rule: cidrs)');
+  expect(sandbox.takeDenials()).toMatchObject([{ layer: 'network', target: '169.254.169.254:80' }]);
+});
+
+test('a program that does not ask the proxy has no way out', async () => {
+  const sandbox = await openRestricted();
+  const { stdout } = await shellIn(
+    sandbox,
+    `bash -c 'echo x > /dev/tcp/127.0.0.1/${web.port}' 2>&1; bash -c 'echo x > /dev/tcp/1.1.1.1/80' 2>&1; getent hosts example.com || echo no resolver`,
+  );
+  expect(stdout).toContain('Connection refused');
+  expect(stdout).toContain('Network is unreachable');
+  expect(stdout).toContain('no resolver');
+});
+
+test('a relay that somebody ends is there again for the next who asks', async () => {
+  const sandbox = await openRestricted();
+  const url = `http://127.0.0.1:${web.port}/`;
+  expect((await curl(sandbox, url)).code).toBe(0);
+  // The first child of the init is the relay: it was there before this command.
+  const killed = await shellIn(
+    sandbox,
+    'cd /proc; for p in $(ls | sort -n); do if grep -q "PPid:.1$" $p/status; then kill -9 $p && echo ended; break; fi; done',
+  );
+  expect(killed.stdout).toContain('ended');
+  expect((await curl(sandbox, url)).stdout).toBe('hello from outside');
+});
+
+test('nothing of the proxy is left on this machine, not even while it is used', async () => {
+  const sandbox = await openRestricted();
+  expect((await curl(sandbox, `http://127.0.0.1:${web.port}/`)).code).toBe(0);
+  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('croft-proxy-'))).toEqual([]);
+});
+
+test('an empty list is nothing', async () => {
+  const sandbox = await open({ mode: 'restricted', domains: [], cidrs: [] });
+  expect((await curl(sandbox, `http://127.0.0.1:${web.port}/`)).stdout).toContain('(rule: cidrs)');
+});
+
+test('allow-all is the network of this machine, deny-all none of it', async () => {
+  const script = `curl -sS --max-time 10 http://127.0.0.1:${web.port}/`;
+  expect((await shellIn(await open({ mode: 'allow-all' }), script)).stdout).toBe('hello from outside');
+  expect((await shellIn(await open({ mode: 'deny-all' }), script)).code).not.toBe(0);
+});
+
+test('abstract sockets of this machine are out of reach even with its network', async () => {
+  const name = `croft-test-${process.pid}`;
+  const server = createServer((socket) => socket.end('reached')).listen(`\0${name}`);
+  onTestFinished(() => void server.close());
+  const script = `perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, pack_sockaddr_un("\\0${name}")) or die "$!\\n"; print <S>'`;
+  const { stdout, stderr } = await shellIn(await open({ mode: 'allow-all' }), script);
+  expect(stdout).toBe('');
+  expect(stderr).toContain('Operation not permitted');
+});
+
+test('a refused system call is told by name, once a command', async () => {
+  const sandbox = await open({ mode: 'deny-all' });
+  const call = { layer: 'system-call', rule: 'unshare' };
+  expect((await shellIn(sandbox, 'unshare -U true; unshare -U true')).stderr).toContain('Operation not permitted');
+  expect(sandbox.takeDenials()).toMatchObject([call]);
+  await shellIn(sandbox, 'chmod u+s /tmp; true');
+  expect(sandbox.takeDenials()).toMatchObject([{ layer: 'system-call', rule: 'chmod to set-id' }]);
+  await shellIn(sandbox, 'true');
+  expect(sandbox.takeDenials()).toEqual([]);
+});
