@@ -93,7 +93,9 @@ async function openSandbox(options: OpenOptions): Promise<Sandbox> {
   } catch (cause) {
     killGroup(child);
     await gone;
-    throw unavailable('bubblewrap cannot make a sandbox on this host', new Error(words(), { cause }));
+    // Its first words are about the workspace, if it came so far.
+    const [, reason = 'bubblewrap cannot make a sandbox on this host'] = /^croft-init: (.*)$/m.exec(words()) ?? [];
+    throw unavailable(reason, new Error(words(), { cause }));
   }
 }
 

@@ -1,0 +1,142 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { shellIn } from '../../../test/contracts/sandbox.ts';
+import { makeDirectory } from '../../../test/harness.ts';
+import type { Sandbox } from '../../core/sandbox.ts';
+import { createBubblewrap } from './provider.ts';
+
+const gigabyte = 1024 ** 3;
+const limits = {
+  memoryBytes: gigabyte,
+  processes: 256,
+  cpus: 2,
+  fileBytes: gigabyte,
+  openFiles: 1024,
+  diskBytes: gigabyte,
+};
+const provider = createBubblewrap({ path: process.env.PATH ?? '', home: homedir() });
+
+interface Tree {
+  readonly files?: Readonly<Record<string, string>>;
+  readonly links: Readonly<Record<string, string>>;
+}
+
+function makeTree({ files = {}, links }: Tree): string {
+  const ground = makeDirectory();
+  onTestFinished(() => ground[Symbol.dispose]());
+  const put = (name: string, make: (path: string) => void) => {
+    mkdirSync(dirname(ground.at(name)), { recursive: true });
+    make(ground.at(name));
+  };
+  for (const [name, content] of Object.entries(files)) put(name, (path) => writeFileSync(path, content));
+  for (const [name, target] of Object.entries(links)) put(name, (path) => symlinkSync(target, path));
+  return ground.at('.');
+}
+
+async function open(root: string): Promise<Sandbox> {
+  const directory = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY);
+  onTestFinished(() => closeSync(directory));
+  const network = { mode: 'deny-all' } as const;
+  const sandbox = await provider.open({ directory, workspacePath: '/workspace', limits, network, readable: [] });
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+const attacksOn = (name: string) => [
+  `rm -f ${name}`,
+  `mv ${name} gone`,
+  `ln -sfn /tmp/evil ${name}`,
+  `echo evil > new && mv -f new ${name}`,
+  `mkdir evil; mv -fT evil ${name}`,
+];
+
+describe('control files that are links', () => {
+  test.each([
+    ['to a file', { files: { 'conf/mcp.json': '{}' }, links: { '.mcp.json': 'conf/mcp.json' } }],
+    ['to a link', { files: { 'conf/mcp.json': '{}' }, links: { '.mcp.json': 'second', second: 'conf/mcp.json' } }],
+    ['by its whole name', { files: { 'conf/mcp.json': '{}' }, links: { '.mcp.json': '/workspace/conf/mcp.json' } }],
+    ['to a directory', { files: { 'conf/mcp.json': '{}' }, links: { '.vscode': 'conf' } }],
+    ['to nothing', { files: {}, links: { '.mcp.json': 'nowhere' } }],
+  ])('%s stay where they are, and lead where they led', async (_, tree: Tree) => {
+    const root = makeTree(tree);
+    const sandbox = await open(root);
+    for (const link of Object.keys(tree.links))
+      for (const attack of attacksOn(link)) expect((await shellIn(sandbox, attack)).code, attack).not.toBe(0);
+    for (const file of Object.keys(tree.files ?? {}))
+      for (const attack of [`echo evil > ${file}`, `rm ${file}`, `mv ${dirname(file)} gone`])
+        expect((await shellIn(sandbox, attack)).code, attack).not.toBe(0);
+    await shellIn(sandbox, 'rm -rf conf second .mcp.json .vscode');
+    for (const [link, target] of Object.entries(tree.links)) expect(readlinkSync(join(root, link))).toBe(target);
+    for (const [file, content] of Object.entries(tree.files ?? {}))
+      expect(readFileSync(join(root, file), 'utf8')).toBe(content);
+  });
+
+  test('a file behind a link can be read by its name', async () => {
+    const sandbox = await open(
+      makeTree({ files: { 'conf/mcp.json': '{"a":1}' }, links: { '.mcp.json': 'conf/mcp.json' } }),
+    );
+    expect((await shellIn(sandbox, 'cat .mcp.json')).stdout).toBe('{"a":1}');
+  });
+
+  test('other links are nobody’s business', async () => {
+    const sandbox = await open(makeTree({ files: { 'a/f': 'x' }, links: { plain: 'a', 'a/.hidden': 'f' } }));
+    expect(await shellIn(sandbox, 'cat plain/f && rm plain a/.hidden')).toMatchObject({ code: 0, stdout: 'x' });
+  });
+
+  test('a link out of the workspace is held, and loops end', async () => {
+    const links = { '.mcp.json': '../../etc/passwd', '.envrc': '.envrc', '.bashrc': 'a', a: '.bashrc' };
+    const sandbox = await open(makeTree({ links }));
+    for (const link of ['.mcp.json', '.envrc', '.bashrc'])
+      expect((await shellIn(sandbox, `rm -f ${link}`)).code).not.toBe(0);
+  });
+
+  test.each([
+    ['a repository', { files: { 'real/HEAD': 'ref: x\n', 'real/objects/x': '' }, links: { '.git': 'real' } }, '.git'],
+    ['one on the way', { files: { 'e/mcp.json': '{}' }, links: { d: 'e', '.mcp.json': 'd/mcp.json' } }, 'd'],
+  ])('a directory that programs need cannot be held behind a link: %s', async (_, tree, name) => {
+    await expect(open(makeTree(tree))).rejects.toMatchObject({
+      code: 'E_SANDBOX_UNAVAILABLE',
+      message: expect.stringContaining(`${name} is a link to a directory and cannot be held in place`),
+    });
+  });
+});
+
+describe('hooks that lie elsewhere', () => {
+  test.each(['githooks', './githooks', '"githooks"'])('core.hooksPath = %s is held', async (value) => {
+    const root = makeTree({ files: { 'githooks/pre-commit': '#!/bin/sh\n' }, links: {} });
+    execFileSync('git', ['init', '-q', root]);
+    writeFileSync(join(root, '.git/config'), `[core]\n\tbare = false\n\tHooksPath = ${value}\n`);
+    const sandbox = await open(root);
+    for (const attack of ['echo evil > githooks/pre-commit', 'echo evil > githooks/post-commit', 'mv githooks gone'])
+      expect((await shellIn(sandbox, attack)).code, attack).not.toBe(0);
+    expect(readFileSync(join(root, 'githooks/pre-commit'), 'utf8')).toBe('#!/bin/sh\n');
+  });
+
+  test('hooks behind a link are held, and git still works', async () => {
+    const root = makeTree({ files: { 'shared/pre-push': '#!/bin/sh\n' }, links: {} });
+    execFileSync('git', ['init', '-q', root]);
+    execFileSync('rm', ['-r', join(root, '.git/hooks')]);
+    symlinkSync('../shared', join(root, '.git/hooks'));
+    const sandbox = await open(root);
+    expect(await shellIn(sandbox, 'git add shared && git commit -qm one')).toMatchObject({ code: 0 });
+    await shellIn(
+      sandbox,
+      'rm .git/hooks; mkdir .git/hooks; echo evil > .git/hooks/pre-commit; echo evil > shared/pre-push',
+    );
+    expect(readlinkSync(join(root, '.git/hooks'))).toBe('../shared');
+    expect(readFileSync(join(root, 'shared/pre-push'), 'utf8')).toBe('#!/bin/sh\n');
+    expect(spawnSync('git', ['-C', root, 'log', '--oneline']).stdout.toString()).toContain('one');
+  });
+});
