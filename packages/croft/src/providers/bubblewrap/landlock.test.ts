@@ -1,0 +1,67 @@
+import { closeSync, constants, openSync, readdirSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { expect, onTestFinished, test } from 'vitest';
+import { shellIn } from '../../../test/contracts/sandbox.ts';
+import { makeDirectory } from '../../../test/harness.ts';
+import { createInitFinder } from '../../init/binary.ts';
+import { findGroups } from '../../lib/cgroup.ts';
+import { toFence } from './fence.ts';
+import { createBubblewrap } from './provider.ts';
+
+const gigabyte = 1024 ** 3;
+const limits = {
+  memoryBytes: gigabyte,
+  processes: 256,
+  cpus: 2,
+  fileBytes: gigabyte,
+  openFiles: 1024,
+  diskBytes: gigabyte,
+};
+
+/** As if a mount were not what it should be: something of this machine is inside and may be written. */
+async function openWithHole() {
+  const [ground, outside] = [makeDirectory(), makeDirectory({ 'canary.txt': 'alive' })];
+  const parts = {
+    findInit: createInitFinder(),
+    groups: findGroups(),
+    toFence: (options: Parameters<typeof toFence>[0]) => ['--bind', outside.at('.'), '/hole', ...toFence(options)],
+  };
+  const provider = createBubblewrap({ path: process.env.PATH ?? '', home: homedir() }, parts);
+  const directory = openSync(ground.at('.'), constants.O_RDONLY | constants.O_DIRECTORY);
+  const network = { mode: 'deny-all' } as const;
+  const sandbox = await provider.open({ directory, workspacePath: '/workspace', limits, network, readable: [] });
+  onTestFinished(async () => {
+    await sandbox.close();
+    closeSync(directory);
+    ground[Symbol.dispose]();
+    outside[Symbol.dispose]();
+  });
+  return { sandbox, outside };
+}
+
+test('what a mount let through cannot be changed', async () => {
+  const { sandbox, outside } = await openWithHole();
+  expect((await shellIn(sandbox, 'cat /hole/canary.txt')).stdout).toBe('alive');
+  const attacks = [
+    'echo evil > /hole/canary.txt',
+    'echo evil > /hole/new',
+    'rm /hole/canary.txt',
+    'mv /hole/canary.txt /hole/x',
+    'ln /hole/canary.txt here',
+    'mkdir /hole/d',
+    'ln -s x /hole/l',
+    'truncate -s 0 /hole/canary.txt',
+  ];
+  for (const attack of attacks) expect((await shellIn(sandbox, attack)).code, attack).not.toBe(0);
+  expect(readdirSync(outside.at('.'))).toEqual(['canary.txt']);
+  writeFileSync(outside.at('canary.txt'), 'changed by us');
+  expect((await shellIn(sandbox, 'cat /hole/canary.txt')).stdout).toBe('changed by us');
+});
+
+test('what programs may write, they can', async () => {
+  const { sandbox } = await openWithHole();
+  const script = `set -e; echo a > a; mkdir d; mv a d/b; ln d/b c; ln -s c l; mkfifo f; truncate -s 9 c; rm -r d
+    for at in /tmp /home/croft /dev/shm; do echo x > $at/x; rm $at/x; done; echo x > /dev/null; stty -a < /dev/ptmx > /dev/null
+    chmod 600 c; touch -d yesterday c; cp c /tmp/c; mv /tmp/c back`;
+  expect(await shellIn(sandbox, script)).toMatchObject({ code: 0, stderr: '' });
+});
