@@ -12,17 +12,19 @@ const protocol = '@croft/protocol';
 
 /** The architecture: each part of `croft/src` and the only things it may import. */
 const rules: Readonly<Record<string, Rule>> = {
-  lib: { parts: ['lib'], packages: ['node:*'] },
+  lib: { parts: ['lib'], packages: ['node:*', '@rgrove/parse-xml'] },
   version: { parts: [], packages: ['../package.json'] },
   config: { parts: ['lib'], packages: ['zod', 'node:os', 'node:path'] },
   core: { parts: ['core', 'lib'], packages: [protocol, 'zod', 'node:path', 'node:stream'] },
   disk: { parts: ['disk', 'core', 'lib'], packages: [protocol, 'node:*'] },
   init: { parts: ['init', 'core', 'lib'], packages: [protocol, 'node:*'] },
   tools: { parts: ['core', 'lib'], packages: [protocol, 'zod'], isolated: true },
-  detectors: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
+  detectors: { parts: ['core', 'lib'], packages: ['zod', 'smol-toml'], isolated: true },
+  runners: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
+  linters: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
   providers: { parts: ['core', 'disk', 'init', 'lib'], packages: [protocol, 'zod', 'node:*'], isolated: true },
   storages: { parts: ['core', 'disk', 'lib'], packages: [protocol, 'zod', 'node:*'], isolated: true },
-  app: { parts: ['core', 'detectors', 'lib', 'providers', 'storages', 'tools'], packages: [] },
+  app: { parts: ['core', 'detectors', 'lib', 'linters', 'providers', 'runners', 'storages', 'tools'], packages: [] },
   escapes: { parts: ['escapes', 'app', 'core', 'lib'], packages: [protocol, 'node:*'] },
   mcp: {
     parts: ['mcp', 'app', 'core', 'lib', 'version'],
