@@ -25,6 +25,29 @@ export const errorCatalog = {
     hint: 'Pass `workspace` with one of the configured names.',
     plain: true,
   },
+  E_NO_PROJECT: {
+    kind: 'no_project',
+    status: 404,
+    hint: 'Run the command yourself with bash, or say it in croft.toml.',
+    plain: true,
+  },
+  E_LANGUAGE_REQUIRED: {
+    kind: 'language_required',
+    status: 400,
+    hint: 'Pass `language` with one of the detected names, or `all`.',
+    plain: true,
+  },
+  E_UNKNOWN_LANGUAGE: {
+    kind: 'unknown_language',
+    status: 404,
+    hint: 'Pass `language` with one of the detected names, or `all`.',
+    plain: true,
+  },
+  E_TOOL_MISSING: {
+    kind: 'tool_missing',
+    status: 424,
+    hint: 'Install the dependencies of the project first; nothing is fetched unasked.',
+  },
   E_SANDBOX_VIOLATION: {
     kind: 'sandbox_violation',
     status: 403,

@@ -1,5 +1,5 @@
+import type { Checks } from './checks.ts';
 import type { Files } from './files.ts';
-import type { Profile } from './profile.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { SearchBox } from './search-box.ts';
 
@@ -16,5 +16,6 @@ export interface Workspace {
   searchBox(): Promise<SearchBox>;
   /** A sandbox for commands, of its own each time. Throws `E_SANDBOX_UNAVAILABLE`, and then nothing runs anywhere else. */
   openSandbox(): Promise<Sandbox>;
-  profile(): Promise<Profile>;
+  /** Its projects, and what is known of their tests. */
+  readonly checks: Checks;
 }

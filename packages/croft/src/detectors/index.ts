@@ -1,9 +1,1 @@
-export { cpp } from './cpp.ts';
-export { dotnet } from './dotnet.ts';
-export { go } from './go.ts';
-export { java } from './java.ts';
-export { php } from './php.ts';
-export { python } from './python.ts';
-export { ruby } from './ruby.ts';
-export { rust } from './rust.ts';
-export { typescript } from './typescript.ts';
+export { node } from './node.ts';

@@ -1,6 +1,20 @@
 import { z } from 'zod';
+import type { Argv, Profile } from '../core/profile.ts';
 import { defineTool } from '../core/tool.ts';
 import type { Workspace } from '../core/workspace.ts';
+
+const ProjectOutput = z.object({
+  language: z.string(),
+  ecosystem: z.string(),
+  directory: z.string().describe('From the workspace root, which is empty'),
+  packageManager: z.string().optional(),
+  install: z.string().optional(),
+  format: z.string().optional(),
+  lint: z.string().optional(),
+  typecheck: z.string().optional(),
+  test: z.string().optional(),
+  scripts: z.array(z.string()),
+});
 
 export const workspaces = defineTool({
   name: 'workspaces',
@@ -16,7 +30,7 @@ export const workspaces = defineTool({
         name: z.string(),
         root: z.string().describe('Absolute path of the root; paths below it may be used instead of relative ones'),
         access: z.enum(['read-write', 'read-only']),
-        profile: z.object({ ecosystems: z.array(z.string()) }),
+        profile: z.object({ ecosystems: z.array(z.string()), projects: z.array(ProjectOutput) }),
       }),
     ),
   }),
@@ -31,7 +45,28 @@ export const workspaces = defineTool({
   },
 });
 
-async function describe({ name, root, access, profile }: Workspace) {
-  const { ecosystems } = await profile();
-  return { name, root, access, profile: { ecosystems: [...ecosystems] } };
+async function describe({ name, root, access, checks }: Workspace) {
+  const projects = await checks.projects();
+  const ecosystems = [...new Set(projects.map(({ ecosystem }) => ecosystem))];
+  return { name, root, access, profile: { ecosystems, projects: projects.map(toOutput) } };
+}
+
+function toOutput({
+  language,
+  ecosystem,
+  directory,
+  packageManager,
+  install,
+  format,
+  lint,
+  typecheck,
+  test,
+  scripts,
+}: Profile) {
+  const line = (argv: Argv | undefined) => argv?.join(' ');
+  return {
+    ...{ language, ecosystem, directory, packageManager, scripts: Object.keys(scripts) },
+    ...{ install: line(install), format: line(format), lint: line(lint?.argv) },
+    ...{ typecheck: line(typecheck?.argv), test: line(test?.argv) },
+  };
 }

@@ -1,0 +1,72 @@
+import { AppError } from '@croft/protocol';
+import { stripControl } from '../lib/strip-control.ts';
+import type { Argv, Profile } from './profile.ts';
+import { runCommand, startCommand, within } from './run-command.ts';
+import type { Sandbox } from './sandbox.ts';
+import type { CheckOutput } from './test-runner.ts';
+
+/** Enough for every failure of a large suite; read whole, because what is cut off could be the one that failed. */
+const readBytes = { headBytes: 8 * 1024 * 1024, tailBytes: 8 * 1024 * 1024 };
+
+export interface CheckRequest {
+  readonly profile: Profile;
+  readonly argv: Argv;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** A file in `/tmp` that it may leave a report in. */
+  readonly reportFile?: string | undefined;
+}
+
+export interface CheckRun {
+  readonly output: CheckOutput;
+  readonly timedOut: boolean;
+  readonly durationMs: number;
+}
+
+/** Runs a check of a project in the sandbox. Throws `E_TOOL_MISSING` when there is no such program. */
+export async function runCheck(sandbox: Sandbox, request: CheckRequest): Promise<CheckRun> {
+  const { profile, argv, timeoutMs, signal, environment, reportFile } = request;
+  const directory = directoryOf(sandbox, profile);
+  const spec = { argv, directory, signal, environment: { CI: '1', NO_COLOR: '1', ...environment } };
+  const started = startCommand(sandbox, spec, { bytes: readBytes });
+  const exit = await within(started.ended, timeoutMs).catch((thrown) => {
+    throw toMissing(thrown, request);
+  });
+  if (!exit) started.running.kill();
+  const { code } = exit ?? (await started.ended);
+  return {
+    output: {
+      stdout: stripControl(started.stdout.toText()),
+      stderr: stripControl(started.stderr.toText()),
+      exitCode: exit ? code : 124,
+      report: reportFile === undefined ? undefined : await readReport(sandbox, reportFile, signal),
+      isCut: started.stdout.dropped > 0 || started.stderr.dropped > 0,
+      directory,
+    },
+    timedOut: !exit,
+    durationMs: Math.round(performance.now() - started.startedAt),
+  };
+}
+
+export function directoryOf({ workspacePath }: Sandbox, { directory }: Profile): string {
+  return directory === '' ? workspacePath : `${workspacePath}/${directory}`;
+}
+
+/** What it left in a file of the sandbox, and takes it away. */
+async function readReport(sandbox: Sandbox, file: string, signal: AbortSignal): Promise<string | undefined> {
+  const spec = { argv: ['cat', file], signal } as const;
+  const started = startCommand(sandbox, spec, { bytes: { headBytes: 32 * 1024 * 1024, tailBytes: 0 } });
+  const { code } = await started.ended;
+  await runCommand(sandbox, { argv: ['rm', '-f', file], timeoutMs: 5000, signal });
+  return code === 0 && started.stdout.dropped === 0 ? started.stdout.toText() : undefined;
+}
+
+function toMissing(thrown: unknown, { argv, profile }: CheckRequest): unknown {
+  if (!AppError.is(thrown) || thrown.code !== 'E_COMMAND_NOT_STARTED') return thrown;
+  const install = profile.install?.join(' ');
+  return new AppError('E_TOOL_MISSING', `${argv[0]}: not found on PATH`, {
+    details: { program: argv[0], ...(install && { install }) },
+    cause: thrown,
+  });
+}

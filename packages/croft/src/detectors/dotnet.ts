@@ -1,3 +1,0 @@
-import { defineDetector } from '../core/profile.ts';
-
-export const dotnet = defineDetector('dotnet', ['global.json'], /\.(?:sln|slnx|csproj|fsproj)$/);

@@ -1,3 +1,0 @@
-import { defineDetector } from '../core/profile.ts';
-
-export const go = defineDetector('go', ['go.mod', 'go.work']);

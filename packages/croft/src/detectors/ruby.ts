@@ -1,3 +1,0 @@
-import { defineDetector } from '../core/profile.ts';
-
-export const ruby = defineDetector('ruby', ['Gemfile']);

@@ -1,0 +1,1 @@
+export { eslint } from './eslint.ts';

@@ -1,0 +1,1 @@
+export { vitest } from './vitest.ts';

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import type { TestRun } from '../core/check-results.ts';
+import { checkInput, TestRunOutput, toTestResult } from '../core/check-tools.ts';
+import { count } from '../core/count.ts';
+import { toProjectPath } from '../core/pick-projects.ts';
+import type { Profile } from '../core/profile.ts';
+import { runTests } from '../core/run-tests.ts';
+import { defineTool } from '../core/tool.ts';
+
+export const runFailingTests = defineTool({
+  name: 'run_failing_tests',
+  aliases: ['RunFailingTests'],
+  title: 'Run failing tests again',
+  description: 'Run exactly the tests again that failed in the last run of this workspace and language.',
+  access: 'execute',
+  reach: 'one',
+  input: z.object({
+    ...checkInput,
+    limit: count({ fallback: 50, max: 200 }).describe('At most so many tests (50, at most 200)'),
+    timeout: count({ fallback: 300, max: 1800 }).describe('Seconds it may take (300, at most 1800)'),
+  }),
+  output: TestRunOutput.partial({ state: true }).extend({ note: z.string().optional() }),
+  async run({ language, path, limit, timeout }, context) {
+    const { checks } = context.workspace;
+    const chosen = await checks.pick({ language, path });
+    const { runs } = await checks.results.load();
+    const pairs = chosen.flatMap((profile) => {
+      const last = runs.find((run) => isOf(run, profile));
+      return last ? [{ profile, last }] : [];
+    });
+    const [first] = pairs;
+    if (!first) return nothingToRun('no run_tests call yet in this workspace');
+    const failed = pairs.filter(({ last }) => last.failures.length > 0);
+    if (failed.length === 0) return nothingToRun(whyNone(first.last));
+    const ran = [];
+    for (const { profile, last: earlier } of failed) {
+      const again = earlier.failures.slice(0, limit).map((failure) => toProject(failure, profile));
+      ran.push(await runTests({ profile, request: { files: [], again }, timeoutMs: timeout * 1000 }, context));
+    }
+    return toTestResult(ran);
+  },
+});
+
+function isOf(run: TestRun, { language, directory }: Profile): boolean {
+  return run.language === language && run.directory === directory;
+}
+
+function toProject(failure: TestRun['failures'][number], profile: Profile) {
+  return failure.file === undefined ? failure : { ...failure, file: toProjectPath(failure.file, profile) };
+}
+
+function whyNone({ state, language, reason }: TestRun): string {
+  if (state === 'passed') return `last run_tests had no failures — nothing to rerun (${language})`;
+  return `last run_tests did not get as far as a failing test (${language}: ${reason ?? state}); call run_tests`;
+}
+
+function nothingToRun(note: string) {
+  return { text: note, structured: { runs: [], note } };
+}

@@ -1,0 +1,69 @@
+import { AppError } from '@croft/protocol';
+import { z } from 'zod';
+import { checkInput } from '../core/check-tools.ts';
+import { count } from '../core/count.ts';
+import type { Argv, Profile } from '../core/profile.ts';
+import { runCheck } from '../core/run-check.ts';
+import { defineTool } from '../core/tool.ts';
+
+export const runScript = defineTool({
+  name: 'run_script',
+  aliases: ['RunScript'],
+  title: 'Run a script of the project',
+  description:
+    'Run a script that the project defines: package.json, Makefile, composer, cargo aliases, poetry or hatch, deno tasks.',
+  access: 'execute',
+  reach: 'one',
+  input: z.object({
+    ...checkInput,
+    name: z.string().trim().min(1).describe('Name of the script'),
+    args: z.array(z.string()).default([]).describe('Arguments for it, each as it is'),
+    timeout: count({ fallback: 300, max: 1800 }).describe('Seconds it may take (300, at most 1800)'),
+  }),
+  output: z.object({
+    command: z.array(z.string()),
+    stdout: z.string(),
+    stderr: z.string(),
+    exitCode: z.int().nullable(),
+    timedOut: z.boolean(),
+    durationMs: z.number(),
+  }),
+  async run({ language, path, name, args, timeout }, { workspace, session, signal }) {
+    const wanted = language ?? 'all';
+    const { profile, argv } = findScript(name, await workspace.checks.pick({ language: wanted, path }));
+    const command: Argv = [argv[0], ...argv.slice(1), ...args];
+    const { output, timedOut, durationMs } = await session.sandboxes.use(workspace.name, (sandbox) =>
+      runCheck(sandbox, { profile, argv: command, timeoutMs: timeout * 1000, signal }),
+    );
+    const { stdout, stderr, exitCode } = output;
+    const text = [
+      stdout.slice(-50_000),
+      ...(stderr === '' ? [] : ['--- stderr ---', stderr.slice(-50_000)]),
+      ...(timedOut ? [`timed out after ${timeout}s`] : []),
+      `exit: ${exitCode ?? 'killed'}`,
+    ].join('\n');
+    return {
+      text,
+      structured: {
+        command: [...command],
+        stdout: stdout.slice(-50_000),
+        stderr: stderr.slice(-50_000),
+        exitCode,
+        timedOut,
+        durationMs,
+      },
+    };
+  },
+});
+
+/** The one project that has it; the root's before others. */
+function findScript(name: string, profiles: readonly Profile[]): { profile: Profile; argv: Argv } {
+  for (const profile of profiles) {
+    const argv = Object.hasOwn(profile.scripts, name) ? profile.scripts[name] : undefined;
+    if (argv) return { profile, argv };
+  }
+  const known = [...new Set(profiles.flatMap(({ scripts }) => Object.keys(scripts)))].sort();
+  throw new AppError('E_NOT_FOUND', `no script named "${name}"; available: ${known.join(', ') || '(none defined)'}`, {
+    details: { name, available: known },
+  });
+}
