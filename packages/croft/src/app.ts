@@ -1,4 +1,5 @@
 import { createEmitter } from './core/events.ts';
+import type { NetworkPolicy } from './core/network-policy.ts';
 import { detectProfile } from './core/profile.ts';
 import type { ReadTracker } from './core/read-tracker.ts';
 import type { Provider, SandboxLimits } from './core/sandbox.ts';
@@ -12,7 +13,7 @@ import * as detectors from './detectors/index.ts';
 import { openEventFile } from './lib/event-file.ts';
 import { once } from './lib/once.ts';
 import { createDirectorySource, createEnvironmentSource } from './lib/secret-sources.ts';
-import { createBubblewrap, createSearchBoxes } from './providers/index.ts';
+import { createSearchBoxes, type ProviderName, providers, withCaches } from './providers/index.ts';
 import { openMounts, type WorkspaceSource } from './storages/index.ts';
 import * as tools from './tools/index.ts';
 
@@ -23,6 +24,9 @@ export interface AppOptions {
   readonly eventsFile?: string | undefined;
   /** Of the operator: toolchains are found by these, and secrets come from these. */
   readonly host: HostOptions;
+  readonly sandbox: SandboxOptions;
+  /** In place of the one `sandbox` names, for a test that takes a part of the fence away. */
+  readonly provider?: Provider | undefined;
   /** Told what an operator should know and no caller can act on. */
   onWarning(message: string): void;
 }
@@ -35,34 +39,56 @@ export interface HostOptions {
   readonly secretsDirectory?: string | undefined;
 }
 
+/** How the sandboxes of every workspace are opened. */
+export interface SandboxOptions {
+  readonly provider: ProviderName;
+  readonly network: NetworkPolicy;
+  readonly limits: SandboxLimits;
+  /** Further directories that commands may read. */
+  readonly readable: readonly string[];
+  /** Where the package caches of workspaces are kept. Left out: they go with their sandbox. */
+  readonly caches?: string | undefined;
+}
+
+const gigabyte = 1024 ** 3;
+
+/** Of each sandbox, unless somebody says otherwise. */
+export const defaultSandbox: SandboxOptions = {
+  provider: 'bubblewrap',
+  network: { mode: 'deny-all' },
+  limits: {
+    memoryBytes: 2 * gigabyte,
+    processes: 512,
+    cpus: 2,
+    fileBytes: 4 * gigabyte,
+    openFiles: 4096,
+    diskBytes: 2 * gigabyte,
+  },
+  readable: [],
+};
+
 export type App = ReturnType<typeof createApp>;
 
-/** Of each sandbox, unless its record says otherwise. */
-const limits: SandboxLimits = {
-  memoryBytes: 2 * 1024 ** 3,
-  processes: 512,
-  cpus: 2,
-  fileBytes: 4 * 1024 ** 3,
-  openFiles: 4096,
-  diskBytes: 2 * 1024 ** 3,
-};
 const sandboxIdleMs = 10 * 60_000;
-
 const hourMs = 3_600_000;
 
 /** The one place where parts meet. Read this to see the whole program. */
-export function createApp({ workspaces: sources, readOnly, eventsFile, host, onWarning }: AppOptions) {
-  const mounts = openMounts(sources);
+export function createApp(options: AppOptions) {
+  const { workspaces: sources, readOnly, eventsFile, host, sandbox, onWarning } = options;
+  // Without a fence there is no other name for a directory than its own.
+  const mounts = openMounts(sandbox.provider === 'none' ? sources.map(({ root: _, ...own }) => own) : sources);
   const sink = eventsFile === undefined ? undefined : openEventFile(eventsFile);
   const emit = createEmitter({
     sinks: sink ? [sink] : [],
     now: () => new Date(),
     onSinkFailure: (thrown) => onWarning(`events cannot be written to ${eventsFile}: ${thrown}`),
   });
-  const provider = createBubblewrap(host);
+  const provider = findProvider(options);
   const searchBoxes = createSearchBoxes();
   const access = readOnly ? 'read-only' : 'read-write';
-  const workspaces = createWorkspaceSet(mounts.map((mount) => toWorkspace(mount, { provider, searchBoxes, access })));
+  const workspaces = createWorkspaceSet(
+    mounts.map((mount) => toWorkspace(mount, { provider, searchBoxes, access, sandbox })),
+  );
   const secrets = createSecrets([
     createEnvironmentSource(host.variables),
     ...(host.secretsDirectory === undefined ? [] : [createDirectorySource(host.secretsDirectory)]),
@@ -76,7 +102,12 @@ export function createApp({ workspaces: sources, readOnly, eventsFile, host, onW
 
   emit('lifecycle.start', () => ({ workspaces: workspaces.names, read_only: readOnly }));
   for (const { name, root } of mounts) {
-    emit('lifecycle.workspace.sandbox', () => ({ workspace: name, sandbox_root: root, provider: provider.name }));
+    emit('lifecycle.workspace.sandbox', () => ({
+      workspace: name,
+      sandbox_root: root,
+      provider: provider.name,
+      network: sandbox.network.mode,
+    }));
   }
 
   return {
@@ -98,23 +129,35 @@ export function createApp({ workspaces: sources, readOnly, eventsFile, host, onW
   };
 }
 
+function findProvider({
+  sandbox,
+  host,
+  provider = providers[sandbox.provider](host),
+  onWarning,
+}: AppOptions): Provider {
+  return sandbox.caches === undefined ? provider : withCaches(provider, { caches: sandbox.caches, onWarning });
+}
+
 type NamedMount = ReturnType<typeof openMounts>[number];
 
 interface Means {
   readonly provider: Provider;
   readonly searchBoxes: SearchBoxProvider;
   readonly access: WorkspaceAccess;
+  readonly sandbox: SandboxOptions;
 }
 
-function toWorkspace({ name, root, handle, files }: NamedMount, { provider, searchBoxes, access }: Means): Workspace {
+function toWorkspace({ name, root, handle, files }: NamedMount, means: Means): Workspace {
+  const { provider, searchBoxes, access } = means;
+  const { limits, network, readable } = means.sandbox;
+  const place = { directory: handle, workspacePath: root };
   return {
     name,
     root,
     access,
     files,
-    searchBox: once(() => searchBoxes.open({ directory: handle, workspacePath: root, programs: ['rg'] })),
-    openSandbox: () =>
-      provider.open({ directory: handle, workspacePath: root, limits, network: { mode: 'deny-all' }, readable: [] }),
+    searchBox: once(() => searchBoxes.open({ ...place, programs: ['rg'] })),
+    openSandbox: () => provider.open({ ...place, limits, network, readable }),
     profile: () => detectProfile(Object.values(detectors), files),
   };
 }

@@ -10,7 +10,7 @@ export const Settings = z.object({
     .min(16)
     .optional()
     .describe('Token that clients of `croft serve` must send. Left out: made once, in `<data>/token`'),
-  CROFT_DATA: z.string().min(1).optional().describe('Where the server keeps what is its own, unless `--data` says'),
+  CROFT_DATA: z.string().min(1).optional().describe('Where Croft keeps what is its own, unless `--data` says'),
   XDG_DATA_HOME: z.string().optional().describe('Its folder `croft` is the data directory when nothing else says'),
 });
 

@@ -26,6 +26,17 @@ export function makeDirectory(tree: Record<string, string | Buffer> = {}) {
   };
 }
 
+let data: string | undefined;
+
+/** What servers of one test file keep, away from what the person at this machine keeps. */
+function dataDirectory(): string {
+  if (data !== undefined) return data;
+  const made = mkdtempSync(join(tmpdir(), 'croft-test-data-'));
+  process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+  data = made;
+  return made;
+}
+
 export interface ToolAnswer {
   readonly text: string;
   readonly isError: boolean;
@@ -64,7 +75,7 @@ export function connectStdio(
     args: ['mcp', ...args],
     cwd,
     stderr: 'ignore',
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', CROFT_DATA: dataDirectory(), ...env },
   });
   return toSession(newClient(era), transport);
 }
@@ -90,7 +101,7 @@ export async function startServer(
   const child = spawn(croft, ['serve', '--port', '0', '--data', data.path, ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, CROFT_TOKEN: token, ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, CROFT_TOKEN: token, CROFT_DATA: dataDirectory(), ...env },
   });
   const output = collect(child);
   const url = await output.find(/croft listening on (\S+)/);
@@ -118,7 +129,7 @@ export async function runCroft(
   const child = spawn(croft, [...args], {
     cwd,
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, CROFT_DATA: dataDirectory(), ...env },
   });
   child.stdin.end(input);
   const output = collect(child);

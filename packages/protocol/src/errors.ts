@@ -56,7 +56,7 @@ export const errorCatalog = {
   E_SANDBOX_UNAVAILABLE: {
     kind: 'sandbox_unavailable',
     status: 503,
-    hint: 'Ask the operator to make bubblewrap (bwrap) work on this host; nothing runs without it.',
+    hint: 'Ask the operator: `croft doctor` says what this host lacks. Nothing runs without a sandbox.',
   },
   E_INVALID_PATH: { kind: 'invalid_path', status: 400, hint: 'Use a path of ordinary characters, without NUL bytes.' },
   E_NAME_TOO_LONG: { kind: 'invalid_path', status: 400, hint: 'Use a shorter file name or path.' },

@@ -3,6 +3,7 @@ import { parseWorkspaceSpec } from '../core/workspace-spec.ts';
 import { goQuote } from '../lib/go-quote.ts';
 import { UsageError } from '../lib/usage-error.ts';
 import type { Options, Terminal, Values } from './command.ts';
+import { describeOpenings, sandboxOptions, toSandboxOptions } from './sandbox-options.ts';
 
 /** The flags of every command that opens workspaces. */
 export const workspaceOptions = {
@@ -11,21 +12,36 @@ export const workspaceOptions = {
   readonly: { type: 'boolean', summary: 'only tools that read' },
   'secrets-dir': { type: 'string', value: 'DIR', summary: 'secrets that commands may be given, a file each' },
   events: { type: 'string', value: 'FILE', summary: 'append lifecycle events to FILE, a JSON line each' },
+  ...sandboxOptions,
 } as const satisfies Options;
 
 type WorkspaceValues = Values<typeof workspaceOptions>;
 
-/** What is wrong with the workspaces stops the program, with the reason. */
-export function openApp(values: WorkspaceValues, { stderr, config }: Terminal, fallback?: AppOptions['workspaces']) {
+interface AppValues extends WorkspaceValues {
+  /** Where the server keeps what is its own, when a flag says. */
+  readonly data?: string;
+}
+
+/** What is wrong with the workspaces or the sandbox stops the program, with the reason. */
+export function openApp(values: AppValues, terminal: Terminal, fallback?: AppOptions['workspaces']) {
+  const { host, data } = terminal.config();
+  const onWarning = (message: string) => void terminal.stderr.write(`croft: ${message}\n`);
   try {
-    return createApp({
-      workspaces: toSources(values) ?? fallback ?? [{ path: '.' }],
+    const workspaces = toSources(values) ?? fallback ?? [{ path: '.' }];
+    const places = { workspaces: workspaces.map(({ path }) => path), data: values.data ?? data, home: host.home };
+    const sandbox = toSandboxOptions(values, places);
+    const app = createApp({
+      workspaces,
       readOnly: values.readonly ?? false,
       eventsFile: values.events,
-      host: { ...config().host, secretsDirectory: values['secrets-dir'] },
-      onWarning: (message) => stderr.write(`croft: ${message}\n`),
+      host: { ...host, secretsDirectory: values['secrets-dir'] },
+      sandbox,
+      onWarning,
     });
+    describeOpenings(sandbox).forEach(onWarning);
+    return app;
   } catch (thrown) {
+    if (thrown instanceof UsageError) throw thrown;
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
     throw new UsageError(reason.startsWith('events ') ? reason : `workspace: ${reason}`);
   }

@@ -28,6 +28,7 @@ export async function fanOut(
   return {
     text: answers.map(({ text }) => text).join('\n'),
     structured: { results: answers.map(({ structured }) => structured) },
+    denials: answers.flatMap(({ denials }) => denials),
   };
 }
 
@@ -37,11 +38,13 @@ function label(workspace: string, answer: ToolResult | AppError) {
       text: `=== ${workspace} ===\nerror: ${answer.text}\n`,
       structured: { workspace, error: answer.toJSON() },
       error: answer,
+      denials: [],
     };
   }
   return {
     text: `=== ${workspace} ===\n${answer.text}`,
     structured: { workspace, ...answer.structured },
     error: undefined,
+    denials: answer.denials ?? [],
   };
 }

@@ -1,7 +1,9 @@
 import type { Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import { createOutputBuffer, type OutputBuffer } from '../lib/output-buffer.ts';
+import type { Redact } from '../lib/redact.ts';
 import { stripControl } from '../lib/strip-control.ts';
+import { collectDenials, renderDenials } from './denials.ts';
 import type { CommandSpec, Denial, Exit, Running, Sandbox } from './sandbox.ts';
 
 export interface CommandRequest {
@@ -9,6 +11,8 @@ export interface CommandRequest {
   readonly timeoutMs: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  /** Takes the secrets out of what was refused. */
+  readonly redact?: Redact;
 }
 
 export interface CommandResult {
@@ -30,6 +34,7 @@ const shownBytes = { headBytes: 50 * 1024, tailBytes: 50 * 1024 };
 
 /** A command that is running and what it has printed. */
 export interface StartedCommand {
+  readonly sandbox: Sandbox;
   readonly running: Running;
   readonly startedAt: number;
   readonly all: OutputBuffer;
@@ -61,17 +66,16 @@ export function startCommand(sandbox: Sandbox, spec: CommandSpec, options: Colle
   });
   // Whoever waits for it is told; somebody may be waiting for something else first.
   ended.catch(() => {});
-  return { running, startedAt: performance.now(), all, stdout, stderr, ended };
+  return { sandbox, running, startedAt: performance.now(), all, stdout, stderr, ended };
 }
 
 /** Runs to the end or to the end of its time; whatever it printed until then is in the result. */
 export async function runCommand(sandbox: Sandbox, request: CommandRequest): Promise<CommandResult> {
-  const { argv, environment, signal, timeoutMs } = request;
+  const { argv, environment, signal, timeoutMs, redact } = request;
   const started = startCommand(sandbox, { argv, signal, ...(environment && { environment }) });
   const exit = await within(started.ended, timeoutMs);
-  if (exit) return toResult(started, exit, sandbox.takeDenials());
-  started.running.kill();
-  return toResult(started, await started.ended, sandbox.takeDenials(), true);
+  if (!exit) started.running.kill();
+  return toResult(started, exit ?? (await started.ended), { timedOut: !exit, redact });
 }
 
 /** `undefined` when the time runs out first. */
@@ -81,22 +85,24 @@ export async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T 
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-export function toResult(
-  { all, stdout, stderr, startedAt }: StartedCommand,
-  { code, signal }: Exit,
-  denials: readonly Denial[],
-  timedOut = false,
-): CommandResult {
+interface ResultOptions {
+  readonly timedOut: boolean;
+  readonly redact?: Redact | undefined;
+}
+
+export function toResult(started: StartedCommand, exit: Exit, { timedOut, redact }: ResultOptions): CommandResult {
+  const { sandbox, all, stdout, stderr, startedAt } = started;
+  const output = stripControl(all.toText());
   return {
-    output: stripControl(all.toText()),
+    output,
     stdout: stripControl(stdout.toText()),
     stderr: stripControl(stderr.toText()),
-    exitCode: timedOut ? 124 : code,
-    signal,
+    exitCode: timedOut ? 124 : exit.code,
+    signal: exit.signal,
     timedOut,
     durationMs: Math.round(performance.now() - startedAt),
     truncated: all.dropped > 0,
-    denials,
+    denials: collectDenials(sandbox, { output, exit }, redact),
   };
 }
 
@@ -106,9 +112,7 @@ export function renderResult(result: CommandResult, timeoutMs: number, program =
   const lines = [output === '' || output.endsWith('\n') ? output : `${output}\n`];
   if (timedOut) lines.push(`${program}: timed out after ${timeoutMs / 1000}s\n`);
   if (timedOut || exitCode !== 0) lines.push(exitCode === null ? `killed by ${signal}\n` : `exit: ${exitCode}\n`);
-  for (const { layer, rule, target, next } of denials)
-    lines.push(`refused (${layer}, ${rule}): ${target}. Next: ${next}\n`);
-  return lines.join('');
+  return lines.join('') + renderDenials(denials);
 }
 
 async function collect(

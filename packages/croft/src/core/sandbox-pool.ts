@@ -1,3 +1,4 @@
+import { AppError } from '@croft/protocol';
 import type { Sandbox } from './sandbox.ts';
 
 export interface SandboxPoolOptions {
@@ -36,7 +37,7 @@ export function createSandboxPool({ idleMs, open }: SandboxPoolOptions) {
   }
 
   function enter(workspace: string): Entry {
-    if (isClosed) throw new Error('the session has ended');
+    if (isClosed) throw new AppError('E_SANDBOX_UNAVAILABLE', 'the session has ended');
     const known = entries.get(workspace);
     if (known) return known;
     const entry: Entry = { sandbox: open(workspace), users: 0, timer: undefined };

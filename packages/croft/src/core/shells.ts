@@ -1,6 +1,9 @@
 import { AppError } from '@croft/protocol';
+import type { Redact } from '../lib/redact.ts';
+import { stripControl } from '../lib/strip-control.ts';
+import { collectDenials } from './denials.ts';
 import { type Observe, type StartedCommand, startCommand } from './run-command.ts';
-import type { CommandSpec, Exit, Sandbox } from './sandbox.ts';
+import type { CommandSpec, Denial, Exit, Sandbox } from './sandbox.ts';
 import type { Watch } from './watch.ts';
 
 /** A command in the background. Stays, with what it printed, until it is killed or the session ends. */
@@ -14,6 +17,8 @@ export interface Shell extends StartedCommand {
   failure: AppError | undefined;
   /** What is being looked for in its output, if it was started to be watched. */
   watch: Watch | undefined;
+  /** Whether somebody was told what its words at the end meant. */
+  isExplained: boolean;
 }
 
 export type Shells = ReturnType<typeof createShells>;
@@ -25,7 +30,7 @@ const keptBytes = { headBytes: 256 * 1024, tailBytes: 768 * 1024 };
 export function createShells() {
   const shells = new Map<string, Shell>();
 
-  return { start, adopt, find, kill, list: () => [...shells.values()] };
+  return { start, adopt, find, kill, takeDenials, list: () => [...shells.values()] };
 
   function start(sandbox: Sandbox, workspace: string, command: string, spec: CommandSpec, observe?: Observe): Shell {
     if (shells.size >= maxShells) forgetOldest();
@@ -43,6 +48,7 @@ export function createShells() {
       exit: undefined,
       failure: undefined,
       watch: undefined,
+      isExplained: false,
     };
     shells.set(shell.id, shell);
     started.ended.then(
@@ -61,6 +67,13 @@ export function createShells() {
     const shell = shells.get(id);
     if (shell?.workspace === workspace) return shell;
     throw new AppError('E_NOT_FOUND', `unknown shell_id: ${id}`, { details: { shell_id: id } });
+  }
+
+  /** What was refused in its sandbox since somebody last asked and, once it has ended, what its words tell of. */
+  function takeDenials(shell: Shell, redact: Redact): Denial[] {
+    const exit = shell.isExplained ? undefined : shell.exit;
+    if (exit) shell.isExplained = true;
+    return collectDenials(shell.sandbox, exit && { exit, output: stripControl(shell.all.toText()) }, redact);
   }
 
   function kill(id: string, workspace: string): void {

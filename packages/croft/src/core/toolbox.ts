@@ -2,8 +2,9 @@ import { AppError } from '@croft/protocol';
 import { cutText } from '../lib/cut-text.ts';
 import { redactDeep } from '../lib/redact.ts';
 import { type Call, createCalls } from './calls.ts';
-import { type Emit, summarize } from './events.ts';
+import type { Emit } from './events.ts';
 import { fanOut } from './fan-out.ts';
+import { toLoggable } from './loggable.ts';
 import type { Secrets } from './secrets.ts';
 import type { Session } from './session.ts';
 import type { Tool, ToolAccess, ToolResult } from './tool.ts';
@@ -51,9 +52,10 @@ export function createToolbox({ tools, allowed, workspaces, secrets, emit }: Too
 
   async function record(name: string, rawInput: unknown, session: Session, call: Call): Promise<ToolResult> {
     const startedAt = performance.now();
-    const about = () => ({ tool: name, workspace: nameOf(workspaceHint(rawInput)), session: session.id });
+    const log = (fields: unknown) => toLoggable(fields, secrets.redact);
+    const about = () => ({ ...log({ tool: name, workspace: nameOf(workspaceHint(rawInput)) }), session: session.id });
     const ended = () => ({ ...about(), duration_ms: elapsed(startedAt) });
-    emit('lifecycle.tool.call', () => ({ ...about(), arguments: redactDeep(summarize(rawInput), secrets.redact) }));
+    emit('lifecycle.tool.call', () => ({ ...about(), arguments: log(rawInput) }));
     try {
       const { denials = [], ...result } = await pass(name, rawInput, session, call);
       for (const denial of denials)

@@ -1,7 +1,7 @@
 import { fstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-type Owner = { readonly uid: number; readonly gid: number };
+export type Owner = { readonly uid: number; readonly gid: number };
 
 /**
  * A sandbox runs as the owner of its workspace rather than as the root a server may run as, who could not read the
@@ -13,7 +13,7 @@ export function ownerOf(directory: number): Owner | undefined {
   return canReach(dirname(realpathSync(`/proc/self/fd/${directory}`)), { uid, gid }) ? { uid, gid } : undefined;
 }
 
-function canReach(directory: string, owner: Owner): boolean {
+export function canReach(directory: string, owner: Owner): boolean {
   const { mode, uid, gid } = statSync(directory);
   const bit = uid === owner.uid ? 0o100 : gid === owner.gid ? 0o010 : 0o001;
   if (owner.uid !== 0 && (mode & bit) === 0) return false;

@@ -1,2 +1,10 @@
-export { createBubblewrap } from './bubblewrap/provider.ts';
+import { createBubblewrap } from './bubblewrap/provider.ts';
+import { createNone } from './none.ts';
+
 export { createSearchBoxes } from './search-box.ts';
+export { withCaches } from './with-caches.ts';
+export { createBubblewrap };
+
+/** By the names that an operator asks for them by. */
+export const providers = { bubblewrap: createBubblewrap, none: createNone };
+export type ProviderName = keyof typeof providers;

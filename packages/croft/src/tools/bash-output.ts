@@ -1,5 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
+import { denialList, renderDenials } from '../core/denials.ts';
 import type { Shell } from '../core/shells.ts';
 import { defineTool } from '../core/tool.ts';
 import { compilePattern } from '../lib/linear-pattern.ts';
@@ -27,12 +28,14 @@ export const bashOutput = defineTool({
     output: z.string(),
     cursor: z.int(),
     missed: z.int().describe('Bytes that are no longer kept'),
+    denials: denialList,
   }),
-  async run({ shell_id, cursor, filter }, { session, workspace }) {
+  async run({ shell_id, cursor, filter }, { session, workspace, secrets }) {
     const shell = session.shells.find(shell_id, workspace.name);
     const part = shell.all.textSince(cursor, { final: isOver(shell) });
     const clean = stripControl(part.text);
     const output = filter === undefined ? clean : keepLines(clean, filter);
+    const denials = session.shells.takeDenials(shell, secrets.redact);
     const structured = {
       command: shell.command,
       status: statusOf(shell),
@@ -41,8 +44,10 @@ export const bashOutput = defineTool({
       output,
       cursor: part.cursor,
       missed: part.missed,
+      denials,
     };
-    return { text: render(shell, structured), structured };
+    const end = output === '' || output.endsWith('\n') || denials.length === 0 ? '' : '\n';
+    return { text: `${render(shell, structured)}${end}${renderDenials(denials)}`, structured, denials };
   },
 });
 

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { findRefusedCommand } from '../core/command-guard.ts';
 import { count } from '../core/count.ts';
+import { collectDenials, denialList, renderDenials } from '../core/denials.ts';
 import { rejected, renderResult, startCommand, toResult, within } from '../core/run-command.ts';
+import type { Denial } from '../core/sandbox.ts';
 import { defineTool, type ToolContext } from '../core/tool.ts';
+import { stripControl } from '../lib/strip-control.ts';
 
 const input = z.object({
   command: z.string().min(1).describe('Command line for bash, run in the workspace'),
@@ -35,9 +38,7 @@ export const bash = defineTool({
     durationMs: z.number(),
     truncated: z.boolean(),
     shell_id: z.string().optional().describe('Of a command that goes on in the background'),
-    denials: z
-      .array(z.object({ layer: z.string(), rule: z.string(), target: z.string(), next: z.string() }))
-      .describe('What the fence refused while it ran'),
+    denials: denialList,
   }),
   async run(call, context) {
     const refused = findRefusedCommand(call.command);
@@ -51,7 +52,8 @@ export const bash = defineTool({
 
 type Environment = Readonly<Record<string, string>>;
 
-async function runInForeground(call: Input, environment: Environment, { session, workspace, signal }: ToolContext) {
+async function runInForeground(call: Input, environment: Environment, context: ToolContext) {
+  const { session, workspace, signal, secrets } = context;
   return session.sandboxes.use(workspace.name, async (sandbox) => {
     signal.throwIfAborted();
     const timeoutMs = call.timeout * 1000;
@@ -69,12 +71,15 @@ async function runInForeground(call: Input, environment: Environment, { session,
     if (!exit && call.on_timeout === 'background') {
       const shell = session.shells.adopt(started, workspace.name, call.command);
       void session.sandboxes.use(workspace.name, () => started.ended).catch(() => {});
-      return background(shell.id, call.command, started.all.toText());
+      const denials = collectDenials(sandbox, undefined, secrets.redact);
+      return background(shell.id, call.command, stripControl(started.all.toText()), denials);
     }
     if (!exit) started.running.kill();
-    const result = toResult(started, exit ?? (await started.ended), sandbox.takeDenials(), !exit);
+    const options = { timedOut: !exit, redact: secrets.redact };
+    const result = toResult(started, exit ?? (await started.ended), options);
     const { stdout: _, stderr: __, ...structured } = result;
-    return { text: renderResult(result, timeoutMs), structured: { ...structured, denials: [...result.denials] } };
+    const denials = [...result.denials];
+    return { text: renderResult(result, timeoutMs), structured: { ...structured, denials }, denials };
   });
 }
 
@@ -97,9 +102,10 @@ async function startInBackground(call: Input, environment: Environment, { sessio
   return background(await promise, call.command, '');
 }
 
-function background(id: string, command: string, output: string) {
+function background(id: string, command: string, output: string, denials: Denial[] = []) {
   return {
-    text: `${output}shell_id: ${id}\nstarted in background: ${command}\n`,
+    text: `${output}shell_id: ${id}\nstarted in background: ${command}\n${renderDenials(denials)}`,
+    denials,
     structured: {
       output,
       exitCode: null,
@@ -108,7 +114,7 @@ function background(id: string, command: string, output: string) {
       durationMs: 0,
       truncated: false,
       shell_id: id,
-      denials: [],
+      denials,
     },
   };
 }

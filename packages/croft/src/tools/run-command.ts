@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { count } from '../core/count.ts';
+import { denialList } from '../core/denials.ts';
 import { renderResult, runCommand } from '../core/run-command.ts';
 import { defineTool } from '../core/tool.ts';
 
@@ -25,14 +26,15 @@ export const runProgram = defineTool({
     timedOut: z.boolean(),
     durationMs: z.number(),
     truncated: z.boolean(),
-    denials: z.array(z.object({ layer: z.string(), rule: z.string(), target: z.string(), next: z.string() })),
+    denials: denialList,
   }),
   async run({ cmd, args, timeout_ms: timeoutMs, secrets }, { session, workspace, signal, secrets: store }) {
     const environment = store.environment(workspace.name, secrets);
     const result = await session.sandboxes.use(workspace.name, (sandbox) =>
-      runCommand(sandbox, { argv: [cmd, ...args], timeoutMs, signal, environment }),
+      runCommand(sandbox, { argv: [cmd, ...args], timeoutMs, signal, environment, redact: store.redact }),
     );
     const { output: _, ...structured } = result;
-    return { text: renderResult(result, timeoutMs, cmd), structured: { ...structured, denials: [...result.denials] } };
+    const denials = [...result.denials];
+    return { text: renderResult(result, timeoutMs, cmd), structured: { ...structured, denials }, denials };
   },
 });

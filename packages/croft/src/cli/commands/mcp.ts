@@ -6,7 +6,7 @@ const drainMs = 10_000;
 
 export const mcp = defineCommand({
   name: 'mcp',
-  usage: 'croft mcp [--workspace DIR | --workspaces SPEC] [--readonly] [--events FILE]',
+  usage: 'croft mcp [--workspace DIR | --workspaces SPEC] [--readonly] [--sandbox NAME] [--network MODE] …',
   summary: 'serve one agent over standard input and output',
   options: workspaceOptions,
   async run({ values }, terminal) {

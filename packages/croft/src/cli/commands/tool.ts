@@ -6,7 +6,7 @@ import { openApp, workspaceOptions } from '../workspace-options.ts';
 
 export const tool = defineCommand({
   name: 'tool',
-  usage: "croft tool NAME ['{json}'] [--workspace DIR | --workspaces SPEC] [--readonly] [--events FILE] [--json]",
+  usage: "croft tool NAME ['{json}'] [--workspace DIR | --workspaces SPEC] [--readonly] [--network MODE] [--json] …",
   summary: 'make one tool call: its result on standard output, or its error on standard error and exit code 1',
   options: {
     ...workspaceOptions,

@@ -31,7 +31,12 @@ export function createGroupReader(group: Group, limits: SandboxLimits): () => De
   let seen = { memoryKills: 0, refusedForks: 0 };
   return () => {
     const before = seen;
-    seen = group.usage();
+    try {
+      seen = group.usage();
+    } catch {
+      // Gone with its sandbox.
+      return [];
+    }
     const denials: Denial[] = [];
     if (seen.memoryKills > before.memoryKills) denials.push(overMemory(limits));
     if (seen.refusedForks > before.refusedForks) denials.push(overProcesses(limits));

@@ -46,11 +46,13 @@ export function toFence({ spec, toolchains, init, proxySocket }: FenceOptions): 
     ...systemSettings.flatMap((name) => showIfThere(`/etc/${name}`)),
     ...ownSettings.flatMap((name) => ['--ro-bind', join(staticEtc, name), `/etc/${name}`]),
     ...(isOpen ? resolverSettings.flatMap((name) => showIfThere(`/etc/${name}`)) : []),
-    ...[...toolchains.directories, ...readable].flatMap(showIfThere),
+    ...toolchains.directories.flatMap(showIfThere),
     ...['--proc', '/proc', '--dev', '/dev', ...small, '--tmpfs', '/dev/shm'],
     ...['--remount-ro', '/dev', '--remount-ro', '/proc'],
     ...[...sized, '--tmpfs', '/tmp', ...sized, '--tmpfs', home, '--dir', '/var', '--symlink', '../tmp', '/var/tmp'],
     ...(cacheDirectory === undefined ? [] : ['--bind', cacheDirectory, cachePath]),
+    // After the sandbox's own, so that one below /tmp is not hidden by it.
+    ...readable.flatMap((path) => ['--ro-bind', path, path]),
     ...['--ro-bind', init, initPath],
     ...(proxySocket === undefined ? [] : ['--ro-bind', proxySocket, proxyPath]),
     // By the handle itself; bubblewrap makes sure that this is what it mounted.

@@ -7,7 +7,7 @@ import { connectInit } from '../../init/client.ts';
 import { findGroups, type Group } from '../../lib/cgroup.ts';
 import { findProgram } from '../../lib/find-program.ts';
 import { type ChildProcess, killGroup, spawnProgram } from '../../lib/spawn.ts';
-import { ownerOf } from '../../lib/workspace-owner.ts';
+import { canReach, type Owner, ownerOf } from '../../lib/workspace-owner.ts';
 import { createDenials, createGroupReader, type Denials, refusedCall } from './denials.ts';
 import { openEgress } from './egress.ts';
 import { cachePath, home, initPath, proxyPath, toFence } from './fence.ts';
@@ -34,19 +34,22 @@ const wholeParts = (): BubblewrapParts => ({ findInit: createInitFinder(), toFen
 
 /** Sandboxes on this machine by Linux namespaces, each with a small init that starts commands in it. */
 export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions, parts = wholeParts()): Provider {
-  const toolchains = findToolchains(path, operatorHome);
+  const allToolchains = findToolchains(path, operatorHome);
   const { groups } = parts;
   return {
     name: 'bubblewrap',
     async open(spec) {
       const program = findProgram('bwrap');
       if (!program) throw unavailable('bubblewrap (bwrap) is not installed');
+      const owner = ownerOf(spec.directory);
+      const toolchains = withinReach(allToolchains, owner);
+      mustReach(spec.readable, owner);
       const fence = (proxySocket?: string) => parts.toFence({ spec, toolchains, init: parts.findInit(), proxySocket });
       const group = 'create' in groups ? groups.create(`sandbox-${randomUUID()}`, spec.limits) : undefined;
       const resources = new AsyncDisposableStack();
       resources.defer(() => group?.remove());
       try {
-        return await openSandbox({ program, fence, spec, toolchains, group, resources });
+        return await openSandbox({ program, fence, spec, owner, toolchains, group, resources });
       } catch (thrown) {
         await resources.disposeAsync();
         throw thrown;
@@ -59,6 +62,7 @@ interface OpenOptions {
   readonly program: string;
   readonly fence: (proxySocket?: string) => readonly string[];
   readonly spec: SandboxSpec;
+  readonly owner: Owner | undefined;
   readonly toolchains: Toolchains;
   readonly group: Group | undefined;
   /** What goes with the sandbox. */
@@ -66,8 +70,7 @@ interface OpenOptions {
 }
 
 async function openSandbox(options: OpenOptions): Promise<Sandbox> {
-  const { program, fence, spec, toolchains, group, resources } = options;
-  const owner = ownerOf(spec.directory);
+  const { program, fence, spec, owner, toolchains, group, resources } = options;
   const denials = createDenials();
   const egress = await openEgress({ policy: spec.network, owner, onDenied: denials.add });
   if (egress) resources.use(egress);
@@ -97,6 +100,25 @@ async function openSandbox(options: OpenOptions): Promise<Sandbox> {
     const [, reason = 'bubblewrap cannot make a sandbox on this host'] = /^croft-init: (.*)$/m.exec(words()) ?? [];
     throw unavailable(reason, new Error(words(), { cause }));
   }
+}
+
+/** The toolchains of an operator who is root are often out of reach for the owner of a workspace. */
+function withinReach({ directories, path, environment }: Toolchains, owner: Owner | undefined): Toolchains {
+  if (!owner) return { directories, path, environment };
+  const hidden = directories.filter((directory) => !canReach(directory, owner));
+  const isHidden = (place: string) =>
+    hidden.some((directory) => place === directory || place.startsWith(`${directory}/`));
+  return {
+    directories: directories.filter((directory) => !isHidden(directory)),
+    path: path.filter((place) => !isHidden(place)),
+    environment: Object.fromEntries(Object.entries(environment).filter(([, place]) => !isHidden(place))),
+  };
+}
+
+function mustReach(readable: readonly string[], owner: Owner | undefined): void {
+  const hidden = owner && readable.find((directory) => !canReach(directory, owner));
+  if (hidden !== undefined)
+    throw unavailable(`${hidden} was to be readable, but the owner of the workspace cannot reach it`);
 }
 
 /** Puts the sandbox under its limits before the first instruction in it runs. */

@@ -1,0 +1,57 @@
+import { closeSync, constants, fchmodSync, fchownSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
+
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Something is where a directory should be that we did not put there. */
+export class ForeignEntryError extends Error {
+  override readonly name = 'ForeignEntryError';
+}
+
+/** The directory that holds caches. Whoever may come this far still needs to own the one below. */
+export function makeCaches(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeIfMissing(path, 0o711);
+  closeSync(openItself(path));
+}
+
+/** A directory for one owner alone: the one that is there, or a new one. Never through a link. */
+export function makeCache(path: string, owner: Owner | undefined): void {
+  makeIfMissing(path, 0o700);
+  const handle = openItself(path);
+  try {
+    if (owner) fchownSync(handle, owner.uid, owner.gid);
+    // Whoever works in it can have opened it to others.
+    fchmodSync(handle, 0o700);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function makeIfMissing(path: string, mode: number): void {
+  try {
+    mkdirSync(path, { mode });
+  } catch (thrown) {
+    if (codeOf(thrown) !== 'EEXIST') throw thrown;
+  }
+}
+
+function openItself(path: string): number {
+  try {
+    return openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  } catch (cause) {
+    if (!['ELOOP', 'ENOTDIR'].includes(codeOf(cause))) throw cause;
+    throw new ForeignEntryError(`${path} is a link or a file where a directory of caches belongs; remove it`, {
+      cause,
+    });
+  }
+}
+
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+}

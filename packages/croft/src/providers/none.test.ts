@@ -1,0 +1,174 @@
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  globSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+} from 'node:fs';
+import { homedir, userInfo } from 'node:os';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describeSandbox, runIn, shellIn, startIn, uniqueSeconds } from '../../test/contracts/sandbox.ts';
+import { makeDirectory } from '../../test/harness.ts';
+import type { NetworkPolicy } from '../core/network-policy.ts';
+import type { Sandbox, SandboxSpec } from '../core/sandbox.ts';
+import { createNone } from './none.ts';
+
+const megabyte = 1024 * 1024;
+const provider = createNone({ path: process.env.PATH ?? '', home: homedir() });
+const waiting = { timeout: 10_000, interval: 20 };
+const gone = { code: 'E_SANDBOX_UNAVAILABLE', details: { provider: 'none' } };
+
+/** A workspace of this machine, and how to ask for a sandbox in it. */
+function makeGround() {
+  const ground = makeDirectory();
+  mkdirSync(ground.at('workspace'));
+  const path = ground.at('workspace');
+  const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  onTestFinished(() => {
+    closeSync(directory);
+    ground[Symbol.dispose]();
+  });
+  const spec: SandboxSpec = {
+    directory,
+    workspacePath: path,
+    limits: {
+      memoryBytes: 256 * megabyte,
+      processes: 77,
+      cpus: 2,
+      fileBytes: megabyte,
+      openFiles: 256,
+      diskBytes: 64 * megabyte,
+    },
+    network: { mode: 'allow-all' },
+    readable: [],
+  };
+  return { ground, path, spec };
+}
+
+async function open(changed: Partial<SandboxSpec> = {}) {
+  const { ground, path, spec } = makeGround();
+  const sandbox = await provider.open({ ...spec, ...changed });
+  onTestFinished(() => sandbox.close());
+  return { sandbox, directory: path, ground };
+}
+
+describeSandbox('none', open);
+
+describe('none', () => {
+  test('starts commands in the real directory, which is what the model sees', async () => {
+    const { sandbox, directory } = await open();
+    expect(sandbox).toMatchObject({ name: 'none', workspacePath: directory, network: 'allow-all' });
+    await shellIn(sandbox, 'echo here > made');
+    expect(readFileSync(`${directory}/made`, 'utf8')).toBe('here\n');
+  });
+
+  test('gives the operator’s own PATH, home and name, and nothing else of them', async () => {
+    const { sandbox } = await open();
+    const { stdout } = await runIn(sandbox, ['env']);
+    const { username } = userInfo();
+    expect(stdout.trimEnd().split('\n').sort()).toEqual([
+      `HOME=${homedir()}`,
+      'LANG=C.UTF-8',
+      `PATH=${process.env.PATH}`,
+      'TERM=dumb',
+      'TMPDIR=/tmp',
+      `USER=${username}`,
+    ]);
+  });
+
+  test('holds the limits of a process, and none that would count the operator’s own', async () => {
+    const { sandbox } = await open();
+    const script = 'ulimit -n; ulimit -f; ulimit -d; ulimit -c; ulimit -u';
+    const [files, size, memory, cores, processes] = (await runIn(sandbox, ['bash', '-c', script])).stdout.split('\n');
+    expect([files, size, memory, cores]).toEqual(['256', '1024', '262144', '0']);
+    expect(processes).not.toBe('77');
+  });
+
+  test.each<NetworkPolicy>([{ mode: 'deny-all' }, { mode: 'restricted', domains: ['example.com'], cidrs: [] }])(
+    'is refused with the policy $mode, which it cannot hold, and says what to do',
+    async (network) => {
+      const { spec } = makeGround();
+      const message = expect.stringContaining(
+        `--sandbox none cannot hold the network policy ${network.mode}; add --network allow-all`,
+      );
+      await expect(provider.open({ ...spec, network })).rejects.toMatchObject({ ...gone, message });
+    },
+  );
+
+  test('is refused when another directory has come to stand at the path', async () => {
+    const { ground, path, spec } = makeGround();
+    renameSync(path, ground.at('moved'));
+    await expect(provider.open(spec)).rejects.toMatchObject(gone);
+    mkdirSync(path);
+    await expect(provider.open(spec)).rejects.toMatchObject(gone);
+  });
+
+  test('is refused for a path that only the model knows', async () => {
+    const { spec } = makeGround();
+    await expect(provider.open({ ...spec, workspacePath: '/workspaces/demo' })).rejects.toMatchObject(gone);
+  });
+
+  test('follows a link to the workspace, which still is that directory', async () => {
+    const { ground, path, spec } = makeGround();
+    symlinkSync(path, ground.at('link'));
+    const sandbox = await provider.open({ ...spec, workspacePath: ground.at('link') });
+    onTestFinished(() => sandbox.close());
+    expect((await runIn(sandbox, ['pwd'])).stdout).toBe(`${path}\n`);
+  });
+
+  test.runIf(process.getuid?.() === 0)('runs as the owner of the workspace, with a home of theirs', async () => {
+    const { ground, path, spec } = makeGround();
+    chmodSync(ground.path, 0o755);
+    chownSync(path, 65_534, 65_534);
+    const sandbox = await provider.open(spec);
+    onTestFinished(() => sandbox.close());
+    const { stdout } = await shellIn(sandbox, 'id -u; id -G; echo $HOME; echo $USER');
+    expect(stdout).toMatch(/^65534\n65534\n(?!\/root)\/.*\nnobody\n$/);
+  });
+});
+
+/** Two generations away, in sessions of their own, besides a plain one that ignores what asks it to end. */
+const scatter = (seconds: string) =>
+  `trap "" TERM HUP; setsid sh -c 'setsid sh -c "exec sleep ${seconds}" & exit' & (sleep ${seconds} &) ; sleep ${seconds}`;
+
+/** Of this machine: without isolation that is where they are. */
+function countOf(seconds: string): number {
+  return globSync('/proc/[0-9]*/cmdline').filter((file) => readIfThere(file) === `sleep\0${seconds}\0`).length;
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+async function startScattered(sandbox: Sandbox): Promise<string> {
+  const seconds = uniqueSeconds();
+  startIn(sandbox, ['/bin/sh', '-c', scatter(seconds)]).exit.catch(() => {});
+  await vi.waitFor(() => expect(countOf(seconds)).toBe(3), waiting);
+  return seconds;
+}
+
+describe('what a sandbox without isolation leaves behind', () => {
+  test('is nothing after close, however far it has gone', async () => {
+    const { sandbox } = await open();
+    const seconds = await startScattered(sandbox);
+    await sandbox.close();
+    await vi.waitFor(() => expect(countOf(seconds)).toBe(0), waiting);
+  });
+
+  test('is not what other sandboxes run', async () => {
+    const [one, other] = await Promise.all([open(), open()]);
+    const [ended, kept] = await Promise.all([startScattered(one.sandbox), startScattered(other.sandbox)]);
+    await one.sandbox.close();
+    await vi.waitFor(() => expect(countOf(ended)).toBe(0), waiting);
+    expect(countOf(kept)).toBe(3);
+  });
+});

@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { LifecycleEvent } from '@croft/protocol';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { connectStdio, type McpSession, makeDirectory, runCroft } from '../harness.ts';
+
+const secret = randomBytes(18).toString('hex');
+const directory = makeDirectory({
+  'repo/.git/HEAD': 'ref: refs/heads/main\n',
+  'repo/.git/config': '[core]\n',
+  'repo/.git/objects/keep': '',
+  'repo/.mcp.json': '{}\n',
+});
+const eventsFile = directory.at('events');
+let session: McpSession;
+
+beforeAll(async () => {
+  const limits = ['memory=200m', 'file=8m', 'open-files=64', 'disk=16m'].flatMap((limit) => ['--limit', limit]);
+  const flags = ['--workspaces', `main=${directory.at('repo')}`, '--events', eventsFile, ...limits];
+  // A client of 2026 would start a second process, which writes events too.
+  session = await connectStdio(flags, { era: '2025', env: { CROFT_SECRET_KEY: secret } });
+  await session.client.listTools();
+});
+afterAll(async () => {
+  await session?.[Symbol.asyncDispose]();
+  directory[Symbol.dispose]();
+});
+
+const bash = (command: string, more: Record<string, unknown> = {}) => session.call('bash', { command, ...more });
+const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 8000, interval: 20 });
+
+function eventsSince(start: number): { event: string; fields: Record<string, unknown> }[] {
+  const lines = readFileSync(eventsFile, 'utf8').slice(start).trimEnd().split('\n');
+  return lines.map((line) => LifecycleEvent.parse(JSON.parse(line)));
+}
+
+/** What a call answers, and what is written of it to the events. */
+async function observe(tool: string, input: Record<string, unknown>) {
+  const start = readFileSync(eventsFile, 'utf8').length;
+  const answer = await session.call(tool, input);
+  const events = eventsSince(start);
+  const violations = events.filter(({ event }) => event === 'lifecycle.sandbox.violation').map(({ fields }) => fields);
+  return { answer, events, violations };
+}
+
+describe('a refusal', () => {
+  test.each([
+    ['of a system file', 'touch /usr/x', 'file', 'read-only-system', '/usr/x'],
+    ['of a control file', 'echo x >> .git/config', 'file', 'control-file', '.git/config'],
+    ['to move a control file', 'mv .mcp.json other', 'file', 'control-file', '.mcp.json'],
+    ['of a path of somebody else', 'cat /home/somebody/notes', 'file', 'not-visible', '/home/somebody/notes'],
+    ['of a name', 'echo > /dev/tcp/example.com/80', 'network', 'deny-all', 'example.com'],
+    ['of an address', 'echo > /dev/tcp/1.1.1.1/80', 'network', 'deny-all', '1.1.1.1'],
+    ['of a large file', 'head -c 9000000 /dev/zero > large', 'limit', 'file-size', '8 MB'],
+    ['of many files', 'for i in {1..99}; do exec {f}< .mcp.json; done', 'limit', 'open-files', '64 open files'],
+    ['of much in /tmp', `head -c 7M /dev/zero > a; cp a /tmp/b && cp a /tmp/c && cp a /tmp/d`, 'limit', 'disk', '/tmp'],
+    ['of much memory', 'head -c 400M /dev/zero | tail', 'limit', 'memory', '200 MB'],
+  ])('%s is in the answer and among the events', async (_, command, layer, rule, target) => {
+    const { answer, violations } = await observe('bash', { command });
+    const denial = { layer, rule, target, next: expect.stringMatching(/^[A-Z].*\.$/) };
+    expect(answer).toMatchObject({ isError: false, structured: { denials: [denial] } });
+    const [{ next }] = answer.structured.denials;
+    expect(answer.text).toContain(`\nrefused (${layer}, ${rule}): ${target}. Next: ${next}\n`);
+    expect(violations).toEqual([
+      { tool: 'bash', workspace: 'main', session: expect.any(String), layer, rule, target, next },
+    ]);
+  });
+
+  test('of a system call is told by what refused it, once', async () => {
+    const { answer, violations } = await observe('run_command', { cmd: 'unshare', args: ['--user', 'true'] });
+    const denial = { layer: 'system-call', rule: 'unshare' };
+    expect(answer.structured).toMatchObject({ exitCode: 1, denials: [denial] });
+    expect(violations).toMatchObject([{ tool: 'run_command', ...denial }]);
+  });
+
+  test('in a program that goes on and succeeds is not guessed from what it printed', async () => {
+    const { answer, violations } = await observe('bash', { command: 'touch /usr/x; echo done' });
+    expect(answer.text).toMatch(/Read-only file system\ndone\n$/);
+    expect(answer.structured.denials).toEqual([]);
+    expect(violations).toEqual([]);
+  });
+
+  test('comes from a program without a shell too', async () => {
+    const { answer, violations } = await observe('run_command', { cmd: 'touch', args: ['/usr/x', '/etc/y'] });
+    const both = [{ target: '/usr/x' }, { target: '/etc/y' }];
+    expect(answer.structured).toMatchObject({ exitCode: 1, denials: both });
+    expect(violations).toMatchObject(both.map((denial) => ({ tool: 'run_command', ...denial })));
+  });
+
+  test('comes with a command that ran out of time', async () => {
+    const { structured } = await bash('touch /usr/late; sleep 300', { timeout: 1 });
+    expect(structured).toMatchObject({ timedOut: true, denials: [{ target: '/usr/late' }] });
+  });
+
+  test('of very many things names a few', async () => {
+    const { answer, violations } = await observe('bash', { command: 'touch /usr/{1..300}' });
+    expect(answer.structured.denials).toHaveLength(5);
+    expect(violations).toHaveLength(5);
+  });
+});
+
+test('a host that is not allowed is told by the proxy, and by the program that goes around it', async () => {
+  using scratch = makeDirectory({ 'w/a': '' });
+  const flags = ['--workspace', scratch.at('w'), '--allow-domain', 'good.test'];
+  await using restricted = await connectStdio(flags, { era: '2025' });
+  const run = async (command: string) => (await restricted.call('bash', { command })).structured.denials;
+  expect(await run('curl -sS https://evil.test/')).toMatchObject([
+    { layer: 'network', rule: 'domains', target: 'evil.test:443', next: expect.stringContaining('evil.test') },
+  ]);
+  expect(await run('echo > /dev/tcp/evil.test/80')).toMatchObject([
+    { layer: 'network', rule: 'no-route', target: 'evil.test', next: expect.stringContaining('HTTPS_PROXY') },
+  ]);
+});
+
+describe('a refusal in the background', () => {
+  async function start(command: string): Promise<string> {
+    return (await bash(command, { run_in_background: true })).structured.shell_id;
+  }
+  const ended = (shell_id: string) =>
+    eventually(async () => {
+      const seen = await observe('bash_output', { shell_id });
+      expect(seen.answer.structured.status).toBe('completed');
+      return seen;
+    });
+
+  test('is explained when the command has ended, to whoever asks first', async () => {
+    const shell_id = await start('touch /usr/x || { printf "no newline"; exit 3; }');
+    const { answer, violations } = await ended(shell_id);
+    const denial = { layer: 'file', rule: 'read-only-system', target: '/usr/x' };
+    expect(answer.structured).toMatchObject({ exitCode: 3, denials: [denial] });
+    expect(answer.text).toMatch(/\nno newline\nrefused \(file, read-only-system\): \/usr\/x\. Next: .*\n$/);
+    expect(violations).toMatchObject([{ tool: 'bash_output', ...denial }]);
+
+    const again = await observe('bash_output', { shell_id });
+    expect(again.answer.structured).toMatchObject({ output: answer.structured.output, denials: [] });
+    expect(again.violations).toEqual([]);
+  });
+
+  test('is told while the command runs, if the fence itself tells of it', async () => {
+    const shell_id = await start('head -c 400M /dev/zero | tail; echo went on; sleep 300');
+    const denial = { layer: 'limit', rule: 'memory', target: '200 MB' };
+    await eventually(async () => expect((await bash('true')).structured.denials).toMatchObject([denial]));
+    expect((await session.call('bash_output', { shell_id })).structured).toMatchObject({
+      status: 'running',
+      denials: [],
+    });
+    await session.call('kill_shell', { shell_id });
+  });
+
+  test('of a command that went well is not told', async () => {
+    const { answer } = await ended(await start('touch /usr/x; true'));
+    expect(answer.structured).toMatchObject({ exitCode: 0, denials: [] });
+  });
+});
+
+describe('a secret', () => {
+  const written = (start: number) => readFileSync(eventsFile, 'utf8').slice(start);
+
+  test.each([
+    ['whole', ''],
+    ['where the target is cut', 'x'.repeat(185)],
+  ])('is in no target of an event, %s', async (_, before) => {
+    const start = readFileSync(eventsFile, 'utf8').length;
+    const { structured } = await bash(`touch "/usr/${before}$KEY"`, { secrets: ['key'] });
+    expect(structured.denials).toMatchObject([{ rule: 'read-only-system' }]);
+    expect(structured.denials[0].target).toMatch(before === '' ? /^\/usr\/\[REDACTED:key\]$/ : /^\/usr\/x+\[REDACTED/);
+    expect(written(start)).toContain('lifecycle.sandbox.violation');
+    expect(written(start)).not.toContain(secret.slice(0, 6));
+  });
+
+  test.each([
+    ['command', { command: `echo ${secret}` }],
+    ['command, where it is cut', { command: `: ${'x'.repeat(70)} ${secret}` }],
+    ['list', { command: 'true', secrets: [secret] }],
+    ['workspace', { command: 'true', workspace: secret }],
+    ['unknown argument', { command: 'true', other: { deep: [{ er: secret }] } }],
+  ])('is not written to the events with the arguments of a call: %s', async (_, input) => {
+    const start = readFileSync(eventsFile, 'utf8').length;
+    await session.call('bash', input);
+    expect(written(start)).toContain('lifecycle.tool.call');
+    expect(written(start)).not.toContain(secret.slice(0, 6));
+  });
+
+  test('is not written with the name of a tool that is not there', async () => {
+    const start = readFileSync(eventsFile, 'utf8').length;
+    await session.call(secret).catch(() => {});
+    expect(written(start)).not.toContain(secret.slice(0, 6));
+  });
+});
+
+test('arguments nested deeper than anybody can write down do not fail a call', async () => {
+  const input = `{"command":"echo fine","other":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+  using scratch = makeDirectory({ 'w/a': '' });
+  const flags = ['--workspace', scratch.at('w'), '--events', scratch.at('events')];
+  expect(await runCroft(['tool', 'bash', input, ...flags])).toMatchObject({ exitCode: 0, stdout: 'fine\n' });
+  expect(readFileSync(scratch.at('events'), 'utf8')).toContain('"arguments":{}');
+});

@@ -1,0 +1,275 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { describe, expect, test, vi } from 'vitest';
+import { sha256 } from '../../src/lib/sha256.ts';
+import { uniqueSeconds } from '../contracts/sandbox.ts';
+import { connectHttp, connectStdio, makeDirectory, runCroft, startServer } from '../harness.ts';
+
+const bare = ['--sandbox', 'none', '--network', 'allow-all'];
+const bareWords = 'croft: commands run on this machine without isolation (--sandbox none)';
+const openWords = 'croft: commands share the network of this machine (--network allow-all)';
+const isRoot = process.getuid?.() === 0;
+
+/** A workspace and a data directory of their own; `run` is one command line in it. */
+function makeGround() {
+  const ground = makeDirectory({ 'workspace/a.txt': 'one\n' });
+  const [workspace, data] = [ground.at('workspace'), ground.at('data')];
+  return {
+    ...ground,
+    workspace,
+    data,
+    run(command: string, flags: readonly string[] = [], { at = workspace, env = {} } = {}) {
+      const input = JSON.stringify({ command });
+      return runCroft(['tool', 'bash', input, '--workspace', at, ...flags], { env: { CROFT_DATA: data, ...env } });
+    },
+  };
+}
+
+describe.concurrent('flags of a sandbox', () => {
+  test.each([
+    [['--sandbox', 'docker'], /^--sandbox takes one of bubblewrap, none; not "docker"\n$/],
+    [['--sandbox', 'none'], /^--sandbox none cannot hold the network policy deny-all; add --network allow-all/],
+    [['-sandbox=none', '-network=restricted'], /^--sandbox none cannot hold the network policy restricted; add/],
+    [['--network', 'some'], /^--network takes one of deny-all, restricted, allow-all; not "some"\n$/],
+    [['--network', 'deny-all', '--allow-domain', 'a.com'], /^--allow-domain and --allow-cidr go with --network restr/],
+    [['--allow-domain', 'http://a.com'], /^--allow-domain: "http:\/\/a.com" is not a domain.*\n$/],
+    [['--allow-cidr', '10.0.0.0/99'], /^--allow-cidr: "10.0.0.0\/99" is not a CIDR.*\n$/],
+    [['--allow-read', '/no/such/directory'], /^--allow-read takes a directory that is there, not "\/no\/such/],
+    [['--allow-read', '/'], /^--allow-read "\/" would open all of this machine/],
+    [
+      ['--limit', 'swap=1g'],
+      /^--limit takes NAME=VALUE, where NAME is one of memory, disk, file, processes, cpus, open/,
+    ],
+    [['--limit', 'memory=some'], /^--limit memory takes a size of 1m or more, such as 512m or 2g, not "some"\n$/],
+    [['--limit'], /^.*--limit.*; see: croft \w+ --help\n$/],
+  ])('%j stop the program with the reason', async (flags, message) => {
+    using ground = makeGround();
+    const run = await runCroft(['tool', 'list', '--workspace', ground.workspace, ...flags]);
+    expect(run).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(message) });
+  });
+
+  test.each([['mcp'], ['serve', '--port', '0']])('stop croft %s too', async (...command) => {
+    using ground = makeGround();
+    const flags = ['--workspace', ground.workspace, '--sandbox', 'none'];
+    const run = await runCroft([...command, ...flags], { env: { CROFT_DATA: ground.data } });
+    expect(run).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/add --network allow-all/) });
+  });
+
+  test('are in the help of every command', async () => {
+    const flags = ['sandbox', 'network', 'allow-domain', 'allow-cidr', 'allow-read', 'limit'];
+    for (const command of ['tool', 'mcp', 'serve']) {
+      const { stdout } = await runCroft([command, '--help']);
+      for (const flag of flags) expect(stdout).toMatch(new RegExp(`^  --${flag} `, 'm'));
+    }
+  });
+
+  test('an allowed directory must not contain a workspace or the data directory, nor be inside', async () => {
+    using ground = makeGround();
+    mkdirSync(join(ground.workspace, 'sub'));
+    for (const path of [ground.path, ground.workspace, join(ground.workspace, 'sub'), homedir()]) {
+      const run = await ground.run('true', ['--allow-read', path]);
+      expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+      expect(run.stderr).toMatch(/^--allow-read ".*" (would open|is inside|overlaps) .*; name .*\n$/);
+    }
+  });
+});
+
+describe.concurrent('the network of a command', () => {
+  test('is denied by default, and the start says nothing', async () => {
+    using ground = makeGround();
+    await using server = await startServer(['--workspace', ground.workspace]);
+    const port = new URL(server.url).port;
+    const run = await ground.run(
+      `exec 3<>/dev/tcp/127.0.0.1/${port} && echo reached; ls /sys/class/net; tail -n +3 /proc/net/dev`,
+    );
+    expect(run.stdout).not.toContain('reached');
+    expect(run.stdout).toMatch(/lo:/);
+    expect(run.stdout).not.toMatch(/eth\d|ens\d|enp\d/);
+    expect(run.stderr).not.toContain('croft:');
+  });
+
+  test('is this machine’s with allow-all, and the start says so', async () => {
+    using ground = makeGround();
+    await using server = await startServer(['--workspace', ground.workspace]);
+    const command = `exec 3<>/dev/tcp/127.0.0.1/${new URL(server.url).port} && echo reached`;
+    const run = await ground.run(command, ['--network', 'allow-all']);
+    expect(run).toMatchObject({ exitCode: 0, stdout: 'reached\n', stderr: `${openWords}\n` });
+  });
+
+  test('is told by the event of each workspace', async () => {
+    using ground = makeGround();
+    for (const flags of [[], ['--allow-domain', 'example.com'], bare])
+      await runCroft(['tool', 'list', '--workspace', ground.workspace, '--events', ground.at('events'), ...flags]);
+    const events = readFileSync(ground.at('events'), 'utf8').trimEnd().split('\n');
+    const sandboxes = events.map((line) => JSON.parse(line)).filter(({ event }) => event.endsWith('workspace.sandbox'));
+    expect(sandboxes.map(({ fields }) => [fields.provider, fields.network])).toEqual([
+      ['bubblewrap', 'deny-all'],
+      ['bubblewrap', 'restricted'],
+      ['none', 'allow-all'],
+    ]);
+  });
+});
+
+describe.concurrent('--sandbox none', () => {
+  test('says so at the start of every command', async () => {
+    using ground = makeGround();
+    const words = expect.stringContaining(bareWords);
+    const flags = ['--workspace', ground.workspace, ...bare];
+    expect(await runCroft(['tool', 'list', ...flags])).toMatchObject({
+      exitCode: 0,
+      stdout: 'a.txt\t4\n',
+      stderr: words,
+    });
+    expect(await runCroft(['mcp', ...flags])).toMatchObject({ exitCode: 0, stderr: words });
+    await using server = await startServer(flags);
+    expect(server.output.stderr()).toContain(bareWords);
+    expect(server.output.stderr()).toContain(openWords);
+  });
+
+  test('runs a command in the real directory of this machine, with nothing of the server’s environment', async () => {
+    using ground = makeGround();
+    writeFileSync(ground.at('beside'), 'reached');
+    const run = await ground.run('pwd; cat ../beside; echo made > made; env | grep -c CROFT', bare);
+    expect(run.stdout).toBe(`${ground.workspace}\nreached0\nexit: 1\n`);
+    expect(readFileSync(join(ground.workspace, 'made'), 'utf8')).toBe('made\n');
+    expect(existsSync(ground.data)).toBe(false);
+  });
+
+  test('shows the model the real directory of the demo too', async () => {
+    await using server = await startServer(['--demo', ...bare]);
+    await using session = await connectHttp(server);
+    const root = join(server.data, 'workspaces/demo');
+    expect((await session.call('workspaces')).structured.workspaces).toMatchObject([{ root }]);
+    expect((await session.call('bash', { command: 'pwd' })).text).toBe(`${root}\n`);
+  });
+
+  test('leaves nothing running when the server is killed', async () => {
+    using ground = makeGround();
+    const seconds = uniqueSeconds();
+    await using session = await connectStdio(['--workspace', ground.workspace, ...bare], { era: '2025' });
+    await session.call('bash', { command: `setsid sleep ${seconds} & sleep ${seconds}`, run_in_background: true });
+    await vi.waitFor(() => expect(countOf(seconds)).toBe(2), { timeout: 10_000 });
+    process.kill((session.transport as StdioClientTransport).pid ?? 0, 'SIGKILL');
+    await vi.waitFor(() => expect(countOf(seconds)).toBe(0), { timeout: 10_000 });
+  });
+});
+
+test('--allow-read shows a directory, which still cannot be written', async () => {
+  using ground = makeGround();
+  // Not below /tmp, of which a sandbox has its own.
+  const shared = mkdtempSync(join(homedir(), '.croft-test-'));
+  try {
+    writeFileSync(join(shared, 'a.txt'), 'shared\n');
+    const command = `cat ${shared}/a.txt; echo x > ${shared}/a.txt; echo x > ${shared}/new; rm ${shared}/a.txt; ls ${homedir()}`;
+    const hidden = await ground.run(command);
+    expect(hidden.stdout).not.toContain('shared\n');
+    const shown = await ground.run(command, ['--allow-read', shared]);
+    expect(shown.stdout).toMatch(/^shared\n/);
+    expect(shown.stdout.match(/Read-only file system/g)).toHaveLength(3);
+    expect(readFileSync(join(shared, 'a.txt'), 'utf8')).toBe('shared\n');
+    expect(existsSync(join(shared, 'new'))).toBe(false);
+  } finally {
+    rmSync(shared, { recursive: true });
+  }
+});
+
+test('--limit is what holds in a sandbox', async () => {
+  using ground = makeGround();
+  const flags = ['--limit', 'open-files=77', '-limit=file=3m'];
+  expect((await ground.run('ulimit -n; ulimit -f', flags)).stdout).toBe('77\n3072\n');
+});
+
+describe.concurrent('package caches', () => {
+  const cacheOf = (data: string, workspace: string) => join(data, 'caches', sha256(workspace).slice(0, 32));
+
+  test('last from one sandbox to the next, and are no other workspace’s', async () => {
+    using ground = makeGround();
+    mkdirSync(ground.at('other'));
+    await ground.run('echo kept > ~/.cache/package');
+    expect((await ground.run('cat ~/.cache/package')).stdout).toBe('kept\n');
+    expect((await ground.run('ls -A ~/.cache', [], { at: ground.at('other') })).stdout).toBe('');
+    const path = cacheOf(ground.data, ground.workspace);
+    expect(readFileSync(join(path, 'package'), 'utf8')).toBe('kept\n');
+    for (const directory of [path, ground.data]) expect(statSync(directory).mode & 0o777).toBe(0o700);
+  });
+
+  test('are made by the first command and not before', async () => {
+    using ground = makeGround();
+    await runCroft(['tool', 'list', '--workspace', ground.workspace], { env: { CROFT_DATA: ground.data } });
+    expect(existsSync(ground.data)).toBe(false);
+  });
+
+  test('are closed again after a command has opened them to others', async () => {
+    using ground = makeGround();
+    await ground.run('chmod 777 ~/.cache');
+    await ground.run('true');
+    expect(statSync(cacheOf(ground.data, ground.workspace)).mode & 0o777).toBe(0o700);
+  });
+
+  test.each(['caches', 'the cache'])('are never kept through a link in the place of %s', async (place) => {
+    using ground = makeGround();
+    mkdirSync(ground.at('elsewhere'), { mode: 0o755 });
+    const cache = cacheOf(ground.data, ground.workspace);
+    mkdirSync(place === 'caches' ? ground.data : join(ground.data, 'caches'), { recursive: true });
+    symlinkSync(ground.at('elsewhere'), place === 'caches' ? join(ground.data, 'caches') : cache);
+    const run = await ground.run('echo ran; touch ~/.cache/here');
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run.stderr).toMatch(/^E_SANDBOX_UNAVAILABLE: .*is a link or a file.*remove it\n/);
+    expect(globSync('**', { cwd: ground.at('elsewhere') })).toEqual(['.']);
+  });
+
+  test('that cannot be kept are done without, and that is said', async () => {
+    using ground = makeGround();
+    writeFileSync(ground.data, 'a file');
+    const run = await ground.run('echo ran; mkdir -p ~/.cache && echo x > ~/.cache/y && echo wrote');
+    expect(run).toMatchObject({ exitCode: 0, stdout: 'ran\nwrote\n' });
+    expect(run.stderr).toMatch(/^croft: package caches are not kept: .*\n$/);
+  });
+
+  test.runIf(isRoot)(
+    'of a server of root are the owner’s, or left out where the owner has no way to them',
+    async () => {
+      using ground = makeGround();
+      const nobody = 65_534;
+      chmodSync(ground.path, 0o755);
+      chownSync(ground.workspace, nobody, nobody);
+      const cache = cacheOf(ground.data, ground.workspace);
+      const command = 'mkdir -p ~/.cache && echo x >> ~/.cache/y && wc -l < ~/.cache/y';
+      // Toolchains of root would be closed to the owner as well.
+      const run = () => ground.run(command, [], { env: { PATH: '/usr/bin:/bin' } });
+      for (const _ of ['first', 'second']) expect(await run()).toMatchObject({ stdout: '1\n', stderr: '' });
+      expect(existsSync(cache)).toBe(false);
+
+      chmodSync(ground.data, 0o711);
+      for (const lines of [1, 2]) expect(await run()).toMatchObject({ stdout: `${lines}\n`, stderr: '' });
+      expect(statSync(cache)).toMatchObject({ uid: nobody, gid: nobody });
+    },
+  );
+});
+
+/** Of this machine: without isolation that is where they are. */
+function countOf(seconds: string): number {
+  return globSync('/proc/[0-9]*/cmdline').filter((file) => readIfThere(file) === `sleep\0${seconds}\0`).length;
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
