@@ -1,6 +1,9 @@
-import { createEmitter } from './core/events.ts';
+import { createCheckResults } from './core/check-results.ts';
+import type { Checks } from './core/checks.ts';
+import { createChecks } from './core/checks.ts';
+import { createEmitter, type Emit } from './core/events.ts';
 import type { NetworkPolicy } from './core/network-policy.ts';
-import { detectProfile } from './core/profile.ts';
+import { createProjects } from './core/projects.ts';
 import type { ReadTracker } from './core/read-tracker.ts';
 import type { Provider, SandboxLimits } from './core/sandbox.ts';
 import type { SearchBoxProvider } from './core/search-box.ts';
@@ -11,9 +14,14 @@ import type { Workspace, WorkspaceAccess } from './core/workspace.ts';
 import { createWorkspaceSet } from './core/workspace-set.ts';
 import * as detectors from './detectors/index.ts';
 import { openEventFile } from './lib/event-file.ts';
+import { createJsonFile, createMemoryShelf } from './lib/json-file.ts';
 import { once } from './lib/once.ts';
 import { createDirectorySource, createEnvironmentSource } from './lib/secret-sources.ts';
+import { sha256 } from './lib/sha256.ts';
+import { realpathOf } from './lib/workspace-owner.ts';
+import * as linters from './linters/index.ts';
 import { createSearchBoxes, type ProviderName, providers, withCaches } from './providers/index.ts';
+import * as runners from './runners/index.ts';
 import { openMounts, type WorkspaceSource } from './storages/index.ts';
 import * as tools from './tools/index.ts';
 
@@ -24,6 +32,8 @@ export interface AppOptions {
   readonly eventsFile?: string | undefined;
   /** Of the operator: toolchains are found by these, and secrets come from these. */
   readonly host: HostOptions;
+  /** Where results of checks are kept; left out, they go with the program. */
+  readonly data?: string | undefined;
   readonly sandbox: SandboxOptions;
   /** In place of the one `sandbox` names, for a test that takes a part of the fence away. */
   readonly provider?: Provider | undefined;
@@ -87,7 +97,7 @@ export function createApp(options: AppOptions) {
   const searchBoxes = createSearchBoxes();
   const access = readOnly ? 'read-only' : 'read-write';
   const workspaces = createWorkspaceSet(
-    mounts.map((mount) => toWorkspace(mount, { provider, searchBoxes, access, sandbox })),
+    mounts.map((mount) => toWorkspace(mount, { provider, searchBoxes, access, sandbox, data: options.data, emit })),
   );
   const secrets = createSecrets([
     createEnvironmentSource(host.variables),
@@ -140,7 +150,32 @@ function findProvider({
 
 type NamedMount = ReturnType<typeof openMounts>[number];
 
+/** By the directory itself: two workspaces may be shown under one name. */
+function toChecks(
+  { name, handle, files }: Pick<NamedMount, 'name' | 'handle' | 'files'>,
+  { data, emit }: Means,
+): Checks {
+  const known = Object.values(detectors);
+  const place = sha256(Buffer.from(realpathOf(handle))).slice(0, 32);
+  const shelf = data === undefined ? createMemoryShelf() : createJsonFile(`${data}/results/${place}.json`);
+  const projects = createProjects({
+    files,
+    detectors: known,
+    onChange: (profiles) => emit('lifecycle.workspace.profile', () => ({ workspace: name, profiles })),
+  });
+  const results = createCheckResults(shelf);
+  return createChecks({
+    projects,
+    detectors: known,
+    runners: Object.values(runners),
+    linters: Object.values(linters),
+    results,
+  });
+}
+
 interface Means {
+  readonly data: string | undefined;
+  readonly emit: Emit;
   readonly provider: Provider;
   readonly searchBoxes: SearchBoxProvider;
   readonly access: WorkspaceAccess;
@@ -158,6 +193,6 @@ function toWorkspace({ name, root, handle, files }: NamedMount, means: Means): W
     files,
     searchBox: once(() => searchBoxes.open({ ...place, programs: ['rg'] })),
     openSandbox: () => provider.open({ ...place, limits, network, readable }),
-    profile: () => detectProfile(Object.values(detectors), files),
+    checks: toChecks({ name, handle, files }, means),
   };
 }

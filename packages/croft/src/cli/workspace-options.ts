@@ -36,6 +36,7 @@ export function openApp(values: AppValues, terminal: Terminal, fallback?: AppOpt
       eventsFile: values.events,
       host: { ...host, secretsDirectory: values['secrets-dir'] },
       sandbox,
+      data: places.data,
       onWarning,
     });
     describeOpenings(sandbox).forEach(onWarning);

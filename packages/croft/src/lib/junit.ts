@@ -29,8 +29,7 @@ export function parseJunit(text: string): JunitCase[] | undefined {
 function tryParse(document: string): XmlElement | undefined {
   try {
     // Runners print whatever a test printed, which may hold what no XML may.
-    const clean = document.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '');
-    return parseXml(clean, { ignoreUndefinedEntities: true }).root ?? undefined;
+    return parseXml(withoutControl(document), { ignoreUndefinedEntities: true }).root ?? undefined;
   } catch {
     return undefined;
   }
@@ -65,4 +64,9 @@ function stateOf(name: string): JunitCase['state'] {
 
 function elementsOf(element: XmlElement): XmlElement[] {
   return element.children.filter((child) => child instanceof XmlElement);
+}
+
+function withoutControl(text: string): string {
+  const isFine = (unit: number) => unit > 31 || unit === 9 || unit === 10 || unit === 13;
+  return [...text].filter((character) => isFine(character.charCodeAt(0))).join('');
 }

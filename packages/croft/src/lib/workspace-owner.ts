@@ -10,7 +10,7 @@ export type Owner = { readonly uid: number; readonly gid: number };
 export function ownerOf(directory: number): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const { uid, gid } = fstatSync(directory);
-  return canReach(dirname(realpathSync(`/proc/self/fd/${directory}`)), { uid, gid }) ? { uid, gid } : undefined;
+  return canReach(dirname(realpathOf(directory)), { uid, gid }) ? { uid, gid } : undefined;
 }
 
 export function canReach(directory: string, owner: Owner): boolean {
@@ -18,4 +18,9 @@ export function canReach(directory: string, owner: Owner): boolean {
   const bit = uid === owner.uid ? 0o100 : gid === owner.gid ? 0o010 : 0o001;
   if (owner.uid !== 0 && (mode & bit) === 0) return false;
   return directory === '/' || canReach(dirname(directory), owner);
+}
+
+/** Where an open directory is now. */
+export function realpathOf(directory: number): string {
+  return realpathSync(`/proc/self/fd/${directory}`);
 }
