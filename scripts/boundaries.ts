@@ -22,9 +22,13 @@ const rules: Readonly<Record<string, Rule>> = {
   detectors: { parts: ['core', 'lib'], packages: ['zod', 'smol-toml'], isolated: true },
   runners: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
   linters: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
+  coverage: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
   providers: { parts: ['core', 'disk', 'init', 'lib'], packages: [protocol, 'zod', 'node:*'], isolated: true },
   storages: { parts: ['core', 'disk', 'lib'], packages: [protocol, 'zod', 'node:*'], isolated: true },
-  app: { parts: ['core', 'detectors', 'lib', 'linters', 'providers', 'runners', 'storages', 'tools'], packages: [] },
+  app: {
+    parts: ['core', 'coverage', 'detectors', 'lib', 'linters', 'providers', 'runners', 'storages', 'tools'],
+    packages: [],
+  },
   escapes: { parts: ['escapes', 'app', 'core', 'lib'], packages: [protocol, 'node:*'] },
   mcp: {
     parts: ['mcp', 'app', 'core', 'lib', 'version'],

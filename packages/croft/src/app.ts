@@ -1,6 +1,7 @@
 import { createCheckResults } from './core/check-results.ts';
 import type { Checks } from './core/checks.ts';
 import { createChecks } from './core/checks.ts';
+import { createEffects } from './core/effects.ts';
 import { createEmitter, type Emit } from './core/events.ts';
 import type { NetworkPolicy } from './core/network-policy.ts';
 import { createProjects } from './core/projects.ts';
@@ -12,6 +13,7 @@ import { createSession, createSessions } from './core/session.ts';
 import { createToolbox } from './core/toolbox.ts';
 import type { Workspace, WorkspaceAccess } from './core/workspace.ts';
 import { createWorkspaceSet } from './core/workspace-set.ts';
+import * as coverage from './coverage/index.ts';
 import * as detectors from './detectors/index.ts';
 import { openEventFile } from './lib/event-file.ts';
 import { createJsonFile, createMemoryShelf } from './lib/json-file.ts';
@@ -28,6 +30,8 @@ import * as tools from './tools/index.ts';
 export interface AppOptions {
   readonly workspaces: readonly WorkspaceSource[];
   readonly readOnly: boolean;
+  /** Whether files are formatted after a write. */
+  readonly formatOnEdit?: boolean | undefined;
   /** Lifecycle events are appended here, a JSON line each. */
   readonly eventsFile?: string | undefined;
   /** Of the operator: toolchains are found by these, and secrets come from these. */
@@ -130,6 +134,11 @@ export function createApp(options: AppOptions) {
       allowed: new Set(readOnly ? ['read'] : ['read', 'write', 'execute']),
       workspaces,
       secrets,
+      effects: createEffects({
+        detectors: Object.values(detectors),
+        formatOnEdit: options.formatOnEdit ?? false,
+        emit,
+      }),
       emit,
     }),
     [Symbol.dispose]() {
@@ -169,6 +178,7 @@ function toChecks(
     detectors: known,
     runners: Object.values(runners),
     linters: Object.values(linters),
+    coverage: Object.values(coverage),
     results,
   });
 }

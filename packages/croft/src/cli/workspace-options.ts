@@ -9,6 +9,7 @@ import { describeOpenings, sandboxOptions, toSandboxOptions } from './sandbox-op
 export const workspaceOptions = {
   workspace: { type: 'string', value: 'DIR', summary: 'the one workspace; the current directory if left out' },
   workspaces: { type: 'string', value: 'SPEC', summary: 'several: name=dir,name=dir or dir,dir' },
+  'format-on-edit': { type: 'boolean', summary: 'format each file after write and edit, with its own formatter' },
   readonly: { type: 'boolean', summary: 'only tools that read' },
   'secrets-dir': { type: 'string', value: 'DIR', summary: 'secrets that commands may be given, a file each' },
   events: { type: 'string', value: 'FILE', summary: 'append lifecycle events to FILE, a JSON line each' },
@@ -33,6 +34,7 @@ export function openApp(values: AppValues, terminal: Terminal, fallback?: AppOpt
     const app = createApp({
       workspaces,
       readOnly: values.readonly ?? false,
+      formatOnEdit: values['format-on-edit'] ?? false,
       eventsFile: values.events,
       host: { ...host, secretsDirectory: values['secrets-dir'] },
       sandbox,

@@ -7,6 +7,7 @@ const Failure = z.object({
   message: z.string(),
   diff: z.string().optional(),
   id: z.string().optional(),
+  isBuild: z.literal(true).optional(),
 });
 
 /** The last run of a project's tests, as it is kept. */
@@ -25,8 +26,17 @@ export const TestRun = z.object({
 });
 export type TestRun = z.output<typeof TestRun>;
 
-/** By test file: the lines that ran, of each source file. */
-export const Coverage = z.record(z.string(), z.record(z.string(), z.array(z.int())));
+/** What ran while one test file did, by source file: lines as `1-3,7`. Versions are of what ran. */
+export const MeasuredTest = z.object({
+  version: z.string(),
+  sources: z.record(z.string(), z.object({ version: z.string(), lines: z.string() })),
+  /** Sources that ran too, but whose lines are not known. */
+  inexact: z.array(z.string()),
+});
+export type MeasuredTest = z.output<typeof MeasuredTest>;
+
+/** Of one project, by test file. All paths are of the workspace. */
+export const Coverage = z.object({ tests: z.record(z.string(), MeasuredTest), notMeasured: z.array(z.string()) });
 export type Coverage = z.output<typeof Coverage>;
 
 export const KeptResults = z.object({ runs: z.array(TestRun), coverage: z.record(z.string(), Coverage) });
@@ -37,7 +47,7 @@ export interface CheckResults {
   load(): Promise<KeptResults>;
   saveRun(run: TestRun): Promise<void>;
   /** Of one project, by its directory and language. */
-  saveCoverage(project: string, coverage: Coverage): Promise<void>;
+  saveCoverage(project: string, toNew: (kept: Coverage | undefined) => Coverage): Promise<void>;
 }
 
 /** Something that keeps one value under a name: a file, a row. */
@@ -61,8 +71,8 @@ export function createCheckResults(shelf: Shelf): CheckResults {
   return {
     load: () => last.then(load),
     saveRun: (run) => change((kept) => ({ ...kept, runs: [run, ...kept.runs.filter(isOther(run))].slice(0, maxRuns) })),
-    saveCoverage: (project, coverage) =>
-      change((kept) => ({ ...kept, coverage: { ...kept.coverage, [project]: coverage } })),
+    saveCoverage: (project, toNew) =>
+      change((kept) => ({ ...kept, coverage: { ...kept.coverage, [project]: toNew(kept.coverage[project]) } })),
   };
 }
 

@@ -22,9 +22,18 @@ export interface LintReport {
   readonly reason?: string | undefined;
 }
 
+/**
+ * What an answer is about when some files are asked for:
+ * - `files`: those and no others.
+ * - `project`: others as well, each looked at whatever is wrong with the rest.
+ * - `build`: others as well, and an error in one of them may be why nothing is said of those.
+ */
+export type LintScope = 'files' | 'project' | 'build';
+
 /** One linter, compiler or type checker. Pure, and never throws, whatever it is given. */
 export interface Linter {
   readonly name: string;
+  readonly scope: LintScope;
   /** The whole command for these files, from the root of the project; none are all. */
   toArgv(argv: Argv, files: readonly string[]): Argv;
   read(output: CheckOutput): LintReport;
@@ -37,11 +46,23 @@ export function defineLinter(linter: Linter): Linter {
 /** In place of `$FILES`, or nothing there. */
 export function withFiles(argv: Argv, files: readonly string[], fallback: readonly string[] = []): Argv {
   const [program, ...rest] = argv;
-  const given = files.length > 0 ? files.map(notAnOption) : fallback;
+  const given = files.length > 0 ? files.map(toPlainName) : fallback;
   return [program, ...rest.flatMap((argument) => (argument === '$FILES' ? given : [argument]))];
 }
 
-/** A file may be called `--output=x`. */
-function notAnOption(file: string): string {
-  return file.startsWith('-') ? `./${file}` : file;
+/** A file may be called `--output=x`, or `@x`, which compilers take for a file of arguments. */
+function toPlainName(file: string): string {
+  return /^[-@]/.test(file) ? `./${file}` : file;
+}
+
+/** Asks for an answer that can be read, where the command does not say how to answer; before a `--`, if there is one. */
+export function withOptions(argv: Argv, ...options: readonly string[]): Argv {
+  const [program, ...rest] = argv;
+  const missing = options.filter((option) => !rest.some((argument) => nameOf(argument) === nameOf(option)));
+  const end = rest.indexOf('--');
+  return [program, ...rest.toSpliced(end < 0 ? rest.length : end, 0, ...missing)];
+}
+
+function nameOf(option: string): string {
+  return option.split('=')[0] ?? option;
 }

@@ -1,4 +1,4 @@
-import type { Files } from './files.ts';
+import type { Overrides } from './profile-overrides.ts';
 
 /** A program with its arguments, in which `$FILES` as a whole argument stands for the files that are asked for. */
 export type Argv = readonly [string, ...string[]];
@@ -7,6 +7,8 @@ export type Argv = readonly [string, ...string[]];
 export interface Check {
   readonly tool: string;
   readonly argv: Argv;
+  /** What `$FILES` stands for when none are asked for, where the tool takes files and no directory. */
+  readonly all?: readonly string[] | undefined;
 }
 
 /** One project of a workspace: what it is made of, and which programs fit it. Nothing here was asked of the network. */
@@ -31,6 +33,10 @@ export interface Profile {
   readonly test?: Check | undefined;
   /** By name, as a person would run them. */
   readonly scripts: Readonly<Record<string, Argv>>;
+  /** `false` where its checks leave out projects of its language below it, as those of a Go module do. */
+  readonly coversBelow?: boolean | undefined;
+  /** What is wrong with a `croft.toml`, for people. */
+  readonly problems?: readonly string[] | undefined;
 }
 
 /** A directory that may be a project, read through `Files` like everything else. */
@@ -42,6 +48,10 @@ export interface ProjectDirectory {
   readonly directories: ReadonlySet<string>;
   /** Whether one of these is there. */
   has(...names: readonly string[]): boolean;
+  /** The nearest of these files here or in the directories above up to the root, as `read` takes it: `../biome.json`. */
+  findAbove(...names: readonly string[]): string | undefined;
+  /** Files here and in the directories below that were looked at, by the end of their names. Not more than a few hundred. */
+  filesBelow(endings: readonly string[]): readonly string[];
   /** The text of a file, or nothing if it is not there, not text or too large. */
   read(name: string): Promise<string | undefined>;
   /**
@@ -57,7 +67,20 @@ export interface Detector {
   /** Other names that callers use for it: `typescript`, `js`. */
   readonly aliases?: readonly string[];
   isMarker(name: string): boolean;
+  /** Says as much, unless a project of the language is around it: a `ruff.toml` among the tests is no project. */
+  isHint?(name: string): boolean;
+  /** Counts only in a workspace that has nothing else: one script makes no shell project. */
+  isTrace?(name: string): boolean;
   detect(project: ProjectDirectory): Promise<Profile | undefined>;
+  /** What people say of the project themselves, which counts over what is found. */
+  readOverrides?(project: ProjectDirectory): Promise<Overrides | undefined>;
 }
 
-export type OpenProject = (files: Files, path: string) => Promise<ProjectDirectory>;
+const maxScripts = 200;
+const maxScriptName = 100;
+
+/** Names come from files of the workspace: one that a program would take for an option is left out. */
+export function toScripts(names: readonly string[], toArgv: (name: string) => Argv): Readonly<Record<string, Argv>> {
+  const usable = names.filter((name) => name.length <= maxScriptName && /^[\w@:.+/][\w@:.+/ -]*$/.test(name));
+  return Object.fromEntries(usable.slice(0, maxScripts).map((name) => [name, toArgv(name)]));
+}

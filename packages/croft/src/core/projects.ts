@@ -1,17 +1,11 @@
 import type { Files } from './files.ts';
-import type { Detector, Profile } from './profile.ts';
-import { type Directory, openProject, type ReadFile, stampOf } from './project-directory.ts';
+import { addMakeTargets } from './make-targets.ts';
+import type { Detector, Profile, ProjectDirectory } from './profile.ts';
+import { applyOverrides } from './profile-overrides.ts';
+import { type Ground, openProject, type Stamps, stampOf } from './project-directory.ts';
+import { type Directory, survey } from './survey.ts';
 
-/** Beyond these nobody keeps a project of their own, and hostile trees have no end. */
-const maxDepth = 4;
-const maxDirectories = 500;
-const maxEntries = 5000;
-
-/** What is made or fetched rather than written. */
-const notWritten = new Set([
-  ...['node_modules', 'bower_components', 'vendor', 'target', 'dist', 'build', 'out', 'obj', 'coverage', 'deps'],
-  ...['venv', 'env', '__pycache__', 'site-packages', 'Pods', 'zig-cache', 'zig-out', '_build'],
-]);
+const maxProjects = 200;
 
 export interface ProjectsOptions {
   readonly files: Files;
@@ -22,7 +16,7 @@ export interface ProjectsOptions {
 
 interface Known {
   readonly surveyed: string;
-  readonly read: readonly ReadFile[];
+  readonly stamps: Stamps;
   readonly profiles: readonly Profile[];
 }
 
@@ -34,66 +28,69 @@ export function createProjects({ files, detectors, onChange }: ProjectsOptions):
   let known: Known | undefined;
   return async () => {
     const directories = await survey(files);
-    const surveyed = JSON.stringify(directories.map(({ path, entries }) => [path, entries.map(({ name }) => name)]));
-    if (known?.surveyed === surveyed && (await isUnchanged(files, known.read))) return known.profiles;
-    const read: ReadFile[] = [];
-    const profiles = await detectAll(directories, { files, detectors, read });
+    const surveyed = JSON.stringify(
+      directories.map(({ path, entries }) => [path, entries.map(({ name, kind }) => [name, kind])]),
+    );
+    if (known?.surveyed === surveyed && (await isUnchanged(files, known.stamps))) return known.profiles;
+    const stamps: Stamps = new Map();
+    const profiles = await detectAll(directories, detectors, { files, stamps });
     const isNews = JSON.stringify(profiles) !== JSON.stringify(known?.profiles);
-    known = { surveyed, read, profiles };
+    known = { surveyed, stamps, profiles };
     if (isNews) onChange(profiles);
     return profiles;
   };
 }
 
-interface Detection {
-  readonly files: Files;
-  readonly detectors: readonly Detector[];
-  readonly read: ReadFile[];
+async function detectAll(
+  directories: readonly Directory[],
+  detectors: readonly Detector[],
+  { files, stamps }: Pick<Ground, 'files' | 'stamps'>,
+): Promise<readonly Profile[]> {
+  const ground = { files, stamps, directories: new Map(directories.map((directory) => [directory.path, directory])) };
+  const projects = directories.map((directory) => openProject(ground, directory));
+  const marked = await detectIn(projects, detectors, isMarked);
+  const found = marked.length > 0 ? marked : await detectIn(projects, detectors, isTraced);
+  const said = await applyOverrides(projects, found, detectors);
+  return addMakeTargets(projects, said);
 }
 
-async function detectAll(directories: readonly Directory[], { files, detectors, read }: Detection): Promise<Profile[]> {
+type Counts = (project: ProjectDirectory, detector: Detector, found: readonly Profile[]) => boolean;
+
+async function detectIn(
+  projects: readonly ProjectDirectory[],
+  detectors: readonly Detector[],
+  counts: Counts,
+): Promise<Profile[]> {
   const found: Profile[] = [];
-  for (const directory of directories) {
-    const names = directory.entries.filter(({ kind }) => kind !== 'directory').map(({ name }) => name);
-    const project = openProject(files, directory, (file) => read.push(file));
+  for (const project of projects) {
     for (const detector of detectors) {
-      const profile = names.some(detector.isMarker) ? await detector.detect(project) : undefined;
+      if (found.length >= maxProjects) return found;
+      const profile = counts(project, detector, found) ? await detector.detect(project) : undefined;
       if (profile) found.push(profile);
     }
   }
   return found;
 }
 
-/** The directories that may be projects, breadth first. One that cannot be read is none. */
-async function survey(files: Files): Promise<Directory[]> {
-  const found: Directory[] = [];
-  let level = [''];
-  for (let depth = 0; depth <= maxDepth && level.length > 0; depth++) {
-    const room = maxDirectories - found.length;
-    const listed = await Promise.all(level.slice(0, room).map((path) => list(files, path)));
-    const there = listed.filter((directory) => directory !== undefined);
-    found.push(...there);
-    level = there.flatMap(childrenOf);
-  }
-  return found;
+function isMarked(project: ProjectDirectory, detector: Detector, found: readonly Profile[]): boolean {
+  const names = [...project.names];
+  if (names.some((name) => detector.isMarker(name))) return true;
+  return names.some((name) => detector.isHint?.(name)) && !isAround(project, detector, found);
 }
 
-async function list(files: Files, path: string): Promise<Directory | undefined> {
-  try {
-    const { entries } = await files.list(path, { limit: maxEntries });
-    return { path, entries };
-  } catch {
-    return undefined;
-  }
+function isTraced(project: ProjectDirectory, detector: Detector, found: readonly Profile[]): boolean {
+  return [...project.names].some((name) => detector.isTrace?.(name)) && !isAround(project, detector, found);
 }
 
-function childrenOf({ path, entries }: Directory): string[] {
-  return entries
-    .filter(({ name, kind }) => kind === 'directory' && !name.startsWith('.') && !notWritten.has(name))
-    .map(({ name }) => (path === '' ? name : `${path}/${name}`));
+/** Directories come before those below them, so what is around one is already found. */
+function isAround({ path }: ProjectDirectory, { language }: Detector, found: readonly Profile[]): boolean {
+  return found.some(
+    (profile) =>
+      profile.language === language && (profile.directory === '' || path.startsWith(`${profile.directory}/`)),
+  );
 }
 
-async function isUnchanged(files: Files, read: readonly ReadFile[]): Promise<boolean> {
-  const stamps = await Promise.all(read.map(({ path }) => stampOf(files, path)));
-  return stamps.every((stamp, index) => stamp === read[index]?.stamp);
+async function isUnchanged(files: Files, stamps: Stamps): Promise<boolean> {
+  const same = await Promise.all([...stamps].map(async ([path, stamp]) => (await stampOf(files, path)) === stamp));
+  return same.every(Boolean);
 }

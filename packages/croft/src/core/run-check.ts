@@ -5,6 +5,9 @@ import { runCommand, startCommand, within } from './run-command.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { CheckOutput } from './test-runner.ts';
 
+/** `ENOENT`, which is the same number on every system that sandboxes run on. */
+const notFound = 2;
+
 /** Enough for every failure of a large suite; read whole, because what is cut off could be the one that failed. */
 const readBytes = { headBytes: 8 * 1024 * 1024, tailBytes: 8 * 1024 * 1024 };
 
@@ -14,8 +17,10 @@ export interface CheckRequest {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** A file in `/tmp` that it may leave a report in. */
+  /** A path in `/tmp` where it may leave a report: a file, or a directory of them. */
   readonly reportFile?: string | undefined;
+  /** Who asks, for what is said when the program is missing. */
+  readonly tool?: string | undefined;
 }
 
 export interface CheckRun {
@@ -53,19 +58,24 @@ export function directoryOf({ workspacePath }: Sandbox, { directory }: Profile):
   return directory === '' ? workspacePath : `${workspacePath}/${directory}`;
 }
 
-/** What it left in a file of the sandbox, and takes it away. */
-async function readReport(sandbox: Sandbox, file: string, signal: AbortSignal): Promise<string | undefined> {
-  const spec = { argv: ['cat', file], signal } as const;
-  const started = startCommand(sandbox, spec, { bytes: { headBytes: 32 * 1024 * 1024, tailBytes: 0 } });
+const reportBytes = { headBytes: 32 * 1024 * 1024, tailBytes: 0 };
+
+/** What it left in the sandbox, and takes it away. Nothing if that is too much to be read whole. */
+async function readReport(sandbox: Sandbox, path: string, signal: AbortSignal): Promise<string | undefined> {
+  const argv = ['find', path, '-type', 'f', '-exec', 'cat', '{}', '+'] as const;
+  const started = startCommand(sandbox, { argv, signal }, { bytes: reportBytes });
   const { code } = await started.ended;
-  await runCommand(sandbox, { argv: ['rm', '-f', file], timeoutMs: 5000, signal });
+  await runCommand(sandbox, { argv: ['rm', '-rf', path], timeoutMs: 5000, signal });
   return code === 0 && started.stdout.dropped === 0 ? started.stdout.toText() : undefined;
 }
 
-function toMissing(thrown: unknown, { argv, profile }: CheckRequest): unknown {
+/** Only when there is no such program: one that cannot be started for another reason is not missing. */
+function toMissing(thrown: unknown, { argv, profile, tool }: CheckRequest): unknown {
   if (!AppError.is(thrown) || thrown.code !== 'E_COMMAND_NOT_STARTED') return thrown;
+  if (thrown.details.errno !== notFound) return thrown;
   const install = profile.install?.join(' ');
-  return new AppError('E_TOOL_MISSING', `${argv[0]}: not found on PATH`, {
+  const next = install === undefined ? '' : `; it may come with: ${install}`;
+  return new AppError('E_TOOL_MISSING', `${tool ? `${tool}: ` : ''}${argv[0]}: not found on PATH${next}`, {
     details: { program: argv[0], ...(install && { install }) },
     cause: thrown,
   });

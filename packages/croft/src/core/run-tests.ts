@@ -1,8 +1,7 @@
-import { AppError } from '@croft/protocol';
 import type { TestRun } from './check-results.ts';
 import { toWorkspacePath } from './pick-projects.ts';
 import type { Profile } from './profile.ts';
-import { runCheck } from './run-check.ts';
+import { runAndRead } from './run-runner.ts';
 import type { TestFailure, TestReport, TestRequest } from './test-runner.ts';
 import type { ToolContext } from './tool.ts';
 
@@ -10,6 +9,10 @@ export interface TestCall {
   readonly profile: Profile;
   readonly request: Omit<TestRequest, 'reportFile'>;
   readonly timeoutMs: number;
+  /** Who asks, as callers name it. */
+  readonly tool: string;
+  /** Failures of the last run that this one is not about. They stay until a run proves otherwise. */
+  readonly others?: readonly TestFailure[] | undefined;
 }
 
 export interface RanTests {
@@ -22,34 +25,48 @@ export interface RanTests {
 }
 
 /** Runs tests of one project and keeps what came of it. */
-export async function runTests(call: TestCall, { session, workspace, signal }: ToolContext): Promise<RanTests> {
-  const { profile, timeoutMs } = call;
-  if (!profile.test) throw new AppError('E_NO_PROJECT', `no test command detected (${profile.language})`);
-  const runner = workspace.checks.runner(profile.test.tool);
-  const reportFile = `/tmp/croft-report-${crypto.randomUUID()}`;
-  const argv = runner.toArgv(profile.test.argv, { ...call.request, reportFile });
-  const { environment } = runner;
-  const { output, timedOut, durationMs } = await session.sandboxes.use(workspace.name, (sandbox) =>
-    runCheck(sandbox, { profile, argv, timeoutMs, signal, environment, reportFile }),
-  );
-  const report = mustProve(runner.read(output), { timedOut, isCut: output.isCut, exitCode: output.exitCode });
-  const run = toRun(profile, report);
-  await workspace.checks.results.saveRun(run);
+export async function runTests(call: TestCall, context: ToolContext): Promise<RanTests> {
+  const { profile, request, others = [] } = call;
+  const { results } = context.workspace.checks;
+  const { command, check, report } = await runAndRead(call, context);
+  const { output, timedOut, durationMs } = check;
+  const proven = mustProve(report, { again: request.again, timedOut, timeoutMs: call.timeoutMs });
+  const run = toRun(profile, proven);
+  await results.saveRun(toKept(run, toRun(profile, { ...proven, failures: unproven(proven, request.again, others) })));
   const said = [output.stdout, output.stderr].filter((text) => text !== '').join('\n--- stderr ---\n');
-  return { run, command: argv, output: said, exitCode: output.exitCode, timedOut, durationMs };
+  return { run, command, output: said, exitCode: output.exitCode, timedOut, durationMs };
 }
 
-/** Whatever a runner is understood to say, a run that was cut short or ended badly is not green. */
+/** Whatever a runner is understood to say, a run that was cut short or did not run what was asked for is not green. */
 function mustProve(
   report: TestReport,
-  { timedOut, isCut, exitCode }: { timedOut: boolean; isCut: boolean; exitCode: number | null },
+  { again, timedOut, timeoutMs }: { again: TestRequest['again']; timedOut: boolean; timeoutMs: number },
 ): TestReport {
-  if (timedOut) return { ...report, state: 'broken', reason: 'time ran out' };
-  if (report.state !== 'passed') return report;
-  if (isCut) return { ...report, state: 'unreadable', reason: 'it printed too much to be read whole' };
-  if (exitCode !== 0)
-    return { ...report, state: 'broken', reason: `no test failed, but it ended with exit ${exitCode}` };
-  return report;
+  if (timedOut) return { ...report, state: 'broken', reason: `time ran out after ${timeoutMs / 1000}s` };
+  const asked = new Set(again?.filter(({ isBuild }) => !isBuild).map(({ id, name, file }) => `${file} ${id ?? name}`));
+  const { state, passed } = report;
+  if (state !== 'passed' || passed === null || passed >= asked.size) return report;
+  const reason = `${asked.size} tests had failed and only ${passed} ran again; the others are renamed, gone or skipped`;
+  return { ...report, state: 'broken', reason };
+}
+
+/** A run that did not get as far as an answer says nothing of the tests that it was to run again. */
+function unproven(
+  { state }: TestReport,
+  again: readonly TestFailure[] = [],
+  others: readonly TestFailure[],
+): readonly TestFailure[] {
+  const isAnswer = state === 'passed' || state === 'failed';
+  return isAnswer ? others : [...again.filter(({ isBuild }) => !isBuild), ...others];
+}
+
+function toKept(run: TestRun, { failures: rest }: TestRun): TestRun {
+  if (rest.length === 0) return run;
+  const isNew = ({ name, file }: TestFailure) =>
+    !run.failures.some((failure) => failure.name === name && failure.file === file);
+  const added = rest.filter(isNew);
+  const state = run.state === 'passed' ? 'failed' : run.state;
+  return { ...run, state, failed: run.failed + added.length, failures: [...run.failures, ...added] };
 }
 
 function toRun(profile: Profile, report: TestReport): TestRun {

@@ -11,6 +11,8 @@ export interface TestFailure {
   readonly diff?: string | undefined;
   /** What the runner needs besides to run just this one again. */
   readonly id?: string | undefined;
+  /** No test, but an error that kept tests from running. To run it again is to run all that it kept from running. */
+  readonly isBuild?: true | undefined;
 }
 
 /**
@@ -36,11 +38,11 @@ export interface TestReport {
 export interface TestRequest {
   /** From the root of the project; none are all. */
   readonly files: readonly string[];
-  /** A part of a test's name, or a pattern where the runner takes one. */
+  /** A part of a test's name, taken as it is and never as a pattern or an option. */
   readonly name?: string | undefined;
   /** Exactly these, from an earlier report of the same runner. */
   readonly again?: readonly TestFailure[] | undefined;
-  /** A file in the sandbox's `/tmp` that the runner may write its report to. */
+  /** A path in the sandbox's `/tmp` where the runner may write its report: a file, or a directory of them. */
   readonly reportFile: string;
 }
 
@@ -52,10 +54,18 @@ export interface CheckOutput {
   readonly exitCode: number | null;
   /** What is in `reportFile`, or in the files that `reports` names, joined by line ends. */
   readonly report?: string | undefined;
+  /** What was said to the runner's `question`. */
+  readonly answer?: string | undefined;
   /** Whether the beginning or the end of any of it is missing. Then nothing in it proves that all is well. */
   readonly isCut: boolean;
   /** The directory of the project as programs see it, to make paths relative by. */
   readonly directory: string;
+}
+
+/** Where a runner leaves reports in a project, at any depth: a directory, or those in it, and the end of their names. */
+export interface ReportPlace {
+  readonly directory: string;
+  readonly suffix: string;
 }
 
 /** One test runner: how to ask it, and how to read what it answers. Pure, and never throws, whatever it is given. */
@@ -65,8 +75,12 @@ export interface TestRunner {
   toArgv(argv: Argv, request: TestRequest): Argv;
   /** Variables it needs besides. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Reports that it leaves in the project, as a directory and the end of their names. */
-  readonly reports?: { readonly directory: string; readonly suffix: string } | undefined;
+  /** What must have gone well before, such as the build of what is tested, where the runner does not see to it. */
+  before?(argv: Argv): readonly Argv[];
+  /** Asked after a run whose tests failed, where reading it takes more than it says. */
+  readonly question?: Argv | undefined;
+  /** For those that cannot be told another place. Only what a run has written counts. */
+  readonly reports?: ReportPlace | undefined;
   read(output: CheckOutput): TestReport;
 }
 

@@ -2,6 +2,7 @@ import { AppError } from '@croft/protocol';
 import { cutText } from '../lib/cut-text.ts';
 import { redactDeep } from '../lib/redact.ts';
 import { type Call, createCalls } from './calls.ts';
+import type { Effect, Effects } from './effects.ts';
 import type { Emit } from './events.ts';
 import { fanOut } from './fan-out.ts';
 import { toLoggable } from './loggable.ts';
@@ -17,6 +18,8 @@ export interface ToolboxOptions {
   readonly allowed: ReadonlySet<ToolAccess>;
   readonly workspaces: WorkspaceSet;
   readonly secrets: Secrets;
+  /** What follows a write. */
+  readonly effects: Effects;
   readonly emit: Emit;
 }
 
@@ -33,7 +36,7 @@ const maxTextLength = 1_000_000;
  * The one path every tool call takes, whichever face it came from.
  * A tool that is not allowed is not here, so it can be neither listed nor called.
  */
-export function createToolbox({ tools, allowed, workspaces, secrets, emit }: ToolboxOptions) {
+export function createToolbox({ tools, allowed, workspaces, secrets, effects, emit }: ToolboxOptions) {
   const present = tools.filter((tool) => allowed.has(tool.access));
   const descriptions = present.map((tool) => describeTool(tool, workspaces));
   const byName = new Map(present.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool])));
@@ -82,8 +85,11 @@ export function createToolbox({ tools, allowed, workspaces, secrets, emit }: Too
     if (!tool) throw new AppError('E_UNKNOWN_TOOL', `there is no tool named ${name}`, { details: { tool: name } });
 
     call.mustEndWithin(tool.timeoutMs, tool.name);
-    const runIn = (workspace: Workspace): Promise<ToolResult> =>
-      tool.call(rawInput, { workspace, workspaces, session, secrets, signal: call.signal });
+    const runIn = async (workspace: Workspace): Promise<ToolResult> => {
+      const context = { workspace, workspaces, session, secrets, signal: call.signal };
+      const { touched, ...result } = await tool.call(rawInput, context);
+      return touched === undefined ? result : withEffect(result, await effects.after(context, touched));
+    };
     const hint = workspaceHint(rawInput);
     if (tool.reach === 'one-or-all' && workspaces.isAll(hint)) return finish(await fanOut(workspaces.list(), runIn));
     return finish(await runIn(tool.reach === 'none' ? workspaces.first() : workspaces.pick(hint)));
@@ -103,6 +109,17 @@ export function createToolbox({ tools, allowed, workspaces, secrets, emit }: Too
 
 function workspaceHint(rawInput: unknown): unknown {
   return typeof rawInput === 'object' && rawInput !== null && 'workspace' in rawInput ? rawInput.workspace : undefined;
+}
+
+function withEffect(result: ToolResult, effect: Effect | undefined): ToolResult {
+  if (!effect) return result;
+  const { sections, structured } = effect;
+  const added = Object.keys(structured).length === 0 ? {} : { effects: structured };
+  return {
+    ...result,
+    text: [result.text, ...sections].join('\n\n'),
+    structured: { ...result.structured, ...added },
+  };
 }
 
 function cap(result: ToolResult): ToolResult {

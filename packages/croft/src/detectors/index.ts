@@ -1,1 +1,15 @@
-export { node } from './node.ts';
+export { cpp } from './cpp.ts';
+export { custom } from './custom.ts';
+export { deno } from './deno.ts';
+export { dotnet } from './dotnet.ts';
+export { elixir } from './elixir.ts';
+export { go } from './go.ts';
+export { java } from './java.ts';
+export { node } from './node/node.ts';
+export { php } from './php.ts';
+export { python } from './python/python.ts';
+export { ruby } from './ruby.ts';
+export { rust } from './rust.ts';
+export { shell } from './shell.ts';
+export { swift } from './swift.ts';
+export { zig } from './zig.ts';

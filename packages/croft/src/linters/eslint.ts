@@ -1,39 +1,45 @@
 import { z } from 'zod';
-import { defineLinter, type Finding, withFiles } from '../core/linter.ts';
-import { brokenLint, readJson, toRelative, unreadableLint } from '../core/read-output.ts';
+import { defineLinter, withFiles, withOptions } from '../core/linter.ts';
+import { answerIn, noAnswer, toLintReport } from '../core/read-findings.ts';
+import { linesOf } from '../core/read-lines.ts';
+import { toRelative } from '../core/read-output.ts';
 
-const Report = z.array(
-  z.object({
-    filePath: z.string(),
-    messages: z.array(
-      z.object({
-        ruleId: z.string().nullish(),
-        severity: z.int(),
-        message: z.string(),
-        line: z.int().default(1),
-        column: z.int().default(1),
-      }),
-    ),
-  }),
-);
+const Message = z.object({
+  ruleId: z.string().nullish(),
+  severity: z.int(),
+  fatal: z.boolean().nullish(),
+  message: z.string(),
+  line: z.int().nullish(),
+  column: z.int().nullish(),
+});
+const Report = z.array(z.object({ filePath: z.string(), messages: z.array(Message) }));
 
 export const eslint = defineLinter({
   name: 'eslint',
-  toArgv: (argv, files) => withFiles(argv, files, ['.']),
+  scope: 'files',
+  toArgv: (argv, files) => withOptions(withFiles(argv, files, ['.']), '--format=json'),
   read(output) {
-    const report = readJson(Report, output.stdout);
-    // 2 is a crash or a wrong setting; 1 is that there are errors, which then are in the report.
-    if (!report || (output.exitCode !== 0 && output.exitCode !== 1)) {
-      return output.exitCode === 0 ? unreadableLint('it did not answer in JSON') : brokenLint(output);
-    }
-    const findings: Finding[] = report.flatMap(({ filePath, messages }) =>
+    const report = answerIn(Report, output.stdout);
+    if (!report) return { ...noAnswer(output), ...reasonIn(output.stderr) };
+    const files = report.filter(({ messages }) => !messages.some(isIgnored));
+    const findings = files.flatMap(({ filePath, messages }) =>
       messages.map(({ ruleId, severity, message, line, column }) => ({
         file: toRelative(filePath, output.directory),
-        ...{ line, column, rule: ruleId ?? '', message },
-        severity: severity >= 2 ? 'error' : 'warning',
+        ...{ line: line ?? 1, column: column ?? 1, rule: ruleId ?? '', message },
+        severity: severity >= 2 ? ('error' as const) : ('warning' as const),
       })),
     );
-    if (findings.length > 0) return { state: 'findings', findings };
-    return output.exitCode === 0 ? { state: 'clean', findings } : brokenLint(output);
+    return toLintReport(output, { findings, isClean: files.length > 0, isEmpty: files.length === 0 });
   },
 });
+
+/** Below its cry and its version. */
+function reasonIn(stderr: string): { reason?: string } {
+  const reason = linesOf(stderr).find((line) => !/^(Oops!|ESLint: )/.test(line));
+  return stderr.includes('Oops!') && reason !== undefined ? { reason } : {};
+}
+
+/** A file that is left out has a message that is of no rule, of no line and not fatal. */
+function isIgnored({ ruleId, line, fatal }: z.output<typeof Message>): boolean {
+  return !ruleId && line == null && fatal !== true;
+}

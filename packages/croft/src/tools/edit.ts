@@ -1,6 +1,7 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { applyEdits, checkEdit, type Edit } from '../core/apply-edits.ts';
+import { effectOutput } from '../core/effect-output.ts';
 import { defineTool } from '../core/tool.ts';
 import { smallDiff } from '../lib/diff.ts';
 import { decodeText } from '../lib/lines.ts';
@@ -38,7 +39,7 @@ export const edit = defineTool({
   access: 'write',
   reach: 'one',
   input,
-  output: z.object({ path: z.string(), replaced: z.int(), diff: z.string() }),
+  output: z.object({ path: z.string(), replaced: z.int(), diff: z.string(), ...effectOutput }),
   async run(call, { workspace, session }) {
     const { file_path: path } = call;
     const edits = toEdits(call);
@@ -50,7 +51,11 @@ export const edit = defineTool({
     session.reads.saw(workspace.name, written);
     const diff = describeChange(before.bytes, bytes);
     const done = `replaced ${replaced} occurrence(s) in ${path}`;
-    return { text: diff === '' ? done : `${done}\n\n${diff}`, structured: { path: written.path, replaced, diff } };
+    return {
+      text: diff === '' ? done : `${done}\n\n${diff}`,
+      structured: { path: written.path, replaced, diff },
+      touched: [written.path],
+    };
   },
 });
 

@@ -30,12 +30,14 @@ export const runFailingTests = defineTool({
     });
     const [first] = pairs;
     if (!first) return nothingToRun('no run_tests call yet in this workspace');
-    const failed = pairs.filter(({ last }) => last.failures.length > 0);
+    const failed = pairs.filter(({ profile, last }) => last.failures.length > 0 && last.tool === profile.test?.tool);
     if (failed.length === 0) return nothingToRun(whyNone(first.last));
     const ran = [];
     for (const { profile, last: earlier } of failed) {
-      const again = earlier.failures.slice(0, limit).map((failure) => toProject(failure, profile));
-      ran.push(await runTests({ profile, request: { files: [], again }, timeoutMs: timeout * 1000 }, context));
+      const failures = earlier.failures.map((failure) => toProject(failure, profile));
+      const request = { files: [], again: failures.slice(0, limit) };
+      const about = { profile, request, others: failures.slice(limit), tool: 'run_failing_tests' };
+      ran.push(await runTests({ ...about, timeoutMs: timeout * 1000 }, context));
     }
     return toTestResult(ran);
   },
@@ -51,6 +53,7 @@ function toProject(failure: TestRun['failures'][number], profile: Profile) {
 
 function whyNone({ state, language, reason }: TestRun): string {
   if (state === 'passed') return `last run_tests had no failures — nothing to rerun (${language})`;
+  if (state === 'failed') return `last run_tests cannot be repeated in part (${language}); call run_tests`;
   return `last run_tests did not get as far as a failing test (${language}: ${reason ?? state}); call run_tests`;
 }
 

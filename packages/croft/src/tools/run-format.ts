@@ -1,12 +1,9 @@
-import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { checkInput } from '../core/check-tools.ts';
 import { count } from '../core/count.ts';
-import { withFiles } from '../core/linter.ts';
-import { toProjectPath } from '../core/pick-projects.ts';
-import type { Profile } from '../core/profile.ts';
-import { runCheck } from '../core/run-check.ts';
-import { defineTool, type ToolContext } from '../core/tool.ts';
+import { chooseProjects } from '../core/project-files.ts';
+import { type Formatted, runFormatter } from '../core/run-formatter.ts';
+import { defineTool } from '../core/tool.ts';
 
 export const runFormat = defineTool({
   name: 'run_format',
@@ -34,37 +31,16 @@ export const runFormat = defineTool({
       }),
     ),
   }),
-  async run({ language, path, files, check, timeout }, context) {
-    const chosen = await context.workspace.checks.pick({ language, path: path ?? files[0] });
+  async run({ check, timeout, ...choice }, context) {
+    const need = check ? 'formatCheck' : 'format';
+    const chosen = await chooseProjects(context.workspace.checks, choice, need);
     const runs = [];
-    for (const profile of chosen) {
-      const own = files.map((file) => toProjectPath(file, profile));
-      runs.push(await format({ profile, files: own, check, timeoutMs: timeout * 1000 }, context));
-    }
+    for (const project of chosen)
+      runs.push(await runFormatter({ ...project, need, timeoutMs: timeout * 1000 }, context));
     return { text: runs.map(render).join('\n'), structured: { runs } };
   },
 });
 
-interface FormatCall {
-  readonly profile: Profile;
-  readonly files: readonly string[];
-  readonly check: boolean;
-  readonly timeoutMs: number;
-}
-
-async function format(call: FormatCall, { session, workspace, signal }: ToolContext) {
-  const { profile, files, check, timeoutMs } = call;
-  const { language, directory } = profile;
-  const command = check ? profile.formatCheck : profile.format;
-  if (!command) throw new AppError('E_NO_PROJECT', `no format command detected (${language})`);
-  const argv = withFiles(command, files, ['.']);
-  const { output, timedOut } = await session.sandboxes.use(workspace.name, (sandbox) =>
-    runCheck(sandbox, { profile, argv, timeoutMs, signal }),
-  );
-  const said = [output.stdout, output.stderr].filter((text) => text !== '').join('\n');
-  return { language, directory, command: [...argv], exitCode: output.exitCode, timedOut, output: said.slice(-20_000) };
-}
-
-function render({ command, exitCode, timedOut, output }: Awaited<ReturnType<typeof format>>): string {
+function render({ command, exitCode, timedOut, output }: Formatted): string {
   return [output, ...(timedOut ? ['timed out'] : []), `${command.join(' ')}: exit ${exitCode ?? 'killed'}`].join('\n');
 }

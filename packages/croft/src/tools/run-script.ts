@@ -29,8 +29,10 @@ export const runScript = defineTool({
     durationMs: z.number(),
   }),
   async run({ language, path, name, args, timeout }, { workspace, session, signal }) {
-    const wanted = language ?? 'all';
-    const { profile, argv } = findScript(name, await workspace.checks.pick({ language: wanted, path }));
+    const { checks } = workspace;
+    const isAnywhere = language === undefined && path === undefined;
+    const among = isAnywhere ? await checks.projects() : await checks.pick({ language: language ?? 'all', path });
+    const { profile, argv } = findScript(name, among);
     const command: Argv = [argv[0], ...argv.slice(1), ...args];
     const { output, timedOut, durationMs } = await session.sandboxes.use(workspace.name, (sandbox) =>
       runCheck(sandbox, { profile, argv: command, timeoutMs: timeout * 1000, signal }),

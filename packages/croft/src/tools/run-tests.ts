@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { checkInput, TestRunOutput, toTestResult } from '../core/check-tools.ts';
+import { CollectedCoverage, collectCoverage, renderCoverage } from '../core/collect-coverage.ts';
 import { count } from '../core/count.ts';
 import { toProjectPath } from '../core/pick-projects.ts';
 import { runTests } from '../core/run-tests.ts';
@@ -19,15 +20,27 @@ export const runTestsTool = defineTool({
     timeout: count({ fallback: 300, max: 1800 }).describe('Seconds it may take (300, at most 1800)'),
     files: z.array(z.string().min(1)).default([]).describe('Only these test files, from the workspace root'),
     name: z.string().optional().describe('Only tests whose name has this in it'),
+    coverage: z
+      .boolean()
+      .default(false)
+      .describe('Run each test file once more by itself and keep which lines ran, for tests_covering'),
   }),
-  output: TestRunOutput,
-  async run({ language, path, files, name, timeout }, context) {
+  output: TestRunOutput.extend({ coverage: z.array(CollectedCoverage).optional() }),
+  async run({ language, path, files, name, timeout, coverage }, context) {
     const chosen = await context.workspace.checks.pick({ language, path: path ?? files[0] });
     const ran = [];
+    const collected: CollectedCoverage[] = [];
     for (const profile of chosen) {
       const request = { files: files.map((file) => toProjectPath(file, profile)), name };
-      ran.push(await runTests({ profile, request, timeoutMs: timeout * 1000 }, context));
+      ran.push(await runTests({ profile, request, timeoutMs: timeout * 1000, tool: 'run_tests' }, context));
+      const timeoutMs = timeout * 1000 - (ran.at(-1)?.durationMs ?? 0);
+      if (coverage) collected.push(await collectCoverage({ profile, files: request.files, timeoutMs }, context));
     }
-    return toTestResult(ran);
+    const { text, structured } = toTestResult(ran);
+    if (!coverage) return { text, structured };
+    return {
+      text: [text, ...collected.map(renderCoverage)].join('\n'),
+      structured: { ...structured, coverage: collected },
+    };
   },
 });

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { checkInput } from '../core/check-tools.ts';
 import { count } from '../core/count.ts';
-import { toProjectPath } from '../core/pick-projects.ts';
-import { LintOutput, runLint, toLintResult } from '../core/run-lint.ts';
+import { LintOutput, toLintResult } from '../core/lint-result.ts';
+import { chooseProjects } from '../core/project-files.ts';
+import { lintAll } from '../core/run-lint.ts';
 import { defineTool } from '../core/tool.ts';
 
 export const runTypecheck = defineTool({
@@ -10,7 +11,7 @@ export const runTypecheck = defineTool({
   aliases: ['RunTypecheck'],
   title: 'Type-check',
   description:
-    'Run the project’s type checker or compiler in the sandbox, without building and answer its findings by file, line and rule. Only `clean` is green.',
+    'Run the project’s type checker or compiler in the sandbox, without building, and answer its findings by file, line and rule. Only `clean` is green.',
   access: 'execute',
   reach: 'one',
   input: z.object({
@@ -19,13 +20,9 @@ export const runTypecheck = defineTool({
     files: z.array(z.string().min(1)).default([]).describe('Only these files, from the workspace root'),
   }),
   output: LintOutput,
-  async run({ language, path, files, timeout }, context) {
-    const chosen = await context.workspace.checks.pick({ language, path: path ?? files[0] });
-    const linted = [];
-    for (const profile of chosen) {
-      const own = files.map((file) => toProjectPath(file, profile));
-      linted.push(await runLint({ kind: 'typecheck', profile, files: own, timeoutMs: timeout * 1000 }, context));
-    }
-    return toLintResult(linted);
+  async run({ timeout, ...choice }, context) {
+    const chosen = await chooseProjects(context.workspace.checks, choice, 'typecheck');
+    const calls = chosen.map((project) => ({ kind: 'typecheck' as const, ...project, timeoutMs: timeout * 1000 }));
+    return toLintResult(await lintAll(calls, context));
   },
 });

@@ -30,25 +30,31 @@ export const workspaces = defineTool({
         name: z.string(),
         root: z.string().describe('Absolute path of the root; paths below it may be used instead of relative ones'),
         access: z.enum(['read-write', 'read-only']),
-        profile: z.object({ ecosystems: z.array(z.string()), projects: z.array(ProjectOutput) }),
+        profile: z.object({
+          ecosystems: z.array(z.string()),
+          projects: z.array(ProjectOutput),
+          problems: z.array(z.string()).describe('What is wrong with a croft.toml, and ignored'),
+        }),
       }),
     ),
   }),
   async run(_input, { workspaces: set }) {
     const rows = await Promise.all(set.list().map(describe));
-    return {
-      text: rows
-        .map(({ name, root, access, profile }) => [name, root, access, profile.ecosystems.join('+')].join('\t'))
-        .join('\n'),
-      structured: { workspaces: rows },
-    };
+    return { text: rows.flatMap(render).join('\n'), structured: { workspaces: rows } };
   },
 });
+
+type Row = Awaited<ReturnType<typeof describe>>;
+
+function render({ name, root, access, profile: { ecosystems, problems } }: Row): string[] {
+  return [[name, root, access, ecosystems.join('+')].join('\t'), ...problems.map((problem) => `\t${problem}`)];
+}
 
 async function describe({ name, root, access, checks }: Workspace) {
   const projects = await checks.projects();
   const ecosystems = [...new Set(projects.map(({ ecosystem }) => ecosystem))];
-  return { name, root, access, profile: { ecosystems, projects: projects.map(toOutput) } };
+  const problems = projects.flatMap((project) => project.problems ?? []);
+  return { name, root, access, profile: { ecosystems, projects: projects.map(toOutput), problems } };
 }
 
 function toOutput({

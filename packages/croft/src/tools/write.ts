@@ -1,5 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
+import { effectOutput } from '../core/effect-output.ts';
 import { defineTool } from '../core/tool.ts';
 
 export const write = defineTool({
@@ -16,7 +17,7 @@ export const write = defineTool({
     file_path: z.string().min(1).describe('Path of the file, relative to the workspace root'),
     content: z.string().describe('All of the new content'),
   }),
-  output: z.object({ path: z.string(), bytes: z.int(), created: z.boolean() }),
+  output: z.object({ path: z.string(), bytes: z.int(), created: z.boolean(), ...effectOutput }),
   async run({ file_path: path, content }, { workspace, session }) {
     if (!content.isWellFormed()) throw new AppError('E_INVALID_INPUT', 'content holds half of a surrogate pair');
     const current = await workspace.files.version(path);
@@ -29,6 +30,7 @@ export const write = defineTool({
     return {
       text: `wrote ${bytes.length} bytes to ${path}`,
       structured: { path: written.path, bytes: bytes.length, created: !current },
+      touched: [written.path],
     };
   },
 });

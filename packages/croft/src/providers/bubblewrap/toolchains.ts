@@ -31,7 +31,7 @@ const keepers: readonly Keeper[] = [
   { folder: '.local/share/uv', shows: ['.local/share/uv/python', '.local/share/uv/tools'] },
   {
     folder: '.cargo/bin',
-    shows: ['.cargo/bin', '.rustup/toolchains', '.rustup/settings.toml'],
+    shows: ['.cargo/bin', '.rustup/toolchains', '.rustup/settings.toml', '.rustup/update-hashes'],
     environment: (home) => ({ RUSTUP_HOME: join(home, '.rustup') }),
   },
   { folder: 'go', shows: ['go/bin'] },

@@ -1,0 +1,45 @@
+import { parse } from 'smol-toml';
+import { parseOverrides } from '../core/parse-overrides.ts';
+import type { Detector } from '../core/profile.ts';
+import type { Overrides } from '../core/profile-overrides.ts';
+
+const maxCharacters = 64 * 1024;
+const inDirectory = '.croft/config.toml';
+
+/** Not an ecosystem: what people say of their project themselves. */
+export const custom: Detector = {
+  language: 'custom',
+  isMarker: () => false,
+  detect: async () => undefined,
+  async readOverrides(project) {
+    const other =
+      project.directories.has('.croft') || project.has('.croft') ? await project.read(inDirectory) : undefined;
+    const own = project.has('croft.toml') ? await project.read('croft.toml') : undefined;
+    const text = own ?? other;
+    if (text === undefined)
+      return project.has('croft.toml') ? ignore(at('croft.toml', project.path), 'cannot be read') : undefined;
+    const file = at(own === undefined ? inDirectory : 'croft.toml', project.path);
+    const overrides = readText(text, file);
+    if (own === undefined || other === undefined) return overrides;
+    const doubled = `${at(inDirectory, project.path)}: ignored, because ${file} is there`;
+    return { ...overrides, problems: [...overrides.problems, doubled] };
+  },
+};
+
+function readText(text: string, file: string): Overrides {
+  if (text.length > maxCharacters) return ignore(file, `ignored, because it has over ${maxCharacters} characters`);
+  try {
+    return parseOverrides(parse(text), file);
+  } catch (thrown) {
+    const [first = ''] = (thrown instanceof Error ? thrown.message : '').split('\n');
+    return ignore(file, `ignored, because it is not TOML: ${first.slice(0, 200)}`);
+  }
+}
+
+function ignore(file: string, problem: string): Overrides {
+  return { file, commands: {}, problems: [`${file}: ${problem}`] };
+}
+
+function at(name: string, directory: string): string {
+  return directory === '' ? name : `${directory}/${name}`;
+}

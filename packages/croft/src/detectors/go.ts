@@ -1,0 +1,43 @@
+import type { Argv, Check, Detector, ProjectDirectory } from '../core/profile.ts';
+
+const golangciFiles = ['.golangci.yml', '.golangci.yaml', '.golangci.toml', '.golangci.json'];
+const vet: Check = { tool: 'go-vet', argv: ['go', 'vet', '$FILES'] };
+
+/** `gofmt -l` and `-d` end well whatever they find. */
+const formatCheck: Argv = [
+  'sh',
+  '-c',
+  'diff=$(gofmt -d "$@") && printf "%s" "$diff" && test -z "$diff"',
+  'gofmt',
+  '$FILES',
+];
+
+export const go: Detector = {
+  language: 'go',
+  aliases: ['golang'],
+  isMarker: (name) => name === 'go.mod',
+  detect: async (project) => ({
+    language: 'go',
+    ecosystem: 'go',
+    directory: project.path,
+    extensions: ['.go'],
+    packageManager: 'go',
+    install: ['go', 'mod', 'download'],
+    format: ['gofmt', '-w', '$FILES'],
+    formatCheck,
+    lint: await findLint(project),
+    typecheck: vet,
+    // The linter and the runner make packages of files: files of two packages are no argument for either.
+    test: { tool: 'go-test', argv: ['go', 'test', '$FILES'] },
+    scripts: {},
+    coversBelow: false,
+  }),
+};
+
+async function findLint(project: ProjectDirectory): Promise<Check> {
+  const settings = project.findAbove(...golangciFiles);
+  if (settings === undefined) return vet;
+  const isSecond = /^[ \t{]*"?version"?[ \t]*[:=][ \t]*["']?2\b/m.test((await project.read(settings)) ?? '');
+  const json = isSecond ? '--output.json.path=stdout' : '--out-format=json';
+  return { tool: 'golangci-lint', argv: ['golangci-lint', 'run', json, '$FILES'] };
+}

@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest';
+import { detect, detectOne } from '../../test/memory-files.ts';
+
+const json = JSON.stringify;
+const withScript = (script: string) => ({ 'package.json': json({ scripts: { test: script } }) });
+
+describe('the package manager', () => {
+  test.each([
+    [{ 'package.json': '{"packageManager":"pnpm@9.1.0"}', 'yarn.lock': '' }, 'pnpm'],
+    [{ 'package.json': '{"packageManager":"nobody@1"}', 'yarn.lock': '' }, 'yarn'],
+    [{ 'package.json': '{}', 'bun.lock': '', 'package-lock.json': '' }, 'bun'],
+    [{ 'package.json': '{}', 'bun.lockb': '' }, 'bun'],
+    [{ 'package.json': '{}', 'pnpm-lock.yaml': '' }, 'pnpm'],
+    [{ 'package.json': '{}', 'package-lock.json': '' }, 'npm'],
+    [{ 'package.json': '{}' }, 'npm'],
+    [{ 'package.json': '\ufeff{"packageManager":"yarn@4"}' }, 'yarn'],
+  ])('of %j is %s', async (tree, manager) => {
+    expect(await detectOne(tree)).toMatchObject({ packageManager: manager, install: [manager, 'install'] });
+  });
+
+  test.each(['', '{', '[]', 'null', '{"scripts":3,"packageManager":{}}'])('is no stumbling block: %s', async (text) => {
+    const profile = await detectOne({ 'package.json': text });
+    expect(profile).toMatchObject({ language: 'node', scripts: {}, install: ['npm', 'install'] });
+    expect(profile.test).toBeUndefined();
+  });
+
+  test('of a package is that of the monorepo around it', async () => {
+    const tree = { 'package.json': '{}', 'pnpm-lock.yaml': '', 'packages/a/package.json': '{"scripts":{"build":"x"}}' };
+    const inner = (await detect(tree)).find(({ directory }) => directory === 'packages/a');
+    expect(inner).toMatchObject({ packageManager: 'pnpm', scripts: { build: ['pnpm', 'run', 'build'] } });
+  });
+});
+
+describe('the linter', () => {
+  test.each([
+    ['biome.json', 'biome'],
+    ['biome.jsonc', 'biome'],
+    ['.oxlintrc.json', 'oxlint'],
+    ['oxlintrc.json', 'oxlint'],
+    ...['js', 'mjs', 'cjs', 'ts', 'mts', 'cts'].map((end) => [`eslint.config.${end}`, 'eslint']),
+    ...['', '.json', '.js', '.cjs', '.yml', '.yaml'].map((end) => [`.eslintrc${end}`, 'eslint']),
+  ])('by %s is %s, whatever is in it', async (name, tool) => {
+    const text = '// a comment\n{ "$schema": "https://example.com//schema.json", /* */ "a": 1, }';
+    const { lint } = await detectOne({ 'package.json': '{}', [name]: text });
+    expect(lint?.tool).toBe(tool);
+    expect(lint?.argv).toContain('$FILES');
+  });
+
+  test('is eslint by package.json', async () => {
+    expect((await detectOne({ 'package.json': '{"eslintConfig":{}}' })).lint?.tool).toBe('eslint');
+  });
+
+  test('of a package is set up above it, and installed above it', async () => {
+    const tree = {
+      'packages/a/package.json': '{}',
+      'eslint.config.js': '',
+      'node_modules/.bin/eslint': '',
+    };
+    expect((await detectOne(tree)).lint?.argv[0]).toBe('../../node_modules/.bin/eslint');
+  });
+
+  test('is never fetched', async () => {
+    const profiles = await Promise.all(
+      ['pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'package-lock.json'].map((lock) =>
+        detectOne({
+          'package.json': '{"scripts":{"test":"npx vitest"}}',
+          'biome.json': '{}',
+          'tsconfig.json': '{}',
+          [lock]: '',
+        }),
+      ),
+    );
+    const text = json(profiles);
+    expect(text).toContain('"biome"');
+    expect(text).not.toMatch(/npx|bunx|pnpx|dlx/);
+  });
+
+  test('is asked of yarn where there is no node_modules', async () => {
+    const tree = { 'package.json': '{}', 'yarn.lock': '', '.pnp.cjs': '', 'eslint.config.js': '' };
+    expect((await detectOne(tree)).lint?.argv).toEqual(['yarn', 'run', 'eslint', '$FILES']);
+  });
+});
+
+describe('the formatter', () => {
+  test.each([
+    ...['', '.json', '.json5', '.yml', '.yaml', '.toml', '.js', '.cjs', '.mjs', '.ts'].map(
+      (end) => `.prettierrc${end}`,
+    ),
+    ...['js', 'cjs', 'mjs', 'ts'].map((end) => `prettier.config.${end}`),
+  ])('is prettier by %s, empty or not JSON', async (name) => {
+    for (const text of ['', 'semi: false\n']) {
+      const profile = await detectOne({ 'package.json': '{}', [name]: text });
+      expect(profile.format).toEqual(['prettier', '--write', '$FILES']);
+      expect(profile.formatCheck).toEqual(['prettier', '--check', '$FILES']);
+    }
+  });
+
+  test('is biome where there are both', async () => {
+    const profile = await detectOne({ 'package.json': '{}', 'biome.jsonc': '', '.prettierrc': '' });
+    expect(profile.format).toEqual(['biome', 'format', '--write', '$FILES']);
+  });
+
+  test('is about its own files only', async () => {
+    const { extensions } = await detectOne({ 'package.json': '{}', '.prettierrc': '' });
+    expect(extensions).toContain('.ts');
+    expect(extensions).not.toContain('.md');
+  });
+});
+
+describe('the type checker', () => {
+  test('is tsc', async () => {
+    const tree = { 'package.json': '{}', 'tsconfig.json': '{ /* x */ }', 'node_modules/.bin/tsc': '' };
+    const { typecheck, ecosystem } = await detectOne(tree);
+    expect(ecosystem).toBe('typescript');
+    expect(typecheck).toEqual({ tool: 'tsc', argv: ['./node_modules/.bin/tsc', '--noEmit', '--pretty', 'false'] });
+  });
+
+  test('builds what only refers to others, or it would check nothing', async () => {
+    const settings = '{ "files": [], "references": [{ "path": "./a" }], }';
+    const { typecheck } = await detectOne({ 'package.json': '{}', 'tsconfig.json': settings });
+    expect(typecheck?.argv).toContain('--build');
+  });
+});
+
+describe('the tests', () => {
+  test.each([
+    ['vitest', ['vitest', 'run', '$FILES']],
+    ['vitest run --coverage', ['vitest', 'run', '--coverage', '$FILES']],
+    ['tsc && vitest --watch', ['vitest', 'run', '$FILES']],
+    ['NODE_ENV=test jest --runInBand', ['jest', '--runInBand', '$FILES']],
+    ['jest "$X"', ['jest', '$FILES']],
+    ['NODE_OPTIONS=--experimental-vm-modules jest', ['node', '--experimental-vm-modules', 'jest.js', '$FILES']],
+    [
+      'c8 mocha --require "ts-node/register" test/**/*.ts',
+      ['mocha', '--require', 'ts-node/register', 'test/**/*.ts', '$FILES'],
+    ],
+    ['npx ava', ['ava', '$FILES']],
+    ['node --test', ['node', '--test', '$FILES']],
+    [
+      'node --import tsx --test "src/**/*.test.ts"',
+      ['node', '--import', 'tsx', '--test', 'src/**/*.test.ts', '$FILES'],
+    ],
+    ['tsx --test --watch', ['tsx', '--test', '$FILES']],
+    ['bun test --bail', ['bun', 'test', '--bail', '$FILES']],
+    ['npm run test:unit', ['npm', 'run', 'test']],
+    ['make test', ['npm', 'run', 'test']],
+    ['./vitest-like.sh', ['npm', 'run', 'test']],
+  ])('by the script %s', async (script, argv) => {
+    expect((await detectOne(withScript(script))).test?.argv).toEqual(argv);
+  });
+
+  test('by a script that the script runs, also in a circle', async () => {
+    const scripts = { test: 'npm run lint && npm run test:unit', lint: 'eslint', 'test:unit': 'vitest' };
+    expect((await detectOne({ 'package.json': json({ scripts }) })).test?.tool).toBe('vitest');
+    const circle = { test: 'npm run a', a: 'npm run test' };
+    expect((await detectOne({ 'package.json': json({ scripts: circle }) })).test?.tool).toBe('script');
+  });
+
+  test.each([
+    ['vitest.config.mts', 'vitest'],
+    ['jest.config.mjs', 'jest'],
+    ['.mocharc.yml', 'mocha'],
+    ['ava.config.js', 'ava'],
+  ])('by %s', async (name, tool) => {
+    const tree = { ...withScript('turbo run everything'), [name]: '' };
+    expect((await detectOne(tree)).test?.tool).toBe(tool);
+  });
+
+  test('are none with what npm writes itself', async () => {
+    const profile = await detectOne(withScript('echo "Error: no test specified" && exit 1'));
+    expect(profile.test).toBeUndefined();
+  });
+
+  test('are those of bun where nothing else is said', async () => {
+    expect((await detectOne({ 'package.json': '{}', 'bun.lock': '' })).test?.tool).toBe('bun-test');
+  });
+});
+
+test('a script cannot be an option', async () => {
+  const scripts = { '--help': 'x', 'a\nb': 'x', ok: 'x', __proto__: 'x', 'a:b': 'x' };
+  const profile = await detectOne({ 'package.json': json({ scripts }) });
+  expect(Object.keys(profile.scripts)).toEqual(['ok', 'a:b']);
+});

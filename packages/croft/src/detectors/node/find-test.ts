@@ -1,0 +1,117 @@
+import type { Argv, Check, ProjectDirectory } from '../../core/profile.ts';
+import { toPlainCommands } from '../../lib/plain-commands.ts';
+import { local, named } from './local.ts';
+import { dependsOn, type Manager, type Manifest } from './manifest.ts';
+
+interface Tester {
+  readonly tool: 'vitest' | 'jest' | 'mocha' | 'ava';
+  readonly settings: readonly string[];
+  /** Comes first, always. */
+  readonly verb: readonly string[];
+}
+
+const testers: readonly Tester[] = [
+  { tool: 'vitest', verb: ['run'], settings: [...named('vitest.config'), ...named('vitest.workspace')] },
+  { tool: 'jest', verb: [], settings: [...named('jest.config'), 'jest.config.json'] },
+  {
+    tool: 'mocha',
+    verb: [],
+    settings: ['js', 'cjs', 'mjs', 'json', 'jsonc', 'yml', 'yaml'].map((end) => `.mocharc.${end}`),
+  },
+  { tool: 'ava', verb: [], settings: named('ava.config') },
+];
+
+/** These never end, or are for people. */
+const notForPrograms = /^(run|watch|dev|--?w(atch.*)?|--ui|--open)$/;
+
+/** What the script for tests runs, else what there are settings for, else the script itself. */
+export async function findTest(
+  project: ProjectDirectory,
+  manifest: Manifest | undefined,
+  manager: Manager,
+): Promise<Check | undefined> {
+  const script = expand(manifest?.scripts ?? {}, 'test');
+  const isNone = script === '' || script.includes('no test specified');
+  const byScript = isNone ? undefined : await readScript(project, script);
+  const found = byScript ?? (await findBySettings(project, manifest));
+  if (found) return found;
+  if (!isNone) return { tool: 'script', argv: [manager, 'run', 'test'] };
+  return manager === 'bun' ? { tool: 'bun-test', argv: ['bun', 'test', '$FILES'] } : undefined;
+}
+
+const maxExpansions = 3;
+const maxScript = 4000;
+/** `bun test` is a runner, not a script. */
+const scriptCall = /\b(?:(?:npm|pnpm|yarn)(?: run)?|bun run) (?:-s |--silent )?([\w:.-]+)/g;
+
+/** With the scripts that it runs in their place. */
+function expand(scripts: Readonly<Record<string, string>>, name: string): string {
+  const get = (wanted: string) => (Object.hasOwn(scripts, wanted) ? scripts[wanted]?.slice(0, maxScript) : undefined);
+  let line = get(name) ?? '';
+  for (let round = 0; round < maxExpansions; round++) {
+    line = line.replace(scriptCall, (call, inner: string) => get(inner) ?? call).slice(0, maxScript);
+  }
+  return line;
+}
+
+async function readScript(project: ProjectDirectory, script: string): Promise<Check | undefined> {
+  const commands = toPlainCommands(script);
+  for (const tester of testers) {
+    for (const words of commands) {
+      const at = words.findIndex((word) => isProgram(word, tester.tool));
+      if (at >= 0) return toCheck(project, tester, { before: words.slice(0, at), after: words.slice(at + 1) });
+    }
+  }
+  const tester = testers.find(({ tool }) => new RegExp(`(^|[\\s/&;|])${tool}(\\s|$)`).test(script));
+  if (tester) return toCheck(project, tester, { before: [], after: [] });
+  const built = commands.map(readBuiltIn).find((check) => check !== undefined);
+  const [program, ...rest] = built?.argv ?? [];
+  return built && program === 'tsx' ? { ...built, argv: [...(await local(project, 'tsx')), ...rest] } : built;
+}
+
+function isProgram(word: string, tool: string): boolean {
+  const name = word.split('/').at(-1);
+  return name === tool || name === `${tool}.js` || name === `${tool}.mjs`;
+}
+
+/** The runners of Node and Bun themselves. */
+function readBuiltIn(words: readonly string[]): Check | undefined {
+  const node = words.findIndex((word) => word === 'node' || word === 'tsx');
+  const [program, ...rest] = words.slice(Math.max(node, 0)).filter((word) => !notForPrograms.test(word));
+  if (node >= 0 && program !== undefined && rest.includes('--test')) {
+    return { tool: 'node-test', argv: [program, ...rest, '$FILES'] };
+  }
+  const bun = words.findIndex((word, index) => word === 'bun' && words[index + 1] === 'test');
+  if (bun < 0) return undefined;
+  const options = words.slice(bun + 2).filter((word) => !notForPrograms.test(word));
+  return { tool: 'bun-test', argv: ['bun', 'test', ...options, '$FILES'] };
+}
+
+async function findBySettings(project: ProjectDirectory, manifest: Manifest | undefined): Promise<Check | undefined> {
+  const bare = { before: [], after: [] };
+  const isSet = ({ tool, settings }: Tester) => project.has(...settings) || (tool !== 'vitest' && manifest?.[tool]);
+  const tester =
+    testers.find(isSet) ?? (manifest && testers.find(({ tool }) => dependsOn(manifest, tool) && tool !== 'mocha'));
+  return tester ? toCheck(project, tester, bare) : undefined;
+}
+
+async function toCheck(
+  project: ProjectDirectory,
+  { tool, verb }: Tester,
+  { before, after }: { before: readonly string[]; after: readonly string[] },
+): Promise<Check> {
+  const options = after.filter((word) => !notForPrograms.test(word));
+  const program = tool === 'jest' && needsModules(before) ? await jestWithModules(project) : await local(project, tool);
+  return { tool, argv: [...program, ...verb, ...options, '$FILES'] };
+}
+
+const modulesFlag = '--experimental-vm-modules';
+
+/** Jest runs modules only when Node is told so, which scripts do by a variable or an argument. */
+function needsModules(before: readonly string[]): boolean {
+  return before.some((word) => word.includes(modulesFlag));
+}
+
+async function jestWithModules(project: ProjectDirectory): Promise<Argv> {
+  return ['node', modulesFlag, await project.findProgram(['node_modules/jest/bin'], 'jest.js')];
+}

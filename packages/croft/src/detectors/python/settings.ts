@@ -1,0 +1,62 @@
+import { parse } from 'smol-toml';
+import { z } from 'zod';
+import type { ProjectDirectory } from '../../core/profile.ts';
+import { readSettings } from '../../core/read-settings.ts';
+
+const Table = z.record(z.string(), z.unknown()).catch({}).default({});
+const Pyproject = z.object({ tool: Table, project: Table });
+const Pipfile = z.object({ scripts: Table });
+
+/** What the files of a Python project say, taken together. */
+export interface Settings {
+  /** The tables below `tool` in pyproject.toml. */
+  readonly tools: Readonly<Record<string, unknown>>;
+  /** The names of sections in setup.cfg and tox.ini. */
+  readonly sections: ReadonlySet<string>;
+  /** Everything that could name a dependency. */
+  readonly text: string;
+  readonly scripts: Readonly<Record<string, readonly string[]>>;
+}
+
+const dependencyFiles = [
+  ...['pyproject.toml', 'setup.py', 'setup.cfg', 'tox.ini', 'Pipfile', 'requirements.txt'],
+  ...['requirements-dev.txt', 'requirements_dev.txt', 'dev-requirements.txt', 'test-requirements.txt'],
+];
+
+export async function readAll(project: ProjectDirectory): Promise<Settings> {
+  const texts = new Map<string, string>();
+  for (const name of dependencyFiles) {
+    if (project.has(name)) texts.set(name, (await project.read(name)) ?? '');
+  }
+  const pyproject = readSettings(texts.get('pyproject.toml'), parse, Pyproject);
+  const pipfile = readSettings(texts.get('Pipfile'), parse, Pipfile);
+  const tools = pyproject?.tool ?? {};
+  return {
+    tools,
+    sections: new Set([...sectionsOf(texts.get('setup.cfg')), ...sectionsOf(texts.get('tox.ini'))]),
+    text: [...texts.values()].join('\n'),
+    scripts: {
+      project: namesIn(pyproject?.project, 'scripts'),
+      poetry: namesIn(tools, 'poetry', 'scripts'),
+      pdm: namesIn(tools, 'pdm', 'scripts'),
+      hatch: namesIn(tools, 'hatch', 'envs', 'default', 'scripts'),
+      poe: namesIn(tools, 'poe', 'tasks'),
+      taskipy: namesIn(tools, 'taskipy', 'tasks'),
+      pipenv: Object.keys(pipfile?.scripts ?? {}),
+    },
+  };
+}
+
+function sectionsOf(text = ''): string[] {
+  return [...text.matchAll(/^\[([^\]\n]{1,100})\]/gm)].map(([, name = '']) => name.trim());
+}
+
+/** The keys of a table far down, or none. */
+function namesIn(table: unknown, ...path: readonly string[]): string[] {
+  let at = table;
+  for (const name of path) {
+    const isTable = typeof at === 'object' && at !== null && Object.hasOwn(at, name);
+    at = isTable ? Reflect.get(at as object, name) : undefined;
+  }
+  return typeof at === 'object' && at !== null ? Object.keys(at) : [];
+}

@@ -1,0 +1,10 @@
+import { defineLinter, withFiles, withOptions } from '../core/linter.ts';
+import { readCargo } from '../core/read-cargo.ts';
+
+export const clippy = defineLinter({
+  name: 'clippy',
+  scope: 'build',
+  // It takes packages and no files.
+  toArgv: (argv) => withOptions(withFiles(argv, []), '--message-format=json'),
+  read: readCargo,
+});

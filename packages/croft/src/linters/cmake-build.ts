@@ -1,0 +1,34 @@
+import { defineLinter, withFiles } from '../core/linter.ts';
+import { toLintReport } from '../core/read-findings.ts';
+import { linesOf, readDiagnostics } from '../core/read-lines.ts';
+
+/** The last word of make and of ninja. */
+const done =
+  /^(\[100%\] Built target |ninja: no work to do\.$|make(\[\d+\])?: (Nothing to be done for |.* is up to date\.$))/;
+const step = /^\[(\d{1,9})\/(\d{1,9})\] /;
+
+export const cmakeBuild = defineLinter({
+  name: 'cmake-build',
+  scope: 'build',
+  toArgv: (argv) => withFiles(argv, []),
+  read(output) {
+    const said = linesOf(output.stdout);
+    const all = `${output.stdout}\n${output.stderr}`;
+    const findings = readDiagnostics(all, output.directory).map((finding) => ({
+      ...finding,
+      // Ninja compiles in the directory that it builds in.
+      file: finding.file.replace(/^(\.\.\/)+/, ''),
+    }));
+    const hasErrors = findings.some(({ severity }) => severity === 'error');
+    return toLintReport(output, {
+      findings,
+      isClean: said.some((line) => done.test(line)) || isLastStep(said.findLast((line) => step.test(line)) ?? ''),
+      exitCodes: hasErrors ? [1, 2] : [0],
+    });
+  },
+});
+
+function isLastStep(line: string): boolean {
+  const [, at, of] = step.exec(line) ?? [];
+  return at !== undefined && at === of;
+}

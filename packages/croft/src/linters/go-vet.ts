@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { toGoPackages } from '../core/go-packages.ts';
+import { defineLinter, type Finding, withFiles } from '../core/linter.ts';
+import type { Argv } from '../core/profile.ts';
+import { toLintReport } from '../core/read-findings.ts';
+import { linesOf, readPlace } from '../core/read-lines.ts';
+import { readJson, toRelative } from '../core/read-output.ts';
+
+const Diagnostics = z.array(z.object({ posn: z.string(), message: z.string() }));
+const Failure = z.object({ error: z.string() }).transform(({ error }) => error);
+/** By package and analyzer. */
+const Answer = z.record(z.string(), z.record(z.string(), z.union([Diagnostics, Failure])));
+
+export const goVet = defineLinter({
+  name: 'go-vet',
+  scope: 'build',
+  toArgv: (argv, files) => withJson(withFiles(argv, toGoPackages(files), ['./...'])),
+  read(output) {
+    const lines = linesOf(`${output.stdout}\n${output.stderr}`);
+    const blocks = blocksOf(lines).map((text) => readJson(Answer, text));
+    const entries = blocks.flatMap((answer) => Object.values(answer ?? {}).flatMap((said) => Object.entries(said)));
+    const findings = entries.flatMap(([rule, said]) =>
+      typeof said === 'string' ? [] : said.flatMap((one) => toFinding(rule, one, output.directory)),
+    );
+    const failed = entries.map(([, said]) => said).find((said) => typeof said === 'string');
+    const isEmpty = lines.includes('no packages to vet');
+    const errors = lines.flatMap((line) => toError(line, output.directory));
+    return toLintReport(output, {
+      findings: [...errors, ...findings],
+      isClean: blocks.length > 0 && blocks.every((answer) => answer !== undefined),
+      isEmpty,
+      // Findings in JSON do not count as a failure; a package that does not compile does.
+      exitCodes: errors.length > 0 || isEmpty ? [1, 2] : [0],
+      trouble: failed,
+    });
+  },
+});
+
+/** Options come before packages. */
+function withJson(argv: Argv): Argv {
+  const [program, ...rest] = argv;
+  return rest.includes('-json') ? argv : [program, ...rest.toSpliced(rest.indexOf('vet') + 1, 0, '-json')];
+}
+
+/** Objects that begin and end at the start of a line, one for each package. */
+function blocksOf(lines: readonly string[]): string[] {
+  const blocks: string[] = [];
+  let open: string[] | undefined;
+  for (const line of lines) {
+    if (line === '{}') blocks.push(line);
+    else if (line === '{') open = [];
+    open?.push(line);
+    if (line !== '}' || !open) continue;
+    blocks.push(open.join('\n'));
+    open = undefined;
+  }
+  return open ? [...blocks, ''] : blocks;
+}
+
+function toFinding(rule: string, { posn, message }: z.output<typeof Diagnostics>[number], root: string): Finding[] {
+  const [, file, line, column = '1'] = /^([^:]+):(\d{1,9})(?::(\d{1,9}))?/.exec(posn) ?? [];
+  if (file === undefined) return [];
+  const place = { file: toRelative(file, root), line: Number(line), column: Number(column) };
+  return [{ ...place, rule, message, severity: 'warning' }];
+}
+
+/** What keeps a package from being looked at: `vet: a.go:3:23: undefined: x`. Without `-json` findings look so too. */
+function toError(line: string, root: string): Finding[] {
+  const place = readPlace(line, root);
+  return place?.file.endsWith('.go') ? [{ ...place, rule: '', severity: 'error' }] : [];
+}

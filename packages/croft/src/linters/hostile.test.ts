@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import * as registry from './index.ts';
+
+const linters = Object.values(registry);
+
+const path = fc.constantFrom('a.ts', './b/c.go', '/workspace/d.rs', '/etc/passwd', '../x.py', '-rf', 'Z.java', '');
+const number = fc.constantFrom('0', '1', '7', '-3', '99999999999999999999', 'NaN');
+const words = fc.constantFrom('error', 'warning', 'note', 'fatal error', 'BUILD', 'SUCCESS', 'not found', 'E0425');
+
+/** Lines as tools print them, with what no tool prints in places. */
+const line = fc.oneof(
+  fc.string(),
+  fc.json(),
+  fc.tuple(path, number, number, words, fc.string()).map(([p, l, c, w, m]) => `${p}:${l}:${c}: ${w}: ${m} [rule]`),
+  fc.tuple(path, number, number, fc.string()).map(([p, l, c, m]) => `${p}(${l},${c}): error TS1: ${m}`),
+  fc.tuple(path, number, number, fc.string()).map(([p, l, c, m]) => `[ERROR] ${p}:[${l},${c}] ${m}`),
+  fc.constantFrom('{', '}', '{}', '[', ']', '[]', '{"', '\u001b[31m', 'vet: ', '# pkg', '{"reason":"build-finished"}'),
+);
+const text = fc.array(line, { maxLength: 12 }).map((lines) => lines.join('\n'));
+const output = fc.record({
+  stdout: text,
+  stderr: text,
+  exitCode: fc.constantFrom(0, 0, 0, 1, 2, 101, null),
+  isCut: fc.boolean(),
+  directory: fc.constant('/workspace'),
+});
+
+/** The whole of what each says when it has found nothing, where that is not JSON of its own shape. */
+const cleanAnswers: Record<string, (said: string) => boolean> = {
+  flake8: (said) => said === '0',
+  javac: (said) => said.split('\n').every((row) => row === '' || row.startsWith('Note: ')),
+  'go-vet': (said) => said.split('\n').includes('{}'),
+  'golangci-lint': (said) => said === '' || said === '0 issues.' || said.includes('Issues'),
+  'clang-tidy': (said) => said === '',
+  'zig-build': (said) => said === '',
+  ruff: isEmptyList,
+  pylint: isEmptyList,
+  swiftlint: isEmptyList,
+};
+
+function isEmptyList(said: string): boolean {
+  return /^\[\s*\]/.test(said.slice(Math.max(said.search(/(^|\n)\[/), 0)).trim());
+}
+
+describe.each(linters)('$name', (linter) => {
+  test('never throws, is never green by accident, and answers what its schema allows', () => {
+    fc.assert(
+      fc.property(output, (said) => {
+        const { state, findings } = linter.read(said);
+        if (state === 'clean') {
+          expect(said.exitCode).toBe(0);
+          const [whole, out] = [`${said.stdout}\n${said.stderr}`.trim(), said.stdout.trimStart()];
+          const isReal = cleanAnswers[linter.name];
+          expect(isReal?.(whole) || isReal?.(out), JSON.stringify(said)).toBe(true);
+        }
+        if (state === 'findings') expect(findings.length).toBeGreaterThan(0);
+        for (const { file, line: row, column, message, rule } of findings) {
+          expect(Number.isSafeInteger(row) && row > 0 && Number.isSafeInteger(column) && column > 0).toBe(true);
+          expect(`${file}${message}${rule}`).not.toMatch(/\n|\p{Cc}/u);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  const megabyte = 2 ** 20;
+  test.each([
+    ['one line', 'x'.repeat(megabyte)],
+    ['empty lines', '\n'.repeat(megabyte)],
+    ['colons and numbers', ':1'.repeat(megabyte / 2)],
+    ['places', 'a.c:1:1: error: x [y]\n'.repeat(megabyte / 22)],
+    ['brackets', '['.repeat(megabyte)],
+    ['braces in lines', '{\n'.repeat(megabyte / 2)],
+    ['spaces', `a.c:1:1: error:${' '.repeat(megabyte)}x`],
+    ['spaces in lines', `${' '.repeat(1000)}^x\n`.repeat(1000)],
+    ['parentheses', 'a('.repeat(megabyte / 2)],
+  ])('reads a megabyte of %s in linear time', (_, said) => {
+    const startedAt = performance.now();
+    const report = linter.read({ stdout: said, stderr: said, exitCode: 0, isCut: false, directory: '/workspace' });
+    // To say nothing is how some say that all is well.
+    if (said.trim() !== '') expect(report.state).not.toBe('clean');
+    // Some fifty times what it takes, and far less than anything quadratic would.
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+  });
+
+  test('takes no file for an option', () => {
+    const argv = linter.toArgv(['tool', '$FILES'], ['--fix', '-rf', '@args', 'plain.go']);
+    const given = argv.filter((argument) => /^(--fix|-rf|@args)$/.test(argument));
+    expect(given).toEqual([]);
+    expect(argv).not.toContain('$FILES');
+    expect(linter.toArgv(['tool', '$FILES'], [])).not.toContain('$FILES');
+  });
+
+  test('asks for its answer once, however often the command says it already', () => {
+    const argv = linter.toArgv(['tool', 'verb', '$FILES', '--', 'rest'], ['a.go']);
+    expect(linter.toArgv(argv, ['a.go'])).toEqual(argv);
+    expect(argv.slice(argv.indexOf('--'))).toEqual(['--', 'rest']);
+  });
+});

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { defineLinter, withFiles, withOptions } from '../core/linter.ts';
+import { answerIn, noAnswer, toLintReport } from '../core/read-findings.ts';
+import { toSeverity } from '../core/read-lines.ts';
+import { toRelative } from '../core/read-output.ts';
+
+const Report = z.object({
+  generalDiagnostics: z.array(
+    z.object({
+      file: z.string().default(''),
+      severity: z.string(),
+      message: z.string(),
+      range: z.object({ start: z.object({ line: z.int(), character: z.int() }) }).optional(),
+      rule: z.string().optional(),
+    }),
+  ),
+  summary: z.object({ filesAnalyzed: z.int() }),
+});
+
+export const pyright = defineLinter({
+  name: 'pyright',
+  scope: 'files',
+  toArgv: (argv, files) => withOptions(withFiles(argv, files), '--outputjson'),
+  read(output) {
+    const report = answerIn(Report, output.stdout);
+    if (!report) return noAnswer(output);
+    const findings = report.generalDiagnostics.map(({ file, severity, message, range, rule = '' }) => ({
+      file: toRelative(file, output.directory),
+      line: (range?.start.line ?? 0) + 1,
+      column: (range?.start.character ?? 0) + 1,
+      ...{ rule, message, severity: toSeverity(severity) },
+    }));
+    const isEmpty = report.summary.filesAnalyzed <= 0;
+    return toLintReport(output, { findings, isClean: !isEmpty, isEmpty });
+  },
+});

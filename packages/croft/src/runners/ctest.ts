@@ -1,0 +1,26 @@
+import { withFiles } from '../core/linter.ts';
+import { readJunit } from '../core/read-junit.ts';
+import { anyOf, escapePattern, namesOf } from '../core/read-tests.ts';
+import { defineTestRunner } from '../core/test-runner.ts';
+
+export const ctest = defineTestRunner({
+  name: 'ctest',
+  // It runs what was built last, which may be what was right before the last edit.
+  before(argv) {
+    const at = argv.indexOf('--test-dir');
+    const directory = at < 0 ? undefined : argv[at + 1];
+    if (directory === undefined) return [];
+    return [
+      ['cmake', '-S', '.', '-B', directory],
+      ['cmake', '--build', directory],
+    ];
+  },
+  toArgv(argv, { name, again, reportFile }) {
+    const [program, ...rest] = withFiles(argv, []);
+    const names = namesOf(again);
+    const pattern = names ? anyOf(names) : name === undefined || again ? undefined : `(${escapePattern(name)})`;
+    const options = ['--output-on-failure', '--no-tests=ignore', '--output-junit', reportFile];
+    return [program, ...rest, ...options, ...(pattern === undefined ? [] : ['-R', pattern])];
+  },
+  read: (output) => readJunit(output, { toName: ({ name }) => name }),
+});

@@ -1,0 +1,59 @@
+import { withFiles } from '../core/linter.ts';
+import { toRelative, unreadable } from '../core/read-output.ts';
+import { findBuildErrors, judge, namesOf, reasonOf, withoutReport } from '../core/read-tests.ts';
+import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/test-runner.ts';
+import { parseTrx, type TrxResult } from '../lib/trx.ts';
+
+export const dotnetTest = defineTestRunner({
+  name: 'dotnet-test',
+  environment: { DOTNET_CLI_TELEMETRY_OPTOUT: '1', DOTNET_NOLOGO: '1', DOTNET_CLI_UI_LANGUAGE: 'en' },
+  toArgv(argv, { files, name, again, reportFile }) {
+    const [program, ...rest] = withFiles(argv, []);
+    const names = namesOf(again);
+    const filter = names
+      ? names.map((one) => `FullyQualifiedName=${escapeFilter(one)}`).join('|')
+      : again
+        ? ''
+        : toFilter(files, name);
+    return [
+      program,
+      ...rest,
+      ...['--no-restore', '--logger=trx', `--results-directory=${reportFile}`],
+      ...(filter === '' ? [] : [`--filter=${filter}`]),
+    ];
+  },
+  read(output) {
+    const builds = output.exitCode === 0 ? [] : findBuildErrors(output);
+    if (output.report === undefined || output.report.trim() === '') return withoutReport(output);
+    const results = parseTrx(output.report);
+    if (!results) return output.exitCode === 0 ? unreadable('its report is no TRX') : withoutReport(output);
+    const failures = results.filter(({ state }) => state === 'failed').map((one) => toFailure(one, output));
+    const count = (state: TrxResult['state']) => results.filter((one) => one.state === state).length;
+    const counts = { passed: count('passed'), failed: failures.length, skipped: count('skipped') };
+    const [first] = builds;
+    const broken = first && / error [A-Z]{2,6}\d{3,5}: /.test(output.stdout) ? reasonOf(first, output) : undefined;
+    return judge({ ...counts, failures: [...(broken === undefined ? [] : builds), ...failures], broken }, output);
+  },
+});
+
+function toFailure({ name, id, message, stack }: TrxResult, { directory }: CheckOutput): TestFailure {
+  const [, path, line] = stack.match(/ in ([^\n]{1,500}):line (\d{1,9})/) ?? [];
+  return {
+    name,
+    ...(path !== undefined && { file: toRelative(path, directory), line: Number(line) }),
+    message,
+    id,
+  };
+}
+
+function toFilter(files: readonly string[], name: string | undefined): string {
+  const classes = files.map((file) => file.slice(file.lastIndexOf('/') + 1).replace(/\.\w+$/, ''));
+  const inClasses = classes.map((one) => `FullyQualifiedName~${escapeFilter(one)}.`).join('|');
+  const named = name === undefined ? '' : `FullyQualifiedName~${escapeFilter(name)}`;
+  return [inClasses === '' ? '' : `(${inClasses})`, named].filter((part) => part !== '').join('&');
+}
+
+/** Its operators are `( ) & | = ! ~`; parameters of a test are no part of its name here. */
+function escapeFilter(text: string): string {
+  return text.replace(/\(.*$/s, '').replace(/[\\&|=!~()]/g, '\\$&');
+}

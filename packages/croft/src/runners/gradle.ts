@@ -1,0 +1,47 @@
+import { withFiles } from '../core/linter.ts';
+import { readJunit } from '../core/read-junit.ts';
+import { namesOf, unique } from '../core/read-tests.ts';
+import { defineTestRunner, type TestRequest } from '../core/test-runner.ts';
+import type { JunitCase } from '../lib/junit.ts';
+
+export const gradle = defineTestRunner({
+  name: 'gradle',
+  reports: { directory: 'build/test-results', suffix: '.xml' },
+  toArgv(argv, request) {
+    const [program, ...rest] = withFiles(argv, []);
+    const at = rest.lastIndexOf('test');
+    // Otherwise it calls tests up to date that it did not run, and there is no report of this run.
+    const tasks = at < 0 ? rest : [...rest.slice(0, at), 'cleanTest', ...rest.slice(at)];
+    const chosen = toPatterns(request).map((pattern) => `--tests=${pattern}`);
+    return [program, ...tasks, ...chosen, '--continue', '--console=plain'];
+  },
+  read: (output) => readJunit(output, { toName: toTestName, toId: toTestName, toFile }),
+});
+
+const toTestName = ({ className, name }: JunitCase) => `${className}.${name.replace(/\(\)$/, '')}`;
+
+/** As a stack trace names it, with the directories of the package, in the place where Gradle expects tests. */
+function toFile({ className, text }: JunitCase): string | undefined {
+  const [outer = ''] = className.split('$');
+  const simple = outer.slice(outer.lastIndexOf('.') + 1);
+  const ending = ['java', 'kt', 'groovy', 'scala'].find((one) => text.includes(`(${simple}.${one}:`));
+  if (ending === undefined || simple === '') return undefined;
+  const root = ending === 'kt' ? 'kotlin' : ending;
+  return `src/test/${root}/${outer.replaceAll('.', '/')}.${ending}`;
+}
+
+function toPatterns({ files, name, again }: TestRequest): string[] {
+  if (again) return (namesOf(again) ?? []).map(toExact);
+  const classes = unique(files.map(toClass));
+  if (name === undefined) return classes.map((one) => `*${one}`);
+  return (classes.length > 0 ? classes : ['']).map((one) => `*${one}*.*${name.replaceAll('*', '')}*`);
+}
+
+/** A parameter in brackets is no part of what can be asked for. */
+function toExact(id: string): string {
+  return id.replace(/[([{].*$/s, '*').replace(/\*+/g, '*');
+}
+
+function toClass(file: string): string {
+  return file.slice(file.lastIndexOf('/') + 1).replace(/\.\w+$/, '');
+}

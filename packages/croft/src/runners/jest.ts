@@ -1,0 +1,21 @@
+import { readJestReport } from '../core/jest-report.ts';
+import { withFiles } from '../core/linter.ts';
+import { anyOf, escapePattern, filesOf, namesOf } from '../core/read-tests.ts';
+import { defineTestRunner } from '../core/test-runner.ts';
+
+export const jest = defineTestRunner({
+  name: 'jest',
+  toArgv(argv, { files, name, again, reportFile }) {
+    const wanted = again ? filesOf(again) : files;
+    const names = namesOf(again);
+    const pattern = names ? anyOf(names) : name === undefined || again ? undefined : escapePattern(name);
+    return [
+      ...withFiles(argv, wanted),
+      ...['--ci', '--json', `--outputFile=${reportFile}`, '--testLocationInResults'],
+      // Otherwise a file is a pattern, and `(app)/a.test.js` matches nothing.
+      ...(wanted.length > 0 ? ['--runTestsByPath'] : []),
+      ...(pattern === undefined ? [] : [`--testNamePattern=${pattern}`]),
+    ];
+  },
+  read: readJestReport,
+});

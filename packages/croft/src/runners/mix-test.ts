@@ -1,0 +1,50 @@
+import { withFiles } from '../core/linter.ts';
+import { toRelative } from '../core/read-output.ts';
+import { filesOf, judge, namesOf, withoutReport } from '../core/read-tests.ts';
+import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/test-runner.ts';
+
+export const mixTest = defineTestRunner({
+  name: 'mix-test',
+  environment: { MIX_ENV: 'test' },
+  toArgv: (argv, { files, name, again }) => [
+    ...withFiles(argv, again ? (namesOf(again) ?? filesOf(again)) : files),
+    // It picks by tags, and the whole name of a test is one of them.
+    ...(name === undefined || again ? [] : ['--only', `test:test ${name}`]),
+  ],
+  read(output) {
+    const [, total, failed, details = ''] = [...output.stdout.matchAll(summary)].at(-1) ?? [];
+    if (total === undefined) return withoutReport(output);
+    const failures = readFailures(output);
+    const count = (word: string) => Number(details.match(new RegExp(`(\\d{1,9}) ${word}\\b`))?.[1] ?? 0);
+    const [skipped, excluded, invalid] = [count('skipped'), count('excluded'), count('invalid')];
+    const bad = Math.max(Number(failed), failures.length);
+    const passed = Math.max(0, sumOf(total) - bad - skipped - excluded - invalid);
+    const broken = invalid > 0 ? `${invalid} tests are invalid: what they set up failed` : undefined;
+    return judge({ passed, failed: bad, skipped: skipped + excluded, failures, broken }, output);
+  },
+});
+
+/** `1 doctest, 3 tests, 1 failure, 1 skipped` */
+const summary =
+  /^((?:\d{1,9} (?:doctests?|properties|property), ){0,4}\d{1,9} tests?), (\d{1,9}) failures?(.{0,200})$/gm;
+
+function sumOf(total: string): number {
+  return (total.match(/\d{1,9}/g) ?? []).reduce((sum, count) => sum + Number(count), 0);
+}
+
+const heading = /^ {1,6}\d{1,6}\) (.{1,500}) \(([\w.]{1,300})\)\n {5}([^\s:]{1,500}):(\d{1,9})\n/gm;
+
+function readFailures({ stdout, directory }: CheckOutput): TestFailure[] {
+  const found = [...stdout.matchAll(heading)];
+  return found.map((match, index) => {
+    const [whole, test = '', module = '', path = '', line] = match;
+    const file = toRelative(path, directory);
+    const said = stdout.slice(match.index + whole.length, found[index + 1]?.index).split(/^(?! {5}|$)/m)[0] ?? '';
+    const [text = '', stack = ''] = said.split(/^ {5}stacktrace:$/m);
+    const stopped = stack.match(/^ {7}([^\s:]{1,500}):(\d{1,9}):/m);
+    const isHere = stopped?.[1] === path;
+    const name = `${module} ${test}`;
+    const message = text.replaceAll(/^ {5}/gm, '').trim();
+    return { name, file, line: Number(isHere ? stopped[2] : line), message, id: `${file}:${line}` };
+  });
+}

@@ -1,0 +1,48 @@
+import { withFiles } from '../core/linter.ts';
+import { readJunit } from '../core/read-junit.ts';
+import { escapePattern, namesOf, unique } from '../core/read-tests.ts';
+import { defineTestRunner, type TestFailure, type TestRequest } from '../core/test-runner.ts';
+import type { JunitCase } from '../lib/junit.ts';
+
+export const phpunit = defineTestRunner({
+  name: 'phpunit',
+  toArgv(argv, request) {
+    const { files, again, reportFile } = request;
+    const filter = again ? toExactFilter(again) : toFilter(request);
+    return [
+      // It takes one file; several are picked by the classes that they are named after.
+      ...withFiles(argv, !again && files.length === 1 ? files : []),
+      ...['--colors=never', '--log-junit', reportFile],
+      ...(filter === undefined ? [] : [`--filter=${filter}`]),
+    ];
+  },
+  read: (output) => readJunit(output, { toName: toTestName, toId: toTestName, toMessage }),
+});
+
+function toTestName({ className, name, text }: JunitCase): string {
+  // The report says the class with dots; the text begins with its real name.
+  const real = text.split('\n')[0]?.split('::')[0] ?? '';
+  return `${real.replaceAll('\\', '.') === className ? real : className.replaceAll('.', '\\')}::${name}`;
+}
+
+/** Between the name of the test and the place where it stopped. */
+function toMessage({ text }: JunitCase): string {
+  const lines = text.trim().split('\n').slice(1);
+  const end = lines.lastIndexOf('');
+  return (end < 0 ? lines : lines.slice(0, end)).join('\n');
+}
+
+function toExactFilter(again: readonly TestFailure[]): string | undefined {
+  const names = namesOf(again);
+  return names && `/^(${names.map(escapePattern).join('|')})$/`;
+}
+
+function toFilter({ files, name }: TestRequest): string | undefined {
+  const classes = files.length > 1 ? unique(files.map(toClass)).map(escapePattern) : [];
+  if (classes.length === 0) return name === undefined ? undefined : `/${escapePattern(name)}/`;
+  return `/\\b(${classes.join('|')})::.*${escapePattern(name ?? '')}/`;
+}
+
+function toClass(file: string): string {
+  return file.slice(file.lastIndexOf('/') + 1).replace(/\.php$/, '');
+}

@@ -1,0 +1,217 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { connectStdio, makeDirectory } from '../harness.ts';
+import { installBiome, makeProject, replay, script } from '../lint-ground.ts';
+
+const manifest = '{"name":"x","type":"module"}';
+const finding = '{"ruleId":"r","severity":2,"message":"m","line":1,"column":2}';
+/** Finds something in every file it is given, and remembers which. */
+const complaining = script(
+  `echo "$@" >> calls\nprintf '['; first=; for f in "$@"; do case $f in --*) ;; *) printf '%s{"filePath":"%s","messages":[${finding}]}' "$first" "$f"; first=,;; esac; done; echo ']'; exit 1`,
+);
+const withEslint = (program: string, more: Record<string, string> = {}) =>
+  makeProject({
+    'package.json': manifest,
+    'eslint.config.js': 'export default [];',
+    'node_modules/.bin/eslint': program,
+    'src/a.js': 'const a = 1;\n',
+    'README.md': 'words\n',
+    ...more,
+  });
+
+async function connect(directory: string, ...flags: string[]) {
+  const session = await connectStdio(['--workspace', directory, '--sandbox', 'bubblewrap', ...flags]);
+  await session.client.listTools();
+  return session;
+}
+
+describe('after an edit', () => {
+  test('the linter says what it thinks of that file, after a blank line', async () => {
+    using project = makeProject({
+      'package.json': manifest,
+      'biome.json': '{}',
+      'src/a.js': 'export const a = 1;\n',
+      'src/other.js': 'debugger;\n',
+    });
+    installBiome(project.path);
+    using data = makeDirectory();
+    await using session = await connect(project.path, '--events', data.at('events'));
+    await session.call('read', { file_path: 'src/a.js' });
+    const edit = { file_path: 'src/a.js', old_string: 'export const a = 1;', new_string: 'debugger;' };
+    const { text, structured, isError } = await session.call('edit', edit);
+    expect(isError).toBe(false);
+    const [done, diff, ...feedback] = text.split('\n\n');
+    expect([done, diff]).toEqual(['replaced 1 occurrence(s) in src/a.js', expect.stringMatching(/^@@ /)]);
+    expect(feedback).toEqual([
+      expect.stringMatching(/^post-edit lint findings \(1\):\nsrc\/a\.js:1:1:lint\/suspicious\/noDebugger: .+$/),
+    ]);
+    expect(structured.effects.lint).toMatchObject([{ file: 'src/a.js', line: 1, severity: 'error' }]);
+
+    const fixed = await session.call('edit', { ...edit, old_string: 'debugger;', new_string: 'export {};' });
+    expect(fixed.text).not.toContain('post-edit');
+    expect(fixed.structured.effects).toEqual({ lint: [] });
+    const events = readFileSync(data.at('events'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((row) => JSON.parse(row));
+    const told = events.filter(({ event }) => event === 'lifecycle.effect.lint').map(({ fields }) => fields);
+    expect(told).toMatchObject([
+      { workspace: expect.any(String), files: ['src/a.js'], has_errors: true },
+      { files: ['src/a.js'], has_errors: false },
+    ]);
+  });
+
+  test('only the linter of that kind of file is asked, only about that file, and only when it was changed', async () => {
+    using project = withEslint(complaining);
+    await using session = await connect(project.path);
+    await session.call('read', { file_path: 'README.md' });
+    const words = await session.call('edit', { file_path: 'README.md', old_string: 'words', new_string: 'more' });
+    expect(words.text).not.toContain('post-edit');
+    expect(words.structured.effects).toBeUndefined();
+    expect((await session.call('write', { file_path: 'src/a.js', content: 'x' })).isError).toBe(true);
+    await session.call('write', { file_path: 'src/gone.txt', content: 'x' });
+    await session.call('delete', { file_path: 'src/gone.txt' });
+    await session.call('read', { file_path: 'src/a.js' });
+    expect(project.calls()).toEqual([]);
+
+    const { text } = await session.call('write', { file_path: 'src/a.js', content: 'const a = 2;\n' });
+    expect(text).toBe('wrote 13 bytes to src/a.js\n\npost-edit lint findings (1):\nsrc/a.js:1:2:r: m');
+    expect(project.calls()).toEqual(['src/a.js --format=json']);
+    await session.call('delete', { file_path: 'src/a.js' });
+    expect(project.calls()).toHaveLength(1);
+  });
+
+  test('the innermost project with a linter applies, and settings count from the write that makes them', async () => {
+    using project = makeProject({
+      'package.json': manifest,
+      'node_modules/.bin/eslint': complaining,
+      'packages/a/package.json': manifest,
+    });
+    await using session = await connect(project.path);
+    const write = (file_path: string) => session.call('write', { file_path, content: `// ${file_path}\n` });
+    expect((await write('packages/a/src/x.js')).text).not.toContain('post-edit');
+    await session.call('write', { file_path: 'packages/a/eslint.config.js', content: 'export default [];' });
+    expect((await write('packages/a/src/y.js')).text).toContain(
+      'post-edit lint findings (1):\npackages/a/src/y.js:1:2:r',
+    );
+    expect((await write('src/z.js')).text).not.toContain('post-edit');
+    await session.call('write', { file_path: 'eslint.config.js', content: 'export default [];' });
+    expect((await write('src/w.js')).text).toContain('post-edit lint findings (1):\nsrc/w.js:1:2:r');
+  });
+
+  test('what the linter’s own settings leave out is passed over in silence', async () => {
+    using project = withEslint(replay('eslint', 'ignored'));
+    await using session = await connect(project.path);
+    const { text, structured } = await session.call('write', { file_path: 'src/new.js', content: 'x' });
+    expect(text).toBe('wrote 1 bytes to src/new.js');
+    expect(structured.effects).toBeUndefined();
+    expect(project.calls()).toHaveLength(1);
+  });
+});
+
+describe('the edit stands, whatever happens to the linter', () => {
+  test('one that is missing is told once', async () => {
+    using project = makeProject({ 'package.json': manifest, 'eslint.config.js': '' });
+    await using session = await connect(project.path);
+    const first = await session.call('write', { file_path: 'a.js', content: 'x' });
+    expect(first.isError).toBe(false);
+    expect(first.text).toBe(
+      'wrote 1 bytes to a.js\n\npost-edit lint: linter not installed: eslint; it may come with: npm install',
+    );
+    expect(first.structured.effects).toBeUndefined();
+    expect((await session.call('write', { file_path: 'b.js', content: 'x' })).text).toBe('wrote 1 bytes to b.js');
+  });
+
+  test.each([
+    ['crashes', 'kill -9 $$'],
+    ['talks nonsense', 'echo hello'],
+    ['fails', 'echo boom >&2; exit 3'],
+  ])('one that %s is no finding', async (_, body) => {
+    using project = withEslint(script(body));
+    await using session = await connect(project.path);
+    const { text, isError } = await session.call('write', { file_path: 'src/b.js', content: 'x' });
+    expect(isError).toBe(false);
+    expect(text).toMatch(/^wrote 1 bytes to src\/b\.js\n\npost-edit lint: eslint did not check this: [^\n]+$/);
+    expect(text).not.toContain('findings');
+  });
+
+  test('one that never ends is not waited for', async () => {
+    using project = withEslint(script('trap "" TERM; sleep 600'));
+    await using session = await connect(project.path);
+    const startedAt = performance.now();
+    const { text, isError } = await session.call('write', { file_path: 'src/b.js', content: 'x' });
+    expect(performance.now() - startedAt).toBeLessThan(8000);
+    expect(isError).toBe(false);
+    expect(text).toBe('wrote 1 bytes to src/b.js\n\npost-edit lint: eslint did not check this: it took too long');
+    expect(project.at('src/b.js')).toSatisfy(existsSync);
+    const again = performance.now();
+    expect((await session.call('write', { file_path: 'src/c.js', content: 'x' })).text).toBe(
+      'wrote 1 bytes to src/c.js',
+    );
+    expect(performance.now() - again).toBeLessThan(3000);
+  });
+
+  test('without a sandbox nothing runs, and nothing is said', async () => {
+    using project = withEslint(complaining);
+    using data = makeDirectory();
+    mkdirSync(data.at('elsewhere'));
+    symlinkSync(data.at('elsewhere'), data.at('caches'));
+    await using session = await connectStdio(['--workspace', project.path], { env: { CROFT_DATA: data.path } });
+    expect((await session.call('bash', { command: 'true' })).structured.error.code).toBe('E_SANDBOX_UNAVAILABLE');
+    expect((await session.call('write', { file_path: 'src/b.js', content: 'x' })).text).toBe(
+      'wrote 1 bytes to src/b.js',
+    );
+    expect(project.calls()).toEqual([]);
+  });
+});
+
+describe('formatting', () => {
+  const tidy = script(
+    'echo "$@" >> calls; for f in "$@"; do case $f in -*) ;; *) tr -s " " < $f > $f.new && mv $f.new $f;; esac; done',
+  );
+  const withFormatter = (program: string) =>
+    makeProject({
+      'package.json': manifest,
+      '.prettierrc': '{}',
+      'node_modules/.bin/prettier': program,
+      'src/a.js': 'let  a;\n',
+      'src/other.js': 'let  other;\n',
+      'README.md': 'two  spaces\n',
+    });
+
+  test('is not done unasked', async () => {
+    using project = withFormatter(tidy);
+    await using session = await connect(project.path);
+    const { text } = await session.call('write', { file_path: 'src/b.js', content: 'let  b;\n' });
+    expect(text).toBe('wrote 8 bytes to src/b.js');
+    expect(project.calls()).toEqual([]);
+  });
+
+  test('on request shows what it changed, in that file alone, and the next edit is not stale', async () => {
+    using project = withFormatter(tidy);
+    using data = makeDirectory();
+    await using session = await connect(project.path, '--format-on-edit', '--events', data.at('events'));
+    const { text, structured } = await session.call('write', { file_path: 'src/b.js', content: 'let  b;\nlet c;\n' });
+    expect(text).toBe('wrote 15 bytes to src/b.js\n\n--- format ---\n@@ -1,2 +1,2 @@\n-let  b;\n+let b;\n let c;');
+    expect(structured.effects).toEqual({ formatted: ['src/b.js'] });
+    expect(readFileSync(project.at('src/b.js'), 'utf8')).toBe('let b;\nlet c;\n');
+    const edit = { file_path: 'src/b.js', old_string: 'let b;', new_string: 'let bb;' };
+    expect((await session.call('edit', edit)).isError).toBe(false);
+    expect(readFileSync(project.at('src/other.js'), 'utf8')).toBe('let  other;\n');
+    expect(readFileSync(data.at('events'), 'utf8')).toMatch(/"lifecycle\.effect\.format".*"files":\["src\/b\.js"\]/);
+    await session.call('write', { file_path: 'notes.md', content: 'two  spaces\n' });
+    expect(project.calls()).toEqual(['--write src/b.js', '--write src/b.js']);
+  });
+
+  test('that fails or is missing is advice, and the file stays as it was written', async () => {
+    using project = withFormatter(script('echo "SyntaxError: no" >&2; exit 2'));
+    await using session = await connect(project.path, '--format-on-edit');
+    const { text, isError } = await session.call('write', { file_path: 'src/b.js', content: 'let  b;\n' });
+    expect(isError).toBe(false);
+    expect(text).toMatch(
+      /^wrote 8 bytes to src\/b\.js\n\npost-edit format: \S*prettier failed: exit 2: SyntaxError: no$/,
+    );
+    expect(readFileSync(join(project.path, 'src/b.js'), 'utf8')).toBe('let  b;\n');
+  });
+});

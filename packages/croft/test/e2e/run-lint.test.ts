@@ -1,0 +1,182 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import { connectStdio, makeDirectory } from '../harness.ts';
+import { installBiome, makeProject, replay, script } from '../lint-ground.ts';
+
+const manifest = '{"name":"x","type":"module"}';
+const eslintConfig = 'export default [];';
+const withEslint = (program: string, more: Record<string, string> = {}) =>
+  makeProject({
+    'package.json': manifest,
+    'eslint.config.js': eslintConfig,
+    'node_modules/.bin/eslint': program,
+    'src/bad.js': 'const unused = 1;\n',
+    ...more,
+  });
+
+async function call(directory: string, name: string, args: Record<string, unknown> = {}) {
+  await using session = await connectStdio(['--workspace', directory, '--sandbox', 'bubblewrap']);
+  await session.client.listTools();
+  return await session.call(name, args);
+}
+
+describe('with the real linter', () => {
+  test('findings are told by file, line and rule, and then how many', async () => {
+    using project = makeProject({
+      'package.json': manifest,
+      'biome.json': '{}',
+      'src/bad.js': 'const unused = 1;\ndebugger;\n',
+      'src/good.js': 'export const fine = 1;\n',
+    });
+    installBiome(project.path);
+    const { text, structured, isError } = await call(project.path, 'run_lint');
+    expect(isError).toBe(false);
+    expect(text.split('\n')).toEqual([
+      expect.stringMatching(/^src\/bad\.js:1:7:lint\/correctness\/noUnusedVariables: /),
+      expect.stringMatching(/^src\/bad\.js:2:1:lint\/suspicious\/noDebugger: /),
+      '2 findings',
+      '',
+    ]);
+    expect(structured).toMatchObject({ state: 'findings', runs: [{ tool: 'biome', exitCode: 1, state: 'findings' }] });
+    expect(structured.findings[1]).toMatchObject({ file: 'src/bad.js', line: 2, column: 1, severity: 'error' });
+
+    const good = await call(project.path, 'run_lint', { files: ['src/good.js'] });
+    expect(good).toMatchObject({ text: '0 findings\n', structured: { state: 'clean', findings: [] } });
+    const gone = await call(project.path, 'run_lint', { files: ['src/gone.js'] });
+    expect(gone.structured.state).toBe('broken');
+  });
+
+  const hasClippy = spawnSync('cargo', ['clippy', '--version']).status === 0;
+  test.skipIf(!hasClippy)('what clippy denies, and what does not compile, are findings and no failure', async () => {
+    using project = makeDirectory({
+      'Cargo.toml': '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n',
+      'src/main.rs': 'mod other;\nfn main() {\n    let v = vec![1];\n    if v.len() == 0 {}\n    other::f();\n}\n',
+      'src/other.rs': 'pub fn f() {}\n',
+    });
+    const denied = await call(project.path, 'run_lint');
+    expect(denied.structured, denied.text).toMatchObject({ state: 'findings' });
+    expect(denied.text).toMatch(/^src\/main\.rs:4:8:clippy::len_zero: .*$/m);
+    expect(denied.text).not.toContain('incomplete');
+
+    using broken = makeDirectory({
+      'Cargo.toml': '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n',
+      'src/main.rs': 'mod other;\nfn main() {\n    println!("{}", nowhere);\n}\n',
+      'src/other.rs': 'pub fn f() {}\n',
+    });
+    const all = await call(broken.path, 'run_lint');
+    expect(all.text).toMatch(/^src\/main\.rs:3:20:E0425: cannot find value `nowhere` in this scope.*$/m);
+    expect(all.structured.findings[0].severity).toBe('error');
+    // The error is why nothing is said of the other file, which is no proof that it is clean.
+    const other = await call(broken.path, 'run_lint', { files: ['src/other.rs'] });
+    expect(other.structured).toMatchObject({ state: 'broken', findings: [] });
+    expect(other.text).toContain('(lint incomplete: clippy: ');
+  });
+});
+
+describe('never a false green', () => {
+  test('a linter that is not installed is said, with what brings it', async () => {
+    using project = makeProject({
+      'package.json': '{"name":"x","scripts":{"lint":"eslint ."}}',
+      'eslint.config.js': eslintConfig,
+    });
+    const { isError, structured, text } = await call(project.path, 'run_lint');
+    expect(isError).toBe(true);
+    expect(structured.error).toMatchObject({ code: 'E_TOOL_MISSING', details: { install: 'npm install' } });
+    expect(text).toMatch(/^linter not installed: .*eslint; it may come with: npm install\nNext: /);
+  });
+
+  test('a finding that something is not found is a finding', async () => {
+    using project = withEslint(replay('eslint', 'findings'));
+    const { isError, structured, text } = await call(project.path, 'run_lint');
+    expect(isError).toBe(false);
+    expect(structured.state).toBe('findings');
+    expect(text).toContain("src/bad.js:2:13:no-undef: 'not_found' is not defined.\n4 findings\n");
+  });
+
+  test('a launcher that finds no linter has not linted', async () => {
+    const body = "echo 'sh: 1: eslint: not found' >&2; exit 127";
+    using project = withEslint(script(body));
+    const { structured } = await call(project.path, 'run_lint');
+    expect(structured.error).toMatchObject({ code: 'E_TOOL_MISSING', message: expect.stringMatching(/: eslint; /) });
+  });
+
+  test.each([
+    ['says nothing', 'exit 0', 'unreadable'],
+    ['answers in words', 'echo all fine; exit 0', 'unreadable'],
+    ['answers as a lint script does', 'echo "✖ 4 problems (3 errors, 1 warning)"; exit 1', 'broken'],
+    ['has looked at no file', 'echo "[]"; exit 0', 'broken'],
+    ['crashes after a clean answer', 'echo \'[{"filePath":"/a.js","messages":[]}]\'; kill -9 $$', 'broken'],
+    ['fails after a clean answer', 'echo \'[{"filePath":"/a.js","messages":[]}]\'; exit 2', 'broken'],
+  ])('one that %s is not clean', async (_, body, state) => {
+    using project = withEslint(script(body));
+    const { structured, text } = await call(project.path, 'run_lint');
+    expect(structured).toMatchObject({ state, findings: [] });
+    expect(text).toMatch(/^0 findings\n\(lint incomplete: eslint: .+\)\n/);
+  });
+
+  test('one that prints more than can be kept is not clean', async () => {
+    const flood = 'head -c 20000000 /dev/zero | tr "\\0" x >&2';
+    using project = withEslint(script(`${flood}; echo '[{"filePath":"/a.js","messages":[]}]'`));
+    expect((await call(project.path, 'run_lint')).structured.state).toBe('unreadable');
+  });
+
+  test('one that does not end is ended, with what it said', async () => {
+    const said =
+      '[{"filePath":"src/bad.js","messages":[{"ruleId":"r","severity":2,"message":"m","line":1,"column":2}]}]';
+    using project = withEslint(script(`echo '${said}'; sleep 600`));
+    const { structured, text } = await call(project.path, 'run_lint', { timeout: 1 });
+    expect(structured).toMatchObject({ state: 'broken', findings: [{ file: 'src/bad.js' }] });
+    expect(text).toContain('src/bad.js:1:2:r: m\n1 findings\n(lint incomplete: eslint: timed out after 1s)\n');
+  });
+
+  test('a failure after some findings shows them, and says that there may be more', async () => {
+    const said =
+      '[{"filePath":"src/bad.js","messages":[{"ruleId":"r","severity":2,"message":"m","line":1,"column":2}]}]';
+    using project = withEslint(script(`echo '${said}'; echo boom >&2; exit 2`));
+    const { structured, text } = await call(project.path, 'run_lint');
+    expect(structured).toMatchObject({ state: 'broken', findings: [{ rule: 'r' }] });
+    expect(text).toBe('src/bad.js:1:2:r: m\n1 findings\n(lint incomplete: eslint: exit 2: boom)\n');
+  });
+});
+
+describe('run_typecheck', () => {
+  test('of some files leaves out what is wrong with others, and runs the whole project', async () => {
+    using project = makeProject({
+      'package.json': manifest,
+      'tsconfig.json': '{}',
+      'src/bad.ts': '',
+      'src/good.ts': '',
+      'node_modules/.bin/tsc': replay('tsc', 'findings'),
+    });
+    const bad = await call(project.path, 'run_typecheck', { files: ['src/bad.ts'] });
+    expect(bad.text).toMatch(/^src\/bad\.ts:1:14:TS2322: .*\n.*\n.*\n3 findings\n$/);
+    const good = await call(project.path, 'run_typecheck', { files: ['src/good.ts'] });
+    expect(good.structured).toMatchObject({ state: 'clean', findings: [] });
+    for (const args of project.calls()) expect(args).not.toContain('src/');
+  });
+
+  test('without a type checker says so', async () => {
+    using project = makeProject({ 'package.json': manifest });
+    const { structured } = await call(project.path, 'run_typecheck');
+    expect(structured.error).toMatchObject({ code: 'E_NO_PROJECT', message: 'no typecheck command detected (node)' });
+  });
+});
+
+describe('several projects', () => {
+  test('each answers for its own files, and one without a linter does not silence the others', async () => {
+    using project = makeProject({
+      'app/package.json': manifest,
+      'app/eslint.config.js': eslintConfig,
+      'app/node_modules/.bin/eslint': replay('eslint', 'findings'),
+      'app/src/bad.js': '',
+      'web/package.json': manifest,
+      'web/eslint.config.js': eslintConfig,
+    });
+    const all = await call(project.path, 'run_lint', { language: 'all' });
+    expect(all.structured).toMatchObject({ state: 'broken', runs: [{ state: 'findings' }, { state: 'broken' }] });
+    expect(all.text).toContain('app/src/bad.js:1:7:no-unused-vars: ');
+    expect(all.text).toContain('4 findings\n(lint incomplete: eslint: linter not installed: eslint; ');
+    const some = await call(project.path, 'run_lint', { files: ['app/src/bad.js'] });
+    expect(some.structured.runs).toMatchObject([{ directory: 'app', command: expect.arrayContaining(['src/bad.js']) }]);
+  });
+});

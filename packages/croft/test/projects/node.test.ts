@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import { hasToolchains } from '../toolchains.ts';
+import { describeEcosystem } from './describe-ecosystem.ts';
+import { addBiome, addTypeScript, shareProjects } from './project.ts';
+
+await describeEcosystem('a Node package with node:test, Biome and TypeScript', {
+  toolchains: ['node'],
+  fixture: 'node',
+  language: 'node',
+  source: 'src/sums.js',
+  tests: 'test/sums.test.js',
+  stops: { adds: 'add(1, 2)', multiplies: 'multiply(3, 4)' },
+  breaks: ['export function add(', 'export function add(('],
+  program: 'node',
+  prepare(ground) {
+    ground.put('biome.json', JSON.stringify({ files: { includes: ['**', '!node_modules'] } }));
+    const compilerOptions = { strict: true, skipLibCheck: true, types: [], lib: ['es2022'] };
+    ground.put('tsconfig.json', JSON.stringify({ compilerOptions, include: ['src'] }));
+    ground.put('src/label.ts', "export const label: string = 'sums';\n");
+    addBiome(ground, '');
+    addTypeScript(ground, '');
+  },
+  checks: [
+    {
+      tool: 'run_lint',
+      toolchains: [],
+      file: 'src/loose.js',
+      text: 'export const isSame = (one, other) => one == other;\n',
+      finding: { line: 1, rule: expect.stringContaining('noDoubleEquals') },
+    },
+    {
+      tool: 'run_typecheck',
+      toolchains: [],
+      file: 'src/wrong.ts',
+      text: "export const fine = 1;\nexport const wrong: number = 'text';\n",
+      finding: { line: 2, rule: 'TS2322' },
+    },
+  ],
+});
+
+describe.skipIf(!(await hasToolchains('node')))('node:test', { timeout: 60_000 }, () => {
+  const { ground, call } = shareProjects({ '': 'node' });
+
+  test('runs a test again that failed in what it calls, by the file of the test', async () => {
+    const source = ground.read('src/sums.js');
+    ground.put('src/sums.js', source.replace('return left + right;', "throw new Error('bad');"));
+    expect((await call('run_tests')).structured).toMatchObject({ state: 'failed', runs: [{ passed: 2, failed: 1 }] });
+    const again = (await call('run_failing_tests')).structured;
+    ground.put('src/sums.js', source);
+    expect(again).toMatchObject({ state: 'failed', runs: [{ passed: 0, failed: 1, failures: [{ name: 'adds' }] }] });
+  });
+
+  test('is run by a script with a pattern, which a shell would have made files of', async () => {
+    const scripts = { test: 'node --test test/*.test.js' };
+    ground.put('package.json', JSON.stringify({ name: 'sums', type: 'module', scripts }));
+    expect((await call('run_tests')).structured).toMatchObject({ state: 'passed', runs: [{ passed: 3 }] });
+    const one = (await call('run_tests', { files: ['test/sums.test.js'], name: 'adds' })).structured;
+    expect(one).toMatchObject({ state: 'passed', runs: [{ passed: 1 }] });
+  });
+});
