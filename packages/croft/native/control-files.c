@@ -128,40 +128,88 @@ static int is_git_directory(int directory) {
   return is_there(directory, "HEAD") && (is_there(directory, "objects") || is_there(directory, "commondir"));
 }
 
-/* What git obeys as soon as it is there must be there to be held. Empty hooks and a common directory that is this one
-   change nothing. */
-static int add_missing(int directory) {
-  if (mkdirat(directory, "hooks", 0755) != 0 && errno != EEXIST && errno != EROFS) return -1;
-  int file = openat(directory, "commondir", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+static int make_missing(int directory, const char *name, const char *content) {
+  int file = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (file < 0) return errno == EEXIST || errno == EROFS ? 0 : -1;
-  int result = write(file, ".\n", 2) == 2 ? 0 : -1;
+  const ssize_t size = (ssize_t)strlen(content);
+  int result = write(file, content, (size_t)size) == size ? 0 : -1;
   close(file);
   return result;
 }
 
-/* Hooks may lie where the settings say: then that is a control file too. `path` is the git directory. */
-static int add_hooks_path(int directory, const char *path, size_t length) {
-  char line[PATH_MAX], place[2 * PATH_MAX];
-  int file = openat(directory, "config", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  FILE *settings = file < 0 ? NULL : fdopen(file, "r");
+/* What git obeys as soon as it is there must be there to be held. Empty hooks and a common directory that is this one
+   change nothing. */
+static int add_missing(int directory) {
+  if (mkdirat(directory, "hooks", 0755) != 0 && errno != EEXIST && errno != EROFS) return -1;
+  return make_missing(directory, "commondir", ".\n");
+}
+
+/* One `name = value`, which may follow the name of its section in the same line. NULL for anything else. */
+static char *parse_setting(char *line, char **name) {
+  char *at = line + strspn(line, " \t");
+  char *section_end = *at == '[' ? strchr(at, ']') : NULL;
+  if (section_end != NULL) at = section_end + 1 + strspn(section_end + 1, " \t");
+  char *value = strchr(at, '=');
+  if (value == NULL || *at == '#' || *at == ';') return NULL;
+  *name = at;
+  value += 1 + strspn(value + 1, " \t");
+  const int is_quoted = *value == '"';
+  value += is_quoted;
+  value[strcspn(value, is_quoted ? "\"\r\n" : "#;\r\n")] = 0;
+  for (size_t length = strlen(value); length > 0 && strchr(" \t", value[length - 1]) != NULL; length--) value[length - 1] = 0;
+  return value;
+}
+
+static int is_named(const char *setting, const char *name) {
+  const size_t length = strlen(name);
+  return strncasecmp(setting, name, length) == 0 && strchr(" \t=", setting[length]) != NULL;
+}
+
+/* Puts together a place in the workspace from where it starts and what a setting says. -1 if it is elsewhere. */
+static int locate(char *place, size_t size, const char *from, const char *value) {
+  const size_t root = strlen(top);
+  const int is_ours = strncmp(value, top, root) == 0 && value[root] == '/';
+  if (value[0] == 0 || value[0] == '~' || (value[0] == '/' && !is_ours)) return -1;
+  int length = is_ours ? snprintf(place, size, "%s", value + root) : snprintf(place, size, "%s/%s", from, value);
+  return length < (int)size ? 0 : -1;
+}
+
+#define MAX_INCLUDES 8
+#define MAX_LINES 100000
+
+/* Hooks may lie where the settings say, and settings in files that they include: then those are control files too.
+   `file` and `tree`, the top of the working tree, are below the root. */
+static int add_settings(int git, const char *file, const char *tree, int depth) {
+  char line[PATH_MAX], whole[2 * PATH_MAX], place[PATH_MAX], base[PATH_MAX], own_tree[PATH_MAX], *name;
+  snprintf(whole, sizeof whole, "%s%s", top, file);
+  snprintf(own_tree, sizeof own_tree, "%s", tree);
+  snprintf(base, sizeof base, "%.*s", (int)(strrchr(file, '/') - file), file);
+  int handle = open(whole, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  FILE *settings = handle < 0 ? NULL : fdopen(handle, "r");
   if (settings == NULL) return 0;
   int result = 0;
-  while (result == 0 && fgets(line, sizeof line, settings) != NULL) {
-    const char *name = line + strspn(line, " \t");
-    char *value = strchr(line, '=');
-    if (strncasecmp(name, "hookspath", 9) != 0 || value == NULL) continue;
-    value += 1 + strspn(value + 1, " \t\"");
-    value[strcspn(value, "\"\r\n")] = 0;
-    /* From the top of the working tree, which the git directory usually lies in. */
-    const int parent = length >= 5 && memcmp(path + length - 5, "/.git", 5) == 0 ? (int)length - 5 : (int)length;
-    const size_t root = strlen(top);
-    const int is_ours = strncmp(value, top, root) == 0 && value[root] == '/';
-    if (value[0] == '/' && !is_ours) continue;
-    snprintf(place, sizeof place, "%.*s/%s", is_ours ? 0 : parent, path, is_ours ? value + root : value);
-    result = add_chain(place);
+  for (int lines = 0; result == 0 && lines < MAX_LINES && fgets(line, sizeof line, settings) != NULL; lines++) {
+    const char *value = parse_setting(line, &name);
+    if (value == NULL) continue;
+    if (is_named(name, "worktreeconfig")) result = make_missing(git, "config.worktree", "");
+    else if (is_named(name, "worktree") && locate(place, sizeof place, base, value) == 0) strcpy(own_tree, place);
+    else if (is_named(name, "hookspath") && locate(place, sizeof place, own_tree, value) == 0) result = add_chain(place);
+    else if (is_named(name, "path") && depth < MAX_INCLUDES && locate(place, sizeof place, base, value) == 0)
+      result = add_chain(place) != 0 ? -1 : add_settings(git, place, own_tree, depth + 1);
   }
   fclose(settings);
   return result;
+}
+
+/* `path` is the git directory, which usually lies at the top of its working tree. */
+static int add_git_settings(int directory, const char *path, size_t length) {
+  char tree[PATH_MAX], file[PATH_MAX + sizeof "/config.worktree"];
+  const int is_usual = length >= 5 && memcmp(path + length - 5, "/.git", 5) == 0;
+  snprintf(tree, sizeof tree, "%.*s", (int)(is_usual ? length - 5 : length), path);
+  snprintf(file, sizeof file, "%.*s/config", (int)length, path);
+  if (add_settings(directory, file, tree, 0) != 0) return -1;
+  strcat(file, ".worktree");
+  return add_settings(directory, file, tree, 0);
 }
 
 static unsigned char type_of(int directory, const struct dirent *entry) {
@@ -207,7 +255,7 @@ static int search(int directory, char *path, size_t length, int depth) {
   DIR *entries = fdopendir(directory);
   if (entries == NULL) return close(directory), -1;
   const int in_git = is_git_directory(directory);
-  if (in_git && (add_missing(directory) != 0 || add_hooks_path(directory, path, length) != 0)) return closedir(entries), -1;
+  if (in_git && (add_missing(directory) != 0 || add_git_settings(directory, path, length) != 0)) return closedir(entries), -1;
   int result = 0;
   for (struct dirent *entry; result == 0 && (entry = readdir(entries)) != NULL;) {
     const char *name = entry->d_name;

@@ -124,6 +124,31 @@ describe('hooks that lie elsewhere', () => {
     expect(readFileSync(join(root, 'githooks/pre-commit'), 'utf8')).toBe('#!/bin/sh\n');
   });
 
+  test.each([
+    ['[include]\n\tpath = ../shared/one', 'shared/one'],
+    ['[include] path = ../shared/one', 'shared/one'],
+    ['[includeIf "gitdir:/"]\n\tpath = ../shared/one # why', 'shared/one'],
+    ['[include]\n\tpath = /workspace/shared/one', 'shared/one'],
+    ['[include]\n\tpath = ../shared/two', 'shared/one'],
+  ])('settings that the settings include are held: %s', async (text, name) => {
+    const files = { 'shared/one': '[user]\n\tname = x\n', 'shared/two': '[include]\n\tpath = one\n' };
+    const root = makeTree({ files, links: {} });
+    execFileSync('git', ['init', '-q', root]);
+    writeFileSync(join(root, '.git/config'), `[core]\n\tbare = false\n${text}\n`);
+    const sandbox = await open(root);
+    await shellIn(sandbox, `echo evil >> ${name}; mv shared gone; rm -rf shared`);
+    expect(readFileSync(join(root, name), 'utf8')).toBe('[user]\n\tname = x\n');
+  });
+
+  test('settings of one worktree cannot come where none were', async () => {
+    const root = makeTree({ links: {} });
+    execFileSync('git', ['init', '-q', root]);
+    execFileSync('git', ['-C', root, 'config', 'extensions.worktreeConfig', 'true']);
+    const sandbox = await open(root);
+    await shellIn(sandbox, 'printf "[croft]\\nevil = yes\\n" > .git/config.worktree');
+    expect(spawnSync('git', ['-C', root, 'config', '--get', 'croft.evil']).stdout.toString()).toBe('');
+  });
+
   test('hooks behind a link are held, and git still works', async () => {
     const root = makeTree({ files: { 'shared/pre-push': '#!/bin/sh\n' }, links: {} });
     execFileSync('git', ['init', '-q', root]);
