@@ -17,7 +17,7 @@
 
 /* In any directory. */
 static const char *const control_names[] = {
-    ".mcp.json", ".vscode", ".idea", ".zed", ".cursor", ".cursorrules", ".windsurf", ".claude", ".codex", ".gemini",
+    ".mcp.json", ".vscode", ".idea", ".zed", ".cursor", ".cursorrules", ".windsurf", ".claude", ".agents", ".codex", ".gemini",
     ".continue", ".aider.conf.yml", ".devcontainer", ".husky", ".envrc", ".bashrc", ".bash_profile", ".bash_login",
     ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".inputrc", ".gitconfig", ".gitmodules",
     ".ripgreprc", ".vimrc", ".exrc", ".nvimrc", ".emacs", ".dir-locals.el", ".gdbinit", ".lldbinit",
@@ -228,11 +228,14 @@ static int descend(int directory, const char *name, char *path, size_t length, i
   return search(child, path, length, depth + 1);
 }
 
+/* Packages come with their authors' settings, which nobody obeys there, and must be free to come and go. */
+static int is_fetched(const char *path) { return strstr(path, "/node_modules/") != NULL; }
+
 static int judge(int directory, const struct dirent *entry, int in_git, char *path, size_t length, int depth) {
   const char *name = entry->d_name;
   const unsigned char type = type_of(directory, entry);
   const int in_info = in_git && strcmp(name, "info") == 0 && type == DT_DIR;
-  const int is_control = in_git ? IS_ONE_OF(name, git_names) : IS_ONE_OF(name, control_names);
+  const int is_control = in_git ? IS_ONE_OF(name, git_names) : IS_ONE_OF(name, control_names) && !is_fetched(path);
   const int is_git = !in_git && strcmp(name, ".git") == 0 && type != DT_DIR;
   if (type == DT_LNK) return is_control || is_git ? add_chain(path) : 0;
   if (is_control || is_git) return add_pin(path);

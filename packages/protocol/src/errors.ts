@@ -30,6 +30,11 @@ export const errorCatalog = {
     status: 403,
     hint: 'Use a path inside the workspace, relative to its root.',
   },
+  E_CONTROL_FILE: {
+    kind: 'sandbox_violation',
+    status: 403,
+    hint: 'Ask the person to change it; no agent may.',
+  },
   E_SANDBOX_UNAVAILABLE: {
     kind: 'sandbox_unavailable',
     status: 503,

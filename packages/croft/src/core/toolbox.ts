@@ -70,7 +70,7 @@ export function createToolbox({ tools, allowed, workspaces, secrets, emit }: Too
       });
       const { code, details } = error;
       const { kind } = error.traits;
-      if (code === 'E_SANDBOX_VIOLATION')
+      if (kind === 'sandbox_violation')
         emit('lifecycle.sandbox.violation', () => ({ ...about(), code, kind, ...details }));
       emit('lifecycle.tool.result', () => ({ ...ended(), is_error: true, code }));
       throw error;

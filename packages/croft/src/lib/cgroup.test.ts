@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { findGroups, type GroupLimits, type Groups } from './cgroup.ts';
+import { parentName } from './cgroup-directory.ts';
 
 const found = findGroups();
 const reason = 'reason' in found ? found.reason : undefined;
@@ -12,7 +13,7 @@ const groups = found as Groups;
 const limits: GroupLimits = { memoryBytes: 64 * 1024 * 1024, processes: 20, cpus: 0.5 };
 
 /** Where the directories of a process are while it has groups, for every controller. */
-function findParents(name = `croft-${process.pid}`, root = '/sys/fs/cgroup', depth = 0): string[] {
+function findParents(name = parentName(process.pid), root = '/sys/fs/cgroup', depth = 0): string[] {
   if (depth > 4) return [];
   const below = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return below.flatMap((entry) => {
@@ -78,7 +79,7 @@ test.skipIf(reason)('a process that was added counts, with what it starts, until
   const group = groups.create('process', limits);
   try {
     await using shell = await startShell();
-    group.add(shell.pid);
+    await group.add(shell.pid);
     expect(directoriesOf('process').map((path) => readFileSync(join(path, 'cgroup.procs'), 'utf8').trim())).toEqual(
       directoriesOf('process').map(() => String(shell.pid)),
     );
@@ -100,7 +101,7 @@ test.skipIf(reason)('forks beyond the limit are refused, and counted', async () 
   const group = groups.create('forks', { ...limits, processes: 1 });
   try {
     await using shell = await startShell();
-    group.add(shell.pid);
+    await group.add(shell.pid);
     // A shell that cannot fork ends.
     await Promise.race([shell.ask('/bin/true; echo refused'), shell.end()]);
     expect(group.usage().refusedForks).toBeGreaterThan(0);
@@ -112,7 +113,7 @@ test.skipIf(reason)('forks beyond the limit are refused, and counted', async () 
 test.skipIf(reason)('removal waits for the last process', async () => {
   const group = groups.create('waits', limits);
   await using shell = await startShell();
-  group.add(shell.pid);
+  await group.add(shell.pid);
   const removed = group.remove();
   expect(directoriesOf('waits')).not.toEqual([]);
   await shell.end();
@@ -138,18 +139,18 @@ test.skipIf(reason)('nothing of this process stays when its last group is gone, 
 
   const child = startOther("console.log('up'); process.stdin.on('data', () => process.exit())");
   await once(child.stdout, 'data');
-  expect(findParents(`croft-${child.pid}`)).not.toEqual([]);
+  expect(findParents(parentName(child.pid ?? 0))).not.toEqual([]);
   child.stdin.write('.');
   await once(child, 'exit');
-  expect(findParents(`croft-${child.pid}`)).toEqual([]);
+  expect(findParents(parentName(child.pid ?? 0))).toEqual([]);
 });
 
 test.skipIf(reason)('whoever comes next clears away what a killed process left', async () => {
   const child = startOther("process.kill(process.pid, 'SIGKILL')");
   await once(child, 'exit');
-  expect(findParents(`croft-${child.pid}`)).not.toEqual([]);
+  expect(findParents(parentName(child.pid ?? 0))).not.toEqual([]);
   findGroups();
-  expect(findParents(`croft-${child.pid}`)).toEqual([]);
+  expect(findParents(parentName(child.pid ?? 0))).toEqual([]);
 });
 
 /** Another process that makes a group, does something, and does not remove it. */
@@ -170,13 +171,13 @@ test.skipIf(reason)('all groups together have a limit, however many there are: p
   await using shell = await startShell();
   await using other = await startShell();
   await using another = await startShell();
-  one.add(shell.pid);
-  for (const { pid } of [other, another]) two.add(pid);
+  await one.add(shell.pid);
+  for (const { pid } of [other, another]) await two.add(pid);
   // Far below its own limit: a shell that cannot fork ends, or says so.
   expect(await Promise.race([shell.ask('/bin/true && echo forked'), shell.end()])).not.toBe('forked');
   await another.end();
   await using last = await startShell();
-  one.add(last.pid);
+  await one.add(last.pid);
   expect(await last.ask('/bin/true && echo forked')).toBe('forked');
 });
 
@@ -186,8 +187,8 @@ test.skipIf(reason)('all groups together have a limit, however many there are: m
   onTestFinished(async () => void (await Promise.all([one.remove(), two.remove()])));
   await using shell = await startShell();
   await using other = await startShell();
-  one.add(shell.pid);
-  two.add(other.pid);
+  await one.add(shell.pid);
+  await two.add(other.pid);
   const hold = (then: string) =>
     `python3 -c "import time; block = b'x' * 30000000; print('held', flush=True); ${then}"`;
   // Each alone fits.
@@ -203,7 +204,7 @@ test.skipIf(reason)('what the kernel holds for long is told, and removed in the 
   const late = findGroups({ name: `croft-${process.pid}-late`, onStuck: (paths) => stuck.push(...paths) }) as Groups;
   const group = late.create('late', limits);
   await using shell = await startShell();
-  group.add(shell.pid);
+  await group.add(shell.pid);
   await group.remove();
   expect(stuck.length).toBeGreaterThan(0);
   expect(stuck.some((path) => existsSync(path))).toBe(true);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
+import { parentName } from './cgroup-directory.ts';
 import type { Groups, GroupsOptions } from './cgroup-parts.ts';
 import { findVersion1 } from './cgroup-version1.ts';
 import { findVersion2 } from './cgroup-version2.ts';
@@ -9,7 +10,7 @@ export type { Group, GroupLimits, Groups, GroupsOptions, GroupUsage } from './cg
 /** The control groups this process may make below its own, or why it may not. */
 export function findGroups(changed: Partial<GroupsOptions> = {}): Groups | { reason: string } {
   try {
-    const options = { name: `croft-${process.pid}`, total: machineShare(), ...changed };
+    const options = { name: parentName(process.pid), total: machineShare(), ...changed };
     const own = readFileSync('/proc/self/cgroup', 'utf8');
     const found = findVersion1(own, options) ?? findVersion2(own, options);
     return found ?? { reason: 'no memory and pids controllers are delegated here' };

@@ -84,6 +84,9 @@ async function openSandbox(options: OpenOptions): Promise<Sandbox> {
     [program, '--info-fd', '4', '--block-fd', '5', ...fence(egress?.socketPath), '--', ...inside],
     { env: {}, stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', spec.directory], owner },
   );
+  // At a limit of handles or processes there is no child. It says so later, by `error`, and may have no streams.
+  const failure = new Promise<Error>((resolve) => child.once('error', resolve));
+  if (child.pid === undefined) throw unavailable('bubblewrap cannot be started', await failure);
   const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const words = collectWords(child.stderr as Readable);
   try {
@@ -107,6 +110,8 @@ async function openSandbox(options: OpenOptions): Promise<Sandbox> {
       onRefused: (call) => denials.add(refusedCall(call)),
     });
     await egress?.forgetName();
+    // It has said all it has to say, and would hold a handle for as long as the sandbox is open.
+    child.stderr?.destroy();
     return toSandbox({ spec, init, child, gone, group, watchdog, denials, resources });
   } catch (cause) {
     killGroup(child);
@@ -136,7 +141,7 @@ async function enterGroup(child: ChildProcess, group: Group | undefined): Promis
   clearTimeout(timer);
   const pid = Number(/"child-pid": *(\d+)/.exec(text)?.[1]);
   if (!Number.isInteger(pid)) throw new Error('bubblewrap ended before it began');
-  group?.add(pid);
+  await group?.add(pid);
   gate.end('.');
   return pid;
 }
