@@ -124,8 +124,11 @@ static int is_there(int directory, const char *name) {
   return faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static int is_git_directory(int directory) {
-  return is_there(directory, "HEAD") && (is_there(directory, "objects") || is_there(directory, "commondir"));
+/* By its name, or by what is in it: also if all that can be taken away from it has been, because what is held stays. */
+static int is_git_directory(int directory, const char *path, size_t length) {
+  if (length >= 5 && memcmp(path + length - 5, "/.git", 5) == 0) return 1;
+  if (is_there(directory, "HEAD") && (is_there(directory, "objects") || is_there(directory, "commondir"))) return 1;
+  return has(directory, "config", S_IFREG) && (has(directory, "commondir", S_IFREG) || has(directory, "hooks", S_IFDIR));
 }
 
 static int make_missing(int directory, const char *name, const char *content) {
@@ -257,7 +260,7 @@ static int judge(int directory, const struct dirent *entry, int in_git, char *pa
 static int search(int directory, char *path, size_t length, int depth) {
   DIR *entries = fdopendir(directory);
   if (entries == NULL) return close(directory), -1;
-  const int in_git = is_git_directory(directory);
+  const int in_git = is_git_directory(directory, path, length);
   if (in_git && (add_missing(directory) != 0 || add_git_settings(directory, path, length) != 0)) return closedir(entries), -1;
   int result = 0;
   for (struct dirent *entry; result == 0 && (entry = readdir(entries)) != NULL;) {

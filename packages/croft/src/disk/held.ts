@@ -56,7 +56,9 @@ function findGitSetting(root: Root, path: string): string | undefined {
 
 function isGitDirectory(root: Root, path: string): boolean {
   const has = (name: string) => isThere(root, path === '' ? name : `${path}/${name}`);
-  return has('HEAD') && (has('objects') || has('commondir'));
+  const isUsual = has('HEAD') && (has('objects') || has('commondir'));
+  // What is held stays, also if all that can be taken away from it has been.
+  return isUsual || (has('config') && (has('commondir') || has('hooks')));
 }
 
 function isThere(root: Root, path: string): boolean {
