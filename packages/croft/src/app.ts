@@ -147,7 +147,7 @@ interface Means {
   readonly sandbox: SandboxOptions;
 }
 
-function toWorkspace({ name, root, handle, files }: NamedMount, means: Means): Workspace {
+function toWorkspace({ name, root, handle, files, mustBeThere }: NamedMount, means: Means): Workspace {
   const { provider, searchBoxes, access } = means;
   const { limits, network, readable } = means.sandbox;
   const place = { directory: handle, workspacePath: root };
@@ -157,7 +157,10 @@ function toWorkspace({ name, root, handle, files }: NamedMount, means: Means): W
     access,
     files,
     searchBox: once(() => searchBoxes.open({ ...place, programs: ['rg'] })),
-    openSandbox: () => provider.open({ ...place, limits, network, readable }),
+    async openSandbox() {
+      mustBeThere();
+      return provider.open({ ...place, limits, network, readable });
+    },
     profile: () => detectProfile(Object.values(detectors), files),
   };
 }
