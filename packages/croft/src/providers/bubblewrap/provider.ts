@@ -11,6 +11,7 @@ import { canReach, type Owner, ownerOf } from '../../lib/workspace-owner.ts';
 import { createDenials, createGroupReader, type Denials, refusedCall } from './denials.ts';
 import { openEgress } from './egress.ts';
 import { toEnvironment, toRlimits } from './environment.ts';
+import { createEtc } from './etc.ts';
 import { initPath, proxyPath, toFence } from './fence.ts';
 import { findToolchains, type Toolchains, withinReach } from './toolchains.ts';
 import { createWatchdogs, type Watchdog, type Watchdogs } from './watchdog.ts';
@@ -39,6 +40,7 @@ const wholeParts = (): BubblewrapParts => ({ findInit: createInitFinder(), toFen
 export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions, parts = wholeParts()): Provider {
   const allToolchains = findToolchains(path, operatorHome);
   const { groups, watchdogs = createWatchdogs() } = parts;
+  const findEtc = createEtc();
   return {
     name: 'bubblewrap',
     async open(spec) {
@@ -47,7 +49,8 @@ export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions
       const owner = ownerOf(spec.directory);
       const toolchains = withinReach(allToolchains, owner);
       mustReach(spec.readable, owner);
-      const fence = (proxySocket?: string) => parts.toFence({ spec, toolchains, init: parts.findInit(), proxySocket });
+      const fence = (proxySocket?: string) =>
+        parts.toFence({ spec, toolchains, init: parts.findInit(), proxySocket, etc: findEtc() });
       const group = 'create' in groups ? groups.create(`sandbox-${randomUUID()}`, spec.limits) : undefined;
       const resources = new AsyncDisposableStack();
       resources.defer(() => group?.remove());
