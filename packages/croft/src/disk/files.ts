@@ -8,6 +8,7 @@ import { listDirectory } from './list.ts';
 import { openForReading, readContent, readStat, readVersion } from './read.ts';
 import { removeAt } from './remove.ts';
 import { renameAt } from './rename.ts';
+import { createSharedDirectories } from './shared-directories.ts';
 import { createSweeper } from './temporary.ts';
 import { modifiedTimes } from './times.ts';
 import { type Root, walk } from './walk.ts';
@@ -21,7 +22,8 @@ export interface DiskFilesOptions {
 }
 
 /** `Files` on a disk of this machine. */
-export function createDiskFiles(root: DiskFilesOptions): Files {
+export function createDiskFiles(options: DiskFilesOptions): Files {
+  const root: Root = { ...options, shared: createSharedDirectories() };
   const locks = createKeyedLock();
   const sweep = createSweeper();
 
