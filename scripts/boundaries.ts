@@ -23,6 +23,7 @@ const rules: Readonly<Record<string, Rule>> = {
   providers: { parts: ['core', 'disk', 'init', 'lib'], packages: [protocol, 'zod', 'node:*'], isolated: true },
   storages: { parts: ['core', 'disk', 'lib'], packages: [protocol, 'zod', 'node:*'], isolated: true },
   app: { parts: ['core', 'detectors', 'lib', 'providers', 'storages', 'tools'], packages: [] },
+  doctor: { parts: ['doctor', 'core', 'escapes', 'init', 'lib'], packages: [protocol, 'node:*'] },
   escapes: { parts: ['escapes', 'app', 'core', 'lib'], packages: [protocol, 'node:*'] },
   mcp: {
     parts: ['mcp', 'app', 'core', 'lib', 'version'],
@@ -30,7 +31,7 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   rest: { parts: ['rest', 'app', 'core', 'lib', 'version'], packages: [protocol, 'hono', 'hono/*', 'node:*'] },
   cli: {
-    parts: ['cli', 'app', 'config', 'core', 'escapes', 'lib', 'mcp', 'rest', 'version'],
+    parts: ['cli', 'app', 'config', 'core', 'doctor', 'escapes', 'lib', 'mcp', 'rest', 'version'],
     packages: [protocol, '@croft/sdk', '@hono/node-server', 'node:*'],
   },
   main: { parts: ['cli', 'config'], packages: ['node:module'] },

@@ -65,7 +65,7 @@ export async function removeAll(directories: readonly string[], { onGone, onStuc
   const isGone = () => directories.map(tryRemove).every(Boolean);
   for (let waitMs = 1; waitMs < 3000; waitMs *= 2) {
     if (isGone()) return onGone();
-    await delay(waitMs, undefined, { ref: false });
+    await delay(waitMs);
   }
   onStuck?.(directories);
   const timer = setInterval(() => {

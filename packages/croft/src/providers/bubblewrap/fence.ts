@@ -28,8 +28,11 @@ export interface FenceOptions {
 export function toFence({ spec, toolchains, init, proxySocket, etc }: FenceOptions): string[] {
   const { workspacePath, limits, network, readable, cacheDirectory } = spec;
   const isOpen = network.mode === 'allow-all';
-  const small = ['--size', String(64 * 1024 * 1024)];
-  const sized = ['--size', String(Math.min(limits.diskBytes, limits.memoryBytes))];
+  // What is in them is memory, and some of that must stay for programs.
+  const sized = (part: number, most = limits.diskBytes) => [
+    '--size',
+    String(Math.round(Math.min(most, limits.memoryBytes * part))),
+  ];
   return [
     ...['--unshare-all', '--unshare-user', '--uid', '1000', '--gid', '1000', '--hostname', 'croft'],
     ...(isOpen ? ['--share-net'] : []),
@@ -40,9 +43,21 @@ export function toFence({ spec, toolchains, init, proxySocket, etc }: FenceOptio
     ...showSettings(isOpen ? undefined : etc),
     ...(isOpen ? resolverSettings.flatMap((name) => showIfThere(`/etc/${name}`)) : []),
     ...toolchains.directories.flatMap((path) => showIfThere(path)),
-    ...['--proc', '/proc', '--dev', '/dev', ...small, '--tmpfs', '/dev/shm'],
+    ...['--proc', '/proc', '--dev', '/dev', ...sized(1 / 8, 64 * 1024 * 1024), '--tmpfs', '/dev/shm'],
     ...['--remount-ro', '/dev', '--remount-ro', '/proc'],
-    ...[...sized, '--tmpfs', '/tmp', ...sized, '--tmpfs', home, '--dir', '/var', '--symlink', '../tmp', '/var/tmp'],
+    ...[
+      ...sized(1 / 2),
+      '--tmpfs',
+      '/tmp',
+      ...sized(1 / 4),
+      '--tmpfs',
+      home,
+      '--dir',
+      '/var',
+      '--symlink',
+      '../tmp',
+      '/var/tmp',
+    ],
     ...(cacheDirectory === undefined ? [] : ['--bind', cacheDirectory, cachePath]),
     // After the sandbox's own, so that one below /tmp is not hidden by it.
     ...readable.flatMap((path) => ['--ro-bind', path, path]),

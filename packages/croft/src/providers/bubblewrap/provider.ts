@@ -8,7 +8,7 @@ import { findGroups, type Group } from '../../lib/cgroup.ts';
 import { findProgram } from '../../lib/find-program.ts';
 import { type ChildProcess, killGroup, spawnProgram } from '../../lib/spawn.ts';
 import { canReach, type Owner, ownerOf } from '../../lib/workspace-owner.ts';
-import { createDenials, createGroupReader, type Denials, refusedCall } from './denials.ts';
+import { createDenials, createGroupReader, type Denials, outOfMemory, refusedCall } from './denials.ts';
 import { openEgress } from './egress.ts';
 import { toEnvironment, toRlimits } from './environment.ts';
 import { createEtc } from './etc.ts';
@@ -111,6 +111,7 @@ async function openSandbox(options: OpenOptions): Promise<Sandbox> {
       environment: { ...toEnvironment(toolchains, spec), ...egress?.environment },
       limits: toRlimits(spec.limits, group !== undefined),
       onRefused: (call) => denials.add(refusedCall(call)),
+      explainEnd: () => (group && group.usage().memoryKills > 0 ? outOfMemory(spec.limits) : undefined),
     });
     await egress?.forgetName();
     // It has said all it has to say, and would hold a handle for as long as the sandbox is open.
