@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Escape, Ground } from './escape.ts';
+import { hasGroups } from './host.ts';
 import { findSurvivors, watchMost, whileAsking } from './meanwhile.ts';
 import type { ToolCall } from './paths-calls.ts';
 import { type Problem, verdict } from './verdict.ts';
@@ -31,6 +32,7 @@ export const resourcesTime: readonly Escape[] = [
     title: 'more processors than it may have',
     guards: ['limits'],
     async attempt(ground) {
+      if (!hasGroups()) return { skipped: 'without a control group nothing limits processors, as croft doctor says' };
       const own = await ground.open({ limits: { cpus: 0.1 } });
       const spin = 'for i in 1 2; do (while :; do :; done) & done; sleep 1.5; kill $(jobs -p); wait 2>/dev/null; times';
       const { output } = await own.run(spin);
@@ -57,9 +59,9 @@ export const resourcesTime: readonly Escape[] = [
 /** What is printed must not be kept in memory, and what is kept must not be shown whole. */
 async function attemptFlood(ground: Ground) {
   const [own, other] = [await ground.open({}), await ground.open({})];
-  const size = 64 * megabyte;
+  const size = 256 * megabyte;
   const { structured } = await own.call('bash', {
-    command: `yes flood | head -c ${size / 4}; sleep 60`,
+    command: `yes flood | head -c ${size / 16}; sleep 60`,
     run_in_background: true,
   });
   const before = process.memoryUsage().rss;
@@ -75,7 +77,8 @@ async function attemptFlood(ground: Ground) {
   const grown = result.most - before;
   return verdict(
     problems,
-    grown > 80 * megabyte && `the server grew by ${Math.round(grown / megabyte)} MB`,
+    // Half of what was printed: more than Node lets lie about before it cleans up.
+    grown > size && `the server grew by ${Math.round(grown / megabyte)} MB`,
     result.result.output.length > megabyte && `${result.result.output.length} characters were answered`,
     kept.text.length > 2 * megabyte && `${kept.text.length} characters were answered from the background`,
   );
