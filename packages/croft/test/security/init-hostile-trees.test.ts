@@ -38,7 +38,10 @@ describe('what one sandbox does to the tree does not free the control files of t
     const { root, at } = makeRepository({ 'sub/.envrc': 'mine' });
     await shellIn(await openSandbox(root), `chmod ${mode} .git sub`);
     const sandbox = await openSandbox(root);
-    await shellIn(sandbox, 'chmod 755 .git sub; echo evil > .git/hooks/post-commit; echo evil > sub/.envrc; echo evil > .git/config');
+    await shellIn(
+      sandbox,
+      'chmod 755 .git sub; echo evil > .git/hooks/post-commit; echo evil > sub/.envrc; echo evil > .git/config',
+    );
     chmodSync(at('.git'), 0o755);
     chmodSync(at('sub'), 0o755);
     expect(existsSync(at('.git/hooks/post-commit'))).toBe(false);
