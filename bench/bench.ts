@@ -4,8 +4,10 @@ import type { Summary } from './statistics.ts';
 /** A named group of measurements. `say` tells a waiting person how far it is. */
 export interface Bench {
   readonly name: string;
-  run(say: (progress: string) => void): Promise<Report>;
+  run(say: Say): Promise<Report>;
 }
+
+export type Say = (progress: string) => void;
 
 export interface Report {
   readonly rows: readonly Row[];
@@ -13,26 +15,32 @@ export interface Report {
   readonly about?: Readonly<Record<string, string>>;
 }
 
-/** One line of the table. Times are in milliseconds. */
+/** One line of the table. */
 export interface Row {
   readonly what: string;
   /** Left out where there is nobody to compare with. */
   readonly against?: string;
-  readonly ours: Summary;
+  /** Of all figures in the row; milliseconds when left out. */
+  readonly unit?: string;
+  /** Left out where it could not be measured; then `note` says why. */
+  readonly ours?: Summary;
   readonly theirs?: Summary;
   /** p50 of ours by p50 of theirs. */
   readonly ratio?: number;
-  readonly goal: string;
-  readonly isMet: boolean;
+  /** Left out for a figure that is there to be known. */
+  readonly goal?: string;
+  /** Left out where there is no goal or it was not measured. */
+  readonly isMet?: boolean;
   readonly note?: string;
 }
 
 export interface Outcome {
   readonly what: string;
   readonly against?: string;
+  readonly unit?: string;
   readonly ours: Summary;
   readonly theirs?: Summary;
-  readonly goal: Goal;
+  readonly goal?: Goal;
   readonly note?: string;
 }
 
@@ -41,7 +49,11 @@ export function toRow({ goal, ...outcome }: Outcome): Row {
   return {
     ...outcome,
     ...(theirs && { ratio: ours.p50 / theirs.p50 }),
-    goal: goal.text,
-    isMet: goal.isMet(ours, theirs),
+    ...(goal && { goal: goal.text, isMet: goal.isMet(ours, theirs) }),
   };
+}
+
+/** A line for what this machine cannot show. */
+export function toUnmeasuredRow(line: { what: string; against?: string; goal: Goal }, reason: string): Row {
+  return { ...line, goal: line.goal.text, note: `not measured: ${reason}` };
 }

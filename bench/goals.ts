@@ -21,3 +21,13 @@ export function timesFaster(factor: number): Goal {
     isMet: (ours, theirs) => theirs !== undefined && ours.p50 * factor <= theirs.p50,
   };
 }
+
+/** A figure of our own, whatever others take. */
+export function atMost(limit: number, unit: string, { at = 'p50' as 'p50' | 'p99' } = {}): Goal {
+  return { text: `${at} ≤ ${limit} ${unit}`, isMet: (ours) => ours[at] <= limit };
+}
+
+/** A count of which none may be missing. */
+export function allOf(count: number): Goal {
+  return { text: `all ${count}`, isMet: ({ min }) => min >= count };
+}

@@ -13,7 +13,7 @@ const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), '
   dependencies: Record<string, string>;
 };
 
-export type Peer = '@modelcontextprotocol/server-filesystem';
+export type Peer = '@anthropic-ai/sandbox-runtime' | '@modelcontextprotocol/server-filesystem';
 
 /** Installs all peers on first use. Throws with the reason and the way on when that cannot be done. */
 export async function installPeers(say: (progress: string) => void): Promise<void> {

@@ -1,4 +1,4 @@
-/** The distribution of one side's times, in milliseconds. */
+/** The distribution of one side's figures: times in milliseconds, unless the row has another unit. */
 export interface Summary {
   /** What the work takes when nothing else wants the machine. */
   readonly min: number;
@@ -8,9 +8,9 @@ export interface Summary {
   readonly rounds: number;
 }
 
-export function summarize(timesMs: readonly number[]): Summary {
-  const sorted = timesMs.toSorted((a, b) => a - b);
-  // Nearest rank: always a time that was measured.
+export function summarize(figures: readonly number[]): Summary {
+  const sorted = figures.toSorted((a, b) => a - b);
+  // Nearest rank: always a figure that was measured.
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
   return { min: at(0), p50: at(0.5), p95: at(0.95), p99: at(0.99), rounds: sorted.length };
 }

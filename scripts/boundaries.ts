@@ -29,6 +29,7 @@ const rules: Readonly<Record<string, Rule>> = {
     parts: ['core', 'coverage', 'detectors', 'lib', 'linters', 'providers', 'runners', 'storages', 'tools'],
     packages: [],
   },
+  doctor: { parts: ['doctor', 'core', 'escapes', 'init', 'lib'], packages: [protocol, 'node:*'] },
   escapes: { parts: ['escapes', 'app', 'core', 'lib'], packages: [protocol, 'node:*'] },
   mcp: {
     parts: ['mcp', 'app', 'core', 'lib', 'version'],
@@ -36,7 +37,7 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   rest: { parts: ['rest', 'app', 'core', 'lib', 'version'], packages: [protocol, 'hono', 'hono/*', 'node:*'] },
   cli: {
-    parts: ['cli', 'app', 'config', 'core', 'escapes', 'lib', 'mcp', 'rest', 'version'],
+    parts: ['cli', 'app', 'config', 'core', 'doctor', 'escapes', 'lib', 'mcp', 'rest', 'version'],
     packages: [protocol, '@croft/sdk', '@hono/node-server', 'node:*'],
   },
   main: { parts: ['cli', 'config'], packages: ['node:module'] },

@@ -6,31 +6,43 @@ import { join } from 'node:path';
 
 const flags = ['-O2', '-Wall', '-Wextra', '-static'];
 
-/** Compiles the init of sandboxes unless it is already what the sources make. Answers why not, if it cannot. */
+/**
+ * Compiles the init of sandboxes, and the prober that escapes are attempted with, unless they are already what the
+ * sources make. Answers why not, if it cannot.
+ */
 export function compileInit(root, cc) {
   const native = join(root, 'packages/croft/native');
   if (!fs.existsSync(native)) return undefined;
-  const sources = fs
-    .readdirSync(native)
-    .filter((name) => /\.[ch]$/.test(name))
-    .sort();
-  const digest = sha256(...sources.map((name) => fs.readFileSync(join(native, name))), flags.join(' '));
   const build = join(native, 'build');
-  const binary = join(build, 'croft-init');
-  if (read(join(build, 'sources.sha256')) === digest && read(`${binary}.sha256`) === hashOf(binary)) return undefined;
+  return (
+    compile(
+      { what: 'the init of sandboxes', folder: native, build, name: 'croft-init', stamp: 'sources.sha256' },
+      cc,
+    ) ?? compile({ what: 'the prober of escapes', folder: join(native, 'prober'), build, name: 'croft-prober' }, cc)
+  );
+}
+
+function compile({ what, folder, build, name, stamp = `${name}.sources.sha256` }, cc) {
+  const sources = fs
+    .readdirSync(folder)
+    .filter((file) => /\.[ch]$/.test(file))
+    .sort();
+  const digest = sha256(...sources.map((file) => fs.readFileSync(join(folder, file))), flags.join(' '));
+  const binary = join(build, name);
+  if (read(join(build, stamp)) === digest && read(`${binary}.sha256`) === hashOf(binary)) return undefined;
   if (!cc) return 'a C compiler (cc) is missing, and sandboxes need it once';
 
   fs.mkdirSync(build, { recursive: true });
   const temporary = `${binary}.${process.pid}`;
-  const inputs = sources.filter((name) => name.endsWith('.c')).map((name) => join(native, name));
+  const inputs = sources.filter((file) => file.endsWith('.c')).map((file) => join(folder, file));
   const { status, stderr } = spawnSync(cc, [...flags, '-o', temporary, ...inputs], {
     encoding: 'utf8',
     timeout: 120_000,
   });
-  if (status !== 0) return `the init of sandboxes did not compile:\n${stderr}`;
+  if (status !== 0) return `${what} did not compile:\n${stderr}`;
   fs.renameSync(temporary, binary);
   fs.writeFileSync(`${binary}.sha256`, hashOf(binary));
-  fs.writeFileSync(join(build, 'sources.sha256'), digest);
+  fs.writeFileSync(join(build, stamp), digest);
   return undefined;
 }
 

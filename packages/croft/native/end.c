@@ -28,6 +28,7 @@ void report_end(struct command *command) {
 
 void end_all_of(struct command *command) {
   command->is_killed = 1;
+  if (command->keeper <= 0) return;
   keeper_kill(command->keeper, is_keeper);
   /* It may have been stopped from inside. */
   kill(command->keeper, SIGCONT);
@@ -58,8 +59,16 @@ void read_notes(struct command *command) {
   release(command);
 }
 
+/* Its number may soon be another's. */
+static void forget_keeper(pid_t ended) {
+  for (struct command *command = commands; command < commands + MAX_COMMANDS; command++)
+    if (command->keeper == ended) command->keeper = 0;
+}
+
 void reap(void) {
   int status;
-  for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0; relay_ended(ended))
+  for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0; relay_ended(ended)) {
+    forget_keeper(ended);
     if (keep_in_mind(0, ended) == 0 && WIFSIGNALED(status)) keeper_kill(0, is_keeper);
+  }
 }

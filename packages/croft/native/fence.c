@@ -179,6 +179,8 @@ static void build(void) {
   /* Its flags are behind a pointer; libraries fall back to clone, whose are not. */
   deny_quietly(435 /* clone3 */, ENOSYS);
   deny_quietly(437 /* openat2 */, ENOSYS);
+  /* Takes gigabytes at once, before anybody can see it; libraries write instead. */
+  deny_quietly(CALL(fallocate), EOPNOTSUPP);
   deny_quietly(425 /* io_uring_setup */, EPERM);
   deny_quietly(426 /* io_uring_enter */, EPERM);
   deny_quietly(427 /* io_uring_register */, EPERM);

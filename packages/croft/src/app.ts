@@ -192,7 +192,7 @@ interface Means {
   readonly sandbox: SandboxOptions;
 }
 
-function toWorkspace({ name, root, handle, files }: NamedMount, means: Means): Workspace {
+function toWorkspace({ name, root, handle, files, mustBeThere }: NamedMount, means: Means): Workspace {
   const { provider, searchBoxes, access } = means;
   const { limits, network, readable } = means.sandbox;
   const place = { directory: handle, workspacePath: root };
@@ -202,7 +202,10 @@ function toWorkspace({ name, root, handle, files }: NamedMount, means: Means): W
     access,
     files,
     searchBox: once(() => searchBoxes.open({ ...place, programs: ['rg'] })),
-    openSandbox: () => provider.open({ ...place, limits, network, readable }),
+    async openSandbox() {
+      mustBeThere();
+      return provider.open({ ...place, limits, network, readable });
+    },
     checks: toChecks({ name, handle, files }, means),
   };
 }

@@ -53,6 +53,16 @@ export const errorCatalog = {
     status: 403,
     hint: 'Use a path inside the workspace, relative to its root.',
   },
+  E_WORKSPACE_GONE: {
+    kind: 'workspace_gone',
+    status: 410,
+    hint: 'Ask the operator to put the directory back and start croft again.',
+  },
+  E_CONTROL_FILE: {
+    kind: 'sandbox_violation',
+    status: 403,
+    hint: 'Ask the person to change it; no agent may.',
+  },
   E_SANDBOX_UNAVAILABLE: {
     kind: 'sandbox_unavailable',
     status: 503,

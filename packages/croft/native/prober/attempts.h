@@ -12,7 +12,7 @@ struct attempt {
   attempt_function *make;
 };
 
-extern const struct attempt namespace_attempts[], process_attempts[], surface_attempts[], file_attempts[];
+extern const struct attempt namespace_attempts[], process_attempts[], surface_attempts[], foreign_attempts[], file_attempts[];
 
 /* 0 for what is not an error. */
 int outcome(long result);

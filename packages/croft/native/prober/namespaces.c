@@ -67,7 +67,9 @@ static int enter(char **arguments) {
   return outcome(syscall(SYS_setns, open("/proc/self/ns/uts", O_RDONLY), CLONE_NEWUTS));
 }
 
-static int copy_tree(const char *path) { return (int)syscall(OPEN_TREE, AT_FDCWD, path, 1 /* OPEN_TREE_CLONE */); }
+static int copy_tree(const char *path) {
+  return (int)syscall(OPEN_TREE, AT_FDCWD, path, 1 /* OPEN_TREE_CLONE */ | 0x8000 /* AT_RECURSIVE */);
+}
 
 static int open_tree_copy(char **arguments) {
   (void)arguments;

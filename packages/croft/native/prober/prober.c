@@ -44,7 +44,9 @@ static int tell(int error) {
 }
 
 static const struct attempt *find(const char *name) {
-  const struct attempt *const groups[] = {namespace_attempts, process_attempts, surface_attempts, file_attempts};
+  const struct attempt *const groups[] = {
+      namespace_attempts, process_attempts, surface_attempts, foreign_attempts, file_attempts,
+  };
   for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
     for (const struct attempt *attempt = groups[i]; attempt->name != NULL; attempt++)
       if (strcmp(attempt->name, name) == 0) return attempt;

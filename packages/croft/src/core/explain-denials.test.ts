@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { leastCpuMs } from '../../test/cpu-time.ts';
-import { controlNames, gitNames } from './explain/control-files.ts';
+import { controlNames, gitNames } from './control-files.ts';
 import { explainDenials, type FailedCommand } from './explain-denials.ts';
 import type { SandboxLimits } from './sandbox.ts';
 

@@ -26,6 +26,12 @@ export interface WindowOfFile {
   readonly totalLines?: number | undefined;
 }
 
+export interface WholeFile {
+  readonly path: string;
+  readonly size: number;
+  readonly content: string;
+}
+
 export const maxLineLength = 2000;
 /** Of all lines together. The first one is shown in any case. */
 export const maxTextLength = 256 * 1024;
@@ -56,6 +62,36 @@ export function renderWindow({ path, size, lines, lossy, window, totalLines }: W
       truncated: hasMore || lines.some((line) => isCut(line, window)),
     },
   };
+}
+
+/**
+ * What `renderWindow` makes of a text that is shown from its first line to its last and as it is, which most are, in a
+ * quarter of the time. `undefined` for any other.
+ */
+export function renderWhole({ path, size, content }: WholeFile, { offset, limit, column }: LineWindow) {
+  const isPlain = offset === 1 && column === 1 && content.length <= maxTextLength && !hasMarks(content);
+  if (!isPlain || content === '') return undefined;
+  let [text, lines] = ['', 0];
+  for (let start = 0; start < content.length; ) {
+    const at = content.indexOf('\n', start);
+    const end = at === -1 ? content.length : at + 1;
+    if (end - start > maxLineLength || lines === limit) return undefined;
+    lines += 1;
+    text += `${lines}\t${content.slice(start, end)}`;
+    start = end;
+  }
+  return {
+    text: content.endsWith('\n') ? text : `${text}\n`,
+    structured: {
+      ...{ path, kind: 'text' as const, size, content },
+      ...{ startLine: 1, endLine: lines, totalLines: lines, truncated: false },
+    },
+  };
+}
+
+/** Characters that a reader is not shown. */
+function hasMarks(content: string): boolean {
+  return content.includes('\r') || content.includes('\uFEFF');
 }
 
 /** The lines of a text that is held whole. */

@@ -15,22 +15,41 @@ const maxErrorBytes = 16 * 1024;
 /** The kernel takes 128 kB for one argument. */
 const maxArgumentLength = 30_000;
 
-export interface Search {
+export interface SearchScope {
   readonly args: readonly string[];
   /** Relative to the root, links resolved. Searched from there down. */
   readonly scope: string;
+  readonly signal: AbortSignal;
+}
+
+export interface Search extends SearchScope {
   /** A record is a path, or a path and a line of text. */
   readonly record: 'path' | 'path-and-line';
-  readonly signal: AbortSignal;
   /** Called for each record as it arrives. False ends the search. */
   onRecord(record: Buffer): boolean;
+}
+
+export interface FileSearch extends SearchScope {
+  /** Called for paths as they arrive, relative to the root. False ends the search. */
+  onPaths(paths: readonly string[]): boolean;
 }
 
 /**
  * Runs ripgrep in the workspace's sandbox, where nothing else can be read whatever links are swapped meanwhile.
  * Answers how many files could not be read; the rest of the results stand.
  */
-export async function runRipgrep(workspace: Workspace, search: Search): Promise<{ unreadable: number }> {
+export function runRipgrep(workspace: Workspace, search: Search): Promise<{ unreadable: number }> {
+  return run(workspace, search, (running) => readRecords(running, search));
+}
+
+/** The same for a search that answers with files alone, which may be very many. */
+export function listFiles(workspace: Workspace, search: FileSearch): Promise<{ unreadable: number }> {
+  const args = ['--files', ...search.args];
+  return run(workspace, { ...search, args }, (running) => readPaths(running, search));
+}
+
+/** `read` takes in the output, and says whether that was enough before the end. */
+async function run(workspace: Workspace, search: SearchScope, read: (running: Searching) => Promise<boolean>) {
   checkArguments(search.args);
   const sandbox = await workspace.searchBox();
   const scope = search.scope === '' ? [] : [`./${search.scope}`];
@@ -38,7 +57,7 @@ export async function runRipgrep(workspace: Workspace, search: Search): Promise<
     argv: ['rg', ...commonArguments, ...search.args, ...scope],
     signal: search.signal,
   });
-  const [errors, wasEnough] = await Promise.all([readErrors(running), readRecords(running, search)]);
+  const [errors, wasEnough] = await Promise.all([readErrors(running), read(running)]);
   const { code } = await running.exit;
   search.signal.throwIfAborted();
   // It shares its exit codes with a search that found nothing.
@@ -78,6 +97,22 @@ async function readRecords(running: Searching, { record, onRecord }: Search): Pr
       start = end + 1;
     }
     rest = bytes.subarray(start, start + maxRecordBytes);
+  }
+  return false;
+}
+
+/** Decodes all the paths of a chunk at once: by far the most of the time of a path is in looking at it alone. */
+async function readPaths(running: Searching, { onPaths }: FileSearch): Promise<boolean> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of running.stdout) {
+    const bytes: Buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const end = bytes.lastIndexOf(0);
+    rest = bytes.subarray(end + 1, end + 1 + maxRecordBytes);
+    if (end === -1) continue;
+    const paths = bytes.toString('utf8', 0, end).split('\0');
+    if (onPaths(paths.map((path) => (path.startsWith('./') ? path.slice(2) : path)))) continue;
+    running.kill();
+    return true;
   }
   return false;
 }

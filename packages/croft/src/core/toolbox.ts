@@ -73,7 +73,7 @@ export function createToolbox({ tools, allowed, workspaces, secrets, effects, em
       });
       const { code, details } = error;
       const { kind } = error.traits;
-      if (code === 'E_SANDBOX_VIOLATION')
+      if (kind === 'sandbox_violation')
         emit('lifecycle.sandbox.violation', () => ({ ...about(), code, kind, ...details }));
       emit('lifecycle.tool.result', () => ({ ...ended(), is_error: true, code }));
       throw error;

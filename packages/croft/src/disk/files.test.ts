@@ -188,6 +188,49 @@ test('no operation keeps a handle, whether it worked or not', async () => {
   expect(canary.changes()).toEqual([]);
 });
 
+test('reads that come together share their way, and one that comes later goes its own', async () => {
+  using place = openOnDisk();
+  const canary = plantCanary(place.ground.at('outside'));
+  mkdirSync(place.at('dir/sub'), { recursive: true });
+  const names = Array.from({ length: 200 }, (_, index) => `dir/sub/${index}.txt`);
+  for (const name of names) writeFileSync(place.at(name), name);
+  const before = countHandles();
+  const reads = names.map((name) => place.files.read(name));
+  // Handles for the directories they share, none for each.
+  expect(countHandles() - before).toBeLessThan(5);
+  expect((await Promise.all(reads)).map(({ bytes }) => bytes.toString())).toEqual(names);
+  expect(countHandles()).toBe(before);
+
+  renameSync(place.at('dir/sub'), place.at('dir/moved'));
+  await expect(place.files.read('dir/sub/0.txt')).rejects.toMatchObject({ code: 'E_FILE_NOT_FOUND' });
+  symlinkSync(canary.path, place.at('dir/sub'));
+  await expect(place.files.read('dir/sub/secret.txt')).rejects.toMatchObject({ code: 'E_SANDBOX_VIOLATION' });
+  expect((await place.files.read('dir/moved/0.txt')).path).toBe('dir/moved/0.txt');
+});
+
+test('times of change come from below the root alone, and leave the program where it was', () => {
+  using place = openOnDisk();
+  mkdirSync(place.at('dir/sub'), { recursive: true });
+  writeFileSync(place.at('dir/sub/a'), '');
+  const before = process.cwd();
+  const climbing = [
+    '..',
+    '.',
+    '',
+    'dir/..',
+    'dir/.',
+    'dir/',
+    'dir/sub/..',
+    '/',
+    '/etc',
+    '/etc/passwd',
+    'dir/sub/../../..',
+  ];
+  expect(place.files.modifiedTimes(climbing)).toEqual(climbing.map(() => 0));
+  expect(place.files.modifiedTimes(['dir/sub/a', `${place.directory}/dir/sub/a`])).not.toContain(0);
+  expect(process.cwd()).toBe(before);
+});
+
 function countHandles(): number {
   return readdirSync('/proc/self/fd').length;
 }

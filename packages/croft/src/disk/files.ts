@@ -1,15 +1,16 @@
-import { lstatSync } from 'node:fs';
-import { dirname } from 'node:path/posix';
 import { AppError } from '@croft/protocol';
 import type { Files } from '../core/files.ts';
+import { toSegments } from '../core/path.ts';
 import { createKeyedLock } from '../lib/keyed-lock.ts';
 import { fileError } from './errors.ts';
-import { at } from './handles.ts';
+import { mustBeFree } from './held.ts';
 import { listDirectory } from './list.ts';
 import { openForReading, readContent, readStat, readVersion } from './read.ts';
 import { removeAt } from './remove.ts';
 import { renameAt } from './rename.ts';
+import { createSharedDirectories } from './shared-directories.ts';
 import { createSweeper } from './temporary.ts';
+import { modifiedTimes } from './times.ts';
 import { type Root, walk } from './walk.ts';
 import { replaceFile } from './write.ts';
 
@@ -21,7 +22,8 @@ export interface DiskFilesOptions {
 }
 
 /** `Files` on a disk of this machine. */
-export function createDiskFiles(root: DiskFilesOptions): Files {
+export function createDiskFiles(options: DiskFilesOptions): Files {
+  const root: Root = { ...options, shared: createSharedDirectories() };
   const locks = createKeyedLock();
   const sweep = createSweeper();
 
@@ -38,7 +40,11 @@ export function createDiskFiles(root: DiskFilesOptions): Files {
     write: (path, bytes, { expect } = {}) =>
       telling(path, async () => {
         if (path.endsWith('/')) throw refuseDirectory(root, path);
+        // As it is written, before a directory is made for it, and where it really leads.
+        const written = toSegments(path, root.names).join('/');
+        mustBeFree(root, written);
         using spot = walk(root, path, { follow: true, create: true });
+        if (spot.path !== written) mustBeFree(root, spot.path);
         sweep(spot.directory);
         return await locks.run(spot.path, () => replaceFile({ spot, bytes, expect, path }));
       }),
@@ -57,24 +63,4 @@ async function telling<T>(path: string, work: () => Promise<T>): Promise<T> {
   } catch (thrown) {
     throw fileError(thrown, path);
   }
-}
-
-/** Walks to each directory once: the paths of one search mostly share theirs. */
-function modifiedTimes(root: Root, paths: readonly string[]): number[] {
-  const times = new Map<string, number>();
-  for (const [directory, below] of Map.groupBy(paths, (path) => dirname(path))) {
-    for (const path of below) times.set(path, 0);
-    try {
-      using spot = walk(root, directory, { follow: false });
-      const handle = spot.found?.handle;
-      if (handle === undefined) continue;
-      for (const path of below) {
-        const name = path.slice(path.lastIndexOf('/') + 1);
-        times.set(path, lstatSync(at(handle, name), { throwIfNoEntry: false })?.mtimeMs ?? 0);
-      }
-    } catch {
-      // Moved or swapped while it was searched: an order is not worth failing for.
-    }
-  }
-  return paths.map((path) => times.get(path) ?? 0);
 }

@@ -25,6 +25,9 @@ export async function* namesIn(directory: number): AsyncGenerator<Buffer> {
   }
 }
 
+/** For a handle that only names a directory. */
+export const placeFlags = O_PATH | O_NOFOLLOW | O_DIRECTORY;
+
 /** A handle to whatever is at `name`; a link is held itself. */
 export function openPlace(directory: number, name: string): number {
   return openSync(at(directory, name), O_PATH | O_NOFOLLOW);
@@ -32,7 +35,7 @@ export function openPlace(directory: number, name: string): number {
 
 /** Fails with ENOTDIR for anything but a directory, a link to one included. */
 export function openDirectory(directory: number, name: string | Buffer): number {
-  return openSync(at(directory, name), O_PATH | O_NOFOLLOW | O_DIRECTORY);
+  return openSync(at(directory, name), placeFlags);
 }
 
 /** Opens for reading the very file a place holds. Never waits for the other side of a pipe. */

@@ -23,10 +23,11 @@ export function readStat(root: Root, path: string): FileStat {
 }
 
 export async function readContent(root: Root, path: string, maxBytes = maxWholeBytes): Promise<FileContent> {
-  using spot = walk(root, path, { follow: true });
+  using spot = walk(root, path, { follow: true, share: true });
   const stats = regularFile(spot, path);
   if (stats.size > maxBytes) throw tooLarge(path, stats.size, maxBytes);
-  const bytes = await readPlace(spot, stats, maxBytes, path);
+  const place = spot.found?.handle ?? -1;
+  const bytes = readIfSmall(place, stats.size) ?? (await readWhole(place, maxBytes, path));
   return { ...toStat(spot.path, stats), bytes, version: sha256(bytes) };
 }
 
@@ -49,7 +50,7 @@ function walkIfThere(root: Root, path: string): Spot | undefined {
 /** Equal only for equal bytes; for a file too large to hash, for one that nobody touched. */
 export async function versionOf(place: number, stats: Stats, path: string): Promise<string> {
   if (stats.size > maxWholeBytes) return `stat-${stats.ino}-${stats.size}-${stats.mtimeMs}-${stats.ctimeMs}`;
-  return sha256(await readHandle(reopen(place), stats.size, maxWholeBytes, path));
+  return sha256(readIfSmall(place, stats.size) ?? (await readWhole(place, maxWholeBytes, path)));
 }
 
 export function openForReading(root: Root, path: string): OpenFile {
@@ -86,14 +87,21 @@ export function toStat(path: string, stats: Stats): FileStat {
   return { path, kind: kindOf(stats), size: stats.size, mtimeMs: stats.mtimeMs };
 }
 
-async function readPlace(spot: Spot, stats: Stats, maxBytes: number, path: string): Promise<Buffer> {
-  return readHandle(reopen(spot.found?.handle ?? -1), stats.size, maxBytes, path);
+/** Without waiting. `undefined` for a file that is too large for that. */
+function readIfSmall(place: number, size: number): Buffer | undefined {
+  if (size === 0 || size > maxSyncBytes) return undefined;
+  const handle = reopen(place);
+  try {
+    return readAtOnce(handle, size);
+  } finally {
+    closeSync(handle);
+  }
 }
 
-async function readHandle(handle: number, size: number, maxBytes: number, path: string): Promise<Buffer> {
+async function readWhole(place: number, maxBytes: number, path: string): Promise<Buffer> {
+  const handle = reopen(place);
   try {
-    const small = size > 0 && size <= maxSyncBytes ? readAtOnce(handle, size) : undefined;
-    return small ?? (await readBounded(handle, maxBytes, path));
+    return await readBounded(handle, maxBytes, path);
   } finally {
     closeSync(handle);
   }

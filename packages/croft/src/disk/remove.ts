@@ -4,6 +4,7 @@ import { AppError } from '@croft/protocol';
 import type { Removal } from '../core/files.ts';
 import { errnoOf } from './errors.ts';
 import { at, kindOf, namesIn, openDirectory } from './handles.ts';
+import { mustBeFree, treeMustBeFree } from './held.ts';
 import { missing, type Root, walk } from './walk.ts';
 import { syncDirectory } from './write.ts';
 
@@ -22,6 +23,8 @@ export async function removeAt(root: Root, path: string, { recursive, signal }: 
   if (spot.path === '') throw new AppError('E_INVALID_INPUT', 'the workspace root cannot be deleted');
 
   const kind = kindOf(spot.found.stats);
+  mustBeFree(root, spot.path);
+  if (kind === 'directory') await treeMustBeFree({ parent: spot.directory, name: spot.name, path: spot.path }, signal);
   let removed = 1;
   if (kind !== 'directory') unlinkSync(at(spot.directory, spot.name));
   else if (recursive) removed = await createTreeRemover(signal)(spot.directory, spot.name);

@@ -3,6 +3,7 @@ import { AppError } from '@croft/protocol';
 import type { FileKind } from '../core/files.ts';
 import { toSegments } from '../core/path.ts';
 import { at, kindOf } from './handles.ts';
+import { mustBeFree, treeMustBeFree } from './held.ts';
 import { alreadyExists, linkIfFree } from './link.ts';
 import { missing, type Root, type Spot, walk } from './walk.ts';
 import { syncDirectory } from './write.ts';
@@ -17,10 +18,16 @@ export async function renameAt(
   if (source.path === '') throw new AppError('E_INVALID_INPUT', 'the workspace root cannot be moved');
   const kind = kindOf(source.found.stats);
 
+  mustBeFree(root, source.path);
+  if (kind === 'directory') await treeMustBeFree({ parent: source.directory, name: source.name, path: source.path });
+
   // Before any directory is made on the way to it.
-  checkOutside(source.path, nearest(root, toSegments(to, root.names)), { from, to });
+  const written = toSegments(to, root.names);
+  checkOutside(source.path, nearest(root, written), { from, to });
+  mustBeFree(root, written.join('/'));
   using target = walk(root, to, { follow: false, create: true });
   if (target.found) throw alreadyExists(to);
+  if (target.path !== written.join('/')) mustBeFree(root, target.path);
 
   moveWithoutReplacing(source, target, kind, to);
   await syncDirectory(target.directory);

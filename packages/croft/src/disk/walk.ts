@@ -4,11 +4,13 @@ import { belowRoot, outsideRoot, toSegments } from '../core/path.ts';
 import { errnoOf } from './errors.ts';
 import { at, openDirectory, openPlace, statOf } from './handles.ts';
 import { adopt } from './ownership.ts';
+import type { SharedDirectories } from './shared-directories.ts';
 
 /** An open root directory and the absolute names by which callers and links may call it. */
 export interface Root {
   readonly handle: number;
   readonly names: readonly string[];
+  readonly shared?: SharedDirectories;
 }
 
 /** Where a path leads: a name in an open directory. Holds its handles until it is disposed. */
@@ -34,6 +36,8 @@ export interface WalkOptions {
   readonly follow: boolean;
   /** Make missing directories on the way. */
   readonly create?: boolean;
+  /** Share the directory with other calls of this turn: the spot's is then good only until the caller waits. */
+  readonly share?: boolean;
 }
 
 interface Step {
@@ -52,6 +56,8 @@ interface Walk {
   readonly options: WalkOptions;
   /** The directory the walk has come to, by `names` from the root. */
   here: number;
+  /** Whether somebody else closes it. */
+  isShared: boolean;
   readonly names: string[];
   steps: Step[];
   links: number;
@@ -65,13 +71,28 @@ interface Walk {
  */
 export function walk(root: Root, path: string, options: WalkOptions): Spot {
   const steps = toSegments(path, root.names).map((name) => ({ name, fromLink: false }));
-  const under: Walk = { root, written: path, options, here: root.handle, names: [], steps, links: 0 };
+  const under: Walk = { root, written: path, options, here: root.handle, isShared: true, names: [], steps, links: 0 };
   try {
+    if (options.share) startAtShared(under);
     return goOn(under);
   } catch (thrown) {
     returnToRoot(under);
     throw thrown;
   }
+}
+
+/** Goes all the way to the last name at once, if another call has just gone it. */
+function startAtShared(walk: Walk): void {
+  const names = walk.steps.slice(0, -1).map(({ name }) => name);
+  const directory = walk.root.shared?.get(names.join('/'));
+  if (directory === undefined) return;
+  walk.here = directory;
+  walk.names.push(...names);
+  walk.steps.splice(0, names.length);
+}
+
+function share(walk: Walk): void {
+  if (!walk.isShared && walk.root.shared?.keep(walk.names.join('/'), walk.here)) walk.isShared = true;
 }
 
 function goOn(walk: Walk): Spot {
@@ -120,8 +141,9 @@ function enterNew(walk: Walk, name: string, fromLink: boolean): void {
 }
 
 function step(walk: Walk, name: string, directory: number): void {
-  if (walk.here !== walk.root.handle) closeSync(walk.here);
+  if (!walk.isShared) closeSync(walk.here);
   walk.here = directory;
+  walk.isShared = false;
   walk.names.push(name);
 }
 
@@ -175,6 +197,7 @@ function arriveHere(walk: Walk): Spot {
 }
 
 function toSpot(walk: Walk, name: string, found: Found | undefined): Spot {
+  if (walk.options.share) share(walk);
   let isTaken = false;
   return {
     directory: walk.here,
@@ -193,8 +216,9 @@ function toSpot(walk: Walk, name: string, found: Found | undefined): Spot {
 }
 
 function returnToRoot(walk: Walk): void {
-  if (walk.here !== walk.root.handle) closeSync(walk.here);
+  if (!walk.isShared) closeSync(walk.here);
   walk.here = walk.root.handle;
+  walk.isShared = true;
   walk.names.length = 0;
 }
 

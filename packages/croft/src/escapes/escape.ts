@@ -1,17 +1,23 @@
 import type { NetworkPolicy } from '../core/network-policy.ts';
 import type { Denial, SandboxLimits } from '../core/sandbox.ts';
 
-/** The parts of the fence, so that each can be taken away to see what it held. */
+/**
+ * The parts of the fence, so that each can be taken away to see what it held. `init` is what the first process of a
+ * sandbox does to be out of reach, `refusal` that there is no sandbox rather than a weaker one.
+ */
 export type Guard =
   | 'capabilities'
   | 'control-files'
   | 'environment'
   | 'files'
+  | 'init'
+  | 'landlock'
   | 'limits'
   | 'mounts'
   | 'namespaces'
   | 'network'
   | 'redaction'
+  | 'refusal'
   | 'system-calls';
 
 /** One attack, really attempted. */
@@ -51,6 +57,8 @@ export interface Ground {
   call(tool: string, input: Record<string, unknown>): Promise<Called>;
   /** Another workspace and sandbox, made another way. Goes with this one. */
   open(options: GroundOptions): Promise<Ground>;
+  /** Closes the sandbox, and ends all that runs in it. The next call opens another on the same workspace. */
+  reopen(): Promise<void>;
 }
 
 export interface GroundOptions {
@@ -58,8 +66,12 @@ export interface GroundOptions {
   readonly tree?: Readonly<Record<string, string>>;
   readonly network?: NetworkPolicy;
   readonly limits?: Partial<SandboxLimits>;
-  /** Variables of the server, `CROFT_SECRET_…` among them. */
+  /** Variables of the server, `PATH` and `CROFT_SECRET_…` among them. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** Who the workspace belongs to. Somebody without privileges if left out, also where the server runs as root. */
+  readonly owner?: 'nobody' | 'server' | undefined;
+  /** Where programs see the workspace. Its own path if left out. */
+  readonly root?: string;
 }
 
 export interface Ran {

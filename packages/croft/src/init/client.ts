@@ -25,6 +25,8 @@ export interface InitClientOptions {
   readonly workspacePath: string;
   /** Of every command; its own come on top. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Why the sandbox may have ended by itself, if that can be told. */
+  explainEnd?(): string | undefined;
   /** Told of system calls that were refused, by name, once each while a command runs. */
   onRefused?(call: string): void;
 }
@@ -39,7 +41,8 @@ interface Command {
 }
 
 /** Speaks to the init of one sandbox. Resolves when it has loaded its fence and is ready. */
-export async function connectInit({ socket, limits, workspacePath, environment, onRefused }: InitClientOptions) {
+export async function connectInit(options: InitClientOptions) {
+  const { socket, limits, workspacePath, environment, onRefused, explainEnd } = options;
   const commands = new Map<number, Command>();
   const ready = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
@@ -60,7 +63,8 @@ export async function connectInit({ socket, limits, workspacePath, environment, 
   // The reason is told by whoever finds its command gone.
   socket.on('error', () => {});
   socket.on('close', () => {
-    const gone = unavailable('the sandbox has ended');
+    const why = explainEnd?.();
+    const gone = unavailable(why === undefined ? 'the sandbox has ended' : `the sandbox has ended: ${why}`);
     ready.reject(gone);
     for (const command of commands.values()) command.fail(gone);
     commands.clear();

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { findGroups, type GroupLimits, type Groups } from './cgroup.ts';
+import { parentName } from './cgroup-directory.ts';
 
 const found = findGroups();
 const reason = 'reason' in found ? found.reason : undefined;
@@ -11,29 +12,28 @@ if (reason !== undefined) console.warn(`SKIPPED the tests of control groups: ${r
 const groups = found as Groups;
 const limits: GroupLimits = { memoryBytes: 64 * 1024 * 1024, processes: 20, cpus: 0.5 };
 
-/** Where the directories of this process are, for every controller. */
-const parents = reason === undefined ? findParents('/sys/fs/cgroup') : [];
-afterAll(() => {
-  for (const parent of parents) rmdirSync(parent);
-});
-
-function findParents(root: string, depth = 0): string[] {
+/** Where the directories of a process are while it has groups, for every controller. */
+function findParents(name = parentName(process.pid), root = '/sys/fs/cgroup', depth = 0): string[] {
   if (depth > 4) return [];
   const below = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  return below.flatMap(({ name }) => {
-    const path = join(root, name);
-    return name === `croft-${process.pid}` ? [path] : findParents(path, depth + 1);
+  return below.flatMap((entry) => {
+    const path = join(root, entry.name);
+    return entry.name === name ? [path] : findParents(name, path, depth + 1);
   });
 }
 
 /** What is in the file of that name, of whichever controller has it. */
 function read(group: string, file: string): string | undefined {
-  const path = parents.map((parent) => join(parent, group, file)).find((candidate) => existsSync(candidate));
+  const path = findParents()
+    .map((parent) => join(parent, group, file))
+    .find((candidate) => existsSync(candidate));
   return path === undefined ? undefined : readFileSync(path, 'utf8').trim();
 }
 
 const directoriesOf = (group: string) =>
-  parents.map((parent) => join(parent, group)).filter((path) => existsSync(path));
+  findParents()
+    .map((parent) => join(parent, group))
+    .filter((path) => existsSync(path));
 
 /** A shell that does what it reads, and says when it is there. */
 async function startShell() {
@@ -79,7 +79,7 @@ test.skipIf(reason)('a process that was added counts, with what it starts, until
   const group = groups.create('process', limits);
   try {
     await using shell = await startShell();
-    group.add(shell.pid);
+    await group.add(shell.pid);
     expect(directoriesOf('process').map((path) => readFileSync(join(path, 'cgroup.procs'), 'utf8').trim())).toEqual(
       directoriesOf('process').map(() => String(shell.pid)),
     );
@@ -101,7 +101,7 @@ test.skipIf(reason)('forks beyond the limit are refused, and counted', async () 
   const group = groups.create('forks', { ...limits, processes: 1 });
   try {
     await using shell = await startShell();
-    group.add(shell.pid);
+    await group.add(shell.pid);
     // A shell that cannot fork ends.
     await Promise.race([shell.ask('/bin/true; echo refused'), shell.end()]);
     expect(group.usage().refusedForks).toBeGreaterThan(0);
@@ -113,7 +113,7 @@ test.skipIf(reason)('forks beyond the limit are refused, and counted', async () 
 test.skipIf(reason)('removal waits for the last process', async () => {
   const group = groups.create('waits', limits);
   await using shell = await startShell();
-  group.add(shell.pid);
+  await group.add(shell.pid);
   const removed = group.remove();
   expect(directoriesOf('waits')).not.toEqual([]);
   await shell.end();
@@ -124,9 +124,92 @@ test.skipIf(reason)('removal waits for the last process', async () => {
 test.skipIf(reason)('a group cannot be made twice, and removing it twice is fine', async () => {
   const group = groups.create('twice', limits);
   expect(() => groups.create('twice', limits)).toThrow('EEXIST');
+  expect(group.usage().processes).toBe(0);
   await group.remove();
   await group.remove();
   expect(directoriesOf('twice')).toEqual([]);
+});
+
+test.skipIf(reason)('nothing of this process stays when its last group is gone, or itself', async () => {
+  const [first, second] = [groups.create('first', limits), groups.create('second', limits)];
+  await first.remove();
+  expect(findParents()).not.toEqual([]);
+  await second.remove();
+  expect(findParents()).toEqual([]);
+
+  const child = startOther("console.log('up'); process.stdin.on('data', () => process.exit())");
+  await once(child.stdout, 'data');
+  expect(findParents(parentName(child.pid ?? 0))).not.toEqual([]);
+  child.stdin.write('.');
+  await once(child, 'exit');
+  expect(findParents(parentName(child.pid ?? 0))).toEqual([]);
+});
+
+test.skipIf(reason)('whoever comes next clears away what a killed process left', async () => {
+  const child = startOther("process.kill(process.pid, 'SIGKILL')");
+  await once(child, 'exit');
+  expect(findParents(parentName(child.pid ?? 0))).not.toEqual([]);
+  findGroups();
+  expect(findParents(parentName(child.pid ?? 0))).toEqual([]);
+});
+
+/** Another process that makes a group, does something, and does not remove it. */
+function startOther(script: string) {
+  const source = `
+    import { findGroups } from ${JSON.stringify(join(import.meta.dirname, 'cgroup.ts'))};
+    findGroups().create('one', ${JSON.stringify(limits)});
+    ${script}`;
+  return spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: ['pipe', 'pipe', 'inherit'] });
+}
+
+const small = { name: `croft-${process.pid}-small`, total: { memoryBytes: 48 * 1024 * 1024, processes: 3 } };
+
+test.skipIf(reason)('all groups together have a limit, however many there are: processes', async () => {
+  const both = findGroups(small) as Groups;
+  const [one, two] = [both.create('one', limits), both.create('two', limits)];
+  onTestFinished(async () => void (await Promise.all([one.remove(), two.remove()])));
+  await using shell = await startShell();
+  await using other = await startShell();
+  await using another = await startShell();
+  await one.add(shell.pid);
+  for (const { pid } of [other, another]) await two.add(pid);
+  // Far below its own limit: a shell that cannot fork ends, or says so.
+  expect(await Promise.race([shell.ask('/bin/true && echo forked'), shell.end()])).not.toBe('forked');
+  await another.end();
+  await using last = await startShell();
+  await one.add(last.pid);
+  expect(await last.ask('/bin/true && echo forked')).toBe('forked');
+});
+
+test.skipIf(reason)('all groups together have a limit, however many there are: memory', async () => {
+  const both = findGroups({ ...small, total: { ...small.total, processes: 100 } }) as Groups;
+  const [one, two] = [both.create('one', limits), both.create('two', limits)];
+  onTestFinished(async () => void (await Promise.all([one.remove(), two.remove()])));
+  await using shell = await startShell();
+  await using other = await startShell();
+  await one.add(shell.pid);
+  await two.add(other.pid);
+  const hold = (then: string) =>
+    `python3 -c "import time; block = b'x' * 30000000; print('held', flush=True); ${then}"`;
+  // Each alone fits.
+  expect(await shell.ask(hold(''))).toBe('held');
+  expect(await other.ask(`exec ${hold('time.sleep(1000)')}`)).toBe('held');
+  void shell.ask(`exec ${hold('time.sleep(1000)')}`);
+  await vi.waitFor(() => expect(one.usage().memoryKills + two.usage().memoryKills).toBeGreaterThan(0), 10_000);
+  expect(one.usage().memoryBytes + two.usage().memoryBytes).toBeLessThanOrEqual(small.total.memoryBytes);
+});
+
+test.skipIf(reason)('what the kernel holds for long is told, and removed in the end', async () => {
+  const stuck: string[] = [];
+  const late = findGroups({ name: `croft-${process.pid}-late`, onStuck: (paths) => stuck.push(...paths) }) as Groups;
+  const group = late.create('late', limits);
+  await using shell = await startShell();
+  await group.add(shell.pid);
+  await group.remove();
+  expect(stuck.length).toBeGreaterThan(0);
+  expect(stuck.some((path) => existsSync(path))).toBe(true);
+  await shell.end();
+  await vi.waitFor(() => expect(findParents(`croft-${process.pid}-late`)).toEqual([]), 10_000);
 });
 
 test.skipIf(reason)('what cannot be made leaves nothing behind', () => {

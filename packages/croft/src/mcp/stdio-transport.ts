@@ -1,7 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { createLineCutter } from '../lib/message-lines.ts';
+import { createOutbox } from './outbox.ts';
 import { createOwedAnswers } from './owed-answers.ts';
+import { createTurns } from './turns.ts';
 
 export interface StdioTransportOptions {
   readonly stdin: Readable;
@@ -12,19 +14,22 @@ export interface StdioTransportOptions {
   intercept(message: JSONRPCMessage): boolean;
 }
 
-/** With more than this waiting to be read by the client, no more is taken from it. */
-const maxWaitingBytes = 8 * 1024 * 1024;
-
 /**
- * One JSON message a line over a pair of streams. Answers that are ready together leave in one write, a client that
- * does not read is not read from, and it is known when every request has its answer.
+ * One JSON message a line over a pair of streams. Many requests at once are taken in turns, answers that are ready
+ * together leave in one write, a client that does not read is not read from, and it is known when every request has its
+ * answer.
  */
 export function createStdioTransport({ stdin, stdout, maxMessageBytes, intercept }: StdioTransportOptions) {
   const owed = createOwedAnswers();
-  let outgoing: string[] = [];
   let onSettled: (() => void) | undefined;
   let isClosed = false;
-  const receive = createLineCutter(maxMessageBytes, accept, () => {
+  const turns = createTurns({ take: accept, onEmpty: () => stdin.resume() });
+  const outbox = createOutbox({
+    stdout,
+    onFull: turns.hold,
+    onFlushed: () => owed.isNone() && onSettled?.(),
+  });
+  const cut = createLineCutter(maxMessageBytes, turns.add, () => {
     transport.onerror?.(new Error(`a message is longer than ${maxMessageBytes} bytes`));
     void close();
   });
@@ -37,7 +42,13 @@ export function createStdioTransport({ stdin, stdout, maxMessageBytes, intercept
     stdin.on('error', (error) => transport.onerror?.(error));
     for (const event of ['end', 'close']) stdin.once(event, () => void close());
     stdout.on('error', () => void close());
-    stdout.on('drain', () => stdin.resume());
+    stdout.on('drain', turns.release);
+  }
+
+  function receive(chunk: Buffer): void {
+    turns.begin();
+    cut(chunk);
+    if (turns.areBehind()) stdin.pause();
   }
 
   function accept(line: Buffer): void {
@@ -53,23 +64,14 @@ export function createStdioTransport({ stdin, stdout, maxMessageBytes, intercept
 
   async function send(message: JSONRPCMessage): Promise<void> {
     if (isClosed) return;
-    if (outgoing.length === 0) process.nextTick(flush);
-    outgoing.push(JSON.stringify(message));
+    outbox.add(message);
     owed.sent(message);
-  }
-
-  function flush(): void {
-    if (outgoing.length === 0) return;
-    const text = `${outgoing.join('\n')}\n`;
-    outgoing = [];
-    stdout.write(text);
-    if (stdout.writableLength > maxWaitingBytes) stdin.pause();
-    if (owed.isNone()) onSettled?.();
   }
 
   async function close(): Promise<void> {
     if (isClosed) return;
-    flush();
+    turns.finish();
+    outbox.flush();
     isClosed = true;
     stdin.off('data', receive);
     stdin.pause();
@@ -78,10 +80,11 @@ export function createStdioTransport({ stdin, stdout, maxMessageBytes, intercept
 
   /** Resolves when every request was answered and the answers have left, or at the deadline. */
   async function settled(deadlineMs: number): Promise<void> {
+    turns.finish();
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, deadlineMs);
     onSettled = () => stdout.write('', () => resolve());
-    if (owed.isNone() && outgoing.length === 0) onSettled();
+    if (owed.isNone() && outbox.isEmpty()) onSettled();
     await promise;
     clearTimeout(timer);
   }

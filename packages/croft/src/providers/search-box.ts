@@ -40,7 +40,7 @@ function createSandbox(
     // By the handle itself; bubblewrap makes sure that this is what it mounted.
     ...['--ro-bind-fd', '3', workspacePath, '--remount-ro', '/', '--chdir', workspacePath],
   ];
-  const owner = ownerOf(directory);
+  const owner = findOwner(directory);
   return {
     name,
     workspacePath,
@@ -54,6 +54,15 @@ function createSandbox(
       return toRunning(child, signal, createKiller(child));
     },
   };
+}
+
+/** Goes by the names above the directory, which another may change meanwhile. */
+function findOwner(directory: number) {
+  try {
+    return ownerOf(directory);
+  } catch (cause) {
+    throw unavailable('the workspace was moved just now', cause);
+  }
 }
 
 /**

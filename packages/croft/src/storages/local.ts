@@ -1,5 +1,6 @@
-import { realpathSync, statSync } from 'node:fs';
+import { fstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { AppError } from '@croft/protocol';
 import type { Files } from '../core/files.ts';
 import { createDiskFiles } from '../disk/files.ts';
 import { openRoot } from '../disk/handles.ts';
@@ -14,6 +15,8 @@ export interface Mount {
   /** The root as the model may see it. */
   readonly root: string;
   readonly files: Files;
+  /** Throws `E_WORKSPACE_GONE` when the directory was deleted. */
+  mustBeThere(): void;
 }
 
 export interface LocalOptions {
@@ -28,7 +31,16 @@ export function openLocal({ path, root }: LocalOptions): Mount {
   const directory = resolveRoot(written);
   const names = [...new Set([directory, written, ...(root === undefined ? [] : [root])])];
   const handle = openRoot(directory);
-  return { directory, handle, root: root ?? directory, files: createDiskFiles({ handle, names }) };
+  return {
+    directory,
+    handle,
+    root: root ?? directory,
+    files: createDiskFiles({ handle, names }),
+    mustBeThere() {
+      if (fstatSync(handle).nlink === 0)
+        throw new AppError('E_WORKSPACE_GONE', 'the directory of this workspace was deleted');
+    },
+  };
 }
 
 function resolveRoot(path: string): string {

@@ -1,14 +1,12 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { count } from '../core/count.ts';
-import type { Files } from '../core/files.ts';
 import { toGlob } from '../core/glob.ts';
-import { runRipgrep } from '../core/ripgrep.ts';
+import { listFiles } from '../core/ripgrep.ts';
 import { defineTool, type ToolContext } from '../core/tool.ts';
 
 /** Enough for any project; what a hostile tree can make us hold. */
 const maxMatches = 100_000;
-const datedAtOnce = 250;
 
 export const glob = defineTool({
   name: 'glob',
@@ -33,7 +31,10 @@ export const glob = defineTool({
   }),
   async run({ pattern, path, limit }, context) {
     const { matches, unreadable } = await find(pattern, path, context);
-    const paths = newestFirst(matches).slice(0, limit);
+    const paths = matches
+      .sort(newestFirst)
+      .slice(0, limit)
+      .map((match) => match.path);
     const truncated = paths.length < matches.length;
     const notes = [
       truncated &&
@@ -55,22 +56,24 @@ async function find(pattern: string, path: string, { workspace, signal }: ToolCo
   const below = `${workspace.root}/`;
   const isMatch = toGlob(pattern.startsWith(below) ? pattern.slice(below.length) : pattern, 'pattern');
   const skipped = scope.path === '' ? 0 : scope.path.length + 1;
-  const matches = collectMatches(workspace.files);
-  const { unreadable } = await runRipgrep(workspace, {
+  // A pattern may be meant from the directory searched or from the root.
+  const isWanted = skipped === 0 ? isMatch : (found: string) => isMatch(found.slice(skipped)) || isMatch(found);
+  const matches: Match[] = [];
+  const { unreadable } = await listFiles(workspace, {
     // One thread leaves the other cores to us, who look at what it finds while it goes on.
-    args: ['--files', '--threads=1'],
+    args: ['--threads=1'],
     scope: scope.path,
-    record: 'path',
     signal,
-    onRecord(record) {
-      const found = record.toString('utf8');
-      const relative = found.startsWith('./') ? found.slice(2) : found;
-      // A pattern may be meant from the directory searched or from the root.
-      if (isMatch(relative.slice(skipped)) || (skipped > 0 && isMatch(relative))) matches.add(relative);
-      return matches.count() < maxMatches;
+    onPaths(found) {
+      const wanted = found.filter(isWanted).slice(0, maxMatches - matches.length);
+      const times = workspace.files.modifiedTimes(wanted);
+      const dated = wanted.map((path, index) => ({ path, time: times[index] ?? 0 }));
+      // Sorted while the search goes on: what is left for its end is to merge them.
+      for (const match of dated.sort(newestFirst)) matches.push(match);
+      return matches.length < maxMatches;
     },
   });
-  return { matches: matches.all(), unreadable };
+  return { matches, unreadable };
 }
 
 interface Match {
@@ -78,28 +81,6 @@ interface Match {
   readonly time: number;
 }
 
-/** Paths and when they were changed, which is asked for many at once: those found together mostly lie together. */
-function collectMatches(files: Files) {
-  const dated: Match[] = [];
-  let waiting: string[] = [];
-  const settle = () => {
-    const times = files.modifiedTimes(waiting);
-    for (const [index, path] of waiting.entries()) dated.push({ path, time: times[index] ?? 0 });
-    waiting = [];
-  };
-  return {
-    add(path: string): void {
-      waiting.push(path);
-      if (waiting.length >= datedAtOnce) settle();
-    },
-    count: () => dated.length + waiting.length,
-    all(): Match[] {
-      settle();
-      return dated;
-    },
-  };
-}
-
-function newestFirst(matches: Match[]): string[] {
-  return matches.sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1)).map(({ path }) => path);
+function newestFirst(a: Match, b: Match): number {
+  return b.time - a.time || (a.path < b.path ? -1 : 1);
 }

@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { count } from '../core/count.ts';
 import type { FileContent } from '../core/files.ts';
 import { readLarge } from '../core/read-large.ts';
-import { cutLines, type LineWindow, pastTheEnd, renderWindow } from '../core/read-window.ts';
+import { cutLines, type LineWindow, pastTheEnd, renderWhole, renderWindow } from '../core/read-window.ts';
 import { defineTool, type ToolContext } from '../core/tool.ts';
 import { imageType, looksBinary } from '../lib/image-type.ts';
 import { countLines, decodeText, sliceLines } from '../lib/lines.ts';
 
 const maxWholeBytes = 16 * 1024 * 1024;
+/** Decoding more than this to see whether all of it is shown would cost more than it saves. */
+const maxQuickBytes = 64 * 1024;
 const maxImageBytes = 5 * 1024 * 1024;
 
 export const read = defineTool({
@@ -53,7 +55,13 @@ function show(content: FileContent, window: LineWindow) {
   const mimeType = imageType(content.bytes);
   if (mimeType && content.size <= maxImageBytes) return showImage(content, mimeType);
   if (mimeType || looksBinary(content.bytes)) return showBinary(content, mimeType);
-  return showText(content, window);
+  return showWhole(content, window) ?? showText(content, window);
+}
+
+function showWhole({ path, size, bytes }: FileContent, window: LineWindow) {
+  if (bytes.length > maxQuickBytes) return undefined;
+  const { text: content, lossy } = decodeText(bytes);
+  return lossy ? undefined : renderWhole({ path, size, content }, window);
 }
 
 function showText({ path, size, bytes }: FileContent, window: LineWindow) {

@@ -11,7 +11,6 @@ const awkwardNames = [
   '..hidden',
   '...',
   '.. ',
-  '.git',
   'two words',
   ' lead',
   'trail ',

@@ -1,3 +1,4 @@
+export { doctor } from './doctor.ts';
 export { mcp } from './mcp.ts';
 export { serve } from './serve.ts';
 export { tool } from './tool.ts';

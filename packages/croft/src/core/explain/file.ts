@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
+import { findControlPath, gitNames } from '../control-files.ts';
 import type { Denial } from '../sandbox.ts';
-import { findControlPath, gitNames } from './control-files.ts';
 import type { ExplainLine, Fence, Line } from './line.ts';
 import { pathsIn } from './mentioned-paths.ts';
 

@@ -1,32 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  closeSync,
-  constants,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readlinkSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { homedir } from 'node:os';
+import { mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { shellIn } from '../../../test/contracts/sandbox.ts';
 import { makeDirectory } from '../../../test/harness.ts';
-import type { Sandbox } from '../../core/sandbox.ts';
-import { createBubblewrap } from './provider.ts';
-
-const gigabyte = 1024 ** 3;
-const limits = {
-  memoryBytes: gigabyte,
-  processes: 256,
-  cpus: 2,
-  fileBytes: gigabyte,
-  openFiles: 1024,
-  diskBytes: gigabyte,
-};
-const provider = createBubblewrap({ path: process.env.PATH ?? '', home: homedir() });
+import { openSandbox } from '../../../test/open-sandbox.ts';
 
 interface Tree {
   readonly files?: Readonly<Record<string, string>>;
@@ -43,15 +21,6 @@ function makeTree({ files = {}, links }: Tree): string {
   for (const [name, content] of Object.entries(files)) put(name, (path) => writeFileSync(path, content));
   for (const [name, target] of Object.entries(links)) put(name, (path) => symlinkSync(target, path));
   return ground.at('.');
-}
-
-async function open(root: string): Promise<Sandbox> {
-  const directory = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY);
-  onTestFinished(() => closeSync(directory));
-  const network = { mode: 'deny-all' } as const;
-  const sandbox = await provider.open({ directory, workspacePath: '/workspace', limits, network, readable: [] });
-  onTestFinished(() => sandbox.close());
-  return sandbox;
 }
 
 const attacksOn = (name: string) => [
@@ -71,7 +40,7 @@ describe('control files that are links', () => {
     ['to nothing', { files: {}, links: { '.mcp.json': 'nowhere' } }],
   ])('%s stay where they are, and lead where they led', async (_, tree: Tree) => {
     const root = makeTree(tree);
-    const sandbox = await open(root);
+    const sandbox = await openSandbox(root);
     for (const link of Object.keys(tree.links))
       for (const attack of attacksOn(link)) expect((await shellIn(sandbox, attack)).code, attack).not.toBe(0);
     for (const file of Object.keys(tree.files ?? {}))
@@ -84,20 +53,20 @@ describe('control files that are links', () => {
   });
 
   test('a file behind a link can be read by its name', async () => {
-    const sandbox = await open(
+    const sandbox = await openSandbox(
       makeTree({ files: { 'conf/mcp.json': '{"a":1}' }, links: { '.mcp.json': 'conf/mcp.json' } }),
     );
     expect((await shellIn(sandbox, 'cat .mcp.json')).stdout).toBe('{"a":1}');
   });
 
   test('other links are nobody’s business', async () => {
-    const sandbox = await open(makeTree({ files: { 'a/f': 'x' }, links: { plain: 'a', 'a/.hidden': 'f' } }));
+    const sandbox = await openSandbox(makeTree({ files: { 'a/f': 'x' }, links: { plain: 'a', 'a/.hidden': 'f' } }));
     expect(await shellIn(sandbox, 'cat plain/f && rm plain a/.hidden')).toMatchObject({ code: 0, stdout: 'x' });
   });
 
   test('a link out of the workspace is held, and loops end', async () => {
     const links = { '.mcp.json': '../../etc/passwd', '.envrc': '.envrc', '.bashrc': 'a', a: '.bashrc' };
-    const sandbox = await open(makeTree({ links }));
+    const sandbox = await openSandbox(makeTree({ links }));
     for (const link of ['.mcp.json', '.envrc', '.bashrc'])
       expect((await shellIn(sandbox, `rm -f ${link}`)).code).not.toBe(0);
   });
@@ -106,7 +75,7 @@ describe('control files that are links', () => {
     ['a repository', { files: { 'real/HEAD': 'ref: x\n', 'real/objects/x': '' }, links: { '.git': 'real' } }, '.git'],
     ['one on the way', { files: { 'e/mcp.json': '{}' }, links: { d: 'e', '.mcp.json': 'd/mcp.json' } }, 'd'],
   ])('a directory that programs need cannot be held behind a link: %s', async (_, tree, name) => {
-    await expect(open(makeTree(tree))).rejects.toMatchObject({
+    await expect(openSandbox(makeTree(tree))).rejects.toMatchObject({
       code: 'E_SANDBOX_UNAVAILABLE',
       message: expect.stringContaining(`${name} is a link to a directory and cannot be held in place`),
     });
@@ -118,10 +87,35 @@ describe('hooks that lie elsewhere', () => {
     const root = makeTree({ files: { 'githooks/pre-commit': '#!/bin/sh\n' }, links: {} });
     execFileSync('git', ['init', '-q', root]);
     writeFileSync(join(root, '.git/config'), `[core]\n\tbare = false\n\tHooksPath = ${value}\n`);
-    const sandbox = await open(root);
+    const sandbox = await openSandbox(root);
     for (const attack of ['echo evil > githooks/pre-commit', 'echo evil > githooks/post-commit', 'mv githooks gone'])
       expect((await shellIn(sandbox, attack)).code, attack).not.toBe(0);
     expect(readFileSync(join(root, 'githooks/pre-commit'), 'utf8')).toBe('#!/bin/sh\n');
+  });
+
+  test.each([
+    ['[include]\n\tpath = ../shared/one', 'shared/one'],
+    ['[include] path = ../shared/one', 'shared/one'],
+    ['[includeIf "gitdir:/"]\n\tpath = ../shared/one # why', 'shared/one'],
+    ['[include]\n\tpath = /workspace/shared/one', 'shared/one'],
+    ['[include]\n\tpath = ../shared/two', 'shared/one'],
+  ])('settings that the settings include are held: %s', async (text, name) => {
+    const files = { 'shared/one': '[user]\n\tname = x\n', 'shared/two': '[include]\n\tpath = one\n' };
+    const root = makeTree({ files, links: {} });
+    execFileSync('git', ['init', '-q', root]);
+    writeFileSync(join(root, '.git/config'), `[core]\n\tbare = false\n${text}\n`);
+    const sandbox = await openSandbox(root);
+    await shellIn(sandbox, `echo evil >> ${name}; mv shared gone; rm -rf shared`);
+    expect(readFileSync(join(root, name), 'utf8')).toBe('[user]\n\tname = x\n');
+  });
+
+  test('settings of one worktree cannot come where none were', async () => {
+    const root = makeTree({ links: {} });
+    execFileSync('git', ['init', '-q', root]);
+    execFileSync('git', ['-C', root, 'config', 'extensions.worktreeConfig', 'true']);
+    const sandbox = await openSandbox(root);
+    await shellIn(sandbox, 'printf "[croft]\\nevil = yes\\n" > .git/config.worktree');
+    expect(spawnSync('git', ['-C', root, 'config', '--get', 'croft.evil']).stdout.toString()).toBe('');
   });
 
   test('hooks behind a link are held, and git still works', async () => {
@@ -129,7 +123,7 @@ describe('hooks that lie elsewhere', () => {
     execFileSync('git', ['init', '-q', root]);
     execFileSync('rm', ['-r', join(root, '.git/hooks')]);
     symlinkSync('../shared', join(root, '.git/hooks'));
-    const sandbox = await open(root);
+    const sandbox = await openSandbox(root);
     expect(await shellIn(sandbox, 'git add shared && git commit -qm one')).toMatchObject({ code: 0 });
     await shellIn(
       sandbox,

@@ -53,6 +53,11 @@ export function overMemory({ memoryBytes }: SandboxLimits): Denial {
   };
 }
 
+/** For when nothing was left that could have been told. */
+export function outOfMemory({ memoryBytes }: SandboxLimits): string {
+  return `it used more than its ${Math.round(memoryBytes / 1024 / 1024)} MB of memory, of which files in /tmp are a part`;
+}
+
 export function overProcesses({ processes }: SandboxLimits): Denial {
   return {
     layer: 'limit',

@@ -1,22 +1,12 @@
-import { closeSync, constants, openSync, readdirSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { shellIn } from '../../../test/contracts/sandbox.ts';
 import { makeDirectory } from '../../../test/harness.ts';
+import { openSandbox, operator } from '../../../test/open-sandbox.ts';
 import { createInitFinder } from '../../init/binary.ts';
 import { findGroups } from '../../lib/cgroup.ts';
 import { toFence } from './fence.ts';
 import { createBubblewrap } from './provider.ts';
-
-const gigabyte = 1024 ** 3;
-const limits = {
-  memoryBytes: gigabyte,
-  processes: 256,
-  cpus: 2,
-  fileBytes: gigabyte,
-  openFiles: 1024,
-  diskBytes: gigabyte,
-};
 
 /** As if a mount were not what it should be: something of this machine is inside and may be written. */
 async function openWithHole() {
@@ -26,16 +16,11 @@ async function openWithHole() {
     groups: findGroups(),
     toFence: (options: Parameters<typeof toFence>[0]) => ['--bind', outside.at('.'), '/hole', ...toFence(options)],
   };
-  const provider = createBubblewrap({ path: process.env.PATH ?? '', home: homedir() }, parts);
-  const directory = openSync(ground.at('.'), constants.O_RDONLY | constants.O_DIRECTORY);
-  const network = { mode: 'deny-all' } as const;
-  const sandbox = await provider.open({ directory, workspacePath: '/workspace', limits, network, readable: [] });
-  onTestFinished(async () => {
-    await sandbox.close();
-    closeSync(directory);
+  onTestFinished(() => {
     ground[Symbol.dispose]();
     outside[Symbol.dispose]();
   });
+  const sandbox = await openSandbox(ground.path, { provider: createBubblewrap(operator, parts) });
   return { sandbox, outside };
 }
 

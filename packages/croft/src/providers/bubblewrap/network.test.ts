@@ -1,24 +1,13 @@
-import { closeSync, constants, openSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { homedir, tmpdir } from 'node:os';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { shellIn } from '../../../test/contracts/sandbox.ts';
 import { makeDirectory } from '../../../test/harness.ts';
+import { openSandbox } from '../../../test/open-sandbox.ts';
 import { startWeb } from '../../../test/proxy-harness.ts';
 import type { NetworkPolicy } from '../../core/network-policy.ts';
 import type { Sandbox } from '../../core/sandbox.ts';
-import { createBubblewrap } from './provider.ts';
 
-const gigabyte = 1024 ** 3;
-const limits = {
-  memoryBytes: gigabyte,
-  processes: 256,
-  cpus: 2,
-  fileBytes: gigabyte,
-  openFiles: 1024,
-  diskBytes: gigabyte,
-};
-const provider = createBubblewrap({ path: process.env.PATH ?? '', home: homedir() });
 let web: Awaited<ReturnType<typeof startWeb>>;
 
 beforeAll(async () => {
@@ -29,16 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => web[Symbol.asyncDispose]());
 
-async function open(network: NetworkPolicy): Promise<Sandbox> {
+function open(network: NetworkPolicy): Promise<Sandbox> {
   const ground = makeDirectory();
-  const directory = openSync(ground.at('.'), constants.O_RDONLY | constants.O_DIRECTORY);
-  const sandbox = await provider.open({ directory, workspacePath: '/workspace', limits, network, readable: [] });
-  onTestFinished(async () => {
-    await sandbox.close();
-    closeSync(directory);
-    ground[Symbol.dispose]();
-  });
-  return sandbox;
+  onTestFinished(() => ground[Symbol.dispose]());
+  return openSandbox(ground.path, { network });
 }
 
 const openRestricted = () => open({ mode: 'restricted', domains: [], cidrs: [`127.0.0.1/32:${web.port}`] });
@@ -92,9 +75,12 @@ test('a relay that somebody ends is there again for the next who asks', async ()
 });
 
 test('nothing of the proxy is left on this machine, not even while it is used', async () => {
-  const sandbox = await openRestricted();
+  using own = makeDirectory();
+  // Others on this machine open sandboxes too.
+  vi.stubEnv('TMPDIR', own.path);
+  const sandbox = await openRestricted().finally(() => vi.unstubAllEnvs());
   expect((await curl(sandbox, `http://127.0.0.1:${web.port}/`)).code).toBe(0);
-  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('croft-proxy-'))).toEqual([]);
+  expect(readdirSync(own.path).filter((name) => !name.startsWith('croft-test-'))).toEqual([]);
 });
 
 test('an empty list is nothing', async () => {

@@ -1,17 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { Duplex, Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
-import type { Provider, Sandbox, SandboxLimits, SandboxSpec } from '../../core/sandbox.ts';
+import type { Provider, Sandbox, SandboxSpec } from '../../core/sandbox.ts';
 import { createInitFinder } from '../../init/binary.ts';
 import { connectInit } from '../../init/client.ts';
 import { findGroups, type Group } from '../../lib/cgroup.ts';
 import { findProgram } from '../../lib/find-program.ts';
 import { type ChildProcess, killGroup, spawnProgram } from '../../lib/spawn.ts';
 import { canReach, type Owner, ownerOf } from '../../lib/workspace-owner.ts';
-import { createDenials, createGroupReader, type Denials, refusedCall } from './denials.ts';
+import { createDenials, createGroupReader, type Denials, outOfMemory, refusedCall } from './denials.ts';
 import { openEgress } from './egress.ts';
-import { cachePath, home, initPath, proxyPath, toFence } from './fence.ts';
-import { findToolchains, type Toolchains } from './toolchains.ts';
+import { toEnvironment, toRlimits } from './environment.ts';
+import { createEtc } from './etc.ts';
+import { initPath, proxyPath, toFence } from './fence.ts';
+import { findToolchains, type Toolchains, withinReach } from './toolchains.ts';
+import { createWatchdogs, type Watchdog, type Watchdogs } from './watchdog.ts';
 
 export interface BubblewrapOptions {
   /** The operator's own, to find toolchains by. */
@@ -28,6 +31,7 @@ export interface BubblewrapParts {
   readonly findInit: () => string;
   readonly toFence: typeof toFence;
   readonly groups: ReturnType<typeof findGroups>;
+  readonly watchdogs?: Watchdogs;
 }
 
 const wholeParts = (): BubblewrapParts => ({ findInit: createInitFinder(), toFence, groups: findGroups() });
@@ -35,7 +39,8 @@ const wholeParts = (): BubblewrapParts => ({ findInit: createInitFinder(), toFen
 /** Sandboxes on this machine by Linux namespaces, each with a small init that starts commands in it. */
 export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions, parts = wholeParts()): Provider {
   const allToolchains = findToolchains(path, operatorHome);
-  const { groups } = parts;
+  const { groups, watchdogs = createWatchdogs() } = parts;
+  const findEtc = createEtc();
   return {
     name: 'bubblewrap',
     async open(spec) {
@@ -44,12 +49,13 @@ export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions
       const owner = ownerOf(spec.directory);
       const toolchains = withinReach(allToolchains, owner);
       mustReach(spec.readable, owner);
-      const fence = (proxySocket?: string) => parts.toFence({ spec, toolchains, init: parts.findInit(), proxySocket });
+      const fence = (proxySocket?: string) =>
+        parts.toFence({ spec, toolchains, init: parts.findInit(), proxySocket, etc: findEtc() });
       const group = 'create' in groups ? groups.create(`sandbox-${randomUUID()}`, spec.limits) : undefined;
       const resources = new AsyncDisposableStack();
       resources.defer(() => group?.remove());
       try {
-        return await openSandbox({ program, fence, spec, owner, toolchains, group, resources });
+        return await openSandbox({ program, fence, spec, owner, toolchains, group, watchdogs, resources });
       } catch (thrown) {
         await resources.disposeAsync();
         throw thrown;
@@ -65,12 +71,13 @@ interface OpenOptions {
   readonly owner: Owner | undefined;
   readonly toolchains: Toolchains;
   readonly group: Group | undefined;
+  readonly watchdogs: Watchdogs;
   /** What goes with the sandbox. */
   readonly resources: AsyncDisposableStack;
 }
 
 async function openSandbox(options: OpenOptions): Promise<Sandbox> {
-  const { program, fence, spec, owner, toolchains, group, resources } = options;
+  const { program, fence, spec, owner, toolchains, group, watchdogs, resources } = options;
   const denials = createDenials();
   const egress = await openEgress({ policy: spec.network, owner, onDenied: denials.add });
   if (egress) resources.use(egress);
@@ -80,19 +87,36 @@ async function openSandbox(options: OpenOptions): Promise<Sandbox> {
     [program, '--info-fd', '4', '--block-fd', '5', ...fence(egress?.socketPath), '--', ...inside],
     { env: {}, stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', spec.directory], owner },
   );
+  // At a limit of handles or processes there is no child. It says so later, by `error`, and may have no streams.
+  const failure = new Promise<Error>((resolve) => child.once('error', resolve));
+  if (child.pid === undefined) throw unavailable('bubblewrap cannot be started', await failure);
   const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const words = collectWords(child.stderr as Readable);
   try {
-    await enterGroup(child, group);
+    const pid = await enterGroup(child, group);
+    const watchdog = watchdogs.start({
+      pid,
+      limits: spec.limits,
+      directories: [
+        `/proc/self/fd/${spec.directory}`,
+        ...(spec.cacheDirectory === undefined ? [] : [spec.cacheDirectory]),
+      ],
+      hasGroup: group !== undefined,
+      endSandbox: () => killGroup(child),
+    });
+    resources.defer(() => watchdog.stop());
     const init = await connectInit({
       socket: child.stdio[3] as Duplex,
       workspacePath: spec.workspacePath,
       environment: { ...toEnvironment(toolchains, spec), ...egress?.environment },
       limits: toRlimits(spec.limits, group !== undefined),
       onRefused: (call) => denials.add(refusedCall(call)),
+      explainEnd: () => (group && group.usage().memoryKills > 0 ? outOfMemory(spec.limits) : undefined),
     });
     await egress?.forgetName();
-    return toSandbox({ spec, init, child, gone, group, denials, resources });
+    // It has said all it has to say, and would hold a handle for as long as the sandbox is open.
+    child.stderr?.destroy();
+    return toSandbox({ spec, init, child, gone, group, watchdog, denials, resources });
   } catch (cause) {
     killGroup(child);
     await gone;
@@ -102,19 +126,6 @@ async function openSandbox(options: OpenOptions): Promise<Sandbox> {
   }
 }
 
-/** The toolchains of an operator who is root are often out of reach for the owner of a workspace. */
-function withinReach({ directories, path, environment }: Toolchains, owner: Owner | undefined): Toolchains {
-  if (!owner) return { directories, path, environment };
-  const hidden = directories.filter((directory) => !canReach(directory, owner));
-  const isHidden = (place: string) =>
-    hidden.some((directory) => place === directory || place.startsWith(`${directory}/`));
-  return {
-    directories: directories.filter((directory) => !isHidden(directory)),
-    path: path.filter((place) => !isHidden(place)),
-    environment: Object.fromEntries(Object.entries(environment).filter(([, place]) => !isHidden(place))),
-  };
-}
-
 function mustReach(readable: readonly string[], owner: Owner | undefined): void {
   const hidden = owner && readable.find((directory) => !canReach(directory, owner));
   if (hidden !== undefined)
@@ -122,7 +133,7 @@ function mustReach(readable: readonly string[], owner: Owner | undefined): void 
 }
 
 /** Puts the sandbox under its limits before the first instruction in it runs. */
-async function enterGroup(child: ChildProcess, group: Group | undefined): Promise<void> {
+async function enterGroup(child: ChildProcess, group: Group | undefined): Promise<number> {
   const [told, gate] = (child.stdio as readonly unknown[]).slice(4) as [Readable, Duplex];
   gate.on('error', () => {});
   let text = '';
@@ -134,18 +145,20 @@ async function enterGroup(child: ChildProcess, group: Group | undefined): Promis
   clearTimeout(timer);
   const pid = Number(/"child-pid": *(\d+)/.exec(text)?.[1]);
   if (!Number.isInteger(pid)) throw new Error('bubblewrap ended before it began');
-  group?.add(pid);
+  await group?.add(pid);
   gate.end('.');
+  return pid;
 }
 
 interface SandboxParts extends Pick<OpenOptions, 'spec' | 'group' | 'resources'> {
   readonly init: Awaited<ReturnType<typeof connectInit>>;
   readonly child: ChildProcess;
   readonly gone: Promise<void>;
+  readonly watchdog: Watchdog;
   readonly denials: Denials;
 }
 
-function toSandbox({ spec, init, child, gone, group, denials, resources }: SandboxParts): Sandbox {
+function toSandbox({ spec, init, child, gone, group, watchdog, denials, resources }: SandboxParts): Sandbox {
   const closed = gone.then(() => resources.disposeAsync());
   const readGroup = group ? createGroupReader(group, spec.limits) : () => [];
   return {
@@ -153,8 +166,8 @@ function toSandbox({ spec, init, child, gone, group, denials, resources }: Sandb
     workspacePath: spec.workspacePath,
     network: spec.network.mode,
     limits: spec.limits,
-    start: init.start,
-    takeDenials: () => [...readGroup(), ...denials.take()],
+    start: (command) => watchdog.watch(init.start(command)),
+    takeDenials: () => [...readGroup(), ...watchdog.takeDenials(), ...denials.take()],
     async close() {
       init.close();
       const timer = setTimeout(() => killGroup(child), goneWithinMs);
@@ -165,33 +178,6 @@ function toSandbox({ spec, init, child, gone, group, denials, resources }: Sandb
     closed,
   };
 }
-
-/** In the order the init knows them. Without a group, memory and processes are limited for each process or user alone. */
-function toRlimits(limits: SandboxLimits, hasGroup: boolean): (number | undefined)[] {
-  const { fileBytes, openFiles, processes, memoryBytes } = limits;
-  return [undefined, fileBytes, openFiles, ...(hasGroup ? [] : [processes, memoryBytes])];
-}
-
-function toEnvironment({ path, environment }: Toolchains, { cacheDirectory }: SandboxSpec): Record<string, string> {
-  return {
-    ...environment,
-    ...(cacheDirectory === undefined ? {} : cacheEnvironment),
-    PATH: path.join(':'),
-    HOME: home,
-    USER: 'croft',
-    LANG: 'C.UTF-8',
-    TMPDIR: '/tmp',
-    TERM: 'dumb',
-  };
-}
-
-/** For those that do not look in `~/.cache` by themselves. */
-const cacheEnvironment = {
-  npm_config_cache: `${cachePath}/npm`,
-  CARGO_HOME: `${cachePath}/cargo`,
-  GOMODCACHE: `${cachePath}/go-mod`,
-  GRADLE_USER_HOME: `${cachePath}/gradle`,
-};
 
 /** The first of what it said, for whoever asks why. */
 function collectWords(stderr: Readable): () => string {

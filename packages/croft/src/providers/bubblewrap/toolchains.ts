@@ -1,5 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { canReach, type Owner } from '../../lib/workspace-owner.ts';
 
 export interface Toolchains {
   /** Directories to show, read-only, at their own paths. */
@@ -84,4 +85,17 @@ function look(path: string): Stats | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The toolchains of an operator who is root are often out of reach for the owner of a workspace. */
+export function withinReach({ directories, path, environment }: Toolchains, owner: Owner | undefined): Toolchains {
+  if (!owner) return { directories, path, environment };
+  const hidden = directories.filter((directory) => !canReach(directory, owner));
+  const isHidden = (place: string) =>
+    hidden.some((directory) => place === directory || place.startsWith(`${directory}/`));
+  return {
+    directories: directories.filter((directory) => !isHidden(directory)),
+    path: path.filter((place) => !isHidden(place)),
+    environment: Object.fromEntries(Object.entries(environment).filter(([, place]) => !isHidden(place))),
+  };
 }

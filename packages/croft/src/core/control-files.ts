@@ -1,6 +1,18 @@
 /** In any directory. The same names as in `native/control-files.c`, which holds them in place. */
 export const controlNames: ReadonlySet<string> = new Set([
-  ...['.mcp.json', '.vscode', '.idea', '.zed', '.cursor', '.cursorrules', '.windsurf', '.claude', '.codex', '.gemini'],
+  ...[
+    '.mcp.json',
+    '.vscode',
+    '.idea',
+    '.zed',
+    '.cursor',
+    '.cursorrules',
+    '.windsurf',
+    '.claude',
+    '.agents',
+    '.codex',
+    '.gemini',
+  ],
   ...['.continue', '.aider.conf.yml', '.devcontainer', '.husky', '.envrc', '.bashrc', '.bash_profile', '.bash_login'],
   ...['.bash_logout', '.profile', '.zshrc', '.zshenv', '.zprofile', '.zlogin', '.inputrc', '.gitconfig', '.gitmodules'],
   ...['.ripgreprc', '.vimrc', '.exrc', '.nvimrc', '.emacs', '.dir-locals.el', '.gdbinit', '.lldbinit'],
@@ -18,7 +30,10 @@ const bulkNames: ReadonlySet<string> = new Set(['objects', 'refs', 'logs', 'lfs'
  */
 export function findControlPath(path: string): string | undefined {
   const names = path.split('/');
-  const at = names.findIndex((name) => name === '.git' || controlNames.has(name));
+  const fetched = names.indexOf('node_modules');
+  // Packages come with their authors' settings, which nobody obeys there.
+  const isFetched = (index: number) => fetched >= 0 && index > fetched;
+  const at = names.findIndex((name, index) => name === '.git' || (controlNames.has(name) && !isFetched(index)));
   if (at < 0) return undefined;
   const length = names[at] === '.git' ? controlLength(names, at + 1) : at + 1;
   return length === undefined ? undefined : names.slice(0, length).join('/');

@@ -1,0 +1,95 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeDirectory } from '../../test/harness.ts';
+import { createDiskFiles } from './files.ts';
+import { openRoot } from './handles.ts';
+
+const repository = { HEAD: 'ref: x\n', 'objects/x': '', config: '[core]\n', 'hooks/pre-commit': '#!/bin/sh\n' };
+const below = (at: string) =>
+  Object.fromEntries(Object.entries(repository).map(([name, text]) => [`${at}/${name}`, text]));
+const tree = {
+  ...below('.git'),
+  ...below('deep/er/.git'),
+  ...below('bare'),
+  '.mcp.json': '{}',
+  'a/.vscode/settings.json': '{}',
+  'linked/.git': 'gitdir: ../.git/worktrees/linked\n',
+  'node_modules/x/.vscode/settings.json': '{}',
+  'src/config': 'free',
+};
+const signal = new AbortController().signal;
+const refused = { code: 'E_CONTROL_FILE' };
+
+function open() {
+  const directory = makeDirectory();
+  onTestFinished(() => directory[Symbol.dispose]());
+  for (const [name, text] of Object.entries(tree)) {
+    mkdirSync(dirname(directory.at(name)), { recursive: true });
+    writeFileSync(directory.at(name), text);
+  }
+  return {
+    root: directory.path,
+    files: createDiskFiles({ handle: openRoot(directory.path), names: [directory.path] }),
+  };
+}
+
+test.each([
+  ...[
+    '.git/config',
+    '.git/hooks/pre-commit',
+    '.git/hooks/new',
+    '.git/config.worktree',
+    'deep/er/.git/hooks/pre-commit',
+  ],
+  ...[
+    'bare/hooks/pre-commit',
+    'bare/config',
+    '.mcp.json',
+    'a/.vscode/settings.json',
+    'a/.vscode/new.json',
+    'linked/.git',
+  ],
+])('%s cannot be written, removed or moved', async (name) => {
+  const { root, files } = open();
+  const before = existsSync(join(root, name)) ? readFileSync(join(root, name), 'utf8') : undefined;
+  await expect(files.write(name, Buffer.from('evil'))).rejects.toMatchObject(refused);
+  writeFileSync(join(root, 'mine'), 'evil');
+  if (before !== undefined) {
+    await expect(files.remove(name, { recursive: false, signal })).rejects.toMatchObject(refused);
+    await expect(files.rename(name, 'gone')).rejects.toMatchObject(refused);
+  } else await expect(files.rename('mine', name)).rejects.toMatchObject(refused);
+  expect(existsSync(join(root, name)) ? readFileSync(join(root, name), 'utf8') : undefined).toBe(before);
+});
+
+test.each(['.git', 'deep', 'deep/er', 'a', 'linked', '.git/hooks'])(
+  '%s cannot be taken away with what is in it',
+  async (name) => {
+    const { root, files } = open();
+    await expect(files.remove(name, { recursive: true, signal })).rejects.toMatchObject(refused);
+    await expect(files.rename(name, 'gone')).rejects.toMatchObject(refused);
+    for (const [file, text] of Object.entries(tree)) expect(readFileSync(join(root, file), 'utf8')).toBe(text);
+  },
+);
+
+test('nor by a link to it', async () => {
+  const { root, files } = open();
+  symlinkSync('.git/hooks', join(root, 'plain'));
+  symlinkSync('.mcp.json', join(root, 'settings'));
+  await expect(files.write('plain/pre-commit', Buffer.from('evil'))).rejects.toMatchObject(refused);
+  await expect(files.write('settings', Buffer.from('evil'))).rejects.toMatchObject(refused);
+  await expect(files.remove('plain/pre-commit', { recursive: false, signal })).rejects.toMatchObject(refused);
+  await expect(files.rename('plain/pre-commit', 'gone')).rejects.toMatchObject(refused);
+  await files.remove('plain', { recursive: false, signal });
+  expect(readFileSync(join(root, '.git/hooks/pre-commit'), 'utf8')).toBe('#!/bin/sh\n');
+});
+
+test('what is not there yet can be made, and what packages bring along can come and go', async () => {
+  const { root, files } = open();
+  await files.write('src/config', Buffer.from('changed'));
+  await files.write('b/.vscode/settings.json', Buffer.from('{}'));
+  await files.write('node_modules/x/.vscode/settings.json', Buffer.from('{"a":1}'));
+  await files.remove('node_modules', { recursive: true, signal });
+  await files.rename('src', 'moved');
+  expect(existsSync(join(root, 'b/.vscode/settings.json'))).toBe(true);
+});

@@ -1,0 +1,307 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { Check } from './check.ts';
+import { examine, isReady } from './examine.ts';
+import { type Host, nobody, type Ran } from './host.ts';
+
+interface Given {
+  readonly files?: Readonly<Record<string, string>>;
+  readonly paths?: readonly string[];
+  /** Programs that are not there. */
+  readonly lacks?: readonly string[];
+  readonly uid?: number;
+  /** What bubblewrap says when it is to make a sandbox. Nothing: it can. */
+  readonly refuses?: (uid: number) => string;
+  readonly help?: string;
+  readonly groups?: Awaited<ReturnType<Host['tryGroups']>>;
+  readonly init?: string;
+  readonly inside?: Host['runInside'];
+}
+
+const files = {
+  '/etc/os-release': 'PRETTY_NAME="Ubuntu 24.04.2 LTS"\nID=ubuntu\nID_LIKE=debian\n',
+  '/proc/sys/kernel/osrelease': '6.8.0-60-generic\n',
+  '/proc/sys/kernel/seccomp/actions_avail': 'kill_process kill_thread trap errno user_notif trace log allow\n',
+  '/sys/kernel/security/lsm': 'lockdown,capability,landlock,yama,apparmor\n',
+  '/proc/self/cgroup': '0::/user.slice/user-1000.slice/session-2.scope\n',
+  '/proc/sys/user/max_user_namespaces': '63000\n',
+};
+const allFlags = '--bind-fd --ro-bind-fd --disable-userns --as-pid-1 --info-fd --size';
+const status =
+  'CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n';
+const goodInside = `${status}Interface: lo\nProgram: bash\nProgram: node\n`;
+const goodNetwork = 'Interface: lo\nProxy: HTTP/1.1 403 Forbidden\n';
+const restricted = { '/proc/sys/kernel/apparmor_restrict_unprivileged_userns': '1\n' };
+const noUserMap = () => 'bwrap: setting up uid map: Permission denied\n';
+const noNamespaces = () => 'bwrap: No permissions to create new namespace, likely because the kernel does not allow\n';
+
+/** A machine that has everything, but for what is given. */
+function makeHost(given: Given = {}): Host {
+  const texts: Readonly<Record<string, string | undefined>> = { ...files, ...given.files };
+  const user = { uid: given.uid ?? 1000, gid: given.uid ?? 1000 };
+  const run = (argv: readonly string[], uid: number): Ran => {
+    const words = argv.includes('--unshare-all') ? (given.refuses?.(uid) ?? '') : '';
+    const stdout = argv.includes('--help') ? (given.help ?? allFlags) : 'program 1.2.3\n';
+    return { code: words === '' ? 0 : 1, stdout, stderr: words };
+  };
+  return {
+    read: (path) => texts[path],
+    exists: (path) => given.paths?.includes(path) ?? false,
+    findProgram: (name) => (given.lacks?.includes(name) ? undefined : `/usr/bin/${name}`),
+    run: async (argv, as = user) => run(argv, as.uid),
+    user,
+    tryGroups: async () => given.groups ?? { version: 2 },
+    findInitProblem: () => given.init,
+    runInside: given.inside ?? (async (_, network) => ({ output: network === 'deny-all' ? goodInside : goodNetwork })),
+  };
+}
+
+async function look(given: Given) {
+  const examination = await examine(makeHost(given));
+  const row = (name: string) => examination.checks.find((check) => check.name === name) as Check;
+  return { ...examination, row, isReady: isReady(examination) };
+}
+
+test('a host that has everything holds in every row', async () => {
+  const { checks, isReady, host } = await look({});
+  expect(checks.filter(({ state }) => state !== 'holds')).toEqual([]);
+  expect(isReady).toBe(true);
+  expect(host).toEqual({ system: 'Ubuntu 24.04.2 LTS', kernel: '6.8.0-60-generic', container: null, uid: 1000 });
+});
+
+describe('bubblewrap', () => {
+  test.each([
+    ['ID=debian', 1000, 'sudo apt-get install -y bubblewrap'],
+    ['ID=debian', 0, 'apt-get install -y bubblewrap'],
+    ['ID=linuxmint\nID_LIKE="ubuntu debian"', 1000, 'sudo apt-get install -y bubblewrap'],
+    ['ID="rocky"\nID_LIKE="rhel centos fedora"', 1000, 'sudo dnf install -y bubblewrap'],
+    ['ID=arch', 1000, 'sudo pacman -S --needed bubblewrap'],
+    ['ID=alpine', 1000, 'sudo apk add bubblewrap'],
+    ['ID=mine', 1000, undefined],
+  ])('that is not installed on %s is installed by %i with its package manager', async (release, uid, command) => {
+    const { row, isReady } = await look({ files: { '/etc/os-release': release }, uid, lacks: ['bwrap'] });
+    expect(isReady).toBe(false);
+    expect(row('bubblewrap')).toMatchObject({ state: 'missing', found: expect.stringContaining('not installed') });
+    expect(row('bubblewrap').fix?.run).toBe(command);
+    expect(row('sandbox')).toEqual({
+      name: 'sandbox',
+      state: 'missing',
+      found: 'cannot be opened; see bubblewrap, namespaces',
+    });
+  });
+
+  test('that cannot mount by a handle is too old', async () => {
+    const { row, isReady } = await look({ help: allFlags.replace('--bind-fd ', '').replace('--ro-bind-fd', '') });
+    expect(isReady).toBe(false);
+    expect(row('bubblewrap')).toMatchObject({ state: 'missing', fix: { run: 'sudo apt-get install -y bubblewrap' } });
+    expect(row('bubblewrap').found).toContain('it has no --bind-fd, --ro-bind-fd');
+  });
+});
+
+describe('namespaces', () => {
+  test.each([noUserMap(), 'bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted\n'])(
+    'that AppArmor restricts ask for a profile of bubblewrap alone: %s',
+    async (words) => {
+      const { row, isReady } = await look({ files: restricted, refuses: () => words });
+      expect(isReady).toBe(false);
+      expect(row('namespaces')).toMatchObject({ state: 'missing', found: expect.stringContaining('AppArmor') });
+      const { run = '' } = row('namespaces').fix ?? {};
+      expect(run).toMatch(/profile bwrap \/usr\/bin\/bwrap flags=\(unconfined\).*userns,.*apparmor_parser -r/s);
+      expect(run).not.toContain('apparmor_restrict_unprivileged_userns=0');
+    },
+  );
+
+  test('that only root may make are said to a server that runs as root', async () => {
+    const refuses = (uid: number) => (uid === nobody.uid ? noUserMap() : '');
+    const { row, isReady } = await look({ files: restricted, uid: 0, refuses });
+    expect(row('namespaces')).toMatchObject({ state: 'weaker', found: expect.stringContaining('root owns') });
+    expect(row('namespaces').fix?.run).toContain('apparmor_parser');
+    expect(isReady).toBe(true);
+  });
+
+  test.each([
+    ['/proc/sys/user/max_user_namespaces', 'user.max_user_namespaces=15000'],
+    ['/proc/sys/kernel/unprivileged_userns_clone', 'kernel.unprivileged_userns_clone=1'],
+  ])('that %s turns off are turned on by it', async (path, setting) => {
+    const { row } = await look({ files: { ...restricted, [path]: '0\n' }, refuses: noNamespaces });
+    expect(row('namespaces').fix?.run).toContain(setting);
+  });
+
+  test.each([
+    ['bwrap: --size is not permitted in setuid mode\n', /chmod u-s/],
+    ['bwrap: Creating new namespace failed: nesting depth or max_*_namespaces exceeded (ENOSPC)\n', /max_user_name/],
+  ])('that bubblewrap cannot make, as it says: %s', async (words, command) => {
+    const { row } = await look({ refuses: () => words });
+    expect(row('namespaces').fix?.run).toMatch(command);
+  });
+
+  test('that fail for a reason nobody knows give its words, and the command to see more', async () => {
+    const { row } = await look({ refuses: () => 'bwrap: something new\nand more\n' });
+    expect(row('namespaces').found).toBe('bubblewrap cannot make a sandbox: bwrap: something new');
+    expect(row('namespaces').fix?.run).toMatch(/^\/usr\/bin\/bwrap --unshare-all .* -- true$/);
+  });
+});
+
+describe('inside a container', () => {
+  const cases: readonly [string, Given, RegExp][] = [
+    ['Docker', { paths: ['/.dockerenv'] }, /^docker run --security-opt seccomp=unconfined .*systempaths=unconfined/],
+    ['Docker', { files: { '/proc/1/cgroup': '0::/docker/0123' } }, /^docker run --security-opt seccomp=unconfined/],
+    ['Podman', { paths: ['/run/.containerenv'] }, /^podman run --security-opt seccomp=unconfined .*unmask=ALL/],
+    ['Kubernetes', { paths: ['/var/run/secrets/kubernetes.io', '/.dockerenv'] }, /seccompProfile.*procMount: Unmasked/],
+    ['LXC', { files: { '/proc/1/cgroup': '1:name=systemd:/lxc/box' } }, /security\.nesting true/],
+  ];
+  test.each(cases)('of %s its own profiles are in the way', async (kind, given, command) => {
+    const { row, host, isReady } = await look({ ...given, refuses: noNamespaces });
+    expect(isReady).toBe(false);
+    expect(host.container).toBe(kind);
+    expect(row('host').found).toContain(`inside ${kind}`);
+    expect(row('namespaces').found).toContain(`${kind} does not allow it: bwrap: No permissions`);
+    expect(row('namespaces').fix?.run).toMatch(command);
+    expect(row('namespaces').fix?.run).not.toMatch(/--privileged|SYS_ADMIN/);
+  });
+
+  test('of gVisor nothing can be set', async () => {
+    const version = { '/proc/version': 'Linux version 4.19.0-gvisor #1 SMP' };
+    const { row, host } = await look({ files: version, refuses: noNamespaces });
+    expect(host.container).toBe('gVisor');
+    expect(row('namespaces').fix).toEqual({ say: expect.stringContaining('beside it') });
+  });
+
+  test('whose profiles are gone, AppArmor of the host is next', async () => {
+    const docker = { files: restricted, paths: ['/.dockerenv'] };
+    expect((await look({ ...docker, refuses: noNamespaces })).row('namespaces').fix?.run).toMatch(/^docker run/);
+    expect((await look({ ...docker, refuses: noUserMap })).row('namespaces').fix?.run).toContain('apparmor_parser');
+  });
+
+  test('where sandboxes open, nothing is wrong with it', async () => {
+    const { isReady, row } = await look({ paths: ['/.dockerenv'] });
+    expect([isReady, row('host').state]).toEqual([true, 'holds']);
+  });
+});
+
+describe('the kernel', () => {
+  test.each([
+    ['6.18.44', 'holds'],
+    ['5.10.0-30-amd64', 'holds'],
+    ['5.4.0-100-generic', 'weaker'],
+    ['4.19.0', 'weaker'],
+  ])('%s %s', async (kernel, state) => {
+    expect((await look({ files: { '/proc/sys/kernel/osrelease': kernel } })).row('kernel').state).toBe(state);
+  });
+
+  test.each([
+    ['', 'missing'],
+    ['kill_thread trap trace allow', 'missing'],
+    ['kill_process errno allow', 'weaker'],
+  ])('with the seccomp actions "%s": %s', async (actions, state) => {
+    const { row } = await look({ files: { '/proc/sys/kernel/seccomp/actions_avail': actions } });
+    expect(row('seccomp')).toMatchObject({ state, fix: { say: expect.stringMatching(/kernel|Linux/) } });
+  });
+
+  const built = 'CONFIG_SECURITY_LANDLOCK=y\nCONFIG_LSM="landlock,yama"\n';
+  test.each([
+    [{ '/sys/kernel/security/lsm': 'yama,landlock' }, 'holds'],
+    [{ '/sys/kernel/security/lsm': 'yama' }, 'weaker'],
+    [{ '/proc/config.gz': built }, 'holds'],
+    [{ '/boot/config-6.8.0-60-generic': built }, 'holds'],
+    [{ '/proc/config.gz': built, '/proc/cmdline': 'quiet lsm=yama,apparmor' }, 'weaker'],
+    [{ '/proc/config.gz': '# CONFIG_SECURITY_LANDLOCK is not set\nCONFIG_LSM="landlock"\n' }, 'weaker'],
+    [{}, undefined],
+  ])('that says %j of its modules has landlock: %s', async (modules, state) => {
+    const hidden: Record<string, undefined> = { '/sys/kernel/security/lsm': undefined };
+    const { row } = await look({ files: { ...hidden, ...modules } as Record<string, string> });
+    expect(row('landlock')?.state).toBe(state);
+  });
+});
+
+describe('a sandbox', () => {
+  test('is not even tried without the init that was compiled', async () => {
+    const inside = vi.fn<Host['runInside']>();
+    const { row, isReady } = await look({ init: 'the init is not there', inside });
+    expect(row('init')).toMatchObject({ state: 'missing', fix: { run: 'npm run setup' } });
+    expect([isReady, inside.mock.calls]).toEqual([false, []]);
+  });
+
+  test('that AppArmor lets begin and not finish asks for another profile', async () => {
+    const reason = 'bubblewrap cannot make a sandbox\ncroft-init: cannot hold the control files: Permission denied\n';
+    const { row, isReady } = await look({ files: restricted, inside: async () => ({ reason }) });
+    expect(isReady).toBe(false);
+    expect(row('sandbox').fix?.run).toMatch(/bwrap-userns-restrict .*disable.*flags=\(unconfined\)/s);
+  });
+
+  test('that does not open says what the init said rather than that it did not', async () => {
+    const reason = 'bubblewrap cannot make a sandbox on this host\ncroft-init: seccomp: Invalid argument\n';
+    const { row } = await look({ inside: async () => ({ reason }) });
+    expect(row('sandbox').found).toBe('cannot be opened: croft-init: seccomp: Invalid argument');
+  });
+
+  test('that does not open for a reason of its own is not the fault of the host', async () => {
+    const { row } = await look({
+      files: restricted,
+      paths: ['/.dockerenv'],
+      inside: async () => ({ reason: 'the disk is full' }),
+    });
+    expect(row('sandbox').found).toBe('cannot be opened: the disk is full');
+    expect(row('sandbox').fix?.run).toBeUndefined();
+  });
+
+  test.each([
+    ['sandbox', status.replace('CapEff:\t0000000000000000', 'CapEff:\t0000000000200000'), 'CapEff'],
+    ['sandbox', status.replace('CapBnd:\t0000000000000000', 'CapBnd:\t000001ffffffffff'), 'CapBnd'],
+    ['sandbox', status.replace('NoNewPrivs:\t1', 'NoNewPrivs:\t0'), 'NoNewPrivs'],
+    ['sandbox', status.replace('Seccomp:\t2', 'Seccomp:\t0'), 'Seccomp'],
+    ['sandbox', '', 'CapEff, CapPrm, CapBnd, NoNewPrivs, Seccomp'],
+    ['network', `${status}Interface: lo\nInterface: eth0\n`, 'eth0'],
+  ])('whose %s says %j does not hold', async (name, output, word) => {
+    const inside: Host['runInside'] = async (_, mode) => ({ output: mode === 'deny-all' ? output : goodNetwork });
+    const { row, isReady } = await look({ inside });
+    expect(isReady).toBe(false);
+    expect(row(name)).toMatchObject({ state: 'missing', found: expect.stringContaining(word) });
+    expect(row(name).fix?.say).toContain('Start no agent here');
+  });
+
+  test.each([
+    ['Interface: lo\nProxy: HTTP/1.1 200 OK\n', '200 OK'],
+    ['Interface: lo\nProxy: \n', 'says nothing'],
+    ['Interface: lo\nInterface: eth0\nProxy: HTTP/1.1 403 Forbidden\n', 'eth0'],
+  ])('whose restricted network says %j does not hold', async (output, word) => {
+    const inside: Host['runInside'] = async (_, mode) => ({ output: mode === 'deny-all' ? goodInside : output });
+    const { row, isReady } = await look({ inside });
+    expect(isReady).toBe(false);
+    expect(row('network')).toMatchObject({ state: 'missing', found: expect.stringContaining(word) });
+  });
+
+  test('without a toolchain is weaker', async () => {
+    const { row, isReady } = await look({
+      inside: async () => ({ output: `${status}Interface: lo\nProxy: HTTP/1.1 403` }),
+    });
+    expect([row('toolchains').state, isReady]).toEqual(['weaker', true]);
+  });
+});
+
+describe('limits', () => {
+  test.each([
+    [1000, [], 'systemd-run --user --scope -p Delegate=yes croft serve …'],
+    [0, [], 'systemd-run --scope -p Delegate=yes croft serve …'],
+    [0, ['/.dockerenv'], 'docker run --cgroupns=private --security-opt writable-cgroups=true …'],
+    [0, ['/run/.containerenv'], 'podman run --cgroupns=private --security-opt unmask=/sys/fs/cgroup …'],
+  ])('of %i are weaker without groups, and say how to have them (%j)', async (uid, paths, command) => {
+    const groups = { reason: "EROFS: read-only file system, mkdir '/sys/fs/cgroup/croft-1'" };
+    const { row, isReady } = await look({ uid, paths, groups });
+    expect(row('control groups')).toMatchObject({ state: 'weaker', found: expect.stringContaining('EROFS') });
+    expect(row('control groups').fix?.run).toBe(command);
+    for (const what of ['memory', 'processes', 'CPU']) expect(row(`limit: ${what}`).state).toBe('weaker');
+    expect(isReady).toBe(true);
+  });
+});
+
+test('a server that runs as root is told what that means', async () => {
+  const { row, isReady } = await look({ uid: 0 });
+  expect(row('user')).toMatchObject({ state: 'weaker', found: expect.stringContaining('uid 0 without a capability') });
+  expect(isReady).toBe(true);
+});
+
+test('without ripgrep agents cannot search; without git they can work', async () => {
+  expect(await look({ lacks: ['rg'] })).toMatchObject({ isReady: false });
+  const { row, isReady } = await look({ lacks: ['git'] });
+  expect([row('git').state, isReady]).toEqual(['weaker', true]);
+});

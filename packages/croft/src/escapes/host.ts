@@ -1,0 +1,6 @@
+import { findGroups } from '../lib/cgroup.ts';
+
+/** Whether limits are held by a control group here, or by what is left without one. */
+export function hasGroups(): boolean {
+  return !('reason' in findGroups());
+}

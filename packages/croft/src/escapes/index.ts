@@ -1,0 +1,19 @@
+import { controlFiles } from './control-files.ts';
+import type { Escape } from './escape.ts';
+import { git } from './git.ts';
+import { kernel } from './kernel.ts';
+import { network } from './network.ts';
+import { paths } from './paths.ts';
+import { resources } from './resources.ts';
+import { secrets } from './secrets.ts';
+
+/** Every attack that is attempted, by group and number. */
+export const escapes: readonly Escape[] = [
+  ...paths,
+  ...kernel,
+  ...controlFiles,
+  ...git,
+  ...network,
+  ...secrets,
+  ...resources,
+];

@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Escape, Ground } from './escape.ts';
+import { verdict } from './verdict.ts';
+
+/** What there is when the fence cannot be raised, or not by the programs that are meant. */
+export const kernelRefusal: readonly Escape[] = [
+  {
+    id: 'B41',
+    title: 'a kernel that lacks a part of the fence',
+    guards: ['refusal'],
+    attempt: async () => ({ skipped: 'a kernel cannot be made older; `croft doctor` tells what this one has' }),
+  },
+  {
+    id: 'B42',
+    title: 'a command where there is no sandbox',
+    guards: ['refusal'],
+    async attempt(ground) {
+      // Nothing can be put there, so there cannot be a sandbox.
+      const broken = await ground.open({ root: '/proc/nowhere' });
+      const { isError, structured } = await broken.call('bash', { command: 'echo ran; touch was-run' });
+      const isRefused = isError && structured.code === 'E_SANDBOX_UNAVAILABLE';
+      const wasRun = existsSync(join(broken.workspace, 'was-run'));
+      return verdict(!isRefused && 'the command was not refused', wasRun && 'the command was run');
+    },
+  },
+  {
+    id: 'B43',
+    title: 'a workspace that brings its own bwrap and rg',
+    guards: ['environment'],
+    attempt: attemptOwnPrograms,
+  },
+  {
+    id: 'B44',
+    title: 'a sandbox that is not whole',
+    guards: ['system-calls', 'capabilities', 'mounts'],
+    async attempt(ground) {
+      const { output } = await ground.run('cat /proc/self/status');
+      const missing = ['Seccomp:\t2', 'NoNewPrivs:\t1', 'CapEff:\t0000000000000000'].filter(
+        (line) => !output.includes(line),
+      );
+      return verdict(missing.map((line) => `it lacks ${line.replace('\t', ' ')}`));
+    },
+  },
+];
+
+async function attemptOwnPrograms(ground: Ground) {
+  const fake = '#!/bin/sh\ntouch "$0.was-run"\n';
+  const names = ['bwrap', 'rg', 'git', 'ldd', 'sh'];
+  const shop = await ground.open({ tree: Object.fromEntries(names.map((name) => [`bin/${name}`, fake])) });
+  const PATH = `${shop.workspace}/bin:.:bin:/usr/bin:/bin`;
+  const victim = await shop.open({ variables: { PATH }, tree: Object.fromEntries(names.map((name) => [name, fake])) });
+  const answers = [await victim.call('bash', { command: 'true' }), await victim.call('grep', { pattern: 'touch' })];
+  const places = [join(shop.workspace, 'bin'), victim.workspace, join(victim.workspace, 'bin')];
+  const files = places.flatMap((place) => names.map((name) => join(place, `${name}.was-run`)));
+  const run = files.filter((file) => existsSync(file));
+  const failed = answers.find(({ isError }) => isError);
+  if (failed && run.length === 0) throw new Error(failed.text);
+  return verdict(run.map((file) => `${file} was run`));
+}

@@ -1,0 +1,89 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { pipeline, type Readable } from 'node:stream';
+import { pause } from './meanwhile.ts';
+import type { Problem } from './verdict.ts';
+
+const ownWords = 'from the host itself';
+const waitMs = 3000;
+const maxAddresses = 6;
+
+export type Listener = Awaited<ReturnType<typeof listenAt>>;
+
+/**
+ * Listens on an address of this machine, and writes down what comes from this machine itself: by TCP, and by UDP on
+ * the same port. Answers whatever is said to it with `answer`, until it is given other words.
+ */
+export async function listenAt(address: string, answer = '') {
+  const heard: string[] = [];
+  const words: { answer: string | (() => Readable) } = { answer };
+  const own = new Set(ownAddresses());
+  // A machine that others see is also knocked at by others.
+  const hear = (from: string | undefined, text: string) => own.has(from ?? '') && heard.push(text);
+  const server = createServer((socket) => {
+    const { remoteAddress } = socket;
+    hear(remoteAddress, 'a connection');
+    socket.on('data', (chunk) => hear(remoteAddress, chunk.toString('latin1'))).on('error', () => {});
+    socket.once('data', () => {
+      if (typeof words.answer === 'string') socket.end(words.answer);
+      else pipeline(words.answer(), socket, () => {});
+    });
+  });
+  await once(server.listen(0, address), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const datagrams = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  datagrams.on('message', (message, { address: from }) => hear(from, String(message)));
+  await once(datagrams.bind(port, address), 'listening').catch((thrown) => {
+    server.close();
+    throw thrown;
+  });
+
+  return {
+    ...{ address, port, heard, words },
+    /** What came from anybody but us. Throws if not even our own words come. */
+    async findHeard(): Promise<Problem[]> {
+      const caller = connect(port, address, () => caller.end(ownWords)).on('error', () => {});
+      datagrams.send(ownWords, port, address);
+      await hearOwn(heard);
+      const strange = heard.splice(0).filter((text) => text !== ownWords);
+      // One of the connections was ours.
+      return strange.length > 1 ? [`${address} port ${port} was reached`] : [];
+    },
+    async [Symbol.asyncDispose]() {
+      server.close();
+      datagrams.close();
+    },
+  };
+}
+
+/** Listens on the addresses of this machine, where it hears itself. Not on all, where there are very many. */
+export async function listenEverywhere(answer = ''): Promise<Listener[]> {
+  const listeners: Listener[] = [];
+  for (const address of ownAddresses().slice(0, maxAddresses)) {
+    const listener = await listenAt(address, answer).catch(() => undefined);
+    const isHeard = await listener?.findHeard().catch(() => undefined);
+    if (listener && isHeard) listeners.push(listener);
+    else await listener?.[Symbol.asyncDispose]();
+  }
+  if (listeners.length === 0) throw new Error('this machine does not hear itself at any address');
+  return listeners;
+}
+
+/** Its own loopback, and the addresses that others see. */
+function ownAddresses(): string[] {
+  const all = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+  const outer = all.filter(({ internal, address }) => !internal && !address.startsWith('fe80:'));
+  const loopback = all.filter(({ internal }) => internal);
+  return [...new Set([...loopback, ...outer].map(({ address }) => address))];
+}
+
+/** What came before our own words has been written down when they are there, both by TCP and by UDP. */
+async function hearOwn(heard: readonly string[]): Promise<void> {
+  const endAt = performance.now() + waitMs;
+  while (heard.filter((text) => text === ownWords).length < 2) {
+    if (performance.now() > endAt) throw new Error('this machine does not hear itself');
+    await pause(5);
+  }
+}

@@ -1,0 +1,12 @@
+import type { Escape } from './escape.ts';
+import { onOwnGround } from './own-ground.ts';
+import { pathsClimb } from './paths-climb.ts';
+import { pathsControl } from './paths-control.ts';
+import { pathsLinks } from './paths-links.ts';
+import { pathsRace } from './paths-race.ts';
+import { pathsSpecial } from './paths-special.ts';
+
+/** A: files outside the workspace, by the file tools and by commands. */
+export const paths: readonly Escape[] = [...pathsClimb, ...pathsLinks, ...pathsRace, ...pathsSpecial, ...pathsControl]
+  .map((one) => onOwnGround(one))
+  .sort((one, other) => one.id.localeCompare(other.id, 'en', { numeric: true }));

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import type { Escape, Ground } from './escape.ts';
+import { hasGroups } from './host.ts';
+import { findSurvivors, watchMost, whileAsking } from './meanwhile.ts';
+import type { ToolCall } from './paths-calls.ts';
+import { type Problem, verdict } from './verdict.ts';
+
+const megabyte = 1024 * 1024;
+const promptMs = 5000;
+
+/** Processor time, of programs and of the server itself. */
+export const resourcesTime: readonly Escape[] = [
+  {
+    id: 'G94',
+    title: 'a program that never ends',
+    guards: ['limits'],
+    async attempt(ground) {
+      const mark = randomUUID();
+      const spin = `trap '' TERM INT HUP; : ${mark}; (while :; do :; done) & while :; do :; done`;
+      const { result, problems } = await whileAsking(await ground.open({}), () =>
+        ground.run(spin, { timeoutSeconds: 1 }),
+      );
+      return verdict(
+        problems,
+        await findSurvivors(mark),
+        (!result.timedOut || result.durationMs > promptMs) && `it ended after ${result.durationMs} ms`,
+      );
+    },
+  },
+  {
+    id: 'G94b',
+    title: 'more processors than it may have',
+    guards: ['limits'],
+    async attempt(ground) {
+      if (!hasGroups()) return { skipped: 'without a control group nothing limits processors, as croft doctor says' };
+      const own = await ground.open({ limits: { cpus: 0.1 } });
+      const spin = 'for i in 1 2; do (while :; do :; done) & done; sleep 1.5; kill $(jobs -p); wait 2>/dev/null; times';
+      const { output } = await own.run(spin);
+      const [, minutes = '', seconds = ''] = /\n(\d+)m([\d.]+)s \d+m[\d.]+s\s*$/.exec(output) ?? [];
+      if (minutes === '') throw new Error(`the time it took is not known: ${output}`);
+      const used = Number(minutes) * 60 + Number(seconds);
+      return verdict(used > 0.3 && `it had ${used} s of 1.5 s`);
+    },
+  },
+  {
+    id: 'G95',
+    title: 'a flood of output',
+    guards: ['limits'],
+    attempt: attemptFlood,
+  },
+  {
+    id: 'G98',
+    title: 'patterns that take for ever',
+    guards: ['limits'],
+    attempt: attemptPatterns,
+  },
+];
+
+/** What is printed must not be kept in memory, and what is kept must not be shown whole. */
+async function attemptFlood(ground: Ground) {
+  const [own, other] = [await ground.open({}), await ground.open({})];
+  const size = 256 * megabyte;
+  const { structured } = await own.call('bash', {
+    command: `yes flood | head -c ${size / 16}; sleep 60`,
+    run_in_background: true,
+  });
+  const before = process.memoryUsage().rss;
+  const flood = `head -c ${size} /dev/zero | tr '\\0' x; head -c ${size / 2} /dev/zero >&2; yes | head -c ${size / 2}`;
+  const { result, problems } = await whileAsking(other, () =>
+    watchMost(
+      () => process.memoryUsage().rss,
+      () => own.run(flood),
+    ),
+  );
+  const kept = await own.call('bash_output', { shell_id: structured.shell_id });
+  await own.call('kill_shell', { shell_id: structured.shell_id });
+  const grown = result.most - before;
+  return verdict(
+    problems,
+    // Half of what was printed: more than Node lets lie about before it cleans up.
+    grown > size && `the server grew by ${Math.round(grown / megabyte)} MB`,
+    result.result.output.length > megabyte && `${result.result.output.length} characters were answered`,
+    kept.text.length > 2 * megabyte && `${kept.text.length} characters were answered from the background`,
+  );
+}
+
+async function attemptPatterns(ground: Ground): Promise<ReturnType<typeof verdict>> {
+  const evil = `${'a'.repeat(50_000)}!`;
+  const [own, other] = [
+    await ground.open({ tree: { 'a.txt': `${evil}\n${'a'.repeat(4000)}!\n` } }),
+    await ground.open({}),
+  ];
+  const patterns = ['(a+)+$', '(a|a)*$', '(a|aa)+b', '(.*a){20}b', '(?:a?){50}a{50}$', '((a{1,8}){1,8}){1,8}$'];
+  const braces = [
+    '{a,b}'.repeat(40),
+    `${'{a,'.repeat(200)}b${'}'.repeat(200)}`,
+    '**/*'.repeat(30),
+    '*a'.repeat(60),
+    '{1..99999999}',
+    '[a-z]*?'.repeat(50),
+  ];
+  const { structured } = await own.call('bash', { command: 'cat a.txt >&2; sleep 60', run_in_background: true });
+  const { shell_id } = structured;
+  const calls: ToolCall[] = [
+    ...patterns.flatMap((pattern): ToolCall[] => [
+      ['grep', { pattern }],
+      ['grep', { pattern, multiline: true }],
+      ['bash_output', { shell_id, filter: pattern }],
+      ['watch_process', { command: 'cat a.txt >&2', error_patterns: [pattern] }],
+    ]),
+    ...braces.flatMap((pattern): ToolCall[] => [
+      ['glob', { pattern }],
+      ['grep', { pattern: 'a', glob: pattern }],
+    ]),
+  ];
+  const { result, problems } = await whileAsking(other, () => findSlow(own, calls));
+  await own.call('kill_shell', { shell_id });
+  return verdict(problems, result);
+}
+
+async function findSlow(ground: Ground, calls: readonly ToolCall[]): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const [tool, input] of calls) {
+    const startedAt = performance.now();
+    const { text } = await ground.call(tool, input);
+    const took = performance.now() - startedAt;
+    const what = `${tool} ${JSON.stringify(input).slice(0, 80)}`;
+    if (took > promptMs) problems.push(`${what} took ${Math.round(took)} ms`);
+    if (text.includes('unexpected failure')) problems.push(`${what} failed in a way that nobody thought of`);
+  }
+  return problems;
+}

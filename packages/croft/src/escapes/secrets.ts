@@ -1,0 +1,81 @@
+import type { Escape, Ground } from './escape.ts';
+import { newValue, openWith, secretsShown } from './secrets-shown.ts';
+import { verdict } from './verdict.ts';
+
+/** F: what the server knows and commands do not, or only while they run. */
+export const secrets: readonly Escape[] = [
+  {
+    id: 'F81',
+    title: 'variables of the server',
+    guards: ['environment'],
+    async attempt(ground) {
+      const value = newValue();
+      const names = [
+        'AWS_SECRET_ACCESS_KEY',
+        'GITHUB_TOKEN',
+        'CROFT_TOKEN',
+        'CROFT_SECRET_UNASKED',
+        'DATABASE_URL',
+        'HOST_ONLY',
+      ];
+      const own = await ground.open({ variables: Object.fromEntries(names.map((name) => [name, value])) });
+      const looks = [
+        await own.run('env; export -p; set; declare -x'),
+        await own.run('cat /proc/*/environ /proc/*/task/*/environ 2>/dev/null | tr "\\0" "\\n"'),
+        await own.run('cat /proc/*/cmdline 2>/dev/null | tr "\\0" "\\n"'),
+      ];
+      const output = looks.map((ran) => ran.output).join('');
+      const allowed =
+        /^(?:PATH|HOME|USER|LANG|TERM|TMPDIR|PWD|OLDPWD|SHLVL|_|\w*_(?:HOME|ROOT|CACHE|DIR)|\w*(?:proxy|PROXY))$/;
+      const given = [...(looks[0]?.output.matchAll(/^declare -x (\w+)/gm) ?? [])].map(([, name = '']) => name);
+      return verdict(
+        names.map((name) => new RegExp(`^(?:declare -x )?${name}=`, 'm').test(output) && `${name} is there`),
+        given.filter((name) => !allowed.test(name)).map((name) => `a variable that nobody gave: ${name}`),
+      );
+    },
+  },
+  {
+    id: 'F82',
+    title: 'variables of a process beside, and of one that has ended',
+    guards: ['environment'],
+    attempt: attemptLeftBehind,
+  },
+  {
+    id: 'F82b',
+    title: 'variables of the server, through a link and the file tools',
+    guards: ['files'],
+    async attempt(ground) {
+      const own = await ground.open({});
+      await own.run('for pid in self 1 $$; do ln -s /proc/$pid/environ environ-$pid; done; ln -s /proc/self/environ e');
+      const paths = ['e', 'environ-self', 'environ-1', `/proc/${process.pid}/environ`, '/proc/self/environ'];
+      const answers = await Promise.all(paths.map((path) => own.call('read', { file_path: path })));
+      return verdict(answers.map(({ isError }, index) => !isError && `${paths[index]} was read`));
+    },
+  },
+  ...secretsShown,
+];
+
+/** Whether a command had it is told by its hash: the value itself would not be shown. */
+const hash = `printf %s "$DEPLOY" | sha256sum`;
+
+async function attemptLeftBehind(ground: Ground) {
+  const own = await openWith(ground, newValue());
+  const other = await own.open({});
+  const given = await own.run(hash, { secrets: ['deploy'] });
+  const sum = given.output.slice(0, 64);
+  const without = await own.run(`unset DEPLOY; ${hash}`);
+  if (sum === without.output.slice(0, 64)) throw new Error('the command was not given the secret');
+  const look = `for file in /proc/*/environ; do tr '\\0' '\\n' < $file; done 2>/dev/null | sed -En 's/^(CROFT_SECRET_)?DEPLOY=//p'`;
+  const find = `found=$(${look}); [ -z "$found" ] || echo found; echo "[$DEPLOY]"; ls -d /tmp/*DEPLOY* 2>/dev/null; exit 0`;
+  const after = await own.run(find);
+  const { structured } = await own.call('bash', { command: 'sleep 60', run_in_background: true, secrets: ['deploy'] });
+  const beside = await other.run(find);
+  await own.call('kill_shell', { shell_id: structured.shell_id });
+  const ended = await own.run(find);
+  const looks: [string, string][] = [
+    ['the next command', after.output],
+    ['another sandbox', beside.output],
+    ['a command after the end of one in the background', ended.output],
+  ];
+  return verdict(looks.map(([who, output]) => output !== '[]\n' && `${who} has the secret`));
+}

@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import { type Parent, removeAll } from './cgroup-directory.ts';
+
+export interface GroupLimits {
+  readonly memoryBytes: number;
+  readonly processes: number;
+  /** In cores. */
+  readonly cpus: number;
+}
+
+export interface GroupUsage {
+  readonly memoryBytes: number;
+  readonly processes: number;
+  /** How often a limit was hit since the group was made. */
+  readonly memoryKills: number;
+  readonly refusedForks: number;
+}
+
+/** Processes that share limits. */
+export interface Group {
+  add(pid: number): Promise<void>;
+  usage(): GroupUsage;
+  /** Resolves once the last process is gone and reaped. If that takes long it goes on alone, and `onStuck` is told. */
+  remove(): Promise<void>;
+}
+
+export interface Groups {
+  readonly version: 1 | 2;
+  create(name: string, limits: GroupLimits): Group;
+}
+
+export interface GroupsOptions {
+  /** Of the directory above all groups. `parentName` unless a test says otherwise. */
+  readonly name: string;
+  /** For all groups together, so that many small ones do not take the whole machine. */
+  readonly total: { readonly memoryBytes: number; readonly processes: number };
+  /** Told of directories that the kernel still holds long after everything in them was ended. */
+  readonly onStuck?: ((directories: readonly string[]) => void) | undefined;
+}
+
+export const periodUs = 100_000;
+
+/** Makes the directories above a group as long as there is one. */
+export function createWithin(
+  parents: readonly Parent[],
+  { onStuck }: GroupsOptions,
+  create: (directories: readonly string[], limits: GroupLimits) => Omit<Group, 'remove'>,
+): Groups['create'] {
+  const ensureParents = () => parents.forEach((parent) => void parent.ensure());
+  const removeParents = () => parents.forEach((parent) => void parent.remove());
+  // So that whoever asks now learns what cannot be.
+  ensureParents();
+  removeParents();
+  return (name, limits) => {
+    const directories = parents.map(({ path }) => join(path, name));
+    try {
+      ensureParents();
+      const group = create(directories, limits);
+      return { ...group, remove: () => removeAll(directories, { onGone: removeParents, onStuck }) };
+    } catch (thrown) {
+      removeParents();
+      throw thrown;
+    }
+  };
+}

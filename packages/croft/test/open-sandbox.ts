@@ -1,0 +1,37 @@
+import { closeSync, constants, openSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { onTestFinished } from 'vitest';
+import type { NetworkPolicy } from '../src/core/network-policy.ts';
+import type { Provider, Sandbox } from '../src/core/sandbox.ts';
+import { createBubblewrap } from '../src/providers/bubblewrap/provider.ts';
+
+const gigabyte = 1024 ** 3;
+
+/** More than any test needs that is not about limits. */
+export const roomyLimits = {
+  memoryBytes: gigabyte,
+  processes: 256,
+  cpus: 2,
+  fileBytes: gigabyte,
+  openFiles: 1024,
+  diskBytes: gigabyte,
+};
+
+export const operator = { path: process.env.PATH ?? '', home: homedir() };
+const bubblewrap = createBubblewrap(operator);
+
+interface OpenOptions {
+  readonly network?: NetworkPolicy;
+  readonly provider?: Provider;
+}
+
+/** A sandbox over a directory, shown as `/workspace`. Closed when its test is over. */
+export async function openSandbox(root: string, options: OpenOptions = {}): Promise<Sandbox> {
+  const { network = { mode: 'deny-all' }, provider = bubblewrap } = options;
+  const directory = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY);
+  onTestFinished(() => closeSync(directory));
+  const place = { directory, workspacePath: '/workspace' };
+  const sandbox = await provider.open({ ...place, limits: roomyLimits, network, readable: [] });
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
