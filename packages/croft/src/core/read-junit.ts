@@ -55,10 +55,14 @@ function brokenBuild(failures: readonly TestFailure[], output: CheckOutput) {
 /** Why a file could not be loaded is often not in the report but in what was printed. */
 function withReasons(failures: TestFailure[], { toMessage }: JunitHabits, output: CheckOutput): TestFailure[] {
   if (toMessage || !failures.some(({ isBuild }) => isBuild)) return failures;
-  const errors = new Map(findBuildErrors(output).map((error) => [error.file, error]));
+  const errors = findBuildErrors(output);
+  // In a file that no test is in, and that those were loading.
+  const beyond = errors.find(({ file }) => !failures.some((failure) => failure.file === file));
   return failures.map((failure) => {
-    const error = failure.isBuild && errors.get(failure.file);
-    return error ? { ...failure, line: error.line, message: error.message } : failure;
+    if (!failure.isBuild) return failure;
+    const own = errors.findLast(({ file }) => file === failure.file);
+    if (own) return { ...failure, line: own.line, message: own.message };
+    return beyond ? { ...failure, message: `${beyond.name}: ${beyond.message}` } : failure;
   });
 }
 
@@ -82,7 +86,7 @@ function toFailure(test: JunitCase, habits: JunitHabits, { directory }: CheckOut
 const maxOutput = 2000;
 
 /** Where it stopped, rather than where it begins. */
-function lineOf({ text, line }: JunitCase, path: string, file: string): number | undefined {
+function lineOf({ text, line, output }: JunitCase, path: string, file: string): number | undefined {
   const name = file.slice(file.lastIndexOf('/') + 1);
-  return lineIn(text, path) ?? lineIn(text, file) ?? lineIn(text, `(${name}`) ?? line;
+  return lineIn(text, path) ?? lineIn(text, file) ?? lineIn(text, `(${name}`) ?? line ?? lineIn(output, path);
 }

@@ -2,6 +2,7 @@ import { withFiles } from '../core/linter.ts';
 import { readJunit } from '../core/read-junit.ts';
 import { anyOf, escapePattern, namesOf } from '../core/read-tests.ts';
 import { defineTestRunner } from '../core/test-runner.ts';
+import type { JunitCase } from '../lib/junit.ts';
 
 export const ctest = defineTestRunner({
   name: 'ctest',
@@ -22,5 +23,13 @@ export const ctest = defineTestRunner({
     const options = ['--output-on-failure', '--no-tests=ignore', '--output-junit', reportFile];
     return [program, ...rest, ...options, ...(pattern === undefined ? [] : ['-R', pattern])];
   },
-  read: (output) => readJunit(output, { toName: ({ name }) => name }),
+  read: (output) => readJunit(output, { toName: ({ name }) => name, toFile }),
 });
+
+const maxSearched = 10_000;
+const place = /([^\s:()'"`]{1,200}\.(?:c|cc|cpp|cxx|h|hh|hpp|hxx)):\d{1,9}\b/;
+
+/** The report has no files, but most that fail print where, as `assert` does. */
+function toFile({ output }: JunitCase): string | undefined {
+  return output.slice(-maxSearched).match(place)?.[1];
+}

@@ -46,8 +46,11 @@ function whyBroken({ tests, failedPackages, rest }: GoRun, builds: readonly Test
 function withoutParents(tests: readonly GoTest[]): GoTest[] {
   const children = new Map<string, 'fine' | 'fail'>();
   for (const { package: path, name, state } of tests) {
-    const parent = `${path}:${name.slice(0, Math.max(0, name.lastIndexOf('/')))}`;
-    if (state === 'fail' || !children.has(parent)) children.set(parent, state === 'fail' ? 'fail' : 'fine');
+    // A slash may be part of a sub-test's name, so that its parent's may end at any of them.
+    for (let at = name.indexOf('/'); at >= 0; at = name.indexOf('/', at + 1)) {
+      const parent = `${path}:${name.slice(0, at)}`;
+      if (state === 'fail' || !children.has(parent)) children.set(parent, state === 'fail' ? 'fail' : 'fine');
+    }
   }
   return tests.filter(({ package: path, name, state }) => {
     const below = children.get(`${path}:${name}`);

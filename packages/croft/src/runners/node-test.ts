@@ -2,7 +2,7 @@ import { withFiles } from '../core/linter.ts';
 import type { Argv } from '../core/profile.ts';
 import { readJunit } from '../core/read-junit.ts';
 import { anyOf, escapePattern, filesOf, namesOf } from '../core/read-tests.ts';
-import { defineTestRunner } from '../core/test-runner.ts';
+import { defineTestRunner, type TestFailure } from '../core/test-runner.ts';
 import type { JunitCase } from '../lib/junit.ts';
 
 export const nodeTest = defineTestRunner({
@@ -16,7 +16,7 @@ export const nodeTest = defineTestRunner({
       ...['--test-reporter=junit', `--test-reporter-destination=${reportFile}`],
       ...(pattern === undefined ? [] : [`--test-name-pattern=${pattern}`]),
     ];
-    return insertAfter(withFiles(argv, again ? filesOf(again) : files), '--test', options);
+    return insertAfter(withFiles(argv, again ? filesOfAll(again) : files), '--test', options);
   },
   read: (output) =>
     readJunit(output, {
@@ -24,14 +24,19 @@ export const nodeTest = defineTestRunner({
       toId: ({ suites, name }) => (suites.length > 0 ? name : undefined),
       // A file without a test in it, or without one that was asked for, counts as a test that passed.
       isTest: (test) => test.state !== 'passed' || !isFile(test),
-      toFile: (test) => (isFile(test) ? test.name : test.text.match(firstPlace)?.[1]),
+      toFile: (test) => (isFile(test) ? test.name : findTestFile(test.text)),
       isBuild: isFile,
       isTextStack: true,
     }),
 });
 
-/** The report has no file before Node 22; a stack does, if the test threw something that has one. */
-const firstPlace = /(?:file:\/\/|\()(\/[^\s:()]{1,500}):\d{1,9}:\d{1,9}/;
+const place = /(?:file:\/\/|\()(\/[^\s:()]{1,500}):\d{1,9}:\d{1,9}/g;
+
+/** The report has no file before Node 22; a stack does. It begins with what the test called, and ends with the test. */
+function findTestFile(stack: string): string | undefined {
+  const paths = [...stack.matchAll(place)].map(([, path = '']) => path);
+  return paths.findLast((path) => !path.includes('/node_modules/'));
+}
 
 function isFile({ name, file, suites }: JunitCase): boolean {
   if (suites.length > 0) return false;
@@ -40,6 +45,11 @@ function isFile({ name, file, suites }: JunitCase): boolean {
 
 function fileOf({ name }: JunitCase): string {
   return name.slice(name.lastIndexOf('/') + 1);
+}
+
+/** All files if it is not known of each test in which it is. */
+function filesOfAll(again: readonly TestFailure[]): string[] {
+  return again.every(({ file }) => file !== undefined) ? filesOf(again) : [];
 }
 
 /** Node takes options for itself only before the first file. */

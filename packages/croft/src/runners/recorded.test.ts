@@ -31,7 +31,7 @@ const failing: Record<string, [number | null, number, number | null, string[]]> 
       'tests::returns_an_error',
     ],
   ],
-  ctest: [1, 1, 1, ['is wrong']],
+  ctest: [1, 1, 1, ['is wrong @ bad.c:5']],
   'deno-test': [
     ...([2, 3, 1] as const),
     ['has steps > second @ a_test.ts:8', 'has steps @ a_test.ts:5', 'is wrong @ a_test.ts:3'],

@@ -9,7 +9,10 @@ import { describe, expect, test } from 'vitest';
 import { connectHttp, connectStdio, croft, eras, makeDirectory, runCroft, startServer } from '../harness.ts';
 
 const repository = join(import.meta.dirname, '../../../..');
-const readingTools = ['glob', 'grep', 'list', 'read', 'secret', 'secrets_available', 'workspaces'];
+const readingTools = [
+  ...['glob', 'grep', 'last_test_failures', 'list', 'read', 'secret', 'secrets_available', 'tests_covering'],
+  'workspaces',
+];
 
 describe.concurrent('croft tool', () => {
   test('prints the result of a call on standard output and exits 0', async () => {

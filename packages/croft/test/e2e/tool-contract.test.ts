@@ -24,7 +24,10 @@ afterAll(async () => {
   directory[Symbol.dispose]();
 });
 
-const readers = ['read', 'list', 'glob', 'grep', 'workspaces', 'secret', 'secrets_available'];
+const readers = [
+  ...['read', 'list', 'glob', 'grep', 'workspaces', 'secret', 'secrets_available'],
+  ...['last_test_failures', 'tests_covering'],
+];
 
 /** For each tool, calls that succeed and calls that fail, each in a fresh tree. A new tool needs a row here. */
 const samples: Record<string, { readonly succeeds: readonly Arguments[]; readonly fails: readonly Arguments[] }> = {
@@ -101,6 +104,15 @@ const samples: Record<string, { readonly succeeds: readonly Arguments[]; readonl
   watch_process_events: { succeeds: [], fails: [{}, { shell_id: 'nope' }] },
   secret: { succeeds: [], fails: [{}, { name: 'absent' }, { name: '../x' }] },
   secrets_available: { succeeds: [{}], fails: [] },
+  // What these do in a project: run-tests.test.ts, run-lint.test.ts and test/projects.
+  run_tests: { succeeds: [], fails: [{}, { files: 'x' }, { language: 'go' }] },
+  run_failing_tests: { succeeds: [], fails: [{}, { language: 'go' }] },
+  run_lint: { succeeds: [], fails: [{}, { files: 'x' }, { language: 'go' }] },
+  run_typecheck: { succeeds: [], fails: [{}, { files: 'x' }, { language: 'go' }] },
+  run_format: { succeeds: [], fails: [{}, { check: 'x' }, { language: 'go' }] },
+  run_script: { succeeds: [], fails: [{}, { name: 'absent' }, { name: ' ' }] },
+  last_test_failures: { succeeds: [{}, { limit: 1 }], fails: [{ limit: 'x' }] },
+  tests_covering: { succeeds: [{ file: 'text.txt' }, { file: 'text.txt', line: 1 }], fails: [{}, { file: '' }] },
   grep: {
     succeeds: [
       { pattern: 'one' },

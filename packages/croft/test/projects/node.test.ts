@@ -49,12 +49,4 @@ describe.skipIf(!(await hasToolchains('node')))('node:test', { timeout: 60_000 }
     ground.put('src/sums.js', source);
     expect(again).toMatchObject({ state: 'failed', runs: [{ passed: 0, failed: 1, failures: [{ name: 'adds' }] }] });
   });
-
-  test('is run by a script with a pattern, which a shell would have made files of', async () => {
-    const scripts = { test: 'node --test test/*.test.js' };
-    ground.put('package.json', JSON.stringify({ name: 'sums', type: 'module', scripts }));
-    expect((await call('run_tests')).structured).toMatchObject({ state: 'passed', runs: [{ passed: 3 }] });
-    const one = (await call('run_tests', { files: ['test/sums.test.js'], name: 'adds' })).structured;
-    expect(one).toMatchObject({ state: 'passed', runs: [{ passed: 1 }] });
-  });
 });

@@ -124,7 +124,8 @@ const changing = ['write', 'edit', 'delete', 'move'];
 /** What commands can get at is for the tests of the sandbox. */
 const takingNoPath = [
   ...['bash', 'bash_input', 'bash_output', 'kill_shell', 'run_command', 'watch_process', 'watch_process_events'],
-  ...['secret', 'secrets_available', 'workspaces'],
+  ...['secret', 'secrets_available', 'workspaces', 'last_test_failures', 'tests_covering'],
+  ...['run_tests', 'run_failing_tests', 'run_lint', 'run_typecheck', 'run_format', 'run_script'],
 ];
 
 test('no path and no tree gets at what is outside, through any tool', async () => {
