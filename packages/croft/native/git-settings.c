@@ -15,7 +15,7 @@
 #define MAX_BYTES (4L * 1024 * 1024)
 
 /* For all that is read: files that include each other would never end. */
-static long files_left = 20000, bytes_left = 16 * MAX_BYTES;
+static long files_left = 8000, bytes_left = 16 * MAX_BYTES;
 
 struct text {
   FILE *file;

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -165,6 +166,8 @@ static void raise_fence(const char *workspace) {
    is wanted; without the socket of a proxy there is no way to one. */
 int main(int argc, char **argv) {
   if (fcntl(SOCKET, F_SETFD, FD_CLOEXEC) != 0 || fcntl(SOCKET, F_SETFL, O_NONBLOCK) != 0) die("no socket");
+  /* Whatever else came along is somebody's outside; a link to a handle of ours would lead there. */
+  syscall(SYS_close_range, SOCKET + 1, ~0U, 0);
   sigset_t ours;
   sigfillset(&ours);
   if (sigprocmask(SIG_BLOCK, &ours, NULL) != 0) die("signals");

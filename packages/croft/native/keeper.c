@@ -168,14 +168,23 @@ static int is_below(pid_t pid, pid_t keeper, int (*is_keeper)(pid_t)) {
   return 0;
 }
 
+/* By a handle that was there before the question: where this is not alone, a number may become another's meanwhile. */
+static int signal_if_below(pid_t pid, pid_t keeper, int (*is_keeper)(pid_t), int number) {
+  int handle = (int)syscall(SYS_pidfd_open, pid, 0);
+  int result = -1;
+  if (is_below(pid, keeper, is_keeper))
+    result = handle < 0 ? kill(pid, number) : (int)syscall(SYS_pidfd_send_signal, handle, number, NULL, 0);
+  if (handle >= 0) close(handle);
+  return result;
+}
+
 static int signal_below(pid_t keeper, int (*is_keeper)(pid_t), int number) {
   int found = 0;
   DIR *directory = opendir("/proc");
   if (directory == NULL) return 0;
   for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
     pid_t pid = atoi(entry->d_name);
-    if (pid <= 1 || pid == keeper || !is_below(pid, keeper, is_keeper)) continue;
-    if (kill(pid, number) == 0) found++;
+    if (pid > 1 && pid != keeper && signal_if_below(pid, keeper, is_keeper, number) == 0) found++;
   }
   closedir(directory);
   return found;

@@ -77,7 +77,7 @@ export async function attemptLeftovers(ground: Ground) {
   const before = listAll(own.workspace);
   await own.run('git status; git config user.name x; echo x > .git/hooks/x; sleep 60 & exit 0');
   await own.reopen();
-  const allowed = new Set([...before, '.git/commondir', '.git/index']);
+  const allowed = new Set([...before, '.git/commondir', '.git/config.worktree', '.git/index']);
   const ghosts = listAll(own.workspace).filter((name) => !allowed.has(name));
   const gone = before.filter((name) => !existsSync(join(own.workspace, name)));
   return verdict(
