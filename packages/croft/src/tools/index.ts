@@ -13,7 +13,7 @@ export { read } from './read.ts';
 export { runProgram } from './run-command.ts';
 export { runFailingTests } from './run-failing-tests.ts';
 export { runFormat } from './run-format.ts';
-export { runLintTool } from './run-lint.ts';
+export { runLint } from './run-lint.ts';
 export { runScript } from './run-script.ts';
 export { runTestsTool } from './run-tests.ts';
 export { runTypecheck } from './run-typecheck.ts';
