@@ -66,7 +66,8 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
   });
 
   test('all of them are one run each, and the worst of them is the answer', async () => {
-    ground.put('libs/py/sums.py', ground.read('libs/py/sums.py').replace('left + right', 'left - right'));
+    const source = ground.read('libs/py/sums.py');
+    ground.put('libs/py/sums.py', source.replace('left + right', 'left - right - 1'));
     const { structured } = await call('run_tests', { language: 'all' });
     expect(structured.state).toBe('failed');
     expect(structured.runs).toHaveLength(3);
@@ -86,7 +87,7 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
     expect(again.runs).toHaveLength(1);
     expect((await call('run_failing_tests', { language: 'go' })).text).toContain('nothing to rerun (go)');
 
-    ground.put('libs/py/sums.py', ground.read('libs/py/sums.py').replace('left - right', 'left + right'));
+    ground.put('libs/py/sums.py', source);
     expect((await call('run_failing_tests', { language: 'python' })).structured.state).toBe('passed');
     expect((await call('last_test_failures', { language: 'all' })).text).not.toContain('test failure(s)');
   });
