@@ -139,8 +139,8 @@ pid_t keeper_start(const struct request *request, const struct streams *streams,
   return 0;
 }
 
-/* The parent of a process, or -1. A zombie counts as gone. */
-static pid_t parent_of(pid_t pid) {
+/* The parent of a process, or -1 if there is none of that number. */
+static pid_t parent_of(pid_t pid, int *has_ended) {
   char path[32], text[512];
   snprintf(path, sizeof path, "/proc/%d/stat", pid);
   int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -153,15 +153,20 @@ static pid_t parent_of(pid_t pid) {
   const char *after = strrchr(text, ')');
   char state;
   int parent;
-  if (after == NULL || sscanf(after + 1, " %c %d", &state, &parent) != 2 || state == 'Z') return -1;
+  if (after == NULL || sscanf(after + 1, " %c %d", &state, &parent) != 2) return -1;
+  *has_ended = state == 'Z';
   return parent;
 }
 
+/* What has ended counts no more, but is still a step on the way up: a process may seem to have ended while some of its
+   threads are about to, and until then its children are its own. */
 static int is_below(pid_t pid, pid_t keeper, int (*is_keeper)(pid_t)) {
   const pid_t init = getpid();
+  int has_ended = 0;
   for (int depth = 0; depth < 4096 && pid > 1; depth++) {
     if (keeper == 0 && is_keeper(pid)) return 0;
-    pid_t parent = parent_of(pid);
+    pid_t parent = parent_of(pid, &has_ended);
+    if (depth == 0 && has_ended) return 0;
     if (keeper != 0 ? parent == keeper : parent == init) return 1;
     pid = parent;
   }

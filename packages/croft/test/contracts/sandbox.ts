@@ -231,6 +231,24 @@ function describeEnds(open: () => Promise<OpenedSandbox>): void {
     await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(0), waiting);
   });
 
+  test('kill ends what a program of many threads has set free', async (context) => {
+    const { sandbox } = await open();
+    const probe = `node -e "require('child_process').execFileSync(process.execPath, ['-e', ''])"`;
+    // Where it is not there, or has too little memory for two of them.
+    if ((await shellIn(sandbox, probe)).code !== 0) return context.skip();
+    const seconds = uniqueSeconds();
+    const free = `require('child_process').spawn('sleep', ['${seconds}'], { detached: true, stdio: 'ignore' }).unref()`;
+    const inner = `${free}; setInterval(() => {}, 1000)`;
+    const outer = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(inner)}]); setInterval(() => {}, 1000)`;
+    for (let round = 0; round < 5; round++) {
+      const running = startIn(sandbox, ['node', '-e', outer]);
+      await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(1), waiting);
+      running.kill();
+      await running.exit;
+      await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(0), waiting);
+    }
+  });
+
   test('a kill right after the start is not lost', async () => {
     const { sandbox } = await open();
     for (let round = 0; round < 20; round++) {
