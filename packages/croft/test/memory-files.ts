@@ -1,5 +1,5 @@
 import type { DirectoryEntry, Files } from '../src/core/files.ts';
-import { createProjects } from '../src/core/projects.ts';
+import { createProjects } from '../src/core/projects/projects.ts';
 import * as detectors from '../src/detectors/index.ts';
 
 /** Files that are only what detection asks of them, and count how often it does. `tree` may be changed meanwhile. */

@@ -1,8 +1,8 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { onTestFinished } from 'vitest';
-import type { NetworkPolicy } from '../src/core/network-policy.ts';
-import type { Provider, Sandbox } from '../src/core/sandbox.ts';
+import type { NetworkPolicy } from '../src/core/commands/network-policy.ts';
+import type { Provider, Sandbox } from '../src/core/commands/sandbox.ts';
 import { createBubblewrap } from '../src/providers/bubblewrap/provider.ts';
 
 const gigabyte = 1024 ** 3;

@@ -5,10 +5,10 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import * as net from 'node:net';
 import * as tls from 'node:tls';
-import { createJudge } from '../src/core/network-judge.ts';
-import { NetworkPolicy } from '../src/core/network-policy.ts';
-import type { Denial } from '../src/lib/http-proxy/judge.ts';
-import { type ProxyOptions, startProxy } from '../src/lib/http-proxy/start-proxy.ts';
+import { createJudge } from '../src/core/commands/network-judge.ts';
+import { NetworkPolicy } from '../src/core/commands/network-policy.ts';
+import type { Denial } from '../src/lib/net/http-proxy/judge.ts';
+import { type ProxyOptions, startProxy } from '../src/lib/net/http-proxy/start-proxy.ts';
 import { makeDirectory } from './harness.ts';
 
 /** Stands for the outside: a server on loopback that counts what reaches it. */

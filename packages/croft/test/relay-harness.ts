@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { proxyEnvironment } from '../src/lib/http-proxy/environment.ts';
+import { proxyEnvironment } from '../src/lib/net/http-proxy/environment.ts';
 import { makeDirectory } from './harness.ts';
 
 const native = join(import.meta.dirname, '../native');

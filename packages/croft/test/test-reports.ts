@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CheckOutput, TestRunner } from '../src/core/test-runner.ts';
+import type { CheckOutput, TestRunner } from '../src/core/checks/test-runner.ts';
 import * as runners from '../src/runners/index.ts';
 
 const directory = join(import.meta.dirname, 'fixtures/test-reports');

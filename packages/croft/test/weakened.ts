@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { HostOptions } from '../src/app.ts';
-import type { Provider, SandboxLimits, SandboxSpec } from '../src/core/sandbox.ts';
+import type { Provider, SandboxLimits, SandboxSpec } from '../src/core/commands/sandbox.ts';
 import type { Guard } from '../src/escapes/escape.ts';
 import { createInitFinder } from '../src/init/binary.ts';
-import { findGroups } from '../src/lib/cgroup.ts';
+import { findGroups } from '../src/lib/cgroup/cgroup.ts';
 import { toFence } from '../src/providers/bubblewrap/fence.ts';
 import { createBubblewrap } from '../src/providers/bubblewrap/provider.ts';
 

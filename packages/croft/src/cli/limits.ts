@@ -1,6 +1,6 @@
-import type { SandboxLimits } from '../core/sandbox.ts';
-import { goQuote } from '../lib/go-quote.ts';
+import type { SandboxLimits } from '../core/commands/sandbox.ts';
 import { parseSize } from '../lib/parse-size.ts';
+import { goQuote } from '../lib/text/go-quote.ts';
 import { UsageError } from '../lib/usage-error.ts';
 
 interface Limit {

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { goQuote } from '../lib/go-quote.ts';
+import { goQuote } from '../lib/text/go-quote.ts';
 import { UsageError } from '../lib/usage-error.ts';
 
 /** What `--allow-read` must not open, however it is written. */

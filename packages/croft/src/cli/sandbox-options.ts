@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { defaultSandbox, type SandboxOptions } from '../app.ts';
-import { NetworkPolicy } from '../core/network-policy.ts';
-import { goQuote } from '../lib/go-quote.ts';
+import { NetworkPolicy } from '../core/commands/network-policy.ts';
+import { goQuote } from '../lib/text/go-quote.ts';
 import { UsageError } from '../lib/usage-error.ts';
 import type { Options, Values } from './command.ts';
 import { toLimits } from './limits.ts';

@@ -1,6 +1,6 @@
 import { type AppOptions, createApp } from '../app.ts';
 import { parseWorkspaceSpec } from '../core/workspace-spec.ts';
-import { goQuote } from '../lib/go-quote.ts';
+import { goQuote } from '../lib/text/go-quote.ts';
 import { UsageError } from '../lib/usage-error.ts';
 import type { Options, Terminal, Values } from './command.ts';
 import { describeOpenings, sandboxOptions, toSandboxOptions } from './sandbox-options.ts';

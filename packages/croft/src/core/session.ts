@@ -1,7 +1,7 @@
-import { createReadTracker, type ReadTracker } from './read-tracker.ts';
-import type { Sandbox } from './sandbox.ts';
-import { createSandboxPool, type SandboxPool } from './sandbox-pool.ts';
-import { createShells, type Shells } from './shells.ts';
+import type { Sandbox } from './commands/sandbox.ts';
+import { createSandboxPool, type SandboxPool } from './commands/sandbox-pool.ts';
+import { createShells, type Shells } from './commands/shells.ts';
+import { createReadTracker, type ReadTracker } from './content/read-tracker.ts';
 
 /** One agent's connection and what belongs to it rather than to a server or a request. */
 export interface Session {

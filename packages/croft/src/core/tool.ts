@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import type { Denial } from './commands/sandbox.ts';
 import { parse } from './parse.ts';
-import type { Denial } from './sandbox.ts';
 import type { Secrets } from './secrets.ts';
 import type { Session } from './session.ts';
 import type { Workspace } from './workspace.ts';

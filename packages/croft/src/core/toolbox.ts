@@ -1,8 +1,8 @@
 import { AppError } from '@croft/protocol';
-import { cutText } from '../lib/cut-text.ts';
 import { redactDeep } from '../lib/redact.ts';
+import { cutText } from '../lib/text/cut-text.ts';
 import { type Call, createCalls } from './calls.ts';
-import type { Effect, Effects } from './effects.ts';
+import type { Effect, Effects } from './checks/effects.ts';
 import type { Emit } from './events.ts';
 import { fanOut } from './fan-out.ts';
 import { toLoggable } from './loggable.ts';

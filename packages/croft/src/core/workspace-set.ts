@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { goQuote } from '../lib/go-quote.ts';
+import { goQuote } from '../lib/text/go-quote.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The word that names every workspace at once. No workspace of several may be called so. */

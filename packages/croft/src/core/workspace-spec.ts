@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { goQuote } from '../lib/go-quote.ts';
+import { goQuote } from '../lib/text/go-quote.ts';
 import { allWorkspaces } from './workspace-set.ts';
 
 export interface WorkspaceEntry {

@@ -1,7 +1,7 @@
-import type { Checks } from './checks.ts';
+import type { Checks } from './checks/checks.ts';
+import type { Sandbox } from './commands/sandbox.ts';
+import type { SearchBox } from './content/search-box.ts';
 import type { Files } from './files.ts';
-import type { Sandbox } from './sandbox.ts';
-import type { SearchBox } from './search-box.ts';
 
 export type WorkspaceAccess = 'read-write' | 'read-only';
 

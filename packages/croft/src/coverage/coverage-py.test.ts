@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { CoverageRequest } from '../core/coverage.ts';
-import type { Argv } from '../core/profile.ts';
+import type { CoverageRequest } from '../core/coverage/coverage.ts';
+import type { Argv } from '../core/projects/profile.ts';
 import { coveragePy } from './coverage-py.ts';
 
 /** Recorded from coverage.py 7.16.2, without the parts by function and class. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type CoverageTool, defineCoverageTool } from '../core/coverage.ts';
-import type { Argv } from '../core/profile.ts';
-import { readJson } from '../core/read-output.ts';
+import { type CoverageTool, defineCoverageTool } from '../core/coverage/coverage.ts';
+import type { Argv } from '../core/projects/profile.ts';
+import { readJson } from '../core/readers/read-output.ts';
 
 const Report = z.object({
   files: z.record(z.string(), z.object({ executed_lines: z.array(z.int().min(1)) })),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CoverageRequest } from '../core/coverage.ts';
+import type { CoverageRequest } from '../core/coverage/coverage.ts';
 import { goCover } from './go-cover.ts';
 
 /** Recorded from go 1.19.8: two packages named `util`, one test file at a time. */

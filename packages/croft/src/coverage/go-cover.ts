@@ -1,5 +1,5 @@
-import { type CoverageData, type CoverageTool, defineCoverageTool } from '../core/coverage.ts';
-import type { Argv } from '../core/profile.ts';
+import { type CoverageData, type CoverageTool, defineCoverageTool } from '../core/coverage/coverage.ts';
+import type { Argv } from '../core/projects/profile.ts';
 
 /** One block that was counted. Columns are in bytes, and the end is not part of it. */
 interface Block {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { CoverageRequest } from '../core/coverage.ts';
+import type { CoverageRequest } from '../core/coverage/coverage.ts';
 import * as tools from './index.ts';
 
 const request: CoverageRequest = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CoverageRequest } from '../core/coverage.ts';
+import type { CoverageRequest } from '../core/coverage/coverage.ts';
 import { jestCoverage, vitestCoverage } from './istanbul.ts';
 
 const request: CoverageRequest = {

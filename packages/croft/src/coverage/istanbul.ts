@@ -1,7 +1,12 @@
 import { z } from 'zod';
-import { type CoverageData, type CoverageTool, defineCoverageTool, type LinesThatRan } from '../core/coverage.ts';
-import { readJson } from '../core/read-output.ts';
-import { type CountedRange, coveredLines } from '../lib/covered-lines.ts';
+import {
+  type CoverageData,
+  type CoverageTool,
+  defineCoverageTool,
+  type LinesThatRan,
+} from '../core/coverage/coverage.ts';
+import { readJson } from '../core/readers/read-output.ts';
+import { type CountedRange, coveredLines } from '../lib/coverage/covered-lines.ts';
 
 /** A column that nobody knows is the end of its line. */
 const Place = z.object({ line: z.int().min(1), column: z.int().min(0).nullish().catch(null) });

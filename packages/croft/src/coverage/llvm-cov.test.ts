@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CoverageRequest } from '../core/coverage.ts';
+import type { CoverageRequest } from '../core/coverage/coverage.ts';
 import { llvmCov } from './llvm-cov.ts';
 
 const request: CoverageRequest = {

@@ -1,4 +1,4 @@
-import { type CoverageTool, defineCoverageTool } from '../core/coverage.ts';
+import { type CoverageTool, defineCoverageTool } from '../core/coverage/coverage.ts';
 
 /** Works where `cargo-llvm-cov` and the LLVM tools are installed, and never installs them itself. */
 export const llvmCov: CoverageTool = defineCoverageTool({

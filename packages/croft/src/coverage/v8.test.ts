@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { CoverageRequest } from '../core/coverage.ts';
+import type { CoverageRequest } from '../core/coverage/coverage.ts';
 import { v8 } from './v8.ts';
 
 /** Runs a test file with the Node that runs this, and reads what it left. */

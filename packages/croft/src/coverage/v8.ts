@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type CoverageData, type CoverageTool, defineCoverageTool } from '../core/coverage.ts';
-import { readJson } from '../core/read-output.ts';
-import { type CountedRange, coveredLines } from '../lib/covered-lines.ts';
-import { mappedLines } from '../lib/mapped-lines.ts';
+import { type CoverageData, type CoverageTool, defineCoverageTool } from '../core/coverage/coverage.ts';
+import { readJson } from '../core/readers/read-output.ts';
+import { type CountedRange, coveredLines } from '../lib/coverage/covered-lines.ts';
+import { mappedLines } from '../lib/coverage/mapped-lines.ts';
 
 /** How a loader made the script from something else. */
 const SourceMap = z.object({

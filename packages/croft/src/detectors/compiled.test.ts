@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { makeDirectory } from '../../test/harness.ts';
 import { detect, detectOne } from '../../test/memory-files.ts';
-import { withFiles } from '../core/linter.ts';
-import type { Argv } from '../core/profile.ts';
+import { withFiles } from '../core/checks/linter.ts';
+import type { Argv } from '../core/projects/profile.ts';
 
 describe('go', () => {
   test('is vetted and tested by packages', async () => {

@@ -1,6 +1,6 @@
-import { makefiles } from '../core/make-targets.ts';
-import type { Argv, Check, Detector, Profile, ProjectDirectory } from '../core/profile.ts';
-import { findMakeTargets } from '../lib/make-targets.ts';
+import { makefiles } from '../core/projects/make-targets.ts';
+import type { Argv, Check, Detector, Profile, ProjectDirectory } from '../core/projects/profile.ts';
+import { findMakeTargets } from '../lib/text/make-targets.ts';
 
 const sources = ['.c', '.cc', '.cpp', '.cxx'];
 const extensions = [...sources, '.h', '.hh', '.hpp', '.hxx'];

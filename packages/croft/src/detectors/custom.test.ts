@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { detect, detectOne } from '../../test/memory-files.ts';
-import { lintTools, testTools } from '../core/check-names.ts';
+import { lintTools, testTools } from '../core/projects/check-names.ts';
 import * as linters from '../linters/index.ts';
 import * as runners from '../runners/index.ts';
 

@@ -1,7 +1,7 @@
 import { parse } from 'smol-toml';
-import { parseOverrides } from '../core/parse-overrides.ts';
-import type { Detector } from '../core/profile.ts';
-import type { Overrides } from '../core/profile-overrides.ts';
+import { parseOverrides } from '../core/projects/parse-overrides.ts';
+import type { Detector } from '../core/projects/profile.ts';
+import type { Overrides } from '../core/projects/profile-overrides.ts';
 
 const maxCharacters = 64 * 1024;
 const inDirectory = '.croft/config.toml';

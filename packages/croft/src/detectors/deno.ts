@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type Argv, type Detector, type ProjectDirectory, toScripts } from '../core/profile.ts';
-import { readSettings } from '../core/read-settings.ts';
-import { parseJsonc } from '../lib/jsonc.ts';
-import { toPlainCommands } from '../lib/plain-commands.ts';
+import { type Argv, type Detector, type ProjectDirectory, toScripts } from '../core/projects/profile.ts';
+import { readSettings } from '../core/projects/read-settings.ts';
+import { parseJsonc } from '../lib/text/jsonc.ts';
+import { toPlainCommands } from '../lib/text/plain-commands.ts';
 
 const Settings = z.looseObject({ tasks: z.record(z.string(), z.unknown()).catch({}).default({}) });
 type Settings = z.output<typeof Settings>;

@@ -1,4 +1,4 @@
-import type { Argv, Detector } from '../core/profile.ts';
+import type { Argv, Detector } from '../core/projects/profile.ts';
 
 const solutions = ['.sln', '.slnx'];
 const projects = ['.csproj', '.fsproj', '.vbproj'];

@@ -1,5 +1,5 @@
-import { type Detector, toScripts } from '../core/profile.ts';
-import { wholeOrFiles } from '../core/whole-or-files.ts';
+import { type Detector, toScripts } from '../core/projects/profile.ts';
+import { wholeOrFiles } from '../core/projects/whole-or-files.ts';
 
 export const elixir: Detector = {
   language: 'elixir',

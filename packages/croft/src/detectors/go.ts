@@ -1,4 +1,4 @@
-import type { Argv, Check, Detector, ProjectDirectory } from '../core/profile.ts';
+import type { Argv, Check, Detector, ProjectDirectory } from '../core/projects/profile.ts';
 
 const golangciFiles = ['.golangci.yml', '.golangci.yaml', '.golangci.toml', '.golangci.json'];
 const vet: Check = { tool: 'go-vet', argv: ['go', 'vet', '$FILES'] };

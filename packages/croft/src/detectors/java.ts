@@ -1,4 +1,4 @@
-import type { Argv, Check, Detector, Profile, ProjectDirectory } from '../core/profile.ts';
+import type { Argv, Check, Detector, Profile, ProjectDirectory } from '../core/projects/profile.ts';
 
 const gradleFiles = ['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'];
 

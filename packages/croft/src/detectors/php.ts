@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Check, type Detector, type Profile, type ProjectDirectory, toScripts } from '../core/profile.ts';
-import { readSettings } from '../core/read-settings.ts';
+import { type Check, type Detector, type Profile, type ProjectDirectory, toScripts } from '../core/projects/profile.ts';
+import { readSettings } from '../core/projects/read-settings.ts';
 
 const Names = z.record(z.string(), z.unknown()).catch({}).default({});
 const Manifest = z.object({ require: Names, 'require-dev': Names, scripts: Names });

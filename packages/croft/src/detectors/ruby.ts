@@ -1,4 +1,4 @@
-import type { Argv, Check, Detector, Profile, ProjectDirectory } from '../core/profile.ts';
+import type { Argv, Check, Detector, Profile, ProjectDirectory } from '../core/projects/profile.ts';
 
 /** As `rake test` would, but with the files that are asked for: it takes them only by a variable. */
 const runFiles =

@@ -1,8 +1,8 @@
 import { parse } from 'smol-toml';
 import { z } from 'zod';
-import { type Argv, type Detector, type ProjectDirectory, toScripts } from '../core/profile.ts';
-import { readSettings } from '../core/read-settings.ts';
-import { wholeOrFiles } from '../core/whole-or-files.ts';
+import { type Argv, type Detector, type ProjectDirectory, toScripts } from '../core/projects/profile.ts';
+import { readSettings } from '../core/projects/read-settings.ts';
+import { wholeOrFiles } from '../core/projects/whole-or-files.ts';
 
 const Edition = z.string().regex(/^\d{4}$/);
 const Shared = z.object({ edition: Edition }).optional().catch(undefined);

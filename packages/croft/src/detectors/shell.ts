@@ -1,4 +1,4 @@
-import type { Detector } from '../core/profile.ts';
+import type { Detector } from '../core/projects/profile.ts';
 
 const endings = ['.sh', '.bash'];
 

@@ -1,4 +1,4 @@
-import type { Check, Detector, Profile, ProjectDirectory } from '../core/profile.ts';
+import type { Check, Detector, Profile, ProjectDirectory } from '../core/projects/profile.ts';
 
 export const swift: Detector = {
   language: 'swift',

@@ -1,4 +1,4 @@
-import type { Detector } from '../core/profile.ts';
+import type { Detector } from '../core/projects/profile.ts';
 
 export const zig: Detector = {
   language: 'zig',

@@ -1,6 +1,6 @@
 import { closeSync, opendirSync } from 'node:fs';
 import { AppError } from '@croft/protocol';
-import { controlNames, findControlPath, gitNames } from '../core/control-files.ts';
+import { controlNames, findControlPath, gitNames } from '../core/commands/control-files.ts';
 import { openDirectory } from './handles.ts';
 import { type Root, walk } from './walk.ts';
 

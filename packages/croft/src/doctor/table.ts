@@ -1,4 +1,4 @@
-import { stripControl } from '../lib/strip-control.ts';
+import { stripControl } from '../lib/text/strip-control.ts';
 import type { Check, Fix, State } from './check.ts';
 import type { Examination } from './examine.ts';
 

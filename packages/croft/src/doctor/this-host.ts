@@ -2,7 +2,7 @@ import { accessSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { createInitFinder } from '../init/binary.ts';
-import { findGroups } from '../lib/cgroup.ts';
+import { findGroups } from '../lib/cgroup/cgroup.ts';
 import { findProgram } from '../lib/find-program.ts';
 import { killGroup, spawnProgram } from '../lib/spawn.ts';
 import type { Host, Ran } from './host.ts';

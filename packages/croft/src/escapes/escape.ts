@@ -1,5 +1,5 @@
-import type { NetworkPolicy } from '../core/network-policy.ts';
-import type { Denial, SandboxLimits } from '../core/sandbox.ts';
+import type { NetworkPolicy } from '../core/commands/network-policy.ts';
+import type { Denial, SandboxLimits } from '../core/commands/sandbox.ts';
 
 /**
  * The parts of the fence, so that each can be taken away to see what it held. `init` is what the first process of a

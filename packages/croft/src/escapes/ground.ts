@@ -5,7 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '@croft/protocol';
 import { type AppOptions, createApp, defaultSandbox, type HostOptions } from '../app.ts';
-import type { Provider } from '../core/sandbox.ts';
+import type { Provider } from '../core/commands/sandbox.ts';
 import type { Called, Ground, GroundOptions } from './escape.ts';
 import { makeTree, removeTree } from './tree.ts';
 

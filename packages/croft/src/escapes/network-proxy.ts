@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { NetworkPolicy } from '../core/network-policy.ts';
+import type { NetworkPolicy } from '../core/commands/network-policy.ts';
 import type { Ground, Outcome, Ran } from './escape.ts';
 import { type Listener, listenAt, listenEverywhere } from './listener.ts';
 import { type Problem, verdict } from './verdict.ts';

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { type Duplex, Readable, Writable } from 'node:stream';
 import { AppError } from '@croft/protocol';
-import type { CommandSpec, Exit, Running } from '../core/sandbox.ts';
+import type { CommandSpec, Exit, Running } from '../core/commands/sandbox.ts';
 import {
   createDecoder,
   encode,

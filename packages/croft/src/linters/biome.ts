@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineLinter, withFiles, withOptions } from '../core/linter.ts';
-import { answerIn, noAnswer, toLintReport } from '../core/read-findings.ts';
-import { toSeverity } from '../core/read-lines.ts';
-import { toRelative } from '../core/read-output.ts';
+import { defineLinter, withFiles, withOptions } from '../core/checks/linter.ts';
+import { answerIn, noAnswer, toLintReport } from '../core/readers/read-findings.ts';
+import { toSeverity } from '../core/readers/read-lines.ts';
+import { toRelative } from '../core/readers/read-output.ts';
 
 const Place = z.object({ line: z.int(), column: z.int() });
 const Diagnostic = z.object({

@@ -1,5 +1,5 @@
-import { defineLinter, withFiles, withOptions } from '../core/linter.ts';
-import { readCargo } from '../core/read-cargo.ts';
+import { defineLinter, withFiles, withOptions } from '../core/checks/linter.ts';
+import { readCargo } from '../core/readers/read-cargo.ts';
 
 export const cargoCheck = defineLinter({
   name: 'cargo-check',

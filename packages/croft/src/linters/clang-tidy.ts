@@ -1,6 +1,6 @@
-import { defineLinter, withFiles } from '../core/linter.ts';
-import { toLintReport } from '../core/read-findings.ts';
-import { linesOf, readDiagnostics } from '../core/read-lines.ts';
+import { defineLinter, withFiles } from '../core/checks/linter.ts';
+import { toLintReport } from '../core/readers/read-findings.ts';
+import { linesOf, readDiagnostics } from '../core/readers/read-lines.ts';
 
 /** What it says of itself while all is well. */
 const chatter = /^(\d+ warnings? |Suppressed \d|Use -|\[\d+\/\d+\] Processing)/;

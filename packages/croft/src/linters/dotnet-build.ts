@@ -1,7 +1,7 @@
-import { defineLinter, type Finding, withFiles } from '../core/linter.ts';
-import { toLintReport } from '../core/read-findings.ts';
-import { linesOf, splitRule, toSeverity } from '../core/read-lines.ts';
-import { toRelative } from '../core/read-output.ts';
+import { defineLinter, type Finding, withFiles } from '../core/checks/linter.ts';
+import { toLintReport } from '../core/readers/read-findings.ts';
+import { linesOf, splitRule, toSeverity } from '../core/readers/read-lines.ts';
+import { toRelative } from '../core/readers/read-output.ts';
 
 const located = /^\s*(\S[^(]*)\((\d{1,9}),(\d{1,9})(?:,\d{1,9},\d{1,9})?\): (error|warning|info) ([A-Z]+\d+): (.*)$/;
 const general = /^\s*(?:MSBUILD|\S[^(]*) : error ([A-Z]+\d+): .*$/;

@@ -1,6 +1,6 @@
-import { defineLinter, withFiles, withOptions } from '../core/linter.ts';
-import { toLintReport } from '../core/read-findings.ts';
-import { linesOf, readPlace } from '../core/read-lines.ts';
+import { defineLinter, withFiles, withOptions } from '../core/checks/linter.ts';
+import { toLintReport } from '../core/readers/read-findings.ts';
+import { linesOf, readPlace } from '../core/readers/read-lines.ts';
 
 export const flake8 = defineLinter({
   name: 'flake8',

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { toGoPackages } from '../core/go-packages.ts';
-import { defineLinter, type Finding, withFiles } from '../core/linter.ts';
-import type { Argv } from '../core/profile.ts';
-import { toLintReport } from '../core/read-findings.ts';
-import { linesOf, readPlace } from '../core/read-lines.ts';
-import { readJson, toRelative } from '../core/read-output.ts';
+import { defineLinter, type Finding, withFiles } from '../core/checks/linter.ts';
+import type { Argv } from '../core/projects/profile.ts';
+import { toGoPackages } from '../core/readers/go-packages.ts';
+import { toLintReport } from '../core/readers/read-findings.ts';
+import { linesOf, readPlace } from '../core/readers/read-lines.ts';
+import { readJson, toRelative } from '../core/readers/read-output.ts';
 
 const Diagnostics = z.array(z.object({ posn: z.string(), message: z.string() }));
 const Failure = z.object({ error: z.string() }).transform(({ error }) => error);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { toGoPackages } from '../core/go-packages.ts';
-import { defineLinter, type Finding, withFiles } from '../core/linter.ts';
-import { toLintReport } from '../core/read-findings.ts';
-import { linesOf, readPlace, splitRule } from '../core/read-lines.ts';
-import { readJson, toRelative } from '../core/read-output.ts';
-import type { CheckOutput } from '../core/test-runner.ts';
+import { defineLinter, type Finding, withFiles } from '../core/checks/linter.ts';
+import type { CheckOutput } from '../core/checks/test-runner.ts';
+import { toGoPackages } from '../core/readers/go-packages.ts';
+import { toLintReport } from '../core/readers/read-findings.ts';
+import { linesOf, readPlace, splitRule } from '../core/readers/read-lines.ts';
+import { readJson, toRelative } from '../core/readers/read-output.ts';
 
 const Issue = z.object({
   FromLinter: z.string(),

@@ -1,7 +1,7 @@
-import { defineLinter, withFiles } from '../core/linter.ts';
-import { toLintReport } from '../core/read-findings.ts';
-import { readJavac } from '../core/read-javac.ts';
-import { linesOf } from '../core/read-lines.ts';
+import { defineLinter, withFiles } from '../core/checks/linter.ts';
+import { toLintReport } from '../core/readers/read-findings.ts';
+import { readJavac } from '../core/readers/read-javac.ts';
+import { linesOf } from '../core/readers/read-lines.ts';
 
 export const javac = defineLinter({
   name: 'javac',

@@ -1,8 +1,8 @@
-import { defineLinter, type Finding, withFiles } from '../core/linter.ts';
-import type { Argv } from '../core/profile.ts';
-import { toLintReport } from '../core/read-findings.ts';
-import { linesOf } from '../core/read-lines.ts';
-import { toRelative } from '../core/read-output.ts';
+import { defineLinter, type Finding, withFiles } from '../core/checks/linter.ts';
+import type { Argv } from '../core/projects/profile.ts';
+import { toLintReport } from '../core/readers/read-findings.ts';
+import { linesOf } from '../core/readers/read-lines.ts';
+import { toRelative } from '../core/readers/read-output.ts';
 
 const java = /^\[(ERROR|WARNING)\] (?:file:\/\/)?(\/[^:]+):\[(\d{1,9}),(\d{1,9})\] (?:\[([\w-]+)\] )?(.*)$/;
 const kotlin = /^\[(ERROR|WARNING)\] (?:file:\/\/)?(\/[^:]+\.kts?):(?: \(|)(\d{1,9})(?:, |:)(\d{1,9})\)?()\s(.*)$/;

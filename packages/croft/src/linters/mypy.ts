@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineLinter, type Finding, withFiles, withOptions } from '../core/linter.ts';
-import { toLintReport } from '../core/read-findings.ts';
-import { linesOf, readDiagnostics, toSeverity } from '../core/read-lines.ts';
-import { readJson, toRelative } from '../core/read-output.ts';
+import { defineLinter, type Finding, withFiles, withOptions } from '../core/checks/linter.ts';
+import { toLintReport } from '../core/readers/read-findings.ts';
+import { linesOf, readDiagnostics, toSeverity } from '../core/readers/read-lines.ts';
+import { readJson, toRelative } from '../core/readers/read-output.ts';
 
 const Entry = z.object({
   file: z.string(),

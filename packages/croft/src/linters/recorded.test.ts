@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { lintTools } from '../core/check-names.ts';
-import type { LintReport } from '../core/linter.ts';
-import type { CheckOutput } from '../core/test-runner.ts';
-import { stripControl } from '../lib/strip-control.ts';
+import type { LintReport } from '../core/checks/linter.ts';
+import type { CheckOutput } from '../core/checks/test-runner.ts';
+import { lintTools } from '../core/projects/check-names.ts';
+import { stripControl } from '../lib/text/strip-control.ts';
 import * as registry from './index.ts';
 
 const linters = Object.values(registry);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defineLinter, withFiles, withOptions } from '../core/linter.ts';
-import { answerIn, noAnswer, toLintReport } from '../core/read-findings.ts';
-import { toRelative } from '../core/read-output.ts';
+import { defineLinter, withFiles, withOptions } from '../core/checks/linter.ts';
+import { answerIn, noAnswer, toLintReport } from '../core/readers/read-findings.ts';
+import { toRelative } from '../core/readers/read-output.ts';
 
 const Report = z.array(
   z.object({

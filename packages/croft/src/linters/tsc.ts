@@ -1,8 +1,8 @@
-import { defineLinter, type Finding, withFiles, withOptions } from '../core/linter.ts';
-import type { Argv } from '../core/profile.ts';
-import { toLintReport } from '../core/read-findings.ts';
-import { linesOf, toSeverity } from '../core/read-lines.ts';
-import { toRelative } from '../core/read-output.ts';
+import { defineLinter, type Finding, withFiles, withOptions } from '../core/checks/linter.ts';
+import type { Argv } from '../core/projects/profile.ts';
+import { toLintReport } from '../core/readers/read-findings.ts';
+import { linesOf, toSeverity } from '../core/readers/read-lines.ts';
+import { toRelative } from '../core/readers/read-output.ts';
 
 const located = /^(\S[^(]*)\((\d{1,9}),(\d{1,9})\): (error|warning|message) (TS\d+): (.*)$/;
 const general = /^error TS\d+: .*$/;

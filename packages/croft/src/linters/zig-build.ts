@@ -1,6 +1,6 @@
-import { defineLinter, withFiles } from '../core/linter.ts';
-import { toLintReport } from '../core/read-findings.ts';
-import { readDiagnostics } from '../core/read-lines.ts';
+import { defineLinter, withFiles } from '../core/checks/linter.ts';
+import { toLintReport } from '../core/readers/read-findings.ts';
+import { readDiagnostics } from '../core/readers/read-lines.ts';
 
 const summary = /^Build Summary: (\d{1,9})\/(\d{1,9}) steps succeeded/m;
 

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
-import { createLineCutter } from '../lib/message-lines.ts';
+import { createLineCutter } from '../lib/text/message-lines.ts';
 import { createOutbox } from './outbox.ts';
 import { createOwedAnswers } from './owed-answers.ts';
 import { createTurns } from './turns.ts';

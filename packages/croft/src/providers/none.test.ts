@@ -14,8 +14,8 @@ import { homedir, userInfo } from 'node:os';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { describeSandbox, runIn, shellIn, startIn, uniqueSeconds } from '../../test/contracts/sandbox.ts';
 import { makeDirectory } from '../../test/harness.ts';
-import type { NetworkPolicy } from '../core/network-policy.ts';
-import type { Sandbox, SandboxSpec } from '../core/sandbox.ts';
+import type { NetworkPolicy } from '../core/commands/network-policy.ts';
+import type { Sandbox, SandboxSpec } from '../core/commands/sandbox.ts';
 import { createNone } from './none.ts';
 
 const megabyte = 1024 * 1024;

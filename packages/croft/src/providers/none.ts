@@ -3,7 +3,7 @@ import { existsSync, fstatSync, readFileSync, statSync } from 'node:fs';
 import type { Duplex, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { AppError } from '@croft/protocol';
-import type { Provider, Sandbox, SandboxLimits, SandboxSpec } from '../core/sandbox.ts';
+import type { Provider, Sandbox, SandboxLimits, SandboxSpec } from '../core/commands/sandbox.ts';
 import { createInitFinder } from '../init/binary.ts';
 import { connectInit } from '../init/client.ts';
 import { type ChildProcess, killGroup, spawnProgram } from '../lib/spawn.ts';

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
-import type { SearchBox, SearchBoxProvider, SearchBoxSpec, SearchExit, Searching } from '../core/search-box.ts';
+import type { SearchBox, SearchBoxProvider, SearchBoxSpec, SearchExit, Searching } from '../core/content/search-box.ts';
 import { findProgram } from '../lib/find-program.ts';
 import { type ChildProcess, killGroup, killProcess, spawnProgram } from '../lib/spawn.ts';
 import { ownerOf } from '../lib/workspace-owner.ts';

@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '@croft/protocol';
-import type { Provider, SandboxSpec } from '../core/sandbox.ts';
+import type { Provider, SandboxSpec } from '../core/commands/sandbox.ts';
 import { ForeignEntryError, makeCache, makeCaches } from '../lib/cache-directory.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { canReach, ownerOf } from '../lib/workspace-owner.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { everyRunner, outputOf, runnerOf } from '../../test/test-reports.ts';
-import type { Argv } from '../core/profile.ts';
-import type { TestRequest } from '../core/test-runner.ts';
+import type { TestRequest } from '../core/checks/test-runner.ts';
+import type { Argv } from '../core/projects/profile.ts';
 
 /** As detectors give them. */
 const profiles: Record<string, Argv> = {

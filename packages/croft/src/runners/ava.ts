@@ -1,7 +1,7 @@
-import { withFiles } from '../core/linter.ts';
-import { readTap } from '../core/read-tap.ts';
-import { filesOf, judge, namesOf, withoutReport } from '../core/read-tests.ts';
-import { defineTestRunner, type TestFailure } from '../core/test-runner.ts';
+import { withFiles } from '../core/checks/linter.ts';
+import { defineTestRunner, type TestFailure } from '../core/checks/test-runner.ts';
+import { readTap } from '../core/readers/read-tap.ts';
+import { filesOf, judge, namesOf, withoutReport } from '../core/readers/read-tests.ts';
 
 export const ava = defineTestRunner({
   name: 'ava',

@@ -1,7 +1,7 @@
-import { withFiles } from '../core/linter.ts';
-import { readJunit } from '../core/read-junit.ts';
-import { anyOf, escapePattern, filesOf, namesOf } from '../core/read-tests.ts';
-import { defineTestRunner } from '../core/test-runner.ts';
+import { withFiles } from '../core/checks/linter.ts';
+import { defineTestRunner } from '../core/checks/test-runner.ts';
+import { readJunit } from '../core/readers/read-junit.ts';
+import { anyOf, escapePattern, filesOf, namesOf } from '../core/readers/read-tests.ts';
 import type { JunitCase } from '../lib/junit.ts';
 
 export const bunTest = defineTestRunner({

@@ -1,6 +1,6 @@
-import { withFiles } from '../core/linter.ts';
-import { findBuildErrors, judge, reasonOf, unique, withoutReport } from '../core/read-tests.ts';
-import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/test-runner.ts';
+import { withFiles } from '../core/checks/linter.ts';
+import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/checks/test-runner.ts';
+import { findBuildErrors, judge, reasonOf, unique, withoutReport } from '../core/readers/read-tests.ts';
 
 export const cargoTest = defineTestRunner({
   name: 'cargo-test',

@@ -1,7 +1,7 @@
-import { withFiles } from '../core/linter.ts';
-import { toRelative, unreadable } from '../core/read-output.ts';
-import { findBuildErrors, judge, namesOf, reasonOf, withoutReport } from '../core/read-tests.ts';
-import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/test-runner.ts';
+import { withFiles } from '../core/checks/linter.ts';
+import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/checks/test-runner.ts';
+import { toRelative, unreadable } from '../core/readers/read-output.ts';
+import { findBuildErrors, judge, namesOf, reasonOf, withoutReport } from '../core/readers/read-tests.ts';
 import { parseTrx, type TrxResult } from '../lib/trx.ts';
 
 export const dotnetTest = defineTestRunner({

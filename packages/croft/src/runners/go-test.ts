@@ -1,8 +1,8 @@
-import { type GoRun, type GoTest, readGoEvents } from '../core/go-events.ts';
-import { withFiles } from '../core/linter.ts';
-import { toRelative } from '../core/read-output.ts';
-import { escapePattern, findBuildErrors, judge, reasonOf, unique, withoutReport } from '../core/read-tests.ts';
-import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/test-runner.ts';
+import { withFiles } from '../core/checks/linter.ts';
+import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/checks/test-runner.ts';
+import { type GoRun, type GoTest, readGoEvents } from '../core/readers/go-events.ts';
+import { toRelative } from '../core/readers/read-output.ts';
+import { escapePattern, findBuildErrors, judge, reasonOf, unique, withoutReport } from '../core/readers/read-tests.ts';
 
 export const goTest = defineTestRunner({
   name: 'go-test',

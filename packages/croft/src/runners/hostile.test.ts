@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { casesOf, everyRunner, runnerOf } from '../../test/test-reports.ts';
-import type { CheckOutput } from '../core/test-runner.ts';
+import type { CheckOutput } from '../core/checks/test-runner.ts';
 
 /** Their exit code is all they have, and is taken at its word. */
 const byExitCode = new Set(['script', 'make-test']);

@@ -1,6 +1,6 @@
-import { withFiles } from '../core/linter.ts';
-import { readScript } from '../core/read-script.ts';
-import { defineTestRunner } from '../core/test-runner.ts';
+import { withFiles } from '../core/checks/linter.ts';
+import { defineTestRunner } from '../core/checks/test-runner.ts';
+import { readScript } from '../core/readers/read-script.ts';
 
 /** A Makefile's `test` or `check`. It runs whole. */
 export const makeTest = defineTestRunner({

@@ -1,7 +1,7 @@
-import { withFiles } from '../core/linter.ts';
-import { readJunit } from '../core/read-junit.ts';
-import { empty, namesOf } from '../core/read-tests.ts';
-import { defineTestRunner, type TestFailure } from '../core/test-runner.ts';
+import { withFiles } from '../core/checks/linter.ts';
+import { defineTestRunner, type TestFailure } from '../core/checks/test-runner.ts';
+import { readJunit } from '../core/readers/read-junit.ts';
+import { empty, namesOf } from '../core/readers/read-tests.ts';
 
 export const mesonTest = defineTestRunner({
   name: 'meson-test',

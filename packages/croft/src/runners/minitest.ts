@@ -1,8 +1,8 @@
-import { withFiles } from '../core/linter.ts';
-import type { Argv } from '../core/profile.ts';
-import { toRelative } from '../core/read-output.ts';
-import { anyOf, escapePattern, filesOf, judge, namesOf, withoutReport } from '../core/read-tests.ts';
-import { type CheckOutput, defineTestRunner, type TestFailure, type TestRequest } from '../core/test-runner.ts';
+import { withFiles } from '../core/checks/linter.ts';
+import { type CheckOutput, defineTestRunner, type TestFailure, type TestRequest } from '../core/checks/test-runner.ts';
+import type { Argv } from '../core/projects/profile.ts';
+import { toRelative } from '../core/readers/read-output.ts';
+import { anyOf, escapePattern, filesOf, judge, namesOf, withoutReport } from '../core/readers/read-tests.ts';
 
 export const minitest = defineTestRunner({
   name: 'minitest',

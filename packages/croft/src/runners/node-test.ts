@@ -1,8 +1,8 @@
-import { withFiles } from '../core/linter.ts';
-import type { Argv } from '../core/profile.ts';
-import { readJunit } from '../core/read-junit.ts';
-import { anyOf, escapePattern, filesOf, namesOf } from '../core/read-tests.ts';
-import { defineTestRunner, type TestFailure } from '../core/test-runner.ts';
+import { withFiles } from '../core/checks/linter.ts';
+import { defineTestRunner, type TestFailure } from '../core/checks/test-runner.ts';
+import type { Argv } from '../core/projects/profile.ts';
+import { readJunit } from '../core/readers/read-junit.ts';
+import { anyOf, escapePattern, filesOf, namesOf } from '../core/readers/read-tests.ts';
 import type { JunitCase } from '../lib/junit.ts';
 
 export const nodeTest = defineTestRunner({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { withFiles } from '../core/linter.ts';
-import { readJson, toRelative } from '../core/read-output.ts';
-import { filesOf, judge, lineIn, namesOf, withoutReport } from '../core/read-tests.ts';
-import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/test-runner.ts';
+import { withFiles } from '../core/checks/linter.ts';
+import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/checks/test-runner.ts';
+import { readJson, toRelative } from '../core/readers/read-output.ts';
+import { filesOf, judge, lineIn, namesOf, withoutReport } from '../core/readers/read-tests.ts';
 
 const Example = z.object({
   id: z.string().optional(),

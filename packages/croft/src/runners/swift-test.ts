@@ -1,5 +1,6 @@
-import { withFiles } from '../core/linter.ts';
-import { toRelative } from '../core/read-output.ts';
+import { withFiles } from '../core/checks/linter.ts';
+import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/checks/test-runner.ts';
+import { toRelative } from '../core/readers/read-output.ts';
 import {
   anyOf,
   escapePattern,
@@ -9,8 +10,7 @@ import {
   reasonOf,
   unique,
   withoutReport,
-} from '../core/read-tests.ts';
-import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/test-runner.ts';
+} from '../core/readers/read-tests.ts';
 
 export const swiftTest = defineTestRunner({
   name: 'swift-test',

@@ -1,7 +1,7 @@
-import { withFiles } from '../core/linter.ts';
-import { toRelative } from '../core/read-output.ts';
-import { judge, namesOf, withoutReport } from '../core/read-tests.ts';
-import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/test-runner.ts';
+import { withFiles } from '../core/checks/linter.ts';
+import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/checks/test-runner.ts';
+import { toRelative } from '../core/readers/read-output.ts';
+import { judge, namesOf, withoutReport } from '../core/readers/read-tests.ts';
 
 export const unittest = defineTestRunner({
   name: 'unittest',

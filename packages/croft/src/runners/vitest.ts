@@ -1,7 +1,7 @@
-import { readJestReport } from '../core/jest-report.ts';
-import { withFiles } from '../core/linter.ts';
-import { anyOf, escapePattern, filesOf, namesOf } from '../core/read-tests.ts';
-import { defineTestRunner } from '../core/test-runner.ts';
+import { withFiles } from '../core/checks/linter.ts';
+import { defineTestRunner } from '../core/checks/test-runner.ts';
+import { readJestReport } from '../core/readers/jest-report.ts';
+import { anyOf, escapePattern, filesOf, namesOf } from '../core/readers/read-tests.ts';
 
 export const vitest = defineTestRunner({
   name: 'vitest',

@@ -1,4 +1,4 @@
-import { goQuote } from '../lib/go-quote.ts';
+import { goQuote } from '../lib/text/go-quote.ts';
 import { type Mount, openLocal } from './local.ts';
 
 /** A workspace as the operator gave it. */

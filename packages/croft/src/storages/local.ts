@@ -4,7 +4,7 @@ import { AppError } from '@croft/protocol';
 import type { Files } from '../core/files.ts';
 import { createDiskFiles } from '../disk/files.ts';
 import { openRoot } from '../disk/handles.ts';
-import { goQuote } from '../lib/go-quote.ts';
+import { goQuote } from '../lib/text/go-quote.ts';
 
 /** A workspace that is a directory of this machine, used in place. */
 export interface Mount {

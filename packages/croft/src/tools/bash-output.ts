@@ -1,10 +1,10 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { denialList, renderDenials } from '../core/denials.ts';
-import type { Shell } from '../core/shells.ts';
+import { denialList, renderDenials } from '../core/commands/denials.ts';
+import type { Shell } from '../core/commands/shells.ts';
 import { defineTool } from '../core/tool.ts';
-import { compilePattern } from '../lib/linear-pattern.ts';
-import { stripControl } from '../lib/strip-control.ts';
+import { compilePattern } from '../lib/text/linear-pattern.ts';
+import { stripControl } from '../lib/text/strip-control.ts';
 
 export const bashOutput = defineTool({
   name: 'bash_output',

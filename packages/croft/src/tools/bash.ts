@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { findRefusedCommand } from '../core/command-guard.ts';
+import { findRefusedCommand } from '../core/commands/command-guard.ts';
+import { collectDenials, denialList, renderDenials } from '../core/commands/denials.ts';
+import { rejected, renderResult, startCommand, toResult, within } from '../core/commands/run-command.ts';
+import type { Denial } from '../core/commands/sandbox.ts';
 import { count } from '../core/count.ts';
-import { collectDenials, denialList, renderDenials } from '../core/denials.ts';
-import { rejected, renderResult, startCommand, toResult, within } from '../core/run-command.ts';
-import type { Denial } from '../core/sandbox.ts';
 import { defineTool, type ToolContext } from '../core/tool.ts';
-import { stripControl } from '../lib/strip-control.ts';
+import { stripControl } from '../lib/text/strip-control.ts';
 
 const input = z.object({
   command: z.string().min(1).describe('Command line for bash, run in the workspace'),

@@ -1,10 +1,10 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { applyEdits, checkEdit, type Edit } from '../core/apply-edits.ts';
-import { effectOutput } from '../core/effect-output.ts';
+import { effectOutput } from '../core/checks/effect-output.ts';
+import { applyEdits, checkEdit, type Edit } from '../core/content/apply-edits.ts';
 import { defineTool } from '../core/tool.ts';
-import { smallDiff } from '../lib/diff.ts';
-import { decodeText } from '../lib/lines.ts';
+import { smallDiff } from '../lib/text/diff.ts';
+import { decodeText } from '../lib/text/lines.ts';
 
 const maxDiffBytes = 2 * 1024 * 1024;
 

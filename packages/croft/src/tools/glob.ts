@@ -1,8 +1,8 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
+import { toGlob } from '../core/content/glob.ts';
+import { listFiles } from '../core/content/ripgrep.ts';
 import { count } from '../core/count.ts';
-import { toGlob } from '../core/glob.ts';
-import { listFiles } from '../core/ripgrep.ts';
 import { defineTool, type ToolContext } from '../core/tool.ts';
 
 /** Enough for any project; what a hostile tree can make us hold. */

@@ -1,8 +1,8 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
+import { collectMatches, type Match, renderMatches } from '../core/content/grep-output.ts';
+import { runRipgrep } from '../core/content/ripgrep.ts';
 import { count, countFromZero } from '../core/count.ts';
-import { collectMatches, type Match, renderMatches } from '../core/grep-output.ts';
-import { runRipgrep } from '../core/ripgrep.ts';
 import { defineTool } from '../core/tool.ts';
 
 const modeArguments = {

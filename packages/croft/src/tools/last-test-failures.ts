@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { TestRun } from '../core/check-results.ts';
-import { checkInput } from '../core/check-tools.ts';
+import { TestRun } from '../core/checks/check-results.ts';
+import { checkInput } from '../core/checks/check-tools.ts';
+import { renderFailures, summarizeRun } from '../core/checks/run-tests.ts';
 import { count } from '../core/count.ts';
-import { renderFailures, summarizeRun } from '../core/run-tests.ts';
 import { defineTool } from '../core/tool.ts';
 
 export const lastTestFailures = defineTool({

@@ -1,12 +1,12 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
+import { readLarge } from '../core/content/read-large.ts';
+import { cutLines, type LineWindow, pastTheEnd, renderWhole, renderWindow } from '../core/content/read-window.ts';
 import { count } from '../core/count.ts';
 import type { FileContent } from '../core/files.ts';
-import { readLarge } from '../core/read-large.ts';
-import { cutLines, type LineWindow, pastTheEnd, renderWhole, renderWindow } from '../core/read-window.ts';
 import { defineTool, type ToolContext } from '../core/tool.ts';
 import { imageType, looksBinary } from '../lib/image-type.ts';
-import { countLines, decodeText, sliceLines } from '../lib/lines.ts';
+import { countLines, decodeText, sliceLines } from '../lib/text/lines.ts';
 
 const maxWholeBytes = 16 * 1024 * 1024;
 /** Decoding more than this to see whether all of it is shown would cost more than it saves. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { denialList } from '../core/commands/denials.ts';
+import { renderResult, runCommand } from '../core/commands/run-command.ts';
 import { count } from '../core/count.ts';
-import { denialList } from '../core/denials.ts';
-import { renderResult, runCommand } from '../core/run-command.ts';
 import { defineTool } from '../core/tool.ts';
 
 export const runProgram = defineTool({

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { TestRun } from '../core/check-results.ts';
-import { checkInput, TestRunOutput, toTestResult } from '../core/check-tools.ts';
+import type { TestRun } from '../core/checks/check-results.ts';
+import { checkInput, TestRunOutput, toTestResult } from '../core/checks/check-tools.ts';
+import { runTests } from '../core/checks/run-tests.ts';
 import { count } from '../core/count.ts';
-import { toProjectPath } from '../core/pick-projects.ts';
-import type { Profile } from '../core/profile.ts';
-import { runTests } from '../core/run-tests.ts';
+import { toProjectPath } from '../core/projects/pick-projects.ts';
+import type { Profile } from '../core/projects/profile.ts';
 import { defineTool } from '../core/tool.ts';
 
 export const runFailingTests = defineTool({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { checkInput } from '../core/check-tools.ts';
+import { checkInput } from '../core/checks/check-tools.ts';
+import { type Formatted, runFormatter } from '../core/checks/run-formatter.ts';
 import { count } from '../core/count.ts';
-import { chooseProjects } from '../core/project-files.ts';
-import { type Formatted, runFormatter } from '../core/run-formatter.ts';
+import { chooseProjects } from '../core/projects/project-files.ts';
 import { defineTool } from '../core/tool.ts';
 
 export const runFormat = defineTool({

@@ -1,4 +1,4 @@
-import { defineLintTool } from '../core/lint-tool.ts';
+import { defineLintTool } from '../core/checks/lint-tool.ts';
 
 export const runLint = defineLintTool('lint', {
   aliases: ['RunLint'],

@@ -1,9 +1,9 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { checkInput } from '../core/check-tools.ts';
+import { checkInput } from '../core/checks/check-tools.ts';
+import { runCheck } from '../core/checks/run-check.ts';
 import { count } from '../core/count.ts';
-import type { Argv, Profile } from '../core/profile.ts';
-import { runCheck } from '../core/run-check.ts';
+import type { Argv, Profile } from '../core/projects/profile.ts';
 import { defineTool } from '../core/tool.ts';
 
 export const runScript = defineTool({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { checkInput, TestRunOutput, toTestResult } from '../core/check-tools.ts';
-import { CollectedCoverage, collectCoverage, renderCoverage } from '../core/collect-coverage.ts';
+import { checkInput, TestRunOutput, toTestResult } from '../core/checks/check-tools.ts';
+import { runTests } from '../core/checks/run-tests.ts';
 import { count } from '../core/count.ts';
-import { toProjectPath } from '../core/pick-projects.ts';
-import { runTests } from '../core/run-tests.ts';
+import { CollectedCoverage, collectCoverage, renderCoverage } from '../core/coverage/collect-coverage.ts';
+import { toProjectPath } from '../core/projects/pick-projects.ts';
 import { defineTool } from '../core/tool.ts';
 
 export const runTestsTool = defineTool({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Covering, findCovering } from '../core/find-covering.ts';
+import { type Covering, findCovering } from '../core/coverage/find-covering.ts';
 import { defineTool } from '../core/tool.ts';
 
 const maxShown = 200;

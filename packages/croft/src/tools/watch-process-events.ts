@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
+import type { WatchEvent } from '../core/commands/watch.ts';
 import { defineTool } from '../core/tool.ts';
-import type { WatchEvent } from '../core/watch.ts';
 
 export const watchProcessEvents = defineTool({
   name: 'watch_process_events',

@@ -1,10 +1,10 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { findRefusedCommand } from '../core/command-guard.ts';
-import { rejected } from '../core/run-command.ts';
+import { findRefusedCommand } from '../core/commands/command-guard.ts';
+import { rejected } from '../core/commands/run-command.ts';
+import { createWatch, type WatchPattern } from '../core/commands/watch.ts';
 import { defineTool } from '../core/tool.ts';
-import { createWatch, type WatchPattern } from '../core/watch.ts';
-import { compilePattern } from '../lib/linear-pattern.ts';
+import { compilePattern } from '../lib/text/linear-pattern.ts';
 
 const defaultPatterns = ['^Error:', '^Fatal:', '^panic:', '\\buncaught\\b', 'UnhandledPromiseRejection'];
 const maxPatterns = 32;

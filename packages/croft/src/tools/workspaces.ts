@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Argv, Profile } from '../core/profile.ts';
+import type { Argv, Profile } from '../core/projects/profile.ts';
 import { defineTool } from '../core/tool.ts';
 import type { Workspace } from '../core/workspace.ts';
 

@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { effectOutput } from '../core/effect-output.ts';
+import { effectOutput } from '../core/checks/effect-output.ts';
 import { defineTool } from '../core/tool.ts';
 
 export const write = defineTool({

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, test, vi } from 'vitest';
-import type { CommandSpec, Running, Sandbox } from '../../src/core/sandbox.ts';
+import type { CommandSpec, Running, Sandbox } from '../../src/core/commands/sandbox.ts';
 
 export interface OpenedSandbox {
   readonly sandbox: Sandbox;

@@ -5,7 +5,7 @@ import { defaultSandbox } from '../../src/app.ts';
 import type { Escape, Guard } from '../../src/escapes/escape.ts';
 import { escapes } from '../../src/escapes/index.ts';
 import { attemptAll, type EscapeReport, runEscapes } from '../../src/escapes/run.ts';
-import { findGroups } from '../../src/lib/cgroup.ts';
+import { findGroups } from '../../src/lib/cgroup/cgroup.ts';
 import { toFence } from '../../src/providers/bubblewrap/fence.ts';
 import { createBubblewrap } from '../../src/providers/bubblewrap/provider.ts';
 import { makeDirectory } from '../harness.ts';
@@ -146,7 +146,7 @@ describe('with a guard taken away', () => {
     } finally {
       vi.doUnmock('../../src/disk/files.ts');
       vi.doUnmock('../../src/core/secrets.ts');
-      vi.doUnmock('../../src/core/network-judge.ts');
+      vi.doUnmock('../../src/core/commands/network-judge.ts');
       vi.doUnmock('../../src/lib/find-program.ts');
       vi.resetModules();
     }
@@ -165,7 +165,7 @@ describe('with a guard taken away', () => {
       provider: weaken(['network'], makeInit),
     });
     const restricted = await runWith(idsOf(closed.filter((report) => !gotOut(report))), () =>
-      vi.doMock('../../src/core/network-judge.ts', () => {
+      vi.doMock('../../src/core/commands/network-judge.ts', () => {
         const host = () => ({ allowed: true });
         // Where nobody answers, a test would only wait.
         const address = (one: string) =>

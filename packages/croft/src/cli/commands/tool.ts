@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { createTrustingTracker } from '../../core/read-tracker.ts';
+import { createTrustingTracker } from '../../core/content/read-tracker.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { defineCommand } from '../command.ts';
 import { openApp, workspaceOptions } from '../workspace-options.ts';

@@ -1,5 +1,5 @@
-import type { Argv, Check, ProjectDirectory } from '../../core/profile.ts';
-import { toPlainCommands } from '../../lib/plain-commands.ts';
+import type { Argv, Check, ProjectDirectory } from '../../core/projects/profile.ts';
+import { toPlainCommands } from '../../lib/text/plain-commands.ts';
 import { local, named } from './local.ts';
 import { dependsOn, type Manager, type Manifest } from './manifest.ts';
 

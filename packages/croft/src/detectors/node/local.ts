@@ -1,4 +1,4 @@
-import type { Argv, ProjectDirectory } from '../../core/profile.ts';
+import type { Argv, ProjectDirectory } from '../../core/projects/profile.ts';
 
 /**
  * A tool of the project. With Plug'n'Play there is no `node_modules`, and `yarn run` finds it; it fetches nothing, which

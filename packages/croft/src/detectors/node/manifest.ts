@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { ProjectDirectory } from '../../core/profile.ts';
-import { readSettings } from '../../core/read-settings.ts';
+import type { ProjectDirectory } from '../../core/projects/profile.ts';
+import { readSettings } from '../../core/projects/read-settings.ts';
 
 export const managers = ['bun', 'pnpm', 'yarn', 'npm'] as const;
 export type Manager = (typeof managers)[number];

@@ -1,7 +1,13 @@
 import { z } from 'zod';
-import { type Check, type Detector, type Profile, type ProjectDirectory, toScripts } from '../../core/profile.ts';
-import { readSettings } from '../../core/read-settings.ts';
-import { parseJsonc } from '../../lib/jsonc.ts';
+import {
+  type Check,
+  type Detector,
+  type Profile,
+  type ProjectDirectory,
+  toScripts,
+} from '../../core/projects/profile.ts';
+import { readSettings } from '../../core/projects/read-settings.ts';
+import { parseJsonc } from '../../lib/text/jsonc.ts';
 import { findTest } from './find-test.ts';
 import { local, named } from './local.ts';
 import { dependsOn, findManager, type Manifest, readManifest } from './manifest.ts';

@@ -1,4 +1,4 @@
-import type { Argv, Check, Profile, ProjectDirectory } from '../../core/profile.ts';
+import type { Argv, Check, Profile, ProjectDirectory } from '../../core/projects/profile.ts';
 import type { Settings } from './settings.ts';
 
 /** A tool of the project's environment. `uv run` and `poetry run` could fetch something first. */

@@ -1,4 +1,4 @@
-import { type Argv, type Detector, type ProjectDirectory, toScripts } from '../../core/profile.ts';
+import { type Argv, type Detector, type ProjectDirectory, toScripts } from '../../core/projects/profile.ts';
 import { findFormat, findLint, findTest, findTypecheck } from './checks.ts';
 import { readAll, type Settings } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import { parse } from 'smol-toml';
 import { z } from 'zod';
-import type { ProjectDirectory } from '../../core/profile.ts';
-import { readSettings } from '../../core/read-settings.ts';
+import type { ProjectDirectory } from '../../core/projects/profile.ts';
+import { readSettings } from '../../core/projects/read-settings.ts';
 
 const Table = z.record(z.string(), z.unknown()).catch({}).default({});
 const Pyproject = z.object({ tool: Table, project: Table });

@@ -1,5 +1,5 @@
-import type { Denial, SandboxLimits } from '../../core/sandbox.ts';
-import type { Group } from '../../lib/cgroup.ts';
+import type { Denial, SandboxLimits } from '../../core/commands/sandbox.ts';
+import type { Group } from '../../lib/cgroup/cgroup.ts';
 
 /** A program that tries for ever says nothing new. */
 const maxKept = 20;

@@ -1,4 +1,4 @@
-import type { SandboxLimits, SandboxSpec } from '../../core/sandbox.ts';
+import type { SandboxLimits, SandboxSpec } from '../../core/commands/sandbox.ts';
 import { cachePath, home } from './fence.ts';
 import type { Toolchains } from './toolchains.ts';
 

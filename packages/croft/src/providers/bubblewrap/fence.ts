@@ -1,5 +1,5 @@
 import { lstatSync, readlinkSync, statSync } from 'node:fs';
-import type { SandboxSpec } from '../../core/sandbox.ts';
+import type { SandboxSpec } from '../../core/commands/sandbox.ts';
 import { shownSettings } from './etc.ts';
 import type { Toolchains } from './toolchains.ts';
 

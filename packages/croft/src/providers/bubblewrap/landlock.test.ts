@@ -4,7 +4,7 @@ import { shellIn } from '../../../test/contracts/sandbox.ts';
 import { makeDirectory } from '../../../test/harness.ts';
 import { openSandbox, operator } from '../../../test/open-sandbox.ts';
 import { createInitFinder } from '../../init/binary.ts';
-import { findGroups } from '../../lib/cgroup.ts';
+import { findGroups } from '../../lib/cgroup/cgroup.ts';
 import { toFence } from './fence.ts';
 import { createBubblewrap } from './provider.ts';
 

@@ -5,8 +5,8 @@ import { shellIn } from '../../../test/contracts/sandbox.ts';
 import { makeDirectory } from '../../../test/harness.ts';
 import { openSandbox } from '../../../test/open-sandbox.ts';
 import { startWeb } from '../../../test/proxy-harness.ts';
-import type { NetworkPolicy } from '../../core/network-policy.ts';
-import type { Sandbox } from '../../core/sandbox.ts';
+import type { NetworkPolicy } from '../../core/commands/network-policy.ts';
+import type { Sandbox } from '../../core/commands/sandbox.ts';
 
 let web: Awaited<ReturnType<typeof startWeb>>;
 

@@ -20,7 +20,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { plantCanary } from '../../../test/canary.ts';
 import { describeSandbox, listCommands, runIn, shellIn, startIn, within } from '../../../test/contracts/sandbox.ts';
 import { makeDirectory } from '../../../test/harness.ts';
-import type { Sandbox, SandboxLimits } from '../../core/sandbox.ts';
+import type { Sandbox, SandboxLimits } from '../../core/commands/sandbox.ts';
 import { createBubblewrap } from './provider.ts';
 
 const megabyte = 1024 * 1024;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Duplex, Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
-import type { Provider, Sandbox, SandboxSpec } from '../../core/sandbox.ts';
+import type { Provider, Sandbox, SandboxSpec } from '../../core/commands/sandbox.ts';
 import { createInitFinder } from '../../init/binary.ts';
 import { connectInit } from '../../init/client.ts';
-import { findGroups, type Group } from '../../lib/cgroup.ts';
+import { findGroups, type Group } from '../../lib/cgroup/cgroup.ts';
 import { findProgram } from '../../lib/find-program.ts';
 import { type ChildProcess, killGroup, spawnProgram } from '../../lib/spawn.ts';
 import { canReach, type Owner, ownerOf } from '../../lib/workspace-owner.ts';

@@ -1,0 +1,112 @@
+import { canonicalHost, isAddress } from '../../lib/net/host-name.ts';
+import type { Judge, Verdict } from '../../lib/net/http-proxy/judge.ts';
+import { type Cidr, contains, formatCidr, isWithin, parseAddress, parseCidr } from '../../lib/net/ip-address.ts';
+import { type SpecialRange, specialRangesOf, unwrapAddress } from '../../lib/net/ip-ranges.ts';
+import type { NetworkPolicy } from './network-policy.ts';
+
+const usualPorts = [80, 443];
+
+export interface JudgeOptions {
+  readonly policy: NetworkPolicy;
+  /** Asked anew for each connection, because interfaces come and go. */
+  hostAddresses(): readonly string[];
+}
+
+export function createJudge({ policy, hostAddresses }: JudgeOptions): Judge {
+  return {
+    host: (host, port) => judgeHost(policy, host, port),
+    address: (address, port) => judgeAddress(policy, address, port, hostAddresses()),
+  };
+}
+
+/** Whether a host may be named at all. Says nothing about where its name leads: `judgeAddress` does. */
+export function judgeHost(policy: NetworkPolicy, host: string, port: number): Verdict {
+  if (policy.mode === 'deny-all') return deny('deny-all', 'This sandbox has no network.');
+  const name = canonicalHost(host);
+  if (name === undefined) return deny('host-name', `${quote(host)} is not a plain host name or address.`);
+  if (policy.mode === 'allow-all') return { allowed: true };
+  return isAddress(name) ? judgeBareAddress(policy, name, port) : judgeName(policy.domains, name, port);
+}
+
+/**
+ * Whether a connection to this very address may be made. Public addresses may; of all others only those that a CIDR
+ * of the policy names on purpose, which one that also covers public addresses does not.
+ */
+export function judgeAddress(
+  policy: NetworkPolicy,
+  address: string,
+  port: number,
+  hostAddresses: readonly string[] = [],
+): Verdict {
+  if (policy.mode === 'deny-all') return deny('deny-all', 'This sandbox has no network.');
+  const parsed = parseAddress(address);
+  if (parsed === undefined) return deny('address', `${quote(address)} is not an address.`);
+  const actual = unwrapAddress(parsed);
+  const opened = policy.mode === 'restricted' ? cidrsAt(policy.cidrs, actual, port) : [];
+  const ranges = [...specialRangesOf(actual), ...ownRanges(hostAddresses, actual)];
+  const closed = ranges.find(({ cidr }) => !opened.some((one) => isWithin(one, cidr)));
+  return closed ? denyAddress(address, port, closed.kind) : { allowed: true };
+}
+
+function judgeName(domains: readonly string[], name: string, port: number): Verdict {
+  const ports = domains.filter((entry) => matchesName(entry, name)).map(portOf);
+  if (ports.length === 0) {
+    return deny('domains', `${name} is not an allowed domain. Ask the operator to add it to the sandbox's domains.`);
+  }
+  if (ports.some((own) => isPortIn(own, port))) return { allowed: true };
+  const entry = `${name}:${port}`;
+  return deny('ports', `${name} is allowed, but not on port ${port}. Ask the operator to add ${entry} to the domains.`);
+}
+
+function judgeBareAddress(policy: NetworkPolicy & { mode: 'restricted' }, address: string, port: number): Verdict {
+  const actual = unwrapAddress(parseAddress(address) ?? 0n);
+  if (cidrsAt(policy.cidrs, actual, port).length > 0) return judgeAddress(policy, address, port);
+  const ask = `Use a host name that is allowed, or ask the operator to add ${toAsk(actual, port)} to the cidrs.`;
+  return deny('cidrs', `${address} is an address that no CIDR of the sandbox names. ${ask}`);
+}
+
+function matchesName(entry: string, name: string): boolean {
+  const [pattern = ''] = entry.split(':');
+  // The dot stays with the suffix, so that evilexample.com is no part of *.example.com.
+  return pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern;
+}
+
+function cidrsAt(entries: readonly string[], address: bigint, port: number): Cidr[] {
+  return entries
+    .filter((entry) => isPortIn(portOf(entry), port))
+    .flatMap((entry) => parseCidr(entry.replace(/(\/\d+):\d+$/, '$1')) ?? [])
+    .filter((cidr) => contains(cidr, address));
+}
+
+function ownRanges(hostAddresses: readonly string[], actual: bigint): SpecialRange[] {
+  const isOwn = hostAddresses.some((own) => parseAddress(own) === actual);
+  return isOwn
+    ? [{ kind: 'an address of the machine the sandbox runs on', cidr: { network: actual, prefix: 128 } }]
+    : [];
+}
+
+function denyAddress(address: string, port: number, kind: string): Verdict {
+  const entry = toAsk(unwrapAddress(parseAddress(address) ?? 0n), port);
+  return deny('address', `${address} is ${kind}. Ask the operator to add ${entry} to the sandbox's cidrs.`);
+}
+
+function toAsk(address: bigint, port: number): string {
+  return `${formatCidr({ network: address, prefix: 128 })}${usualPorts.includes(port) ? '' : `:${port}`}`;
+}
+
+function portOf(entry: string): number | undefined {
+  const port = /(?:\/\d+|^[^:]*):(\d+)$/.exec(entry)?.[1];
+  return port === undefined ? undefined : Number(port);
+}
+
+function isPortIn(own: number | undefined, port: number): boolean {
+  return own === undefined ? usualPorts.includes(port) : own === port;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 100).replace(/[^\x20-\x7e]/g, '?'));
+}
+
+function deny(rule: string, reason: string): Verdict {
+  return { allowed: false, rule, reason };
+}

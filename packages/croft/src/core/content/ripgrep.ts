@@ -1,0 +1,134 @@
+import { AppError } from '@croft/protocol';
+import { temporaryPrefix } from '../temporary.ts';
+import type { Workspace } from '../workspace.ts';
+import type { Searching } from './search-box.ts';
+
+/** What every search takes: hidden files, the rules of .gitignore, and no one's own configuration. */
+const commonArguments = [
+  ...['--no-config', '--hidden', '--no-require-git', '--color=never', '--null', '--no-context-separator'],
+  ...['--glob=!.git', `--glob=!${temporaryPrefix}*`],
+];
+
+/** Beyond this a record is cut. Paths and lines that matter are shorter. */
+const maxRecordBytes = 64 * 1024;
+const maxErrorBytes = 16 * 1024;
+/** The kernel takes 128 kB for one argument. */
+const maxArgumentLength = 30_000;
+
+export interface SearchScope {
+  readonly args: readonly string[];
+  /** Relative to the root, links resolved. Searched from there down. */
+  readonly scope: string;
+  readonly signal: AbortSignal;
+}
+
+export interface Search extends SearchScope {
+  /** A record is a path, or a path and a line of text. */
+  readonly record: 'path' | 'path-and-line';
+  /** Called for each record as it arrives. False ends the search. */
+  onRecord(record: Buffer): boolean;
+}
+
+export interface FileSearch extends SearchScope {
+  /** Called for paths as they arrive, relative to the root. False ends the search. */
+  onPaths(paths: readonly string[]): boolean;
+}
+
+/**
+ * Runs ripgrep in the workspace's sandbox, where nothing else can be read whatever links are swapped meanwhile.
+ * Answers how many files could not be read; the rest of the results stand.
+ */
+export function runRipgrep(workspace: Workspace, search: Search): Promise<{ unreadable: number }> {
+  return run(workspace, search, (running) => readRecords(running, search));
+}
+
+/** The same for a search that answers with files alone, which may be very many. */
+export function listFiles(workspace: Workspace, search: FileSearch): Promise<{ unreadable: number }> {
+  const args = ['--files', ...search.args];
+  return run(workspace, { ...search, args }, (running) => readPaths(running, search));
+}
+
+/** `read` takes in the output, and says whether that was enough before the end. */
+async function run(workspace: Workspace, search: SearchScope, read: (running: Searching) => Promise<boolean>) {
+  checkArguments(search.args);
+  const sandbox = await workspace.searchBox();
+  const scope = search.scope === '' ? [] : [`./${search.scope}`];
+  const running = sandbox.start({
+    argv: ['rg', ...commonArguments, ...search.args, ...scope],
+    signal: search.signal,
+  });
+  const [errors, wasEnough] = await Promise.all([readErrors(running), read(running)]);
+  const { code } = await running.exit;
+  search.signal.throwIfAborted();
+  // It shares its exit codes with a search that found nothing.
+  if (errors.startsWith('bwrap: ')) throw new AppError('E_SANDBOX_UNAVAILABLE', 'the search could not be started');
+  if (wasEnough || code === 0 || code === 1) return { unreadable: countUnreadable(errors) };
+  const unreadable = countUnreadable(errors);
+  if (unreadable > 0) return { unreadable };
+  throw new AppError('E_BAD_PATTERN', `the search was refused: ${errors.trim().slice(0, 1000)}`);
+}
+
+/** A pattern that ripgrep quotes back is indented; what it says of a file is not. */
+function countUnreadable(errors: string): number {
+  return errors.startsWith('regex parse error') ? 0 : (errors.match(/^\S.*\(os error \d+\)$/gm)?.length ?? 0);
+}
+
+function checkArguments(args: readonly string[]): void {
+  for (const argument of args) {
+    if (argument.includes('\0')) throw new AppError('E_INVALID_INPUT', 'a search cannot hold a NUL byte');
+    if (argument.length > maxArgumentLength) {
+      throw new AppError('E_INVALID_INPUT', `a pattern is longer than ${maxArgumentLength} characters`);
+    }
+  }
+}
+
+/** Whether the caller had enough before the end. */
+async function readRecords(running: Searching, { record, onRecord }: Search): Promise<boolean> {
+  const findEnd = record === 'path' ? endOfPath : endOfLine;
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of running.stdout) {
+    const bytes: Buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let start = 0;
+    for (let end = findEnd(bytes, start); end !== -1; end = findEnd(bytes, start)) {
+      if (!onRecord(bytes.subarray(start, Math.min(end, start + maxRecordBytes)))) {
+        running.kill();
+        return true;
+      }
+      start = end + 1;
+    }
+    rest = bytes.subarray(start, start + maxRecordBytes);
+  }
+  return false;
+}
+
+/** Decodes all the paths of a chunk at once: by far the most of the time of a path is in looking at it alone. */
+async function readPaths(running: Searching, { onPaths }: FileSearch): Promise<boolean> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of running.stdout) {
+    const bytes: Buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const end = bytes.lastIndexOf(0);
+    rest = bytes.subarray(end + 1, end + 1 + maxRecordBytes);
+    if (end === -1) continue;
+    const paths = bytes.toString('utf8', 0, end).split('\0');
+    if (onPaths(paths.map((path) => (path.startsWith('./') ? path.slice(2) : path)))) continue;
+    running.kill();
+    return true;
+  }
+  return false;
+}
+
+function endOfPath(bytes: Buffer, start: number): number {
+  return bytes.indexOf(0, start);
+}
+
+/** A path may hold newlines; the one that ends the record comes after the path's own end. */
+function endOfLine(bytes: Buffer, start: number): number {
+  const path = bytes.indexOf(0, start);
+  return path === -1 ? -1 : bytes.indexOf(10, path);
+}
+
+async function readErrors(running: Searching): Promise<string> {
+  let text = '';
+  for await (const chunk of running.stderr.setEncoding('utf8')) if (text.length < maxErrorBytes) text += chunk;
+  return text;
+}

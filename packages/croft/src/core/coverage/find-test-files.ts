@@ -1,0 +1,59 @@
+import type { DirectoryEntry, Files } from '../files.ts';
+
+/** A tree of sources has no more, and hostile trees have no end. */
+const maxDepth = 12;
+const maxDirectories = 2000;
+const maxEntries = 5000;
+
+const notWritten = new Set([
+  ...['node_modules', 'vendor', 'target', 'dist', 'build', 'out', 'coverage'],
+  ...['venv', 'env', '__pycache__', 'site-packages'],
+]);
+
+export interface TestFileSearch {
+  readonly files: Files;
+  /** Where to look, from the root of the workspace. */
+  readonly directory: string;
+  /** By the path from `directory`. */
+  isTestFile(path: string): boolean;
+}
+
+/** From `directory`, in order. What cannot be read is not looked into. */
+export async function findTestFiles({ files, directory, isTestFile }: TestFileSearch): Promise<string[]> {
+  const found: string[] = [];
+  let level = [''];
+  let seen = 0;
+  for (let depth = 0; depth <= maxDepth && level.length > 0 && seen < maxDirectories; depth++) {
+    const paths = level.slice(0, maxDirectories - seen);
+    seen += paths.length;
+    const listed = await Promise.all(paths.map((path) => list(files, join(directory, path))));
+    level = [];
+    for (const [index, entries] of listed.entries()) {
+      const toPath = ({ name }: DirectoryEntry) => join(paths[index] ?? '', name);
+      found.push(
+        ...entries
+          .filter(({ kind }) => kind === 'file')
+          .map(toPath)
+          .filter(isTestFile),
+      );
+      level.push(...entries.filter(isSource).map(toPath));
+    }
+  }
+  return found.sort();
+}
+
+function isSource({ name, kind }: DirectoryEntry): boolean {
+  return kind === 'directory' && !name.startsWith('.') && !notWritten.has(name);
+}
+
+async function list(files: Files, path: string): Promise<readonly DirectoryEntry[]> {
+  try {
+    return (await files.list(path, { limit: maxEntries })).entries;
+  } catch {
+    return [];
+  }
+}
+
+function join(directory: string, name: string): string {
+  return directory === '' || name === '' ? directory + name : `${directory}/${name}`;
+}
