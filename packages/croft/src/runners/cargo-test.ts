@@ -66,13 +66,21 @@ function readBlocks(stdout: string): Map<string, string> {
   );
 }
 
-const panicked =
-  /^thread '.{1,500}' (?:\(\d{1,20}\) )?panicked at (?:'.{0,2000}', )?([^\s:']{1,500}):(\d{1,9}):\d{1,9}:?$/m;
+const panicked = /^thread '.{1,500}' (?:\(\d{1,20}\) )?panicked at ([^\s:']{1,500}):(\d{1,9}):\d{1,9}:?$/m;
+/** As it was said before Rust 1.73: the message first, which may have many lines. */
+const oncePanicked = /^thread '.{1,500}' panicked at '([\s\S]{0,2000}?)', ([^\s:']{1,500}):(\d{1,9}):\d{1,9}$/m;
 
 function toPlace(said: string): Pick<TestFailure, 'file' | 'line' | 'message'> {
   const match = said.match(panicked);
-  if (!match) return { message: said.trim() || 'failed' };
+  if (!match) return toOldPlace(said);
   const [whole, file, line] = match;
   const after = said.slice((match.index ?? 0) + whole.length).split(/^(?:note: |stack backtrace:)/m)[0] ?? '';
   return { file, line: Number(line), message: after.trim() || whole };
+}
+
+function toOldPlace(said: string): Pick<TestFailure, 'file' | 'line' | 'message'> {
+  const [, message, file, line] = said.match(oncePanicked) ?? [];
+  return file === undefined
+    ? { message: said.trim() || 'failed' }
+    : { file, line: Number(line), message: message || 'failed' };
 }
