@@ -4,9 +4,17 @@ import { pathsClimb } from './paths-climb.ts';
 import { pathsControl } from './paths-control.ts';
 import { pathsLinks } from './paths-links.ts';
 import { pathsRace } from './paths-race.ts';
+import { pathsShared } from './paths-shared.ts';
 import { pathsSpecial } from './paths-special.ts';
 
 /** A: files outside the workspace, by the file tools and by commands. */
-export const paths: readonly Escape[] = [...pathsClimb, ...pathsLinks, ...pathsRace, ...pathsSpecial, ...pathsControl]
+export const paths: readonly Escape[] = [
+  ...pathsClimb,
+  ...pathsLinks,
+  ...pathsRace,
+  ...pathsSpecial,
+  ...pathsShared,
+  ...pathsControl,
+]
   .map((one) => onOwnGround(one))
   .sort((one, other) => one.id.localeCompare(other.id, 'en', { numeric: true }));

@@ -24,6 +24,7 @@ const layered: Readonly<Record<string, string>> = {
 const unshakable: Readonly<Record<string, string>> = {
   A4b: 'a search sees nothing but the workspace',
   A10: 'whoever waits for a pipe would not come back to tell',
+  A22: 'what is shared is never used by a name that others know',
   A18: 'a link at a control path is covered, wherever it leads',
   B26b: 'bubblewrap itself, and Landlock, let nobody have new privileges',
   B35b: 'nobody has a terminal in a test',

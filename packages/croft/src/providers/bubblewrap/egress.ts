@@ -28,7 +28,7 @@ interface EgressOptions {
 
 export async function openEgress({ policy, owner, onDenied }: EgressOptions): Promise<Egress | undefined> {
   if (policy.mode !== 'restricted') return undefined;
-  const directory = await mkdtemp(join(tmpdir(), 'croft-proxy-'));
+  const directory = await mkdtemp(join(tmpdir(), `croft-proxy-${process.pid}-`));
   const forgetName = () => rm(directory, { recursive: true, force: true });
   try {
     if (owner) await chown(directory, owner.uid, owner.gid);
