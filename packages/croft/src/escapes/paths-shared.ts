@@ -20,7 +20,9 @@ export const pathsShared: readonly Escape[] = [
       try {
         const network = { mode: 'restricted' as const, domains: ['example.com'], cidrs: [] };
         const rounds = await Promise.all([1, 2, 3].map(() => ground.open({ network })));
-        const seen = await Promise.all(rounds.map(({ run }) => run('ls -d /tmp/croft-proxy-* /tmp/croft-etc-* 2>/dev/null; exit 0')));
+        const seen = await Promise.all(
+          rounds.map(({ run }) => run('ls -d /tmp/croft-proxy-* /tmp/croft-etc-* 2>/dev/null; exit 0')),
+        );
         const left = readdirSync(tmpdir()).filter((name) => name.startsWith(`croft-proxy-${process.pid}`));
         return verdict(
           [...open.keys()].map((path) => `${path} was open to others`),
