@@ -193,7 +193,7 @@ test.each([
   ['(a|b)*a(a|b){8}c', letters],
   ['[^é]x', '€'.repeat(megabyte)],
 ])('%s takes little time for a megabyte', (source, text) => {
-  expect(leastCpuMs(() => compilePattern(source)(text))).toBeLessThan(600);
+  expect(leastCpuMs(() => compilePattern(source)(text))).toBeLessThan(200);
 });
 
 test.each(['(a|b)*a(a|b){30}c', '(a|b)*a(a|b){90}c', '(.?a?b?){30}c'])('%s, with too many states to keep', (source) => {
@@ -202,5 +202,5 @@ test.each(['(a|b)*a(a|b){30}c', '(a|b)*a(a|b){90}c', '(.?a?b?){30}c'])('%s, with
     fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 64 * 1024, maxLength: 64 * 1024, size: 'max' }),
     1,
   );
-  expect(leastCpuMs(() => matches(random[0] ?? ''))).toBeLessThan(1200);
+  expect(leastCpuMs(() => matches(random[0] ?? ''))).toBeLessThan(400);
 });
