@@ -34,7 +34,8 @@ export function createMemoryFiles(tree: Record<string, string>) {
       if (text === undefined) throw missing(path);
       return { path, kind: 'file', size: text.length, mtimeMs: 1 };
     },
-    ...{ open: refuse, version: refuse, modifiedTimes: refuse, write: refuse, remove: refuse, rename: refuse },
+    ...{ open: refuse, version: refuse, modifiedTimes: refuse },
+    ...{ write: refuse, change: refuse, remove: refuse, rename: refuse },
   };
   return { files, counts, tree };
 }

@@ -37,10 +37,11 @@ export function createNaiveFiles({ names: [directory = ''] }: DiskFilesOptions):
       });
       return { path, entries, cut: false };
     },
-    async write(path, bytes) {
-      await mkdir(dirname(at(path)), { recursive: true });
-      await writeFile(at(path), bytes);
-      return version(path);
+    write,
+    async change(path, decide) {
+      const bytes = existsSync(at(path)) ? await readFile(at(path)) : undefined;
+      const change = decide(bytes && { ...(await version(path)), content: () => bytes });
+      return { written: await write(path, change.bytes), change };
     },
     async remove(path) {
       return { path, kind: kindOf(lstatSync(at(path))), removed: remove(at(path)) };
@@ -52,6 +53,12 @@ export function createNaiveFiles({ names: [directory = ''] }: DiskFilesOptions):
       return { from, to, kind };
     },
   };
+
+  async function write(path: string, bytes: Uint8Array): Promise<FileVersion> {
+    await mkdir(dirname(at(path)), { recursive: true });
+    await writeFile(at(path), bytes);
+    return version(path);
+  }
 
   function at(path: string): string {
     const named = isAbsolute(path) ? path : `${directory}/${path}`;

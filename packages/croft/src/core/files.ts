@@ -17,6 +17,17 @@ export interface FileContent extends FileVersion {
   readonly bytes: Buffer;
 }
 
+/** A file that is about to be replaced. */
+export interface CurrentFile extends FileVersion {
+  /** All of it. Throws `E_TOO_LARGE` for one that is not read whole. */
+  content(): Buffer;
+}
+
+/** What a file is to hold, and whatever else was found out with it. */
+export interface Change {
+  readonly bytes: Uint8Array;
+}
+
 export interface DirectoryEntry {
   readonly name: string;
   readonly kind: FileKind;
@@ -72,6 +83,16 @@ export interface Files {
    * Keeps the mode of a file that is there. Throws `E_STALE` or `E_ALREADY_EXISTS` when `expect` does not hold.
    */
   write(path: string, bytes: Uint8Array, options?: { expect?: Precondition }): Promise<FileVersion>;
+
+  /**
+   * As `write`, of what `decide` makes of the file that is there, or of `undefined`. Changes of one file wait for each
+   * other, so none is lost; what others do to it meanwhile throws `E_STALE`. What `decide` throws leaves everything as
+   * it was, missing directories too.
+   */
+  change<Decided extends Change>(
+    path: string,
+    decide: (current: CurrentFile | undefined) => Decided,
+  ): Promise<{ written: FileVersion; change: Decided }>;
 
   /** Removes a file, a link (never what it leads to) or a directory. */
   remove(path: string, options: { recursive: boolean; signal: AbortSignal }): Promise<Removal>;

@@ -1,11 +1,11 @@
 import { closeSync, read as readInto, readSync, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 import { AppError } from '@croft/protocol';
-import type { FileContent, FileStat, FileVersion, OpenFile } from '../core/files.ts';
+import type { CurrentFile, FileContent, FileStat, FileVersion, OpenFile } from '../core/files.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { fileError } from './errors.ts';
 import { kindOf, reopen } from './handles.ts';
-import { missing, type Root, type Spot, walk } from './walk.ts';
+import { type Found, missing, type Root, type Spot, walk } from './walk.ts';
 
 /** Files above this are not read whole: no edit, and a version from their stat alone. */
 export const maxWholeBytes = 64 * 1024 * 1024;
@@ -38,7 +38,21 @@ export async function readVersion(root: Root, path: string): Promise<FileVersion
   return { ...toStat(spot.path, stats), version: await versionOf(spot.found.handle, stats, path) };
 }
 
-function walkIfThere(root: Root, path: string): Spot | undefined {
+/** `path` is where it is, `written` what the caller calls it. */
+export async function readCurrent({ handle, stats }: Found, path: string, written: string): Promise<CurrentFile> {
+  const stat = toStat(path, stats);
+  if (stats.size > maxWholeBytes) {
+    const content = () => {
+      throw tooLarge(written, stats.size, maxWholeBytes);
+    };
+    return { ...stat, version: await versionOf(handle, stats, written), content };
+  }
+  const bytes = readIfSmall(handle, stats.size) ?? (await readWhole(handle, maxWholeBytes, written));
+  return { ...stat, version: sha256(bytes), content: () => bytes };
+}
+
+/** `undefined` where nothing is, or no directory for it. */
+export function walkIfThere(root: Root, path: string): Spot | undefined {
   try {
     return walk(root, path, { follow: true });
   } catch (thrown) {
@@ -74,10 +88,13 @@ export function openForReading(root: Root, path: string): OpenFile {
   };
 }
 
-/** The stat of a spot that holds a regular file: opening a pipe or a device could wait for ever or do something. */
 export function regularFile({ found }: Spot, path: string): Stats {
   if (!found) throw missing(path);
-  const { stats } = found;
+  return mustBeFile(found.stats, path);
+}
+
+/** Opening a pipe or a device could wait for ever or do something. */
+export function mustBeFile(stats: Stats, path: string): Stats {
   if (stats.isDirectory()) throw new AppError('E_NOT_A_FILE', `path is a directory: ${path}`, { details: { path } });
   if (!stats.isFile()) throw new AppError('E_NOT_A_FILE', `not a regular file: ${path}`, { details: { path } });
   return stats;

@@ -5,8 +5,8 @@ import type { Removal } from '../core/files.ts';
 import { errnoOf } from './errors.ts';
 import { at, kindOf, namesIn, openDirectory } from './handles.ts';
 import { mustBeFree, treeMustBeFree } from './held.ts';
+import { syncDirectory } from './sync.ts';
 import { missing, type Root, walk } from './walk.ts';
-import { syncDirectory } from './write.ts';
 
 /** Each level holds a handle. */
 const maxDepth = 1000;

@@ -5,8 +5,8 @@ import { toSegments } from '../core/path.ts';
 import { at, kindOf } from './handles.ts';
 import { mustBeFree, treeMustBeFree } from './held.ts';
 import { alreadyExists, linkIfFree } from './link.ts';
+import { syncDirectory } from './sync.ts';
 import { missing, type Root, type Spot, walk } from './walk.ts';
-import { syncDirectory } from './write.ts';
 
 export async function renameAt(
   root: Root,

@@ -7,8 +7,16 @@ import { at, statOf } from './handles.ts';
 const abandonedAfterMs = 60_000;
 const maxDirectories = 10_000;
 
+const nameBytes = 9;
+let randomness = Buffer.alloc(0);
+
+/** Nobody can guess it and be there first. */
 export function newTemporaryName(): string {
-  return `${temporaryPrefix}${randomBytes(9).toString('base64url')}`;
+  // Many at once cost as much as one.
+  if (randomness.length === 0) randomness = randomBytes(nameBytes * 100);
+  const name = randomness.toString('base64url', 0, nameBytes);
+  randomness = randomness.subarray(nameBytes);
+  return `${temporaryPrefix}${name}`;
 }
 
 /** Clears what killed writers left, once for each directory that is written to. */

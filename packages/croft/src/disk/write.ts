@@ -1,82 +1,77 @@
-import {
-  close,
-  closeSync,
-  constants,
-  fchmodSync,
-  fsync,
-  openSync,
-  renameSync,
-  type Stats,
-  unlinkSync,
-  write as writeFrom,
-  writeSync,
-} from 'node:fs';
-import { promisify } from 'node:util';
+import { close, closeSync, lstatSync, renameSync, type Stats, unlinkSync } from 'node:fs';
 import { AppError } from '@croft/protocol';
-import type { FileVersion, Precondition } from '../core/files.ts';
+import type { Change, FileVersion, Precondition } from '../core/files.ts';
 import { sha256 } from '../lib/sha256.ts';
-import { at, reopenDirectory, statOf } from './handles.ts';
+import { at, statOf } from './handles.ts';
 import { linkIfFree } from './link.ts';
-import { giveTo } from './ownership.ts';
-import { toStat, versionOf } from './read.ts';
+import { mustBeFile, toStat, versionOf } from './read.ts';
+import { directoryToSync, syncWhile } from './sync.ts';
 import { newTemporaryName } from './temporary.ts';
-import { probe, type Spot } from './walk.ts';
+import { type Found, probe, type Spot } from './walk.ts';
+import { writeBeside } from './write-beside.ts';
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-const sync = promisify(fsync);
-const closeLater = promisify(close);
-const writeChunk = promisify(writeFrom);
+/** The new content, from the file that is there. What it throws leaves everything as it was. */
+export type Decide<Decided extends Change> = (current: Found | undefined) => Promise<Decided>;
 
-/** Below this a write to the page cache takes less time than handing it to a thread. */
-const maxSyncBytes = 256 * 1024;
-
-export interface WriteOptions {
+export interface WriteOptions<Decided extends Change> {
   readonly spot: Spot;
-  readonly bytes: Uint8Array;
-  readonly expect: Precondition | undefined;
+  /** Whether another write may have overtaken what was found at the spot. */
+  readonly isLate: boolean;
+  readonly decide: Decide<Decided>;
   /** As the caller wrote it. */
+  readonly path: string;
+}
+
+export interface Written<Decided extends Change> {
+  readonly written: FileVersion;
+  readonly change: Decided;
+}
+
+/** Not for two calls at once on one path. */
+export async function replaceFile<Decided extends Change>(options: WriteOptions<Decided>): Promise<Written<Decided>> {
+  const { spot, isLate, decide, path } = options;
+  using again = isLate ? lookAgain(spot) : undefined;
+  const found = again ? again.found : spot.found;
+  const before = found && mustBeFile(found.stats, path);
+  const change = await decide(found);
+  const written = await putBytes({ spot, before, bytes: change.bytes, path });
+  // The last handle to a file that was replaced frees its blocks when it closes, which takes its time.
+  const replaced = spot.take();
+  if (replaced) setImmediate(() => close(replaced.handle, () => {}));
+  return { written, change };
+}
+
+interface PutOptions {
+  readonly spot: Spot;
+  readonly before: Stats | undefined;
+  readonly bytes: Uint8Array;
   readonly path: string;
 }
 
 /**
  * Writes beside the old file, makes that durable, then puts it in the old one's place: whoever looks, and
- * whatever stops in between, finds the old bytes or the new. Not for two calls at once on one path.
+ * whatever stops in between, finds the old bytes or the new.
+ *
+ * One sync after the rename would cost half, and would not do: a journal may take the new name in while the blocks of
+ * the new file are on their way, and after a power cut the file is all zeros. See `test/security/power-cut.test.ts`.
  */
-export async function replaceFile({ spot, bytes, expect, path }: WriteOptions): Promise<FileVersion> {
+async function putBytes({ spot, before, bytes, path }: PutOptions): Promise<FileVersion> {
   const temporary = at(spot.directory, newTemporaryName());
-  let stats: Stats;
+  using directory = directoryToSync(spot.directory);
   try {
-    const before = await check(spot, expect, path);
-    stats = await writeBeside({ temporary, bytes, before, directory: spot.directory });
+    using beside = await writeBeside({ temporary, bytes, before, directory: spot.directory });
+    const version = await syncWhile(beside.handle, () => {
+      directory.open();
+      return sha256(bytes);
+    });
+    const stats = statOf(beside.handle);
     checkUntouched(spot, before, path);
     putInPlace(temporary, at(spot.directory, spot.name), before !== undefined, path);
+    await directory.sync();
+    return { ...toStat(spot.path, stats), version };
   } catch (thrown) {
     discard(temporary);
     throw thrown;
-  }
-  // The last handle to a file that was replaced frees its blocks when it closes, which takes its time.
-  const replaced = spot.take();
-  await Promise.all([syncDirectory(spot.directory), replaced && closeLater(replaced.handle)]);
-  return { ...toStat(spot.path, stats), version: sha256(bytes) };
-}
-
-interface BesideOptions {
-  readonly temporary: string;
-  readonly bytes: Uint8Array;
-  readonly before: Stats | undefined;
-  readonly directory: number;
-}
-
-async function writeBeside({ temporary, bytes, before, directory }: BesideOptions): Promise<Stats> {
-  const handle = openSync(temporary, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666);
-  try {
-    giveTo(handle, before ?? statOf(directory));
-    if (before) fchmodSync(handle, before.mode & 0o777);
-    await writeAll(handle, bytes);
-    await sync(handle);
-    return statOf(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 
@@ -86,52 +81,32 @@ function putInPlace(temporary: string, name: string, isThere: boolean, path: str
   else renameSync(temporary, name);
 }
 
-/** Makes the names in a directory durable. */
-export async function syncDirectory(directory: number): Promise<void> {
-  const handle = reopenDirectory(directory);
-  try {
-    await sync(handle);
-  } finally {
-    closeSync(handle);
-  }
+/** What is at the spot now. */
+function lookAgain({ directory, name }: Spot): { readonly found: Found | undefined } & Disposable {
+  const handle = probe(directory, name);
+  return {
+    found: handle === undefined ? undefined : { handle, stats: statOf(handle) },
+    [Symbol.dispose]() {
+      if (handle !== undefined) closeSync(handle);
+    },
+  };
 }
 
-async function check(spot: Spot, expect: Precondition | undefined, path: string): Promise<Stats | undefined> {
-  const place = probe(spot.directory, spot.name);
-  if (place === undefined) {
-    if (expect !== undefined && expect !== 'absent') throw stale(path);
-    return undefined;
-  }
-  try {
-    const stats = statOf(place);
-    if (stats.isDirectory()) throw new AppError('E_NOT_A_FILE', `path is a directory: ${path}`, { details: { path } });
-    if (!stats.isFile()) throw new AppError('E_NOT_A_FILE', `not a regular file: ${path}`, { details: { path } });
-    if (expect === 'absent') throw new AppError('E_ALREADY_EXISTS', `already exists: ${path}`, { details: { path } });
-    if (expect && (await versionOf(place, stats, path)) !== expect.version) throw stale(path);
-    return stats;
-  } finally {
-    closeSync(place);
-  }
+export async function mustBeExpected(
+  found: Found | undefined,
+  expect: Precondition | undefined,
+  path: string,
+): Promise<void> {
+  if (expect === undefined) return;
+  if (expect === 'absent') {
+    if (found) throw new AppError('E_ALREADY_EXISTS', `already exists: ${path}`, { details: { path } });
+  } else if (!found || (await versionOf(found.handle, found.stats, path)) !== expect.version) throw stale(path);
 }
 
 /** Others may write while ours goes to the disk; what they wrote must not be lost to it. */
-function checkUntouched(spot: Spot, before: Stats | undefined, path: string): void {
-  const place = probe(spot.directory, spot.name);
-  if (place === undefined) {
-    if (before) throw stale(path);
-    return;
-  }
-  const now = statOf(place);
-  closeSync(place);
-  if (!before || now.ino !== before.ino || now.mtimeMs !== before.mtimeMs || now.size !== before.size)
-    throw stale(path);
-}
-
-async function writeAll(handle: number, bytes: Uint8Array): Promise<void> {
-  for (let offset = 0; offset < bytes.byteLength; ) {
-    const isSmall = bytes.byteLength - offset <= maxSyncBytes;
-    offset += isSmall ? writeSync(handle, bytes, offset) : (await writeChunk(handle, bytes, offset)).bytesWritten;
-  }
+function checkUntouched({ directory, name }: Spot, before: Stats | undefined, path: string): void {
+  const now = lstatSync(at(directory, name), { throwIfNoEntry: false });
+  if (now?.ino !== before?.ino || now?.mtimeMs !== before?.mtimeMs || now?.size !== before?.size) throw stale(path);
 }
 
 function discard(temporary: string): void {

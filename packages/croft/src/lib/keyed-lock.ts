@@ -28,6 +28,8 @@ export function createKeyedLock() {
   return {
     run: <T>(key: string, work: () => Promise<T>): Promise<T> => runAll([key], work),
     runAll,
+    /** Whether work that comes now has to wait. */
+    isHeld: (key: string): boolean => lastInLine.has(key),
     /** How many keys are held or waited for. */
     get size() {
       return lastInLine.size;

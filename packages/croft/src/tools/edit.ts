@@ -43,13 +43,15 @@ export const edit = defineTool({
   async run(call, { workspace, session }) {
     const { file_path: path } = call;
     const edits = toEdits(call);
-    const before = await workspace.files.read(path);
-    session.reads.mustHaveSeen(workspace.name, before, 'edit', path);
-
-    const { bytes, replaced } = applyEdits(before.bytes, edits, path);
-    const written = await workspace.files.write(path, bytes, { expect: { version: before.version } });
+    const { written, change } = await workspace.files.change(path, (current) => {
+      if (!current) throw missing(path);
+      const before = current.content();
+      session.reads.mustHaveSeen(workspace.name, current, 'edit', path);
+      return { before, ...applyEdits(before, edits, path) };
+    });
     session.reads.saw(workspace.name, written);
-    const diff = describeChange(before.bytes, bytes);
+    const { before, bytes, replaced } = change;
+    const diff = describeChange(before, bytes);
     const done = `replaced ${replaced} occurrence(s) in ${path}`;
     return {
       text: diff === '' ? done : `${done}\n\n${diff}`,
@@ -71,6 +73,10 @@ function listEdits({ edits, old_string, new_string, replace_all }: Input): reado
   if (old_string === undefined) throw invalid('old_string is required');
   if (new_string === undefined) throw invalid('new_string is required');
   return [{ old_string, new_string, replace_all }];
+}
+
+function missing(path: string): AppError {
+  return new AppError('E_FILE_NOT_FOUND', `no such file or directory: ${path}`, { details: { path } });
 }
 
 function invalid(message: string): AppError {

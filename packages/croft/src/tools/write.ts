@@ -20,16 +20,15 @@ export const write = defineTool({
   output: z.object({ path: z.string(), bytes: z.int(), created: z.boolean(), ...effectOutput }),
   async run({ file_path: path, content }, { workspace, session }) {
     if (!content.isWellFormed()) throw new AppError('E_INVALID_INPUT', 'content holds half of a surrogate pair');
-    const current = await workspace.files.version(path);
-    if (current) session.reads.mustHaveSeen(workspace.name, current, 'overwrite', path);
-
     const bytes = Buffer.from(content);
-    const expect = current ? { version: current.version } : 'absent';
-    const written = await workspace.files.write(path, bytes, { expect });
+    const { written, change } = await workspace.files.change(path, (current) => {
+      if (current) session.reads.mustHaveSeen(workspace.name, current, 'overwrite', path);
+      return { bytes, created: !current };
+    });
     session.reads.saw(workspace.name, written);
     return {
       text: `wrote ${bytes.length} bytes to ${path}`,
-      structured: { path: written.path, bytes: bytes.length, created: !current },
+      structured: { path: written.path, bytes: bytes.length, created: change.created },
       touched: [written.path],
     };
   },

@@ -1,0 +1,40 @@
+import { closeSync, fsync } from 'node:fs';
+import { promisify } from 'node:util';
+import { reopenDirectory } from './handles.ts';
+
+const sync = promisify(fsync);
+
+/** Makes a file durable, and does something else until that is done. */
+export async function syncWhile<T>(handle: number, meanwhile: () => T): Promise<T> {
+  const synced = sync(handle);
+  try {
+    return meanwhile();
+  } finally {
+    await synced;
+  }
+}
+
+/** A directory whose names are to be made durable. */
+export interface SyncedDirectory extends Disposable {
+  /** Gets ready, for when there is time to. */
+  open(): void;
+  sync(): Promise<void>;
+}
+
+export function directoryToSync(place: number): SyncedDirectory {
+  let handle: number | undefined;
+  const open = (): number => (handle ??= reopenDirectory(place));
+  return {
+    open,
+    sync: () => sync(open()),
+    [Symbol.dispose]() {
+      if (handle !== undefined) closeSync(handle);
+    },
+  };
+}
+
+/** Makes the names in a directory durable. */
+export async function syncDirectory(place: number): Promise<void> {
+  using directory = directoryToSync(place);
+  await directory.sync();
+}

@@ -1,0 +1,40 @@
+import { closeSync, constants, fchmodSync, openSync, type Stats, write as writeFrom, writeSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { statOf } from './handles.ts';
+import { giveTo } from './ownership.ts';
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+const writeChunk = promisify(writeFrom);
+
+/** Below this a write to the page cache takes less time than handing it to a thread. */
+const maxSyncBytes = 256 * 1024;
+
+export interface BesideOptions {
+  readonly temporary: string;
+  readonly bytes: Uint8Array;
+  /** The file it shall replace, whose owner and mode it gets. */
+  readonly before: Stats | undefined;
+  readonly directory: number;
+}
+
+/** A new file with all the bytes, not yet durable. */
+export async function writeBeside(options: BesideOptions): Promise<{ readonly handle: number } & Disposable> {
+  const { temporary, bytes, before, directory } = options;
+  const handle = openSync(temporary, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666);
+  try {
+    giveTo(handle, before ?? statOf(directory));
+    if (before) fchmodSync(handle, before.mode & 0o777);
+    await writeAll(handle, bytes);
+    return { handle, [Symbol.dispose]: () => closeSync(handle) };
+  } catch (thrown) {
+    closeSync(handle);
+    throw thrown;
+  }
+}
+
+async function writeAll(handle: number, bytes: Uint8Array): Promise<void> {
+  for (let offset = 0; offset < bytes.byteLength; ) {
+    const isSmall = bytes.byteLength - offset <= maxSyncBytes;
+    offset += isSmall ? writeSync(handle, bytes, offset) : (await writeChunk(handle, bytes, offset)).bytesWritten;
+  }
+}

@@ -1,0 +1,72 @@
+import { AppError } from '@croft/protocol';
+import type { Change, CurrentFile, Files, FileVersion, Precondition } from '../core/files.ts';
+import { toSegments } from '../core/path.ts';
+import { createKeyedLock } from '../lib/keyed-lock.ts';
+import { mustBeFree } from './held.ts';
+import { readCurrent, walkIfThere } from './read.ts';
+import { createSweeper } from './temporary.ts';
+import { type Root, type Spot, walk } from './walk.ts';
+import { type Decide, mustBeExpected, replaceFile } from './write.ts';
+
+/** Where a write goes. */
+interface Target {
+  /** As the caller wrote it. */
+  readonly path: string;
+  /** The same from the root, its links not yet followed. */
+  readonly own: string;
+  readonly spot: Spot;
+}
+
+/** Both ways to give a file new content. On one path they wait for each other. */
+export function createWriter(root: Root): Pick<Files, 'write' | 'change'> {
+  const locks = createKeyedLock();
+  const sweep = createSweeper();
+
+  return {
+    write: (path, bytes, { expect } = {}) => write(path, bytes, expect),
+
+    async change<Decided extends Change>(path: string, decide: (current: CurrentFile | undefined) => Decided) {
+      const own = begin(path);
+      using spot = walkIfThere(root, path);
+      if (!spot) {
+        const change = decide(undefined);
+        return { written: await write(path, change.bytes, 'absent'), change };
+      }
+      return await replace({ path, own, spot }, async (found) =>
+        decide(found && (await readCurrent(found, spot.path, path))),
+      );
+    },
+  };
+
+  async function write(path: string, bytes: Uint8Array, expect: Precondition | undefined): Promise<FileVersion> {
+    const own = begin(path);
+    using spot = walk(root, path, { follow: true, create: true });
+    const { written } = await replace({ path, own, spot }, async (found) => {
+      await mustBeExpected(found, expect, path);
+      return { bytes };
+    });
+    return written;
+  }
+
+  /** Refuses a path by how it is written, before a directory is made for it. */
+  function begin(path: string): string {
+    if (path.endsWith('/')) throw refuseDirectory(root, path);
+    const own = toSegments(path, root.names).join('/');
+    mustBeFree(root, own);
+    return own;
+  }
+
+  async function replace<Decided extends Change>({ path, own, spot }: Target, decide: Decide<Decided>) {
+    // Once more for where it really leads.
+    if (spot.path !== own) mustBeFree(root, spot.path);
+    sweep(spot.directory);
+    const isLate = locks.isHeld(spot.path);
+    return await locks.run(spot.path, () => replaceFile({ spot, isLate, decide, path }));
+  }
+}
+
+/** Says what is wrong with the path itself first. */
+function refuseDirectory(root: Root, path: string): AppError {
+  using _ = walk(root, path, { follow: true });
+  return new AppError('E_NOT_A_FILE', `path names a directory: ${path}`, { details: { path } });
+}
