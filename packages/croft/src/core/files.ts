@@ -86,8 +86,8 @@ export interface Files {
 
   /**
    * As `write`, of what `decide` makes of the file that is there, or of `undefined`. Changes of one file wait for each
-   * other, so none is lost; what others do to it meanwhile throws `E_STALE`. What `decide` throws leaves everything as
-   * it was, missing directories too.
+   * other, so none is lost; what others do to it meanwhile throws `E_STALE`, or `E_ALREADY_EXISTS` if they made it. What
+   * `decide` throws leaves everything as it was, missing directories too.
    */
   change<Decided extends Change>(
     path: string,

@@ -21,6 +21,18 @@ test('work of one key runs one at a time, in order of arrival', async () => {
   expect(events).toEqual(['a starts', 'a ends', 'b starts', 'b ends', 'c starts', 'c ends']);
 });
 
+test('a key is held from the first arrival to the end of the last', async () => {
+  const lock = createKeyedLock();
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+  expect(lock.isHeld('a')).toBe(false);
+  const first = lock.run('a', () => opened);
+  const last = lock.run('a', async () => expect(lock.isHeld('a')).toBe(true));
+  expect([lock.isHeld('a'), lock.isHeld('b')]).toEqual([true, false]);
+  open();
+  await Promise.all([first, last]);
+  expect(lock.isHeld('a')).toBe(false);
+});
+
 test('different keys run side by side', async () => {
   const lock = createKeyedLock();
   const { promise: opened, resolve: open } = Promise.withResolvers<void>();

@@ -46,6 +46,7 @@ export const lookers: readonly [string, Operation][] = [
 export const changers: readonly [string, Operation][] = [
   ['write', (files, path) => files.write(path, bytesOf('new'))],
   ['write as new', (files, path) => files.write(path, bytesOf('new'), { expect: 'absent' })],
+  ['change', (files, path) => files.change(path, () => ({ bytes: bytesOf('new') }))],
   ['remove', (files, path) => files.remove(path, plainly)],
   ['remove all', (files, path) => files.remove(path, withAll)],
   ['rename from', (files, path) => files.rename(path, 'taken-in')],

@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import type { Files } from '../../src/core/files.ts';
 import { plantCanary } from '../canary.ts';
+import { describeChanges } from './files-changes.ts';
 import { describeContents } from './files-contents.ts';
 import { describeLinks } from './files-links.ts';
 import { describePaths } from './files-paths.ts';
@@ -22,6 +23,7 @@ export function describeFiles(name: string, open: () => Promise<OpenedFiles>): v
     describePaths(prepare);
     describeLinks(prepare);
     describeWriters(prepare);
+    describeChanges(prepare);
     describeRemoval(prepare);
     describeRename(prepare);
   });
