@@ -10,6 +10,7 @@ import { type ChildProcess, killGroup, spawnProgram } from '../../lib/spawn.ts';
 import { canReach, type Owner, ownerOf } from '../../lib/workspace-owner.ts';
 import { createDenials, createGroupReader, type Denials, outOfMemory, refusedCall } from './denials.ts';
 import { openEgress } from './egress.ts';
+import { type Entry, openEntry } from './entry.ts';
 import { toEnvironment, toRlimits } from './environment.ts';
 import { createEtc } from './etc.ts';
 import { initPath, proxyPath, toFence } from './fence.ts';
@@ -24,7 +25,6 @@ export interface BubblewrapOptions {
 
 /** Longer than the kernel ever takes to end a namespace that nothing holds. */
 const goneWithinMs = 5000;
-const enterWithinMs = 10_000;
 
 /** What a sandbox is made of, so that a test can take one away and see what it held. */
 export interface BubblewrapParts {
@@ -77,23 +77,20 @@ interface OpenOptions {
 }
 
 async function openSandbox(options: OpenOptions): Promise<Sandbox> {
-  const { program, fence, spec, owner, toolchains, group, watchdogs, resources } = options;
+  const { spec, owner, toolchains, group, watchdogs, resources } = options;
   const denials = createDenials();
   const egress = await openEgress({ policy: spec.network, owner, onDenied: denials.add });
   if (egress) resources.use(egress);
 
-  const inside = [initPath, spec.workspacePath, ...(egress ? [proxyPath] : [])];
-  const child = spawnProgram(
-    [program, '--info-fd', '4', '--block-fd', '5', ...fence(egress?.socketPath), '--', ...inside],
-    { env: {}, stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', spec.directory], owner },
-  );
+  const entry = openEntry(group);
+  const child = startBubblewrap(options, entry, egress?.socketPath);
   // At a limit of handles or processes there is no child. It says so later, by `error`, and may have no streams.
   const failure = new Promise<Error>((resolve) => child.once('error', resolve));
   if (child.pid === undefined) throw unavailable('bubblewrap cannot be started', await failure);
   const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const words = collectWords(child.stderr as Readable);
   try {
-    const pid = await enterGroup(child, group);
+    const pid = await entry.enter(child);
     const watchdog = watchdogs.start({
       pid,
       limits: spec.limits,
@@ -126,28 +123,21 @@ async function openSandbox(options: OpenOptions): Promise<Sandbox> {
   }
 }
 
+function startBubblewrap(options: OpenOptions, entry: Entry, proxySocket: string | undefined): ChildProcess {
+  const { program, fence, spec, owner } = options;
+  using open = entry;
+  const inside = [initPath, spec.workspacePath, String(open.doors.length), ...(proxySocket ? [proxyPath] : [])];
+  return spawnProgram([program, ...open.options, ...fence(proxySocket), '--', ...inside], {
+    env: {},
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...open.handles, spec.directory, ...open.doors],
+    owner,
+  });
+}
+
 function mustReach(readable: readonly string[], owner: Owner | undefined): void {
   const hidden = owner && readable.find((directory) => !canReach(directory, owner));
   if (hidden !== undefined)
     throw unavailable(`${hidden} was to be readable, but the owner of the workspace cannot reach it`);
-}
-
-/** Puts the sandbox under its limits before the first instruction in it runs. */
-async function enterGroup(child: ChildProcess, group: Group | undefined): Promise<number> {
-  const [told, gate] = (child.stdio as readonly unknown[]).slice(4) as [Readable, Duplex];
-  gate.on('error', () => {});
-  let text = '';
-  const timer = setTimeout(() => killGroup(child), enterWithinMs);
-  for await (const chunk of told.setEncoding('utf8')) {
-    text += chunk;
-    if (text.includes('}')) break;
-  }
-  clearTimeout(timer);
-  const pid = Number(/"child-pid": *(\d+)/.exec(text)?.[1]);
-  if (!Number.isInteger(pid)) throw new Error('bubblewrap ended before it began');
-  await group?.add(pid);
-  gate.end('.');
-  return pid;
 }
 
 interface SandboxParts extends Pick<OpenOptions, 'spec' | 'group' | 'resources'> {
