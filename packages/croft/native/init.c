@@ -19,6 +19,7 @@
 #include "pins.h"
 #include "relay.h"
 #include "server.h"
+#include "spawner.h"
 
 #define FIRST_GROUP 7 /* after the socket and what bubblewrap keeps for itself */
 
@@ -174,8 +175,10 @@ static void raise_fence(const char *workspace) {
 
 /* croft-init WORKSPACE GROUPS [PROXY], with the server on descriptor 3 and as many files of control groups as said from
    FIRST_GROUP on. Without a workspace there is no fence, for where none is wanted; without the socket of a proxy there
-   is no way to one. */
+   is no way to one.
+   croft-init --spawn SOCKET is not one at all: see spawner.h. */
 int main(int argc, char **argv) {
+  if (argc == 3 && strcmp(argv[1], "--spawn") == 0) spawner_serve(argv[2]);
   if (fcntl(SOCKET, F_SETFD, FD_CLOEXEC) != 0 || fcntl(SOCKET, F_SETFL, O_NONBLOCK) != 0) die("no socket");
   if (argc > 2 && enter_groups(atoi(argv[2])) != 0) die("cannot enter the control groups");
   /* Whatever else came along is somebody's outside; a link to a handle of ours would lead there. */

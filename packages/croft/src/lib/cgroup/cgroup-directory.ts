@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  constants,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -121,18 +111,6 @@ export function put(directory: string, file: string, value: string | number): vo
 /** The kernel takes its time to move a process, which others need not wait for. */
 export async function moveInto(directories: readonly string[], pid: number): Promise<void> {
   await Promise.all(directories.map((directory) => writeFile(join(directory, 'cgroup.procs'), String(pid))));
-}
-
-/** For writing. All or none. */
-export function openAll(files: readonly string[]): number[] {
-  const opened: number[] = [];
-  try {
-    for (const file of files) opened.push(openSync(file, constants.O_WRONLY));
-    return opened;
-  } catch (thrown) {
-    opened.forEach(closeSync);
-    throw thrown;
-  }
 }
 
 export function tryPut(directory: string, file: string, value: string | number): void {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { counter, createParent, get, makeWith, moveInto, openAll, put, tryPut } from './cgroup-directory.ts';
+import { counter, createParent, get, makeWith, moveInto, put, tryPut } from './cgroup-directory.ts';
 import {
   createWithin,
   type Group,
@@ -55,7 +55,7 @@ function createGroup(directories: readonly string[], limits: GroupLimits): Omit<
     put(cpu, 'cpu.cfs_quota_us', Math.round(limits.cpus * periodUs));
   });
   return {
-    openDoors: () => openAll(directories.map((directory) => join(directory, 'tasks'))),
+    doors: directories.map((directory) => join(directory, 'tasks')),
     add: (pid) => moveInto(directories, pid),
     usage: () => ({
       memoryBytes: Number(get(memory, 'memory.usage_in_bytes')),

@@ -1,4 +1,4 @@
-import { globSync, openSync, readlinkSync } from 'node:fs';
+import { globSync, readlinkSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { shellIn } from '../../../test/contracts/sandbox.ts';
 import { makeDirectory } from '../../../test/harness.ts';
@@ -26,7 +26,7 @@ const changing = (change: (group: Group) => Group): Groups => {
 
 const ways: [string, (group: Group) => Group][] = [
   ['by itself, if it can', (group) => group],
-  ['moved by us, if it must be', ({ openDoors: _, ...group }) => group],
+  ['moved by us, if it must be', ({ doors: _, ...group }) => group],
 ];
 
 test.skipIf(reason).each(ways)(
@@ -45,9 +45,9 @@ test.skipIf(reason).each(ways)(
 );
 
 const refusals: [string, Partial<Group>][] = [
-  ['cannot be moved there', { openDoors: () => [], add: () => Promise.reject(new Error('refused')) }],
+  ['cannot be moved there', { doors: [], add: () => Promise.reject(new Error('refused')) }],
   // Whatever is written here is refused, as a group may refuse those that enter.
-  ['cannot enter', { openDoors: () => [openSync('/dev/full', 'r+')] }],
+  ['cannot enter', { doors: ['/dev/full'] }],
 ];
 
 test.skipIf(reason).each(refusals)('there is no sandbox whose first process %s', async (_, change) => {

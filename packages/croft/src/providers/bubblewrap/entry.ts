@@ -1,51 +1,40 @@
-import { closeSync } from 'node:fs';
-import type { Duplex, Readable } from 'node:stream';
+import type { Spawned } from '../../init/spawner.ts';
 import type { Group } from '../../lib/cgroup/cgroup.ts';
-import { type ChildProcess, killGroup } from '../../lib/spawn.ts';
 
 const enterWithinMs = 10_000;
 
 /** How a sandbox comes under its limits before the first program in it runs. */
-export interface Entry extends Disposable {
-  /** For bubblewrap. */
+export interface Entry {
+  /** For bubblewrap: it tells of the sandbox on handle 4, and waits on 5. */
   readonly options: readonly string[];
-  /** Its handles 4 and 5: where it tells of the sandbox, and what it waits for. */
-  readonly handles: readonly ['pipe', 'pipe' | 'ignore'];
+  readonly hasGate: boolean;
   /** Files by which the init enters before it does anything else: `FIRST_GROUP` of `native/init.c` and those after. */
-  readonly doors: readonly number[];
+  readonly doors: readonly string[];
   /** Answers the sandbox's first process, as this machine numbers it. */
-  enter(child: ChildProcess): Promise<number>;
+  enter(spawned: Spawned): Promise<number>;
 }
 
-export function openEntry(group: Group | undefined): Entry {
-  const doors = group?.openDoors?.() ?? [];
+export function toEntry(group: Group | undefined): Entry {
+  const doors = group?.doors ?? [];
   // Where the init cannot enter by itself it is moved, and not let run until then.
   const moved = doors.length === 0 ? group : undefined;
   return {
     options: ['--info-fd', '4', ...(moved ? ['--block-fd', '5'] : [])],
-    handles: ['pipe', moved ? 'pipe' : 'ignore'],
+    hasGate: moved !== undefined,
     doors,
-    async enter(child) {
-      const [told, gate] = (child.stdio as readonly unknown[]).slice(4) as [Readable, Duplex | null];
-      gate?.on('error', () => {});
-      const pid = await readPid(told, () => killGroup(child));
+    async enter(spawned) {
+      const pid = await readPid(spawned);
       await moved?.add(pid);
-      gate?.end('.');
+      if (moved) spawned.openGate();
       return pid;
     },
-    [Symbol.dispose]: () => doors.forEach((door) => void closeSync(door)),
   };
 }
 
-async function readPid(told: Readable, giveUp: () => void): Promise<number> {
-  let text = '';
-  const timer = setTimeout(giveUp, enterWithinMs);
-  for await (const chunk of told.setEncoding('utf8')) {
-    text += chunk;
-    if (text.includes('}')) break;
-  }
-  clearTimeout(timer);
+async function readPid({ told, kill }: Spawned): Promise<number> {
+  const timer = setTimeout(kill, enterWithinMs);
+  const text = await told.finally(() => clearTimeout(timer));
   const pid = Number(/"child-pid": *(\d+)/.exec(text)?.[1]);
-  if (!Number.isInteger(pid)) throw new Error('bubblewrap ended before it began');
+  if (!Number.isInteger(pid)) throw new Error('bubblewrap did not tell of its sandbox');
   return pid;
 }
