@@ -63,6 +63,14 @@ test.skipIf(process.getuid?.() !== 0)('it runs as the owner it was given, with n
   expect(await gone).toBe('12345\n54321\n');
 });
 
+test('it is gone when its socket has told so, and not before', async () => {
+  const { socket, gone } = await start('exec sleep 0.1');
+  socket.resume();
+  const events: string[] = [];
+  await Promise.all([once(socket, 'close').then(() => events.push('closed')), gone.then(() => events.push('gone'))]);
+  expect(events).toEqual(['closed', 'gone']);
+});
+
 test('kill ends a program and its group', async () => {
   const { socket, gone, kill } = await start('sleep 1000 & echo $! >&3; wait');
   const pid = Number((await once(socket, 'data'))[0]);

@@ -1,4 +1,4 @@
-import { fstatSync, readlinkSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readlinkSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,6 +8,8 @@ import { createDecoder, encode, fromInit, toInit } from './frames.ts';
 import { createSpawnJobs, type SpawnJob } from './spawn-jobs.ts';
 
 const dialWithinMs = 10_000;
+/** Node does not name it. */
+const O_PATH = 0o10000000;
 
 /** `native/jobs.h` is the other side. */
 export interface SpawnRequest {
@@ -54,7 +56,8 @@ export function createSpawner(findInit: () => string) {
 type Line = Awaited<ReturnType<typeof openLine>>;
 
 async function openLine(init: string, onEnd: () => void) {
-  const path = join(makeOwnDirectory('spawner'), 'socket');
+  const directory = makeOwnDirectory('spawner');
+  const path = join(directory, 'socket');
   const child = spawnProgram([init, '--spawn', path], { env: {}, stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
   const control = child.stdio[3] as Socket | undefined;
   const ready = Promise.withResolvers<void>();
@@ -68,14 +71,19 @@ async function openLine(init: string, onEnd: () => void) {
   child.once('error', end);
   control?.once('close', end);
   if (control) readFrames(control, (frame) => (frame.type === fromInit.ready ? ready.resolve() : jobs.onFrame(frame)));
-  await ready.promise;
+  // What has no name cannot be left behind, and nobody else finds it.
+  const door = await ready.promise
+    .then(() => openSync(path, O_PATH))
+    .finally(() => rmSync(directory, { recursive: true, force: true }));
+  control?.once('close', () => closeSync(door));
   child.unref();
   control?.unref();
 
   return {
     async start(order: Buffer): Promise<Spawned> {
-      const socket = await dial(path);
+      const socket = await dial(`/proc/self/fd/${door}`);
       const { id, told, gone } = jobs.add();
+      const closed = new Promise((resolve) => socket.once('close', resolve));
       const send = (type: number) => void control?.write(encode(type, id));
       const kill = () => {
         socket.destroy();
@@ -84,7 +92,18 @@ async function openLine(init: string, onEnd: () => void) {
       socket.write(encode(toInit.start, id, 0, order));
       // It ended while we dialled: nobody will tell.
       if (control?.destroyed) jobs.finishAll();
-      return { socket, told, gone, kill, openGate: () => send(toInit.credit) };
+      return {
+        socket,
+        told,
+        // Whoever reads from it has read all, and knows that it ended.
+        gone: gone.then(async (words) => {
+          if (socket.readableFlowing === null) socket.destroy();
+          await closed;
+          return words;
+        }),
+        kill,
+        openGate: () => send(toInit.credit),
+      };
     },
   };
 }

@@ -34,12 +34,15 @@ export interface BubblewrapParts {
   readonly spawner?: Spawner;
 }
 
+/** One for the program, however many providers there are. */
+const sharedSpawner = createSpawner(createInitFinder());
+
 const wholeParts = (): BubblewrapParts => ({ findInit: createInitFinder(), toFence, groups: findGroups() });
 
 /** Sandboxes on this machine by Linux namespaces, each with a small init that starts commands in it. */
 export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions, parts = wholeParts()): Provider {
   const allToolchains = findToolchains(path, operatorHome);
-  const { groups, watchdogs = createWatchdogs(), spawner = createSpawner(createInitFinder()) } = parts;
+  const { groups, watchdogs = createWatchdogs(), spawner = sharedSpawner } = parts;
   const findEtc = createEtc();
   return {
     name: 'bubblewrap',
@@ -115,7 +118,7 @@ async function openSandbox(options: OpenOptions): Promise<Sandbox> {
       environment: { ...toEnvironment(toolchains, spec), ...egress?.environment },
       limits: toRlimits(spec.limits, group !== undefined),
       onRefused: (call) => denials.add(refusedCall(call)),
-      explainEnd: () => (group && group.usage().memoryKills > 0 ? outOfMemory(spec.limits) : undefined),
+      explainEnd: () => (hasKilled(group) ? outOfMemory(spec.limits) : undefined),
     });
     await egress?.forgetName();
     return toSandbox({ spec, init, spawned, group, watchdog, denials, resources });
@@ -125,6 +128,15 @@ async function openSandbox(options: OpenOptions): Promise<Sandbox> {
     // Its first words are about the workspace, if it came so far.
     const [, reason = 'bubblewrap cannot make a sandbox on this host'] = /^croft-init: (.*)$/m.exec(words) ?? [];
     throw unavailable(reason, new Error(words.trim(), { cause }));
+  }
+}
+
+function hasKilled(group: Group | undefined): boolean {
+  try {
+    return group !== undefined && group.usage().memoryKills > 0;
+  } catch {
+    // Gone with its sandbox.
+    return false;
   }
 }
 
