@@ -10,12 +10,16 @@ export interface Resident {
 
 const megabyte = 1024 ** 2;
 
-/** The processes a process has started, each with all below it. */
+/**
+ * The processes a process has started, each with all below it. What it starts by another, one for all, are families of
+ * their own; that other, of some hundred kilobytes, is in none.
+ */
 export function familiesOf(pid: number): number[][] {
   const parents = new Map(listProcesses().map((child) => [child, parentOf(child)]));
   const childrenOf = (parent: number) => [...parents.keys()].filter((child) => parents.get(child) === parent);
   const below = (top: number): number[] => [top, ...childrenOf(top).flatMap(below)];
-  return childrenOf(pid).map(below);
+  const tops = childrenOf(pid).flatMap((child) => (isSpawner(child) ? childrenOf(child) : [child]));
+  return tops.map(below);
 }
 
 export function residentOf(pids: readonly number[]): Resident {
@@ -37,6 +41,10 @@ export function chargedTo(pid: number): number | undefined {
 
 export function handlesOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+function isSpawner(pid: number): boolean {
+  return read(`/proc/${pid}/cmdline`).split('\0')[1] === '--spawn';
 }
 
 function listProcesses(): number[] {

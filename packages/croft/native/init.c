@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -18,6 +19,9 @@
 #include "pins.h"
 #include "relay.h"
 #include "server.h"
+#include "spawner.h"
+
+#define FIRST_GROUP 7 /* after the socket and what bubblewrap keeps for itself */
 
 static uint8_t inbox[sizeof(struct frame) + MAX_PAYLOAD];
 static size_t inbox_length;
@@ -151,6 +155,13 @@ static void serve(void) {
     if (polled[i].revents != 0) serve_handle(polled[i].fd);
 }
 
+/* Whoever moves itself into a group is there at once; to be moved by another takes the kernel milliseconds. */
+static int enter_groups(int count) {
+  for (int handle = FIRST_GROUP; handle < FIRST_GROUP + count; handle++)
+    if (write(handle, "0", 1) != 1) return -1;
+  return 0;
+}
+
 /* Everything that must hold before the first program runs. */
 static void raise_fence(const char *workspace) {
   const char *const writable[] = {workspace, "/tmp", "/home/croft", "/dev", NULL};
@@ -162,10 +173,14 @@ static void raise_fence(const char *workspace) {
   if (fence_load(&refusals) != 0) die("seccomp");
 }
 
-/* croft-init WORKSPACE [PROXY], with the server on descriptor 3. Without a workspace there is no fence, for where none
-   is wanted; without the socket of a proxy there is no way to one. */
+/* croft-init WORKSPACE GROUPS [PROXY], with the server on descriptor 3 and as many files of control groups as said from
+   FIRST_GROUP on. Without a workspace there is no fence, for where none is wanted; without the socket of a proxy there
+   is no way to one.
+   croft-init --spawn SOCKET is not one at all: see spawner.h. */
 int main(int argc, char **argv) {
+  if (argc == 3 && strcmp(argv[1], "--spawn") == 0) spawner_serve(argv[2]);
   if (fcntl(SOCKET, F_SETFD, FD_CLOEXEC) != 0 || fcntl(SOCKET, F_SETFL, O_NONBLOCK) != 0) die("no socket");
+  if (argc > 2 && enter_groups(atoi(argv[2])) != 0) die("cannot enter the control groups");
   /* Whatever else came along is somebody's outside; a link to a handle of ours would lead there. */
   syscall(SYS_close_range, SOCKET + 1, ~0U, 0);
   sigset_t ours;
@@ -176,7 +191,7 @@ int main(int argc, char **argv) {
   children = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
   if (children < 0) die("signalfd");
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  if (argc > 2 && (proxy = relay_prepare(argv[2])) < 0) die("proxy");
+  if (argc > 3 && (proxy = relay_prepare(argv[3])) < 0) die("proxy");
   if (argc > 1) raise_fence(argv[1]);
 
   uint32_t version = WIRE_VERSION;

@@ -208,6 +208,7 @@ describe('with a guard taken away', () => {
 
 describe('a part of the fence that cannot be raised', () => {
   const parts = {
+    'the limits': /enter_groups\(atoi\(argv\[2\]\)\) != 0/,
     'the control files': /pins_place\(workspace\) != 0/,
     privileges: /pins_drop_privileges\(\) != 0/,
     'the init itself': /prctl\(PR_SET_DUMPABLE, 0, 0, 0, 0\) != 0/,

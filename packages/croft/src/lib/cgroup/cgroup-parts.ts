@@ -18,6 +18,12 @@ export interface GroupUsage {
 
 /** Processes that share limits. */
 export interface Group {
+  /**
+   * Files by which a process enters by itself, by writing `0` to each. The kernel holds up every fork of the machine to
+   * move another process, and takes milliseconds to begin, but lets one that has a single thread move itself at once.
+   * None where the version of groups knows no such thing.
+   */
+  readonly doors?: readonly string[];
   add(pid: number): Promise<void>;
   usage(): GroupUsage;
   /** Resolves once the last process is gone and reaped. If that takes long it goes on alone, and `onStuck` is told. */

@@ -55,6 +55,7 @@ function createGroup(directories: readonly string[], limits: GroupLimits): Omit<
     put(cpu, 'cpu.cfs_quota_us', Math.round(limits.cpus * periodUs));
   });
   return {
+    doors: directories.map((directory) => join(directory, 'tasks')),
     add: (pid) => moveInto(directories, pid),
     usage: () => ({
       memoryBytes: Number(get(memory, 'memory.usage_in_bytes')),

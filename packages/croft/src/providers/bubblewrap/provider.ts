@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { Duplex, Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import type { Provider, Sandbox, SandboxSpec } from '../../core/commands/sandbox.ts';
 import { createInitFinder } from '../../init/binary.ts';
 import { connectInit } from '../../init/client.ts';
+import { createSpawner, type Spawned, type Spawner } from '../../init/spawner.ts';
 import { findGroups, type Group } from '../../lib/cgroup/cgroup.ts';
 import { findProgram } from '../../lib/find-program.ts';
-import { type ChildProcess, killGroup, spawnProgram } from '../../lib/spawn.ts';
 import { canReach, type Owner, ownerOf } from '../../lib/workspace-owner.ts';
 import { createDenials, createGroupReader, type Denials, outOfMemory, refusedCall } from './denials.ts';
 import { openEgress } from './egress.ts';
+import { toEntry } from './entry.ts';
 import { toEnvironment, toRlimits } from './environment.ts';
 import { createEtc } from './etc.ts';
 import { initPath, proxyPath, toFence } from './fence.ts';
@@ -24,7 +24,6 @@ export interface BubblewrapOptions {
 
 /** Longer than the kernel ever takes to end a namespace that nothing holds. */
 const goneWithinMs = 5000;
-const enterWithinMs = 10_000;
 
 /** What a sandbox is made of, so that a test can take one away and see what it held. */
 export interface BubblewrapParts {
@@ -32,14 +31,18 @@ export interface BubblewrapParts {
   readonly toFence: typeof toFence;
   readonly groups: ReturnType<typeof findGroups>;
   readonly watchdogs?: Watchdogs;
+  readonly spawner?: Spawner;
 }
+
+/** One for the program, however many providers there are. */
+const sharedSpawner = createSpawner(createInitFinder());
 
 const wholeParts = (): BubblewrapParts => ({ findInit: createInitFinder(), toFence, groups: findGroups() });
 
 /** Sandboxes on this machine by Linux namespaces, each with a small init that starts commands in it. */
 export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions, parts = wholeParts()): Provider {
   const allToolchains = findToolchains(path, operatorHome);
-  const { groups, watchdogs = createWatchdogs() } = parts;
+  const { groups, watchdogs = createWatchdogs(), spawner = sharedSpawner } = parts;
   const findEtc = createEtc();
   return {
     name: 'bubblewrap',
@@ -55,7 +58,7 @@ export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions
       const resources = new AsyncDisposableStack();
       resources.defer(() => group?.remove());
       try {
-        return await openSandbox({ program, fence, spec, owner, toolchains, group, watchdogs, resources });
+        return await openSandbox({ program, fence, spec, owner, toolchains, group, watchdogs, spawner, resources });
       } catch (thrown) {
         await resources.disposeAsync();
         throw thrown;
@@ -72,28 +75,32 @@ interface OpenOptions {
   readonly toolchains: Toolchains;
   readonly group: Group | undefined;
   readonly watchdogs: Watchdogs;
+  readonly spawner: Spawner;
   /** What goes with the sandbox. */
   readonly resources: AsyncDisposableStack;
 }
 
 async function openSandbox(options: OpenOptions): Promise<Sandbox> {
-  const { program, fence, spec, owner, toolchains, group, watchdogs, resources } = options;
+  const { program, fence, spec, owner, toolchains, group, watchdogs, spawner, resources } = options;
   const denials = createDenials();
   const egress = await openEgress({ policy: spec.network, owner, onDenied: denials.add });
   if (egress) resources.use(egress);
 
-  const inside = [initPath, spec.workspacePath, ...(egress ? [proxyPath] : [])];
-  const child = spawnProgram(
-    [program, '--info-fd', '4', '--block-fd', '5', ...fence(egress?.socketPath), '--', ...inside],
-    { env: {}, stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', spec.directory], owner },
-  );
-  // At a limit of handles or processes there is no child. It says so later, by `error`, and may have no streams.
-  const failure = new Promise<Error>((resolve) => child.once('error', resolve));
-  if (child.pid === undefined) throw unavailable('bubblewrap cannot be started', await failure);
-  const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const words = collectWords(child.stderr as Readable);
+  const entry = toEntry(group);
+  const inside = [initPath, spec.workspacePath, String(entry.doors.length), ...(egress ? [proxyPath] : [])];
+  const spawned = await spawner
+    .start({
+      argv: [program, ...entry.options, ...fence(egress?.socketPath), '--', ...inside],
+      owner,
+      directory: spec.directory,
+      groups: entry.doors,
+      hasGate: entry.hasGate,
+    })
+    .catch((cause) => {
+      throw unavailable('bubblewrap cannot be started', cause);
+    });
   try {
-    const pid = await enterGroup(child, group);
+    const pid = await entry.enter(spawned);
     const watchdog = watchdogs.start({
       pid,
       limits: spec.limits,
@@ -102,27 +109,34 @@ async function openSandbox(options: OpenOptions): Promise<Sandbox> {
         ...(spec.cacheDirectory === undefined ? [] : [spec.cacheDirectory]),
       ],
       hasGroup: group !== undefined,
-      endSandbox: () => killGroup(child),
+      endSandbox: spawned.kill,
     });
     resources.defer(() => watchdog.stop());
     const init = await connectInit({
-      socket: child.stdio[3] as Duplex,
+      socket: spawned.socket,
       workspacePath: spec.workspacePath,
       environment: { ...toEnvironment(toolchains, spec), ...egress?.environment },
       limits: toRlimits(spec.limits, group !== undefined),
       onRefused: (call) => denials.add(refusedCall(call)),
-      explainEnd: () => (group && group.usage().memoryKills > 0 ? outOfMemory(spec.limits) : undefined),
+      explainEnd: () => (hasKilled(group) ? outOfMemory(spec.limits) : undefined),
     });
     await egress?.forgetName();
-    // It has said all it has to say, and would hold a handle for as long as the sandbox is open.
-    child.stderr?.destroy();
-    return toSandbox({ spec, init, child, gone, group, watchdog, denials, resources });
+    return toSandbox({ spec, init, spawned, group, watchdog, denials, resources });
   } catch (cause) {
-    killGroup(child);
-    await gone;
+    spawned.kill();
+    const words = await spawned.gone;
     // Its first words are about the workspace, if it came so far.
-    const [, reason = 'bubblewrap cannot make a sandbox on this host'] = /^croft-init: (.*)$/m.exec(words()) ?? [];
-    throw unavailable(reason, new Error(words(), { cause }));
+    const [, reason = 'bubblewrap cannot make a sandbox on this host'] = /^croft-init: (.*)$/m.exec(words) ?? [];
+    throw unavailable(reason, new Error(words.trim(), { cause }));
+  }
+}
+
+function hasKilled(group: Group | undefined): boolean {
+  try {
+    return group !== undefined && group.usage().memoryKills > 0;
+  } catch {
+    // Gone with its sandbox.
+    return false;
   }
 }
 
@@ -132,34 +146,15 @@ function mustReach(readable: readonly string[], owner: Owner | undefined): void 
     throw unavailable(`${hidden} was to be readable, but the owner of the workspace cannot reach it`);
 }
 
-/** Puts the sandbox under its limits before the first instruction in it runs. */
-async function enterGroup(child: ChildProcess, group: Group | undefined): Promise<number> {
-  const [told, gate] = (child.stdio as readonly unknown[]).slice(4) as [Readable, Duplex];
-  gate.on('error', () => {});
-  let text = '';
-  const timer = setTimeout(() => killGroup(child), enterWithinMs);
-  for await (const chunk of told.setEncoding('utf8')) {
-    text += chunk;
-    if (text.includes('}')) break;
-  }
-  clearTimeout(timer);
-  const pid = Number(/"child-pid": *(\d+)/.exec(text)?.[1]);
-  if (!Number.isInteger(pid)) throw new Error('bubblewrap ended before it began');
-  await group?.add(pid);
-  gate.end('.');
-  return pid;
-}
-
 interface SandboxParts extends Pick<OpenOptions, 'spec' | 'group' | 'resources'> {
   readonly init: Awaited<ReturnType<typeof connectInit>>;
-  readonly child: ChildProcess;
-  readonly gone: Promise<void>;
+  readonly spawned: Spawned;
   readonly watchdog: Watchdog;
   readonly denials: Denials;
 }
 
-function toSandbox({ spec, init, child, gone, group, watchdog, denials, resources }: SandboxParts): Sandbox {
-  const closed = gone.then(() => resources.disposeAsync());
+function toSandbox({ spec, init, spawned, group, watchdog, denials, resources }: SandboxParts): Sandbox {
+  const closed = spawned.gone.then(() => resources.disposeAsync());
   const readGroup = group ? createGroupReader(group, spec.limits) : () => [];
   return {
     name: 'bubblewrap',
@@ -170,22 +165,13 @@ function toSandbox({ spec, init, child, gone, group, watchdog, denials, resource
     takeDenials: () => [...readGroup(), ...watchdog.takeDenials(), ...denials.take()],
     async close() {
       init.close();
-      const timer = setTimeout(() => killGroup(child), goneWithinMs);
-      await gone;
+      const timer = setTimeout(spawned.kill, goneWithinMs);
+      await spawned.gone;
       clearTimeout(timer);
       await closed;
     },
     closed,
   };
-}
-
-/** The first of what it said, for whoever asks why. */
-function collectWords(stderr: Readable): () => string {
-  let text = '';
-  stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    if (text.length < 4096) text += chunk;
-  });
-  return () => text.trim();
 }
 
 function unavailable(reason: string, cause?: unknown): AppError {
