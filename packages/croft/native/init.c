@@ -169,10 +169,11 @@ static void raise_fence(const char *workspace) {
 
 /* croft-init WORKSPACE [PROXY], with the server on descriptor 3. Without a workspace there is no fence, for where none
    is wanted; without the socket of a proxy there is no way to one. croft-init --search-box has
-   none either: each search raises its own, by croft-init --search[-with-times] PROGRAM ... */
+   none either: each search raises its own, by croft-init --search PROGRAM ... or
+   croft-init --search-with-times SUFFIX PROGRAM ... */
 int main(int argc, char **argv) {
   if (argc > 2 && strcmp(argv[1], "--search") == 0) return search(argv + 2);
-  if (argc > 2 && strcmp(argv[1], "--search-with-times") == 0) return search_with_times(argv + 2);
+  if (argc > 3 && strcmp(argv[1], "--search-with-times") == 0) return search_with_times(argv[2], argv + 3);
   if (fcntl(SOCKET, F_SETFD, FD_CLOEXEC) != 0 || fcntl(SOCKET, F_SETFL, O_NONBLOCK) != 0) die("no socket");
   /* Whatever else came along is somebody's outside; a link to a handle of ours would lead there. */
   syscall(SYS_close_range, SOCKET + 1, ~0U, 0);

@@ -25,6 +25,9 @@
 static char inbox[INBOX], outbox[OUTBOX];
 static size_t outbox_length;
 
+static const char *suffix;
+static size_t suffix_length;
+
 /* The directory of the path before, open from its second path on. */
 static char directory[INBOX];
 static size_t directory_length;
@@ -96,11 +99,16 @@ static int64_t time_of(const char *path) {
   return result == 0 ? to_time(&found) : 0;
 }
 
+static int print_path(const char *path, size_t length) {
+  if (length < suffix_length || memcmp(path + length - suffix_length, suffix, suffix_length) != 0) return 0;
+  return print_time(time_of(path)) != 0 || print(path, length + 1) != 0 ? -1 : 0;
+}
+
 /* How much of the bytes was whole paths, or -1. */
 static ssize_t print_all(const char *bytes, size_t length) {
   const char *at = bytes;
   for (const char *end; (end = memchr(at, 0, length - (size_t)(at - bytes))) != NULL; at = end + 1)
-    if (print_time(time_of(at)) != 0 || print(at, (size_t)(end + 1 - at)) != 0) return -1;
+    if (print_path(at, (size_t)(end - at)) != 0) return -1;
   return at - bytes;
 }
 
@@ -124,7 +132,9 @@ static int start_below(char **arguments, int output) {
   return search(arguments);
 }
 
-int search_with_times(char **arguments) {
+int search_with_times(const char *ending, char **arguments) {
+  suffix = ending;
+  suffix_length = strlen(ending);
   int ends[2], status;
   if (pipe2(ends, O_CLOEXEC) != 0) return FAILED;
   pid_t program = fork();

@@ -218,7 +218,10 @@ function toWorkspace({ name, root, handle, files, mustBeThere }: NamedMount, mea
     root,
     access,
     files,
-    withSearchBox: (work) => searchBoxes.use(name, work),
+    async withSearchBox(work) {
+      mustBeThere();
+      return searchBoxes.use(name, work);
+    },
     async openSandbox() {
       mustBeThere();
       return provider.open({ ...place, limits, network, readable });

@@ -14,7 +14,7 @@ export interface Workspace {
   readonly files: Files;
   /**
    * Where searches run, one for all of them, kept open while `work` is under way and for a while after it. Throws
-   * `E_SANDBOX_UNAVAILABLE`, and then nothing is searched.
+   * `E_SANDBOX_UNAVAILABLE`, or `E_WORKSPACE_GONE`, and then nothing is searched.
    */
   withSearchBox<T>(work: (box: SearchBox) => Promise<T>): Promise<T>;
   /** A sandbox for commands, of its own each time. Throws `E_SANDBOX_UNAVAILABLE`, and then nothing runs anywhere else. */

@@ -63,6 +63,7 @@ async function find(pattern: string, path: string, { workspace, signal }: ToolCo
     // One thread leaves the other cores to us, who look at what it finds while it goes on.
     args: ['--threads=1'],
     scope: scope.path,
+    suffix: suffixOf(pattern),
     signal,
     onFiles(found) {
       const wanted = found.filter(({ path: file }) => isWanted(file)).slice(0, maxMatches - matches.length);
@@ -72,6 +73,12 @@ async function find(pattern: string, path: string, { workspace, signal }: ToolCo
     },
   });
   return { matches, unreadable };
+}
+
+/** What every path that matches ends in, as far as that is plain to see. A dot alone may be no name but a place. */
+function suffixOf(pattern: string): string {
+  const [suffix = ''] = /[\w.-]*$/.exec(pattern) ?? [];
+  return pattern.startsWith('!') || suffix === '.' ? '' : suffix;
 }
 
 function newestFirst(a: FoundFile, b: FoundFile): number {

@@ -222,6 +222,16 @@ describe('a search stays inside', () => {
     expect(await work.call('list', {})).toMatchObject({ text: 'a.txt\t6\n' });
   });
 
+  test('it finds nothing in what took the place of a workspace that was deleted', async () => {
+    await using work = await openWork({ 'a.txt': 'inside' });
+    expect((await work.call('grep', { pattern: 'inside' })).text).toBe('a.txt:1:inside\n');
+    rmSync(work.path, { recursive: true });
+    mkdirSync(work.path);
+    writeFileSync(work.at('b.txt'), 'inside');
+    for (const tool of ['grep', 'glob'])
+      expect((await work.call(tool, { pattern: 'inside' })).structured.error.code).toBe('E_WORKSPACE_GONE');
+  });
+
   test('a directory called like an option is a directory', async () => {
     await using work = await openWork({});
     for (const name of ['--follow', '-L', '--no-ignore', '--pre=cat', '-', '--', '@file', '!x']) {

@@ -30,6 +30,8 @@ export interface Search extends SearchScope {
 }
 
 export interface FileSearch extends SearchScope {
+  /** Files whose path does not end so are left out, and cost next to nothing. */
+  readonly suffix: string;
   /** Called for files as they arrive. False ends the search. */
   onFiles(files: FoundFile[]): boolean;
 }
@@ -51,7 +53,8 @@ export function runRipgrep(workspace: Workspace, search: Search): Promise<{ unre
 
 /** The same for a search that answers with files alone, which may be very many. */
 export function listFiles(workspace: Workspace, search: FileSearch): Promise<{ unreadable: number }> {
-  const command = { ...toCommand({ ...search, args: ['--files', ...search.args] }), withTimes: true };
+  const { suffix } = search;
+  const command = { ...toCommand({ ...search, args: ['--files', ...search.args] }), withTimes: { suffix } };
   return workspace.withSearchBox((box) => run(box, command, (running) => readFiles(running, search)));
 }
 

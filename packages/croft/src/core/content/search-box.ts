@@ -2,8 +2,11 @@ import type { CommandSpec, Running, Sandbox, SandboxSpec } from '../commands/san
 
 /** A program to run, by argv and never as a shell string. Aborting ends it. */
 export interface SearchCommand extends Pick<CommandSpec, 'argv' | 'signal'> {
-  /** It prints paths that each end in NUL; before each shall come when it was last changed, as a number and a space. */
-  readonly withTimes?: boolean;
+  /**
+   * It prints paths that each end in NUL; before each shall come when it was last changed, as a number and a space. Those
+   * that do not end in `suffix` are left out.
+   */
+  readonly withTimes?: { readonly suffix: string };
 }
 
 export type Searching = Pick<Running, 'stdout' | 'stderr' | 'exit' | 'kill'>;

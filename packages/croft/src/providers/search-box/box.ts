@@ -49,7 +49,8 @@ export function toBox({ init, socket, child, gone }: BoxParts): SearchBox {
  */
 function startIn(init: InitClient, { argv: [name, ...args], signal, withTimes }: SearchCommand): Searching {
   signal.throwIfAborted();
-  const argv = [initPath, withTimes ? '--search-with-times' : '--search', `/usr/bin/${name}`, ...args] as const;
+  const mode = withTimes ? ['--search-with-times', withTimes.suffix] : ['--search'];
+  const argv = [initPath, ...mode, `/usr/bin/${name}`, ...args] as const;
   const running = init.start({ argv, hasInput: true, signal: new AbortController().signal });
   running.stdin.end();
   const kill = () => running.signal('SIGKILL');

@@ -2,9 +2,10 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, utimesSync, 
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { makeDirectory } from '../../../test/harness.ts';
-import type { SearchBox } from '../../core/content/search-box.ts';
+import type { SearchBox, SearchCommand } from '../../core/content/search-box.ts';
 import { createSearchBoxes } from './provider.ts';
 
+const all = { suffix: '' };
 const never = new AbortController().signal;
 
 /** A box in which a shell and ripgrep are, to try from inside what ripgrep would have to be broken into to try. */
@@ -21,8 +22,8 @@ async function openBox(tree: Record<string, string> = {}) {
   return { ground, box };
 }
 
-async function run(box: SearchBox, argv: readonly [string, ...string[]], withTimes = false) {
-  const running = box.start({ argv, signal: never, withTimes });
+async function run(box: SearchBox, argv: readonly [string, ...string[]], withTimes?: SearchCommand['withTimes']) {
+  const running = box.start({ argv, signal: never, ...(withTimes && { withTimes }) });
   const [stdout, stderr, { code }] = await Promise.all([text(running.stdout), text(running.stderr), running.exit]);
   return { stdout, stderr, code };
 }
@@ -101,7 +102,7 @@ describe('a search', () => {
     const word = `mark-${process.pid}-${Date.now()}`;
     const abort = new AbortController();
     const script = 'while :; do printf "a.txt\\0"; done';
-    const running = box.start({ argv: ['sh', '-c', script, word], signal: abort.signal, withTimes: true });
+    const running = box.start({ argv: ['sh', '-c', script, word], signal: abort.signal, withTimes: { suffix: '' } });
     running.stdout.resume();
     await vi.waitFor(() => expect(processesWith(word)).toHaveLength(2));
     abort.abort();
@@ -127,17 +128,23 @@ describe('a search', () => {
     utimesSync(ground.at('dir/new\nline.txt'), 1, 1);
     const paths = ['now.txt', 'old.txt', './later.txt', 'dir/new\nline.txt', 'dir/new\nline.txt', 'gone', 'x/y', ''];
     const words = paths.map((path) => `'${path}\\0'`).join(' ');
-    const { stdout, code } = await run(box, ['sh', '-c', `printf ${words.replaceAll("' '", '')}; exit 7`], true);
+    const { stdout, code } = await run(box, ['sh', '-c', `printf ${words.replaceAll("' '", '')}; exit 7`], all);
     const times = stdout.split('\0').map((record) => record.slice(0, record.indexOf(' ')));
     expect(times.slice(0, 5)).toEqual(['17000000002500000', '-15000000', '80000000000000000', '10000000', '10000000']);
     expect(times.slice(5)).toEqual(['0', '0', '0', '']);
     expect(code).toBe(7);
   });
 
+  test('with times leaves out what does not end as it should', async () => {
+    const { box } = await openBox({ 'a.ts': '', s: '', 'b.tsx': '' });
+    const { stdout } = await run(box, ['rg', '--files', '--null', '--sort=path'], { suffix: '.ts' });
+    expect(stdout).toMatch(/^\d+ a\.ts\0$/);
+  });
+
   test('with times takes a path longer than there can be for a failure', async () => {
     const { box, ground } = await openBox();
     writeFileSync(ground.at('long'), 'x'.repeat(100_000));
-    const { code, stdout } = await run(box, ['rg', '--no-filename', '--null-data', 'x', 'long'], true);
+    const { code, stdout } = await run(box, ['rg', '--no-filename', '--null-data', 'x', 'long'], all);
     expect({ code, stdout }).toEqual({ code: 126, stdout: '' });
   });
 });
