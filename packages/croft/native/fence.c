@@ -235,6 +235,9 @@ static void build_for_search(void) {
   deny_quietly(425 /* io_uring_setup */, EPERM);
   deny_without_bits(CALL(clone), 0, CLONE_THREAD, EPERM);
   deny_bits(CALL(prlimit64), 0, ~0U, EPERM);
+  /* News of a handle come as a signal, of any number and to whomever the handle is given. */
+  deny_value(CALL(fcntl), 1, F_SETOWN, EPERM);
+  deny_value(CALL(fcntl), 1, F_SETOWN_EX, EPERM);
   answer(SECCOMP_RET_ALLOW);
 }
 
