@@ -205,9 +205,45 @@ static void build(void) {
   answer(SECCOMP_RET_ALLOW);
 }
 
-static int load(int listening) {
+/* What would reach another search: a search starts nothing but threads, and has to do with no process but its own. */
+static const int reaching_others[] = {
+    CALL(kill), CALL(tkill), CALL(tgkill), CALL(rt_sigqueueinfo), CALL(rt_tgsigqueueinfo), CALL(ptrace),
+    424 /* pidfd_send_signal */, 434 /* pidfd_open */, 448 /* process_mrelease */, CALL(setsid), CALL(setpgid),
+    CALL(setpriority), CALL(ioprio_set), CALL(sched_setparam), CALL(sched_setscheduler), CALL(sched_setattr),
+    CALL(sched_setaffinity), CALL(socket), CALL(socketpair), CALL(shmget), CALL(msgget), CALL(semget), CALL(mq_open),
+#if defined(__x86_64__)
+    CALL(fork), CALL(vfork),
+#endif
+};
+
+/* Refuse when the argument, masked, is zero. */
+static void deny_without_bits(int call, int argument, unsigned int mask, int error) {
+  emit(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 4);
+  load_argument(argument);
+  emit(BPF_JMP | BPF_JSET | BPF_K, mask, 1, 0);
+  refuse_aloud(error);
+  load_number();
+}
+
+/* Looks at no argument of what a search does all the time: the kernel then knows the answer by the number alone. */
+static void build_for_search(void) {
+  length = 0;
+  judge_arch();
+  for (unsigned i = 0; i < COUNT(forbidden); i++) deny(forbidden[i].call, forbidden[i].error);
+  for (unsigned i = 0; i < COUNT(reaching_others); i++) deny(reaching_others[i], EPERM);
+  deny_quietly(435 /* clone3 */, ENOSYS);
+  deny_quietly(425 /* io_uring_setup */, EPERM);
+  deny_without_bits(CALL(clone), 0, CLONE_THREAD, EPERM);
+  deny_bits(CALL(prlimit64), 0, ~0U, EPERM);
+  /* News of a handle come as a signal, of any number and to whomever the handle is given. */
+  deny_value(CALL(fcntl), 1, F_SETOWN, EPERM);
+  deny_value(CALL(fcntl), 1, F_SETOWN_EX, EPERM);
+  answer(SECCOMP_RET_ALLOW);
+}
+
+static int load(int listening, void (*build_rules)(void)) {
   is_listening = listening;
-  build();
+  build_rules();
   if (length >= MAX_INSTRUCTIONS) return errno = E2BIG, -1;
   struct sock_fprog filter = {length, program};
   return (int)syscall(CALL(seccomp), SECCOMP_SET_MODE_FILTER, listening ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0, &filter);
@@ -215,10 +251,14 @@ static int load(int listening) {
 
 int fence_load(int *listener) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-  *listener = load(1);
+  *listener = load(1, build);
   if (*listener >= 0) return 0;
   /* An old kernel, or a host that listens itself: what is refused stays refused, in silence. */
-  return load(0);
+  return load(0, build);
+}
+
+int fence_load_for_search(void) {
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ? -1 : load(0, build_for_search);
 }
 
 static const struct refused *find_refused(int call) {

@@ -6,6 +6,9 @@
    refused, or is -1 where the kernel refuses by itself. */
 int fence_load(int *listener);
 
+/* The fence of one search, which others run beside and after: 0, or -1 with errno. */
+int fence_load_for_search(void);
+
 /* Refuses the call that waits. Its name, or NULL if whoever made it is gone. */
 const char *fence_refuse(int listener);
 

@@ -18,6 +18,7 @@
 #include "landlock.h"
 #include "pins.h"
 #include "relay.h"
+#include "search.h"
 #include "server.h"
 #include "spawner.h"
 
@@ -162,23 +163,30 @@ static int enter_groups(int count) {
   return 0;
 }
 
+/* Nobody in here may look into this process, which holds the socket. */
+static void hide(void) {
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) die("dumpable");
+}
+
 /* Everything that must hold before the first program runs. */
 static void raise_fence(const char *workspace) {
   const char *const writable[] = {workspace, "/tmp", "/home/croft", "/dev", NULL};
   if (pins_place(workspace) != 0) die("cannot hold the control files");
   if (pins_drop_privileges() != 0) die("cannot drop privileges");
-  /* Nobody in here may look into this process, which holds the socket. */
-  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) die("dumpable");
+  hide();
   if (landlock_restrict(writable) != 0) die("landlock");
   if (fence_load(&refusals) != 0) die("seccomp");
 }
 
 /* croft-init WORKSPACE GROUPS [PROXY], with the server on descriptor 3 and as many files of control groups as said from
    FIRST_GROUP on. Without a workspace there is no fence, for where none is wanted; without the socket of a proxy there
-   is no way to one.
+   is no way to one. croft-init --search-box has none either: each search raises its own, by
+   croft-init --search PROGRAM ... or croft-init --search-with-times SUFFIX PROGRAM ...
    croft-init --spawn SOCKET is not one at all: see spawner.h. */
 int main(int argc, char **argv) {
   if (argc == 3 && strcmp(argv[1], "--spawn") == 0) spawner_serve(argv[2]);
+  if (argc > 2 && strcmp(argv[1], "--search") == 0) return search(argv + 2);
+  if (argc > 3 && strcmp(argv[1], "--search-with-times") == 0) return search_with_times(argv[2], argv + 3);
   if (fcntl(SOCKET, F_SETFD, FD_CLOEXEC) != 0 || fcntl(SOCKET, F_SETFL, O_NONBLOCK) != 0) die("no socket");
   if (argc > 2 && enter_groups(atoi(argv[2])) != 0) die("cannot enter the control groups");
   /* Whatever else came along is somebody's outside; a link to a handle of ours would lead there. */
@@ -192,7 +200,8 @@ int main(int argc, char **argv) {
   if (children < 0) die("signalfd");
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   if (argc > 3 && (proxy = relay_prepare(argv[3])) < 0) die("proxy");
-  if (argc > 1) raise_fence(argv[1]);
+  if (argc > 1 && strcmp(argv[1], "--search-box") == 0) hide();
+  else if (argc > 1) raise_fence(argv[1]);
 
   uint32_t version = WIRE_VERSION;
   send_frame(FRAME_READY, 0, 0, &version, sizeof version);

@@ -4,8 +4,9 @@ import { createChecks } from './core/checks/checks.ts';
 import { createEffects } from './core/checks/effects.ts';
 import type { NetworkPolicy } from './core/commands/network-policy.ts';
 import type { Provider, SandboxLimits } from './core/commands/sandbox.ts';
+import { createSandboxPool, type SandboxPool } from './core/commands/sandbox-pool.ts';
 import type { ReadTracker } from './core/content/read-tracker.ts';
-import type { SearchBoxProvider } from './core/content/search-box.ts';
+import type { SearchBox } from './core/content/search-box.ts';
 import { createEmitter, type Emit } from './core/events.ts';
 import { createProjects } from './core/projects/projects.ts';
 import { createSecrets } from './core/secrets.ts';
@@ -17,7 +18,6 @@ import * as coverage from './coverage/index.ts';
 import * as detectors from './detectors/index.ts';
 import { openEventFile } from './lib/event-file.ts';
 import { createJsonFile, createMemoryShelf } from './lib/json-file.ts';
-import { once } from './lib/once.ts';
 import { createDirectorySource, createEnvironmentSource } from './lib/secret-sources.ts';
 import { sha256 } from './lib/sha256.ts';
 import { realpathOf } from './lib/workspace-owner.ts';
@@ -84,6 +84,8 @@ export const defaultSandbox: SandboxOptions = {
 export type App = ReturnType<typeof createApp>;
 
 const sandboxIdleMs = 10 * 60_000;
+/** To open one anew costs a search some milliseconds. */
+const searchBoxIdleMs = 60_000;
 const hourMs = 3_600_000;
 
 /** The one place where parts meet. Read this to see the whole program. */
@@ -98,7 +100,7 @@ export function createApp(options: AppOptions) {
     onSinkFailure: (thrown) => onWarning(`events cannot be written to ${eventsFile}: ${thrown}`),
   });
   const provider = findProvider(options);
-  const searchBoxes = createSearchBoxes();
+  const searchBoxes = openSearchBoxes(mounts);
   const access = readOnly ? 'read-only' : 'read-write';
   const workspaces = createWorkspaceSet(
     mounts.map((mount) => toWorkspace(mount, { provider, searchBoxes, access, sandbox, data: options.data, emit })),
@@ -141,7 +143,8 @@ export function createApp(options: AppOptions) {
       }),
       emit,
     }),
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
+      await searchBoxes.close();
       emit('lifecycle.stop', () => ({}));
       sink?.[Symbol.dispose]();
     },
@@ -158,6 +161,20 @@ function findProvider({
 }
 
 type NamedMount = ReturnType<typeof openMounts>[number];
+
+/** They belong to the workspaces rather than to a session: nothing of a search stays in one. */
+function openSearchBoxes(mounts: readonly NamedMount[]): SandboxPool<SearchBox> {
+  const { open } = createSearchBoxes();
+  const places = new Map(mounts.map(({ name, handle, root }) => [name, { directory: handle, workspacePath: root }]));
+  return createSandboxPool({
+    idleMs: searchBoxIdleMs,
+    async open(name) {
+      const place = places.get(name);
+      if (!place) throw new Error(`there is no workspace ${name}`);
+      return open({ ...place, programs: ['rg'] });
+    },
+  });
+}
 
 /** By the directory itself: two workspaces may be shown under one name. */
 function toChecks(
@@ -187,7 +204,7 @@ interface Means {
   readonly data: string | undefined;
   readonly emit: Emit;
   readonly provider: Provider;
-  readonly searchBoxes: SearchBoxProvider;
+  readonly searchBoxes: SandboxPool<SearchBox>;
   readonly access: WorkspaceAccess;
   readonly sandbox: SandboxOptions;
 }
@@ -201,7 +218,10 @@ function toWorkspace({ name, root, handle, files, mustBeThere }: NamedMount, mea
     root,
     access,
     files,
-    searchBox: once(() => searchBoxes.open({ ...place, programs: ['rg'] })),
+    async withSearchBox(work) {
+      mustBeThere();
+      return searchBoxes.use(name, work);
+    },
     async openSandbox() {
       mustBeThere();
       return provider.open({ ...place, limits, network, readable });

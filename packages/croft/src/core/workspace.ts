@@ -12,8 +12,11 @@ export interface Workspace {
   readonly root: string;
   readonly access: WorkspaceAccess;
   readonly files: Files;
-  /** Where searches run. Opened on first use. Throws `E_SANDBOX_UNAVAILABLE`, and then nothing is searched. */
-  searchBox(): Promise<SearchBox>;
+  /**
+   * Where searches run, one for all of them, kept open while `work` is under way and for a while after it. Throws
+   * `E_SANDBOX_UNAVAILABLE`, or `E_WORKSPACE_GONE`, and then nothing is searched.
+   */
+  withSearchBox<T>(work: (box: SearchBox) => Promise<T>): Promise<T>;
   /** A sandbox for commands, of its own each time. Throws `E_SANDBOX_UNAVAILABLE`, and then nothing runs anywhere else. */
   openSandbox(): Promise<Sandbox>;
   /** Its projects, and what is known of their tests. */

@@ -57,7 +57,7 @@ export async function openGround(options: OpenGroundOptions = {}): Promise<Opene
     },
     async close() {
       await session.close();
-      app[Symbol.dispose]();
+      await app[Symbol.asyncDispose]();
       await removeTree(base);
     },
   };

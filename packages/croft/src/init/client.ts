@@ -165,10 +165,12 @@ function createOutput(giveCredit: (bytes: number) => void): Readable {
   stream.push = (chunk: Buffer | null) => {
     const hasRoom = push(chunk);
     owed += chunk?.length ?? 0;
-    if (hasRoom) settle();
+    if (hasRoom || stream.destroyed) settle();
     return hasRoom;
   };
   stream._read = settle;
+  // Who stopped reading waits for the end all the same, and that comes after everything that was written.
+  stream.once('close', settle);
   return stream;
 
   function settle(): void {

@@ -310,6 +310,54 @@ describe('structured results', () => {
     expect(redactDeep(mixed, withSecret).clean).toBe(clean);
   });
 
+  test('many strings are judged each for itself', () => {
+    const key = alphanumerics.slice(0, 64);
+    const pieces = [
+      ...[
+        'hunter2!',
+        'hunter',
+        '2!',
+        'DB_PASSWORD',
+        '=',
+        ': ',
+        '"',
+        '\\',
+        '\n',
+        ' ',
+        'a.ts',
+        fake('s', 'k-'),
+        fake('gh', 'p_'),
+      ],
+      ...['-----BEGIN RSA PRIVATE KEY-----', '-----END RSA PRIVATE KEY-----', key, 'a1B2c3D4e5F6', '(', 'https://'],
+      ...[
+        'user:pass',
+        '@',
+        'host',
+        'Authorization: Bearer ',
+        fake('AK', 'IA'),
+        'IOSFODNN7EXAMPLE',
+        fake('ey', 'J'),
+        '.',
+      ],
+    ];
+    const text = fc.array(fc.constantFrom(...pieces), { maxLength: 5 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(fc.array(text, { minLength: 16, maxLength: 24 }), (texts) => {
+        expect(redactDeep(texts, withSecret)).toEqual(texts.map(withSecret));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('a mark of a key in one string does not hide the end of one in another', () => {
+    const texts = Array.from({ length: 20 }, (_, index) => `src/file-${index}.ts`);
+    texts[3] = '-----BEGIN RSA PRIVATE KEY-----';
+    texts[4] = 'if (code) {';
+    texts[9] = `${alphanumerics.slice(0, 64)}\n-----END RSA PRIVATE KEY-----`;
+    expect(redactDeep(texts, withSecret)).toEqual(texts.map(withSecret));
+    expect(redactDeep(texts, withSecret)[9]).toContain('[REDACTED:');
+  });
+
   test('what is neither array nor plain object is left alone', () => {
     const date = new Date();
     const bytes = Buffer.from('hunter2!');

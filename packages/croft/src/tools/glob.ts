@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { toGlob } from '../core/content/glob.ts';
-import { listFiles } from '../core/content/ripgrep.ts';
+import { type FoundFile, listFiles } from '../core/content/ripgrep.ts';
 import { count } from '../core/count.ts';
 import { defineTool, type ToolContext } from '../core/tool.ts';
 
@@ -58,29 +58,29 @@ async function find(pattern: string, path: string, { workspace, signal }: ToolCo
   const skipped = scope.path === '' ? 0 : scope.path.length + 1;
   // A pattern may be meant from the directory searched or from the root.
   const isWanted = skipped === 0 ? isMatch : (found: string) => isMatch(found.slice(skipped)) || isMatch(found);
-  const matches: Match[] = [];
+  const matches: FoundFile[] = [];
   const { unreadable } = await listFiles(workspace, {
     // One thread leaves the other cores to us, who look at what it finds while it goes on.
     args: ['--threads=1'],
     scope: scope.path,
+    suffix: suffixOf(pattern),
     signal,
-    onPaths(found) {
-      const wanted = found.filter(isWanted).slice(0, maxMatches - matches.length);
-      const times = workspace.files.modifiedTimes(wanted);
-      const dated = wanted.map((path, index) => ({ path, time: times[index] ?? 0 }));
+    onFiles(found) {
+      const wanted = found.filter(({ path: file }) => isWanted(file)).slice(0, maxMatches - matches.length);
       // Sorted while the search goes on: what is left for its end is to merge them.
-      for (const match of dated.sort(newestFirst)) matches.push(match);
+      for (const match of wanted.sort(newestFirst)) matches.push(match);
       return matches.length < maxMatches;
     },
   });
   return { matches, unreadable };
 }
 
-interface Match {
-  readonly path: string;
-  readonly time: number;
+/** What every path that matches ends in, as far as that is plain to see. A dot alone may be no name but a place. */
+function suffixOf(pattern: string): string {
+  const [suffix = ''] = /[\w.-]*$/.exec(pattern) ?? [];
+  return pattern.startsWith('!') || suffix === '.' ? '' : suffix;
 }
 
-function newestFirst(a: Match, b: Match): number {
+function newestFirst(a: FoundFile, b: FoundFile): number {
   return b.time - a.time || (a.path < b.path ? -1 : 1);
 }

@@ -30,7 +30,7 @@ describe.concurrent.each(eras)('a client of %s that takes back a call', (era) =>
     await using session = await connectHttp(server, { era });
     const abort = new AbortController();
     const call = isRejected(session.client.callTool(grep, { signal: abort.signal }));
-    const processes = await place.searching(server.child.pid);
+    const { search: processes } = await place.searching(server.child.pid);
     abort.abort();
     expect(await call).toBe(true);
     await eventually(() => expect(place.results()).toEqual(cancelled));
@@ -43,7 +43,7 @@ describe.concurrent.each(eras)('a client of %s that takes back a call', (era) =>
     await using session = await connectChild(place.flags, era);
     const abort = new AbortController();
     const call = isRejected(session.client.callTool(grep, { signal: abort.signal }));
-    const processes = await place.searching(session.child.pid);
+    const { search: processes } = await place.searching(session.child.pid);
     abort.abort();
     expect(await call).toBe(true);
     await eventually(() => expect(place.results()).toEqual(cancelled));
@@ -89,7 +89,7 @@ describe.concurrent('a client that goes away', () => {
     await using server = await startServer(place.flags);
     const session = await connectHttp(server, { era });
     const call = isRejected(session.client.callTool(grep));
-    const processes = await place.searching(server.child.pid);
+    const { search: processes } = await place.searching(server.child.pid);
     await session.client.close();
     expect(await call).toBe(true);
     await eventually(() => expect(place.results()).toEqual(cancelled));
@@ -107,7 +107,7 @@ describe.concurrent('a client that goes away', () => {
         stdio: 'inherit',
       },
     );
-    const processes = await place.searching(server.child.pid);
+    const { search: processes } = await place.searching(server.child.pid);
     client.kill('SIGKILL');
     await eventually(() => expect(place.results()).toEqual(cancelled));
     await eventually(() => expect(processes.filter(isRunning)).toEqual([]));
@@ -117,7 +117,7 @@ describe.concurrent('a client that goes away', () => {
     using place = makePlace();
     await using session = await connectChild(place.flags, era);
     const call = isRejected(session.client.callTool(grep));
-    const processes = await place.searching(session.child.pid);
+    const { all: processes } = await place.searching(session.child.pid);
     const exited = once(session.child, 'exit');
     session.child.stdin.end();
     await eventually(() => expect(place.results()).toEqual(cancelled));
@@ -148,7 +148,7 @@ test('a signal to croft tool cancels its call and every process of it', async ()
   using place = makePlace();
   const args = ['tool', 'grep', '{"pattern":"hello"}', ...place.flags];
   const child = spawn(croft, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  const processes = await place.searching(child.pid);
+  const { all: processes } = await place.searching(child.pid);
   child.kill('SIGINT');
   const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   expect({ stderr, exitCode }).toEqual({ stderr: expect.stringMatching(/^E_CANCELLED: /), exitCode: 1 });
@@ -161,7 +161,7 @@ test('killing the server leaves no process of a search behind', async () => {
   await using server = await startServer(place.flags);
   await using session = await connectHttp(server);
   const call = isRejected(session.client.callTool(grep));
-  const processes = await place.searching(server.child.pid);
+  const { all: processes } = await place.searching(server.child.pid);
   server.child.kill('SIGKILL');
   expect(await call).toBe(true);
   await eventually(() => expect(processes.filter(isRunning)).toEqual([]));
@@ -205,12 +205,15 @@ function makePlace() {
       writeFileSync(pipe, '');
       letGo();
     },
-    /** Waits until a search is under way below this process, and answers its processes. */
-    async searching(pid = 0): Promise<number[]> {
+    /** Waits until a search is under way below this process. Answers its processes, and those of the box it is in too. */
+    async searching(pid = 0): Promise<{ search: number[]; all: number[] }> {
       held = await eventually(() => openIfRead(pipe));
-      const processes = descendantsOf(pid);
-      expect(processes.map(nameOf)).toEqual(expect.arrayContaining(['bwrap', 'rg']));
-      return processes;
+      const all = descendantsOf(pid);
+      expect(all.map(nameOf)).toEqual(expect.arrayContaining(['bwrap', 'init', 'rg']));
+      const [box = 0] = all.filter((one) => nameOf(one) === 'init');
+      const search = descendantsOf(box);
+      expect(search.map(nameOf)).toEqual(expect.arrayContaining(['init', 'rg']));
+      return { search, all };
     },
     /** Text at the start, then as many zeros as would take minutes to read; it takes no room on the disk. */
     makeEndless(name: string): void {

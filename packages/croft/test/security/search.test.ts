@@ -1,10 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { ErrorEnvelope } from '@croft/protocol';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { plantCanary } from '../canary.ts';
 import { type CallOptions, connectStdio, croft, makeDirectory } from '../harness.ts';
 
@@ -32,14 +41,30 @@ async function openWork(tree: Record<string, string>) {
   };
 }
 
-/** Whether a sandbox of this workspace is at work. */
+/** Whether a search of this workspace is at work, or anything of it is left. */
 function isSearching(root: string): boolean {
+  return processesIn(root, '--files').length > 0;
+}
+
+/** Those with this argument that are in this workspace: in a box it has the same name. */
+function processesIn(root: string, argument: string): number[] {
   return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .some((pid) => {
-      const words = readIfThere(`/proc/${pid}/cmdline`).split('\0');
-      return words.includes(root) && words.includes('--files');
-    });
+    .filter((name) => /^\d+$/.test(name) && readIfThere(`/proc/${name}/cmdline`).includes(`\0${argument}\0`))
+    .filter((name) => readLinkIfThere(`/proc/${name}/cwd`) === root)
+    .map(Number);
+}
+
+/** By their first process, which is all there is of one while nothing is searched. */
+function boxesIn(root: string): number[] {
+  return processesIn(root, '--search-box').filter((pid) => /^NSpid:.*\t1$/m.test(readIfThere(`/proc/${pid}/status`)));
+}
+
+function readLinkIfThere(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
 }
 
 function readIfThere(path: string): string {
@@ -74,6 +99,56 @@ describe('a search waits for nobody', () => {
     await search;
     await until(() => !isSearching(work.path));
     expect(await work.call('read', { file_path: 'sub/b.txt' })).toMatchObject({ text: '1\tinside\n' });
+  });
+});
+
+describe('the box of searches', () => {
+  const found = { text: 'a.txt:1:inside\n' };
+
+  test('is opened by the first one, and used by the next', async () => {
+    await using work = await openWork({ 'a.txt': 'inside' });
+    expect(boxesIn(work.path)).toEqual([]);
+    expect(await work.call('grep', { pattern: 'inside' })).toMatchObject(found);
+    const boxes = boxesIn(work.path);
+    expect(boxes).toHaveLength(1);
+    expect(await work.call('glob', { pattern: '*.txt' })).toMatchObject({ text: 'a.txt' });
+    expect(await work.call('grep', { pattern: 'inside' })).toMatchObject(found);
+    expect(boxesIn(work.path)).toEqual(boxes);
+  });
+
+  test('is opened anew when it was killed, between searches and in the middle of one', async () => {
+    await using work = await openWork({ 'a.txt': 'inside' });
+    expect(await work.call('grep', { pattern: 'inside' })).toMatchObject(found);
+    for (const pid of boxesIn(work.path)) process.kill(pid, 'SIGKILL');
+    await vi.waitFor(async () => expect(await work.call('grep', { pattern: 'inside' })).toMatchObject(found));
+
+    execFileSync('mkfifo', [work.at('.gitignore')]);
+    const search = work.call('glob', { pattern: '*.txt' });
+    await until(() => isSearching(work.path));
+    for (const pid of boxesIn(work.path)) process.kill(pid, 'SIGKILL');
+    expect((await search).structured.error).toMatchObject({ code: 'E_SANDBOX_UNAVAILABLE' });
+    await until(() => !isSearching(work.path));
+    rmSync(work.at('.gitignore'));
+    await vi.waitFor(async () => expect(await work.call('grep', { pattern: 'inside' })).toMatchObject(found));
+  });
+
+  test('is gone with its server', async () => {
+    let path = '';
+    {
+      await using work = await openWork({ 'a.txt': 'inside' });
+      path = work.path;
+      expect(await work.call('grep', { pattern: 'inside' })).toMatchObject(found);
+      expect(boxesIn(path)).toHaveLength(1);
+    }
+    await until(() => boxesIn(path).length + boxesIn(`${path} (deleted)`).length === 0);
+  });
+
+  test('shows what came to the workspace after it was opened', async () => {
+    await using work = await openWork({ 'a.txt': 'inside' });
+    expect(await work.call('grep', { pattern: 'inside' })).toMatchObject(found);
+    mkdirSync(work.at('new'));
+    writeFileSync(work.at('new/b.txt'), 'inside');
+    expect(await work.call('glob', { pattern: 'b.txt' })).toMatchObject({ text: 'new/b.txt' });
   });
 });
 
@@ -145,6 +220,16 @@ describe('a search stays inside', () => {
     expect(JSON.stringify(answers)).not.toContain(work.canary.secret);
     expect(JSON.stringify(answers)).not.toContain(work.canary.unlisted);
     expect(await work.call('list', {})).toMatchObject({ text: 'a.txt\t6\n' });
+  });
+
+  test('it finds nothing in what took the place of a workspace that was deleted', async () => {
+    await using work = await openWork({ 'a.txt': 'inside' });
+    expect((await work.call('grep', { pattern: 'inside' })).text).toBe('a.txt:1:inside\n');
+    rmSync(work.path, { recursive: true });
+    mkdirSync(work.path);
+    writeFileSync(work.at('b.txt'), 'inside');
+    for (const tool of ['grep', 'glob'])
+      expect((await work.call(tool, { pattern: 'inside' })).structured.error.code).toBe('E_WORKSPACE_GONE');
   });
 
   test('a directory called like an option is a directory', async () => {

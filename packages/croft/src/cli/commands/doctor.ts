@@ -55,7 +55,7 @@ function insideOf(terminal: Terminal): Host['runInside'] {
     const [workspace, data] = [join(place, 'workspace'), join(place, 'data')];
     try {
       mkdirSync(workspace);
-      using app = openApp({ workspace, data, network }, terminal);
+      await using app = openApp({ workspace, data, network }, terminal);
       await using stack = new AsyncDisposableStack();
       const session = stack.adopt(app.newSession('doctor'), (opened) => opened.close());
       const { structured } = await app.toolbox.call('bash', { command }, { session, signal: terminal.stop });

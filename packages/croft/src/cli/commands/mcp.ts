@@ -10,7 +10,7 @@ export const mcp = defineCommand({
   summary: 'serve one agent over standard input and output',
   options: workspaceOptions,
   async run({ values }, terminal) {
-    using app = openApp(values, terminal);
+    await using app = openApp(values, terminal);
     announce(values, app.workspaces.names, terminal);
     const server = serveMcpStdio(app, {
       ...terminal,

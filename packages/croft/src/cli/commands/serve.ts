@@ -43,7 +43,7 @@ export const serve = defineCommand({
     const data = values.data ?? config.data;
     const address = toAddress(values);
     const token = findToken(data, config.token);
-    using app = openApp(values, terminal, values.demo ? [makeDemo(data)] : undefined);
+    await using app = openApp(values, terminal, values.demo ? [makeDemo(data)] : undefined);
     announce(values, app.workspaces.names, terminal);
 
     const server = await start(

@@ -17,7 +17,7 @@ export const tool = defineCommand({
     const [name, json = '{}', ...rest] = positionals;
     if (name === undefined || rest.length > 0) throw new UsageError(`usage: ${tool.usage}`);
     const input = parseInput(json);
-    using app = openApp(values, terminal);
+    await using app = openApp(values, terminal);
     // A person who types an edit has seen the file; there is no earlier call to have read it in.
     const session = app.newSession('tool', createTrustingTracker());
     try {

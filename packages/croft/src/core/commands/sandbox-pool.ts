@@ -1,23 +1,26 @@
 import { AppError } from '@croft/protocol';
 import type { Sandbox } from './sandbox.ts';
 
-export interface SandboxPoolOptions {
+/** What a pool has to know of what it keeps. */
+type Closable = Pick<Sandbox, 'close' | 'closed'>;
+
+export interface SandboxPoolOptions<Box extends Closable> {
   /** Closed when it has not been used for so long and nothing runs in it. */
   readonly idleMs: number;
-  open(workspace: string): Promise<Sandbox>;
+  open(workspace: string): Promise<Box>;
 }
 
-export type SandboxPool = ReturnType<typeof createSandboxPool>;
+export type SandboxPool<Box extends Closable = Sandbox> = ReturnType<typeof createSandboxPool<Box>>;
 
-/** The sandboxes of one session, one for each workspace it runs something in. Opened on first use. */
-export function createSandboxPool({ idleMs, open }: SandboxPoolOptions) {
-  const entries = new Map<string, Entry>();
+/** Sandboxes of one owner, one for each workspace it runs something in. Opened on first use. */
+export function createSandboxPool<Box extends Closable>({ idleMs, open }: SandboxPoolOptions<Box>) {
+  const entries = new Map<string, Entry<Box>>();
   let isClosed = false;
 
   return { use, close };
 
   /** The sandbox of a workspace, kept open while `work` is under way. */
-  async function use<T>(workspace: string, work: (sandbox: Sandbox) => Promise<T>): Promise<T> {
+  async function use<T>(workspace: string, work: (sandbox: Box) => Promise<T>): Promise<T> {
     const entry = enter(workspace);
     entry.users += 1;
     clearTimeout(entry.timer);
@@ -36,11 +39,11 @@ export function createSandboxPool({ idleMs, open }: SandboxPoolOptions) {
     await Promise.all(all.map(closeEntry));
   }
 
-  function enter(workspace: string): Entry {
+  function enter(workspace: string): Entry<Box> {
     if (isClosed) throw new AppError('E_SANDBOX_UNAVAILABLE', 'the session has ended');
     const known = entries.get(workspace);
     if (known) return known;
-    const entry: Entry = { sandbox: open(workspace), users: 0, timer: undefined };
+    const entry: Entry<Box> = { sandbox: open(workspace), users: 0, timer: undefined };
     entries.set(workspace, entry);
     const forget = () => {
       if (entries.get(workspace) === entry) entries.delete(workspace);
@@ -50,7 +53,7 @@ export function createSandboxPool({ idleMs, open }: SandboxPoolOptions) {
     return entry;
   }
 
-  function startTimer(workspace: string, entry: Entry): void {
+  function startTimer(workspace: string, entry: Entry<Box>): void {
     entry.timer = setTimeout(() => {
       if (entries.get(workspace) === entry) entries.delete(workspace);
       void closeEntry(entry);
@@ -59,13 +62,13 @@ export function createSandboxPool({ idleMs, open }: SandboxPoolOptions) {
   }
 }
 
-interface Entry {
-  readonly sandbox: Promise<Sandbox>;
+interface Entry<Box> {
+  readonly sandbox: Promise<Box>;
   users: number;
   timer: NodeJS.Timeout | undefined;
 }
 
-async function closeEntry({ sandbox, timer }: Entry): Promise<void> {
+async function closeEntry({ sandbox, timer }: Entry<Closable>): Promise<void> {
   clearTimeout(timer);
   await sandbox.then((opened) => opened.close()).catch(() => {});
 }

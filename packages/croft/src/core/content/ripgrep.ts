@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import { temporaryPrefix } from '../temporary.ts';
 import type { Workspace } from '../workspace.ts';
-import type { Searching } from './search-box.ts';
+import type { SearchBox, SearchCommand, Searching } from './search-box.ts';
 
 /** What every search takes: hidden files, the rules of .gitignore, and no one's own configuration. */
 const commonArguments = [
@@ -30,8 +30,17 @@ export interface Search extends SearchScope {
 }
 
 export interface FileSearch extends SearchScope {
-  /** Called for paths as they arrive, relative to the root. False ends the search. */
-  onPaths(paths: readonly string[]): boolean;
+  /** Files whose path does not end so are left out, and cost next to nothing. */
+  readonly suffix: string;
+  /** Called for files as they arrive. False ends the search. */
+  onFiles(files: FoundFile[]): boolean;
+}
+
+export interface FoundFile {
+  /** Relative to the root. */
+  readonly path: string;
+  /** When it was last changed, on a scale on which later is more; 0 for what is gone. */
+  readonly time: number;
 }
 
 /**
@@ -39,33 +48,41 @@ export interface FileSearch extends SearchScope {
  * Answers how many files could not be read; the rest of the results stand.
  */
 export function runRipgrep(workspace: Workspace, search: Search): Promise<{ unreadable: number }> {
-  return run(workspace, search, (running) => readRecords(running, search));
+  return workspace.withSearchBox((box) => run(box, toCommand(search), (running) => readRecords(running, search)));
 }
 
 /** The same for a search that answers with files alone, which may be very many. */
 export function listFiles(workspace: Workspace, search: FileSearch): Promise<{ unreadable: number }> {
-  const args = ['--files', ...search.args];
-  return run(workspace, { ...search, args }, (running) => readPaths(running, search));
+  const { suffix } = search;
+  const command = { ...toCommand({ ...search, args: ['--files', ...search.args] }), withTimes: { suffix } };
+  return workspace.withSearchBox((box) => run(box, command, (running) => readFiles(running, search)));
+}
+
+function toCommand({ args, scope, signal }: SearchScope): SearchCommand {
+  checkArguments(args);
+  return { argv: ['rg', ...commonArguments, ...args, ...(scope === '' ? [] : [`./${scope}`])], signal };
 }
 
 /** `read` takes in the output, and says whether that was enough before the end. */
-async function run(workspace: Workspace, search: SearchScope, read: (running: Searching) => Promise<boolean>) {
-  checkArguments(search.args);
-  const sandbox = await workspace.searchBox();
-  const scope = search.scope === '' ? [] : [`./${search.scope}`];
-  const running = sandbox.start({
-    argv: ['rg', ...commonArguments, ...search.args, ...scope],
-    signal: search.signal,
+async function run(box: SearchBox, command: SearchCommand, read: (running: Searching) => Promise<boolean>) {
+  const running = box.start(command);
+  const [errors, wasEnough] = await Promise.all([readErrors(running), read(running)]).catch((thrown) => {
+    running.kill();
+    throw thrown;
   });
-  const [errors, wasEnough] = await Promise.all([readErrors(running), read(running)]);
-  const { code } = await running.exit;
-  search.signal.throwIfAborted();
-  // It shares its exit codes with a search that found nothing.
-  if (errors.startsWith('bwrap: ')) throw new AppError('E_SANDBOX_UNAVAILABLE', 'the search could not be started');
+  const { code } = await running.exit.catch(cannotSearch);
+  command.signal.throwIfAborted();
+  // It shares its exit codes with a search that was refused.
+  if (errors.startsWith('croft-init: ')) throw new AppError('E_SANDBOX_UNAVAILABLE', 'the search could not be started');
   if (wasEnough || code === 0 || code === 1) return { unreadable: countUnreadable(errors) };
   const unreadable = countUnreadable(errors);
   if (unreadable > 0) return { unreadable };
   throw new AppError('E_BAD_PATTERN', `the search was refused: ${errors.trim().slice(0, 1000)}`);
+}
+
+/** There are more at once than the box has handles for, or it has gone. */
+function cannotSearch(cause: Error): never {
+  throw new AppError('E_SANDBOX_UNAVAILABLE', `the search did not come to its end: ${cause.message}`, { cause });
 }
 
 /** A pattern that ripgrep quotes back is indented; what it says of a file is not. */
@@ -101,20 +118,28 @@ async function readRecords(running: Searching, { record, onRecord }: Search): Pr
   return false;
 }
 
-/** Decodes all the paths of a chunk at once: by far the most of the time of a path is in looking at it alone. */
-async function readPaths(running: Searching, { onPaths }: FileSearch): Promise<boolean> {
+/** Decodes all the files of a chunk at once: by far the most of the time of a file is in looking at it alone. */
+async function readFiles(running: Searching, { onFiles }: FileSearch): Promise<boolean> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of running.stdout) {
     const bytes: Buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     const end = bytes.lastIndexOf(0);
     rest = bytes.subarray(end + 1, end + 1 + maxRecordBytes);
     if (end === -1) continue;
-    const paths = bytes.toString('utf8', 0, end).split('\0');
-    if (onPaths(paths.map((path) => (path.startsWith('./') ? path.slice(2) : path)))) continue;
+    if (onFiles(bytes.toString('utf8', 0, end).split('\0').map(toFile))) continue;
     running.kill();
     return true;
   }
   return false;
+}
+
+/** From a time, a space and a path. */
+function toFile(record: string): FoundFile {
+  const start = record.indexOf(' ') + 1;
+  return {
+    path: record.slice(record.startsWith('./', start) ? start + 2 : start),
+    time: Number(record.slice(0, start)),
+  };
 }
 
 function endOfPath(bytes: Buffer, start: number): number {

@@ -1,43 +1,27 @@
-import type { Readable } from 'node:stream';
+import type { CommandSpec, Running, Sandbox, SandboxSpec } from '../commands/sandbox.ts';
 
-/** A program to run, by argv and never as a shell string. */
-export interface SearchCommand {
-  readonly argv: readonly [string, ...string[]];
-  /** Aborting ends the program and everything it started. */
-  readonly signal: AbortSignal;
+/** A program to run, by argv and never as a shell string. Aborting ends it. */
+export interface SearchCommand extends Pick<CommandSpec, 'argv' | 'signal'> {
+  /**
+   * It prints paths that each end in NUL; before each shall come when it was last changed, as a number and a space. Those
+   * that do not end in `suffix` are left out.
+   */
+  readonly withTimes?: { readonly suffix: string };
 }
 
-export interface SearchExit {
-  readonly code: number | null;
-  readonly signal: string | null;
-}
+export type Searching = Pick<Running, 'stdout' | 'stderr' | 'exit' | 'kill'>;
 
-export interface Searching {
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-  /** Settles when the program is gone and its output has ended. Rejects with an `AppError` if it could not start. */
-  readonly exit: Promise<SearchExit>;
-  kill(): void;
-}
-
-/** The compute of one workspace: a place where nothing but that workspace and a few programs can be seen. */
-export interface SearchBox {
-  readonly name: string;
-  /** The workspace as a program inside sees it; commands start there. */
-  readonly workspacePath: string;
+/** Where searches of one workspace run: a place where nothing but that workspace, read-only, and a few programs are. */
+export interface SearchBox extends Pick<Sandbox, 'close' | 'closed'> {
   start(command: SearchCommand): Searching;
 }
 
-export interface SearchBoxSpec {
-  /** The workspace's directory, open for as long as the workspace is: a name could come to mean another one. */
-  readonly directory: number;
-  readonly workspacePath: string;
+export interface SearchBoxSpec extends Pick<SandboxSpec, 'directory' | 'workspacePath'> {
   /** Names of the system's programs that can be run in it. Nothing else of the system is there. */
   readonly programs: readonly string[];
 }
 
-/** Code that opens sandboxes of one kind. */
 export interface SearchBoxProvider {
-  readonly name: string;
+  /** Throws `E_SANDBOX_UNAVAILABLE`, and then nothing is searched. */
   open(spec: SearchBoxSpec): Promise<SearchBox>;
 }

@@ -13,7 +13,8 @@ interface Line {
 }
 
 const name = 'pem-private-key';
-const label = 'PRIVATE KEY';
+/** In every one, as it is. */
+export const privateKeyLabel = 'PRIVATE KEY';
 
 /** `-----BEGIN ` and a word or two, such as `RSA`, `OPENSSH` or `ENCRYPTED`. */
 const maxHeadChars = 64;
@@ -38,8 +39,12 @@ export function findPrivateKeys(text: string, found: Span[]): void {
 
 function findMarks(text: string): Mark[] {
   const marks: Mark[] = [];
-  for (let at = text.indexOf(label); at >= 0; at = text.indexOf(label, at + label.length)) {
-    const labelEnd = at + label.length;
+  for (
+    let at = text.indexOf(privateKeyLabel);
+    at >= 0;
+    at = text.indexOf(privateKeyLabel, at + privateKeyLabel.length)
+  ) {
+    const labelEnd = at + privateKeyLabel.length;
     const [tail] = /^(?: BLOCK)?-----/.exec(text.slice(labelEnd, labelEnd + 11)) ?? [];
     if (tail === undefined) continue;
     const head = /-----(BEGIN|END) (?:[A-Z]{1,20} ){0,2}$/.exec(text.slice(Math.max(0, at - maxHeadChars), at));
