@@ -14,6 +14,7 @@ import {
 
 export const swiftTest = defineTestRunner({
   name: 'swift-test',
+  cannotPick: () => [],
   toArgv(argv, { files, name, again }) {
     const [program, ...rest] = withFiles(argv, []);
     const names = namesOf(again);

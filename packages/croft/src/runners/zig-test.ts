@@ -5,6 +5,7 @@ import { findBuildErrors, judge, reasonOf, withoutReport } from '../core/readers
 
 export const zigTest = defineTestRunner({
   name: 'zig-test',
+  cannotPick: (argv) => (argv.includes('build') ? ['files', 'name'] : []),
   toArgv(argv, { files, name }) {
     const isBuild = argv.includes('build');
     // What `zig build` takes is for the project's build.zig to say, so that there it runs whole.

@@ -1,7 +1,9 @@
 import { AppError } from '@croft/protocol';
-import type { Argv, Profile } from '../projects/profile.ts';
+import type { Argv, Check, Profile } from '../projects/profile.ts';
 import { withoutReport } from '../readers/read-tests.ts';
 import type { ToolContext } from '../tool.ts';
+import { mustPick } from './asked-files.ts';
+import { expandNamed } from './named-files.ts';
 import { readNewReports, stampReports } from './project-reports.ts';
 import { type CheckRun, runCheck } from './run-check.ts';
 import type { TestReport, TestRequest, TestRunner } from './test-runner.ts';
@@ -24,6 +26,7 @@ export async function runAndRead(call: RunnerCall, { session, workspace, signal 
   const { test, language } = call.profile;
   if (!test) throw new AppError('E_NO_PROJECT', `no test command detected (${language})`);
   const runner = workspace.checks.runner(test.tool);
+  mustPick(runner, test.argv, call.request);
   return session.sandboxes.use(workspace.name, async (sandbox) => {
     const deadline = performance.now() + call.timeoutMs;
     const run = (argv: Argv, reportFile?: string) => {
@@ -32,7 +35,7 @@ export async function runAndRead(call: RunnerCall, { session, workspace, signal 
       return runCheck(sandbox, { ...call, argv, environment, timeoutMs, signal, reportFile });
     };
     const stopped = await prepare(runner.before?.(test.argv) ?? [], run);
-    return stopped ?? (await ask({ call, runner, argv: test.argv, run, files: workspace.files }));
+    return stopped ?? (await ask({ call, runner, test, run, files: workspace.files }));
   });
 }
 
@@ -50,14 +53,16 @@ async function prepare(steps: readonly Argv[], run: Run): Promise<RunnerRun | un
 interface Question {
   readonly call: RunnerCall;
   readonly runner: TestRunner;
-  readonly argv: Argv;
+  readonly test: Check;
   readonly run: Run;
   readonly files: ToolContext['workspace']['files'];
 }
 
-async function ask({ call, runner, argv, run, files }: Question): Promise<RunnerRun> {
+async function ask({ call, runner, test, run, files }: Question): Promise<RunnerRun> {
   const reportFile = `/tmp/croft-report-${crypto.randomUUID()}`;
-  const command = runner.toArgv(argv, { ...call.request, reportFile });
+  const { directory } = call.profile;
+  const named = await expandNamed(test.named ?? [], { files, directory, takesOnlyFiles: !!runner.takesOnlyFiles });
+  const command = runner.toArgv(test.argv, { ...call.request, named, reportFile });
   const search = runner.reports && { files, profile: call.profile, place: runner.reports };
   const before = search && (await stampReports(search));
   const ran = await run(command, search ? undefined : reportFile);
