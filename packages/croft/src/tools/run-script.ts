@@ -35,7 +35,7 @@ export const runScript = defineTool({
     const { profile, argv } = findScript(name, among);
     const command: Argv = [argv[0], ...argv.slice(1), ...args];
     const { output, timedOut, durationMs } = await session.sandboxes.use(workspace.name, (sandbox) =>
-      runCheck(sandbox, { profile, argv: command, timeoutMs: timeout * 1000, signal }),
+      runCheck(sandbox, { profile, argv: command, timeoutMs: timeout * 1000, signal, tool: 'run_script' }),
     );
     const { stdout, stderr, exitCode } = output;
     const text = [

@@ -117,7 +117,7 @@ describe('the edit stands, whatever happens to the linter', () => {
     const first = await session.call('write', { file_path: 'a.js', content: 'x' });
     expect(first.isError).toBe(false);
     expect(first.text).toBe(
-      'wrote 1 bytes to a.js\n\npost-edit lint: linter not installed: eslint; it may come with: npm install',
+      'wrote 1 bytes to a.js\n\npost-edit lint: eslint: not found on PATH; it may come with: npm install',
     );
     expect(first.structured.effects).toBeUndefined();
     expect((await session.call('write', { file_path: 'b.js', content: 'x' })).text).toBe('wrote 1 bytes to b.js');

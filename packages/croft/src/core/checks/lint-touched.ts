@@ -4,7 +4,8 @@ import { projectOf } from '../projects/project-files.ts';
 import { nothingChecked } from '../readers/read-findings.ts';
 import type { Effect, EffectContext, Touched } from './effects.ts';
 import type { Finding } from './linter.ts';
-import { inWorkspace, isMissing, type Linted, renderFinding, runLint } from './run-lint.ts';
+import { isMissing } from './missing-tool.ts';
+import { inWorkspace, type Linted, renderFinding, runLint } from './run-lint.ts';
 
 const shownFindings = 50;
 const maxFindings = 500;
@@ -48,11 +49,11 @@ async function lint(profile: Profile, files: readonly string[], context: EffectC
   const key = JSON.stringify([context.workspace.name, profile.directory, profile.lint]);
   if (timeoutMs <= 0 || (context.resting.get(key) ?? 0) > performance.now()) return silence;
   try {
-    const linted = await runLint({ kind: 'lint', profile, files, timeoutMs }, context);
+    const linted = await runLint({ kind: 'lint', profile, files, timeoutMs, tool: 'post-edit lint' }, context);
     if (linted.timedOut) context.resting.set(key, performance.now() + restMs);
     return toOutcome(linted, profile, context);
   } catch (thrown) {
-    return isMissing(thrown) ? { advice: context.advise(`post-edit lint: ${thrown.message}`) } : silence;
+    return isMissing(thrown) ? { advice: context.advise(thrown.message) } : silence;
   }
 }
 

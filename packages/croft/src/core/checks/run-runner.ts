@@ -3,6 +3,7 @@ import type { Argv, Check, Profile } from '../projects/profile.ts';
 import { withoutReport } from '../readers/read-tests.ts';
 import type { ToolContext } from '../tool.ts';
 import { mustPick } from './asked-files.ts';
+import { findMissing, toolMissing } from './missing-tool.ts';
 import { expandNamed } from './named-files.ts';
 import { readNewReports, stampReports } from './project-reports.ts';
 import { type CheckRun, runCheck } from './run-check.ts';
@@ -35,8 +36,17 @@ export async function runAndRead(call: RunnerCall, { session, workspace, signal 
       return runCheck(sandbox, { ...call, argv, environment, timeoutMs, signal, reportFile });
     };
     const stopped = await prepare(runner.before?.(test.argv) ?? [], run);
-    return stopped ?? (await ask({ call, runner, test, run, files: workspace.files }));
+    return mustBeThere(stopped ?? (await ask({ call, runner, test, run, files: workspace.files })), call);
   });
+}
+
+/** What a shell or a build tool could not start is as missing as what we could not. */
+function mustBeThere(ran: RunnerRun, { profile, tool }: RunnerCall): RunnerRun {
+  const { state, failures } = ran.report;
+  const isAnswer = state === 'passed' || state === 'empty' || failures.some(({ isBuild }) => !isBuild);
+  const missing = isAnswer || ran.check.timedOut ? undefined : findMissing(ran.check.output);
+  if (missing !== undefined) throw toolMissing(missing, { profile, tool });
+  return ran;
 }
 
 type Run = (argv: Argv, reportFile?: string) => Promise<CheckRun>;

@@ -1,3 +1,4 @@
+import { AppError } from '@croft/protocol';
 import { toWorkspacePath } from '../projects/pick-projects.ts';
 import type { Profile } from '../projects/profile.ts';
 import type { ToolContext } from '../tool.ts';
@@ -35,6 +36,32 @@ export async function runTests(call: TestCall, context: ToolContext): Promise<Ra
   await results.saveRun(toKept(run, toRun(profile, { ...proven, failures: unproven(proven, request.again, others) })));
   const said = [output.stdout, output.stderr].filter((text) => text !== '').join('\n--- stderr ---\n');
   return { run, command, output: said, exitCode: output.exitCode, timedOut, durationMs };
+}
+
+/** Of several projects one that cannot be asked does not keep the others from answering. */
+export async function runEach(calls: readonly TestCall[], context: ToolContext): Promise<readonly RanTests[]> {
+  const ran: RanTests[] = [];
+  for (const call of calls) {
+    const answer = runTests(call, context);
+    ran.push(await (calls.length > 1 ? answer.catch((thrown) => toBroken(thrown, call)) : answer));
+  }
+  return ran;
+}
+
+const cannotBeAsked: readonly string[] = ['E_TOOL_MISSING', 'E_INVALID_INPUT', 'E_NO_PROJECT'];
+
+function toBroken(thrown: unknown, { profile }: TestCall): RanTests {
+  if (!AppError.is(thrown) || !cannotBeAsked.includes(thrown.code)) throw thrown;
+  const report = {
+    state: 'broken',
+    passed: null,
+    failed: 0,
+    skipped: null,
+    failures: [],
+    reason: thrown.message,
+  } as const;
+  const nothing = { output: '', exitCode: null, timedOut: false, durationMs: 0 };
+  return { run: toRun(profile, report), command: profile.test?.argv ?? [], ...nothing };
 }
 
 /** Whatever a runner is understood to say, a run that was cut short or did not run what was asked for is not green. */
