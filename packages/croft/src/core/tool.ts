@@ -18,6 +18,8 @@ export interface ToolContext {
   readonly session: Session;
   readonly secrets: Secrets;
   readonly signal: AbortSignal;
+  /** Tells of what the fence refused to something that the tool ran: in the answer, and each as a violation. */
+  refused(denials: readonly Denial[]): void;
 }
 
 export interface Image {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { connectStdio, makeDirectory } from '../harness.ts';
 import { installBiome, makeProject, replay, script } from '../lint-ground.ts';
 
@@ -150,6 +150,56 @@ describe('the edit stands, whatever happens to the linter', () => {
       'wrote 1 bytes to src/c.js',
     );
     expect(performance.now() - again).toBeLessThan(3000);
+  });
+
+  test('one of a whole project that takes long the first time goes on, is told of once, and is there for later edits', async () => {
+    const answer = '{\n"x": { "printf": [{ "posn": "a.go:1:1", "message": "m" }] }\n}';
+    const program = script(`if test -e warm; then echo '${answer}'; else sleep 6; echo > warm; fi`);
+    const overrides = '[commands.lint]\nargv = ["tools/.bin/vet", "$FILES"]\ntool = "go-vet"\n';
+    using project = makeProject({
+      'go.mod': 'module example.com/x\n',
+      'croft.toml': overrides,
+      'tools/.bin/vet': program,
+    });
+    await using session = await connect(project.path);
+    const write = (content: string) => session.call('write', { file_path: 'a.go', content });
+    const first = await write('package x\n');
+    expect(first.text).toMatch(
+      /^wrote 10 bytes to a\.go\n\npost-edit lint: go-vet takes long the first time and goes on/,
+    );
+    expect((await write('package y\n')).text).not.toContain('post-edit');
+    const later = await vi.waitFor(
+      async () => {
+        const { text } = await write('package z\n');
+        expect(text).toContain('findings');
+        return text;
+      },
+      { timeout: 20_000, interval: 500 },
+    );
+    expect(later).toMatch(/post-edit lint findings \(1\):\na\.go:1:1:printf: m$/);
+  }, 40_000);
+
+  test('one that the fence stops is a violation like any other, in the answer and among the events', async () => {
+    using project = withEslint(script('touch /usr/x; exit 2'), {
+      'croft.toml': '[commands]\ntest = ["tools/.bin/check"]\n',
+      'tools/.bin/check': script('touch /usr/y || exit 1'),
+    });
+    using data = makeDirectory();
+    await using session = await connect(project.path, '--events', data.at('events'));
+    const written = await session.call('write', { file_path: 'src/b.js', content: 'x' });
+    expect(written.isError).toBe(false);
+    expect(written.text).toMatch(/\nrefused \(file, read-only-system\): \/usr\/x\. Next: /);
+    const tested = await session.call('run_tests');
+    expect(tested.text).toMatch(/\nrefused \(file, read-only-system\): \/usr\/y\. Next: /);
+    const events = readFileSync(data.at('events'), 'utf8').trim().split('\n');
+    const violations = events
+      .map((row) => JSON.parse(row))
+      .filter(({ event }) => event === 'lifecycle.sandbox.violation');
+    const denial = { layer: 'file', rule: 'read-only-system', session: expect.any(String) };
+    expect(violations.map(({ fields }) => fields)).toMatchObject([
+      { tool: 'write', ...denial, target: '/usr/x' },
+      { tool: 'run_tests', ...denial, target: '/usr/y' },
+    ]);
   });
 
   test('without a sandbox nothing runs, and nothing is said', async () => {

@@ -121,7 +121,13 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
     });
     const files = ['services/api/sums_test.go', 'apps/web/test/sums.test.js'];
     const both = (await call('run_tests', { files })).structured;
-    expect(both).toMatchObject({ state: 'passed', runs: [{ language: 'go', passed: 3 }, { language: 'node', passed: 3 }] });
+    expect(both).toMatchObject({
+      state: 'passed',
+      runs: [
+        { language: 'go', passed: 3 },
+        { language: 'node', passed: 3 },
+      ],
+    });
   });
 
   test.skipIf(!hasFlake8)('run_lint of all has the findings of each linter, by paths of the workspace', async () => {

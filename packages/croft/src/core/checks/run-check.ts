@@ -1,8 +1,10 @@
 import { AppError } from '@croft/protocol';
 import { stripControl } from '../../lib/text/strip-control.ts';
-import { runCommand, startCommand, within } from '../commands/run-command.ts';
-import type { Sandbox } from '../commands/sandbox.ts';
+import { collectDenials } from '../commands/denials.ts';
+import { runCommand, type StartedCommand, startCommand, within } from '../commands/run-command.ts';
+import type { Exit, Sandbox } from '../commands/sandbox.ts';
 import type { Argv, Profile } from '../projects/profile.ts';
+import type { ToolContext } from '../tool.ts';
 import { toolMissing } from './missing-tool.ts';
 import type { CheckOutput } from './test-runner.ts';
 
@@ -26,6 +28,8 @@ export interface CheckRequest {
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** A path in `/tmp` where it may leave a report: a file, or a directory of them. */
   readonly reportFile?: string | undefined;
+  /** Where to tell what the fence refused it. */
+  readonly context: Pick<ToolContext, 'secrets' | 'refused'>;
   /** Who asks, for what is said when the program is missing. */
   readonly tool?: string | undefined;
 }
@@ -46,7 +50,8 @@ export async function runCheck(sandbox: Sandbox, request: CheckRequest): Promise
     throw toMissing(thrown, request);
   });
   if (!exit) started.running.kill();
-  const { code } = exit ?? (await started.ended);
+  const { code, signal: killedBy } = exit ?? (await started.ended);
+  tellRefused(started, { code, signal: killedBy }, request.context);
   return {
     output: {
       stdout: stripControl(started.stdout.toText()),
@@ -59,6 +64,12 @@ export async function runCheck(sandbox: Sandbox, request: CheckRequest): Promise
     timedOut: !exit,
     durationMs: Math.round(performance.now() - started.startedAt),
   };
+}
+
+function tellRefused(started: StartedCommand, exit: Pick<Exit, 'code' | 'signal'>, context: CheckRequest['context']) {
+  const output = stripControl(started.all.toText());
+  const denials = collectDenials(started.sandbox, { output, exit }, context.secrets.redact);
+  if (denials.length > 0) context.refused(denials);
 }
 
 export function directoryOf({ workspacePath }: Sandbox, { directory }: Profile): string {

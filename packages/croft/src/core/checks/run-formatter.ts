@@ -16,14 +16,15 @@ export type Formatted = Awaited<ReturnType<typeof runFormatter>>;
 const shownText = 20_000;
 
 /** Formats files of one project, or says what that would change. Throws `E_TOOL_MISSING` when there is no such program. */
-export async function runFormatter(call: FormatCall, { session, workspace, signal }: LintContext) {
+export async function runFormatter(call: FormatCall, context: LintContext) {
+  const { session, workspace, signal } = context;
   const { profile, files, need, timeoutMs, tool = 'run_format' } = call;
   const { language, directory } = profile;
   const command = profile[need];
   if (!command) throw noCommand('format', profile);
   const argv = withFiles(command, files, ['.']);
   const { output, timedOut } = await session.sandboxes.use(workspace.name, (sandbox) =>
-    runCheck(sandbox, { profile, argv, timeoutMs, signal, tool }),
+    runCheck(sandbox, { profile, argv, timeoutMs, signal, tool, context }),
   );
   const missing = output.exitCode === 0 || timedOut ? undefined : findMissing(output);
   if (missing !== undefined) throw toolMissing(missing, { profile, tool });

@@ -28,12 +28,13 @@ export interface Linted {
   readonly said: string;
 }
 
-export type LintContext = Pick<ToolContext, 'session' | 'workspace' | 'signal'>;
+export type LintContext = Pick<ToolContext, 'session' | 'workspace' | 'signal' | 'secrets' | 'refused'>;
 
 const shownText = 4000;
 
 /** Lints or type-checks one project, or some of its files. Throws `E_TOOL_MISSING` when there is no such program. */
-export async function runLint(call: LintCall, { session, workspace, signal }: LintContext): Promise<Linted> {
+export async function runLint(call: LintCall, context: LintContext): Promise<Linted> {
+  const { session, workspace, signal } = context;
   const { kind, profile, files, timeoutMs } = call;
   const check = profile[kind];
   if (!check) throw noCommand(kind, profile);
@@ -41,7 +42,7 @@ export async function runLint(call: LintCall, { session, workspace, signal }: Li
   const command = linter.toArgv(check.argv, files.length > 0 ? files : (check.all ?? []));
   const { tool = `run_${kind}` } = call;
   const run = await session.sandboxes.use(workspace.name, (sandbox) =>
-    runCheck(sandbox, { profile, argv: command, timeoutMs, signal, tool }),
+    runCheck(sandbox, { profile, argv: command, timeoutMs, signal, tool, context }),
   );
   const { output, timedOut, durationMs } = run;
   const report = about(mustProve(linter.read(output), run, timeoutMs), files, linter.scope);

@@ -23,7 +23,8 @@ interface RunnerRun {
 }
 
 /** Asks a project's own runner, and reads what it answers. */
-export async function runAndRead(call: RunnerCall, { session, workspace, signal }: ToolContext): Promise<RunnerRun> {
+export async function runAndRead(call: RunnerCall, context: ToolContext): Promise<RunnerRun> {
+  const { session, workspace, signal } = context;
   const { test, language } = call.profile;
   if (!test) throw new AppError('E_NO_PROJECT', `no test command detected (${language})`);
   const runner = workspace.checks.runner(test.tool);
@@ -33,7 +34,7 @@ export async function runAndRead(call: RunnerCall, { session, workspace, signal 
     const run = (argv: Argv, reportFile?: string) => {
       const { environment } = runner;
       const timeoutMs = Math.max(1, deadline - performance.now());
-      return runCheck(sandbox, { ...call, argv, environment, timeoutMs, signal, reportFile });
+      return runCheck(sandbox, { ...call, argv, environment, timeoutMs, signal, reportFile, context });
     };
     const stopped = await prepare(runner.before?.(test.argv) ?? [], run);
     return mustBeThere(stopped ?? (await ask({ call, runner, test, run, files: workspace.files })), call);

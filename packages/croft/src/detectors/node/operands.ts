@@ -8,18 +8,19 @@ export interface Operands {
 }
 
 /** Options whose value is a path and none of the tests', of all runners together: none means another thing by one. */
-const withPath = new Set([
-  ...['-c', '--config', '-r', '--require', '--import', '--loader', '--experimental-loader', '--preload'],
-  ...['--root', '--rootDir', '--roots', '--dir', '--project', '--projects', '--cwd', '--tsconfig', '--package'],
-  ...['--env-file', '--env-file-if-exists', '--outputFile', '--test-reporter', '--test-reporter-destination'],
-  ...['--test-global-setup', '--test-coverage-include', '--test-coverage-exclude', '--test-name-pattern'],
-  ...['--test-skip-pattern', '--setupFiles', '--setupFilesAfterEnv', '--globalSetup', '--globalTeardown'],
-  ...['--testMatch', '--testRegex', '--testPathPattern', '--testPathPatterns', '--testPathIgnorePatterns'],
-  ...['--coverageDirectory', '--collectCoverageFrom', '--coverage-dir', '--cacheDirectory', '--reporters'],
-  ...['--reporter', '-R', '--reporter-option', '--reporter-options', '-O', '--file', '--ignore', '--exclude'],
-  ...['--resolver', '--runner', '--transform', '--env', '--environment', '--watch-files', '-t', '-m', '--match'],
-  ...['-g', '--grep', '-f', '--fgrep', '-C', '--conditions', '--testNamePattern', '--test-shard', '--shard'],
-]);
+const withPath = new Set(
+  [
+    '-c --config -r --require --import --loader --experimental-loader --preload --root --rootDir --roots',
+    '--dir --project --projects --cwd --tsconfig --package --env-file --env-file-if-exists --outputFile',
+    '--test-reporter --test-reporter-destination --test-global-setup --test-coverage-include',
+    '--test-coverage-exclude --test-name-pattern --test-skip-pattern --setupFiles --setupFilesAfterEnv',
+    '--globalSetup --globalTeardown --testMatch --testRegex --testPathPattern --testPathPatterns',
+    '--testPathIgnorePatterns --coverageDirectory --collectCoverageFrom --coverage-dir --cacheDirectory',
+    '--reporters --reporter -R --reporter-option --reporter-options -O --file --ignore --exclude',
+    '--resolver --runner --transform --env --environment --watch-files -t -m --match -g --grep -f --fgrep',
+    '-C --conditions --testNamePattern --test-shard --shard',
+  ].flatMap((line) => line.split(' ')),
+);
 /** Of mocha: its value is what would otherwise stand alone. */
 const withTests = '--spec';
 
