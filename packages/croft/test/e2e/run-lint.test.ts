@@ -97,7 +97,10 @@ describe('never a false green', () => {
     const body = "echo 'sh: 1: eslint: not found' >&2; exit 127";
     using project = withEslint(script(body));
     const { structured } = await call(project.path, 'run_lint');
-    expect(structured.error).toMatchObject({ code: 'E_TOOL_MISSING', message: expect.stringMatching(/^run_lint: eslint: not found on PATH; /) });
+    expect(structured.error).toMatchObject({
+      code: 'E_TOOL_MISSING',
+      message: expect.stringMatching(/^run_lint: eslint: not found on PATH; /),
+    });
   });
 
   test.each([
