@@ -152,6 +152,7 @@ const expected: Record<string, Record<string, readonly string[]>> = {
     wrongSetting: ['broken', 'TS5058'],
     // A settings file of references alone checks nothing and ends well.
     ignored: ['broken', 'no file was checked'],
+    syntax: ['findings', 'src/syntax.ts:1:14:TS1134 error', 'src/syntax.ts:1:16:TS1134 error'],
   },
   'golangci-lint': {
     findings: ['findings', 'main.go:8:2:govet warning', 'util/util.go:5:10:errcheck warning'],

@@ -11,6 +11,7 @@ test.each([
   ['bundler: command not found: rubocop\nInstall missing gem executables with `bundle install`\n', 127, 'rubocop'],
   ['** (Mix) The task "credo" could not be found\n', 1, 'credo'],
   ['sh: 1: eslint: not found\n', 127, 'eslint'],
+  ["find: 'clang-format': No such file or directory\n", 1, 'clang-format'],
   ['bash: line 1: eslint: command not found\n', 127, 'eslint'],
   ['pyenv: ruff: command not found\n', 127, 'ruff'],
   ['build: 1: exec: ctest: not found\n', 127, 'ctest'],
@@ -26,6 +27,7 @@ test.each([
 
 test.each([
   ["a.js:1:1: 'x' not found", 1],
+  ["find: './gone': No such file or directory\n", 1],
   ['module not found', 1],
   ['eslint: not found', 1],
   ['sh: 1: eslint: not found', 0],

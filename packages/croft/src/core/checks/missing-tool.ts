@@ -8,6 +8,7 @@ const launchers: readonly RegExp[] = [
   /^error: no such command: `([\w-]{1,100})`/,
   /^error: '([\w-]{1,100})' is not installed for the (?:custom )?toolchain/,
   /^bundler: command not found: ([\w-]{1,100})$/,
+  /^find: ['‘]([\w.+-]{1,100})['’]: No such file or directory$/,
   /^\*\* \(Mix\) The task "([\w.]{1,100})" could not be found/,
 ];
 /** What a shell says, and shims that stand in for one. */
