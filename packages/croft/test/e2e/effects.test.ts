@@ -82,6 +82,17 @@ describe('after an edit', () => {
     expect(project.calls()).toHaveLength(1);
   });
 
+  test('a file that was moved is linted in its new place, and formatted nowhere', async () => {
+    using project = withEslint(complaining, { '.prettierrc': '', 'node_modules/.bin/prettier': script('echo > "$2"') });
+    await using session = await connect(project.path, '--format-on-edit');
+    const { text, structured, isError } = await session.call('move', { from: 'src/a.js', to: 'lib/b.js' });
+    expect(isError).toBe(false);
+    expect(text).toBe('moved src/a.js to lib/b.js\n\npost-edit lint findings (1):\nlib/b.js:1:2:r: m');
+    expect(structured.effects.lint).toMatchObject([{ file: 'lib/b.js' }]);
+    expect(readFileSync(project.at('lib/b.js'), 'utf8')).toBe('const a = 1;\n');
+    expect((await session.call('move', { from: 'lib', to: 'other' })).text).toBe('moved lib to other');
+  });
+
   test('the innermost project with a linter applies, and settings count from the write that makes them', async () => {
     using project = makeProject({
       'package.json': manifest,
