@@ -151,16 +151,19 @@ describe('the edit stands, whatever happens to the linter', () => {
     using project = withEslint(script('trap "" TERM; sleep 600'));
     await using session = await connect(project.path);
     const startedAt = performance.now();
-    const { text, isError } = await session.call('write', { file_path: 'src/b.js', content: 'x' });
+    const first = await session.call('write', { file_path: 'src/b.js', content: 'x' });
     expect(performance.now() - startedAt).toBeLessThan(8000);
-    expect(isError).toBe(false);
-    expect(text).toBe('wrote 1 bytes to src/b.js\n\npost-edit lint: eslint did not check this: it took too long');
+    expect(first.isError).toBe(false);
     expect(project.at('src/b.js')).toSatisfy(existsSync);
     const again = performance.now();
-    expect((await session.call('write', { file_path: 'src/c.js', content: 'x' })).text).toBe(
-      'wrote 1 bytes to src/c.js',
-    );
+    const second = await session.call('write', { file_path: 'src/c.js', content: 'x' });
     expect(performance.now() - again).toBeLessThan(3000);
+    // On a busy machine the first may be answered before it is known.
+    const told = [first.text, second.text].filter((text) => text.includes('post-edit'));
+    expect(told).toEqual([expect.stringMatching(/\n\npost-edit lint: eslint did not check this: it took too long$/)]);
+    expect((await session.call('write', { file_path: 'src/d.js', content: 'x' })).text).toBe(
+      'wrote 1 bytes to src/d.js',
+    );
   });
 
   test('one of a whole project that takes long the first time goes on, is told of once, and is there for later edits', async () => {
@@ -174,11 +177,11 @@ describe('the edit stands, whatever happens to the linter', () => {
     });
     await using session = await connect(project.path);
     const write = (content: string) => session.call('write', { file_path: 'a.go', content });
-    const first = await write('package x\n');
-    expect(first.text).toMatch(
-      /^wrote 10 bytes to a\.go\n\npost-edit lint: go-vet takes long the first time and goes on/,
-    );
-    expect((await write('package y\n')).text).not.toContain('post-edit');
+    const [first, second] = [(await write('package x\n')).text, (await write('package y\n')).text];
+    const told = [first, second].filter((text) => text.includes('post-edit'));
+    expect(told).toEqual([
+      expect.stringMatching(/\n\npost-edit lint: go-vet takes long the first time and goes on in the background; /),
+    ]);
     const later = await vi.waitFor(
       async () => {
         const { text } = await write('package z\n');

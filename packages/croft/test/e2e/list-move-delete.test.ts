@@ -97,7 +97,7 @@ describe('move', () => {
       text: expect.stringMatching(/^moved m\/script\.sh to m\/new\/dir\/run\.sh\b/),
       isError: false,
     });
-    expect(answer.structured).toEqual({ from: 'm/script.sh', to: 'm/new/dir/run.sh', kind: 'file' });
+    expect(answer.structured).toMatchObject({ from: 'm/script.sh', to: 'm/new/dir/run.sh', kind: 'file' });
     expect(existsSync(at('m/script.sh'))).toBe(false);
     expect(statSync(at('m/new/dir/run.sh')).mode & 0o777).toBe(0o755);
   });

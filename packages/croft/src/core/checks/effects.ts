@@ -70,7 +70,9 @@ export function createEffects(options: EffectsOptions): Effects {
       if (!touched.some(isOfInterest)) return undefined;
       const late = new AbortController();
       const remainingMs = () => deadline - performance.now() - marginMs;
-      const advise = (text: string) => adviseOnce(adviceOf(session), `${workspace.name}: ${text}`, text);
+      // What comes after the answer is not told, and so has to be told the next time.
+      const advise = (text: string) =>
+        late.signal.aborted ? [] : adviseOnce(adviceOf(session), `${workspace.name}: ${text}`, text);
       const ended = AbortSignal.any([signal, late.signal]);
       const work = react(touched, {
         ...{ session, workspace, signal: ended, secrets, refused, emit, remainingMs, advise },

@@ -57,7 +57,8 @@ async function lint(profile: Profile, files: readonly string[], context: EffectC
   const key = JSON.stringify([context.workspace.name, profile.directory, profile.lint]);
   const rest = context.resting.get(key);
   if (rest?.isWarming) return { advice: adviseOfWarming(profile, context) };
-  if (timeoutMs <= 0 || (rest?.untilMs ?? 0) > performance.now()) return silence;
+  if ((rest?.untilMs ?? 0) > performance.now()) return { advice: adviseOfRest(profile, context) };
+  if (timeoutMs <= 0) return silence;
   const call = { kind: 'lint', profile, files, tool: 'post-edit lint' } as const;
   try {
     const linted = await runLint({ ...call, timeoutMs }, context);
@@ -81,7 +82,11 @@ function leaveAlone(key: string, call: Call, context: EffectContext): Outcome {
     return { advice: adviseOfWarming(call.profile, context) };
   }
   context.resting.set(key, { untilMs: performance.now() + restMs });
-  return { advice: context.advise(`post-edit lint: ${tool} did not check this: it took too long`) };
+  return { advice: adviseOfRest(call.profile, context) };
+}
+
+function adviseOfRest({ lint: check }: Profile, { advise }: EffectContext): string[] {
+  return advise(`post-edit lint: ${check?.tool ?? 'the linter'} did not check this: it took too long`);
 }
 
 /**
