@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { hasToolchains } from '../toolchains.ts';
 import { shareProjects } from './project.ts';
@@ -65,6 +66,26 @@ describe.skipIf(!isReady)('a script that names its test files', { timeout: 60_00
     expect(answer.structured.error).toMatchObject({
       code: 'E_FILE_NOT_FOUND',
       details: { path: 'test/absent.test.js' },
+    });
+  });
+
+  test('of which the runner passes over one are not green for the others', async () => {
+    fill('vitest');
+    const result = (name: string) => ({
+      name,
+      status: 'passed',
+      assertionResults: [{ fullName: 'a', status: 'passed' }],
+    });
+    const report = { numPassedTests: 1, numFailedTests: 0, success: true, testResults: [result('test/top.test.js')] };
+    const find = 'for word in "$@"; do case $word in --outputFile.json=*) out=$(echo "$word" | cut -d= -f2);; esac; done';
+    ground.put('node_modules/.bin/vitest', `#!/bin/sh\n${find}\necho '${JSON.stringify(report)}' > "$out"\n`);
+    chmodSync(ground.at('node_modules/.bin/vitest'), 0o755);
+    const one = (await call('run_tests', { files: ['test/top.test.js'] })).structured;
+    expect(one).toMatchObject({ state: 'passed', runs: [{ tool: 'vitest', passed: 1 }] });
+    const both = (await call('run_tests', { files: ['test/top.test.js', 'other/x.js'] })).structured;
+    expect(both).toMatchObject({
+      state: 'broken',
+      runs: [{ reason: 'other/x.js was not run: it is no test file of it' }],
     });
   });
 
