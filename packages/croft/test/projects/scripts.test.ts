@@ -77,7 +77,8 @@ describe.skipIf(!isReady)('a script that names its test files', { timeout: 60_00
       assertionResults: [{ fullName: 'a', status: 'passed' }],
     });
     const report = { numPassedTests: 1, numFailedTests: 0, success: true, testResults: [result('test/top.test.js')] };
-    const find = 'for word in "$@"; do case $word in --outputFile.json=*) out=$(echo "$word" | cut -d= -f2);; esac; done';
+    const find =
+      'for word in "$@"; do case $word in --outputFile.json=*) out=$(echo "$word" | cut -d= -f2);; esac; done';
     ground.put('node_modules/.bin/vitest', `#!/bin/sh\n${find}\necho '${JSON.stringify(report)}' > "$out"\n`);
     chmodSync(ground.at('node_modules/.bin/vitest'), 0o755);
     const one = (await call('run_tests', { files: ['test/top.test.js'] })).structured;
