@@ -23,6 +23,7 @@ const toolchains = {
   rust: { needs: ['cargo', 'rustc', 'cargo-clippy'], packages: ['cargo', 'rust-clippy'] },
   rustfmt: { needs: ['rustfmt'], packages: ['rustfmt'] },
   cmake: { needs: ['cmake', 'ctest', 'cc', 'make'], packages: ['cmake', 'gcc', 'libc6-dev', 'make'] },
+  meson: { needs: ['meson', 'ninja', 'cc'], packages: ['meson', 'ninja-build', 'gcc', 'libc6-dev'] },
   shellcheck: { needs: ['shellcheck'], packages: ['shellcheck'] },
   maven: {
     // The versions that the fixture names: without them in the repository of Debian it cannot be built offline.

@@ -18,6 +18,8 @@ export interface ToolContext {
   readonly session: Session;
   readonly secrets: Secrets;
   readonly signal: AbortSignal;
+  /** Tells of what the fence refused to something that the tool ran: in the answer, and each as a violation. */
+  refused(denials: readonly Denial[]): void;
 }
 
 export interface Image {
@@ -31,7 +33,7 @@ export interface ToolResult<Output = Record<string, unknown>> {
   /** For programs: what `output` describes. */
   readonly structured: Output;
   readonly image?: Image;
-  /** Workspace paths of files that have new content. The toolbox formats and lints them. */
+  /** Workspace paths of files that have new content, or a new place. The toolbox formats and lints them. */
   readonly touched?: readonly string[];
   /** What the fence refused meanwhile. The toolbox tells of each as a violation. */
   readonly denials?: readonly Denial[];

@@ -3,9 +3,11 @@ import { redactDeep } from '../lib/redact.ts';
 import { cutText } from '../lib/text/cut-text.ts';
 import { type Call, createCalls } from './calls.ts';
 import type { Effect, Effects } from './checks/effects.ts';
+import type { Denial } from './commands/sandbox.ts';
 import type { Emit } from './events.ts';
 import { fanOut } from './fan-out.ts';
 import { toLoggable } from './loggable.ts';
+import { collectRefused } from './refused.ts';
 import type { Secrets } from './secrets.ts';
 import type { Session } from './session.ts';
 import type { Tool, ToolAccess, ToolResult } from './tool.ts';
@@ -56,13 +58,17 @@ export function createToolbox({ tools, allowed, workspaces, secrets, effects, em
   async function record(name: string, rawInput: unknown, session: Session, call: Call): Promise<ToolResult> {
     const startedAt = performance.now();
     const log = (fields: unknown) => toLoggable(fields, secrets.redact);
-    const about = () => ({ ...log({ tool: name, workspace: nameOf(workspaceHint(rawInput)) }), session: session.id });
+    const about = () => ({
+      ...log({ tool: name, workspace: nameOf(workspaceHint(rawInput), workspaces) }),
+      session: session.id,
+    });
     const ended = () => ({ ...about(), duration_ms: elapsed(startedAt) });
     emit('lifecycle.tool.call', () => ({ ...about(), arguments: log(rawInput) }));
+    const violate = (denial: Denial) =>
+      emit('lifecycle.sandbox.violation', () => ({ ...about(), ...redactDeep({ ...denial }, secrets.redact) }));
     try {
-      const { denials = [], ...result } = await pass(name, rawInput, session, call);
-      for (const denial of denials)
-        emit('lifecycle.sandbox.violation', () => ({ ...about(), ...redactDeep({ ...denial }, secrets.redact) }));
+      const { denials = [], ...result } = await pass(name, rawInput, { session, call, violate });
+      for (const denial of denials) violate(denial);
       emit('lifecycle.tool.result', () => ({ ...ended(), is_error: false }));
       return result;
     } catch (thrown) {
@@ -80,15 +86,16 @@ export function createToolbox({ tools, allowed, workspaces, secrets, effects, em
     }
   }
 
-  async function pass(name: string, rawInput: unknown, session: Session, call: Call): Promise<ToolResult> {
+  async function pass(name: string, rawInput: unknown, { session, call, violate }: Passing): Promise<ToolResult> {
     const tool = byName.get(name);
     if (!tool) throw new AppError('E_UNKNOWN_TOOL', `there is no tool named ${name}`, { details: { tool: name } });
 
     call.mustEndWithin(tool.timeoutMs, tool.name);
     const runIn = async (workspace: Workspace): Promise<ToolResult> => {
-      const context = { workspace, workspaces, session, secrets, signal: call.signal };
+      const { refused, append } = collectRefused(violate);
+      const context = { workspace, workspaces, session, secrets, signal: call.signal, refused };
       const { touched, ...result } = await tool.call(rawInput, context);
-      return touched === undefined ? result : withEffect(result, await effects.after(context, touched));
+      return append(touched === undefined ? result : withEffect(result, await effects.after(context, touched)));
     };
     const hint = workspaceHint(rawInput);
     if (tool.reach === 'one-or-all' && workspaces.isAll(hint)) return finish(await fanOut(workspaces.list(), runIn));
@@ -100,11 +107,17 @@ export function createToolbox({ tools, allowed, workspaces, secrets, effects, em
     const { redact } = secrets;
     return cap({ ...result, text: redact(result.text), structured: redactDeep(result.structured, redact) });
   }
+}
 
-  function nameOf(hint: unknown): string | null {
-    if (typeof hint === 'string' && hint.trim() !== '') return hint.trim();
-    return workspaces.names.length === 1 ? (workspaces.names[0] ?? null) : null;
-  }
+interface Passing {
+  readonly session: Session;
+  readonly call: Call;
+  readonly violate: (denial: Denial) => void;
+}
+
+function nameOf(hint: unknown, { names }: WorkspaceSet): string | null {
+  if (typeof hint === 'string' && hint.trim() !== '') return hint.trim();
+  return names.length === 1 ? (names[0] ?? null) : null;
 }
 
 function workspaceHint(rawInput: unknown): unknown {

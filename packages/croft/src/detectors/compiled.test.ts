@@ -28,6 +28,11 @@ describe('go', () => {
     expect(lint).toEqual({ tool: 'golangci-lint', argv: ['golangci-lint', 'run', option, '$FILES'] });
   });
 
+  test('is linted by settings above it, with files that are told from nowhere else', async () => {
+    const { lint } = await detectOne({ '.golangci.yml': 'version: "2"\n', 'api/go.mod': 'module x\n' });
+    expect(lint?.argv).toEqual(['golangci-lint', 'run', '--output.json.path=stdout', '--path-mode=abs', '$FILES']);
+  });
+
   test('fails the check of formatting when something would change', async () => {
     using place = makeDirectory();
     const { formatCheck } = await detectOne({ 'go.mod': '' });

@@ -39,5 +39,7 @@ async function findLint(project: ProjectDirectory): Promise<Check> {
   if (settings === undefined) return vet;
   const isSecond = /^[ \t{]*"?version"?[ \t]*[:=][ \t]*["']?2\b/m.test((await project.read(settings)) ?? '');
   const json = isSecond ? '--output.json.path=stdout' : '--out-format=json';
-  return { tool: 'golangci-lint', argv: ['golangci-lint', 'run', json, '$FILES'] };
+  // Version 2 tells files from the directory of its settings, unless it is told otherwise.
+  const paths = isSecond && settings.startsWith('../') ? ['--path-mode=abs'] : [];
+  return { tool: 'golangci-lint', argv: ['golangci-lint', 'run', json, ...paths, '$FILES'] };
 }

@@ -130,16 +130,13 @@ describe('the tests', () => {
     ['NODE_ENV=test jest --runInBand', ['jest', '--runInBand', '$FILES']],
     ['jest "$X"', ['jest', '$FILES']],
     ['NODE_OPTIONS=--experimental-vm-modules jest', ['node', '--experimental-vm-modules', 'jest.js', '$FILES']],
-    [
-      'c8 mocha --require "ts-node/register" test/**/*.ts',
-      ['mocha', '--require', 'ts-node/register', 'test/**/*.ts', '$FILES'],
-    ],
+    ['c8 mocha --require "ts-node/register" test/**/*.ts', ['mocha', '--require', 'ts-node/register', '$FILES']],
     ['npx ava', ['ava', '$FILES']],
     ['node --test', ['node', '--test', '$FILES']],
-    [
-      'node --import tsx --test "src/**/*.test.ts"',
-      ['node', '--import', 'tsx', '--test', 'src/**/*.test.ts', '$FILES'],
-    ],
+    ['node --import tsx --test "src/**/*.test.ts"', ['node', '--import', 'tsx', '--test', '$FILES']],
+    ['npm run unit -- --bail', ['npm', 'run', 'test']],
+    ['node --test a.js && node --test b.js', ['npm', 'run', 'test']],
+    ['vitest run --project a; jest', ['npm', 'run', 'test']],
     ['tsx --test --watch', ['tsx', '--test', '$FILES']],
     ['bun test --bail', ['bun', 'test', '--bail', '$FILES']],
     ['npm run test:unit', ['npm', 'run', 'test']],
@@ -147,6 +144,48 @@ describe('the tests', () => {
     ['./vitest-like.sh', ['npm', 'run', 'test']],
   ])('by the script %s', async (script, argv) => {
     expect((await detectOne(withScript(script))).test?.argv).toEqual(argv);
+  });
+
+  test.each([
+    ['node --test other/x.js', 'node --test $FILES', ['other/x.js']],
+    [
+      'node --enable-source-maps --test dist/a.js dist/b.js',
+      'node --enable-source-maps --test $FILES',
+      ['dist/a.js', 'dist/b.js'],
+    ],
+    ['node --test --test-concurrency 1 test', 'node --test --test-concurrency 1 $FILES', ['test']],
+    [
+      'node --test --test-reporter ./mine.js --import ./hook.js a.js',
+      'node --test --test-reporter ./mine.js --import ./hook.js $FILES',
+      ['a.js'],
+    ],
+    ['node --test test/**/*.test.js "more/*.js"', 'node --test $FILES', [['test/**/*.test.js'], 'more/*.js']],
+    [
+      'vitest run --config a/vite.ts --pool forks src/unit',
+      'vitest run --config a/vite.ts --pool forks $FILES',
+      ['src/unit'],
+    ],
+    ['jest --coverage src/unit --maxWorkers 2', 'jest --coverage --maxWorkers 2 $FILES', ['src/unit']],
+    ['mocha --spec "test/**/*.js" --timeout 500', 'mocha --timeout 500 $FILES', ['test/**/*.js']],
+    ['mocha --spec=a.js -R dot b.js', 'mocha -R dot $FILES', ['a.js', 'b.js']],
+    ['bun test --timeout 500 ./unit', 'bun test --timeout 500 $FILES', ['./unit']],
+    ['vitest --pool forks', 'vitest run --pool forks $FILES', undefined],
+  ])('that the script %s names make room for others', async (script, argv, named) => {
+    const { test: check } = await detectOne(withScript(script));
+    expect(check?.argv.join(' ')).toBe(argv);
+    expect(check?.named).toEqual(
+      named?.map((one) => ({ text: typeof one === 'string' ? one : one[0], isForShell: typeof one !== 'string' })),
+    );
+  });
+
+  test('with what comes after a `--` for the script', async () => {
+    const scripts = { test: 'npm run unit -- --bail', unit: 'vitest run' };
+    expect((await detectOne({ 'package.json': json({ scripts }) })).test?.argv).toEqual([
+      'vitest',
+      'run',
+      '--bail',
+      '$FILES',
+    ]);
   });
 
   test('by a script that the script runs, also in a circle', async () => {

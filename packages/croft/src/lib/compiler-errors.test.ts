@@ -31,12 +31,16 @@ test.each([
   expect(findCompilerErrors(`before\n${text}\nafter`)).toEqual([{ file, line, message }]);
 });
 
-test.each(['src/a.c:2:10: warning: unused', 'src/a.c:2:10: note: here', 'https://example.com:80: x', '12:30:01: done'])(
-  '%s is no error',
-  (text) => {
-    expect(findCompilerErrors(text)).toEqual([]);
-  },
-);
+test.each([
+  'src/a.c:2:10: warning: unused',
+  'src/a.c:2:10: note: here',
+  '  lib/sums.ex:2: Sums.add/2',
+  '  lib/sums.ex:1: Sums (module)',
+  'https://example.com:80: x',
+  '12:30:01: done',
+])('%s is no error', (text) => {
+  expect(findCompilerErrors(text)).toEqual([]);
+});
 
 test('any text is read without an exception, and much of it in a time that does not explode', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void findCompilerErrors(text)));

@@ -60,9 +60,12 @@ function readFirst(line: string, after: readonly string[]): CompilerError | unde
 
 function toError(match: RegExpMatchArray | null): CompilerError | undefined {
   const [, file = '', line, message = ''] = match ?? [];
-  if (!match || /^(?:warning|note|info|remark)\b/i.test(message)) return undefined;
+  if (!match || /^(?:warning|note|info|remark)\b/i.test(message) || isPlaceAlone.test(message)) return undefined;
   return { file, line: Number(line), message: message.replace(/^(?:fatal )?error: /, '').trim() };
 }
+
+/** Elixir says where a warning is below it: `lib/a.ex:2: A.add/2`, or `A (module)`. */
+const isPlaceAlone = /^[\w.?!]{1,300}(?:\/\d{1,3}| \(module\))$/;
 
 function swapped(match: RegExpMatchArray | null): CompilerError | undefined {
   const [, message = '', file = '', line] = match ?? [];

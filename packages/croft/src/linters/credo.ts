@@ -8,7 +8,7 @@ const Report = z.object({
     z.object({
       category: z.string().default(''),
       check: z.string(),
-      filename: z.string(),
+      filename: z.string().nullish(),
       line_no: z.int().nullish(),
       column: z.int().nullish(),
       message: z.string(),
@@ -27,7 +27,7 @@ export const credo = defineLinter({
     const report = answerIn(Report, output.stdout);
     if (!report) return noAnswer(output);
     const findings = report.issues.map(({ category, check, filename, line_no, column, message }) => ({
-      file: toRelative(filename, output.directory),
+      file: toRelative(filename ?? '', output.directory),
       ...{ line: line_no ?? 1, column: column ?? 1, rule: check, message },
       severity: category === 'warning' ? ('warning' as const) : ('info' as const),
     }));

@@ -20,7 +20,8 @@ export const phpstan = defineLinter({
     if (!report) return noAnswer(output);
     const findings = Object.entries(report.files).flatMap(([path, { messages }]) =>
       messages.map(({ message, line, identifier }) => ({
-        file: toRelative(path, output.directory),
+        // What a trait is at fault for is told once for each class that uses it.
+        file: toRelative(path.replace(/ \(in context of [^()]{1,500}\)$/, ''), output.directory),
         ...{ line: line ?? 1, column: 1, rule: identifier ?? '', message, severity: 'error' as const },
       })),
     );

@@ -152,6 +152,7 @@ const expected: Record<string, Record<string, readonly string[]>> = {
     wrongSetting: ['broken', 'TS5058'],
     // A settings file of references alone checks nothing and ends well.
     ignored: ['broken', 'no file was checked'],
+    syntax: ['findings', 'src/syntax.ts:1:14:TS1134 error', 'src/syntax.ts:1:16:TS1134 error'],
   },
   'golangci-lint': {
     findings: ['findings', 'main.go:8:2:govet warning', 'util/util.go:5:10:errcheck warning'],
@@ -231,10 +232,11 @@ const expected: Record<string, Record<string, readonly string[]>> = {
     wrongSetting: ['broken', 'maven-compiler-plugin:99.9'],
   },
   'gradle-compile': {
-    findings: ['findings', 'src/main/java/x/Bad.java:4:20: error'],
+    findings: ['findings', 'src/main/java/com/example/Sums.java:5:23: error'],
     kotlin: ['findings', 'src/main/kotlin/Main.kt:3:5: error', 'src/main/kotlin/Main.kt:7:9: warning'],
     clean: ['clean'],
-    wrongSetting: ['broken', "Task 'compileJava' not found"],
+    again: ['clean'],
+    wrongSetting: ['broken', "Task 'compileNothing' not found"],
   },
   'clang-tidy': {
     findings: [
@@ -276,6 +278,7 @@ const expected: Record<string, Record<string, readonly string[]>> = {
     clean: ['clean'],
     wrongSetting: ['broken', 'was not matched'],
     missing: ['broken', 'does not exist'],
+    trait: ['findings', 'src/Named.php:7:1:variable.undefined error'],
   },
   phpcs: {
     findings: [
@@ -297,6 +300,7 @@ const expected: Record<string, Record<string, readonly string[]>> = {
     ],
     clean: ['clean'],
     notInstalled: ['broken', 'could not be found'],
+    withoutFile: ['findings', '.:1:1:Credo.Check.Warning.MissedMetadataKeyInLoggerConfig warning'],
   },
   swiftlint: {
     findings: ['findings', 'Sources/Bad.swift:3:9:force_cast error', 'Sources/Bad.swift:1:1:file_length warning'],

@@ -60,7 +60,7 @@ describe('exactly what failed is run again', () => {
     ['ctest', ['-R', '^(is wrong)$']],
     ['meson-test', ['--', 'is wrong']],
     ['minitest', ['--name=/^(TestSums#test_wrong|TestSums#test_error)$/']],
-    ['mix-test', ['test/sums_test.exs:9', 'test/sums_test.exs:13']],
+    ['mix-test', ['test/sums_test.exs:14', 'test/sums_test.exs:9']],
     ['dotnet-test', ['--filter=FullyQualifiedName=Sums.Tests.SumsTest.IsWrong']],
     ['swift-test', ['--filter=(SumsTests\\/testWrong)$']],
   ])('%s', (name, expected) => {

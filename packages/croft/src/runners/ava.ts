@@ -5,9 +5,13 @@ import { filesOf, judge, namesOf, withoutReport } from '../core/readers/read-tes
 
 export const ava = defineTestRunner({
   name: 'ava',
-  toArgv(argv, { files, name, again }) {
+  toArgv(argv, { files, named, name, again }) {
     const titles = namesOf(again)?.map(toTitle) ?? (name === undefined || again ? [] : [`*${toTitle(name)}*`]);
-    return [...withFiles(argv, again ? filesOf(again) : files), '--tap', ...titles.map((title) => `--match=${title}`)];
+    return [
+      ...withFiles(argv, again ? filesOf(again) : files, named),
+      '--tap',
+      ...titles.map((title) => `--match=${title}`),
+    ];
   },
   read(output) {
     const counted = readTap(output.stdout, output.directory);

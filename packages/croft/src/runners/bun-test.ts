@@ -6,11 +6,11 @@ import type { JunitCase } from '../lib/junit.ts';
 
 export const bunTest = defineTestRunner({
   name: 'bun-test',
-  toArgv(argv, { files, name, again, reportFile }) {
+  toArgv(argv, { files, named, name, again, reportFile }) {
     const names = namesOf(again);
     const pattern = names ? anyOf(names) : name === undefined || again ? undefined : escapePattern(name);
     return [
-      ...withFiles(argv, (again ? filesOf(again) : files).map(toPath)),
+      ...withFiles(argv, (again ? filesOf(again) : files).map(toPath), named),
       ...['--reporter=junit', `--reporter-outfile=${reportFile}`],
       ...(pattern === undefined ? [] : [`--test-name-pattern=${pattern}`]),
     ];

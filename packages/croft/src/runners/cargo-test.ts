@@ -4,6 +4,7 @@ import { findBuildErrors, judge, reasonOf, unique, withoutReport } from '../core
 
 export const cargoTest = defineTestRunner({
   name: 'cargo-test',
+  cannotPick: () => [],
   environment: { CARGO_TERM_COLOR: 'never', CARGO_NET_OFFLINE: 'true', RUST_BACKTRACE: '0' },
   toArgv(argv, { files, name, again }) {
     const [program, ...rest] = withFiles(argv, []);

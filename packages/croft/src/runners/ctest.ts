@@ -6,6 +6,7 @@ import type { JunitCase } from '../lib/junit.ts';
 
 export const ctest = defineTestRunner({
   name: 'ctest',
+  cannotPick: () => ['files'],
   // It runs what was built last, which may be what was right before the last edit.
   before(argv) {
     const at = argv.indexOf('--test-dir');

@@ -6,6 +6,7 @@ import type { JunitCase } from '../lib/junit.ts';
 
 export const gradle = defineTestRunner({
   name: 'gradle',
+  cannotPick: () => [],
   reports: { directory: 'build/test-results', suffix: '.xml' },
   toArgv(argv, request) {
     const [program, ...rest] = withFiles(argv, []);

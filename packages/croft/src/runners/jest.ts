@@ -5,12 +5,12 @@ import { anyOf, escapePattern, filesOf, namesOf } from '../core/readers/read-tes
 
 export const jest = defineTestRunner({
   name: 'jest',
-  toArgv(argv, { files, name, again, reportFile }) {
+  toArgv(argv, { files, named, name, again, reportFile }) {
     const wanted = again ? filesOf(again) : files;
     const names = namesOf(again);
     const pattern = names ? anyOf(names) : name === undefined || again ? undefined : escapePattern(name);
     return [
-      ...withFiles(argv, wanted),
+      ...withFiles(argv, wanted, named),
       ...['--ci', '--json', `--outputFile=${reportFile}`, '--testLocationInResults'],
       // Otherwise a file is a pattern, and `(app)/a.test.js` matches nothing.
       ...(wanted.length > 0 ? ['--runTestsByPath'] : []),

@@ -5,6 +5,7 @@ import { readScript } from '../core/readers/read-script.ts';
 /** A Makefile's `test` or `check`. It runs whole. */
 export const makeTest = defineTestRunner({
   name: 'make-test',
+  cannotPick: () => ['files', 'name'],
   toArgv: (argv) => withFiles(argv, []),
   read(output) {
     // "Nothing to be done" and "up to date" end well, without a test.

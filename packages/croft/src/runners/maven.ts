@@ -6,6 +6,7 @@ import type { JunitCase } from '../lib/junit.ts';
 
 export const maven = defineTestRunner({
   name: 'maven',
+  cannotPick: () => [],
   reports: { directory: 'target/surefire-reports', suffix: '.xml' },
   toArgv(argv, request) {
     const [program, ...rest] = withFiles(argv, []);

@@ -5,6 +5,7 @@ import { empty, namesOf } from '../core/readers/read-tests.ts';
 
 export const mesonTest = defineTestRunner({
   name: 'meson-test',
+  cannotPick: () => ['files'],
   reports: { directory: 'meson-logs', suffix: 'testlog.junit.xml' },
   // It builds what it tests, but only where it has been set up.
   before(argv) {

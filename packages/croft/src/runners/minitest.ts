@@ -6,11 +6,11 @@ import { anyOf, escapePattern, filesOf, judge, namesOf, withoutReport } from '..
 
 export const minitest = defineTestRunner({
   name: 'minitest',
+  cannotPick: (argv) => (isRake(argv) || argv.includes('$FILES') ? [] : ['files']),
   toArgv(argv, request) {
-    const isRake = argv.some((argument) => argument.endsWith('rake'));
     const files = request.again ? filesOf(request.again) : request.files;
     const pattern = toPattern(request);
-    if (!isRake)
+    if (!isRake(argv))
       return [...withFiles(endOptions(argv), files), ...(pattern === undefined ? [] : [`--name=${pattern}`])];
     return [
       ...withFiles(argv, []),
@@ -28,6 +28,8 @@ export const minitest = defineTestRunner({
     return judge({ passed: Math.max(0, sum(1) - failed - sum(4)), failed, skipped: sum(4), failures }, output);
   },
 });
+
+const isRake = (argv: Argv) => argv.some((argument) => argument.endsWith('rake'));
 
 const summary =
   /^(\d{1,9}) (?:runs|tests), \d{1,9} assertions, (\d{1,9}) failures, (\d{1,9}) errors(?:, \d{1,9} pendings, \d{1,9} omissions)?(?:, (\d{1,9}) skips)?/gm;

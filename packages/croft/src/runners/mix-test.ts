@@ -1,7 +1,7 @@
 import { withFiles } from '../core/checks/linter.ts';
 import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/checks/test-runner.ts';
 import { toRelative } from '../core/readers/read-output.ts';
-import { filesOf, judge, namesOf, withoutReport } from '../core/readers/read-tests.ts';
+import { empty, filesOf, judge, namesOf, withoutReport } from '../core/readers/read-tests.ts';
 
 export const mixTest = defineTestRunner({
   name: 'mix-test',
@@ -13,7 +13,7 @@ export const mixTest = defineTestRunner({
   ],
   read(output) {
     const [, total, failed, details = ''] = [...output.stdout.matchAll(summary)].at(-1) ?? [];
-    if (total === undefined) return withoutReport(output);
+    if (total === undefined) return isEmpty.test(output.stdout) ? empty : withoutReport(output);
     const failures = readFailures(output);
     const count = (word: string) => Number(details.match(new RegExp(`(\\d{1,9}) ${word}\\b`))?.[1] ?? 0);
     const [skipped, excluded, invalid] = [count('skipped'), count('excluded'), count('invalid')];
@@ -23,6 +23,8 @@ export const mixTest = defineTestRunner({
     return judge({ passed, failed: bad, skipped: skipped + excluded, failures, broken }, output);
   },
 });
+
+const isEmpty = /^There are no tests to run$/m;
 
 /** `1 doctest, 3 tests, 1 failure, 1 skipped` */
 const summary =

@@ -33,11 +33,11 @@ const Report = z.object({
 
 export const mocha = defineTestRunner({
   name: 'mocha',
-  toArgv(argv, { files, name, again, reportFile }) {
+  toArgv(argv, { files, named, name, again, reportFile }) {
     const names = namesOf(again);
     const pattern = names ? anyOf(names) : name === undefined || again ? undefined : escapePattern(name);
     return [
-      ...withFiles(argv, again ? filesOf(again) : files),
+      ...withFiles(argv, again ? filesOf(again) : files, named),
       ...['--reporter=json', `--reporter-option=output=${reportFile}`],
       ...(pattern === undefined ? [] : [`--grep=${pattern}`]),
     ];

@@ -7,7 +7,9 @@ import type { JunitCase } from '../lib/junit.ts';
 
 export const nodeTest = defineTestRunner({
   name: 'node-test',
-  toArgv(argv, { files, name, again, reportFile }) {
+  // Patterns since version 21.
+  takesOnlyFiles: true,
+  toArgv(argv, { files, named, name, again, reportFile }) {
     // Since Node 22 a test is picked by its whole name, before by its own.
     const names = namesOf(again) && again?.flatMap((one) => [one.name, one.id ?? one.name]);
     const pattern = names ? anyOf(names) : name === undefined || again ? undefined : escapePattern(name);
@@ -16,7 +18,7 @@ export const nodeTest = defineTestRunner({
       ...['--test-reporter=junit', `--test-reporter-destination=${reportFile}`],
       ...(pattern === undefined ? [] : [`--test-name-pattern=${pattern}`]),
     ];
-    return insertAfter(withFiles(argv, again ? filesOfAll(again) : files), '--test', options);
+    return insertAfter(withFiles(argv, again ? filesOfAll(again) : files, named), '--test', options);
   },
   read: (output) =>
     readJunit(output, {

@@ -9,13 +9,11 @@ test('there is a passing, a failing and a broken case of every runner', () => {
 test.each(casesOf('passing'))('%s: what passed is green, with its count', (name, output) => {
   const report = runnerOf(name).read(output);
   expect(report).toMatchObject({ state: 'passed', failed: 0, failures: [] });
-  expect(report.passed).toBe(name === 'script' ? null : /mix-test|zig-test/.test(name) ? 2 : 1);
+  expect(report.passed).toBe(name === 'script' ? null : /mix-test|zig-test|gradle/.test(name) ? 2 : 1);
 });
 
 test.each(casesOf('empty'))('%s: no tests are not green', (name, output) => {
-  expect(runnerOf(name).read(output)).toMatchObject(
-    name === 'mix-test' ? { state: 'unreadable' } : { state: 'empty', failed: 0, failures: [] },
-  );
+  expect(runnerOf(name).read(output)).toMatchObject({ state: 'empty', failed: 0, failures: [] });
 });
 
 /** By runner: passed, failed and skipped, and each failure as `name @ file:line`. */
@@ -41,7 +39,7 @@ const failing: Record<string, [number | null, number, number | null, string[]]> 
     ...([2, 3, 1] as const),
     ['TestPanics @ calc/calc_test.go:7', 'TestTable/second_case @ sums_test.go:17', 'TestWrong @ sums_test.go:12'],
   ],
-  gradle: [2, 1, 1, ['com.example.SumsTest.isWrong @ src/test/kotlin/com/example/SumsTest.kt:14']],
+  gradle: [1, 1, 1, ['com.example.SumsTest.isWrong @ src/test/java/com/example/SumsTest.java:15']],
   jest: [2, 2, 1, ['is wrong @ a.test.js:2', 'sums (of two) is a failure @ a.test.js:5']],
   'make-test': [1, 1, 0, []],
   maven: [
@@ -57,7 +55,7 @@ const failing: Record<string, [number | null, number, number | null, string[]]> 
     1,
     2,
     1,
-    ['SumsTest test is wrong @ test/sums_test.exs:10', 'SumsTest test raises @ test/sums_test.exs:14'],
+    ['SumsTest test raises @ test/sums_test.exs:15', 'SumsTest test wrongly is wrong @ test/sums_test.exs:10'],
   ],
   mocha: [
     ...([2, 3, 1] as const),
@@ -115,7 +113,7 @@ const broken: Record<string, string | undefined> = {
   'deno-test': 'b_test.ts:1',
   'dotnet-test': 'src/Sums.cs:7',
   'go-test': 'sums_test.go:6',
-  gradle: 'src/main/kotlin/Sums.kt:3',
+  gradle: 'src/main/java/com/example/Sums.java:5',
   'make-test': 'sums.c:2',
   maven: 'src/test/java/com/example/SumsTest.java:10',
   'meson-test': 'good.c:1',
@@ -153,4 +151,22 @@ test('a script that speaks TAP is read as such', () => {
   const report = runnerOf('script').read(outputOf('script', 'tap'));
   expect(report).toMatchObject({ state: 'failed', passed: 1, failed: 1, skipped: 1 });
   expect(report.failures).toMatchObject([{ name: 'is wrong', file: 'test/a.js', line: 7 }]);
+});
+
+test('Swift’s newer tests are counted once, also those with arguments', () => {
+  const report = runnerOf('swift-test').read(outputOf('swift-test', 'testing'));
+  expect(report).toMatchObject({ state: 'failed', passed: 1, failed: 1, skipped: 1 });
+  expect(report.failures).toMatchObject([{ name: 'each(_:)', line: 12, message: expect.stringContaining('n → 2') }]);
+});
+
+test('Zig’s newer summary is read, and a test that crashed did not pass', () => {
+  const report = runnerOf('zig-test').read(outputOf('zig-test', 'in-brackets'));
+  expect(report).toMatchObject({ state: 'failed', passed: 2, failed: 2 });
+  expect(report.failures).toMatchObject([{ name: 'root.test.is wrong', message: 'expected 3, found 2' }]);
+});
+
+test('a stack is no comparison of what was expected', () => {
+  const [failure] = runnerOf('gradle').read(outputOf('gradle', 'failing')).failures;
+  expect(failure?.message).toContain('expected:<4> but was:<3>');
+  expect(failure?.diff).toBeUndefined();
 });

@@ -14,6 +14,7 @@ import {
 
 export const swiftTest = defineTestRunner({
   name: 'swift-test',
+  cannotPick: () => [],
   toArgv(argv, { files, name, again }) {
     const [program, ...rest] = withFiles(argv, []);
     const names = namesOf(again);
@@ -70,13 +71,14 @@ function readSwiftTesting(text: string): Sums | undefined {
     -1,
   );
   if (!last) return undefined;
-  const failed = [...text.matchAll(/^\S{1,3} {1,2}Test .{1,500} failed after /gm)].length;
+  const failed = [...text.matchAll(/^\S{1,3} {1,2}Test (?!run with ).{1,500} failed after /gm)].length;
   const skipped = [...text.matchAll(/^\S{1,3} {1,2}Test .{1,500} skipped/gm)].length;
   return { total: Number(last[1]), failed: last[2] === 'failed' ? Math.max(1, failed) : failed, skipped };
 }
 
 const xctestError = /^([^\s:]{1,500}\.swift):(\d{1,9}): error: (?:-\[)?([\w.]{1,300})[. ](\w{1,300})\]? : (.+)$/gm;
-const testingError = /^\S{1,3} {1,2}Test (.{1,300}) recorded an issue at ([^\s:]{1,300}):(\d{1,9}):\d{1,9}: (.+)$/gm;
+const testingError =
+  /^\S{1,3} {1,2}Test (.{1,300}) recorded an issue(?: with .{1,300}?)? at ([^\s:]{1,300}):(\d{1,9}):\d{1,9}: (.+)$/gm;
 
 function readFailures(text: string, { directory }: CheckOutput): TestFailure[] {
   const old = [...text.matchAll(xctestError)].map(([, path = '', line, type = '', test = '', message = '']) => ({

@@ -5,13 +5,13 @@ import { anyOf, escapePattern, filesOf, namesOf } from '../core/readers/read-tes
 
 export const vitest = defineTestRunner({
   name: 'vitest',
-  toArgv(argv, { files, name, again, reportFile }) {
+  toArgv(argv, { files, named, name, again, reportFile }) {
     const names = namesOf(again);
     const pattern = names ? anyOf(names) : name === undefined || again ? undefined : escapePattern(name);
     // The report has a blank between the levels of a name, and some versions pick by names with an arrow there.
     const leveled = pattern?.replaceAll(' ', '( > | )');
     return [
-      ...withFiles(argv, again ? filesOf(again) : files),
+      ...withFiles(argv, again ? filesOf(again) : files, named),
       ...['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`, '--includeTaskLocation'],
       ...(leveled === undefined ? [] : [`--testNamePattern=${leveled}`]),
     ];

@@ -5,6 +5,7 @@ import { findBuildErrors, judge, reasonOf, withoutReport } from '../core/readers
 
 export const zigTest = defineTestRunner({
   name: 'zig-test',
+  cannotPick: (argv) => (argv.includes('build') ? ['files', 'name'] : []),
   toArgv(argv, { files, name }) {
     const isBuild = argv.includes('build');
     // What `zig build` takes is for the project's build.zig to say, so that there it runs whole.
@@ -31,13 +32,16 @@ interface Sums {
   readonly skipped: number;
 }
 
-/** `Build Summary: 1/3 steps succeeded; 1 failed; 2/3 tests passed; 1 failed` */
+/** `Build Summary: 1/3 steps succeeded; 1 failed; 2/3 tests passed; 1 failed`, or in brackets since 0.16. */
 function readSums(text: string): Sums | undefined {
-  const [, passed, rest = ''] =
-    text.match(/^Build Summary: .{0,200}?; (\d{1,9})\/\d{1,9} tests passed(.{0,200})$/m) ?? [];
+  const [, passed, total, rest = ''] =
+    text.match(/^Build Summary: .{0,200}?; (\d{1,9})\/(\d{1,9}) tests passed(.{0,200})$/m) ?? [];
   if (passed === undefined) return undefined;
   const count = (word: string) => Number(rest.match(new RegExp(`(\\d{1,9}) ${word}\\b`))?.[1] ?? 0);
-  return { passed: Number(passed), failed: count('failed') + count('leaked'), skipped: count('skipped') };
+  const skipped = count('skipped');
+  // Those that crashed or took too long count as well, whatever they are called.
+  const failed = Math.max(count('failed'), Number(total) - Number(passed) - skipped);
+  return { passed: Number(passed), failed: failed + count('leaked'), skipped };
 }
 
 /** `All 3 tests passed.`, or `2 passed; 1 skipped; 1 failed.` */
@@ -50,8 +54,14 @@ function readAll(text: string): Sums | undefined {
     : { passed: Number(passed), skipped: Number(skipped), failed: Number(failed) };
 }
 
+/** Since 0.16 it is said below. */
+function nextLine(text: string): string {
+  return text.split('\n')[1]?.trim().slice(0, 500) ?? '';
+}
+
 const maxFailures = 1000;
-const failed = /^(?:error: '(.{1,300})' failed: ?|\d{1,9}\/\d{1,9} (.{1,300})\.\.\.FAIL \()(.{0,500})$/gm;
+const failed =
+  /^(?:(?:[\w .-]{1,100}: )?error: '(.{1,300})' failed: ?|\d{1,9}\/\d{1,9} (.{1,300})\.\.\.FAIL \()(.{0,500})$/gm;
 
 function readFailures({ stderr, directory }: CheckOutput): TestFailure[] {
   return [...stderr.matchAll(failed)].slice(0, maxFailures).map((match) => {
@@ -61,6 +71,6 @@ function readFailures({ stderr, directory }: CheckOutput): TestFailure[] {
     const own = places
       .map(([, path = '', line]) => ({ file: toRelative(path, directory), line: Number(line) }))
       .find(({ file }) => !file.startsWith('/'));
-    return { name: inBuild ?? alone ?? '', ...own, message: message.replace(/\)$/, '') || 'failed' };
+    return { name: inBuild ?? alone ?? '', ...own, message: message.replace(/\)$/, '') || nextLine(after) || 'failed' };
   });
 }

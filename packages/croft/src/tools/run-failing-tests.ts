@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TestRun } from '../core/checks/check-results.ts';
 import { checkInput, TestRunOutput, toTestResult } from '../core/checks/check-tools.ts';
-import { runTests } from '../core/checks/run-tests.ts';
+import { runEach } from '../core/checks/run-tests.ts';
 import { count } from '../core/count.ts';
 import { toProjectPath } from '../core/projects/pick-projects.ts';
 import type { Profile } from '../core/projects/profile.ts';
@@ -32,14 +32,13 @@ export const runFailingTests = defineTool({
     if (!first) return nothingToRun('no run_tests call yet in this workspace');
     const failed = pairs.filter(({ profile, last }) => last.failures.length > 0 && last.tool === profile.test?.tool);
     if (failed.length === 0) return nothingToRun(whyNone(first.last));
-    const ran = [];
-    for (const { profile, last: earlier } of failed) {
+    const calls = failed.map(({ profile, last: earlier }) => {
       const failures = earlier.failures.map((failure) => toProject(failure, profile));
       const request = { files: [], again: failures.slice(0, limit) };
       const about = { profile, request, others: failures.slice(limit), tool: 'run_failing_tests' };
-      ran.push(await runTests({ ...about, timeoutMs: timeout * 1000 }, context));
-    }
-    return toTestResult(ran);
+      return { ...about, timeoutMs: timeout * 1000 };
+    });
+    return toTestResult(await runEach(calls, context));
   },
 });
 

@@ -28,14 +28,15 @@ export const runScript = defineTool({
     timedOut: z.boolean(),
     durationMs: z.number(),
   }),
-  async run({ language, path, name, args, timeout }, { workspace, session, signal }) {
+  async run({ language, path, name, args, timeout }, context) {
+    const { workspace, session, signal } = context;
     const { checks } = workspace;
     const isAnywhere = language === undefined && path === undefined;
     const among = isAnywhere ? await checks.projects() : await checks.pick({ language: language ?? 'all', path });
     const { profile, argv } = findScript(name, among);
     const command: Argv = [argv[0], ...argv.slice(1), ...args];
     const { output, timedOut, durationMs } = await session.sandboxes.use(workspace.name, (sandbox) =>
-      runCheck(sandbox, { profile, argv: command, timeoutMs: timeout * 1000, signal }),
+      runCheck(sandbox, { profile, argv: command, timeoutMs: timeout * 1000, signal, tool: 'run_script', context }),
     );
     const { stdout, stderr, exitCode } = output;
     const text = [

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { chooseTests } from '../core/checks/asked-files.ts';
 import { checkInput, TestRunOutput, toTestResult } from '../core/checks/check-tools.ts';
-import { runTests } from '../core/checks/run-tests.ts';
+import { runEach } from '../core/checks/run-tests.ts';
 import { count } from '../core/count.ts';
 import { CollectedCoverage, collectCoverage, renderCoverage } from '../core/coverage/collect-coverage.ts';
-import { toProjectPath } from '../core/projects/pick-projects.ts';
 import { defineTool } from '../core/tool.ts';
 
 export const runTestsTool = defineTool({
@@ -27,17 +27,19 @@ export const runTestsTool = defineTool({
   }),
   output: TestRunOutput.extend({ coverage: z.array(CollectedCoverage).optional() }),
   async run({ language, path, files, name, timeout, coverage }, context) {
-    const chosen = await context.workspace.checks.pick({ language, path: path ?? files[0] });
-    const ran = [];
-    const collected: CollectedCoverage[] = [];
-    for (const profile of chosen) {
-      const request = { files: files.map((file) => toProjectPath(file, profile)), name };
-      ran.push(await runTests({ profile, request, timeoutMs: timeout * 1000, tool: 'run_tests' }, context));
-      const timeoutMs = timeout * 1000 - (ran.at(-1)?.durationMs ?? 0);
-      if (coverage) collected.push(await collectCoverage({ profile, files: request.files, timeoutMs }, context));
-    }
+    const { checks, files: disk } = context.workspace;
+    const chosen = await chooseTests(checks, disk, { language, path, files });
+    const toCall = ({ profile, files: own }: (typeof chosen)[number]) => ({
+      ...{ profile, request: { files: own, name }, timeoutMs: timeout * 1000, tool: 'run_tests' },
+    });
+    const ran = await runEach(chosen.map(toCall), context);
     const { text, structured } = toTestResult(ran);
     if (!coverage) return { text, structured };
+    const collected: CollectedCoverage[] = [];
+    for (const [index, project] of chosen.entries()) {
+      const timeoutMs = timeout * 1000 - (ran[index]?.durationMs ?? 0);
+      collected.push(await collectCoverage({ ...project, timeoutMs }, context));
+    }
     return {
       text: [text, ...collected.map(renderCoverage)].join('\n'),
       structured: { ...structured, coverage: collected },

@@ -82,7 +82,7 @@ describe('never a false green', () => {
     const { isError, structured, text } = await call(project.path, 'run_lint');
     expect(isError).toBe(true);
     expect(structured.error).toMatchObject({ code: 'E_TOOL_MISSING', details: { install: 'npm install' } });
-    expect(text).toMatch(/^linter not installed: .*eslint; it may come with: npm install\nNext: /);
+    expect(text).toMatch(/^run_lint: .*eslint: not found on PATH; it may come with: npm install\nNext: /);
   });
 
   test('a finding that something is not found is a finding', async () => {
@@ -97,7 +97,10 @@ describe('never a false green', () => {
     const body = "echo 'sh: 1: eslint: not found' >&2; exit 127";
     using project = withEslint(script(body));
     const { structured } = await call(project.path, 'run_lint');
-    expect(structured.error).toMatchObject({ code: 'E_TOOL_MISSING', message: expect.stringMatching(/: eslint; /) });
+    expect(structured.error).toMatchObject({
+      code: 'E_TOOL_MISSING',
+      message: expect.stringMatching(/^run_lint: eslint: not found on PATH; /),
+    });
   });
 
   test.each([
@@ -175,7 +178,7 @@ describe('several projects', () => {
     const all = await call(project.path, 'run_lint', { language: 'all' });
     expect(all.structured).toMatchObject({ state: 'broken', runs: [{ state: 'findings' }, { state: 'broken' }] });
     expect(all.text).toContain('app/src/bad.js:1:7:no-unused-vars: ');
-    expect(all.text).toContain('4 findings\n(lint incomplete: eslint: linter not installed: eslint; ');
+    expect(all.text).toContain('4 findings\n(lint incomplete: eslint: run_lint: eslint: not found on PATH; ');
     const some = await call(project.path, 'run_lint', { files: ['app/src/bad.js'] });
     expect(some.structured.runs).toMatchObject([{ directory: 'app', command: expect.arrayContaining(['src/bad.js']) }]);
   });

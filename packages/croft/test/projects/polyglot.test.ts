@@ -106,6 +106,30 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
     expect(structured.runs[2].failures).toMatchObject([{ file: 'services/api/sums.go', line: 4, isBuild: true }]);
   });
 
+  test('one part whose runner is missing, and files of two parts, do not keep the others from answering', async () => {
+    const manifest = ground.read('apps/web/package.json');
+    ground.put('apps/web/package.json', JSON.stringify({ name: 'web', scripts: { test: 'vitest' } }));
+    const all = (await call('run_tests', { language: 'all' })).structured;
+    ground.put('apps/web/package.json', manifest);
+    expect(all).toMatchObject({
+      state: 'broken',
+      runs: [
+        { language: 'node', state: 'broken', reason: expect.stringContaining('run_tests: vitest: not found on PATH') },
+        { language: 'python', state: 'passed' },
+        { language: 'go', state: 'passed' },
+      ],
+    });
+    const files = ['services/api/sums_test.go', 'apps/web/test/sums.test.js'];
+    const both = (await call('run_tests', { files })).structured;
+    expect(both).toMatchObject({
+      state: 'passed',
+      runs: [
+        { language: 'go', passed: 3 },
+        { language: 'node', passed: 3 },
+      ],
+    });
+  });
+
   test.skipIf(!hasFlake8)('run_lint of all has the findings of each linter, by paths of the workspace', async () => {
     const clean = (await call('run_lint', { language: 'all' })).structured;
     expect(clean).toMatchObject({ state: 'clean', findings: [] });

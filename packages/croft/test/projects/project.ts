@@ -88,10 +88,10 @@ export function shareProjects(places: Places, { flags = [] as readonly string[],
 }
 
 /** Without isolation, because only then can a program be missing that this machine has: PATH has a shell and little else. */
-export function connectWithout(ground: { path: string }, bin: string) {
+export function connectWithout(ground: { path: string }, bin: string, programs: readonly string[] = []) {
   const shell = ['sh', 'env', 'find', 'cat', 'rm', 'readlink'];
   mkdirSync(bin, { recursive: true });
-  for (const program of shell) symlinkSync(findProgram(program), join(bin, program));
+  for (const program of [...shell, ...programs]) symlinkSync(findProgram(program), join(bin, program));
   return connectStdio(['--workspace', ground.path, '--sandbox', 'none', '--network', 'allow-all'], {
     env: { PATH: bin },
   });

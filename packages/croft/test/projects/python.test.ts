@@ -1,5 +1,8 @@
-import { expect } from 'vitest';
+import { utimesSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { hasToolchains } from '../toolchains.ts';
 import { describeEcosystem } from './describe-ecosystem.ts';
+import { connectTo, makeProjects } from './project.ts';
 
 await describeEcosystem('a Python package with pytest, flake8 and mypy', {
   toolchains: ['python'],
@@ -27,3 +30,21 @@ await describeEcosystem('a Python package with pytest, flake8 and mypy', {
     },
   ],
 });
+
+test.skipIf(!(await hasToolchains('python')))(
+  'an edit that keeps the size and the second of a Python source is seen',
+  { timeout: 60_000 },
+  async () => {
+    using ground = makeProjects({ '': 'python' });
+    await using session = await connectTo(ground);
+    const put = (text: string) => {
+      ground.put('sums.py', text);
+      utimesSync(ground.at('sums.py'), 1_700_000_000, 1_700_000_000);
+    };
+    const source = ground.read('sums.py');
+    put(source);
+    expect((await session.call('run_tests')).structured).toMatchObject({ state: 'passed' });
+    put(source.replace('left + right', 'left - right'));
+    expect((await session.call('run_tests')).structured).toMatchObject({ state: 'failed', runs: [{ failed: 1 }] });
+  },
+);

@@ -8,7 +8,8 @@ import type { ToolContext } from '../tool.ts';
 import type { Workspace } from '../workspace.ts';
 import type { EffectOutput } from './effect-output.ts';
 import { formatTouched } from './format-touched.ts';
-import { lintTouched } from './lint-touched.ts';
+import { lintTouched, type Rest } from './lint-touched.ts';
+import type { LintContext } from './run-lint.ts';
 
 export interface EffectsOptions {
   readonly detectors: readonly Detector[];
@@ -32,12 +33,12 @@ export interface Touched {
 }
 
 /** What one effect works with. */
-export interface EffectContext extends Pick<ToolContext, 'session' | 'workspace' | 'signal'> {
+export interface EffectContext extends LintContext {
   readonly emit: Emit;
   /** How long a program may take from now on. */
   remainingMs(): number;
-  /** Until when linters that took too long are left alone, by name: each edit would wait for them again. */
-  readonly resting: Map<string, number>;
+  /** Linters that took too long and are left alone for a while: each edit would wait for them again. */
+  readonly resting: Map<string, Rest>;
   /** Something that is worth saying once to a session. */
   advise(text: string): string[];
 }
@@ -57,11 +58,11 @@ export function createEffects(options: EffectsOptions): Effects {
   const alongOf = remember<Workspace, ProjectsAlong>(({ files }) =>
     createProjectsAlong({ files, detectors, now: () => performance.now() }),
   );
-  const restingOf = remember<Session, Map<string, number>>(() => new Map());
+  const restingOf = remember<Session, Map<string, Rest>>(() => new Map());
   const adviceOf = remember<Session, Set<string>>(() => new Set());
 
   return {
-    async after({ session, workspace, signal }, paths) {
+    async after({ session, workspace, signal, secrets, refused }, paths) {
       if (workspace.access === 'read-only') return undefined;
       const deadline = performance.now() + timeoutMs;
       const touched = await locate(workspace, paths).catch(() => []);
@@ -69,10 +70,12 @@ export function createEffects(options: EffectsOptions): Effects {
       if (!touched.some(isOfInterest)) return undefined;
       const late = new AbortController();
       const remainingMs = () => deadline - performance.now() - marginMs;
-      const advise = (text: string) => adviseOnce(adviceOf(session), `${workspace.name}: ${text}`, text);
+      // What comes after the answer is not told, and so has to be told the next time.
+      const advise = (text: string) =>
+        late.signal.aborted ? [] : adviseOnce(adviceOf(session), `${workspace.name}: ${text}`, text);
       const ended = AbortSignal.any([signal, late.signal]);
       const work = react(touched, {
-        ...{ session, workspace, signal: ended, emit, remainingMs, advise },
+        ...{ session, workspace, signal: ended, secrets, refused, emit, remainingMs, advise },
         resting: restingOf(session),
       });
       const effect = await within(work.catch(nothing), deadline - performance.now());

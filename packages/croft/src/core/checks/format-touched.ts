@@ -4,8 +4,8 @@ import { toProjectPath } from '../projects/pick-projects.ts';
 import type { Profile } from '../projects/profile.ts';
 import { projectOf } from '../projects/project-files.ts';
 import type { Effect, EffectContext, Touched } from './effects.ts';
+import { isMissing } from './missing-tool.ts';
 import { runFormatter } from './run-formatter.ts';
-import { isMissing } from './run-lint.ts';
 
 const maxBytes = 2 * 1024 * 1024;
 
@@ -57,7 +57,7 @@ async function run({ path, profile, timeoutMs }: Request, context: EffectContext
   try {
     const files = [toProjectPath(path, profile)];
     const { exitCode, timedOut, command, output } = await runFormatter(
-      { profile, files, need: 'format', timeoutMs },
+      { profile, files, need: 'format', timeoutMs, tool: 'post-edit format' },
       context,
     );
     if (exitCode === 0) return [];
@@ -66,7 +66,7 @@ async function run({ path, profile, timeoutMs }: Request, context: EffectContext
     return context.advise(`post-edit format: ${command[0]} failed: ${why}`);
   } catch (thrown) {
     if (!isMissing(thrown)) return [];
-    return context.advise(`post-edit format: ${profile.format?.[0]} not found on PATH`);
+    return context.advise(thrown.message);
   }
 }
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { findMissing } from './missing-tool.ts';
+import { findMissing, toolMissing } from './missing-tool.ts';
 
-const missing = (stderr: string, exitCode: number | null = 1) =>
-  findMissing({ stdout: '', stderr, exitCode, isCut: false, directory: '/workspace' });
+const missing = (stderr: string, exitCode: number | null = 1, stdout = '') =>
+  findMissing({ stdout, stderr, exitCode, isCut: false, directory: '/workspace' });
 
 test.each([
   ['/usr/bin/python3: No module named mypy\n', 1, 'mypy'],
@@ -11,22 +11,55 @@ test.each([
   ['bundler: command not found: rubocop\nInstall missing gem executables with `bundle install`\n', 127, 'rubocop'],
   ['** (Mix) The task "credo" could not be found\n', 1, 'credo'],
   ['sh: 1: eslint: not found\n', 127, 'eslint'],
+  ["find: 'clang-format': No such file or directory\n", 1, 'clang-format'],
   ['bash: line 1: eslint: command not found\n', 127, 'eslint'],
   ['pyenv: ruff: command not found\n', 127, 'ruff'],
+  ['build: 1: exec: ctest: not found\n', 127, 'ctest'],
+  ['CMake Warning:\n  No source.\n\nbuild: 1: exec: ctest: not found\n', 127, 'ctest'],
+  ['CMake Error: CMake was unable to find a build program corresponding to "Ninja".  CMAKE_MAKE_PROGRAM', 1, 'ninja'],
+  ['CMake Error at CMakeLists.txt:2 (project):\n  No CMAKE_CXX_COMPILER could be found.\n', 1, 'c++'],
+  ['make: cc: No such file or directory\nmake: *** [Makefile:3: x.o] Error 127\n', 2, 'cc'],
+  ['/bin/sh: 1: bison: not found\nmake: *** [Makefile:3: x.c] Error 127\n', 2, 'bison'],
+  ['error: linker `cc` not found\n  |\n', 101, 'cc'],
 ])('%j is a program that is missing', (stderr, exitCode, program) => {
   expect(missing(stderr, exitCode)).toBe(program);
 });
 
 test.each([
   ["a.js:1:1: 'x' not found", 1],
+  ["find: './gone': No such file or directory\n", 1],
   ['module not found', 1],
   ['eslint: not found', 1],
   ['sh: 1: eslint: not found', 0],
   ['Traceback:\n  x\nModuleNotFoundError: No module named plugin', 1],
   ['plugin says:\n/usr/bin/python3: No module named mypy', 1],
   ['', 127],
+  ['make: notes.txt: No such file or directory\nmake: *** [Makefile:3: test] Error 1\n', 2],
+  ['test says: error: linker `cc` not found', 1],
 ])('%j is none', (stderr, exitCode) => {
   expect(missing(stderr, exitCode)).toBeUndefined();
+});
+
+test('Meson says it among the rest', () => {
+  const said = "Project name: x\n\nmeson.build:1:0: ERROR: Unknown compiler(s): [['cc'], ['gcc']]\n";
+  expect(missing('', 1, said)).toBe('cc');
+});
+
+const profile = { language: 'x', ecosystem: 'x', directory: '', extensions: [], scripts: {} };
+
+test.each([
+  ['eslint', ['npm', 'install'], 'run_lint: eslint: not found on PATH; it may come with: npm install'],
+  [
+    './node_modules/.bin/tsc',
+    ['npm', 'install'],
+    'run_lint: ./node_modules/.bin/tsc: not found on PATH; it may come with: npm install',
+  ],
+  ['/usr/bin/ctest', undefined, 'run_lint: /usr/bin/ctest: not found on PATH; on Debian: apt-get install cmake'],
+  ['gofmt', ['go', 'mod', 'download'], 'run_lint: gofmt: not found on PATH; on Debian: apt-get install golang-go'],
+  ['zig', ['zig', 'build', '--fetch'], 'run_lint: zig: not found on PATH'],
+  ['constructor', undefined, 'run_lint: constructor: not found on PATH'],
+] as const)('of %s it is said what brings it, if that is known', (program, install, message) => {
+  expect(toolMissing(program, { profile: { ...profile, install }, tool: 'run_lint' }).message).toBe(message);
 });
 
 test('a megabyte of anything is read at once', () => {

@@ -1,11 +1,10 @@
-import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { toWorkspacePath } from '../projects/pick-projects.ts';
 import type { Argv, Profile } from '../projects/profile.ts';
 import { noCommand, type ProjectFiles } from '../projects/project-files.ts';
 import type { ToolContext } from '../tool.ts';
 import type { Finding, LintReport, LintScope } from './linter.ts';
-import { findMissing } from './missing-tool.ts';
+import { findMissing, isMissing, toolMissing } from './missing-tool.ts';
 import { type CheckRun, runCheck } from './run-check.ts';
 
 export type LintKind = 'lint' | 'typecheck';
@@ -13,6 +12,8 @@ export type LintKind = 'lint' | 'typecheck';
 export interface LintCall extends ProjectFiles {
   readonly kind: LintKind;
   readonly timeoutMs: number;
+  /** Who asks, for what is said when the program is missing; the tool for it unless it is said. */
+  readonly tool?: string | undefined;
 }
 
 export interface Linted {
@@ -27,26 +28,26 @@ export interface Linted {
   readonly said: string;
 }
 
-export type LintContext = Pick<ToolContext, 'session' | 'workspace' | 'signal'>;
+export type LintContext = Pick<ToolContext, 'session' | 'workspace' | 'signal' | 'secrets' | 'refused'>;
 
 const shownText = 4000;
 
 /** Lints or type-checks one project, or some of its files. Throws `E_TOOL_MISSING` when there is no such program. */
-export async function runLint(call: LintCall, { session, workspace, signal }: LintContext): Promise<Linted> {
+export async function runLint(call: LintCall, context: LintContext): Promise<Linted> {
+  const { session, workspace, signal } = context;
   const { kind, profile, files, timeoutMs } = call;
   const check = profile[kind];
   if (!check) throw noCommand(kind, profile);
   const linter = workspace.checks.linter(check.tool);
   const command = linter.toArgv(check.argv, files.length > 0 ? files : (check.all ?? []));
-  const run = await session.sandboxes
-    .use(workspace.name, (sandbox) => runCheck(sandbox, { profile, argv: command, timeoutMs, signal }))
-    .catch((thrown) => {
-      throw isMissing(thrown) ? notInstalled(command[0], profile, thrown) : thrown;
-    });
+  const { tool = `run_${kind}` } = call;
+  const run = await session.sandboxes.use(workspace.name, (sandbox) =>
+    runCheck(sandbox, { profile, argv: command, timeoutMs, signal, tool, context }),
+  );
   const { output, timedOut, durationMs } = run;
   const report = about(mustProve(linter.read(output), run, timeoutMs), files, linter.scope);
   const missing = report.state === 'broken' && report.findings.length === 0 ? findMissing(output) : undefined;
-  if (missing !== undefined) throw notInstalled(missing, profile);
+  if (missing !== undefined) throw toolMissing(missing, { profile, tool });
   const said = (output.stderr || output.stdout).slice(-shownText);
   return { profile, tool: check.tool, command, report, exitCode: output.exitCode, timedOut, durationMs, said };
 }
@@ -67,17 +68,6 @@ function toBroken(thrown: unknown, { profile, kind }: LintCall): Linted {
   const report = { state: 'broken', findings: [], reason: thrown.message } as const;
   const nothing = { exitCode: null, timedOut: false, durationMs: 0, said: '' };
   return { profile, tool: check.tool, command: check.argv, report, ...nothing };
-}
-
-export function isMissing(thrown: unknown): thrown is AppError {
-  return AppError.is(thrown) && thrown.code === 'E_TOOL_MISSING';
-}
-
-function notInstalled(program: string, profile: Profile, cause?: unknown): AppError {
-  const install = profile.install?.join(' ');
-  const next = install === undefined ? '' : `; it may come with: ${install}`;
-  const details = { program, ...(install !== undefined && { install }) };
-  return new AppError('E_TOOL_MISSING', `linter not installed: ${program}${next}`, { details, cause });
 }
 
 /** Whatever a linter is understood to say, a run that was cut short is not green. */

@@ -1,3 +1,4 @@
+import { AppError } from '@croft/protocol';
 import { toWorkspacePath } from '../projects/pick-projects.ts';
 import type { Profile } from '../projects/profile.ts';
 import type { ToolContext } from '../tool.ts';
@@ -30,24 +31,58 @@ export async function runTests(call: TestCall, context: ToolContext): Promise<Ra
   const { results } = context.workspace.checks;
   const { command, check, report } = await runAndRead(call, context);
   const { output, timedOut, durationMs } = check;
-  const proven = mustProve(report, { again: request.again, timedOut, timeoutMs: call.timeoutMs });
+  const proven = mustProve(report, { ...request, timedOut, timeoutMs: call.timeoutMs });
   const run = toRun(profile, proven);
   await results.saveRun(toKept(run, toRun(profile, { ...proven, failures: unproven(proven, request.again, others) })));
   const said = [output.stdout, output.stderr].filter((text) => text !== '').join('\n--- stderr ---\n');
   return { run, command, output: said, exitCode: output.exitCode, timedOut, durationMs };
 }
 
+/** Of several projects one that cannot be asked does not keep the others from answering. */
+export async function runEach(calls: readonly TestCall[], context: ToolContext): Promise<readonly RanTests[]> {
+  const ran: RanTests[] = [];
+  for (const call of calls) {
+    const answer = runTests(call, context);
+    ran.push(await (calls.length > 1 ? answer.catch((thrown) => toBroken(thrown, call)) : answer));
+  }
+  return ran;
+}
+
+const cannotBeAsked: readonly string[] = ['E_TOOL_MISSING', 'E_INVALID_INPUT', 'E_NO_PROJECT'];
+
+function toBroken(thrown: unknown, { profile }: TestCall): RanTests {
+  if (!AppError.is(thrown) || !cannotBeAsked.includes(thrown.code)) throw thrown;
+  const report = {
+    state: 'broken',
+    passed: null,
+    failed: 0,
+    skipped: null,
+    failures: [],
+    reason: thrown.message,
+  } as const;
+  const nothing = { output: '', exitCode: null, timedOut: false, durationMs: 0 };
+  return { run: toRun(profile, report), command: profile.test?.argv ?? [], ...nothing };
+}
+
 /** Whatever a runner is understood to say, a run that was cut short or did not run what was asked for is not green. */
 function mustProve(
   report: TestReport,
-  { again, timedOut, timeoutMs }: { again: TestRequest['again']; timedOut: boolean; timeoutMs: number },
+  { files, again, timedOut, timeoutMs }: TestCall['request'] & { timedOut: boolean; timeoutMs: number },
 ): TestReport {
   if (timedOut) return { ...report, state: 'broken', reason: `time ran out after ${timeoutMs / 1000}s` };
   const asked = new Set(again?.filter(({ isBuild }) => !isBuild).map(({ id, name, file }) => `${file} ${id ?? name}`));
-  const { state, passed } = report;
+  const { state, passed, ranFiles } = report;
+  const left = state === 'passed' && ranFiles ? files.find((file) => !isAmong(file, ranFiles)) : undefined;
+  if (left !== undefined)
+    return { ...report, state: 'broken', reason: `${left} was not run: it is no test file of it` };
   if (state !== 'passed' || passed === null || passed >= asked.size) return report;
   const reason = `${asked.size} tests had failed and only ${passed} ran again; the others are renamed, gone or skipped`;
   return { ...report, state: 'broken', reason };
+}
+
+/** A directory may be asked for too. */
+function isAmong(asked: string, ran: readonly string[]): boolean {
+  return ran.some((file) => file === asked || file.startsWith(`${asked}/`)) || /[*?{]/.test(asked);
 }
 
 /** A run that did not get as far as an answer says nothing of the tests that it was to run again. */

@@ -33,11 +33,15 @@ export interface TestReport {
   readonly failures: readonly TestFailure[];
   /** Why it is broken or unreadable. */
   readonly reason?: string | undefined;
+  /** The test files that were run, from the root of the project, where the runner says. */
+  readonly ranFiles?: readonly string[] | undefined;
 }
 
 export interface TestRequest {
   /** From the root of the project; none are all. */
   readonly files: readonly string[];
+  /** What the project's own script names, where no files are asked for; as it is, and not always files. */
+  readonly named?: readonly string[] | undefined;
   /** A part of a test's name, taken as it is and never as a pattern or an option. */
   readonly name?: string | undefined;
   /** Exactly these, from an earlier report of the same runner. */
@@ -68,11 +72,21 @@ export interface ReportPlace {
   readonly suffix: string;
 }
 
+/** What a request may narrow a run to. */
+export type Picked = 'files' | 'name';
+
 /** One test runner: how to ask it, and how to read what it answers. Pure, and never throws, whatever it is given. */
 export interface TestRunner {
   readonly name: string;
   /** The whole command for a request, made from the profile's. */
   toArgv(argv: Argv, request: TestRequest): Argv;
+  /**
+   * What of a request it cannot keep to when it is called so; by default files, where there is no place for them. Such
+   * a request is refused: a run of other tests proves nothing of those that were asked for.
+   */
+  cannotPick?(argv: Argv): readonly Picked[];
+  /** Some versions of it take files and no patterns of them. */
+  readonly takesOnlyFiles?: true;
   /** Variables it needs besides. */
   readonly environment?: Readonly<Record<string, string>>;
   /** What must have gone well before, such as the build of what is tested, where the runner does not see to it. */

@@ -73,7 +73,7 @@ async function measureAll(wanted: readonly string[], { call, context, tool }: Al
   const deadline = performance.now() + timeoutMs;
   const results: FileResult[] = [];
   await session.sandboxes.use(workspace.name, async (sandbox) => {
-    const measuring = { tool, runner, test, profile, files, sandbox, signal };
+    const measuring = { tool, runner, test, profile, files, sandbox, signal, context };
     for (const file of wanted) {
       const left = deadline - performance.now();
       const obstacle = whyNotTried(results, left);

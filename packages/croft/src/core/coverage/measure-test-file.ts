@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { toRanges } from '../../lib/coverage/line-ranges.ts';
 import type { MeasuredTest } from '../checks/check-results.ts';
-import { type CheckRun, runCheck } from '../checks/run-check.ts';
+import { type CheckRequest, type CheckRun, runCheck } from '../checks/run-check.ts';
 import type { TestRunner } from '../checks/test-runner.ts';
 import type { Sandbox } from '../commands/sandbox.ts';
 import type { FileContent, Files } from '../files.ts';
@@ -19,6 +19,7 @@ export interface Measuring {
   readonly files: Files;
   readonly sandbox: Sandbox;
   readonly signal: AbortSignal;
+  readonly context: CheckRequest['context'];
 }
 
 /** What ran while a test file did; or why that is not known; or nothing where there is nothing to run. */
@@ -55,8 +56,8 @@ async function runAndPrint(
   request: CoverageRequest,
   { timeoutMs, measuring }: { timeoutMs: number; measuring: Measuring },
 ): Promise<{ ran: CheckRun; printed: CheckRun }> {
-  const { tool, runner, sandbox, profile, signal } = measuring;
-  const common = { profile, signal, environment: runner.environment, timeoutMs: reportTimeoutMs };
+  const { tool, runner, sandbox, profile, signal, context } = measuring;
+  const common = { profile, signal, context, environment: runner.environment, timeoutMs: reportTimeoutMs };
   const measured = { ...common, environment: { ...runner.environment, ...environment } };
   try {
     const ran = await runCheck(sandbox, { ...measured, argv, timeoutMs, reportFile: reportOf(request.place) });

@@ -9,6 +9,15 @@ export interface Check {
   readonly argv: Argv;
   /** What `$FILES` stands for when none are asked for, where the tool takes files and no directory. */
   readonly all?: readonly string[] | undefined;
+  /** What a script of the project names itself: that is run unless other files are asked for, which take its place. */
+  readonly named?: readonly NamedFile[] | undefined;
+}
+
+/** A file, a directory or a pattern in the line of a script. */
+export interface NamedFile {
+  readonly text: string;
+  /** Without quotes: a shell would put the files in its place before the program sees it. */
+  readonly isForShell: boolean;
 }
 
 /** One project of a workspace: what it is made of, and which programs fit it. Nothing here was asked of the network. */

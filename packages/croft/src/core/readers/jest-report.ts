@@ -33,6 +33,11 @@ const isEmpty = /^No tests found, exiting with code 1$/m;
 export function readJestReport(output: CheckOutput): TestReport {
   const report = readJson(Report, output.report);
   if (!report) return isEmpty.test(output.stderr || output.stdout) ? empty : withoutReport(output);
+  const ranFiles = report.testResults.map(({ name }) => toRelative(name, output.directory));
+  return { ...read(report, output), ranFiles };
+}
+
+function read(report: z.output<typeof Report>, output: CheckOutput): TestReport {
   const failures = report.testResults.flatMap((file) => toFailures(file, output.directory));
   const builds = failures.filter(({ isBuild }) => isBuild);
   const failed = Math.max(report.numFailedTests, failures.length - builds.length);

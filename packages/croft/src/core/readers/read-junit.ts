@@ -70,7 +70,7 @@ function toFailure(test: JunitCase, habits: JunitHabits, { directory }: CheckOut
   const path = test.file ?? habits.toFile?.(test);
   const file = path === undefined ? undefined : toRelative(path, directory);
   const id = habits.toId?.(test, file);
-  const text = test.text.trim();
+  const text = withoutStack(test.text).trim();
   const isMore = test.message !== '' && text !== '' && text !== test.message;
   return {
     name: habits.toName?.(test) ?? [test.className, test.name].filter((part) => part !== '').join(' '),
@@ -80,6 +80,12 @@ function toFailure(test: JunitCase, habits: JunitHabits, { directory }: CheckOut
     ...(id !== undefined && { id }),
     ...(habits.isBuild?.(test) && { isBuild: true as const }),
   };
+}
+
+/** Of Java and JavaScript: where it stopped is told by file and line, and the rest is not of the project. */
+function withoutStack(text: string): string {
+  const lines = text.split('\n').filter((line) => !/^\s+(?:at |\.\.\. \d{1,5} more$)/.test(line));
+  return lines.join('\n');
 }
 
 /** Of what a test printed, the end: that is where it stopped. */

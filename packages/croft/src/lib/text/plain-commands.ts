@@ -20,10 +20,21 @@ export function toPlainCommands(line: string): string[][] {
     .matchAll(/[;&|\n]+|(?:'[^']*'|"[^"]*"|[^\s;&|'"]|['"])+|\s/g)) {
     if (/^[;&|\n]/.test(part)) end();
     else if (needsShell(part)) isPlain = false;
-    else if (part.trim() !== '') words.push(part.replace(/'([^']*)'|"([^"]*)"/g, '$1$2'));
+    else if (part.trim() !== '') words.push(withoutQuotes(part));
   }
   end();
   return commands;
+}
+
+/** The words of a line that a shell would put files in place of. */
+export function findShellPatterns(line: string): Set<string> {
+  const words = line.slice(0, maxLine).match(/(?:'[^']*'|"[^"]*"|[^\s;&|'"])+/g) ?? [];
+  const isPattern = (word: string) => /[*?[]/.test(word.replace(/'[^']*'|"[^"]*"/g, ''));
+  return new Set(words.filter(isPattern).map(withoutQuotes));
+}
+
+function withoutQuotes(word: string): string {
+  return word.replace(/'([^']*)'|"([^"]*)"/g, '$1$2');
 }
 
 function needsShell(part: string): boolean {
