@@ -425,11 +425,11 @@ test.each([
     ]),
   );
   const text = piece.repeat(Math.ceil(1024 ** 2 / piece.length));
-  expect(leastCpuMs(() => hostile(text))).toBeLessThan(200);
+  expect(leastCpuMs(() => hostile(text), 200)).toBeLessThan(200);
 });
 
 test('half a megabyte of one thing, then half of another', () => {
   const halves = ['sk-', '-', 'eyJ-', '.eyJ', 'token:'].map((piece) => piece.repeat((512 * 1024) / piece.length));
   for (const first of halves)
-    for (const second of halves) expect(leastCpuMs(() => redact(first + second), 2)).toBeLessThan(200);
+    for (const second of halves) expect(leastCpuMs(() => redact(first + second), 200)).toBeLessThan(200);
 });

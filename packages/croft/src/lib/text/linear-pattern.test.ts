@@ -207,7 +207,7 @@ test.each([
   ['(a|b)*a(a|b){8}c', letters],
   ['[^é]x', '€'.repeat(megabyte)],
 ])('%s takes little time for a megabyte', (source, text) => {
-  expect(leastCpuMs(() => compilePattern(source)(text))).toBeLessThan(200);
+  expect(leastCpuMs(() => compilePattern(source)(text), 200)).toBeLessThan(200);
 });
 
 test.each(['(a|b)*a(a|b){30}c', '(a|b)*a(a|b){90}c', '(.?a?b?){30}c'])('%s, with too many states to keep', (source) => {
@@ -216,5 +216,5 @@ test.each(['(a|b)*a(a|b){30}c', '(a|b)*a(a|b){90}c', '(.?a?b?){30}c'])('%s, with
     fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 64 * 1024, maxLength: 64 * 1024, size: 'max' }),
     1,
   );
-  expect(leastCpuMs(() => matches(random[0] ?? ''))).toBeLessThan(400);
+  expect(leastCpuMs(() => matches(random[0] ?? ''), 400)).toBeLessThan(400);
 });

@@ -125,7 +125,7 @@ test('half a gigabyte passes through a megabyte of memory', () => {
   const before = process.memoryUsage().arrayBuffers;
   const spentMs = leastCpuMs(() => {
     for (let index = 0; index < 8192; index++) buffer.append(chunk);
-  }, 1);
+  }, Number.POSITIVE_INFINITY);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4 * 1024 * 1024);
   expect(buffer.total).toBe(512 * 1024 * 1024);
   expect(spentMs).toBeLessThan(2000);
@@ -137,5 +137,5 @@ test('a megabyte byte by byte takes little time', () => {
   const appendAll = () => {
     for (let index = 0; index < 1024 * 1024; index++) buffer.append(byte);
   };
-  expect(leastCpuMs(appendAll)).toBeLessThan(500);
+  expect(leastCpuMs(appendAll, 500)).toBeLessThan(500);
 });
