@@ -12,6 +12,7 @@ import { openEgress } from './egress.ts';
 import { toEntry } from './entry.ts';
 import { toEnvironment, toRlimits } from './environment.ts';
 import { createEtc } from './etc.ts';
+import { explainStart } from './explain-start.ts';
 import { initPath, proxyPath, toFence } from './fence.ts';
 import { findToolchains, type Toolchains, withinReach } from './toolchains.ts';
 import { createWatchdogs, type Watchdog, type Watchdogs } from './watchdog.ts';
@@ -125,9 +126,7 @@ async function openSandbox(options: OpenOptions): Promise<Sandbox> {
   } catch (cause) {
     spawned.kill();
     const words = await spawned.gone;
-    // Its first words are about the workspace, if it came so far.
-    const [, reason = 'bubblewrap cannot make a sandbox on this host'] = /^croft-init: (.*)$/m.exec(words) ?? [];
-    throw unavailable(reason, new Error(words.trim(), { cause }));
+    throw unavailable(explainStart(words), new Error(words.trim(), { cause }));
   }
 }
 

@@ -1,0 +1,23 @@
+/** What the init says when it cannot go on, in words for whoever has to do something about it. */
+const explanations: readonly (readonly [RegExp, string])[] = [
+  [
+    /cannot hold the control files: Argument list too long/,
+    'the workspace has more hooks and settings of git, editors, shells and agents than can be held in place; ' +
+      'remove some of them, such as repositories inside it that are not needed',
+  ],
+  [
+    /cannot hold the control files: Too many links/,
+    'a hook or a settings file of the workspace is a link that leads on too often; replace it by a file',
+  ],
+  [
+    /cannot hold the control files: Too many open files/,
+    'this server has too many files open to open another sandbox; end sessions, or raise its limit of open files',
+  ],
+];
+
+/** `words` is all that bubblewrap and the init have written. */
+export function explainStart(words: string): string {
+  const [, own] = /^croft-init: (.*)$/m.exec(words) ?? [];
+  if (own === undefined) return 'bubblewrap cannot make a sandbox on this host';
+  return explanations.find(([pattern]) => pattern.test(own))?.[1] ?? own;
+}
