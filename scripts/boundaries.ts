@@ -25,9 +25,10 @@ const rules: Readonly<Record<string, Rule>> = {
   coverage: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
   providers: { parts: ['core', 'disk', 'init', 'lib'], packages: [protocol, 'zod', 'node:*'], isolated: true },
   storages: { parts: ['core', 'disk', 'lib'], packages: [protocol, 'zod', 'node:*'], isolated: true },
+  records: { parts: ['records', 'core', 'lib'], packages: [protocol, 'postgres', 'node:*'] },
   app: {
-    parts: ['core', 'coverage', 'detectors', 'lib', 'linters', 'providers', 'runners', 'storages', 'tools'],
-    packages: [],
+    parts: ['core', 'coverage', 'detectors', 'lib', 'linters', 'providers', 'records', 'runners', 'storages', 'tools'],
+    packages: [protocol, 'zod', 'node:path'],
   },
   doctor: { parts: ['doctor', 'core', 'escapes', 'init', 'lib'], packages: [protocol, 'node:*'] },
   escapes: { parts: ['escapes', 'app', 'core', 'lib'], packages: [protocol, 'node:*'] },

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { toOpenApi } from '../packages/croft/src/rest/open-api.ts';
 import { toConfigurationPage } from './generate/configuration-page.ts';
-import { toOpenApi } from './generate/open-api.ts';
 import { toToolsPage } from './generate/tools-page.ts';
 
 const root = join(import.meta.dirname, '..');

@@ -1,13 +1,15 @@
+import type { FurnishedPlace } from './app/runtime-means.ts';
+import { createSearches, type Searches } from './app/searches.ts';
 import { createCheckResults } from './core/checks/check-results.ts';
 import type { Checks } from './core/checks/checks.ts';
 import { createChecks } from './core/checks/checks.ts';
 import { createEffects } from './core/checks/effects.ts';
 import type { NetworkPolicy } from './core/commands/network-policy.ts';
 import type { Provider, SandboxLimits } from './core/commands/sandbox.ts';
-import { createSandboxPool, type SandboxPool } from './core/commands/sandbox-pool.ts';
 import type { ReadTracker } from './core/content/read-tracker.ts';
-import type { SearchBox } from './core/content/search-box.ts';
 import { createEmitter, type Emit } from './core/events.ts';
+import type { Gate } from './core/passage.ts';
+import type { PermissionMode } from './core/permission.ts';
 import { createProjects } from './core/projects/projects.ts';
 import { createSecrets } from './core/secrets.ts';
 import { createSession, createSessions } from './core/session.ts';
@@ -22,7 +24,7 @@ import { createDirectorySource, createEnvironmentSource } from './lib/secret-sou
 import { sha256 } from './lib/sha256.ts';
 import { realpathOf } from './lib/workspace-owner.ts';
 import * as linters from './linters/index.ts';
-import { createSearchBoxes, type ProviderName, providers, withCaches } from './providers/index.ts';
+import { type ProviderName, providers, withCaches } from './providers/index.ts';
 import * as runners from './runners/index.ts';
 import { openMounts, type WorkspaceSource } from './storages/index.ts';
 import * as tools from './tools/index.ts';
@@ -30,6 +32,10 @@ import * as tools from './tools/index.ts';
 export interface AppOptions {
   readonly workspaces: readonly WorkspaceSource[];
   readonly readOnly: boolean;
+  /** Which calls a person has to agree to. Left out: none, because the client asks its own person. */
+  readonly permission?: PermissionMode | undefined;
+  /** Where they agree. Left out: whatever needs that is refused. */
+  readonly gate?: Gate | undefined;
   /** Whether files are formatted after a write. */
   readonly formatOnEdit?: boolean | undefined;
   /** Lifecycle events are appended here, a JSON line each. */
@@ -84,8 +90,6 @@ export const defaultSandbox: SandboxOptions = {
 export type App = ReturnType<typeof createApp>;
 
 const sandboxIdleMs = 10 * 60_000;
-/** To open one anew costs a search some milliseconds. */
-const searchBoxIdleMs = 60_000;
 const hourMs = 3_600_000;
 
 /** The one place where parts meet. Read this to see the whole program. */
@@ -100,10 +104,13 @@ export function createApp(options: AppOptions) {
     onSinkFailure: (thrown) => onWarning(`events cannot be written to ${eventsFile}: ${thrown}`),
   });
   const provider = findProvider(options);
-  const searchBoxes = openSearchBoxes(mounts);
+  const searches = createSearches();
   const access = readOnly ? 'read-only' : 'read-write';
+  const { permission = 'bypass' } = options;
   const workspaces = createWorkspaceSet(
-    mounts.map((mount) => toWorkspace(mount, { provider, searchBoxes, access, sandbox, data: options.data, emit })),
+    mounts.map((mount) =>
+      toWorkspace(mount, { provider, searches, access, permission, sandbox, data: options.data, emit }),
+    ),
   );
   const secrets = createSecrets([
     createEnvironmentSource(host.variables),
@@ -130,11 +137,14 @@ export function createApp(options: AppOptions) {
     workspaces,
     emit,
     newSession,
+    provider,
+    furnish: (place: FurnishedPlace) => furnish(place, { searches, data: options.data, emit }),
     sessions: createSessions({ create: newSession, now: Date.now, idleMs: 24 * hourMs, max: 10_000 }),
     toolbox: createToolbox({
       tools: Object.values(tools),
-      allowed: new Set(readOnly ? ['read'] : ['read', 'write', 'execute']),
+      offers: ({ access: wanted, isHarness }) => !isHarness && (!readOnly || wanted === 'read'),
       workspaces,
+      gate: options.gate,
       secrets,
       effects: createEffects({
         detectors: Object.values(detectors),
@@ -144,7 +154,7 @@ export function createApp(options: AppOptions) {
       emit,
     }),
     async [Symbol.asyncDispose]() {
-      await searchBoxes.close();
+      await searches.close();
       emit('lifecycle.stop', () => ({}));
       sink?.[Symbol.dispose]();
     },
@@ -162,24 +172,10 @@ function findProvider({
 
 type NamedMount = ReturnType<typeof openMounts>[number];
 
-/** They belong to the workspaces rather than to a session: nothing of a search stays in one. */
-function openSearchBoxes(mounts: readonly NamedMount[]): SandboxPool<SearchBox> {
-  const { open } = createSearchBoxes();
-  const places = new Map(mounts.map(({ name, handle, root }) => [name, { directory: handle, workspacePath: root }]));
-  return createSandboxPool({
-    idleMs: searchBoxIdleMs,
-    async open(name) {
-      const place = places.get(name);
-      if (!place) throw new Error(`there is no workspace ${name}`);
-      return open({ ...place, programs: ['rg'] });
-    },
-  });
-}
-
 /** By the directory itself: two workspaces may be shown under one name. */
 function toChecks(
   { name, handle, files }: Pick<NamedMount, 'name' | 'handle' | 'files'>,
-  { data, emit }: Means,
+  { data, emit }: Pick<Means, 'data' | 'emit'>,
 ): Checks {
   const known = Object.values(detectors);
   const place = sha256(Buffer.from(realpathOf(handle))).slice(0, 32);
@@ -204,28 +200,38 @@ interface Means {
   readonly data: string | undefined;
   readonly emit: Emit;
   readonly provider: Provider;
-  readonly searchBoxes: SandboxPool<SearchBox>;
+  readonly searches: Searches;
   readonly access: WorkspaceAccess;
+  readonly permission: PermissionMode;
   readonly sandbox: SandboxOptions;
 }
 
+/** What a workspace is besides its files and its sandbox. */
+function furnish(
+  { name, root, handle, files, mustBeThere }: FurnishedPlace,
+  means: Pick<Means, 'searches' | 'data' | 'emit'>,
+) {
+  return {
+    withSearchBox: means.searches.openIn({ directory: handle, workspacePath: root }, mustBeThere),
+    checks: toChecks({ name, handle, files }, means),
+  };
+}
+
 function toWorkspace({ name, root, handle, files, mustBeThere }: NamedMount, means: Means): Workspace {
-  const { provider, searchBoxes, access } = means;
+  const { provider, access } = means;
   const { limits, network, readable } = means.sandbox;
   const place = { directory: handle, workspacePath: root };
   return {
+    id: name,
     name,
     root,
     access,
+    permission: means.permission,
     files,
-    async withSearchBox(work) {
-      mustBeThere();
-      return searchBoxes.use(name, work);
-    },
+    ...furnish({ name, root, handle, files, mustBeThere }, means),
     async openSandbox() {
       mustBeThere();
       return provider.open({ ...place, limits, network, readable });
     },
-    checks: toChecks({ name, handle, files }, means),
   };
 }

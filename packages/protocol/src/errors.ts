@@ -126,8 +126,57 @@ export const errorCatalog = {
   E_TIMEOUT: { kind: 'timeout', status: 504, hint: 'Narrow the search or the range, then try again.' },
   E_CANCELLED: { kind: 'cancelled', status: 499, hint: 'The caller took the call back; call again if it is wanted.' },
   E_UNAUTHORIZED: { kind: 'unauthorized', status: 401, hint: 'Send Authorization: Bearer with the server’s token.' },
-  E_FORBIDDEN: { kind: 'forbidden', status: 403, hint: 'Call the server by its own address, not from another site.' },
+  E_FORBIDDEN: {
+    kind: 'forbidden',
+    status: 403,
+    hint: 'Use what may do this: the server’s own address, an active account, a key with the scope.',
+  },
   E_NOT_FOUND: { kind: 'not_found', status: 404, hint: 'Check the name: what is there can be listed.' },
+  E_READ_ONLY: {
+    kind: 'read_only',
+    status: 403,
+    hint: 'Choose a workspace that has a sandbox, or ask the operator to give this one a sandbox.',
+    plain: true,
+  },
+  E_APPROVAL_REQUIRED: {
+    kind: 'approval_required',
+    status: 202,
+    hint: 'A person has to approve this call. Make the very same call again once they have.',
+  },
+  E_APPROVAL_DENIED: {
+    kind: 'approval_denied',
+    status: 403,
+    hint: 'Do not try the same again; do it another way, or ask the person what they want.',
+  },
+  E_APPROVAL_EXPIRED: {
+    kind: 'approval_expired',
+    status: 410,
+    hint: 'Make the call again: a new approval will be asked for.',
+  },
+  E_APPROVAL_MISMATCH: {
+    kind: 'approval_mismatch',
+    status: 409,
+    hint: 'An approval is for one exact call of one session. Make that call, or ask for a new approval.',
+  },
+  E_APPROVAL_SETTLED: {
+    kind: 'approval_settled',
+    status: 409,
+    hint: 'It was decided already, or its time is over; look at its state.',
+  },
+  E_IN_USE: { kind: 'in_use', status: 409, hint: 'Take it out of the agents that use it first.' },
+  E_PRECONDITION_FAILED: {
+    kind: 'precondition_failed',
+    status: 412,
+    hint: 'Get the record again, then make the change against what it holds now.',
+  },
+  E_IDEMPOTENCY_CONFLICT: {
+    kind: 'idempotency_conflict',
+    status: 409,
+    hint: 'Use a new Idempotency-Key for another request.',
+  },
+  E_METHOD_NOT_ALLOWED: { kind: 'method_not_allowed', status: 405, hint: 'Use one of the methods in Allow.' },
+  E_QUOTA: { kind: 'quota', status: 429, hint: 'Delete what is no longer needed, or ask the operator for more.' },
+  E_RATE_LIMITED: { kind: 'rate_limited', status: 429, hint: 'Wait as long as Retry-After says, then try again.' },
   E_STOPPING: { kind: 'stopping', status: 503, hint: 'Try again in a moment, on the server that takes its place.' },
   E_INTERNAL: { kind: 'internal', status: 500, hint: 'Tell the operator; the server’s log has the cause.' },
 } as const satisfies Record<string, ErrorTraits>;

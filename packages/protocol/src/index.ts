@@ -1,3 +1,24 @@
+export {
+  Account,
+  CreateAccount,
+  CreateKey,
+  Key,
+  PatchAccount,
+  PutSecret,
+  Scope,
+  Secret,
+  SecretName,
+} from './accounts.ts';
+export { Agent, AgentConfigInput, CreateAgent, WorkspaceReference } from './agents.ts';
+export { Approval, ApprovalState, DecideApproval } from './approvals.ts';
+export { AuditRecord } from './audit.ts';
 export { AppError, ErrorBody, type ErrorCode, ErrorEnvelope, errorCatalog } from './errors.ts';
 export { LifecycleEvent, type LifecycleEventName } from './events.ts';
+export { ConfigPatch, Description, Name, RecordPatch, toPath } from './fields.ts';
 export { Health } from './health.ts';
+export { PageQuery, pageFields } from './pages.ts';
+export * from './rest-answers.ts';
+export { AgentSessionQuery, AgentToolInput, ApprovalQuery, AuditQuery, OpenAgentSession } from './rest-queries.ts';
+export { type RestSchema, restSchemas } from './rest-schemas.ts';
+export { CreateSandbox, Sandbox, SandboxConfigInput, SandboxNetwork } from './sandboxes.ts';
+export { CreateWorkspace, Workspace, WorkspaceConfigInput, WorkspaceStorage } from './workspaces.ts';

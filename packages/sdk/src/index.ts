@@ -1,38 +1,34 @@
-import { AppError, ErrorEnvelope, Health } from '@croft/protocol';
-import type { z } from 'zod';
+import { Health } from '@croft/protocol';
+import { createAccount, createAdmin } from './accounts.ts';
+import { type AgentOptions, createAgent } from './agent.ts';
+import { createApprovals, createAudit } from './approvals.ts';
+import { createCollections } from './collections.ts';
+import { createKeys, createSecrets } from './keys.ts';
+import { type ClientOptions, createRequest } from './request.ts';
 
 export { AppError } from '@croft/protocol';
-
-export interface ClientOptions {
-  readonly baseUrl: string;
-  readonly token?: string;
-  readonly fetch?: typeof globalThis.fetch;
-}
+export type { AgentOptions, ToolCall, ToolCallOptions } from './agent.ts';
+export type { ApprovalFilter, DecisionOptions } from './approvals.ts';
+export type { ChangeOptions, CreateOptions } from './collections.ts';
+export type { PageOptions } from './pages.ts';
+export type { ClientOptions } from './request.ts';
 
 export type Client = ReturnType<typeof createClient>;
 
 /** A typed client of `croft serve`. Every failure is an `AppError` with the server's own code. */
-export function createClient({ baseUrl, token, fetch = globalThis.fetch }: ClientOptions) {
+export function createClient(options: ClientOptions) {
+  const request = createRequest(options);
   return {
-    health: (): Promise<Health> => request(Health, 'GET', '/healthz'),
+    health: (): Promise<Health> => request('GET', '/healthz', { answer: Health }),
+    account: createAccount(request, '/v1/account'),
+    keys: createKeys(request),
+    ...createCollections(request, '/v1'),
+    secrets: createSecrets(request),
+    approvals: createApprovals(request),
+    audit: createAudit(request),
+    /** An agent at work, in a session of the caller's. */
+    agent: (agentId: string, agentOptions?: AgentOptions) => createAgent(request, agentId, agentOptions),
+    /** For the admin token. */
+    accounts: createAdmin(request),
   };
-
-  async function request<Schema extends z.ZodType>(
-    schema: Schema,
-    method: string,
-    path: string,
-  ): Promise<z.output<Schema>> {
-    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const response = await fetch(new URL(path, baseUrl), { method, headers });
-    if (!response.ok) throw await toAppError(response);
-    return schema.parse(await response.json());
-  }
-}
-
-/** A proxy may answer with HTML, so a body we do not recognise is a failure of its own. */
-async function toAppError(response: Response): Promise<AppError> {
-  const body = ErrorEnvelope.safeParse(await response.json().catch(() => undefined));
-  if (!body.success) return new AppError('E_INTERNAL', `the server answered ${response.status} without a reason`);
-  const { code, message, details } = body.data.error;
-  return new AppError(code, message, { details });
 }

@@ -87,7 +87,7 @@ function toNetwork({ network, 'allow-domain': domains = [], 'allow-cidr': cidrs 
   throw new UsageError(words.join('\n'));
 }
 
-function oneOf<const T extends string>(flag: string, names: readonly T[], written: string): T {
+export function oneOf<const T extends string>(flag: string, names: readonly T[], written: string): T {
   const found = names.find((name) => name === written);
   if (found !== undefined) return found;
   throw new UsageError(`--${flag} takes one of ${names.join(', ')}; not ${goQuote(written)}`);

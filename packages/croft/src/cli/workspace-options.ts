@@ -1,15 +1,25 @@
+import { createLocalGate, openLocalApprovals } from '../app/local-approvals.ts';
 import { type AppOptions, createApp } from '../app.ts';
+import type { Emit } from '../core/events.ts';
+import { permissionModes } from '../core/permission.ts';
 import { parseWorkspaceSpec } from '../core/workspace-spec.ts';
 import { goQuote } from '../lib/text/go-quote.ts';
 import { UsageError } from '../lib/usage-error.ts';
 import type { Options, Terminal, Values } from './command.ts';
-import { describeOpenings, sandboxOptions, toSandboxOptions } from './sandbox-options.ts';
+import { findKeys } from './key-file.ts';
+import { describeOpenings, oneOf, sandboxOptions, toSandboxOptions } from './sandbox-options.ts';
 
 /** The flags of every command that opens workspaces. */
 export const workspaceOptions = {
   workspace: { type: 'string', value: 'DIR', summary: 'the one workspace; the current directory if left out' },
   workspaces: { type: 'string', value: 'SPEC', summary: 'several: name=dir,name=dir or dir,dir' },
   'format-on-edit': { type: 'boolean', summary: 'format each file after write and edit, with its own formatter' },
+  'permission-mode': {
+    type: 'string',
+    value: 'MODE',
+    summary:
+      'what a person has to agree to: ask (writes and commands), edit (commands) or bypass (nothing, the default)',
+  },
   readonly: { type: 'boolean', summary: 'only tools that read' },
   'secrets-dir': { type: 'string', value: 'DIR', summary: 'secrets that commands may be given, a file each' },
   events: { type: 'string', value: 'FILE', summary: 'append lifecycle events to FILE, a JSON line each' },
@@ -31,7 +41,9 @@ export function openApp(values: AppValues, terminal: Terminal, fallback?: AppOpt
     const workspaces = toSources(values) ?? fallback ?? [{ path: '.' }];
     const places = { workspaces: workspaces.map(({ path }) => path), data: values.data ?? data, home: host.home };
     const sandbox = toSandboxOptions(values, places);
+    const gate = toGate(values, places.data, terminal, () => app.emit);
     const app = createApp({
+      ...gate,
       workspaces,
       readOnly: values.readonly ?? false,
       formatOnEdit: values['format-on-edit'] ?? false,
@@ -48,6 +60,19 @@ export function openApp(values: AppValues, terminal: Terminal, fallback?: AppOpt
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
     throw new UsageError(reason.startsWith('events ') ? reason : `workspace: ${reason}`);
   }
+}
+
+/** Who agrees to what, for workspaces given by flags. */
+function toGate(
+  { 'permission-mode': written = 'bypass' }: WorkspaceValues,
+  data: string,
+  terminal: Terminal,
+  emit: () => Emit,
+): Pick<AppOptions, 'permission' | 'gate'> {
+  const permission = oneOf('permission-mode', permissionModes, written);
+  if (permission === 'bypass') return { permission };
+  const open = () => openLocalApprovals({ data, keys: findKeys(data, terminal.config().keys), emit: emit() });
+  return { permission, gate: createLocalGate(open) };
 }
 
 /** Says at start what an operator would want to know had it been set by mistake. */

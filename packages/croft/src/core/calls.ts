@@ -17,7 +17,7 @@ export function createCalls() {
   let isStopping = false;
   let onIdle: (() => void) | undefined;
 
-  return { run, stop };
+  return { run, stop, isIdle: () => active.size === 0 };
 
   async function run<T>(caller: AbortSignal, work: (call: Call) => Promise<T>): Promise<T> {
     if (isStopping) throw new AppError('E_STOPPING', 'the server is stopping');
@@ -66,6 +66,8 @@ function toCall(controller: AbortController) {
       const late = new AppError('E_TIMEOUT', `${tool} took longer than ${timeoutMs / 1000} s`, {
         details: { timeoutMs },
       });
+      // Once for each workspace of a call to all of them: the last counts.
+      clearTimeout(timer);
       timer = setTimeout(() => controller.abort(late), timeoutMs);
     },
     toFailure(thrown) {

@@ -3,7 +3,7 @@ import { createRedactor } from '../lib/redact.ts';
 
 /** Where secrets come from. Without a workspace: those that all workspaces share. */
 export interface SecretSource {
-  readonly kind: 'env' | 'file';
+  readonly kind: 'env' | 'file' | 'account';
   /** The workspaces that have secrets of their own. */
   scopes(): readonly string[];
   names(workspace?: string): readonly string[];
@@ -102,4 +102,9 @@ function toLabel(name: string, scope: string | undefined): string {
 function toVariable(name: string): string {
   const variable = name.toUpperCase().replaceAll('-', '_');
   return reservedVariable.test(variable) || /^\d/.test(variable) ? `SECRET_${variable}` : variable;
+}
+
+/** First in what a person is shown: that a command is given secrets is as much as what it does with them. */
+export function renderSecrets(names: readonly string[]): string {
+  return names.length === 0 ? '' : `with the secrets ${names.join(', ')}:\n`;
 }

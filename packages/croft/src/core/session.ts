@@ -2,13 +2,23 @@ import type { Sandbox } from './commands/sandbox.ts';
 import { createSandboxPool, type SandboxPool } from './commands/sandbox-pool.ts';
 import { createShells, type Shells } from './commands/shells.ts';
 import { createReadTracker, type ReadTracker } from './content/read-tracker.ts';
+import { baseIn, type Place, startingAt } from './place.ts';
+import type { SessionMemory } from './session-memory.ts';
 
 /** One agent's connection and what belongs to it rather than to a server or a request. */
 export interface Session {
   readonly id: string;
-  readonly reads: ReadTracker;
+  /** The session whose person is asked for this one: its parent's. Left out: its own. */
+  inbox?: string | undefined;
+  reads: ReadTracker;
   readonly sandboxes: SandboxPool;
   readonly shells: Shells;
+  /** Where it works. Left out: at the root of whichever workspace a call picks. */
+  place: Place | undefined;
+  /** What outlives the server. Left out: nothing does. */
+  readonly memory?: SessionMemory | undefined;
+  /** Aborts when it ends. */
+  readonly signal: AbortSignal;
   /** Ends every program it started. */
   close(): Promise<void>;
 }
@@ -20,11 +30,35 @@ export interface SessionOptions {
   /** A sandbox that nothing runs in is closed after so long. */
   readonly sandboxIdleMs: number;
   readonly reads?: ReadTracker;
+  readonly memory?: SessionMemory | undefined;
+  readonly inbox?: string | undefined;
 }
 
-export function createSession(id: string, { openSandbox, sandboxIdleMs, reads }: SessionOptions): Session {
-  const sandboxes = createSandboxPool({ idleMs: sandboxIdleMs, open: openSandbox });
-  return { id, reads: reads ?? createReadTracker(), sandboxes, shells: createShells(), close: sandboxes.close };
+export function createSession(
+  id: string,
+  { openSandbox, sandboxIdleMs, reads, memory, inbox }: SessionOptions,
+): Session {
+  const pool = createSandboxPool({ idleMs: sandboxIdleMs, open: openSandbox });
+  const ended = new AbortController();
+  const session: Session = {
+    id,
+    inbox,
+    memory,
+    reads: reads ?? createReadTracker(),
+    sandboxes: {
+      ...pool,
+      use: (workspace, work) =>
+        pool.use(workspace, (sandbox) => work(startingAt(sandbox, baseIn(session.place, workspace)))),
+    },
+    shells: createShells(),
+    place: undefined,
+    signal: ended.signal,
+    async close() {
+      ended.abort();
+      await pool.close();
+    },
+  };
+  return session;
 }
 
 export type Sessions = ReturnType<typeof createSessions>;
@@ -53,6 +87,12 @@ export function createSessions({ create, now, idleMs, max }: SessionsOptions) {
       return session;
     },
     end,
+    /** Those of whom it is true. */
+    async endThose(isOver: (id: string) => boolean): Promise<void> {
+      await Promise.all([...sessions.keys()].filter(isOver).map(end));
+    },
+    /** Whether none of them has a sandbox. */
+    isIdle: (): boolean => [...sessions.values()].every(({ session }) => session.sandboxes.isEmpty()),
     async close(): Promise<void> {
       await Promise.all([...sessions.keys()].map(end));
     },

@@ -28,11 +28,24 @@ export function describeTool(tool: Tool, workspaces: WorkspaceSet): ToolDescript
   };
 }
 
-function describeInput(tool: Tool, { names }: WorkspaceSet): z.ZodObject {
+function describeInput(tool: Tool, { names, list, fallback }: WorkspaceSet): z.ZodObject {
   if (tool.reach === 'none') return tool.input;
+  if (fallback === 'first')
+    return describeChoice(
+      tool,
+      list().map(({ name }) => name),
+    );
   const all = tool.reach === 'one-or-all' && names.length > 1 ? ', or all for every one' : '';
   const choice = names.length > 1 ? ` Required; one of ${names.join(', ')}${all}.` : '';
   return tool.input.extend({ workspace: z.string().optional().describe(`Workspace to work in.${choice}`) });
+}
+
+/** With one workspace there is nothing to choose. */
+function describeChoice(tool: Tool, names: readonly string[]): z.ZodObject {
+  const [first] = names;
+  if (first === undefined || names.length === 1) return tool.input;
+  const workspace = z.enum(names).optional().describe(`Workspace to work in; ${first} if left out.`);
+  return tool.input.extend({ workspace });
 }
 
 function describeOutput(tool: Tool): z.ZodType {

@@ -7,14 +7,20 @@ export const allWorkspaces = 'all';
 
 export type WorkspaceSet = ReturnType<typeof createWorkspaceSet>;
 
+export interface WorkspaceSetOptions {
+  /** What a call means that names none of several: nothing, or the first, whatever it can do. */
+  readonly fallback?: 'none' | 'first';
+}
+
 /** The workspaces of one toolbox, and the policy by which a call picks among them. */
-export function createWorkspaceSet(workspaces: readonly Workspace[]) {
+export function createWorkspaceSet(workspaces: readonly Workspace[], { fallback = 'none' }: WorkspaceSetOptions = {}) {
   const byName = new Map(workspaces.map((workspace) => [workspace.name, workspace]));
   const names = [...byName.keys()].sort();
   const listed = names.join(', ');
 
   return {
     names,
+    fallback,
     list: (): readonly Workspace[] => workspaces,
 
     /** The default, for tools that are about no workspace in particular. */
@@ -28,7 +34,7 @@ export function createWorkspaceSet(workspaces: readonly Workspace[]) {
     pick(hint: unknown): Workspace {
       const name = typeof hint === 'string' ? hint.trim() : '';
       const [only] = workspaces;
-      if (name === '' && only && workspaces.length === 1) return only;
+      if (name === '' && only && (workspaces.length === 1 || fallback === 'first')) return only;
       if (name === '') {
         throw new AppError(
           'E_WORKSPACE_REQUIRED',

@@ -1,4 +1,5 @@
 import type { Files } from '../core/files.ts';
+import { createKeyedLock, type KeyedLock } from '../lib/keyed-lock.ts';
 import { fileError } from './errors.ts';
 import { listDirectory } from './list.ts';
 import { openForReading, readContent, readStat, readVersion } from './read.ts';
@@ -14,12 +15,14 @@ export interface DiskFilesOptions {
   readonly handle: number;
   /** Absolute names of the directory that callers and links may use. */
   readonly names: readonly string[];
+  /** Shared by all who write to this directory under different names. Left out: there is nobody else. */
+  readonly locks?: KeyedLock | undefined;
 }
 
 /** `Files` on a disk of this machine. */
-export function createDiskFiles(options: DiskFilesOptions): Files {
-  const root: Root = { ...options, shared: createSharedDirectories() };
-  const writer = createWriter(root);
+export function createDiskFiles({ handle, names, locks = createKeyedLock() }: DiskFilesOptions): Files {
+  const root: Root = { handle, names, shared: createSharedDirectories() };
+  const writer = createWriter(root, locks);
 
   return {
     stat: (path) => telling(path, async () => readStat(root, path)),

@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { Change, CurrentFile, Files, FileVersion, Precondition } from '../core/files.ts';
 import { toSegments } from '../core/path.ts';
-import { createKeyedLock } from '../lib/keyed-lock.ts';
+import type { KeyedLock } from '../lib/keyed-lock.ts';
 import { mustBeFree } from './held.ts';
 import { readCurrent, walkIfThere } from './read.ts';
 import { createSweeper } from './temporary.ts';
@@ -18,8 +18,7 @@ interface Target {
 }
 
 /** Both ways to give a file new content. On one path they wait for each other. */
-export function createWriter(root: Root): Pick<Files, 'write' | 'change'> {
-  const locks = createKeyedLock();
+export function createWriter(root: Root, locks: KeyedLock): Pick<Files, 'write' | 'change'> {
   const sweep = createSweeper();
 
   return {

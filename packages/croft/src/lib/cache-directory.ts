@@ -1,7 +1,13 @@
 import { closeSync, constants, fchmodSync, fchownSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import { sha256 } from './sha256.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
+
+/** By where the workspace is rather than by what the model calls it, which two workspaces may share. */
+export function cacheAt(caches: string, place: string): string {
+  return join(caches, sha256(place).slice(0, 32));
+}
 
 interface Owner {
   readonly uid: number;

@@ -28,7 +28,8 @@ export function createFastLane({ app: { toolbox }, session, send }: FastLaneOpti
       if (message.method === 'notifications/initialized') isOfThatEra = true;
       if (!isOfThatEra || message.method !== 'tools/call' || !('id' in message)) return false;
       const call = toCall(message.params);
-      if (!call || underWay.has(message.id)) return false;
+      // A call that a person may have to agree to needs the protocol layer to ask them.
+      if (!call || underWay.has(message.id) || toolbox.mayAsk(call.name)) return false;
       void answer(message.id, call);
       return true;
     },

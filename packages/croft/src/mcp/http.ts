@@ -7,34 +7,35 @@ import {
   type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { App } from '../app.ts';
-import type { Session } from '../core/session.ts';
-import { sha256 } from '../lib/sha256.ts';
-import { createMcpServer } from './server.ts';
+import { type Principal, toSessionId } from '../core/session-name.ts';
+import type { AskingDoor } from './asking.ts';
+import { type ConnectionRoom, createConnectionRoom } from './connection-room.ts';
+import type { McpApp } from './mcp-app.ts';
+import { createMcpServer, type SessionLike } from './server.ts';
 
 export interface McpHttpOptions {
   readonly maxBodyBytes: number;
+  /** How approvals are put to clients. Left out: as by a server that is the only one of its kind. */
+  readonly asking?: AskingDoor | undefined;
+  /** Shared with other faces. Left out: one of its own. */
+  readonly room?: ConnectionRoom | undefined;
   onError(error: Error): void;
 }
-
-/** Who calls: sessions of different keys never meet. */
-export type Principal = string;
 
 export type McpHttp = ReturnType<typeof createMcpHttp>;
 
 const maxConnections = 5000;
-const plainName = /^[A-Za-z0-9][\x21-\x7e]{0,127}$/;
 
 /**
  * MCP over HTTP for both eras. Clients of 2025 shake hands and keep a connection by its `Mcp-Session-Id`; those of
  * 2026 send each request on its own. Either way the session is the app's, by name, and not the connection's.
  */
-export function createMcpHttp(app: App, principal: Principal, { maxBodyBytes, onError }: McpHttpOptions) {
+export function createMcpHttp<S extends SessionLike>(app: McpApp<S>, principal: Principal, options: McpHttpOptions) {
+  const { maxBodyBytes, onError, asking, room = createConnectionRoom(maxConnections) } = options;
   const sessionOf = (context: ServerContext) => findSession(app, principal, context);
-  const factory = () => createMcpServer(app, sessionOf);
+  const factory = () => createMcpServer(app, sessionOf, asking);
   const modern = createMcpHandler(factory, { legacy: 'reject', maxRequestBodySize: maxBodyBytes, onerror: onError });
   const stateless = legacyStatelessFallback(factory, onError, { maxRequestBodySize: maxBodyBytes });
-  // In order of use, so that the first is the one idle longest.
   const connections = new Map<string, WebStandardStreamableHTTPServerTransport>();
 
   return {
@@ -56,8 +57,7 @@ export function createMcpHttp(app: App, principal: Principal, { maxBodyBytes, on
   async function resume(id: string, request: Request, parsedBody: unknown): Promise<Response> {
     const connection = connections.get(id);
     if (!connection) return sessionNotFound();
-    connections.delete(id);
-    connections.set(id, connection);
+    room.use(connection);
     return connection.handleRequest(request, { parsedBody });
   }
 
@@ -65,36 +65,38 @@ export function createMcpHttp(app: App, principal: Principal, { maxBodyBytes, on
     const connection = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       maxRequestBodySize: maxBodyBytes,
-      onsessioninitialized: (id) => remember(id, connection),
+      onsessioninitialized: (id) => {
+        connections.set(id, connection);
+        connection.onclose = both(connection.onclose, () => forget(id));
+        room.use(connection);
+      },
       onsessionclosed: (id) => {
-        connections.delete(id);
-        return app.sessions.end(sessionKey(principal, id));
+        forget(id);
+        return app.sessions.end(toSessionId(principal, id));
       },
     });
-    await createMcpServer(app, sessionOf).connect(connection);
+    await factory().connect(connection);
     return connection;
   }
 
-  async function remember(id: string, connection: WebStandardStreamableHTTPServerTransport): Promise<void> {
-    connections.set(id, connection);
-    if (connections.size <= maxConnections) return;
-    for (const [oldest, idle] of connections) {
-      connections.delete(oldest);
-      return idle.close();
-    }
+  function forget(id: string): void {
+    const connection = connections.get(id);
+    connections.delete(id);
+    if (connection) room.leave(connection);
   }
 }
 
-/** By `Mcp-Session-Id`, else the caller's own name for it, else the default one of this caller. */
-function findSession(app: App, principal: Principal, { sessionId, mcpReq, http }: ServerContext): Session {
-  const named = sessionId ?? mcpReq._meta?.['croft/session'] ?? http?.req?.headers.get('croft-session');
-  return app.sessions.get(sessionKey(principal, named ?? 'default'));
+function both(first: (() => void) | undefined, second: () => void): () => void {
+  return () => {
+    first?.();
+    second();
+  };
 }
 
-/** Whatever was given as a name is one, and no two names are the same session. */
-function sessionKey(principal: Principal, name: unknown): string {
-  if (typeof name === 'string' && plainName.test(name)) return `${principal}/${name}`;
-  return `${principal}/#${sha256(JSON.stringify(name))}`;
+/** By `Mcp-Session-Id`, else the caller's own name for it, else the default one of this caller. */
+function findSession<S>({ sessions }: McpApp<S>, principal: Principal, { sessionId, mcpReq, http }: ServerContext): S {
+  const named = sessionId ?? mcpReq._meta?.['croft/session'] ?? http?.req?.headers.get('croft-session');
+  return sessions.get(toSessionId(principal, named ?? 'default'));
 }
 
 async function readJson(request: Request): Promise<unknown> {

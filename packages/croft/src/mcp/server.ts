@@ -1,32 +1,51 @@
+import { randomBytes } from 'node:crypto';
 import { AppError } from '@croft/protocol';
 import { type CallToolResult, Server, type ServerContext } from '@modelcontextprotocol/server';
-import type { App } from '../app.ts';
-import type { Session } from '../core/session.ts';
 import type { ToolResult } from '../core/tool.ts';
 import type { ToolDescription } from '../core/tool-description.ts';
 import { version } from '../version.ts';
+import { type AskedCall, type AskingDoor, createAsking } from './asking.ts';
+import type { McpApp } from './mcp-app.ts';
 
-export type SessionOf = (context: ServerContext) => Session;
+/** What a session is known by. */
+export type SessionLike = string | { readonly id: string };
 
-const instructions =
+export type SessionOf<S> = (context: ServerContext) => S;
+
+const defaultInstructions =
   'Croft gives you workspaces: durable trees of files that nothing leaves. Paths are relative to a workspace root. ' +
   'Read a file before you edit or overwrite it.';
+
+/** For a server that shares its clients with no other. */
+const ownAsking = createAsking({ key: randomBytes(32) });
 
 /**
  * The tools of an app as MCP sees them, for either era of the protocol. Knows no tool by name.
  *
  * On the low-level server, because the toolbox already parses, validates and answers errors, once for all faces.
  */
-export function createMcpServer({ toolbox }: Pick<App, 'toolbox'>, sessionOf: SessionOf): Server {
-  const server = new Server({ name: 'croft', version }, { capabilities: { tools: {} }, instructions });
+export function createMcpServer<S extends SessionLike>(
+  { toolbox, instructions = defaultInstructions }: Pick<McpApp<S>, 'toolbox' | 'instructions'>,
+  sessionOf: SessionOf<S>,
+  asking: AskingDoor = ownAsking,
+): Server {
+  const server = new Server(
+    { name: 'croft', version },
+    { capabilities: { tools: {} }, instructions, requestState: { verify: asking.verify } },
+  );
   const tools = toolbox.list().map(describe);
   server.setRequestHandler('tools/list', () => ({ tools }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
+    let asked: AskedCall | undefined;
     try {
-      const caller = { session: sessionOf(context), signal: signalOf(context) };
+      const session = sessionOf(context);
+      asked = asking.begin(server, context, typeof session === 'string' ? session : session.id);
+      const caller = { session, signal: signalOf(context), asker: asked.asker };
       return toResult(await toolbox.call(params.name, params.arguments ?? {}, caller));
     } catch (thrown) {
-      return toErrorResult(AppError.from(thrown));
+      const error = AppError.from(thrown);
+      const answer = asked ? await asked.settle(error) : error;
+      return AppError.is(answer) ? toErrorResult(answer) : answer;
     }
   });
   return server;

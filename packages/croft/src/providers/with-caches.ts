@@ -1,9 +1,7 @@
 import { readlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { AppError } from '@croft/protocol';
 import type { Provider, SandboxSpec } from '../core/commands/sandbox.ts';
-import { ForeignEntryError, makeCache, makeCaches } from '../lib/cache-directory.ts';
-import { sha256 } from '../lib/sha256.ts';
+import { cacheAt, ForeignEntryError, makeCache, makeCaches } from '../lib/cache-directory.ts';
 import { canReach, ownerOf } from '../lib/workspace-owner.ts';
 
 export interface CacheOptions {
@@ -39,9 +37,7 @@ function findCache(caches: string, directory: number): string | undefined {
   const owner = ownerOf(directory);
   makeCaches(caches);
   if (owner && !canReach(caches, owner)) return undefined;
-  // By where the workspace is rather than by what the model calls it, which two workspaces may share.
-  const place = readlinkSync(`/proc/self/fd/${directory}`);
-  const path = join(caches, sha256(place).slice(0, 32));
+  const path = cacheAt(caches, readlinkSync(`/proc/self/fd/${directory}`));
   makeCache(path, owner);
   return path;
 }

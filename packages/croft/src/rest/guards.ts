@@ -19,10 +19,18 @@ export function checkOrigin(origin: string | undefined, host: string | undefined
 }
 
 export function checkBearer(authorization: string | undefined, token: string): void {
-  const given = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
-  // Of equal length, and equal time whatever is given.
-  if (timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', token, 'buffer'))) return;
+  if (isSameToken(readBearer(authorization), token)) return;
   throw new AppError('E_UNAUTHORIZED', 'the token is missing or wrong');
+}
+
+/** Empty when there is none. */
+export function readBearer(authorization: string | undefined): string {
+  return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
+}
+
+/** Of equal length, and in equal time whatever is given. */
+export function isSameToken(given: string, token: string): boolean {
+  return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', token, 'buffer'));
 }
 
 function hostName(host = ''): string {

@@ -1,5 +1,8 @@
+import type { Mount } from '../core/mount.ts';
 import { goQuote } from '../lib/text/go-quote.ts';
-import { type Mount, openLocal } from './local.ts';
+import { openLocal } from './local.ts';
+
+export { createKeptWorkspaces, type KeptWorkspaces, namespaceOf } from './kept.ts';
 
 /** A workspace as the operator gave it. */
 export interface WorkspaceSource {

@@ -1,23 +1,10 @@
 import { fstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { AppError } from '@croft/protocol';
-import type { Files } from '../core/files.ts';
+import type { Mount } from '../core/mount.ts';
 import { createDiskFiles } from '../disk/files.ts';
 import { openRoot } from '../disk/handles.ts';
 import { goQuote } from '../lib/text/go-quote.ts';
-
-/** A workspace that is a directory of this machine, used in place. */
-export interface Mount {
-  /** The directory when it was opened, every link resolved. */
-  readonly directory: string;
-  /** The directory itself, whatever has come to stand at its name since. */
-  readonly handle: number;
-  /** The root as the model may see it. */
-  readonly root: string;
-  readonly files: Files;
-  /** Throws `E_WORKSPACE_GONE` when the directory was deleted. */
-  mustBeThere(): void;
-}
 
 export interface LocalOptions {
   readonly path: string;

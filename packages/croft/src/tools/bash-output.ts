@@ -14,6 +14,7 @@ export const bashOutput = defineTool({
     'What a background command has printed, from a cursor on: pass back the cursor of the last answer to get only what is ' +
     'new. Of very much output the first and the last is kept.',
   access: 'execute',
+  isFollowUp: true,
   reach: 'one',
   input: z.object({
     shell_id: z.string().min(1).describe('From the answer that started the command'),

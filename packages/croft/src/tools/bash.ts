@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { findRefusedCommand } from '../core/commands/command-guard.ts';
 import { collectDenials, denialList, renderDenials } from '../core/commands/denials.ts';
 import { rejected, renderResult, startCommand, toResult, within } from '../core/commands/run-command.ts';
+import { checkRuntimes, toShownBytes } from '../core/commands/runtimes.ts';
 import type { Denial } from '../core/commands/sandbox.ts';
 import { count } from '../core/count.ts';
+import { renderSecrets } from '../core/secrets.ts';
 import { defineTool, type ToolContext } from '../core/tool.ts';
 import { stripControl } from '../lib/text/strip-control.ts';
 
@@ -40,9 +42,12 @@ export const bash = defineTool({
     shell_id: z.string().optional().describe('Of a command that goes on in the background'),
     denials: denialList,
   }),
+  leavesRunning: (call) => call.run_in_background || call.on_timeout === 'background',
+  preview: async ({ command, secrets }) => `${renderSecrets(secrets)}${command}`,
   async run(call, context) {
     const refused = findRefusedCommand(call.command);
     if (refused !== undefined) throw rejected(refused);
+    checkRuntimes(call.command, context.workspace.commands ?? {});
     const environment = context.secrets.environment(context.workspace.name, call.secrets);
     return call.run_in_background
       ? startInBackground(call, environment, context)
@@ -56,17 +61,14 @@ async function runInForeground(call: Input, environment: Environment, context: T
   const { session, workspace, signal, secrets } = context;
   return session.sandboxes.use(workspace.name, async (sandbox) => {
     signal.throwIfAborted();
-    const timeoutMs = call.timeout * 1000;
+    const { commands = {} } = workspace;
+    const timeoutMs = Math.min(call.timeout * 1000, commands.maxMs ?? Number.POSITIVE_INFINITY);
     // A command that may go on in the background must outlive this call.
     const ended = new AbortController();
     const stop = () => ended.abort();
     signal.addEventListener('abort', stop, { once: true });
-    const started = startCommand(sandbox, {
-      argv: ['bash', '-c', call.command],
-      isMerged: true,
-      environment,
-      signal: ended.signal,
-    });
+    const spec = { argv: ['bash', '-c', call.command] as const, isMerged: true, environment, signal: ended.signal };
+    const started = startCommand(sandbox, spec, { bytes: toShownBytes(commands) });
     const exit = await within(started.ended, timeoutMs).finally(() => signal.removeEventListener('abort', stop));
     if (!exit && call.on_timeout === 'background') {
       const shell = session.shells.adopt(started, workspace.name, call.command);

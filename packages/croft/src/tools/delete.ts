@@ -10,6 +10,7 @@ export const deleteFile = defineTool({
     'Delete a file, a link (what it leads to stays), an empty directory or, with recursive, a directory with all in it.',
   access: 'write',
   reach: 'one',
+  paths: ['file_path'],
   input: z.object({
     file_path: z.string().min(1).describe('Path of the file or directory, relative to the workspace root'),
     recursive: z.boolean().default(false).describe('Delete a directory with everything in it'),

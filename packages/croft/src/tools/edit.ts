@@ -2,11 +2,8 @@ import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { effectOutput } from '../core/checks/effect-output.ts';
 import { applyEdits, checkEdit, type Edit } from '../core/content/apply-edits.ts';
+import { describeChange } from '../core/content/describe-change.ts';
 import { defineTool } from '../core/tool.ts';
-import { smallDiff } from '../lib/text/diff.ts';
-import { decodeText } from '../lib/text/lines.ts';
-
-const maxDiffBytes = 2 * 1024 * 1024;
 
 const oldString = z
   .string()
@@ -38,8 +35,16 @@ export const edit = defineTool({
     'applied in order, all or none. Answers with a diff.',
   access: 'write',
   reach: 'one',
+  paths: ['file_path'],
   input,
   output: z.object({ path: z.string(), replaced: z.int(), diff: z.string(), ...effectOutput }),
+  async preview(call, { workspace, session }) {
+    const { file_path: path } = call;
+    const before = await workspace.files.read(path);
+    session.reads.mustHaveSeen(workspace.name, before, 'edit', path);
+    const { bytes } = applyEdits(before.bytes, toEdits(call), path);
+    return `edit ${path}\n\n${describeChange(before.bytes, bytes)}`;
+  },
   async run(call, { workspace, session }) {
     const { file_path: path } = call;
     const edits = toEdits(call);
@@ -81,9 +86,4 @@ function missing(path: string): AppError {
 
 function invalid(message: string): AppError {
   return new AppError('E_INVALID_INPUT', message);
-}
-
-function describeChange(before: Buffer, after: Buffer): string {
-  if (before.length + after.length > maxDiffBytes) return '';
-  return smallDiff(decodeText(before).text, decodeText(after).text);
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { toGlob } from '../core/content/glob.ts';
 import { type FoundFile, listFiles } from '../core/content/ripgrep.ts';
 import { count } from '../core/count.ts';
+import { toBase } from '../core/place.ts';
 import { defineTool, type ToolContext } from '../core/tool.ts';
 
 /** Enough for any project; what a hostile tree can make us hold. */
@@ -17,6 +18,7 @@ export const glob = defineTool({
     'matches names at any depth. Hidden files count, ignored ones (.gitignore) and links do not.',
   access: 'read',
   reach: 'one-or-all',
+  paths: ['path'],
   timeoutMs: 30_000,
   input: z.object({
     pattern: z.string().min(1).describe('Glob pattern, such as src/**/*.ts'),
@@ -24,17 +26,18 @@ export const glob = defineTool({
     limit: count({ fallback: 100, max: 10_000 }).describe('Most paths to answer (100)'),
   }),
   output: z.object({
-    paths: z.array(z.string()).describe('Relative to the workspace root'),
+    paths: z.array(z.string()).describe('Relative to the workspace root, or to where cd has gone'),
     total: z.int().describe('How many matched'),
     truncated: z.boolean(),
     unreadable: z.int().describe('Directories that could not be read'),
   }),
   async run({ pattern, path, limit }, context) {
+    const { base } = context;
     const { matches, unreadable } = await find(pattern, path, context);
     const paths = matches
       .sort(newestFirst)
       .slice(0, limit)
-      .map((match) => match.path);
+      .map((match) => toBase(base, match.path));
     const truncated = paths.length < matches.length;
     const notes = [
       truncated &&

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { collectMatches, type Match, renderMatches } from '../core/content/grep-output.ts';
 import { runRipgrep } from '../core/content/ripgrep.ts';
 import { count, countFromZero } from '../core/count.ts';
+import { toBase } from '../core/place.ts';
 import { defineTool } from '../core/tool.ts';
 
 const modeArguments = {
@@ -46,6 +47,7 @@ export const grep = defineTool({
     'Answers path:line:text, or the paths, or counts.',
   access: 'read',
   reach: 'one-or-all',
+  paths: ['path'],
   timeoutMs: 30_000,
   input,
   output: z.object({
@@ -62,7 +64,7 @@ export const grep = defineTool({
     truncated: z.boolean(),
     unreadable: z.int().describe('Files that could not be read'),
   }),
-  async run(call, { workspace, signal }) {
+  async run(call, { workspace, base, signal }) {
     const { path: scope, kind } = await workspace.files.stat(call.path);
     if (kind === 'other') {
       throw new AppError('E_NOT_A_FILE', `not a regular file: ${call.path}`, { details: { path: call.path } });
@@ -75,7 +77,7 @@ export const grep = defineTool({
       signal,
       onRecord: found.add,
     });
-    const matches: Match[] = found.sorted();
+    const matches: Match[] = found.sorted().map((match) => ({ ...match, path: toBase(base, match.path) }));
     const notes = [
       found.isFull() && `(cut at ${call.head_limit}; narrow the search or raise head_limit)\n`,
       unreadable > 0 && `(${unreadable} files could not be read)\n`,

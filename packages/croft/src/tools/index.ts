@@ -1,6 +1,7 @@
 export { bash } from './bash.ts';
 export { bashInput } from './bash-input.ts';
 export { bashOutput } from './bash-output.ts';
+export { cd } from './cd.ts';
 export { deleteFile } from './delete.ts';
 export { edit } from './edit.ts';
 export { glob } from './glob.ts';
@@ -8,6 +9,7 @@ export { grep } from './grep.ts';
 export { killShell } from './kill-shell.ts';
 export { lastTestFailures } from './last-test-failures.ts';
 export { list } from './list.ts';
+export { memorySave } from './memory-save.ts';
 export { move } from './move.ts';
 export { read } from './read.ts';
 export { runProgram } from './run-command.ts';

@@ -7,6 +7,7 @@ export const killShell = defineTool({
   title: 'End a background command',
   description: 'End a background command with everything it started, and forget what it printed.',
   access: 'execute',
+  isFollowUp: true,
   reach: 'one',
   input: z.object({ shell_id: z.string().min(1).describe('From the answer that started the command') }),
   output: z.object({ shell_id: z.string(), wasRunning: z.boolean() }),

@@ -12,6 +12,7 @@ export const lastTestFailures = defineTool({
   description: 'Show what failed in the last run of the tests of this workspace, without running anything.',
   access: 'read',
   reach: 'one',
+  paths: ['path'],
   idempotent: true,
   input: z.object({
     ...checkInput,

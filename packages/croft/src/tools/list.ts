@@ -10,6 +10,7 @@ export const list = defineTool({
   description: 'List one directory by name, hidden files included: directories end in /, links show where they lead.',
   access: 'read',
   reach: 'one-or-all',
+  paths: ['path'],
   input: z.object({
     path: z.string().default('').describe('Directory, relative to the workspace root; the root if left out'),
     limit: count({ fallback: 1000, max: 10_000 }).describe('Most entries to list (1000)'),

@@ -9,6 +9,7 @@ export const move = defineTool({
   description: 'Move or rename a file, a link or a directory. Never replaces what is there; makes missing directories.',
   access: 'write',
   reach: 'one',
+  paths: ['from', 'to'],
   input: z.object({
     from: z.string().min(1).describe('Path of what to move, relative to the workspace root'),
     to: z.string().min(1).describe('Path it shall have, relative to the workspace root'),

@@ -23,6 +23,7 @@ export const read = defineTool({
     'A file must be read before it is edited or overwritten.',
   access: 'read',
   reach: 'one',
+  paths: ['file_path'],
   input: z.object({
     file_path: z.string().min(1).describe('Path of the file, relative to the workspace root'),
     offset: count({ fallback: 1 }).describe('First line to show, counting from 1'),

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { denialList } from '../core/commands/denials.ts';
 import { renderResult, runCommand } from '../core/commands/run-command.ts';
+import { checkRuntimes, toShownBytes } from '../core/commands/runtimes.ts';
 import { count } from '../core/count.ts';
+import { renderSecrets } from '../core/secrets.ts';
 import { defineTool } from '../core/tool.ts';
 
 export const runProgram = defineTool({
@@ -28,10 +30,16 @@ export const runProgram = defineTool({
     truncated: z.boolean(),
     denials: denialList,
   }),
-  async run({ cmd, args, timeout_ms: timeoutMs, secrets }, { session, workspace, signal, secrets: store }) {
+  preview: async ({ cmd, args, secrets }) =>
+    renderSecrets(secrets) + [cmd, ...args].map((word) => JSON.stringify(word)).join(' '),
+  async run({ cmd, args, timeout_ms: wantedMs, secrets }, { session, workspace, signal, secrets: store }) {
+    const { commands = {} } = workspace;
+    checkRuntimes(cmd, commands);
     const environment = store.environment(workspace.name, secrets);
+    const timeoutMs = Math.min(wantedMs, commands.maxMs ?? Number.POSITIVE_INFINITY);
+    const bounds = { timeoutMs, signal, bytes: toShownBytes(commands), redact: store.redact };
     const result = await session.sandboxes.use(workspace.name, (sandbox) =>
-      runCommand(sandbox, { argv: [cmd, ...args], timeoutMs, signal, environment, redact: store.redact }),
+      runCommand(sandbox, { argv: [cmd, ...args], environment, ...bounds }),
     );
     const { output: _, ...structured } = result;
     const denials = [...result.denials];

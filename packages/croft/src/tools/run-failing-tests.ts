@@ -14,6 +14,7 @@ export const runFailingTests = defineTool({
   description: 'Run exactly the tests again that failed in the last run of this workspace and language.',
   access: 'execute',
   reach: 'one',
+  paths: ['path'],
   input: z.object({
     ...checkInput,
     limit: count({ fallback: 50, max: 200 }).describe('At most so many tests (50, at most 200)'),

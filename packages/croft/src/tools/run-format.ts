@@ -12,6 +12,7 @@ export const runFormat = defineTool({
   description: 'Format files with the project’s formatter, in the sandbox, or only say what it would change.',
   access: 'execute',
   reach: 'one',
+  paths: ['files', 'path'],
   idempotent: true,
   input: z.object({
     ...checkInput,

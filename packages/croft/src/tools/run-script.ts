@@ -14,6 +14,7 @@ export const runScript = defineTool({
     'Run a script that the project defines: package.json, Makefile, composer, cargo aliases, poetry or hatch, deno tasks.',
   access: 'execute',
   reach: 'one',
+  paths: ['path'],
   input: z.object({
     ...checkInput,
     name: z.string().trim().min(1).describe('Name of the script'),

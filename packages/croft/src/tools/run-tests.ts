@@ -15,6 +15,7 @@ export const runTestsTool = defineTool({
     'message. Only `passed` is green: a build that broke, an unreadable answer and a missing runner are said as such.',
   access: 'execute',
   reach: 'one',
+  paths: ['files', 'path'],
   input: z.object({
     ...checkInput,
     timeout: count({ fallback: 300, max: 1800 }).describe('Seconds it may take (300, at most 1800)'),

@@ -13,6 +13,7 @@ export const testsCovering = defineTool({
     '`coverage: true`. Only lines that really ran count. Says so when the file has changed since.',
   access: 'read',
   reach: 'one',
+  paths: ['file'],
   idempotent: true,
   input: z.object({
     file: z.string().min(1).describe('Source file, from the workspace root'),

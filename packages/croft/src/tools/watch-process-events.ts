@@ -9,6 +9,7 @@ export const watchProcessEvents = defineTool({
   title: 'Events of a watched command',
   description: 'What happened to a command started with watch_process, after an event id.',
   access: 'execute',
+  isFollowUp: true,
   reach: 'one',
   input: z.object({
     shell_id: z.string().min(1).describe('From the answer that started the command'),

@@ -2,6 +2,7 @@ import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { findRefusedCommand } from '../core/commands/command-guard.ts';
 import { rejected } from '../core/commands/run-command.ts';
+import { checkRuntimes } from '../core/commands/runtimes.ts';
 import { createWatch, type WatchPattern } from '../core/commands/watch.ts';
 import { defineTool } from '../core/tool.ts';
 import { compilePattern } from '../lib/text/linear-pattern.ts';
@@ -36,6 +37,7 @@ export const watchProcess = defineTool({
   async run(call, { session, workspace }) {
     const refused = findRefusedCommand(call.command);
     if (refused !== undefined) throw rejected(refused);
+    checkRuntimes(call.command, workspace.commands ?? {});
     const patterns = compileAll(call.error_patterns ?? defaultPatterns);
     const idleMs = call.idle_timeout_seconds * 1000;
 

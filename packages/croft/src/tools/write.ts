@@ -1,7 +1,11 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { effectOutput } from '../core/checks/effect-output.ts';
+import { describeChange } from '../core/content/describe-change.ts';
 import { defineTool } from '../core/tool.ts';
+
+/** A person reads no more of it. */
+const maxPreviewBytes = 8 * 1024 * 1024;
 
 export const write = defineTool({
   name: 'write',
@@ -12,12 +16,19 @@ export const write = defineTool({
     'Create a file, with missing directories, or replace one that has been read. The file is replaced whole or not at all.',
   access: 'write',
   reach: 'one',
+  paths: ['file_path'],
   idempotent: true,
   input: z.object({
     file_path: z.string().min(1).describe('Path of the file, relative to the workspace root'),
     content: z.string().describe('All of the new content'),
   }),
   output: z.object({ path: z.string(), bytes: z.int(), created: z.boolean(), ...effectOutput }),
+  async preview({ file_path: path, content }, { workspace }) {
+    const isThere = await workspace.files.version(path);
+    const before = isThere ? await workspace.files.read(path, { maxBytes: maxPreviewBytes }) : undefined;
+    const diff = describeChange(before?.bytes ?? Buffer.alloc(0), Buffer.from(content));
+    return `${before ? 'replace' : 'create'} ${path}\n\n${diff === '' ? content : diff}`;
+  },
   async run({ file_path: path, content }, { workspace, session }) {
     if (!content.isWellFormed()) throw new AppError('E_INVALID_INPUT', 'content holds half of a surrogate pair');
     const bytes = Buffer.from(content);

@@ -10,7 +10,7 @@ import { connectHttp, connectStdio, croft, eras, makeDirectory, runCroft, startS
 
 const repository = join(import.meta.dirname, '../../../..');
 const readingTools = [
-  ...['glob', 'grep', 'last_test_failures', 'list', 'read', 'secret', 'secrets_available', 'tests_covering'],
+  ...['cd', 'glob', 'grep', 'last_test_failures', 'list', 'read', 'secret', 'secrets_available', 'tests_covering'],
   'workspaces',
 ];
 

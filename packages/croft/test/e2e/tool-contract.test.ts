@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { ErrorEnvelope, errorCatalog } from '@croft/protocol';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import * as registry from '../../src/tools/index.ts';
+import * as everyTool from '../../src/tools/index.ts';
 import { connectStdio, type Era, eras, type McpSession, makeDirectory } from '../harness.ts';
 
 type Arguments = Record<string, unknown>;
@@ -25,9 +25,12 @@ afterAll(async () => {
 });
 
 const readers = [
-  ...['read', 'list', 'glob', 'grep', 'workspaces', 'secret', 'secrets_available'],
+  ...['cd', 'read', 'list', 'glob', 'grep', 'workspaces', 'secret', 'secrets_available'],
   ...['last_test_failures', 'tests_covering'],
 ];
+
+/** Those of the harness are for agents of accounts alone: test/agents. */
+const registry = Object.fromEntries(Object.entries(everyTool).filter(([, { isHarness }]) => !isHarness));
 
 /** For each tool, calls that succeed and calls that fail, each in a fresh tree. A new tool needs a row here. */
 const samples: Record<string, { readonly succeeds: readonly Arguments[]; readonly fails: readonly Arguments[] }> = {
@@ -88,6 +91,10 @@ const samples: Record<string, { readonly succeeds: readonly Arguments[]; readonl
   bash: {
     succeeds: [{ command: 'echo hi' }, { command: 'exit 3' }, { command: 'true', run_in_background: true }],
     fails: [{}, { command: 'sudo ls' }, { command: 'true', secrets: ['absent'] }, { command: 'true', on_timeout: 'x' }],
+  },
+  cd: {
+    succeeds: [{}, { path: '.' }, { path: '/tmp' }, { path: '~' }, { path: '/' }],
+    fails: [{ path: 'absent' }, { path: '..' }, { path: '/absent' }, { path: 7 }],
   },
   run_command: {
     succeeds: [{ cmd: 'true' }, { cmd: 'cat', args: ['absent'] }],

@@ -138,6 +138,7 @@ describe('every tool', () => {
     bash: { args: { command: 'cat tool/mark.txt; touch tool/made' }, shows: 'second\n', changes: true },
     run_command: { args: { cmd: 'cat', args: ['tool/mark.txt'] }, shows: 'second\n' },
     watch_process: { args: { command: 'cat tool/mark.txt' }, shows: 'started in background: cat tool/mark.txt' },
+    cd: { args: { path: '.' }, shows: 'now in' },
     secrets_available: { args: {}, shows: '' },
     last_test_failures: { args: {}, shows: 'no run_tests call yet' },
     tests_covering: { args: { file: 'tool/mark.txt' }, shows: 'no coverage data yet' },

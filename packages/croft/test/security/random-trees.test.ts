@@ -112,6 +112,7 @@ const calls = {
   delete: fc.record({ file_path: target, recursive: fc.boolean() }),
   move: fc.record({ from: target, to: target }),
   list: fc.record({ path: target, limit: fc.constantFrom(1, 100) }),
+  cd: fc.record({ path: target }),
   glob: fc.record({ pattern: globPattern, path: target }),
   grep: fc.record({ pattern, path: target, output_mode: outputMode, context: fc.constantFrom(0, 2) }),
 } as const;

@@ -1,12 +1,17 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serve as listen } from '@hono/node-server';
+import type { Platform } from '../../app/platform.ts';
 import type { App } from '../../app.ts';
 import { UsageError } from '../../lib/usage-error.ts';
+import { createAgentsMcp } from '../../mcp/agents-http.ts';
+import { createAsking } from '../../mcp/asking.ts';
 import { createMcpHttp } from '../../mcp/http.ts';
 import { createRestServer } from '../../rest/server.ts';
 import { defineCommand, type Terminal, type Values } from '../command.ts';
 import { makeDemo } from '../demo.ts';
+import { openPlatform } from '../open-platform.ts';
+import { toPlatform } from '../platform-door.ts';
 import { findToken } from '../token.ts';
 import { announce, openApp, workspaceOptions } from '../workspace-options.ts';
 
@@ -31,6 +36,19 @@ const options = {
     summary: 'a name clients may call this server by; may be repeated',
   },
   data: { type: 'string', value: 'DIR', summary: 'where the server keeps what is its own' },
+  'database-url': {
+    type: 'string',
+    value: 'URL',
+    summary: 'PostgreSQL for records; SQLite in the data directory if left out',
+  },
+  'account-limit': {
+    type: 'string',
+    multiple: true,
+    value: 'NAME=VALUE',
+    summary: 'of one account: sandboxes open at once (100) or storage (100g); may be repeated',
+  },
+  'approval-wait': { type: 'string', value: 'SECONDS', summary: 'how long a call waits for an approval (50)' },
+  'approval-webhook': { type: 'string', value: 'URL', summary: 'told of every approval that is asked for' },
 } as const;
 
 export const serve = defineCommand({
@@ -42,16 +60,25 @@ export const serve = defineCommand({
     const config = terminal.config();
     const data = values.data ?? config.data;
     const address = toAddress(values);
+    const approvalWaitMs = toWait(values['approval-wait']);
     const token = findToken(data, config.token);
+    const adminToken = findToken(data, config.adminToken, 'admin-token');
     await using app = openApp(values, terminal, values.demo ? [makeDemo(data)] : undefined);
     announce(values, app.workspaces.names, terminal);
+    const platform = await openPlatform(app, {
+      values,
+      data,
+      config,
+      onWarning: (words) => terminal.stderr.write(`croft: ${words}\n`),
+    });
 
-    const server = await start(
-      app,
-      { ...address, token: token.value, hostNames: values['allow-host'] ?? [] },
-      terminal,
-    );
-    welcome(server.url, token, terminal);
+    const means = { ...address, token: token.value, adminToken: adminToken.value, platform, approvalWaitMs };
+    const hostNames = values['allow-host'] ?? [];
+    const server = await start(app, { ...means, hostNames }, terminal).catch(async (thrown) => {
+      await platform.stop(0);
+      throw thrown;
+    });
+    welcome(server.url, token, adminToken, terminal);
     if (!terminal.stop.aborted) await new Promise((resolve) => terminal.stop.addEventListener('abort', resolve));
     await server.stop();
     return 0;
@@ -62,17 +89,24 @@ interface StartOptions {
   readonly host: string;
   readonly port: number;
   readonly token: string;
+  readonly adminToken: string;
+  readonly platform: Platform;
+  readonly approvalWaitMs: number | undefined;
   readonly hostNames: readonly string[];
 }
 
-async function start(app: App, { host, port, token, hostNames }: StartOptions, { stderr, stop }: Terminal) {
+async function start(app: App, options: StartOptions, { stderr, stop }: Terminal) {
+  const { host, port, token, adminToken, platform, approvalWaitMs, hostNames } = options;
   const onError = (error: Error) => stderr.write(`croft: ${error.message}${causeOf(error)}\n`);
-  const mcp = createMcpHttp(app, 'server', { maxBodyBytes, onError });
+  const asking = createAsking({ key: platform.requestKey, waitMs: approvalWaitMs });
+  const mcp = createMcpHttp(app, 'server', { maxBodyBytes, asking, onError });
+  const agentsMcp = createAgentsMcp(platform.agents, { maxBodyBytes, asking, onError });
   const rest = createRestServer({
     token,
     hostNames,
     maxBodyBytes,
     onError,
+    platform: toPlatform(platform, agentsMcp, adminToken),
     isStopping: () => stop.aborted,
     mcp: mcp.fetch,
   });
@@ -88,10 +122,11 @@ async function start(app: App, { host, port, token, hostNames }: StartOptions, {
     /** Takes no new connection, lets the calls under way end, then lets go of the clients that stay. */
     async stop(): Promise<void> {
       const closed = new Promise((done) => server.close(done));
-      await app.toolbox.stop(drainMs);
+      await Promise.all([app.toolbox.stop(drainMs), platform.agents.stop(drainMs)]);
       await posts.settled(flushMs);
-      await mcp.close();
+      await Promise.all([mcp.close(), agentsMcp.close()]);
       await app.sessions.close();
+      await platform.stop(0);
       server.closeAllConnections();
       await closed;
     },
@@ -121,12 +156,24 @@ function trackPosts(server: Server) {
   };
 }
 
-function welcome(url: string, token: ReturnType<typeof findToken>, { stdout }: Terminal): void {
+function welcome(
+  url: string,
+  token: ReturnType<typeof findToken>,
+  adminToken: ReturnType<typeof findToken>,
+  { stdout }: Terminal,
+): void {
   const headers = { Authorization: `Bearer ${token.file === undefined ? `\${CROFT_TOKEN}` : token.value}` };
   const configuration = { mcpServers: { croft: { type: 'http', url: `${url}/mcp`, headers } } };
   stdout.write(`croft listening on ${url}\n`);
   stdout.write(`token: ${token.file ?? 'from CROFT_TOKEN'}\n`);
+  stdout.write(`admin token, for accounts: ${adminToken.file ?? 'from CROFT_ADMIN_TOKEN'}\n`);
   stdout.write(`MCP client configuration:\n${JSON.stringify(configuration, null, 2)}\n`);
+}
+
+function toWait(seconds: string | undefined): number | undefined {
+  if (seconds === undefined) return undefined;
+  if (!/^\d{1,4}$/.test(seconds)) throw new UsageError(`--approval-wait takes seconds, not ${seconds}`);
+  return Number(seconds) * 1000;
 }
 
 function toAddress({ host, port, addr }: Values<typeof options>) {

@@ -13,6 +13,7 @@ export function defineLintTool(kind: LintKind, words: Pick<Tool, 'aliases' | 'ti
     ...words,
     access: 'execute',
     reach: 'one',
+    paths: ['files', 'path'],
     input: z.object({
       ...checkInput,
       timeout: count({ fallback: 120, max: 600 }).describe('Seconds it may take (120, at most 600)'),

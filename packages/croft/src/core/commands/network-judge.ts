@@ -24,7 +24,7 @@ export function judgeHost(policy: NetworkPolicy, host: string, port: number): Ve
   if (policy.mode === 'deny-all') return deny('deny-all', 'This sandbox has no network.');
   const name = canonicalHost(host);
   if (name === undefined) return deny('host-name', `${quote(host)} is not a plain host name or address.`);
-  if (policy.mode === 'allow-all') return { allowed: true };
+  if (policy.mode !== 'restricted') return { allowed: true };
   return isAddress(name) ? judgeBareAddress(policy, name, port) : judgeName(policy.domains, name, port);
 }
 
@@ -42,7 +42,7 @@ export function judgeAddress(
   const parsed = parseAddress(address);
   if (parsed === undefined) return deny('address', `${quote(address)} is not an address.`);
   const actual = unwrapAddress(parsed);
-  const opened = policy.mode === 'restricted' ? cidrsAt(policy.cidrs, actual, port) : [];
+  const opened = policy.mode === 'restricted' && !policy.onlyPublic ? cidrsAt(policy.cidrs, actual, port) : [];
   const ranges = [...specialRangesOf(actual), ...ownRanges(hostAddresses, actual)];
   const closed = ranges.find(({ cidr }) => !opened.some((one) => isWithin(one, cidr)));
   return closed ? denyAddress(address, port, closed.kind) : { allowed: true };

@@ -33,7 +33,11 @@ export const NetworkPolicy = z.discriminatedUnion('mode', [
     mode: z.literal('restricted'),
     domains: z.array(Domain).max(maxEntries).default([]),
     cidrs: z.array(CidrEntry).max(maxEntries).default([]),
+    /** No CIDR opens what is not public: for those who do not own this machine and its surroundings. */
+    onlyPublic: z.boolean().optional(),
   }),
+  // Through the proxy, every public host, and nothing of this machine or around it.
+  z.strictObject({ mode: z.literal('public') }),
   z.strictObject({ mode: z.literal('allow-all') }),
 ]);
 export type NetworkPolicy = z.output<typeof NetworkPolicy>;

@@ -11,6 +11,8 @@ export interface CommandRequest {
   readonly timeoutMs: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  /** How much of what it prints is kept. */
+  readonly bytes?: ShownBytes | undefined;
   /** Takes the secrets out of what was refused. */
   readonly redact?: Redact;
 }
@@ -47,8 +49,10 @@ export interface StartedCommand {
 /** Called with each piece of output as it comes. */
 export type Observe = (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
 
+type ShownBytes = typeof shownBytes;
+
 interface CollectOptions {
-  readonly bytes?: typeof shownBytes;
+  readonly bytes?: ShownBytes | undefined;
   readonly observe?: Observe;
 }
 
@@ -71,8 +75,8 @@ export function startCommand(sandbox: Sandbox, spec: CommandSpec, options: Colle
 
 /** Runs to the end or to the end of its time; whatever it printed until then is in the result. */
 export async function runCommand(sandbox: Sandbox, request: CommandRequest): Promise<CommandResult> {
-  const { argv, environment, signal, timeoutMs, redact } = request;
-  const started = startCommand(sandbox, { argv, signal, ...(environment && { environment }) });
+  const { argv, environment, signal, timeoutMs, bytes, redact } = request;
+  const started = startCommand(sandbox, { argv, signal, ...(environment && { environment }) }, { bytes });
   const exit = await within(started.ended, timeoutMs);
   if (!exit) started.running.kill();
   return toResult(started, exit ?? (await started.ended), { timedOut: !exit, redact });

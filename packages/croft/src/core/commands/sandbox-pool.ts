@@ -17,7 +17,7 @@ export function createSandboxPool<Box extends Closable>({ idleMs, open }: Sandbo
   const entries = new Map<string, Entry<Box>>();
   let isClosed = false;
 
-  return { use, close };
+  return { use, close, isEmpty: () => entries.size === 0, isOpen: (workspace: string) => entries.has(workspace) };
 
   /** The sandbox of a workspace, kept open while `work` is under way. */
   async function use<T>(workspace: string, work: (sandbox: Box) => Promise<T>): Promise<T> {

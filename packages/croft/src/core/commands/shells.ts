@@ -21,6 +21,9 @@ export interface Shell extends StartedCommand {
   isExplained: boolean;
 }
 
+/** Without its command, which may have secrets in it: this is kept in the clear. */
+export type NamedShell = Pick<Shell, 'id' | 'workspace'>;
+
 export type Shells = ReturnType<typeof createShells>;
 
 const maxShells = 64;
@@ -29,8 +32,17 @@ const keptBytes = { headBytes: 256 * 1024, tailBytes: 768 * 1024 };
 /** The background commands of one session. Nobody else can name them. */
 export function createShells() {
   const shells = new Map<string, Shell>();
+  // Of a server that this session was on before. They ended with it, and whoever asks is told so.
+  const elsewhere = new Map<string, NamedShell>();
 
-  return { start, adopt, find, kill, takeDenials, list: () => [...shells.values()] };
+  return {
+    ...{ start, adopt, find, kill, takeDenials, list: () => [...shells.values()] },
+    /** Every one there was, for a server that goes on with the session. */
+    known: (): readonly NamedShell[] => [...elsewhere.values(), ...shells.values()].slice(-maxShells),
+    remember(others: readonly NamedShell[]): void {
+      for (const shell of others) if (!shells.has(shell.id)) elsewhere.set(shell.id, shell);
+    },
+  };
 
   function start(sandbox: Sandbox, workspace: string, command: string, spec: CommandSpec, observe?: Observe): Shell {
     if (shells.size >= maxShells) forgetOldest();
@@ -51,14 +63,7 @@ export function createShells() {
       isExplained: false,
     };
     shells.set(shell.id, shell);
-    started.ended.then(
-      (exit) => {
-        shell.exit = exit;
-      },
-      (thrown) => {
-        shell.failure = AppError.from(thrown);
-      },
-    );
+    noteEnd(shell);
     return shell;
   }
 
@@ -66,6 +71,8 @@ export function createShells() {
   function find(id: string, workspace: string): Shell {
     const shell = shells.get(id);
     if (shell?.workspace === workspace) return shell;
+    if (elsewhere.get(id)?.workspace === workspace)
+      throw new AppError('E_NOT_RUNNING', `shell ${id} ended with the server it ran on`, { details: { shell_id: id } });
     throw new AppError('E_NOT_FOUND', `unknown shell_id: ${id}`, { details: { shell_id: id } });
   }
 
@@ -91,4 +98,15 @@ export function createShells() {
     }
     shells.delete(ended.id);
   }
+}
+
+function noteEnd(shell: Shell): void {
+  shell.ended.then(
+    (exit) => {
+      shell.exit = exit;
+    },
+    (thrown) => {
+      shell.failure = AppError.from(thrown);
+    },
+  );
 }

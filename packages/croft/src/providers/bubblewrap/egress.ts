@@ -27,7 +27,7 @@ interface EgressOptions {
 }
 
 export async function openEgress({ policy, owner, onDenied }: EgressOptions): Promise<Egress | undefined> {
-  if (policy.mode !== 'restricted') return undefined;
+  if (policy.mode === 'deny-all' || policy.mode === 'allow-all') return undefined;
   const directory = await mkdtemp(join(tmpdir(), `croft-proxy-${process.pid}-`));
   const forgetName = () => rm(directory, { recursive: true, force: true });
   try {

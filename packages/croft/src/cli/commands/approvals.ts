@@ -1,0 +1,63 @@
+import { AppError } from '@croft/protocol';
+import { openLocalApprovals, operator } from '../../app/local-approvals.ts';
+import type { ApprovalView } from '../../core/accounts/registry.ts';
+import { UsageError } from '../../lib/usage-error.ts';
+import { defineCommand, type Terminal } from '../command.ts';
+import { findKeys } from '../key-file.ts';
+
+const usage = 'croft approvals [list | approve ID | deny ID] [--reason TEXT] [--for-session] [--data DIR]';
+
+export const approvals = defineCommand({
+  name: 'approvals',
+  usage,
+  summary: 'see and decide what agents under --permission-mode wait for',
+  options: {
+    data: { type: 'string', value: 'DIR', summary: 'where croft keeps what is its own' },
+    reason: { type: 'string', value: 'TEXT', summary: 'told to the agent' },
+    'for-session': { type: 'boolean', summary: 'approve every call of that session that is exactly the same' },
+    json: { type: 'boolean', summary: 'print JSON' },
+  },
+  async run({ values, positionals }, terminal) {
+    const { action, id } = toChoice(positionals);
+    const config = terminal.config();
+    const data = values.data ?? config.data;
+    const keys = findKeys(data, config.keys);
+    const local = await openLocalApprovals({ data, keys, emit: () => {} }).catch((thrown) => {
+      throw new UsageError(`records: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    });
+    try {
+      const scope = values['for-session'] ? 'session' : 'once';
+      const body = { decision: action, reason: values.reason, scope };
+      const shown = id
+        ? [await local.desk.decide(operator, id, body)]
+        : (await local.desk.list(operator, { state: 'pending' }, { limit: 200 })).rows;
+      print(shown, values.json ?? false, terminal);
+      return 0;
+    } catch (thrown) {
+      const error = AppError.from(thrown);
+      if (error.code === 'E_INTERNAL') throw thrown;
+      terminal.stderr.write(`${error.code}: ${error.text}\n`);
+      return 1;
+    } finally {
+      await local.close();
+    }
+  },
+});
+
+function toChoice([action = 'list', id, ...rest]: readonly string[]) {
+  const isDecision = action === 'approve' || action === 'deny';
+  if (rest.length === 0 && isDecision === (id !== undefined) && (isDecision || action === 'list'))
+    return { action, id };
+  throw new UsageError(`usage: ${usage}`);
+}
+
+function print(views: readonly ApprovalView[], isJson: boolean, { stdout }: Terminal): void {
+  if (isJson) stdout.write(`${JSON.stringify({ approvals: views })}\n`);
+  else if (views.length === 0) stdout.write('nothing waits for an approval\n');
+  else for (const view of views) stdout.write(`${render(view)}\n`);
+}
+
+function render({ approvalId, state, tool, workspace, expiresAt, preview }: ApprovalView): string {
+  const text = preview.replace(/^/gm, '    ');
+  return `${approvalId}  ${state}  ${tool} in ${workspace}, until ${expiresAt}\n${text}`;
+}

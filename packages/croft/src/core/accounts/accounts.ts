@@ -1,0 +1,106 @@
+import { CreateAccount, PatchAccount } from '@croft/protocol';
+import type { z } from 'zod';
+import { newId } from '../../lib/ids.ts';
+import { mustBeActive, mustFindAccount } from './account-checks.ts';
+import { createAccountRemoval } from './account-removal.ts';
+import { changedKeys, note } from './audit-log.ts';
+import { createAuthenticate } from './authenticate.ts';
+import type { RegistryContext } from './context.ts';
+import { defaultKeyName, findLiveKeys, makeKey } from './key-rows.ts';
+import { parseBody } from './parse-body.ts';
+import { invalid, isObject } from './plain-json.ts';
+import type { AccountRow, Tables } from './records.ts';
+import { stale } from './refusals.ts';
+import type { Accounts } from './registry.ts';
+
+export function createAccounts(context: RegistryContext): Accounts {
+  const { records, vault, now } = context;
+
+  const tell = (tables: Tables, actor: string, accountId: string, what: string, details: Record<string, unknown>) =>
+    note(tables, { accountId, at: now(), actor, action: `account.${what}`, target: accountId, details });
+
+  const makeDefaultKey = (accountId: string) =>
+    makeKey(vault, { accountId, name: defaultKeyName, scopes: ['*'] }, now());
+
+  return {
+    authenticate: createAuthenticate(context, 'active'),
+    authenticateToRemove: createAuthenticate(context, 'disabled'),
+    remove: createAccountRemoval(context),
+    get: (accountId) => records.read((tables) => mustFindAccount(tables, accountId)),
+    list: (page) => records.read((tables) => tables.accounts.list(page)),
+
+    async create(label, body) {
+      const { username, description } = parseAccount(CreateAccount, body, 'is created through /accounts/me/agents');
+      const accountId = newId('acct');
+      const { row, secret } = makeDefaultKey(accountId);
+      const account = toAccount({ accountId, username, description }, now());
+      await records.change(async (tables) => {
+        await tables.accounts.insert(account);
+        await tables.keys.insert(row);
+        await tell(tables, label, accountId, 'created', { username, keyId: row.keyId });
+      });
+      return { account, secret };
+    },
+
+    async patch(label, accountId, body) {
+      const patch = parseAccount(PatchAccount, body, 'must be updated through /accounts/me/agents/{agentId}');
+      if (patch.username === undefined && patch.description === undefined) {
+        throw invalid('Request body must include username or description', 'Request body');
+      }
+      return records.change(async (tables) => {
+        const before = await mustFindAccount(tables, accountId);
+        const after = patchedAccount(before, patch, now());
+        const changed = changedKeys(comparable(before), comparable(after));
+        if (changed.length === 0) return before;
+        if (!(await tables.accounts.update(after))) throw stale('Account');
+        await tell(tables, label, accountId, 'changed', { changed });
+        return after;
+      });
+    },
+
+    async rotateSecret(label, accountId) {
+      const { row, secret } = makeDefaultKey(accountId);
+      const account = await records.change(async (tables) => {
+        const found = await mustBeActive(tables, accountId);
+        const live = await findLiveKeys(tables, accountId, now());
+        const old = live.filter(({ name, scopes }) => name === defaultKeyName && scopes.includes('*'));
+        for (const { keyId } of old) await tables.keys.revoke(accountId, keyId, now().toISOString());
+        await tables.keys.insert(row);
+        const revoked = old.map(({ keyId }) => keyId);
+        await tell(tables, label, accountId, 'secret_rotated', { keyId: row.keyId, revoked });
+        return found;
+      });
+      return { account, secret };
+    },
+  };
+}
+
+/** The older API kept an agent's config in the account, and says where it is now. */
+function parseAccount<Schema extends z.ZodType>(schema: Schema, body: unknown, where: string): z.output<Schema> {
+  if (isObject(body) && Object.hasOwn(body, 'config')) throw invalid(`Agent config ${where}`, 'config');
+  return parseBody(schema, body);
+}
+
+type Given = z.output<typeof CreateAccount> & { readonly accountId: string };
+
+function toAccount({ accountId, username, description }: Given, now: Date): AccountRow {
+  const at = now.toISOString();
+  const described = description ? { description } : {};
+  return { accountId, username, ...described, status: 'active', createdAt: at, updatedAt: at, version: 1 };
+}
+
+function patchedAccount(before: AccountRow, patch: z.output<typeof PatchAccount>, now: Date): AccountRow {
+  const { description: old, ...rest } = before;
+  const description = patch.description === undefined ? old : patch.description;
+  return {
+    ...rest,
+    username: patch.username ?? before.username,
+    ...(description && { description }),
+    updatedAt: now.toISOString(),
+    version: before.version + 1,
+  };
+}
+
+function comparable({ username, description }: AccountRow) {
+  return { username, ...(description && { description }) };
+}

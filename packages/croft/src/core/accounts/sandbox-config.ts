@@ -1,0 +1,40 @@
+import { SandboxConfigInput } from '@croft/protocol';
+import { z } from 'zod';
+import { toNetwork } from './network-config.ts';
+import { parseBody } from './parse-body.ts';
+import { findUnsupported, type ProviderTraits } from './provider-traits.ts';
+import type { SandboxConfig } from './registry.ts';
+
+/** Reads a sandbox's config, written by a caller or stored. What it gives reads as itself. */
+export function createSandboxParser(providers: readonly ProviderTraits[]): (config: unknown) => SandboxConfig {
+  const names = providers.map(({ name }) => name);
+  const problem = `config.provider must be one of: ${names.join(', ')}`;
+  const provider = z
+    .string(problem)
+    .refine((name) => names.includes(name), problem)
+    .prefault('bubblewrap');
+  const Config = SandboxConfigInput.extend({ provider }).transform((given, context) => {
+    const config = toConfig(given);
+    const found = 'problem' in config ? config.problem : findProblem(config, providers);
+    if (found === undefined && !('problem' in config)) return config;
+    context.addIssue({ code: 'custom', message: found ?? 'config is not valid' });
+    return z.NEVER;
+  });
+  const Body = z.object({ config: Config });
+  return (config) => parseBody(Body, { config }).config;
+}
+
+function toConfig(given: z.output<typeof SandboxConfigInput>): SandboxConfig | { problem: string } {
+  const { internet, network, runtimes, ...rest } = given;
+  const reach = toNetwork({ internet, network });
+  return 'problem' in reach ? reach : { ...rest, network: reach.network, runtimes: [...new Set(runtimes)] };
+}
+
+function findProblem(config: SandboxConfig, providers: readonly ProviderTraits[]): string | undefined {
+  if (!config.persistent && config.lifecycle) return 'config.lifecycle requires config.persistent to be true';
+  if (!config.persistent && (config.onCreate || config.onResume)) {
+    return 'config.onCreate and config.onResume require config.persistent to be true';
+  }
+  const provider = providers.find(({ name }) => name === config.provider);
+  return provider && findUnsupported(config, provider);
+}

@@ -1,0 +1,49 @@
+import type { NetworkPolicy } from '../commands/network-policy.ts';
+import type { CommandSettings } from '../commands/runtimes.ts';
+import type { SandboxLimits } from '../commands/sandbox.ts';
+import type { SandboxConfig } from './registry.ts';
+
+const allRuntimes = 3;
+const megabyte = 1024 ** 2;
+const gigabyte = 1024 ** 3;
+
+const sizes = {
+  tiny: { cpus: 0.25, memoryBytes: 512 * megabyte, diskBytes: 8 * gigabyte },
+  xsmall: { cpus: 0.5, memoryBytes: gigabyte, diskBytes: 8 * gigabyte },
+  small: { cpus: 1, memoryBytes: 2 * gigabyte, diskBytes: 8 * gigabyte },
+  medium: { cpus: 2, memoryBytes: 4 * gigabyte, diskBytes: 16 * gigabyte },
+  large: { cpus: 4, memoryBytes: 8 * gigabyte, diskBytes: 32 * gigabyte },
+} as const;
+
+/** What a config allows, and never more than the operator does. */
+export function toLimits({ size, memoryLimit }: SandboxConfig, most: SandboxLimits): SandboxLimits {
+  const wanted: Partial<SandboxLimits> = {
+    ...(size && sizes[size]),
+    ...(memoryLimit !== undefined && { memoryBytes: memoryLimit * megabyte }),
+  };
+  const least = (name: keyof SandboxLimits) => Math.min(wanted[name] ?? most[name], most[name]);
+  return {
+    memoryBytes: least('memoryBytes'),
+    processes: least('processes'),
+    cpus: least('cpus'),
+    fileBytes: least('fileBytes'),
+    openFiles: least('openFiles'),
+    diskBytes: least('diskBytes'),
+  };
+}
+
+export function toCommandSettings({ timeout, outputLimitBytes, runtimes }: SandboxConfig): CommandSettings {
+  return {
+    maxMs: timeout === undefined ? undefined : timeout * 1000,
+    outputBytes: outputLimitBytes,
+    runtimes: runtimes.length === allRuntimes ? undefined : runtimes,
+  };
+}
+
+/** An account reaches what is public. What is this machine's own, or around it, is the operator's to give. */
+export function toNetwork({ network }: SandboxConfig, sharesNetwork: boolean): NetworkPolicy {
+  const { mode, allowDomains = [], allowCidrs = [] } = network;
+  if (mode === 'allow-all') return { mode: sharesNetwork ? mode : 'public' };
+  if (mode === 'deny-all') return { mode };
+  return { mode, domains: [...allowDomains], cidrs: [...allowCidrs], onlyPublic: !sharesNetwork };
+}

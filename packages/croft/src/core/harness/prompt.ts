@@ -1,0 +1,62 @@
+import type { AttachedWorkspace } from '../accounts/cascade.ts';
+import type { Files } from '../files.ts';
+import { loadMemory } from './memory.ts';
+import { hasGuidance, hasMemory } from './settings.ts';
+
+/** A workspace of an agent, and its files. */
+export interface HarnessedWorkspace extends Pick<AttachedWorkspace, 'name' | 'record' | 'sandbox'> {
+  readonly files: Files;
+}
+
+/** What a model should know of its workspaces before it starts: what was remembered, then how to work in them. */
+export async function buildPrompt(workspaces: readonly HarnessedWorkspace[]): Promise<string> {
+  const memories = await Promise.all(workspaces.map(recall));
+  return [renderMemories(workspaces, memories), renderGuidance(workspaces)].filter((part) => part !== '').join('\n\n');
+}
+
+async function recall({ record, files }: HarnessedWorkspace): Promise<string | undefined> {
+  return record.config.harness?.memory?.enabled === false ? undefined : loadMemory(files);
+}
+
+function renderMemories(workspaces: readonly HarnessedWorkspace[], memories: readonly (string | undefined)[]): string {
+  const found = workspaces.flatMap(({ name }, index) => {
+    const text = memories[index];
+    return text === undefined ? [] : [{ name, text }];
+  });
+  const [only] = found;
+  if (!only) return '';
+  if (workspaces.length === 1 && only.name === 'default') return `What MEMORY.md holds now:\n\n${only.text}`;
+  return ['What the MEMORY.md of each workspace holds now:', ...found.map(toSection)].join('\n\n');
+}
+
+function toSection({ name, text }: { name: string; text: string }): string {
+  return `## ${name}\n\n${text}`;
+}
+
+function renderGuidance(workspaces: readonly HarnessedWorkspace[]): string {
+  if (!workspaces.some(({ record }) => hasGuidance(record.config))) return '';
+  const lines = [
+    ...workspaces.map(toLine),
+    '',
+    ...adviceFor(workspaces).map((advice, index) => `${index + 1}. ${advice}`),
+  ];
+  return `<workspace>\n${lines.join('\n')}\n</workspace>`;
+}
+
+function toLine({ name, record, sandbox }: HarnessedWorkspace, index: number): string {
+  const marks = `${index === 0 ? ' (default)' : ''}${sandbox ? '' : ' [read-only: read, glob]'}`;
+  return `- ${name}${marks}${record.description === undefined ? '' : `: ${record.description}`}`;
+}
+
+function adviceFor(workspaces: readonly HarnessedWorkspace[]): string[] {
+  const canWrite = workspaces.some(({ sandbox }) => sandbox);
+  const canRemember = workspaces.some(({ sandbox, record }) => sandbox && hasMemory(record.config));
+  return [
+    'Find files with glob and look at them with read; paths are relative to the root of a workspace.',
+    ...(workspaces.length > 1 ? ['Pass `workspace` to work in another than the default one.'] : []),
+    ...(canWrite ? ['Read a file before you change it; run commands with bash, which starts in the workspace.'] : []),
+    ...(canRemember ? ['Keep what should still be known next time with memory_save; it goes to MEMORY.md.'] : []),
+    ...(canWrite ? ['Keep the plan of longer work in TASKS.md, and bring it up to date as you go.'] : []),
+    ...(canWrite ? ['Both are ordinary files, which people may read and change too.'] : []),
+  ];
+}

@@ -1,0 +1,52 @@
+import type { ApprovalRow, ApprovalTable } from '../../core/accounts/records.ts';
+import { defineTable, key, optional, text, whole, word } from './columns.ts';
+import type { Connection } from './database.ts';
+import { readAll, readListing } from './pages.ts';
+import { alreadyExists, findRow, insertPlaced, updateVersion } from './rows.ts';
+
+export const table = defineTable<ApprovalRow>('approvals', {
+  accountId: key('account_id'),
+  approvalId: key('approval_id'),
+  agentId: key('agent_id'),
+  session: key('session'),
+  tool: text('tool'),
+  workspace: text('workspace'),
+  content: text('content'),
+  hash: key('hash'),
+  state: word('state'),
+  scope: word('scope'),
+  createdAt: text('created_at'),
+  expiresAt: text('expires_at'),
+  decidedAt: optional('decided_at'),
+  decidedBy: optional('decided_by'),
+  reason: optional('reason'),
+  version: whole('version'),
+});
+
+const newestOfCall = 'account_id = ? AND session = ? AND hash = ? ORDER BY place DESC';
+
+export function createApprovalTable(connection: Connection): ApprovalTable {
+  return {
+    async insert(row) {
+      if (!(await insertPlaced(connection, table, row))) throw alreadyExists('the approval', row.approvalId);
+    },
+    get: (accountId, id) => findRow(connection, table, 'account_id = ? AND approval_id = ?', accountId, id),
+    byHash: (accountId, session, hash) => findRow(connection, table, newestOfCall, accountId, session, hash),
+    list(accountId, { state, agentId }, page) {
+      const asked = [
+        ['account_id = ?', accountId],
+        ['state = ?', state],
+        ['agent_id = ?', agentId],
+      ].flatMap(([where = '', value]) => (value === undefined ? [] : [{ where, value }]));
+      return readListing(connection, {
+        table,
+        where: asked.map(({ where }) => where),
+        values: asked.map(({ value }) => value),
+        newestFirst: true,
+        page,
+      });
+    },
+    update: (row) => updateVersion(connection, table, row, 'accountId', 'approvalId'),
+    all: (page) => readAll(connection, table, 'approval_id', page),
+  };
+}

@@ -1,0 +1,83 @@
+import { AppError } from '@croft/protocol';
+import type { StoredRow, Value } from './database.ts';
+
+/** How a field of a row is kept. */
+export interface Column<Field> {
+  readonly name: string;
+  write(field: Field): Value;
+  read(stored: unknown): Field;
+}
+
+export type Columns<Row> = { readonly [Field in keyof Row]-?: Column<Row[Field]> };
+
+/** PostgreSQL takes some 2700 bytes in one entry of an index, which may be of three such texts. */
+const maxKeyBytes = 512;
+
+/** A text that rows are found by. */
+export function key(name: string): Column<string> {
+  return { name, write: (field) => checkKey(name, field), read: String };
+}
+
+export function text(name: string): Column<string> {
+  return { name, write: (field) => field, read: String };
+}
+
+/** One of a few words. */
+export function word<Word extends string>(name: string): Column<Word> {
+  return { name, write: (field) => field, read: (stored) => stored as Word };
+}
+
+export function optional(name: string): Column<string | undefined> {
+  return {
+    name,
+    write: (field) => field ?? null,
+    read: (stored) => (stored === null ? undefined : String(stored)),
+  };
+}
+
+/** PostgreSQL gives the larger kind as a text. */
+export function whole(name: string): Column<number> {
+  return { name, write: (field) => field, read: Number };
+}
+
+export function words(name: string): Column<readonly string[]> {
+  return { name, write: (field) => JSON.stringify(field), read: (stored) => JSON.parse(String(stored)) };
+}
+
+function checkKey(name: string, field: string): string {
+  const bytes = Buffer.byteLength(field);
+  if (bytes <= maxKeyBytes) return field;
+  throw new AppError(
+    'E_INVALID_INPUT',
+    `${name} is ${bytes} bytes long, and records are found by it: give one of at most ${maxKeyBytes} bytes`,
+    { details: { field: name, maxBytes: maxKeyBytes } },
+  );
+}
+
+/** The names of a table and its columns, for SQL that is put together from nothing else. */
+export function defineTable<Row extends object>(name: string, columns: Columns<Row>) {
+  const fields = Object.entries(columns) as [string, Column<unknown>][];
+  const names = fields.map(([, column]) => column.name);
+  return {
+    name,
+    columns,
+    list: names.join(', '),
+    marks: names.map(() => '?').join(', '),
+    /** For an update, of all but the columns it is found by. */
+    assignments: (...foundBy: readonly (keyof Row)[]) =>
+      fields
+        .filter(([field]) => !foundBy.includes(field as keyof Row))
+        .map(([, column]) => `${column.name} = ?`)
+        .join(', '),
+    toValues: (row: Row, ...leftOut: readonly (keyof Row)[]): Value[] =>
+      fields
+        .filter(([field]) => !leftOut.includes(field as keyof Row))
+        .map(([field, column]) => column.write(row[field as keyof Row])),
+    toRow(stored: StoredRow): Row {
+      const read = fields.map(([field, column]) => [field, column.read(stored[column.name])] as const);
+      return Object.fromEntries(read.filter(([, value]) => value !== undefined)) as Row;
+    },
+  };
+}
+
+export type Table<Row extends object> = ReturnType<typeof defineTable<Row>>;

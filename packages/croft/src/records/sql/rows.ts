@@ -1,0 +1,62 @@
+import { AppError } from '@croft/protocol';
+import type { Table } from './columns.ts';
+import type { Connection, Value } from './database.ts';
+
+/** Adds a row unless it clashes with one that is there, and says whether it did. */
+export async function insertRow<Row extends object>(connection: Connection, table: Table<Row>, row: Row) {
+  const sql = `INSERT INTO ${table.name} (${table.list}) VALUES (${table.marks}) ON CONFLICT DO NOTHING`;
+  return (await connection.query(sql, table.toValues(row))).count === 1;
+}
+
+/** The same with the next `place` of the account. All changes come one after the other, so it is nobody else's. */
+export async function insertPlaced<Row extends { readonly accountId: string }>(
+  connection: Connection,
+  table: Table<Row>,
+  row: Row,
+): Promise<boolean> {
+  const place = `(SELECT COALESCE(MAX(place), 0) + 1 FROM ${table.name} WHERE account_id = ?)`;
+  const sql = `INSERT INTO ${table.name} (${table.list}, place) VALUES (${table.marks}, ${place}) ON CONFLICT DO NOTHING`;
+  return (await connection.query(sql, [...table.toValues(row), row.accountId])).count === 1;
+}
+
+/** Replaces the row of the version before, and says whether that was there. */
+export async function updateVersion<Row extends { readonly version: number }>(
+  connection: Connection,
+  table: Table<Row>,
+  row: Row,
+  ...foundBy: readonly (keyof Row & string)[]
+): Promise<boolean> {
+  const found = foundBy.map((field) => table.columns[field]);
+  const where = found.map(({ name }) => `${name} = ?`).join(' AND ');
+  const sql = `UPDATE ${table.name} SET ${table.assignments(...foundBy)} WHERE ${where} AND version = ?`;
+  const keys = foundBy.map((field) => table.columns[field].write(row[field]));
+  return (await connection.query(sql, [...table.toValues(row, ...foundBy), ...keys, row.version - 1])).count === 1;
+}
+
+export async function findRow<Row extends object>(
+  connection: Connection,
+  table: Table<Row>,
+  where: string,
+  ...values: readonly Value[]
+): Promise<Row | undefined> {
+  const { rows } = await connection.query(`SELECT ${table.list} FROM ${table.name} WHERE ${where} LIMIT 1`, values);
+  return rows[0] && table.toRow(rows[0]);
+}
+
+export async function removeRows(
+  connection: Connection,
+  table: { readonly name: string },
+  where: string,
+  ...values: readonly Value[]
+): Promise<number> {
+  return (await connection.query(`DELETE FROM ${table.name} WHERE ${where}`, values)).count;
+}
+
+export async function countRows(connection: Connection, table: { readonly name: string }, accountId: string) {
+  const sql = `SELECT COUNT(*) AS total FROM ${table.name} WHERE account_id = ?`;
+  return Number((await connection.query(sql, [accountId])).rows[0]?.total ?? 0);
+}
+
+export function alreadyExists(what: string, id: string): AppError {
+  return new AppError('E_ALREADY_EXISTS', `${what} is taken, by ${id}`, { details: { id } });
+}

@@ -1,0 +1,49 @@
+import { AppError } from '@croft/protocol';
+import type { Context } from 'hono';
+
+/**
+ * Throws `E_TOO_LARGE` for a body that says it is over the limit, or turns out to be. One that says so is not touched:
+ * what nobody reads, the server takes off the connection by itself.
+ */
+export async function limitBody({ req }: Context, max: number): Promise<void> {
+  const { headers } = req.raw;
+  const length = headers.has('transfer-encoding') ? null : headers.get('content-length');
+  if (length !== null) {
+    if (Number(length) > max) throw tooLarge(max);
+  } else if (req.raw.body) {
+    // Every way to the body from here on is to what was read.
+    req.raw = new Request(req.raw, { body: await readUpTo(req.raw.body, max), duplex: 'half' } as RequestInit);
+  }
+}
+
+async function readUpTo(body: ReadableStream<Uint8Array>, max: number): Promise<Blob> {
+  const reader = body.getReader();
+  const chunks: BlobPart[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(chunks);
+    size += value.length;
+    if (size > max) {
+      void discard(reader);
+      throw tooLarge(max);
+    }
+    chunks.push(value as Uint8Array<ArrayBuffer>);
+  }
+}
+
+/**
+ * Who is still sending would not see the answer if the connection were closed on them, nor be heard on it again if the
+ * rest were left lying. The server gives them a moment after the answer, and then closes it anyway.
+ */
+async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The connection is gone, and the rest with it.
+  }
+}
+
+function tooLarge(max: number): AppError {
+  return new AppError('E_TOO_LARGE', `the request body is over ${max} bytes`, { details: { max } });
+}

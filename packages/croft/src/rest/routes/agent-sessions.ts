@@ -1,0 +1,67 @@
+import { AgentSession, AgentSessionList, AgentSessionQuery, Deleted, OpenAgentSession } from '@croft/protocol';
+import { parse } from '../../core/parse.ts';
+import { sessionHeaders } from '../agent-headers.ts';
+import { defineRoute, type Method } from '../route.ts';
+
+export const agentSessionRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/agents/{agentId}/sessions',
+    summary: 'Lists the sessions the agent has',
+    scopes: ['read', 'call'],
+    query: AgentSessionQuery,
+    answer: AgentSessionList,
+    failures: ['E_NOT_FOUND'],
+    async handle({ agents }, { actor, params, query }) {
+      const { rows: sessions, next } = await agents.sessions.list(actor, params.agentId, query);
+      return { body: { sessions, next } };
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/agents/{agentId}/sessions',
+    summary: 'Opens a child of a session, with an equal or a narrower fence, where its parent is',
+    scopes: ['call'],
+    body: OpenAgentSession,
+    status: 201,
+    answer: AgentSession,
+    failures: ['E_NOT_FOUND', 'E_QUOTA'],
+    handle: async ({ agents }, { actor, params, body }) => ({
+      body: await agents.sessions.open(actor, params.agentId, parse(OpenAgentSession, body)),
+    }),
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/agents/{agentId}/sessions/{session}',
+    summary: 'Ends a session and every program it started',
+    scopes: ['write', 'call'],
+    answer: Deleted,
+    failures: ['E_NOT_FOUND'],
+    async handle({ agents }, { actor, params }) {
+      await agents.sessions.end(actor, params.agentId, params.session);
+      return { body: { deleted: true } };
+    },
+  }),
+  ...mcpRoutes(),
+];
+
+function mcpRoutes() {
+  const summaries: Partial<Record<Method, string>> = {
+    POST: 'MCP over streamable HTTP, protocol 2025-11-25 and earlier, and 2026-07-28, with the tools of the agent',
+    GET: 'The event stream of a 2025 session',
+    DELETE: 'Ends a 2025 session',
+  };
+  return Object.entries(summaries).map(([method, summary]) =>
+    defineRoute({
+      method: method as Method,
+      path: '/agents/{agentId}/mcp',
+      summary,
+      scopes: ['call'],
+      large: true,
+      raw: true,
+      headers: { 'Croft-Session': sessionHeaders['Croft-Session'] },
+      failures: ['E_NOT_FOUND'],
+      handle: ({ agents }, { actor, params, request }) => agents.mcp(actor, params.agentId, request),
+    }),
+  );
+}

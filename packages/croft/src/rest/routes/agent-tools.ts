@@ -1,0 +1,54 @@
+import { AgentPrompt, AgentToolAnswer, AgentToolInput, AgentToolList, AppError, ApprovalAnswer } from '@croft/protocol';
+import { readApproval, readSession, sessionHeaders } from '../agent-headers.ts';
+import { type Answer, defineRoute } from '../route.ts';
+
+/** What an agent does, for one that speaks HTTP and not MCP. */
+export const agentToolRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/agents/{agentId}/tools',
+    summary: 'Lists the tools the agent has',
+    scopes: ['read', 'call'],
+    headers: { 'Croft-Session': sessionHeaders['Croft-Session'] },
+    answer: AgentToolList,
+    failures: ['E_NOT_FOUND'],
+    async handle({ agents }, { actor, params, request }) {
+      const tools = await agents.tools(actor, params.agentId, readSession(request));
+      return { body: { tools } };
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/agents/{agentId}/tools/{name}',
+    summary: 'Calls a tool: the body is its input, the answer its structured result',
+    scopes: ['call'],
+    large: true,
+    headers: sessionHeaders,
+    body: AgentToolInput,
+    answer: AgentToolAnswer,
+    alsoAnswers: { 202: ApprovalAnswer },
+    failures: ['E_NOT_FOUND', 'E_UNKNOWN_TOOL', 'E_READ_ONLY', 'E_APPROVAL_MISMATCH', 'E_APPROVAL_EXPIRED'],
+    async handle({ agents }, { actor, params, body: input, request }) {
+      const { agentId, name: tool } = params;
+      const approvalId = readApproval(request);
+      const session = readSession(request);
+      const call = { actor, agentId, session, tool, input, approvalId, signal: request.signal };
+      return agents.call(call).then(({ structured, image }) => ({ body: { ...structured, image } }), toPending);
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/agents/{agentId}/prompt',
+    summary: 'Guidance and memory of the agent’s workspaces, for its model',
+    scopes: ['read', 'call'],
+    answer: AgentPrompt,
+    failures: ['E_NOT_FOUND'],
+    handle: async ({ agents }, { actor, params }) => ({ body: { prompt: await agents.prompt(actor, params.agentId) } }),
+  }),
+];
+
+/** That a person has to decide first is no failure. */
+function toPending(thrown: unknown): Answer {
+  if (!(AppError.is(thrown) && thrown.code === 'E_APPROVAL_REQUIRED')) throw thrown;
+  return { status: 202, body: { approval: thrown.details.approval } };
+}

@@ -1,0 +1,28 @@
+import type { Route } from '../route.ts';
+import { accountRecordRoutes } from './account.ts';
+import { accountListRoutes } from './accounts.ts';
+import { agentSessionRoutes } from './agent-sessions.ts';
+import { agentToolRoutes } from './agent-tools.ts';
+import { agentRoutes } from './agents.ts';
+import { approvalRoutes } from './approvals.ts';
+import { auditRoutes } from './audit.ts';
+import { keyRoutes } from './keys.ts';
+import { sandboxRoutes } from './sandboxes.ts';
+import { secretRoutes } from './secrets.ts';
+import { workspaceRoutes } from './workspaces.ts';
+
+/** Of one account: below `/v1`, and below `/accounts/me` and for the admin `/accounts/{accountId}` as well. */
+export const accountRoutes: readonly Route[] = [
+  ...accountRecordRoutes,
+  ...keyRoutes,
+  ...agentRoutes,
+  ...agentToolRoutes,
+  ...agentSessionRoutes,
+  ...sandboxRoutes,
+  ...workspaceRoutes,
+  ...secretRoutes,
+  ...approvalRoutes,
+  ...auditRoutes,
+];
+
+export const adminRoutes: readonly Route[] = accountListRoutes;

@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  fstatSync,
+  globSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  type Stats,
+} from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { AppError } from '@croft/protocol';
+import type { Mount } from '../core/mount.ts';
+import { createDiskFiles } from '../disk/files.ts';
+import { openRoot } from '../disk/handles.ts';
+import { cacheAt } from '../lib/cache-directory.ts';
+import { createKeyedLock } from '../lib/keyed-lock.ts';
+import { measureTree } from '../lib/measure-tree.ts';
+import { sha256 } from '../lib/sha256.ts';
+import { canReach } from '../lib/workspace-owner.ts';
+
+/** By what a workspace is kept under: the same for every agent of the account, and no other account's. */
+export function namespaceOf(accountId: string, workspaceId: string): string {
+  return `fs-${sha256(`filesystem-namespace\0${accountId}:${workspaceId}`).slice(0, 40)}`;
+}
+
+const dayMs = 86_400_000;
+
+export type KeptWorkspaces = ReturnType<typeof createKeptWorkspaces>;
+
+/** Workspaces that the server keeps in its data directory, made on first use. */
+export function createKeptWorkspaces(data: string) {
+  const parent = join(data, 'workspaces');
+  // Of workspaces that were removed, until no call can be left that has one of these numbers.
+  let [gone, goneLonger]: [number[], number[]] = [[], []];
+  const opened = new Map<string, { handle: number; locks: ReturnType<typeof createKeyedLock> }>();
+
+  return {
+    /** `name` is what the agent calls it. */
+    open(namespace: string, name: string): Mount {
+      const { handle, locks } = opened.get(namespace) ?? remember(namespace);
+      const root = `/workspaces/${name}`;
+      return {
+        directory: join(parent, namespace),
+        handle,
+        root,
+        files: createDiskFiles({ handle, names: [root], locks }),
+        mustBeThere() {
+          if (fstatSync(handle).nlink === 0)
+            throw new AppError('E_WORKSPACE_GONE', 'the directory of this workspace was deleted');
+        },
+      };
+    },
+    /** Takes away what a server left behind that was killed: no sandbox without a workspace lives for a day. */
+    sweepScratch(now: number): void {
+      for (const directory of globSync(join(data, 'scratch', 'fs-*'))) {
+        const stats = lstatSync(directory, { throwIfNoEntry: false });
+        if (stats && now - stats.mtimeMs > dayMs) rmSync(directory, { recursive: true, force: true });
+      }
+    },
+    /** An empty one that is gone when it is let go of. */
+    openScratch: (name: string): Mount & Disposable => openScratch(data, name),
+    /** How many bytes of the disk they take up together. */
+    async measure(namespaces: readonly string[]): Promise<number> {
+      const directories = namespaces.map((namespace) => join(parent, namespace));
+      const sizes = await Promise.all(
+        [...directories, ...directories.map((path) => cacheOf(data, path))].map((path) => measureTree(path)),
+      );
+      return sizes.reduce((total, size) => total + size, 0);
+    },
+    /** With all its files. Answers whether there was one. */
+    async remove(namespace: string): Promise<boolean> {
+      const directory = join(parent, namespace);
+      const isThere = lstatSync(directory, { throwIfNoEntry: false }) !== undefined;
+      forget(namespace);
+      await rm(directory, { recursive: true, force: true });
+      await rm(cacheOf(data, directory), { recursive: true, force: true });
+      return isThere;
+    },
+    /** To be called from time to time: closes what was gone the last time already. */
+    closeGone(): void {
+      for (const [namespace, { handle }] of opened) if (fstatSync(handle).nlink === 0) forget(namespace);
+      for (const handle of goneLonger) closeSync(handle);
+      [gone, goneLonger] = [[], gone];
+    },
+    close(): void {
+      for (const { handle } of opened.values()) closeSync(handle);
+      opened.clear();
+    },
+  };
+
+  function forget(namespace: string): void {
+    const known = opened.get(namespace);
+    if (known) gone.push(known.handle);
+    opened.delete(namespace);
+  }
+
+  function remember(namespace: string) {
+    const known = { handle: openRoot(make(parent, namespace)), locks: createKeyedLock() };
+    opened.set(namespace, known);
+    return known;
+  }
+}
+
+function openScratch(data: string, name: string): Mount & Disposable {
+  const directory = make(join(data, 'scratch'), `fs-${randomBytes(20).toString('hex')}`);
+  const handle = openRoot(directory);
+  const root = `/workspaces/${name}`;
+  return {
+    ...{ directory, handle, root, files: createDiskFiles({ handle, names: [root] }) },
+    mustBeThere() {},
+    [Symbol.dispose]() {
+      closeSync(handle);
+      rmSync(directory, { recursive: true, force: true });
+      // What cannot be taken away is the operator's to see to.
+      void rm(cacheOf(data, directory), { recursive: true, force: true }).catch(() => {});
+    },
+  };
+}
+
+/** What commands keep there is as much the account's as its files. */
+function cacheOf(data: string, directory: string): string {
+  return cacheAt(join(data, 'caches'), join(realpathOr(dirname(directory)), basename(directory)));
+}
+
+/** Ids above every account of an ordinary host, so that no two workspaces and no person share one. */
+const firstOwner = 0x40000000;
+const owners = 0x20000000;
+
+/** A server that runs as root gives each workspace an owner of its own, as whom its sandboxes then run. */
+function make(parent: string, namespace: string): string {
+  const directory = join(parent, namespace);
+  mkdirSync(parent, { recursive: true });
+  const known = lstatSync(directory, { throwIfNoEntry: false });
+  // Another server may make it in this very moment.
+  if (!known) mkdirSync(directory, { mode: 0o700, recursive: true });
+  if (process.getuid?.() !== 0 || (known && !isUnowned(known, directory))) return directory;
+  chmodSync(parent, 0o711);
+  const uid = firstOwner + (Number.parseInt(namespace.slice(3, 11), 16) % owners);
+  if (canReach(parent, { uid, gid: uid })) chownSync(directory, uid, uid);
+  return directory;
+}
+
+/** As a server leaves it that is killed between making it and giving it away. */
+function isUnowned({ uid }: Stats, directory: string): boolean {
+  return uid === 0 && readdirSync(directory).length === 0;
+}
+
+/** As it was when something was kept by it. */
+function realpathOr(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,236 @@
+import { describe, expect, test } from 'vitest';
+import { findBreak } from '../../src/core/accounts/audit-chain.ts';
+import { auditOf, type Ground, messageOf, openGround, refusal } from './ground.ts';
+
+const kinds = ['agents', 'sandboxes', 'workspaces'] as const;
+const prefixes = { agents: 'agent', sandboxes: 'sb', workspaces: 'ws' } as const;
+const titles = { agents: 'Agent', sandboxes: 'Sandbox', workspaces: 'Workspace' } as const;
+
+/** One that holds for all three, whose configs differ. */
+const pick = (ground: Ground, kind: (typeof kinds)[number]) => ground.registry[kind] as Ground['registry']['agents'];
+
+describe.each(kinds)('%s', (kind) => {
+  const title = titles[kind];
+
+  test('are made, read, changed and removed, each with its audit row', async () => {
+    const ground = await openGround();
+    const { actor, records } = ground;
+    const records1 = pick(ground, kind);
+    const made = await records1.create(actor, { name: '  one ', description: 'first' });
+    expect(made).toMatchObject({ accountId: actor.accountId, name: 'one', description: 'first', version: 1 });
+    expect(made.id).toMatch(new RegExp(`^${prefixes[kind]}_[0-9a-f]{24}$`));
+    expect(await records1.get(actor, made.id)).toEqual(made);
+    const renamed = await records1.patch(actor, made.id, { name: 'two', description: null }, { version: 1 });
+    expect(renamed).toMatchObject({ name: 'two', version: 2 });
+    expect(renamed).not.toHaveProperty('description');
+    expect(await records1.patch(actor, made.id, { name: 'two' }, {})).toEqual(renamed);
+    await records1.remove(actor, made.id, { version: 2 });
+    expect(await messageOf(records1.get(actor, made.id))).toBe(`E_NOT_FOUND: ${title} not found`);
+    const rows = (await auditOf(ground, actor)).filter(({ target }) => target === made.id);
+    const one = title.toLowerCase();
+    expect(rows.map(({ action }) => action)).toEqual([`${one}.created`, `${one}.changed`, `${one}.removed`]);
+    expect(rows.map((row) => row.actor)).toEqual(Array(3).fill(actor.label));
+    expect(JSON.parse(rows[1]?.details ?? '')).toEqual({ name: 'two', changed: ['name', 'description'] });
+    const all = await records.read(({ audit }) => audit.list({}, { limit: 1000 }));
+    expect(findBreak(all.rows)).toBeUndefined();
+  });
+
+  test('of another account are not there', async () => {
+    const ground = await openGround();
+    const { actor, stranger } = ground;
+    const collection = pick(ground, kind);
+    const { id, ...rest } = await collection.create(actor, { name: 'mine' });
+    const attempts = [
+      collection.get(stranger, id),
+      collection.patch(stranger, id, { name: 'theirs' }, {}),
+      collection.remove(stranger, id, {}),
+    ];
+    for (const message of await Promise.all(attempts.map(messageOf)))
+      expect(message).toBe(`E_NOT_FOUND: ${title} not found`);
+    expect(await collection.open(stranger.accountId, id)).toBeUndefined();
+    expect((await collection.list(stranger, { limit: 10 })).rows).toEqual([]);
+    expect(await collection.get(actor, id)).toEqual({ id, ...rest });
+    // The same name is free there.
+    await collection.create(stranger, { name: 'mine' });
+  });
+
+  test('are found by ids alone', async () => {
+    const ground = await openGround();
+    const collection = pick(ground, kind);
+    const { id } = await collection.create(ground.actor, { name: 'x' });
+    const others = [
+      '',
+      '%',
+      'sb_',
+      `${id}x`,
+      ` ${id}`,
+      id.toUpperCase(),
+      `${id}\0`,
+      '\uD800',
+      "' OR 1=1 --",
+      'x'.repeat(1e5),
+    ];
+    for (const other of others) {
+      expect(await messageOf(collection.get(ground.actor, other))).toBe(`E_NOT_FOUND: ${title} not found`);
+      expect(await collection.open(ground.actor.accountId, other)).toBeUndefined();
+    }
+  });
+
+  test('have names of their own, told by the id that has it', async () => {
+    const ground = await openGround();
+    const { actor } = ground;
+    const collection = pick(ground, kind);
+    const first = await collection.create(actor, { name: 'caf\u00e9' });
+    const second = await collection.create(actor, { name: 'tea' });
+    for (const name of ['caf\u00e9', ' cafe\u0301 ']) {
+      const error = await refusal(collection.create(actor, { name }));
+      expect(error).toMatchObject({ code: 'E_ALREADY_EXISTS', details: { id: first.id } });
+      expect(error.message).toBe(`${title} name already exists: caf\u00e9`);
+    }
+    const error = await refusal(collection.patch(actor, second.id, { name: 'caf\u00e9' }, {}));
+    expect(error).toMatchObject({ code: 'E_ALREADY_EXISTS', details: { id: first.id } });
+    const many = await Promise.allSettled(Array.from({ length: 10 }, () => collection.create(actor, { name: 'race' })));
+    expect(many.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  test('refuse to be made of anything else, and leave nothing behind', async () => {
+    const refused = [
+      [undefined, 'Request body must be an object'],
+      [null, 'Request body must be an object'],
+      [[], 'Request body must be an object'],
+      ['x', 'Request body must be an object'],
+      [{}, 'name is required'],
+      [{ name: ' \t ' }, 'name is required'],
+      [{ name: null }, 'name must be a string'],
+      [{ name: 7 }, 'name must be a string'],
+      [{ name: ['x'] }, 'name must be a string'],
+      [{ name: 'a\nb' }, 'name must not have control characters'],
+      [{ name: 'a\0' }, 'name must not have control characters'],
+      [{ name: '\uD800' }, 'name must not have control characters'],
+      [{ name: 'x'.repeat(201) }, 'name must be at most 200 characters long'],
+      [{ name: 'x', description: 7 }, 'description must be a string'],
+      [{ name: 'x', description: 'a\0' }, 'description must be text without NUL'],
+      [{ name: 'x', description: 'x'.repeat(2001) }, 'description must be at most 2000 characters long'],
+      [{ name: 'x', config: null }, 'config must be an object'],
+      [{ name: 'x', config: [] }, 'config must be an object'],
+      [{ name: 'x', config: 'x' }, 'config must be an object'],
+    ] as const;
+    const ground = await openGround();
+    for (const [body, message] of refused) {
+      expect(await messageOf(pick(ground, kind).create(ground.actor, body)), message).toBe(message);
+    }
+    expect(await auditOf(ground, ground.actor)).toHaveLength(1);
+  });
+
+  test('refuse patches of nothing and of what is no patch', async () => {
+    const ground = await openGround();
+    const collection = pick(ground, kind);
+    const made = await collection.create(ground.actor, { name: 'x' });
+    const refused = [
+      [null, 'Request body must be an object'],
+      [{}, 'Request body must include name, description or config'],
+      [{ nmae: 'y' }, 'Request body must include name, description or config'],
+      [{ name: null }, 'name must be a string'],
+      [{ name: '' }, 'name is required'],
+      [{ config: null }, 'config must be an object'],
+      [{ config: [] }, 'config must be an object'],
+    ] as const;
+    for (const [body, message] of refused) {
+      expect(await messageOf(collection.patch(ground.actor, made.id, body, {}))).toBe(message);
+    }
+    expect(await collection.get(ground.actor, made.id)).toEqual(made);
+  });
+
+  test('are changed only at the version that was seen', async () => {
+    const ground = await openGround();
+    const { actor } = ground;
+    const collection = pick(ground, kind);
+    const { id } = await collection.create(actor, { name: 'x' });
+    await collection.patch(actor, id, { description: 'a' }, { version: 1 });
+    for (const version of [0, 1, 3, -1, Number.NaN]) {
+      const attempts = [
+        collection.patch(actor, id, { description: 'b' }, { version }),
+        collection.remove(actor, id, { version }),
+      ];
+      for (const { code } of await Promise.all(attempts.map(refusal))) expect(code).toBe('E_PRECONDITION_FAILED');
+    }
+    const race = Array.from({ length: 10 }, (_, i) =>
+      collection.patch(actor, id, { description: `r${i}` }, { version: 2 }),
+    );
+    expect((await Promise.allSettled(race)).filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect((await collection.get(actor, id)).version).toBe(3);
+  });
+
+  test('are listed page by page, each once', async () => {
+    const ground = await openGround();
+    const { actor } = ground;
+    const collection = pick(ground, kind);
+    const names = Array.from({ length: 7 }, (_, index) => `n${index}`);
+    for (const name of names) await collection.create(actor, { name });
+    const seen: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await collection.list(actor, { limit: 3, after });
+      seen.push(...page.rows.map(({ name }) => name));
+      after = page.next;
+    } while (after !== undefined);
+    expect(seen).toEqual(names);
+  });
+
+  test('are no more than the quota, however many are made at once', async () => {
+    const ground = await openGround({ quotas: { [kind]: 3 } });
+    const collection = pick(ground, kind);
+    const made = Array.from({ length: 8 }, (_, index) => collection.create(ground.actor, { name: `n${index}` }));
+    const settled = await Promise.allSettled(made);
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+    expect(await refusal(collection.create(ground.actor, { name: 'more' }))).toMatchObject({
+      code: 'E_QUOTA',
+      details: { max: 3 },
+    });
+    const [first] = (await collection.list(ground.actor, { limit: 1 })).rows;
+    await collection.remove(ground.actor, first?.id ?? '', {});
+    await collection.create(ground.actor, { name: 'more' });
+  });
+});
+
+test('patches without a version all land', async () => {
+  const { registry, actor } = await openGround();
+  const { id } = await registry.agents.create(actor, { name: 'a' });
+  const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
+  await Promise.all(keys.map((key) => registry.agents.patch(actor, id, { config: { [key]: 1 } }, {})));
+  const agent = await registry.agents.get(actor, id);
+  expect(Object.keys(agent.config).sort()).toEqual(keys.sort());
+  expect(agent.version).toBe(21);
+});
+
+test('a workspace has its defaults and knows its storages', async () => {
+  const ground = await openGround();
+  const { registry, actor } = ground;
+  const of = async (name: string, config?: unknown) =>
+    (await registry.workspaces.create(actor, { name, config })).config;
+  expect(await of('a')).toEqual({ storage: { provider: 'local' } });
+  expect(await of('b', { storage: { provider: 'local', bucket: 'x' }, other: 1, isolation: false })).toEqual({
+    storage: { provider: 'local' },
+  });
+  const s3 = { provider: 's3', bucket: 'b', auth: { type: 'assumeRole', roleArn: 'arn:x' } };
+  const harness = { enabled: false, memory: { enabled: true } };
+  expect(await of('c', { storage: s3, harness, isolation: true })).toEqual({ storage: s3, harness, isolation: true });
+  const refused = [
+    [{ storage: 'local' }, 'config.storage must be an object'],
+    [{ storage: { provider: 'gcs' } }, 'config.storage.provider must be one of: local, s3'],
+    [{ storage: { provider: null } }, 'config.storage.provider must be one of: local, s3'],
+    [{ storage: { auth: { type: 'keys' } } }, 'config.storage.auth.type must be one of: managed, assumeRole'],
+    [{ storage: { auth: { type: 'assumeRole' } } }, 'config.storage.auth.roleArn must be a non-empty string'],
+    [{ isolation: 1 }, 'config.isolation must be a boolean'],
+    [{ harness: true }, 'config.harness must be an object'],
+    [{ harness: { enabled: 'no' } }, 'config.harness.enabled must be a boolean'],
+    [{ harness: { memory: { enabled: 0 } } }, 'config.harness.memory.enabled must be a boolean'],
+  ] as const;
+  for (const [config, message] of refused) expect(await messageOf(of('d', config))).toBe(message);
+});
+
+test('a storage that is not registered is not offered', async () => {
+  const { registry, actor } = await openGround({ storages: ['local'] });
+  const s3 = { name: 'w', config: { storage: { provider: 's3' } } };
+  expect(await messageOf(registry.workspaces.create(actor, s3))).toBe('config.storage.provider must be one of: local');
+});

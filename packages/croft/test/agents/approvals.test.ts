@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eras } from '../harness.ts';
+import {
+  type Account,
+  connectAgent,
+  mustBe,
+  type OnAsked,
+  openAccount,
+  type Platform,
+  startPlatform,
+} from './ground.ts';
+
+let platform: Platform;
+let account: Account;
+
+beforeAll(async () => {
+  platform = await startPlatform(['--approval-wait', '1']);
+  account = await platform.newAccount();
+});
+
+afterAll(() => platform[Symbol.asyncDispose]());
+
+/** Two agents on one workspace: one that asks for everything, and one that asks for commands alone. */
+async function newAgents() {
+  const workspaceId = await account.newWorkspace();
+  const attach = async (permissionMode: string) =>
+    account.newAgent({
+      sandbox: await account.newSandbox({ permissionMode }),
+      workspaces: [{ name: 'w', workspaceId }],
+    });
+  return { careful: await attach('ask'), handy: await attach('edit') };
+}
+
+const yes: OnAsked = () => ({ action: 'accept', content: { decision: 'approve' } });
+const no: OnAsked = () => ({ action: 'accept', content: { decision: 'deny', reason: 'not today' } });
+
+describe.each(eras)('over MCP of %s', (era) => {
+  test('two agents with different fences on one workspace, with a person to ask', async () => {
+    const { careful, handy } = await newAgents();
+    const asked: string[] = [];
+    const note: OnAsked = (message) => {
+      asked.push(message);
+      return yes(message);
+    };
+    await using one = await connectAgent(account, careful, { era, onAsked: note, session: `${era}-one` });
+    await using two = await connectAgent(account, handy, { era, onAsked: note, session: `${era}-two` });
+
+    expect(await two.call('write', { file_path: 'a.txt', content: 'hello\n' })).toMatchObject({ isError: false });
+    expect(asked).toEqual([]);
+    expect(await one.call('read', { file_path: 'a.txt' })).toMatchObject({ isError: false });
+    const edited = await one.call('edit', { file_path: 'a.txt', old_string: 'hello', new_string: 'goodbye' });
+    expect(edited).toMatchObject({ isError: false });
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toContain('-hello');
+    expect(asked[0]).toContain('+goodbye');
+    expect((await two.call('bash', { command: 'cat a.txt' })).structured).toMatchObject({ output: 'goodbye\n' });
+    expect(asked).toHaveLength(2);
+    expect(asked[1]).toContain('cat a.txt');
+  });
+
+  test('a person who says no is heard, with the reason, and nothing happened', async () => {
+    const { careful } = await newAgents();
+    await using agent = await connectAgent(account, careful, { era, onAsked: no, session: `${era}-no` });
+    const refused = await agent.call('write', { file_path: 'a.txt', content: '' });
+    expect(refused).toMatchObject({ isError: true, structured: { error: { code: 'E_APPROVAL_DENIED' } } });
+    expect(refused.text).toContain('not today');
+    expect((await agent.call('glob', { pattern: '*' })).structured.paths).toEqual([]);
+  });
+
+  test('without anybody to ask, it says what is needed, and the same call made again claims the approval once', async () => {
+    const { careful } = await newAgents();
+    await using agent = await connectAgent(account, careful, { era, session: `${era}-alone` });
+    const call = { file_path: 'a.txt', content: 'one\n' };
+    const waiting = await agent.call('write', call);
+    expect(waiting).toMatchObject({ isError: true, structured: { error: { code: 'E_APPROVAL_REQUIRED' } } });
+    const { approvalId } = waiting.structured.error.details.approval;
+    mustBe(200, await account.approve(approvalId));
+    const changed = await agent.call('write', { ...call, content: 'two\n' });
+    expect(changed.structured.error.code).toBe('E_APPROVAL_REQUIRED');
+    expect(await agent.call('write', call)).toMatchObject({ isError: false });
+    expect((await agent.call('bash', { command: 'true' })).structured.error.code).toBe('E_APPROVAL_REQUIRED');
+    const again = await agent.call('write', { ...call, file_path: './a.txt' });
+    expect(again.structured.error.code).toBe('E_APPROVAL_REQUIRED');
+  });
+
+  test('a decision that comes while the call waits lets it run', async () => {
+    const { careful } = await newAgents();
+    await using agent = await connectAgent(account, careful, { era, session: `${era}-waits` });
+    const running = agent.call('write', { file_path: 'late.txt', content: '' });
+    await expect
+      .poll(async () => {
+        const { approvals } = (await account.send('GET', `/v1/approvals?state=pending&agentId=${careful}`)).body;
+        for (const { approvalId } of approvals) await account.approve(approvalId);
+        return approvals.length;
+      })
+      .toBeGreaterThan(0);
+    expect(await running).toMatchObject({ isError: false });
+  });
+});
+
+describe('an approval', () => {
+  test('is for this call of this session of this agent, once', async () => {
+    const { careful, handy } = await newAgents();
+    const input = { command: 'echo hi' };
+    const { approval } = mustBe(202, await account.call(careful, 'bash', input));
+    expect(approval).toMatchObject({ state: 'pending', tool: 'bash', preview: 'echo hi' });
+    const claim = { 'croft-approval': approval.approvalId };
+    expect((await account.call(careful, 'bash', input, claim)).status).toBe(202);
+    mustBe(200, await account.approve(approval.approvalId));
+
+    const mismatch = async (agent: string, given: object, headers: Record<string, string>) =>
+      (await account.call(agent, 'bash', given, { ...claim, ...headers })).body.error?.code;
+    expect(await mismatch(careful, { command: 'echo ho' }, {})).toBe('E_APPROVAL_MISMATCH');
+    expect(await mismatch(careful, { ...input, timeout: 7 }, {})).toBe('E_APPROVAL_MISMATCH');
+    expect(await mismatch(careful, input, { 'croft-session': 'other' })).toBe('E_APPROVAL_MISMATCH');
+    expect(await mismatch(handy, input, {})).toBe('E_APPROVAL_MISMATCH');
+    const stranger = await platform.newAccount('eve');
+    const foreign = await stranger.newAgent({ sandbox: await stranger.newSandbox({ permissionMode: 'ask' }) });
+    expect((await stranger.call(foreign, 'bash', input, claim)).body.error.code).toBe('E_APPROVAL_MISMATCH');
+    expect((await stranger.approve(approval.approvalId)).status).toBe(404);
+
+    const runs = await Promise.all(Array.from({ length: 8 }, () => account.call(careful, 'bash', input, claim)));
+    expect(runs.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(mustBe(200, runs.find(({ status }) => status === 200) as never).output).toBe('hi\n');
+    expect(await mismatch(careful, input, {})).toBe('E_APPROVAL_MISMATCH');
+  });
+
+  test('for the session lets this exact call run again, and no other', async () => {
+    const { careful } = await newAgents();
+    const { approval } = mustBe(202, await account.call(careful, 'bash', { command: 'echo again' }));
+    mustBe(200, await account.approve(approval.approvalId, { scope: 'session' }));
+    for (let round = 0; round < 3; round++) mustBe(200, await account.call(careful, 'bash', { command: 'echo again' }));
+    expect((await account.call(careful, 'bash', { command: 'echo again ' })).status).toBe(202);
+    const other = await account.call(careful, 'bash', { command: 'echo again' }, { 'croft-session': 'other' });
+    expect(other.status).toBe(202);
+  });
+
+  test('that was denied is a clean error, and cannot be decided twice', async () => {
+    const { careful } = await newAgents();
+    const { approval } = mustBe(202, await account.call(careful, 'bash', { command: 'rm -rf .' }));
+    mustBe(200, await account.deny(approval.approvalId, 'far too much'));
+    const denied = await account.call(
+      careful,
+      'bash',
+      { command: 'rm -rf .' },
+      { 'croft-approval': approval.approvalId },
+    );
+    expect(denied).toMatchObject({ status: 403, body: { error: { code: 'E_APPROVAL_DENIED' } } });
+    expect(denied.body.error.message).toContain('far too much');
+    expect((await account.approve(approval.approvalId)).body.error.code).toBe('E_APPROVAL_SETTLED');
+  });
+
+  test('cannot be decided by a key that may only call', async () => {
+    const { careful } = await newAgents();
+    const { approval } = mustBe(202, await account.call(careful, 'bash', { command: 'true' }));
+    const made = mustBe(201, await account.send('POST', '/v1/keys', { name: 'model', scopes: ['call'] }));
+    const model = openAccount(account.url, made.secret, account.accountId);
+    expect((await model.approve(approval.approvalId)).status).toBe(403);
+    expect((await model.send('PATCH', `/v1/sandboxes/${'sb_'.padEnd(27, '0')}`, {})).status).toBe(403);
+  });
+
+  test('shows no secret that the call would not show either', async () => {
+    const { careful } = await newAgents();
+    mustBe(200, await account.send('PUT', '/v1/secrets/deploy', { value: 'hunter2-hunter2-hunter2' }));
+    const { approval } = mustBe(202, await account.call(careful, 'bash', { command: 'echo hunter2-hunter2-hunter2' }));
+    expect(approval.preview).not.toContain('hunter2');
+  });
+});
+
+test('writes that a person must agree to run no linter of the workspace unasked', async () => {
+  const { handy } = await newAgents();
+  const files = {
+    'package.json': '{"scripts":{"lint":"touch evil"},"devDependencies":{"eslint":"*"}}',
+    'eslint.config.js': "require('node:fs').writeFileSync('evil', '')",
+    'node_modules/.bin/eslint': '#!/bin/sh\ntouch evil\n',
+    'a.js': 'var a\n',
+  };
+  for (const [file_path, content] of Object.entries(files))
+    mustBe(200, await account.call(handy, 'write', { file_path, content }));
+  const { paths } = mustBe(200, await account.call(handy, 'glob', { pattern: 'evil' }));
+  expect(paths).toEqual([]);
+});

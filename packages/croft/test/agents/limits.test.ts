@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { type Account, type Answer, mustBe, startPlatform } from './ground.ts';
+import { addAccount, kill, moveTo, openHouse } from './servers.ts';
+
+async function newAgent(account: Account) {
+  const [sandbox, workspaceId] = [await account.newSandbox({ permissionMode: 'bypass' }), await account.newWorkspace()];
+  return account.newAgent({ sandbox, workspaces: [{ name: 'w', workspaceId }] });
+}
+
+function expectFull(answer: Answer, limit: string): void {
+  expect(answer).toMatchObject({ status: 429, body: { error: { code: 'E_QUOTA', details: { limit } } } });
+  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+}
+
+test('sandboxes that are open at once: one too many is refused, until another is closed', async () => {
+  await using platform = await startPlatform(['--account-limit', 'sandboxes=2']);
+  const [ann, bob] = [await platform.newAccount('ann'), await platform.newAccount('bob')];
+  const [agent, foreign] = [await newAgent(ann), await newAgent(bob)];
+  const run = (on: Account, of: string, session: string, command = 'echo hi') =>
+    on.call(of, 'bash', { command }, { 'croft-session': session });
+
+  mustBe(200, await run(ann, agent, 'one'));
+  mustBe(200, await run(ann, agent, 'two'));
+  expectFull(await run(ann, agent, 'three'), 'sandboxes');
+  // What is open goes on, what needs none is let through, and nobody else is kept from anything.
+  mustBe(200, await run(ann, agent, 'one'));
+  mustBe(200, await ann.call(agent, 'write', { file_path: 'a', content: '' }, { 'croft-session': 'three' }));
+  mustBe(200, await run(bob, foreign, 'one'));
+  expectFull(await run(ann, await newAgent(ann), 'one'), 'sandboxes');
+
+  mustBe(200, await ann.send('DELETE', `/v1/agents/${agent}/sessions/two`));
+  await expect.poll(async () => (await run(ann, agent, 'three')).status).toBe(200);
+  expectFull(await run(ann, agent, 'two'), 'sandboxes');
+
+  // Without a workspace each call has a sandbox of its own, which is gone with it.
+  mustBe(200, await ann.send('DELETE', `/v1/agents/${agent}/sessions/one`));
+  const stateless = await ann.newAgent({ sandbox: await ann.newSandbox({ permissionMode: 'bypass' }) });
+  for (let turn = 0; turn < 4; turn += 1)
+    await expect.poll(async () => (await run(ann, stateless, 'any')).status).toBe(200);
+  const many = await Promise.all(Array.from({ length: 4 }, () => run(ann, stateless, 'any', 'sleep 1')));
+  expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200, 429]));
+});
+
+test('storage: who has too much may take away and read, and nothing else, until it is less', async () => {
+  await using house = openHouse(['--account-limit', 'storage=1m']);
+  const first = await house.start();
+  const [ann, bob] = [await addAccount(first, 'ann'), await addAccount(first, 'bob')];
+  const [agent, second, foreign] = [await newAgent(ann), await newAgent(ann), await newAgent(bob)];
+  mustBe(200, await ann.call(agent, 'bash', { command: 'head -c 5000000 /dev/urandom > big; echo x > small' }));
+  await kill(first);
+
+  // The figure of the server before is gone, so that the first look is waited for.
+  const server = await house.start();
+  const again = moveTo(server, ann);
+  const write = { file_path: 'a.txt', content: 'a' };
+  expectFull(await again.call(agent, 'write', write), 'storage');
+  expectFull(await again.call(agent, 'bash', { command: 'true' }), 'storage');
+  expectFull(await again.call(agent, 'memory_save', { title: 'a', content: 'b' }), 'storage');
+  expectFull(await again.call(second, 'write', write), 'storage');
+  mustBe(200, await moveTo(server, bob).call(foreign, 'write', write));
+  mustBe(200, await again.call(agent, 'read', { file_path: 'small' }));
+  mustBe(200, await again.call(agent, 'delete', { file_path: 'big' }));
+  expect(mustBe(200, await again.call(agent, 'glob', { pattern: '*' })).paths).toEqual(['small']);
+  await kill(server);
+
+  const third = moveTo(await house.start(), ann);
+  mustBe(200, await third.call(agent, 'write', write));
+  mustBe(200, await third.call(second, 'bash', { command: 'true' }));
+}, 60_000);
+
+describe('requests', () => {
+  test('more than so many a minute are refused, with how long to wait; other accounts are not', async () => {
+    await using platform = await startPlatform();
+    const [ann, bob] = [await platform.newAccount('ann'), await platform.newAccount('bob')];
+    const lanes = Array.from({ length: 8 }, async () => {
+      for (let count = 0; count < 1000; count += 1) {
+        const answer = await ann.send('GET', '/v1/account');
+        if (answer.status !== 200) return answer;
+      }
+      return undefined;
+    });
+    for (const refused of await Promise.all(lanes)) {
+      expect(refused).toMatchObject({ status: 429, body: { error: { code: 'E_RATE_LIMITED' } } });
+      expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    }
+    mustBe(200, await bob.send('GET', '/v1/account'));
+    await expect.poll(async () => (await ann.send('GET', '/v1/account')).status, { timeout: 5000 }).toBe(200);
+  });
+
+  test.each(['sandboxes', 'storage=', 'sandboxes=-1', 'sandboxes=1.5', 'storage=lots', 'files=3'])(
+    '--account-limit %s is no limit, and said so',
+    async (limit) => {
+      await using house = openHouse();
+      const refused = await house.croft('serve', '--port', '0', '--account-limit', limit);
+      expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--account-limit takes') });
+    },
+  );
+});

@@ -1,0 +1,312 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { openRecords } from '../../src/records/index.ts';
+import { connectStdio, croft, eras, makeDirectory, runCroft, startServer } from '../harness.ts';
+import { type Account, type Json, mustBe, openAccount } from './ground.ts';
+import { addAccount, type House, kill, moveTo, openHouse } from './servers.ts';
+
+const hidden = {
+  environment: 'value-of-an-environment-variable',
+  secret: 'value-of-a-stored-secret',
+  domain: 'internal-name.example.test',
+  command: 'echo text-of-a-command-that-was-asked-for',
+};
+
+/** An account with one of everything that is sealed. */
+async function furnish(account: Account) {
+  const config = {
+    permissionMode: 'bypass',
+    envVars: { HIDDEN: hidden.environment },
+    network: { mode: 'restricted', allowDomains: [hidden.domain] },
+  };
+  const sandbox = await account.newSandbox(config);
+  const workspaceId = await account.newWorkspace();
+  const workspaces = [{ name: 'w', workspaceId }];
+  const agent = await account.newAgent({ sandbox, workspaces });
+  const careful = await account.newAgent({ sandbox: await account.newSandbox({ permissionMode: 'ask' }), workspaces });
+  mustBe(200, await account.send('PUT', '/v1/secrets/deploy', { value: hidden.secret }));
+  const { approval } = mustBe(202, await account.call(careful, 'bash', { command: hidden.command }));
+  const makeKey = (on: Account) =>
+    on.send('POST', '/v1/keys', { name: 'other', scopes: ['read'] }, { 'idempotency-key': 'once' });
+  const { secret } = mustBe(201, await makeKey(account));
+  return { sandbox, agent, careful, approvalId: approval.approvalId as string, makeKey, secret: secret as string };
+}
+
+type Furnished = Awaited<ReturnType<typeof furnish>>;
+
+/** Everything that was sealed can be used. */
+async function expectWhole(account: Account, { agent, careful, approvalId, makeKey, secret }: Furnished) {
+  const { sandboxes } = mustBe(200, await account.send('GET', '/v1/sandboxes'));
+  expect(sandboxes).toHaveLength(2);
+  const command = `[ "$HIDDEN" = ${hidden.environment} ] && echo as it was`;
+  expect(mustBe(200, await account.call(agent, 'bash', { command })).output).toBe('as it was\n');
+  const { approval } = mustBe(200, await account.send('GET', `/v1/approvals/${approvalId}`));
+  expect(approval).toMatchObject({ state: 'pending', input: { command: hidden.command }, preview: hidden.command });
+  expect((await account.call(careful, 'bash', { command: hidden.command })).body.approval.approvalId).toBe(approvalId);
+  const redacted = mustBe(200, await account.call(agent, 'bash', { command: `echo ${hidden.secret}` }));
+  expect(redacted.output).not.toContain(hidden.secret);
+  const replayed = await makeKey(account);
+  expect(mustBe(201, replayed).secret).toBe(secret);
+  mustBe(200, await openAccount(account.url, secret, '').send('GET', '/v1/account'));
+}
+
+const sealedColumns = {
+  agents: 'config',
+  sandboxes: 'config',
+  workspaces: 'config',
+  secrets: 'value',
+  approvals: 'content',
+};
+
+function readSealed(house: House): string[] {
+  using database = new DatabaseSync(house.at('croft.db'));
+  return Object.entries(sealedColumns).flatMap(([table, column]) => {
+    const rows = database.prepare(`SELECT ${column} AS sealed FROM ${table}`).all();
+    expect(rows.length).toBeGreaterThan(0);
+    return rows.map(({ sealed }) => String(sealed));
+  });
+}
+
+const keyIds = (house: House) => [...readFileSync(house.at('keys'), 'utf8').matchAll(/^(k\w+) /gm)].map(([, id]) => id);
+const expectPrivate = (path: string) =>
+  expect({ path, mode: statSync(path).mode & 0o777 }).toEqual({ path, mode: 0o600 });
+
+describe('keys', () => {
+  test('rotate: every record is sealed with the new one, and a server that is started again opens them', async () => {
+    await using house = openHouse();
+    const first = await house.start();
+    const ann = await addAccount(first, 'ann');
+    const furnished = await furnish(ann);
+    await kill(first);
+    const [old] = keyIds(house);
+    expect(readSealed(house).every((text) => text.startsWith(`c1.${old}.`))).toBe(true);
+
+    for (let round = 1; round < 3; round += 1) {
+      const rotated = await house.croft('keys', 'rotate');
+      const [current, ...rest] = keyIds(house);
+      expect(rest).toHaveLength(round);
+      expect(rotated).toEqual({ exitCode: 0, stderr: '', stdout: `sealed 7 records with key ${current}\n` });
+      expect(readSealed(house).filter((text) => !text.startsWith(`c1.${current}.`))).toEqual([]);
+      expectPrivate(house.at('keys'));
+    }
+    await expectWhole(moveTo(await house.start(), ann), furnished);
+    expect(await house.croft('audit', 'verify')).toMatchObject({ exitCode: 0 });
+  }, 60_000);
+
+  test('rotate: one that is killed loses nothing, and the next one does the rest', async () => {
+    await using house = openHouse();
+    const first = await house.start();
+    const ann = await addAccount(first, 'ann');
+    const furnished = await furnish(ann);
+    await kill(first);
+    const child = spawn(croft, ['keys', 'rotate', '--data', house.data], { stdio: 'ignore' });
+    const exited = once(child, 'exit');
+    while (keyIds(house).length === 1) await sleep(1);
+    child.kill('SIGKILL');
+    await exited;
+
+    const second = await house.start();
+    await expectWhole(moveTo(second, ann), furnished);
+    await kill(second);
+    expect(await house.croft('keys', 'rotate')).toMatchObject({ exitCode: 0 });
+    const [current, ...rest] = keyIds(house);
+    expect(rest).toHaveLength(2);
+    expect(readSealed(house).filter((text) => !text.startsWith(`c1.${current}.`))).toEqual([]);
+  }, 60_000);
+
+  test('that are missing or wrong stop every command, with the reason, and nothing is lost', async () => {
+    await using house = openHouse();
+    const first = await house.start();
+    const ann = await addAccount(first, 'ann');
+    const furnished = await furnish(ann);
+    await kill(first);
+    renameSync(house.at('keys'), house.at('kept'));
+    const before = readSealed(house);
+    const right = readFileSync(house.at('kept'), 'utf8');
+    const wrong = right.replaceAll(/ \S+/g, () => ` ${randomBytes(32).toString('base64url')}`);
+    const renamed = wrong.replace(/^k\w+/m, 'kother');
+
+    const commands = [['serve', '--port', '0'], ['keys', 'rotate'], ['audit', 'verify'], ['approvals']];
+    const refuse = async (text: string | undefined, words: RegExp, which = commands) => {
+      for (const command of which) {
+        if (text !== undefined) writeFileSync(house.at('keys'), text);
+        const refused = await house.croft(...command);
+        expect(refused).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(words) });
+        expect(refused.stderr).not.toMatch(/^ +at /m);
+        expect(existsSync(house.at('keys')) ? readFileSync(house.at('keys'), 'utf8') : undefined).toBe(text);
+      }
+    };
+    await refuse(undefined, /keys is missing/);
+    await refuse(wrong, /sealed with a key that is not there/);
+    await refuse(renamed, /sealed with a key that is not there/, [['keys', 'rotate']]);
+    await refuse('pepper x\n', /32 bytes in base64url/, [['serve', '--port', '0']]);
+    expect(readSealed(house)).toEqual(before);
+
+    // The same keys from the environment do as well.
+    rmSync(house.at('keys'));
+    const env = { CROFT_KEYS: right.trim().replaceAll('\n', ',') };
+    expect(await runCroft(['audit', 'verify', '--data', house.data], { env })).toMatchObject({ exitCode: 0 });
+    copyFileSync(house.at('kept'), house.at('keys'));
+    await expectWhole(moveTo(await house.start(), ann), furnished);
+  }, 90_000);
+});
+
+describe('audit', () => {
+  test('is exported as JSON lines, all of it or of one account', async () => {
+    await using house = openHouse();
+    const server = await house.start();
+    const [ann, bob] = [await addAccount(server, 'ann'), await addAccount(server, 'bob')];
+    const furnished = await furnish(ann);
+    await bob.newSandbox();
+    // Beside a server that runs.
+    const exportOf = async (...args: string[]): Promise<Json[]> => {
+      const { stdout, exitCode } = await house.croft('audit', 'export', ...args);
+      expect(exitCode).toBe(0);
+      return stdout
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line));
+    };
+    const [all, anns, bobs] = [
+      await exportOf(),
+      await exportOf('--account', ann.accountId),
+      await exportOf('--account', bob.accountId),
+    ];
+    expect(all.map(({ sequence }) => sequence)).toEqual(all.map((_, index) => index + 1));
+    expect(anns).toEqual(all.filter(({ accountId }) => accountId === ann.accountId));
+    expect(bobs).toEqual(all.filter(({ accountId }) => accountId === bob.accountId));
+    expect(bobs.map(({ action }) => action)).toContain('sandbox.created');
+    const told = anns.map(({ action, target }) => `${action} ${target}`);
+    expect(told).toEqual(
+      expect.arrayContaining([`sandbox.created ${furnished.sandbox}`, `approval.requested ${furnished.approvalId}`]),
+    );
+    expect(await exportOf('--account', 'acct_000000000000000000000000')).toEqual([]);
+    expect(JSON.stringify(all)).not.toMatch(/value-of-|text-of-a-command/);
+  }, 60_000);
+
+  test('verify finds the first row that was changed, removed or put in, wherever it is', async () => {
+    await using house = openHouse();
+    const file = house.at('croft.db');
+    // Keys come before records.
+    expect(await house.croft('audit', 'verify')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^0 rows/),
+    });
+    const entry = { accountId: 'a', at: '2026-01-01', actor: 'me', action: 'call', target: 't', details: '{}' };
+    {
+      await using records = await openRecords({ file });
+      await records.change(({ audit }) => audit.append(Array.from({ length: 1001 }, () => entry)));
+    }
+    expect(await house.croft('audit', 'verify')).toMatchObject({
+      exitCode: 0,
+      stdout: '1001 rows, each follows from the one before\n',
+    });
+    copyFileSync(file, house.at('untouched'));
+    const columns = 'account_id, at, actor, action, target, details, previous, hash';
+    const copy = (from: number, to: number) =>
+      `INSERT INTO audit (sequence, ${columns}) SELECT ${to}, ${columns} FROM audit WHERE sequence = ${from}`;
+    const damages: [sql: string, row: number][] = [
+      [`UPDATE audit SET details = '{"a":1}' WHERE sequence = 700`, 700],
+      [`UPDATE audit SET at = '2025-01-01' WHERE sequence = 1`, 1],
+      [`UPDATE audit SET hash = '${'0'.repeat(64)}' WHERE sequence = 500`, 500],
+      ['DELETE FROM audit WHERE sequence = 501', 502],
+      ['DELETE FROM audit WHERE sequence = 1', 2],
+      [copy(1001, 1002), 1002],
+      [copy(1, 0), 0],
+      [copy(1, -5), -5],
+      ['UPDATE audit SET sequence = sequence + 1000000 WHERE sequence >= 900', 1_000_900],
+    ];
+    for (const [sql, row] of damages) {
+      for (const name of readdirSync(house.data)) if (name.startsWith('croft.db')) rmSync(house.at(name));
+      copyFileSync(house.at('untouched'), file);
+      using database = new DatabaseSync(file);
+      database.exec(sql);
+      const verified = await house.croft('audit', 'verify');
+      expect({ sql, ...verified }).toEqual({ sql, exitCode: 1, stdout: `broken at row ${row}\n`, stderr: '' });
+    }
+  }, 60_000);
+});
+
+describe.each(eras)('croft approvals, for a client of %s that cannot ask', (era) => {
+  test('approves, denies, and approves for the session, from another terminal', async () => {
+    using workspace = makeDirectory();
+    using data = makeDirectory();
+    const env = { CROFT_DATA: data.path };
+    await using session = await connectStdio(['--workspace', workspace.path, '--permission-mode', 'ask'], { era, env });
+    const approvals = (...args: string[]) => runCroft(['approvals', ...args, '--data', data.path]);
+    const pending = async (): Promise<string[]> => {
+      const { stdout } = await approvals('--json');
+      return JSON.parse(stdout).approvals.map(({ approvalId }: Json) => approvalId);
+    };
+    const write = (file_path: string) => session.call('write', { file_path, content: 'x\n' });
+    const whenAsked = async () => {
+      await expect.poll(pending, { timeout: 20_000 }).toHaveLength(1);
+      const [id = ''] = await pending();
+      return id;
+    };
+
+    const approved = write('a.txt');
+    const id = await whenAsked();
+    expect((await approvals()).stdout).toContain(`${id}  pending  write`);
+    expect(existsSync(workspace.at('a.txt'))).toBe(false);
+    expect(await approvals('approve', id)).toMatchObject({ exitCode: 0 });
+    expect(await approved).toMatchObject({ isError: false });
+    expect(readFileSync(workspace.at('a.txt'), 'utf8')).toBe('x\n');
+    expect(await approvals('deny', id)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('E_APPROVAL_SETTLED'),
+    });
+
+    const denied = write('b.txt');
+    expect(await approvals('deny', await whenAsked(), '--reason', 'not today')).toMatchObject({ exitCode: 0 });
+    expect(await denied).toMatchObject({ isError: true, text: expect.stringContaining('not today') });
+    expect(existsSync(workspace.at('b.txt'))).toBe(false);
+
+    const bash = () => session.call('bash', { command: 'echo again >> log' });
+    const running = bash();
+    expect(await approvals('approve', await whenAsked(), '--for-session')).toMatchObject({ exitCode: 0 });
+    expect(await running).toMatchObject({ isError: false });
+    expect(await bash()).toMatchObject({ isError: false });
+    expect(readFileSync(workspace.at('log'), 'utf8')).toBe('again\nagain\n');
+    expect((await approvals()).stdout).toBe('nothing waits for an approval\n');
+    expect(await approvals('approve', 'ap_000000000000000000000000')).toMatchObject({ exitCode: 1 });
+  }, 60_000);
+});
+
+test('what is kept is for its owner alone, and nothing secret is in it in the clear', async () => {
+  using ground = makeDirectory();
+  const data = ground.at('made/by/croft');
+  await using server = await startServer(['--workspace', ground.path, '--data', data]);
+  const adminToken = readFileSync(`${data}/admin-token`, 'utf8').trim();
+  const admin = openAccount(server.url, adminToken, '');
+  const { secret, account } = mustBe(201, await admin.send('POST', '/accounts', { username: 'ann' }));
+  const ann = openAccount(server.url, secret, account.accountId);
+  const furnished = await furnish(ann);
+  const shell = { command: `: ${hidden.secret} ${hidden.environment}; sleep 600`, run_in_background: true };
+  mustBe(200, await ann.call(furnished.agent, 'bash', shell));
+  mustBe(200, await ann.call(furnished.agent, 'write', { file_path: 'a', content: hidden.secret }));
+
+  expect(statSync(data).mode & 0o777).toBe(0o700);
+  const names = ['croft.db', 'croft.db-wal', 'croft.db-shm', 'keys', 'admin-token'];
+  for (const name of names) expectPrivate(`${data}/${name}`);
+  const keys = [...readFileSync(`${data}/keys`, 'utf8').matchAll(/ (\S+)/g)].map(([, key]) => key);
+  const values = [...Object.values(hidden), secret, furnished.secret, adminToken, ...keys];
+  for (const name of ['croft.db', 'croft.db-wal', 'croft.db-shm']) {
+    const bytes = readFileSync(`${data}/${name}`);
+    expect({ name, found: values.filter((value) => bytes.includes(value)) }).toEqual({ name, found: [] });
+  }
+}, 60_000);

@@ -1,0 +1,230 @@
+import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeDirectory, startServer } from '../harness.ts';
+import { type Account, adminToken, mustBe, openAccount, type Platform, startPlatform } from './ground.ts';
+
+let platform: Platform;
+let account: Account;
+
+beforeAll(async () => {
+  platform = await startPlatform();
+  account = await platform.newAccount();
+});
+
+afterAll(() => platform[Symbol.asyncDispose]());
+
+async function newAgent(mode = 'bypass') {
+  const sandbox = await account.newSandbox({ permissionMode: mode });
+  const [work, docs] = [await account.newWorkspace(), await account.newWorkspace()];
+  const workspaces = [
+    { name: 'work', workspaceId: work },
+    { name: 'docs', workspaceId: docs },
+  ];
+  return account.newAgent({ sandbox, workspaces });
+}
+
+const inSession = (session: string) => ({ 'croft-session': session });
+
+describe('a session', () => {
+  test('has its own reads, shells and directory; another has none of them', async () => {
+    const agent = await newAgent();
+    mustBe(200, await account.call(agent, 'write', { file_path: 'sub/a.txt', content: 'one\n' }, inSession('a')));
+    mustBe(200, await account.call(agent, 'cd', { path: 'sub' }, inSession('a')));
+    const edit = { file_path: 'a.txt', old_string: 'one', new_string: 'two' };
+    mustBe(200, await account.call(agent, 'edit', edit, inSession('a')));
+    const foreign = await account.call(agent, 'edit', { ...edit, file_path: 'sub/a.txt' }, inSession('b'));
+    expect(foreign.body.error.code).toBe('E_NOT_READ');
+    const { body } = await account.call(agent, 'bash', { command: 'pwd' }, inSession('b'));
+    expect(body.output).toBe('/workspaces/work\n');
+  });
+
+  test('of one key is not that of another', async () => {
+    const agent = await newAgent();
+    const made = mustBe(201, await account.send('POST', '/v1/keys', { name: 'other', scopes: ['call'] }));
+    const other = openAccount(account.url, made.secret, account.accountId);
+    mustBe(200, await account.call(agent, 'write', { file_path: 'a.txt', content: 'one\n' }));
+    const edit = await other.call(agent, 'edit', { file_path: 'a.txt', old_string: 'one', new_string: 'two' });
+    expect(edit.body.error.code).toBe('E_NOT_READ');
+  });
+
+  test('can be listed and ended, and what it started ends with it', async () => {
+    const agent = await newAgent();
+    const shell = { command: 'echo $$ > pid; exec sleep 600', run_in_background: true };
+    mustBe(200, await account.call(agent, 'bash', shell, inSession('short')));
+    const { sessions } = mustBe(200, await account.send('GET', `/v1/agents/${agent}/sessions`));
+    expect(sessions).toHaveLength(1);
+    expect(sessions).toMatchObject([{ session: 'short' }]);
+    mustBe(200, await account.send('DELETE', `/v1/agents/${agent}/sessions/short`));
+    const { body } = await account.call(agent, 'bash', { command: 'pgrep -c sleep' }, inSession('short'));
+    expect(body.output).toBe('0\n');
+    expect((await account.send('DELETE', `/v1/agents/${agent}/sessions/none`)).status).toBe(404);
+  });
+});
+
+test('what an agent has running ends when it is deleted', async () => {
+  const agent = await newAgent();
+  mustBe(
+    200,
+    await account.call(agent, 'bash', { command: 'exec -a doomed-agent sleep 600', run_in_background: true }),
+  );
+  const isRunning = () => globSync('/proc/[0-9]*/cmdline').some((file) => readIfThere(file).startsWith('doomed-agent'));
+  await expect.poll(isRunning).toBe(true);
+  mustBe(200, await account.send('DELETE', `/v1/agents/${agent}`));
+  await expect.poll(isRunning).toBe(false);
+});
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+describe('a working directory', () => {
+  test('is where relative paths and commands start, of this workspace alone', async () => {
+    const agent = await newAgent();
+    const s = inSession('cd');
+    mustBe(200, await account.call(agent, 'write', { file_path: 'deep/er/a.txt', content: 'needle\n' }, s));
+    expect(mustBe(200, await account.call(agent, 'cd', { path: 'deep' }, s)).path).toBe('deep');
+    expect(mustBe(200, await account.call(agent, 'cd', { path: './er/../er' }, s)).path).toBe('deep/er');
+    expect(mustBe(200, await account.call(agent, 'bash', { command: 'pwd' }, s)).output).toBe(
+      '/workspaces/work/deep/er\n',
+    );
+    expect(mustBe(200, await account.call(agent, 'read', { file_path: 'a.txt' }, s)).content).toBe('needle\n');
+    expect(mustBe(200, await account.call(agent, 'glob', { pattern: '*.txt' }, s)).paths).toEqual(['a.txt']);
+    const { matches } = mustBe(200, await account.call(agent, 'grep', { pattern: 'needle' }, s));
+    expect(matches).toMatchObject([{ path: 'a.txt' }]);
+    const up = mustBe(200, await account.call(agent, 'glob', { pattern: '*.txt', path: '..' }, s)).paths;
+    expect(up).toEqual(['a.txt']);
+    mustBe(200, await account.call(agent, 'write', { file_path: '../b.txt', content: '' }, s));
+    expect(mustBe(200, await account.call(agent, 'list', { path: '/workspaces/work/deep' }, s)).entries).toHaveLength(
+      2,
+    );
+    const elsewhere = mustBe(200, await account.call(agent, 'bash', { command: 'pwd', workspace: 'docs' }, s));
+    expect(elsewhere.output).toBe('/workspaces/docs\n');
+    expect(mustBe(200, await account.call(agent, 'cd', {}, s)).path).toBe('');
+  });
+
+  test('leads nowhere outside, and ~ is the home of the sandbox and not of this machine', async () => {
+    const agent = await newAgent();
+    const s = inSession('home');
+    mustBe(200, await account.call(agent, 'write', { file_path: 'file', content: '' }, s));
+    for (const path of ['..', '../docs', 'missing', 'file', '~/missing', '/etc/shadow', '$(touch evil)', '~root'])
+      expect({ path, status: (await account.call(agent, 'cd', { path }, s)).status }).toEqual({
+        path,
+        status: expect.toSatisfy((status: number) => status >= 400 && status < 500),
+      });
+    expect(mustBe(200, await account.call(agent, 'bash', { command: 'ls' }, s)).output).toBe('file\n');
+    expect(mustBe(200, await account.call(agent, 'cd', { path: '~' }, s)).path).toBe('/home/croft');
+    expect(mustBe(200, await account.call(agent, 'bash', { command: 'pwd' }, s)).output).toBe('/home/croft\n');
+    const read = await account.call(agent, 'read', { file_path: 'file' }, s);
+    expect(read.body.error.code).toBe('E_SANDBOX_VIOLATION');
+  });
+});
+
+describe('a child session', () => {
+  const open = (agent: string, body: object) => account.send('POST', `/v1/agents/${agent}/sessions`, body);
+
+  test('has the fence of its parent, or a narrower one, and starts where it is', async () => {
+    const agent = await newAgent('edit');
+    mustBe(200, await account.call(agent, 'write', { file_path: 'sub/a.txt', content: 'x' }, inSession('top')));
+    mustBe(200, await account.call(agent, 'cd', { path: 'sub' }, inSession('top')));
+    const { session } = mustBe(201, await open(agent, { parent: 'top', workspaces: ['work'], permissionMode: 'ask' }));
+    expect(mustBe(200, await account.call(agent, 'read', { file_path: 'a.txt' }, inSession(session))).content).toBe(
+      'x',
+    );
+    const write = await account.call(agent, 'write', { file_path: 'b.txt', content: '' }, inSession(session));
+    expect(write.status).toBe(202);
+    expect(write.body.approval).toMatchObject({ inbox: expect.stringContaining('/top') });
+    const gone = await account.call(agent, 'read', { file_path: 'a', workspace: 'docs' }, inSession(session));
+    expect(gone.body.error.code).toBe('E_UNKNOWN_WORKSPACE');
+
+    const below = mustBe(201, await open(agent, { parent: session, permissionMode: 'bypass', readOnly: true })).session;
+    expect(
+      (await account.call(agent, 'write', { file_path: 'b', content: '' }, inSession(below))).body.error.code,
+    ).toBe('E_UNKNOWN_TOOL');
+    const wider = mustBe(201, await open(agent, { parent: session, permissionMode: 'bypass' })).session;
+    expect((await account.call(agent, 'write', { file_path: 'b', content: '' }, inSession(wider))).status).toBe(202);
+  });
+
+  test('cannot have what its parent has not, and is nothing once it is gone', async () => {
+    const agent = await newAgent();
+    const { session } = mustBe(201, await open(agent, { workspaces: ['work'] }));
+    expect((await open(agent, { parent: session, workspaces: ['docs'] })).status).toBe(400);
+    expect((await open(agent, { workspaces: [] })).status).toBe(400);
+    expect((await open(agent, { parent: `ses_${'0'.repeat(24)}` })).status).toBe(404);
+    const invented = await account.call(agent, 'bash', { command: 'true' }, inSession(`ses_${'1'.repeat(24)}`));
+    expect(invented.status).toBe(404);
+    let parent = session;
+    for (let depth = 1; depth < 6; depth++) parent = mustBe(201, await open(agent, { parent })).session;
+    expect((await open(agent, { parent })).body.error.code).toBe('E_QUOTA');
+  });
+});
+
+test('outlives the server it was on', { timeout: 60_000 }, async () => {
+  using workspace = makeDirectory();
+  using data = makeDirectory();
+  const args = ['--workspace', workspace.path, '--data', data.path];
+  const env = { CROFT_ADMIN_TOKEN: adminToken };
+  const first = await startServer(args, { env });
+  const created = await (
+    await fetch(`${first.url}/accounts`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${adminToken}` },
+      body: '{"username":"bob"}',
+    })
+  ).json();
+  const bob = openAccount(first.url, created.secret, created.account.accountId);
+  const agent = await bob.newAgent({
+    sandbox: await bob.newSandbox({ permissionMode: 'bypass' }),
+    workspaces: [{ name: 'w', workspaceId: await bob.newWorkspace() }],
+  });
+  mustBe(200, await bob.call(agent, 'write', { file_path: 'd/a.txt', content: 'one' }));
+  mustBe(200, await bob.call(agent, 'cd', { path: 'd' }));
+  const { shell_id } = mustBe(200, await bob.call(agent, 'bash', { command: 'sleep 600', run_in_background: true }));
+  first.child.kill('SIGKILL');
+  await once(first.child, 'exit');
+
+  await using second = await startServer(args, { env });
+  const again = openAccount(second.url, created.secret, created.account.accountId);
+  mustBe(200, await again.call(agent, 'edit', { file_path: 'a.txt', old_string: 'one', new_string: 'two' }));
+  const shell = await again.call(agent, 'bash_output', { shell_id });
+  expect(shell.body.error).toMatchObject({
+    code: 'E_NOT_RUNNING',
+    message: expect.stringContaining('ended with the server'),
+  });
+  await first[Symbol.asyncDispose]();
+});
+
+describe('memory', () => {
+  test('is saved by many at once without losing any, and is in the prompt of the next', async () => {
+    const agent = await newAgent();
+    const titles = Array.from({ length: 12 }, (_, index) => `fact-${index}`);
+    const saves = titles.map((title) =>
+      account.call(agent, 'memory_save', { title, content: `about ${title}` }, inSession(title)),
+    );
+    for (const answer of await Promise.all(saves)) mustBe(200, answer);
+    const { prompt } = mustBe(200, await account.send('GET', `/v1/agents/${agent}/prompt`));
+    for (const title of titles) expect(prompt).toContain(`## ${title}\n\nabout ${title}`);
+    expect(prompt).toContain('<workspace>');
+  });
+
+  test('is loaded though guidance is switched off, is cut when it is huge, and a hostile one fails nothing', async () => {
+    const workspaceId = await account.newWorkspace({ harness: { enabled: false } });
+    const sandbox = await account.newSandbox({ permissionMode: 'bypass' });
+    const agent = await account.newAgent({ sandbox, workspaces: [{ name: 'default', workspaceId }] });
+    const promptOf = async () => mustBe(200, await account.send('GET', `/v1/agents/${agent}/prompt`)).prompt as string;
+    expect(await promptOf()).toBe('');
+    mustBe(200, await account.call(agent, 'write', { file_path: 'MEMORY.md', content: 'likes tabs\n' }));
+    expect(await promptOf()).toBe('What MEMORY.md holds now:\n\nlikes tabs');
+    expect((await account.tools(agent)).map(({ name }) => name)).not.toContain('memory_save');
+    mustBe(200, await account.call(agent, 'bash', { command: 'yes remember | head -c 3000000 > MEMORY.md' }));
+    expect((await promptOf()).length).toBeLessThan(20_000);
+    mustBe(200, await account.call(agent, 'bash', { command: 'rm MEMORY.md; ln -s /etc/passwd MEMORY.md' }));
+    expect(await promptOf()).toBe('');
+    mustBe(200, await account.call(agent, 'bash', { command: 'rm MEMORY.md; mkfifo MEMORY.md' }));
+    expect(await promptOf()).toBe('');
+  });
+});

@@ -1,0 +1,189 @@
+import { AppError } from '@croft/protocol';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Asker, CallToApprove, Decision } from '../../src/core/approvals/approvals.ts';
+import { actorOf, callOf, type Ground, mine, nobody, openGround, ttlMs } from './ground.ts';
+
+let ground: Ground;
+
+beforeEach(async () => {
+  ground = await openGround();
+});
+
+afterEach(() => ground[Symbol.asyncDispose]());
+
+const me = actorOf(mine);
+const patient: Asker = { label: 'nobody', waitMs: 20_000 };
+
+/** A server that looks at the records so seldom that it has to hear of things by itself. */
+function serveWithoutPolls() {
+  return ground.serve(ground.records, { firstPollMs: 3_600_000, lastPollMs: 3_600_000 });
+}
+
+interface StartOptions {
+  readonly call?: CallToApprove;
+  readonly signal?: AbortSignal;
+  readonly server?: Pick<Ground, 'approvals'>;
+}
+
+function start(
+  asker: Asker,
+  { call = callOf(), signal = new AbortController().signal, server = ground }: StartOptions = {},
+) {
+  return server.approvals.mustBeApproved(call, asker, signal).then(
+    () => 'run',
+    (thrown) => (AppError.is(thrown) ? thrown.code : 'aborted'),
+  );
+}
+
+/** The ids that wait for somebody, newest first. */
+async function pending(count = 1): Promise<string[]> {
+  return vi.waitFor(async () => {
+    const { rows } = await ground.desk.list(me, { state: 'pending' }, { limit: 10 });
+    expect(rows).toHaveLength(count);
+    return rows.map(({ approvalId }) => approvalId);
+  });
+}
+
+test('a call that waits runs as soon as it is approved', async () => {
+  const server = serveWithoutPolls();
+  const call = start({ ...patient, waitMs: 3_600_000 }, { server });
+  const [id = ''] = await pending();
+  await server.desk.decide(me, id, { decision: 'approve' });
+  expect(await call).toBe('run');
+});
+
+test('a call that waits hears of what another server decided', async () => {
+  const [call, other] = [start(patient), await ground.startServer()];
+  const [id = ''] = await pending();
+  await other.desk.decide(me, id, { decision: 'deny', reason: 'no' });
+  expect(await call).toBe('E_APPROVAL_DENIED');
+});
+
+test('two calls that wait for one approval run one after the other, each with its own', async () => {
+  const calls = [start(patient), start(patient)];
+  const ended: string[] = [];
+  for (const call of calls) void call.then((answer) => ended.push(answer));
+  const [first = ''] = await pending();
+  await ground.desk.decide(me, first, { decision: 'approve' });
+  const [second = ''] = await pending();
+  expect(second).not.toBe(first);
+  expect(ended).toEqual(['run']);
+  await ground.desk.decide(me, second, { decision: 'approve' });
+  expect(await Promise.all(calls)).toEqual(['run', 'run']);
+});
+
+test('nobody decides: the call says what it waits for, and how long it was told of it', async () => {
+  const onWaiting = vi.fn();
+  const startedAt = performance.now();
+  expect(await start({ ...patient, waitMs: 600, onWaiting })).toBe('E_APPROVAL_REQUIRED');
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(599);
+  expect(onWaiting).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ tool: 'bash' }), expect.any(Number));
+  const [id = ''] = await pending();
+  await ground.desk.decide(me, id, { decision: 'approve' });
+  expect(await start(nobody)).toBe('run');
+});
+
+test('a call that is taken back ends at once, and what it asked for stays to be decided', async () => {
+  const controller = new AbortController();
+  const server = serveWithoutPolls();
+  const call = start({ ...patient, waitMs: 3_600_000 }, { signal: controller.signal, server });
+  const [id = ''] = await pending();
+  controller.abort();
+  expect(await call).toBe('aborted');
+  await ground.desk.decide(me, id, { decision: 'approve' });
+  expect(await start(patient, { signal: controller.signal })).toBe('aborted');
+  expect(await start(nobody)).toBe('run');
+});
+
+test('what expires while a call waits ends the call, and does not ask anew', async () => {
+  const call = start(patient);
+  const [id = ''] = await pending();
+  ground.clock.now += ttlMs;
+  expect(await call).toBe('E_APPROVAL_EXPIRED');
+  const { rows } = await ground.desk.list(me, {}, { limit: 10 });
+  expect(rows.map(({ approvalId, state }) => [approvalId, state])).toEqual([[id, 'expired']]);
+});
+
+test('an account that goes while a call waits ends the call', async () => {
+  const call = start(patient);
+  await pending();
+  await ground.records.change((tables) => tables.removeAllOf(mine));
+  expect(await call).toBe('E_APPROVAL_MISMATCH');
+});
+
+function asking(answer: Decision | undefined): Asker {
+  return { label: 'elicitation', waitMs: 0, ask: async () => answer };
+}
+
+test('the person at the door decides on the spot, and is on record for it', async () => {
+  expect(await start(asking({ decision: 'approve', reason: 'go on' }))).toBe('run');
+  expect(await start(asking({ decision: 'deny', reason: 'stop' }))).toBe('E_APPROVAL_DENIED');
+  const { rows } = await ground.desk.list(me, {}, { limit: 10 });
+  expect(rows).toMatchObject([
+    { state: 'denied', decidedBy: 'elicitation', reason: 'stop' },
+    { state: 'used', decidedBy: 'elicitation', reason: 'go on' },
+  ]);
+  expect((await ground.audit()).filter(({ actor }) => actor === 'elicitation')).toHaveLength(2);
+});
+
+test('a person at the door who does not answer leaves it to others', async () => {
+  expect(await start(asking(undefined))).toBe('E_APPROVAL_REQUIRED');
+  const call = start({ ...asking(undefined), waitMs: 20_000 });
+  const [id = ''] = await pending();
+  await ground.desk.decide(me, id, { decision: 'approve' });
+  expect(await call).toBe('run');
+});
+
+test('while the person at the door is asked, somebody else may decide, and the question is taken back', async () => {
+  let asked: AbortSignal | undefined;
+  const call = start({
+    label: 'elicitation',
+    waitMs: 0,
+    ask: (_, signal) => {
+      asked = signal;
+      return new Promise(() => {});
+    },
+  });
+  const [id = ''] = await pending();
+  await vi.waitFor(() => expect(asked).toBeDefined());
+  await ground.desk.decide(me, id, { decision: 'approve' });
+  expect(await call).toBe('run');
+  expect(asked?.aborted).toBe(true);
+});
+
+test('an answer to a question that was settled in the meantime changes nothing', async () => {
+  const call = start({
+    label: 'elicitation',
+    waitMs: 0,
+    async ask({ approvalId }) {
+      await ground.desk.decide(me, approvalId, { decision: 'deny', reason: 'the desk said no' });
+      return { decision: 'approve' };
+    },
+  });
+  expect(await call).toBe('E_APPROVAL_DENIED');
+  const { rows } = await ground.desk.list(me, {}, { limit: 10 });
+  expect(rows).toMatchObject([{ state: 'denied', decidedBy: 'key key_1' }]);
+});
+
+test('a door that breaks while it asks does not let the call run', async () => {
+  const ask = () => Promise.reject(new AppError('E_APPROVAL_MISMATCH', 'the answer is of another call'));
+  expect(await start({ label: 'elicitation', waitMs: 0, ask })).toBe('E_APPROVAL_MISMATCH');
+  await pending();
+});
+
+test('somebody is asked with a preview only when nobody was before', async () => {
+  const preview = vi.fn(async () => 'ls');
+  const call = callOf({ preview });
+  await start(nobody, { call });
+  await start(nobody, { call });
+  const [id = ''] = await pending();
+  await ground.desk.decide(me, id, { decision: 'approve', scope: 'session' });
+  expect(await start(nobody, { call })).toBe('run');
+  expect(preview).toHaveBeenCalledOnce();
+});
+
+test('a preview that fails fails the call, and nobody is asked about what they cannot see', async () => {
+  const call = callOf({ preview: () => Promise.reject(new AppError('E_FILE_NOT_FOUND', 'no such file')) });
+  expect(await start(nobody, { call })).toBe('E_FILE_NOT_FOUND');
+  await pending(0);
+});

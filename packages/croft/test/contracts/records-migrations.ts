@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { findBreak } from '../../src/core/accounts/audit-chain.ts';
+import type { PrepareRecords } from './records.ts';
+import { addAccount } from './records-rows.ts';
+
+const run = promisify(execFile);
+const opener = join(import.meta.dirname, '../fixtures/records-opener.ts');
+
+export function describeMigrations(prepare: PrepareRecords): void {
+  describe('migrations', () => {
+    test('are run once, however many servers start at the same time and however often', async () => {
+      await using ground = await prepare();
+      const servers = await Promise.all(Array.from({ length: 6 }, () => ground.open()));
+      const accountId = await addAccount(servers[0]!);
+      for (const server of servers) {
+        expect(await server.read((tables) => tables.accounts.get(accountId))).toBeDefined();
+        await server[Symbol.asyncDispose]();
+      }
+      const again = await ground.open();
+      expect(await again.read((tables) => tables.accounts.get(accountId))).toBeDefined();
+      // Each number is there once, or this would have been refused.
+      await expect(ground.execute(`INSERT INTO croft_migrations VALUES (1, 'again', 'now')`)).rejects.toThrow();
+    });
+
+    test('are run once by processes that start at the same time', async () => {
+      await using ground = await prepare();
+      const open = () => run(process.execPath, [opener, JSON.stringify(ground.options)]);
+      await Promise.all(Array.from({ length: 4 }, open));
+      const { rows } = await (await ground.open()).read((tables) => tables.audit.list({}, { limit: 9 }));
+      expect(new Set(rows.map(({ target }) => target)).size).toBe(4);
+      expect(findBreak(rows)).toBeUndefined();
+    });
+
+    test('of a newer server are respected: it is refused, and says what to do', async () => {
+      await using ground = await prepare();
+      const records = await ground.open();
+      await addAccount(records);
+      await records[Symbol.asyncDispose]();
+      await ground.execute(`INSERT INTO croft_migrations VALUES (4711, 'from the future', 'now')`);
+      const opening = ground.open();
+      await expect(opening).rejects.toMatchObject({ code: 'E_STORAGE_FAILED', details: { found: 4711 } });
+      await expect(opening).rejects.toThrow(/at migration 4711.*newer Croft.*restore a backup/s);
+      await ground.execute('DELETE FROM croft_migrations WHERE number = 4711');
+      const { rows } = await (await ground.open()).read((tables) => tables.accounts.list({ limit: 9 }));
+      expect(rows).toHaveLength(1);
+    });
+
+    test.each([
+      [
+        'of another program',
+        'CREATE TABLE invoices (id INTEGER)',
+        /not a database of Croft.*invoices.*empty database/s,
+      ],
+      ['that only looks like ours', 'CREATE TABLE croft_migrations (number INTEGER)', /not a database of Croft/],
+    ])('are not run in a database %s, which is left alone', async (_, sql, message) => {
+      await using ground = await prepare();
+      await ground.execute(sql);
+      await expect(ground.open()).rejects.toThrow(message);
+      await expect(ground.execute('CREATE TABLE accounts (mine INTEGER)')).resolves.toBeUndefined();
+    });
+
+    test('that fail in the middle leave nothing behind', async () => {
+      await using ground = await prepare();
+      // In the way of one of the last statements.
+      await ground.execute('CREATE VIEW audit AS SELECT 1 AS one');
+      await expect(ground.open()).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
+      await expect(ground.execute('SELECT * FROM accounts')).rejects.toThrow();
+      await ground.execute('DROP VIEW audit');
+      await addAccount(await ground.open());
+    });
+  });
+}

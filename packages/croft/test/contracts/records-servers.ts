@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { findBreak } from '../../src/core/accounts/audit-chain.ts';
+import type { PrepareRecords } from './records.ts';
+import { addAccount, approvalRow, auditEntry, fillAccount, readAccount, resourceRow } from './records-rows.ts';
+
+export function describeServers(prepare: PrepareRecords): void {
+  describe('two servers on one database', () => {
+    test('append to one chain, which does not fork', async () => {
+      await using ground = await prepare();
+      const servers = await Promise.all([ground.open(), ground.open()]);
+      await Promise.all(
+        Array.from({ length: 200 }, (_, index) =>
+          servers[index % 2]!.change((tables) =>
+            tables.audit.append([auditEntry('a', { target: `${index}` }), auditEntry('b', { target: `${index}` })]),
+          ),
+        ),
+      );
+      const { rows, next } = await servers[0].read((tables) => tables.audit.list({}, { limit: 500 }));
+      expect(next).toBeUndefined();
+      expect(rows.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 400 }, (_, index) => index + 1));
+      expect(findBreak(rows)).toBeUndefined();
+      expect(new Set(rows.map(({ target }) => target)).size).toBe(200);
+      // The chain is worth something only if a changed row is found.
+      await ground.execute(`UPDATE audit SET details = '{"a":1}' WHERE sequence = 123`);
+      const changed = await servers[1].read((tables) => tables.audit.list({}, { limit: 500 }));
+      expect(findBreak(changed.rows)?.sequence).toBe(123);
+    });
+
+    test('give an approval to one of twenty that claim it, and a name to one', async () => {
+      await using ground = await prepare();
+      const servers = await Promise.all([ground.open(), ground.open()]);
+      const accountId = await addAccount(servers[0]);
+      const row = approvalRow(accountId, { state: 'approved' });
+      await servers[0].change((tables) => tables.approvals.insert(row));
+      const each = Array.from({ length: 20 }, (_, index) => servers[index % 2]!);
+      const claim = { ...row, state: 'used', version: 2 } as const;
+      const claims = await Promise.all(each.map((one) => one.change((tables) => tables.approvals.update(claim))));
+      expect(claims.filter(Boolean)).toHaveLength(1);
+      const makings = await Promise.allSettled(
+        each.map((one) => one.change((tables) => tables.agents.insert(resourceRow(accountId, { name: 'same' })))),
+      );
+      const holder = await servers[1].read((tables) => tables.agents.byName(accountId, 'same'));
+      const losers = makings.flatMap((made) => (made.status === 'rejected' ? [made.reason] : []));
+      expect(losers).toHaveLength(19);
+      for (const reason of losers) {
+        expect(reason).toMatchObject({ code: 'E_ALREADY_EXISTS', details: { id: holder!.id } });
+      }
+    });
+
+    test('see at once what the other has kept, and all of it after a new start', async () => {
+      await using ground = await prepare();
+      const [first, second] = await Promise.all([ground.open(), ground.open()]);
+      const accountId = await addAccount(first);
+      const rows = await second.change((tables) => fillAccount(tables, accountId));
+      const before = await first.read((tables) => readAccount(tables, accountId, rows));
+      expect(before.found).toHaveLength(23);
+      await first[Symbol.asyncDispose]();
+      await second[Symbol.asyncDispose]();
+      const again = await ground.open();
+      expect(await again.read((tables) => readAccount(tables, accountId, rows))).toEqual(before);
+    });
+  });
+}

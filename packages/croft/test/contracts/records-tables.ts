@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import type { PrepareRecords } from './records.ts';
+import {
+  accountRow,
+  addAccount,
+  approvalRow,
+  auditEntry,
+  keyRow,
+  requestRow,
+  resourceKinds,
+  resourceRow,
+  secretRow,
+  sessionRow,
+} from './records-rows.ts';
+
+const later = '2026-11-16T03:00:00.000Z';
+
+export function describeTables(prepare: PrepareRecords): void {
+  describe('tables', () => {
+    test('give back every field of every row, and leave out what was left out', async () => {
+      await using ground = await prepare();
+      const records = await ground.open();
+      const accounts = [accountRow(), accountRow({ description: 'words', status: 'disabled' })];
+      const [{ accountId }] = accounts as [ReturnType<typeof accountRow>];
+      const keys = [keyRow(accountId), keyRow(accountId, { scopes: ['a', 'b"'], expiresAt: later })];
+      const decided = { state: 'denied', scope: 'session', decidedAt: later, decidedBy: 'me', reason: 'no' } as const;
+      const approvals = [approvalRow(accountId), approvalRow(accountId, decided)];
+      const sessions = [sessionRow(accountId), sessionRow(accountId, { parent: 'above' })];
+      const resources = [resourceRow(accountId), resourceRow(accountId, { description: '' })];
+      const [secret, request] = [secretRow(accountId), requestRow(accountId)];
+      await records.change(async (tables) => {
+        for (const row of accounts) await tables.accounts.insert(row);
+        for (const row of keys) await tables.keys.insert(row);
+        for (const row of approvals) await tables.approvals.insert(row);
+        for (const row of sessions) expect(await tables.sessions.put(row)).toBe(true);
+        for (const kind of resourceKinds) for (const row of resources) await tables[kind].insert(row);
+        await tables.secrets.put(secret);
+        await tables.requests.insert(request);
+        await tables.audit.append([auditEntry(accountId), auditEntry('nobody', { details: '{"a":"é"}' })]);
+      });
+      const page = { limit: 10 };
+      await records.read(async (tables) => {
+        expect((await tables.accounts.list(page)).rows).toStrictEqual(accounts);
+        expect((await tables.keys.list(accountId, page)).rows).toStrictEqual(keys);
+        expect((await tables.approvals.list(accountId, {}, page)).rows).toStrictEqual(approvals.toReversed());
+        expect((await tables.sessions.list(accountId, 'agent_1', page)).rows).toStrictEqual(sessions);
+        for (const kind of resourceKinds) {
+          expect((await tables[kind].list(accountId, page)).rows).toStrictEqual(resources);
+          expect(await tables[kind].count(accountId)).toBe(2);
+        }
+        expect(await tables.secrets.list(accountId)).toStrictEqual([secret]);
+        expect(await tables.requests.get(accountId, request.key)).toStrictEqual(request);
+        const { rows } = await tables.audit.list({ accountId: 'nobody' }, page);
+        expect(rows).toMatchObject([{ sequence: 2, accountId: 'nobody', details: '{"a":"é"}' }]);
+      });
+    });
+
+    test.each(resourceKinds)('a name is held by one of the %s of an account', async (kind) => {
+      await using ground = await prepare();
+      const records = await ground.open();
+      const [mine, other] = [await addAccount(records), await addAccount(records)];
+      const first = resourceRow(mine, { name: 'box' });
+      const second = resourceRow(mine, { name: 'second' });
+      const taken = { code: 'E_ALREADY_EXISTS', details: { id: first.id } };
+      await records.change(async (tables) => {
+        await tables[kind].insert(first);
+        await tables[kind].insert(second);
+        // A work may go on after this, and what it does is kept.
+        await expect(tables[kind].insert(resourceRow(mine, { name: 'box' }))).rejects.toMatchObject(taken);
+        await expect(tables[kind].update({ ...second, name: 'box', version: 2 })).rejects.toMatchObject(taken);
+        await tables[kind].insert(resourceRow(other, { name: 'box' }));
+        await tables[kind].insert(resourceRow(mine, { name: 'Box' }));
+      });
+      const insertTaken = records.change((tables) => tables[kind].insert(resourceRow(mine, { name: 'box' })));
+      await expect(insertTaken).rejects.toMatchObject(taken);
+      expect(await records.read((tables) => tables[kind].count(mine))).toBe(3);
+      await records.change((tables) => tables[kind].remove(mine, first.id));
+      await records.change((tables) => tables[kind].update({ ...second, name: 'box', version: 2 }));
+      expect(await records.read((tables) => tables[kind].byName(mine, 'box'))).toMatchObject({ id: second.id });
+    });
+
+    test('what has a key of its own is not replaced by another insert', async () => {
+      await using ground = await prepare();
+      const records = await ground.open();
+      const accountId = await addAccount(records);
+      const [key, request, approval] = [keyRow(accountId), requestRow(accountId), approvalRow(accountId)];
+      const session = sessionRow(accountId);
+      await records.change(async (tables) => {
+        await tables.keys.insert(key);
+        await tables.requests.insert(request);
+        await tables.approvals.insert(approval);
+        await tables.sessions.put(session);
+      });
+      const code = 'E_ALREADY_EXISTS';
+      await records.change(async ({ accounts, keys, requests, approvals, sessions }) => {
+        await expect(accounts.insert(accountRow({ accountId }))).rejects.toMatchObject({ code });
+        await expect(keys.insert(keyRow(accountId, { hash: key.hash }))).rejects.toMatchObject({ code });
+        await expect(keys.insert(keyRow(accountId, { keyId: key.keyId }))).rejects.toMatchObject({ code });
+        await expect(requests.insert({ ...request, body: 'other' })).rejects.toMatchObject({ code });
+        await expect(approvals.insert({ ...approval, state: 'approved' })).rejects.toMatchObject({ code });
+        expect(await sessions.put({ ...session, state: 'other' })).toBe(false);
+      });
+      await records.read(async ({ keys, requests, approvals, sessions }) => {
+        expect(await keys.byHash(key.hash)).toStrictEqual(key);
+        expect(await requests.get(accountId, request.key)).toStrictEqual(request);
+        expect(await approvals.get(accountId, approval.approvalId)).toStrictEqual(approval);
+        expect(await sessions.get(accountId, 'agent_1', session.session)).toStrictEqual(session);
+      });
+    });
+
+    test('a key is revoked once, a secret replaced, old requests and idle sessions go', async () => {
+      await using ground = await prepare();
+      const records = await ground.open();
+      const accountId = await addAccount(records);
+      const [key, secret] = [keyRow(accountId), secretRow(accountId)];
+      const [idle, used] = [sessionRow(accountId), sessionRow(accountId, { usedAt: later })];
+      const [old, recent] = [requestRow(accountId), requestRow(accountId, { createdAt: later })];
+      await records.change(async ({ keys, secrets, sessions, requests }) => {
+        await keys.insert(key);
+        expect(await keys.revoke(accountId, key.keyId, later)).toBe(true);
+        expect(await keys.revoke(accountId, key.keyId, '2027')).toBe(false);
+        expect(await keys.revoke(accountId, 'key_none', later)).toBe(false);
+        await secrets.put(secret);
+        await secrets.put({ ...secret, value: 'newer' });
+        for (const row of [idle, used]) await sessions.put(row);
+        for (const row of [old, recent]) await requests.insert(row);
+        expect([await sessions.removeIdle(later), await requests.removeBefore(later)]).toEqual([1, 1]);
+        expect(await sessions.put({ ...used, state: '[]', version: 3 })).toBe(false);
+        expect(await sessions.put({ ...used, state: '[]', version: 2 })).toBe(true);
+      });
+      await records.read(async ({ keys, secrets, sessions, requests }) => {
+        expect(await keys.get(accountId, key.keyId)).toStrictEqual({ ...key, revokedAt: later });
+        expect(await secrets.list(accountId)).toStrictEqual([{ ...secret, value: 'newer' }]);
+        expect(await sessions.get(accountId, 'agent_1', used.session)).toMatchObject({ state: '[]', version: 2 });
+        expect(await sessions.get(accountId, 'agent_1', idle.session)).toBeUndefined();
+        expect(await requests.get(accountId, old.key)).toBeUndefined();
+        expect(await requests.get(accountId, recent.key)).toBeDefined();
+      });
+    });
+
+    test('the newest approval of a call is found, though all are of the same moment', async () => {
+      await using ground = await prepare();
+      const records = await ground.open();
+      const accountId = await addAccount(records);
+      for (const _ of Array.from({ length: 8 })) {
+        const row = approvalRow(accountId);
+        await records.change((tables) => tables.approvals.insert(row));
+        const newest = await records.read((tables) => tables.approvals.byHash(accountId, row.session, row.hash));
+        expect(newest?.approvalId).toBe(row.approvalId);
+      }
+    });
+  });
+}

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import type { Tables } from '../../src/core/accounts/records.ts';
+import type { PrepareRecords } from './records.ts';
+import {
+  addAccount,
+  approvalRow,
+  auditEntry,
+  fillAccount,
+  keyRow,
+  readAccount,
+  resourceKinds,
+  resourceRow,
+  secretRow,
+} from './records-rows.ts';
+
+export function describeTenants(prepare: PrepareRecords): void {
+  describe('accounts', () => {
+    test('see nothing of each other in any table', async () => {
+      await using ground = await prepare();
+      const records = await ground.open();
+      const [owner, stranger] = [await addAccount(records), await addAccount(records)];
+      const rows = await records.change((tables) => fillAccount(tables, owner));
+      const own = await records.read((tables) => readAccount(tables, owner, rows));
+      // What finds nothing for the owner would prove nothing of a stranger.
+      expect(own).toMatchObject({ found: { length: 23 }, counts: 2 });
+      const seen = await records.read((tables) => readAccount(tables, stranger, rows));
+      expect(seen).toMatchObject({ found: [{ accountId: stranger }], counts: 0 });
+    });
+
+    test('change nothing of each other', async () => {
+      await using ground = await prepare();
+      const records = await ground.open();
+      const [owner, stranger] = [await addAccount(records), await addAccount(records)];
+      const rows = await records.change((tables) => fillAccount(tables, owner));
+      const before = await records.read((tables) => readAccount(tables, owner, rows));
+      const did = await records.change(async (tables) => [
+        await tables.keys.revoke(stranger, rows.key.keyId, 'now'),
+        ...(await Promise.all(resourceKinds.map((kind) => tables[kind].remove(stranger, rows.resource.id)))),
+        await tables.sandboxes.update({ ...rows.resource, accountId: stranger, version: 2 }),
+        await tables.approvals.update({ ...rows.approval, accountId: stranger, state: 'approved', version: 2 }),
+        await tables.secrets.remove(stranger, rows.secret.name),
+        await tables.sessions.remove(stranger, rows.session.agentId, rows.session.session),
+        await tables.sessions.put({ ...rows.session, accountId: stranger, version: 2 }),
+      ]);
+      expect(did).toEqual(did.map(() => false));
+      await records.change((tables) => tables.references.replace(stranger, 'agent_1', []));
+      expect(await records.read((tables) => readAccount(tables, owner, rows))).toEqual(before);
+    });
+
+    test('go with everything but their trail, and take nothing else along', async () => {
+      await using ground = await prepare();
+      const records = await ground.open();
+      const [gone, stays] = [await addAccount(records), await addAccount(records)];
+      const rows = await records.change((tables) => fillAccount(tables, gone));
+      const others = await records.change((tables) => fillAccount(tables, stays));
+      const before = await records.read((tables) => readAccount(tables, stays, others));
+      const removed = await records.change((tables) => tables.removeAllOf(gone));
+      const one = {
+        keys: 1,
+        agents: 1,
+        sandboxes: 1,
+        workspaces: 1,
+        approvals: 1,
+        secrets: 1,
+        sessions: 1,
+        requests: 1,
+      };
+      expect(removed).toEqual({ ...one, references: 2 });
+      const left = await records.read((tables) => readAccount(tables, gone, rows));
+      expect(left.found).toMatchObject([{ username: 'somebody' }, { action: 'call' }]);
+      expect(await records.change((tables) => tables.accounts.remove(gone))).toBe(true);
+      expect(await records.change((tables) => tables.accounts.remove(gone))).toBe(false);
+      expect(await records.read((tables) => readAccount(tables, stays, others))).toEqual(before);
+      const again = await records.change((tables) => tables.removeAllOf(gone));
+      expect(Object.values(again).every((count) => count === 0)).toBe(true);
+    });
+
+    test('that are not there get no rows, and one that has rows does not go', async () => {
+      await using ground = await prepare();
+      const records = await ground.open();
+      const accountId = await addAccount(records);
+      const code = 'E_NOT_FOUND';
+      const strays: ((tables: Tables) => Promise<unknown>)[] = [
+        ...resourceKinds.map((kind) => (tables: Tables) => tables[kind].insert(resourceRow('acct_none'))),
+        (tables) => tables.keys.insert(keyRow('acct_none')),
+        (tables) => tables.secrets.put(secretRow('acct_none')),
+        (tables) => tables.references.replace('acct_none', 'agent_1', ['sb_1']),
+      ];
+      for (const stray of strays) await expect(records.change(stray)).rejects.toMatchObject({ code });
+      await records.change((tables) => tables.approvals.insert(approvalRow('the person at this machine')));
+      const swallowed = records.change(async (tables) => {
+        await tables.audit.append([auditEntry(accountId)]);
+        await tables.agents.insert(resourceRow('acct_none')).catch(() => {});
+      });
+      await expect(swallowed).rejects.toMatchObject({ code });
+      expect((await records.read((tables) => tables.audit.list({}, { limit: 9 }))).rows).toEqual([]);
+      await records.change((tables) => tables.agents.insert(resourceRow(accountId)));
+      const removal = records.change((tables) => tables.accounts.remove(accountId));
+      await expect(removal).rejects.toMatchObject({ code: 'E_INVALID_INPUT' });
+      expect(await records.read((tables) => tables.agents.count(accountId))).toBe(1);
+    });
+  });
+}

@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { places } from '../../src/rest/match.ts';
+import { createRestServer } from '../../src/rest/server.ts';
+import { adminToken, type Ground, openGround, serverToken } from './ground.ts';
+
+let ground: Ground;
+let token: string;
+
+beforeAll(async () => {
+  ground = await openGround();
+  ({ token } = await ground.addAccount('ann'));
+});
+
+afterAll(() => ground[Symbol.asyncDispose]());
+
+test.each(['/', '/healthz', '/openapi.json'])(
+  '%s is open to everybody who calls the server by its name',
+  async (path) => {
+    expect(await ground.send('GET', path)).toMatchObject({ status: 200 });
+    expect(await ground.send('POST', path)).toMatchObject({ status: 401 });
+    expect(await ground.send('GET', path, { headers: { origin: 'https://evil.example' } })).toMatchObject({
+      status: 403,
+    });
+    expect(await statusBehind('evil.example', path)).toBe(403);
+  },
+);
+
+test('the root says that the server is there', async () => {
+  expect((await ground.send('GET', '/')).json).toEqual({ status: 'ok' });
+});
+
+describe('a page of another site', () => {
+  test.each([
+    ['POST', '/v1/sandboxes'],
+    ['DELETE', '/v1/account'],
+    ['POST', '/accounts'],
+    ['OPTIONS', '/v1/sandboxes'],
+  ])('cannot %s %s, even with a key', async (method, path) => {
+    const before = ground.dump();
+    for (const as of [token, adminToken]) {
+      const answer = await ground.send(method, path, {
+        token: as,
+        body: { name: 'x', username: 'x', config: {} },
+        headers: { origin: 'https://evil.example' },
+      });
+      expect(answer.status).toBe(403);
+      expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    }
+    expect(await statusBehind(`evil.example:${ground.port}`, path)).toBe(403);
+    expect(ground.dump()).toEqual(before);
+  });
+});
+
+describe('the token of the server', () => {
+  test('opens /mcp, which a key and the admin token do not', async () => {
+    expect(await ground.send('POST', '/mcp', { token: serverToken })).toMatchObject({
+      status: 200,
+      json: { mcp: true },
+    });
+    for (const other of [token, adminToken]) {
+      expect(await ground.send('POST', '/mcp', { token: other })).toMatchObject({ status: 401 });
+    }
+    expect(await ground.send('GET', '/mcp/', { token: serverToken })).toMatchObject({ status: 404 });
+  });
+
+  test.each(['/v1/account', '/accounts', '/accounts/me'])('does not open %s', async (path) => {
+    expect(await ground.send('GET', path, { token: serverToken })).toMatchObject({ status: 401 });
+  });
+});
+
+describe('a server without accounts', () => {
+  const bare = createRestServer({
+    token: serverToken,
+    hostNames: [],
+    maxBodyBytes: 1000,
+    isStopping: () => false,
+    mcp: async () => Response.json({ mcp: true }),
+    onError: () => {},
+  });
+  const ask = async (path: string, as?: string) => {
+    const headers = { host: 'localhost', ...(as !== undefined && { authorization: `Bearer ${as}` }) };
+    return (await bare.request(path, { headers })).status;
+  };
+
+  test('has /mcp and /healthz, and nothing else', async () => {
+    expect(await ask('/healthz')).toBe(200);
+    expect(await ask('/mcp', serverToken)).toBe(200);
+    for (const path of ['/', '/openapi.json', '/v1/account', '/accounts', '/accounts/me']) {
+      expect(await ask(path)).toBe(401);
+      expect(await ask(path, adminToken)).toBe(401);
+      expect(await ask(path, serverToken)).toBe(404);
+    }
+  });
+});
+
+test.each(['bearer', 'BEARER', 'Bearer  '])('the scheme %s is taken', async (scheme) => {
+  const headers = { authorization: `${scheme} ${token}` };
+  expect(await ground.send('GET', '/v1/account', { headers })).toMatchObject({ status: 200 });
+});
+
+test.each(['Basic TOKEN', 'TOKEN', 'Bearer TOKEN TOKEN', 'Bearer TOKEN, Bearer TOKEN', 'Bearer', 'Bearer "TOKEN"'])(
+  'the header %s is refused',
+  async (header) => {
+    for (const known of [token, adminToken]) {
+      const headers = { authorization: header.replaceAll('TOKEN', known) };
+      expect(await ground.send('GET', '/v1/account', { headers })).toMatchObject({ status: 401 });
+    }
+  },
+);
+
+describe('the description of it all', () => {
+  test('is the file that is generated', async () => {
+    const file = readFileSync(join(import.meta.dirname, '../../../../openapi.json'), 'utf8');
+    expect((await ground.send('GET', '/openapi.json')).json).toEqual(JSON.parse(file));
+  });
+
+  test('has every route, what it takes and what it answers, and nothing that leads nowhere', async () => {
+    const { json, text } = await ground.send('GET', '/openapi.json');
+    expect(json.openapi).toBe('3.1.0');
+    const ids = new Set<string>();
+    for (const { pattern, routes } of places) {
+      for (const route of Object.values(routes)) {
+        const operation = json.paths[pattern][route.method.toLowerCase()];
+        expect(operation.responses, `${route.method} ${pattern}`).toHaveProperty(String(route.status ?? 200));
+        for (const status of [401, 403, 429]) expect(operation.responses).toHaveProperty(String(status));
+        expect(operation.requestBody !== undefined).toBe(route.body !== undefined);
+        expect(ids).not.toContain(operation.operationId);
+        ids.add(operation.operationId);
+      }
+    }
+    const named = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name);
+    expect(Object.keys(json.components.schemas)).toEqual(expect.arrayContaining(named));
+  });
+});
+
+function statusBehind(host: string, path: string): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const headers = { host, authorization: `Bearer ${token}` };
+  const outgoing = request({ hostname: '127.0.0.1', port: ground.port, path, headers, agent: false });
+  outgoing.on('response', (response) => resolve(response.resume().statusCode ?? 0)).on('error', reject);
+  outgoing.end();
+  return promise;
+}

@@ -1,0 +1,96 @@
+import { AppError } from '@croft/protocol';
+import type { Records } from '../../src/core/accounts/records.ts';
+import type { Registry } from '../../src/core/accounts/registry.ts';
+import type { Approvals } from '../../src/core/approvals/approvals.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { AgentDoor } from '../../src/rest/agents-door.ts';
+
+interface Means {
+  readonly registry: Registry;
+  readonly records: Records;
+  readonly approvals: Approvals;
+}
+
+const description = {
+  title: 'Test',
+  description: 'A tool of a test',
+  access: 'execute' as const,
+  inputSchema: { type: 'object' },
+  outputSchema: { type: 'object' },
+  idempotent: false,
+};
+
+/**
+ * Agents without sandboxes: `echo` answers what it is given, `ask` does so once a person agrees, `wait`
+ * waits until it is taken back. The agents, sessions and approvals are real.
+ */
+export function createStandInAgents({ registry, records, approvals }: Means) {
+  const ran: unknown[] = [];
+
+  async function mustHave(accountId: string, agentId: string): Promise<void> {
+    if (!(await registry.agents.open(accountId, agentId))) throw new AppError('E_NOT_FOUND', 'Agent not found');
+  }
+
+  const door: AgentDoor = {
+    async tools({ accountId }, agentId) {
+      await mustHave(accountId, agentId);
+      return ['ask', 'echo'].map((name) => ({ name, ...description }));
+    },
+    async call({ actor: { accountId }, agentId, session, tool, input, approvalId, signal }) {
+      await mustHave(accountId, agentId);
+      if (tool === 'wait') return wait(signal);
+      if (tool !== 'echo' && tool !== 'ask') throw new AppError('E_UNKNOWN_TOOL', `there is no tool named ${tool}`);
+      if (tool === 'ask') {
+        const call = { accountId, agentId, session, tool, workspace: 'main', input, preview: async () => 'preview' };
+        await approvals.mustBeApproved(call, { approvalId, label: 'rest', waitMs: 0 }, signal);
+      }
+      await saveSession(accountId, agentId, session);
+      ran.push(input);
+      return { text: '', structured: { session, input } };
+    },
+    async prompt({ accountId }, agentId) {
+      await mustHave(accountId, agentId);
+      return 'Remember the milk.';
+    },
+    async mcp({ accountId }, agentId, request) {
+      await mustHave(accountId, agentId);
+      return Response.json({ agentId, method: request.method, body: await request.text() });
+    },
+    sessions: {
+      async list({ accountId }, agentId, page) {
+        await mustHave(accountId, agentId);
+        const { rows, ...rest } = await records.read((tables) => tables.sessions.list(accountId, agentId, page));
+        return { ...rest, rows: rows.map(({ session, parent, usedAt }) => ({ session, parent, usedAt })) };
+      },
+      async open({ accountId }, agentId, body) {
+        await mustHave(accountId, agentId);
+        const { parent = 'default' } = body as { parent?: string };
+        const [session, usedAt] = [newId('ses'), new Date().toISOString()];
+        const row = { accountId, agentId, session, parent, state: '{}', usedAt, version: 1 };
+        await records.change(({ sessions }) => sessions.put(row));
+        return { session, parent, usedAt };
+      },
+      async end({ accountId }, agentId, session) {
+        await mustHave(accountId, agentId);
+        const isThere = await records.change((tables) => tables.sessions.remove(accountId, agentId, session));
+        if (!isThere) throw new AppError('E_NOT_FOUND', 'Session not found');
+      },
+    },
+  };
+  return { door, ran };
+
+  async function wait(signal: AbortSignal): Promise<never> {
+    ran.push('waiting');
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    ran.push('taken back');
+    throw new AppError('E_CANCELLED', 'the caller took the call back');
+  }
+
+  async function saveSession(accountId: string, agentId: string, session: string): Promise<void> {
+    const usedAt = new Date().toISOString();
+    await records.change(async ({ sessions }) => {
+      const old = await sessions.get(accountId, agentId, session);
+      await sessions.put({ accountId, agentId, session, state: '{}', usedAt, version: (old?.version ?? 0) + 1 });
+    });
+  }
+}

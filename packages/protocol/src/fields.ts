@@ -1,0 +1,69 @@
+import { z } from 'zod';
+
+type Issue = z.core.$ZodRawIssue;
+
+/** `config.timeout must be a positive integer`: every message begins with what it is about. */
+export function must(what: string) {
+  return { error: (issue: Issue) => `${toPath(issue.path)} must ${what}` };
+}
+
+/** Of an element, said about the whole. */
+export function wholeMust(what: string) {
+  return { error: (issue: Issue) => `${toPath(issue.path?.slice(0, -1))} must ${what}` };
+}
+
+export function mustBeOneOf(names: readonly string[]) {
+  return must(`be one of: ${names.join(', ')}`);
+}
+
+/** `config.workspaces[0].name` */
+export function toPath(path: readonly PropertyKey[] = []): string {
+  const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
+  return text === '' ? 'Request body' : text.replace(/^\./, '');
+}
+
+export function positiveInteger(max?: number) {
+  const positive = z.int(must('be a positive integer')).min(1, must('be a positive integer'));
+  return max === undefined ? positive : positive.max(max, must(`be an integer from 1 to ${max}`));
+}
+
+export const NonEmpty = z.string(must('be a non-empty string')).min(1, must('be a non-empty string'));
+
+const required = {
+  error: (issue: Issue) => `${toPath(issue.path)} ${issue.input === undefined ? 'is required' : 'must be a string'}`,
+};
+const missing = { error: (issue: Issue) => `${toPath(issue.path)} is required` };
+
+/** What a person calls something. Trimmed, in one spelling of Unicode, on one line. */
+export const Name = z
+  .string(required)
+  .trim()
+  .normalize('NFC')
+  .min(1, missing)
+  .max(200, must('be at most 200 characters long'))
+  .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), must('not have control characters'));
+
+export const Description = z
+  .string(must('be a string'))
+  .max(2000, must('be at most 2000 characters long'))
+  .refine((text) => text.isWellFormed() && !text.includes('\0'), must('be text without NUL'));
+
+/** What every record has besides its own id and its config. */
+export const recordFields = {
+  accountId: z.string(),
+  name: z.string(),
+  description: z.string().optional(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+  /** Counts up with every change; the `ETag` of the record. */
+  version: z.int().positive(),
+};
+
+/** A config in a PATCH: merged into what is stored, where `null` deletes and `********` keeps. */
+export const ConfigPatch = z.record(z.string(), z.unknown(), must('be an object'));
+
+export const RecordPatch = z.object(
+  { name: Name.optional(), description: Description.nullish(), config: ConfigPatch.optional() },
+  must('be an object'),
+);
+export type RecordPatch = z.output<typeof RecordPatch>;

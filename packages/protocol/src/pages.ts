@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { must } from './fields.ts';
+
+const maxLimit = 200;
+const range = must(`be an integer from 1 to ${maxLimit}`);
+
+/** Which part of a list. */
+export const PageQuery = z.object({
+  limit: z.coerce.number(range).int(range).min(1, range).max(maxLimit, range).prefault(50),
+  /** `next` of the page before. */
+  after: z
+    .string(must('be a string'))
+    .regex(/^[A-Za-z0-9_]{1,64}$/, must('be `next` of another page'))
+    .optional(),
+});
+export type PageQuery = z.output<typeof PageQuery>;
+
+/** Beside the rows of a list. Left out: there is no more. */
+export const pageFields = { next: z.string().optional() };

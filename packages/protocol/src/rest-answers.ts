@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { Account, Key, Secret } from './accounts.ts';
+import { Agent } from './agents.ts';
+import { Approval } from './approvals.ts';
+import { AuditRecord } from './audit.ts';
+import { pageFields } from './pages.ts';
+import { Sandbox } from './sandboxes.ts';
+import { Workspace } from './workspaces.ts';
+
+export const Ready = z.object({ status: z.literal('ok') });
+export type Ready = z.output<typeof Ready>;
+
+export const Deleted = z.object({ deleted: z.literal(true) });
+
+export const AccountAnswer = z.object({ account: Account });
+/** The secret is answered this once. */
+export const AccountMade = z.object({
+  account: Account.pick({ accountId: true, username: true, description: true }),
+  secret: z.string(),
+});
+export const AccountRotated = z.object({ account: Account, secret: z.string() });
+export const AccountRemoved = Deleted.extend({ cleanup: z.record(z.string(), z.int()) });
+export const AccountList = z.object({ accounts: z.array(Account), ...pageFields });
+
+/** The secret is answered this once. */
+export const KeyMade = z.object({ key: Key, secret: z.string() });
+export const KeyList = z.object({ keys: z.array(Key), ...pageFields });
+
+export const AgentMade = Agent.pick({ accountId: true, agentId: true, name: true, description: true });
+export const AgentList = z.object({ agents: z.array(Agent), ...pageFields });
+export const SandboxList = z.object({ sandboxes: z.array(Sandbox), ...pageFields });
+export const WorkspaceList = z.object({ workspaces: z.array(Workspace), ...pageFields });
+export const SecretList = z.object({ secrets: z.array(Secret) });
+
+export const ApprovalAnswer = z.object({ approval: Approval });
+export const ApprovalList = z.object({ approvals: z.array(Approval), ...pageFields });
+export const AuditList = z.object({ audit: z.array(AuditRecord), ...pageFields });
+
+/** What an agent may call. `inputSchema` is what the body of the call has to be. */
+export const AgentTool = z.object({
+  name: z.string(),
+  title: z.string(),
+  description: z.string(),
+  access: z.enum(['read', 'write', 'execute']),
+  inputSchema: z.record(z.string(), z.unknown()),
+  outputSchema: z.record(z.string(), z.unknown()),
+  idempotent: z.boolean(),
+});
+export const AgentToolList = z.object({ tools: z.array(AgentTool) });
+/** What the tool's `outputSchema` describes; an image comes beside it. */
+export const AgentToolAnswer = z.record(z.string(), z.unknown());
+export const AgentPrompt = z.object({ prompt: z.string() });
+export const AgentSession = z.object({
+  session: z.string(),
+  parent: z.string().optional(),
+  usedAt: z.iso.datetime(),
+});
+export const AgentSessionList = z.object({ sessions: z.array(AgentSession), ...pageFields });

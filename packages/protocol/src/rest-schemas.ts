@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { Account, CreateAccount, CreateKey, Key, PatchAccount, PutSecret, Secret } from './accounts.ts';
+import { Agent, CreateAgent } from './agents.ts';
+import { Approval, DecideApproval } from './approvals.ts';
+import { AuditRecord } from './audit.ts';
+import { ErrorEnvelope } from './errors.ts';
+import { RecordPatch } from './fields.ts';
+import { Health } from './health.ts';
+import * as answers from './rest-answers.ts';
+import { AgentToolInput, OpenAgentSession } from './rest-queries.ts';
+import { CreateSandbox, Sandbox } from './sandboxes.ts';
+import { CreateWorkspace, Workspace } from './workspaces.ts';
+
+export type RestSchema<Output = unknown> = z.ZodType<Output>;
+
+type JsonSchema = Record<string, unknown>;
+
+const answered = {
+  ...{ Error: ErrorEnvelope, Health, Account, Key, Secret, Agent, Sandbox, Workspace, Approval, AuditRecord },
+  ...answers,
+};
+const asked = {
+  ...{ CreateAccount, PatchAccount, CreateKey, PutSecret, CreateAgent, CreateSandbox, CreateWorkspace },
+  ...{ RecordPatch, DecideApproval, AgentToolInput, OpenAgentSession },
+};
+
+const names = new Map<RestSchema, string>(
+  Object.entries({ ...answered, ...asked }).map(([name, schema]) => [schema, name]),
+);
+
+/** Every schema that crosses the wire of REST, as JSON Schema by its name, and what refers to it by that name. */
+export const restSchemas = {
+  toComponents: (): JsonSchema => ({ ...toSchemas(answered, 'output'), ...toSchemas(asked, 'input') }),
+  reference(schema: RestSchema): JsonSchema {
+    const name = names.get(schema);
+    if (name === undefined) throw new RangeError('a schema of REST without a name');
+    return { $ref: toUri(name) };
+  },
+  /** The parameters of a query: name, whether it must be there, and its schema. */
+  toParameters(schema: RestSchema) {
+    const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+    return Object.entries(properties).map(([name, property]) => ({
+      name,
+      required: required.includes(name),
+      schema: property,
+    }));
+  },
+};
+
+function toSchemas(schemas: Readonly<Record<string, RestSchema>>, io: 'input' | 'output'): JsonSchema {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
+  const made = z.toJSONSchema(registry, { io, unrepresentable: 'any', uri: toUri, override: shorten }).schemas;
+  return Object.fromEntries(Object.entries(made).map(([name, { $schema, $id, ...schema }]) => [name, schema]));
+}
+
+/** The format says it already, and in fewer words. */
+function shorten({ jsonSchema }: { jsonSchema: JsonSchema }): void {
+  if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+}
+
+function toUri(name: string): string {
+  return `#/components/schemas/${name}`;
+}

@@ -1,0 +1,62 @@
+import {
+  AgentPrompt,
+  AgentSession,
+  AgentSessionList,
+  AgentToolAnswer,
+  AgentToolList,
+  ApprovalAnswer,
+  Deleted,
+  type OpenAgentSession,
+} from '@croft/protocol';
+import type { z } from 'zod';
+import { type PageOptions, readAll } from './pages.ts';
+import { path, type Request } from './request.ts';
+
+export interface AgentOptions {
+  /** The caller's name for its session; without it, the default one. */
+  readonly session?: string | undefined;
+}
+
+export interface ToolCallOptions {
+  /** The approval that this very call was given. */
+  readonly approvalId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** It ran, or a person has to agree to it first: then make the same call again with the `approvalId`. */
+export type ToolCall =
+  | { readonly result: z.output<typeof AgentToolAnswer>; readonly approval?: undefined }
+  | { readonly result?: undefined; readonly approval: z.output<typeof ApprovalAnswer>['approval'] };
+
+const Result = AgentToolAnswer.transform((result) => ({ result }));
+
+/** An agent at work. */
+export function createAgent(request: Request, agentId: string, { session }: AgentOptions = {}) {
+  const root = path`/v1/agents/${agentId}`;
+  const headers = { 'croft-session': session };
+  const listSessions = (page: PageOptions = {}) =>
+    request('GET', `${root}/sessions`, { answer: AgentSessionList, query: { ...page } });
+
+  return {
+    tools: async () => (await request('GET', `${root}/tools`, { answer: AgentToolList, headers })).tools,
+    call: (tool: string, input: Record<string, unknown>, options: ToolCallOptions = {}): Promise<ToolCall> =>
+      request('POST', root + path`/tools/${tool}`, {
+        answer: Result,
+        accepted: ApprovalAnswer,
+        body: input,
+        headers: { ...headers, 'croft-approval': options.approvalId },
+        signal: options.signal,
+      }),
+    prompt: async () => (await request('GET', `${root}/prompt`, { answer: AgentPrompt })).prompt,
+    sessions: {
+      list: listSessions,
+      all: () => readAll(listSessions, ({ sessions }) => sessions),
+      /** A child with an equal or a narrower fence; calls go to it by its name. */
+      open: (body: z.input<typeof OpenAgentSession> = {}) =>
+        request('POST', `${root}/sessions`, { answer: AgentSession, body: { parent: session, ...body } }),
+      end: async (name: string): Promise<void> => {
+        await request('DELETE', root + path`/sessions/${name}`, { answer: Deleted });
+      },
+    },
+  };
+}
