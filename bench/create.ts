@@ -4,8 +4,11 @@ import { compare, type Side } from './compare.ts';
 import { atMost, atMostTimes } from './goals.ts';
 import { type HttpServer, type HttpSession, startHttpCroft } from './http-server.ts';
 import { openPort } from './port.ts';
+import { openRestAgent } from './rest-client.ts';
 import { summarize } from './statistics.ts';
 import { makeScratch } from './trees.ts';
+
+type Sessions = Pick<HttpServer, 'openSession'>;
 
 const burst = 100;
 const bursts = 5;
@@ -18,10 +21,9 @@ export const create: Bench = {
     using scratch = makeScratch();
     const atPort = await atThePort(scratch.path, say);
     await using server = await startHttpCroft(scratch.path);
-    return {
-      rows: [atPort, await overHttp(server, scratch.path, say), await atOnce(server, scratch.path, say)],
-      about: { door: 'HTTP is MCP, a new session each: there is no REST for sandboxes yet' },
-    };
+    const overRest = await once('REST', await openRestAgent(server), scratch.path, say);
+    const overMcp = await once('HTTP MCP', server, scratch.path, say);
+    return { rows: [atPort, overRest, overMcp, await atOnce(server, scratch.path, say)] };
   },
 };
 
@@ -37,11 +39,11 @@ async function atThePort(path: string, say: Say): Promise<Row> {
   return toRow({ what: 'create → first command, at the port', against, goal: atMostTimes(2), ...times });
 }
 
-async function overHttp(server: HttpServer, path: string, say: Say): Promise<Row> {
-  say('over HTTP');
-  const ours = firstCalls(server, 1);
+async function once(door: string, sessions: Sessions, path: string, say: Say): Promise<Row> {
+  say(`over ${door}`);
+  const ours = firstCalls(sessions, 1);
   const times = await compare({ ours, theirs: { run: () => bareSandbox(path) }, rounds: 60, warmUp: 10 });
-  return toRow({ what: 'create → first command, over HTTP MCP', against, goal: atMost(40, 'ms'), ...times });
+  return toRow({ what: `create → first command, over ${door}`, against, goal: atMost(40, 'ms'), ...times });
 }
 
 /** Every call and every `bwrap` counts by itself, from the moment in which all were sent. */
@@ -68,7 +70,7 @@ async function atOnce(server: HttpServer, path: string, say: Say): Promise<Row> 
 }
 
 /** New sessions, and the first command of each. The handshake, and the end of those before, are not timed. */
-function firstCalls(server: HttpServer, count: number, onTime: (ms: number) => void = () => {}): Side {
+function firstCalls(server: Sessions, count: number, onTime: (ms: number) => void = () => {}): Side {
   let sessions: HttpSession[] = [];
   return {
     async prepare() {

@@ -21,6 +21,8 @@ export interface HttpSession {
 
 export interface HttpServer extends AsyncDisposable {
   readonly pid: number;
+  readonly url: string;
+  readonly adminToken: string;
   /** Shakes hands; opens no sandbox yet. */
   openSession(): Promise<HttpSession>;
 }
@@ -29,7 +31,7 @@ export interface HttpServer extends AsyncDisposable {
 export async function startHttpCroft(directory: string): Promise<HttpServer> {
   const data = mkdtempSync(join(tmpdir(), 'croft-bench-data-'));
   const args = ['serve', '--port', '0', '--data', data, '--workspace', directory];
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, CROFT_TOKEN: token };
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, CROFT_TOKEN: token, CROFT_ADMIN_TOKEN: token };
   const child = spawn(croftProgram, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   const url = await findUrl(child.stdout);
@@ -40,6 +42,8 @@ export async function startHttpCroft(directory: string): Promise<HttpServer> {
 
   return {
     pid: child.pid ?? 0,
+    url,
+    adminToken: token,
     async openSession() {
       const hello = await send('POST', {}, toRequest('initialize', handshake));
       const headers = { 'mcp-session-id': String(hello.headers['mcp-session-id']) };
