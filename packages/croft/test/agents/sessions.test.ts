@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeDirectory, startServer } from '../harness.ts';
-import { type Account, adminToken, mustBe, openAccount, type Platform, startPlatform } from './ground.ts';
+import { eras, makeDirectory, startServer } from '../harness.ts';
+import { type Account, adminToken, connectAgent, mustBe, openAccount, type Platform, startPlatform } from './ground.ts';
 
 let platform: Platform;
 let account: Account;
@@ -227,4 +227,12 @@ describe('memory', () => {
     mustBe(200, await account.call(agent, 'bash', { command: 'rm MEMORY.md; mkfifo MEMORY.md' }));
     expect(await promptOf()).toBe('');
   });
+});
+
+test.each(eras)('guidance and memory are the instructions an MCP client of %s gets', async (era) => {
+  const agent = await newAgent();
+  mustBe(200, await account.call(agent, 'memory_save', { title: 'taste', content: 'tabs, never spaces' }));
+  await using connected = await connectAgent(account, agent, { era });
+  expect(connected.client.getInstructions()).toContain('tabs, never spaces');
+  expect(connected.client.getInstructions()).toContain('<workspace>');
 });
