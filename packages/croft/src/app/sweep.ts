@@ -15,6 +15,8 @@ const hourMs = 3_600_000;
 const staleMs = 30_000;
 /** For how long a request made again is answered as it was. */
 const requestMs = 24 * hourMs;
+/** For how long people can look at what they decided; after that it is in the audit trail alone. */
+const approvalMs = 30 * 24 * hourMs;
 
 /** Takes away what has had its time, at the start and every hour. Several servers may do so at once. */
 export function startSweeping(options: SweepOptions): Disposable {
@@ -22,9 +24,10 @@ export function startSweeping(options: SweepOptions): Disposable {
   const before = (ageMs: number) => new Date(now().getTime() - ageMs).toISOString();
   const sweep = () =>
     records
-      .change(async ({ sessions, requests }) => {
+      .change(async ({ sessions, requests, approvals }) => {
         await sessions.removeIdle(before(sessionIdleMs));
         await requests.removeBefore(before(requestMs));
+        await approvals.removeBefore(before(approvalMs));
       })
       .catch(onFailure);
   void sweep();

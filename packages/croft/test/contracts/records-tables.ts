@@ -108,6 +108,21 @@ export function describeTables(prepare: PrepareRecords): void {
       });
     });
 
+    test('approvals whose time is long over go, and no others', async () => {
+      await using ground = await prepare();
+      const records = await ground.open();
+      const accountId = await addAccount(records);
+      const old = approvalRow(accountId, { expiresAt: '2026-01-01T00:00:00.000Z' });
+      const recent = approvalRow(accountId, { expiresAt: '2026-03-01T00:00:00.000Z' });
+      await records.change(async ({ approvals }) => {
+        for (const row of [old, recent]) await approvals.insert(row);
+        expect(await approvals.removeBefore('2026-02-01T00:00:00.000Z')).toBe(1);
+      });
+      const page = { limit: 10 };
+      const left = await records.read(({ approvals }) => approvals.list(accountId, {}, page));
+      expect(left.rows).toStrictEqual([recent]);
+    });
+
     test('a key is revoked once, a secret replaced, old requests and idle sessions go', async () => {
       await using ground = await prepare();
       const records = await ground.open();

@@ -164,6 +164,8 @@ export interface ApprovalTable {
   ): Promise<Paged<ApprovalRow>>;
   /** False when the stored version is not the one before `row.version`: somebody else decided or claimed it. */
   update(row: ApprovalRow): Promise<boolean>;
+  /** Those whose time was over before then, whatever became of them: the audit trail keeps what was decided. Answers how many. */
+  removeBefore(expiresAt: string): Promise<number>;
   /** Of every account, for the rotation of keys. */
   all(page: Page): Promise<Paged<ApprovalRow>>;
 }

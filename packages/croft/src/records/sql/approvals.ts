@@ -2,7 +2,7 @@ import type { ApprovalRow, ApprovalTable } from '../../core/accounts/records.ts'
 import { defineTable, key, optional, text, whole, word } from './columns.ts';
 import type { Connection } from './database.ts';
 import { readAll, readListing } from './pages.ts';
-import { alreadyExists, findRow, insertPlaced, updateVersion } from './rows.ts';
+import { alreadyExists, findRow, insertPlaced, removeRows, updateVersion } from './rows.ts';
 
 export const table = defineTable<ApprovalRow>('approvals', {
   accountId: key('account_id'),
@@ -47,6 +47,7 @@ export function createApprovalTable(connection: Connection): ApprovalTable {
       });
     },
     update: (row) => updateVersion(connection, table, row, 'accountId', 'approvalId'),
+    removeBefore: (expiresAt) => removeRows(connection, table, 'expires_at < ?', expiresAt),
     all: (page) => readAll(connection, table, 'approval_id', page),
   };
 }
