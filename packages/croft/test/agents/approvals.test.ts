@@ -167,16 +167,23 @@ describe('an approval', () => {
   });
 });
 
-test('writes that a person must agree to run no linter of the workspace unasked', async () => {
-  const { handy } = await newAgents();
-  const files = {
-    'package.json': '{"scripts":{"lint":"touch evil"},"devDependencies":{"eslint":"*"}}',
-    'eslint.config.js': "require('node:fs').writeFileSync('evil', '')",
-    'node_modules/.bin/eslint': '#!/bin/sh\ntouch evil\n',
-    'a.js': 'var a\n',
+test('a write runs no linter of the workspace where a person has to agree to commands', async () => {
+  const workspaceId = await account.newWorkspace();
+  const attach = async (permissionMode: string) =>
+    account.newAgent({
+      sandbox: await account.newSandbox({ permissionMode }),
+      workspaces: [{ name: 'w', workspaceId }],
+    });
+  const [handy, free] = [await attach('edit'), await attach('bypass')];
+  const setUp =
+    'mkdir -p node_modules/.bin && printf "#!/bin/sh\\ntouch evil\\n" > node_modules/.bin/eslint && ' +
+    'chmod +x node_modules/.bin/eslint && echo > eslint.config.js && echo "{}" > package.json';
+  expect(mustBe(200, await account.call(free, 'bash', { command: setUp })).exitCode).toBe(0);
+  const evilAfter = async (agent: string, file_path: string) => {
+    mustBe(200, await account.call(agent, 'write', { file_path, content: 'var a\n' }));
+    return mustBe(200, await account.call(agent, 'glob', { pattern: 'evil' })).paths;
   };
-  for (const [file_path, content] of Object.entries(files))
-    mustBe(200, await account.call(handy, 'write', { file_path, content }));
-  const { paths } = mustBe(200, await account.call(handy, 'glob', { pattern: 'evil' }));
-  expect(paths).toEqual([]);
+  expect(await evilAfter(handy, 'a.js')).toEqual([]);
+  // The linter that was not run is one that is run where it may be.
+  expect(await evilAfter(free, 'b.js')).toEqual(['evil']);
 });
