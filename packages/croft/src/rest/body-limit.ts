@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 
 /**
  * Throws `E_TOO_LARGE` for a body that says it is over the limit, or turns out to be. One that says so is not touched:
- * what nobody reads, the server takes off the connection by itself.
+ * what nobody reads, the server takes off the connection by itself (`linger.ts`).
  */
 export async function limitBody({ req }: Context, max: number): Promise<void> {
   const { headers } = req.raw;

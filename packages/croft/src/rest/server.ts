@@ -5,6 +5,7 @@ import { version } from '../version.ts';
 import { limitBody } from './body-limit.ts';
 import { createFace } from './face.ts';
 import { checkBearer, checkHost, checkOrigin } from './guards.ts';
+import { lingerIfSending } from './linger.ts';
 import { toOpenApi } from './open-api.ts';
 import { defaultLimits, type Platform } from './platform.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
@@ -28,6 +29,10 @@ export function createRestServer(options: RestOptions) {
   const limits = { ...defaultLimits, ...platform?.limits };
   const refusals = createRefusals(limits.refusalsPerMinute, platform?.now ?? Date.now);
   const server = new Hono()
+    .use(async ({ env }, next) => {
+      await next();
+      lingerIfSending(env);
+    })
     .use(async ({ req }, next) => {
       checkHost(req.header('host'), hostNames);
       checkOrigin(req.header('origin'), req.header('host'));

@@ -170,12 +170,30 @@ describe('a body', () => {
       isAnswered = true;
     });
     const piece = Buffer.alloc(1024 * 1024, ' ');
-    for (let sent = 0; !isAnswered && sent < 8 * maxBodyBytes; sent += piece.length) {
+    for (let sent = 0; !isAnswered && sent < 4 * maxBodyBytes; sent += piece.length) {
       if (!upload.write(piece)) await Promise.race([once(upload, 'drain'), answered]);
     }
     expectError(await answered, 413, 'E_TOO_LARGE');
     upload.destroy();
     await expectAlive();
+  });
+
+  // Whoever looks at the answer only after the last byte, on a connection that nobody keeps, must find it there.
+  test.each([
+    [413, 'for its size', maxBodyBytes + 8 * 1024 * 1024, {}],
+    [401, 'for its token', 8 * 1024 * 1024, { authorization: 'Bearer of-somebody-else-altogether' }],
+  ])('is answered %i %s though it is sent to its end first', async (status, _, size, more) => {
+    const { host, port } = new URL(server.url);
+    const socket = connect(Number(port), '127.0.0.1').setEncoding('utf8').pause();
+    const headers = { ...signedIn(), ...more, host, connection: 'close', 'transfer-encoding': 'chunked' };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`POST /mcp HTTP/1.1\r\n${lines.join('')}\r\n${size.toString(16)}\r\n`);
+    await new Promise<void>((sent, fail) => {
+      socket.write(Buffer.alloc(size, ' '), (error) => (error ? fail(error) : sent()));
+    });
+    const [answer] = await once(socket.resume(), 'data');
+    socket.destroy();
+    expect(answer).toContain(`HTTP/1.1 ${status} `);
   });
 
   test.each([
