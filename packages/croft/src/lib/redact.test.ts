@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { leastCpuMs } from '../../test/cpu-time.ts';
+import { expectCheap } from '../../test/cost.ts';
 import { createRedactor, redactDeep } from './redact.ts';
 
 const redact = createRedactor(new Map());
@@ -372,16 +372,13 @@ describe('structured results', () => {
 const ordinary =
   'The quick brown fox: jumps over = the lazy dog (see https://example.com/a?b=c) and "quoted": words.\n';
 
-test('a hundred kilobytes without secrets take less than a millisecond', () => {
-  const text = ordinary.repeat(1000).slice(0, 100_000);
+test('to find no secret costs no more than to replace words', async () => {
+  const text = ordinary.repeat(1024 ** 2 / ordinary.length);
   const withSecrets = createRedactor(
     new Map(Array.from({ length: 20 }, (_, index) => [`s${index}`, randomBytes(20).toString('hex')])),
   );
   expect(withSecrets(text)).toBe(text);
-  const tenTimes = () => {
-    for (let round = 0; round < 10; round++) withSecrets(text);
-  };
-  expect(leastCpuMs(tenTimes, 10)).toBeLessThan(10);
+  await expectCheap(() => withSecrets(text), 2);
 });
 
 test.each([
@@ -417,7 +414,7 @@ test.each([
   ['letters beyond Latin', 'é–'],
   ['parts of a secret', 'aaaaaaaa'],
   ['a value', 'q7W3e9R1t5Y2u8I4'],
-])('a megabyte of %s takes little time', (_, piece) => {
+])('a megabyte of %s takes little time', async (_, piece) => {
   const hostile = createRedactor(
     new Map([
       ['a', 'a'.repeat(40)],
@@ -425,11 +422,10 @@ test.each([
     ]),
   );
   const text = piece.repeat(Math.ceil(1024 ** 2 / piece.length));
-  expect(leastCpuMs(() => hostile(text), 200)).toBeLessThan(200);
+  await expectCheap(() => hostile(text), 100);
 });
 
-test('half a megabyte of one thing, then half of another', () => {
+test('half a megabyte of one thing, then half of another', async () => {
   const halves = ['sk-', '-', 'eyJ-', '.eyJ', 'token:'].map((piece) => piece.repeat((512 * 1024) / piece.length));
-  for (const first of halves)
-    for (const second of halves) expect(leastCpuMs(() => redact(first + second), 200)).toBeLessThan(200);
+  for (const first of halves) for (const second of halves) await expectCheap(() => redact(first + second), 100);
 });

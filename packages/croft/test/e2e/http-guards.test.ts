@@ -189,7 +189,7 @@ describe('a body', () => {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(`POST /mcp HTTP/1.1\r\n${lines.join('')}\r\n${size.toString(16)}\r\n`);
     await new Promise<void>((sent, fail) => {
-      socket.write(Buffer.alloc(size, ' '), (error) => (error ? fail(error) : sent()));
+      socket.on('error', fail).write(Buffer.alloc(size, ' '), (error) => (error ? fail(error) : sent()));
     });
     const [answer] = await once(socket.resume(), 'data');
     socket.destroy();
