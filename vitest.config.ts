@@ -1,9 +1,25 @@
 import { defineConfig } from 'vitest/config';
 
+const include = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'scripts/*.test.ts'];
+
+/** Those that take so much of the machine that others beside them would fail, or that count what others do to it. */
+const alone = {
+  'packages/croft/test/e2e/many-sandboxes.test.ts': 'opens five hundred sandboxes at once',
+};
+
 export default defineConfig({
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'scripts/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    setupFiles: ['packages/croft/test/patience.ts'],
+    // A test that passes takes a second or a few; these are for machines under load, and for those that hang.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
+    projects: [
+      { extends: true, test: { name: 'together', include, exclude: Object.keys(alone), maxWorkers: 2 } },
+      {
+        extends: true,
+        test: { name: 'alone', include: Object.keys(alone), maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });

@@ -254,7 +254,7 @@ describe.each(eras)('croft approvals, for a client of %s that cannot ask', (era)
     };
     const write = (file_path: string) => session.call('write', { file_path, content: 'x\n' });
     const whenAsked = async () => {
-      await expect.poll(pending, { timeout: 20_000 }).toHaveLength(1);
+      await expect.poll(pending).toHaveLength(1);
       const [id = ''] = await pending();
       return id;
     };

@@ -78,7 +78,7 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
       await using client = await connectAgent(here!, agent);
       const running = client.call('write', { file_path: 'a.txt', content: 'agreed\n' });
       const pending = async () => mustBe(200, await there!.send('GET', '/v1/approvals?state=pending')).approvals;
-      await expect.poll(pending, { timeout: 10_000 }).toHaveLength(1);
+      await expect.poll(pending).toHaveLength(1);
       const [{ approvalId }] = await pending();
       const decisions = await Promise.all([
         there!.approve(approvalId),
