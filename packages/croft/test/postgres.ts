@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { chownSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -49,7 +50,7 @@ function createTestServer(programs: string, ground: string, port: number) {
   process.once('exit', killNow);
 
   async function execute(url: string, sql: string) {
-    const connection = postgres(url, { max: 1, onnotice: () => {}, connect_timeout: 5 });
+    const connection = postgres(url, { max: 1, onnotice: () => {}, connect_timeout: 30 });
     try {
       return await connection.unsafe(sql);
     } finally {
@@ -85,7 +86,7 @@ function createTestServer(programs: string, ground: string, port: number) {
       const quick = ['-c', 'fsync=off', '-c', 'shared_buffers=16MB'];
       const [program = '', ...args] = asServer(join(programs, 'postgres'), '-D', data, '-p', String(port), ...options);
       child = spawn(program, [...args, ...quick], { cwd: '/', stdio: 'ignore' });
-      await vi.waitFor(() => execute(urlOf('postgres'), 'SELECT 1'), { timeout: 20_000, interval: 50 });
+      await vi.waitFor(() => execute(urlOf('postgres'), 'SELECT 1'), { interval: 50 });
     },
     createDatabase,
     async createSchema() {
@@ -149,12 +150,16 @@ async function aptInstall(): Promise<string> {
   return '';
 }
 
+/** Below those that the kernel gives away, so that nobody has taken it by the time it is used, or used again. */
 async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  for (;;) {
+    const port = randomInt(10_000, 32_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    server.close();
+    if (isFree) return port;
+  }
 }

@@ -146,7 +146,7 @@ export async function captureHello(servername?: string): Promise<Buffer> {
 }
 
 /** Waits for what happens a moment later. */
-export async function eventually(isTrue: () => boolean, withinMs = 5000): Promise<void> {
+export async function eventually(isTrue: () => boolean, withinMs = 60_000): Promise<void> {
   const until = performance.now() + withinMs;
   while (!isTrue()) {
     if (performance.now() > until) throw new Error(`not within ${withinMs} ms: ${isTrue}`);

@@ -13,7 +13,7 @@ import { createSpawner, type SpawnRequest } from './spawner.ts';
 
 const findInit = createInitFinder();
 const spawner = createSpawner(findInit);
-const waiting = { timeout: 10_000, interval: 20 };
+const waiting = { interval: 20 };
 
 async function start(script: string, changed: Partial<SpawnRequest> = {}, by = spawner) {
   const ground = makeDirectory();

@@ -77,5 +77,5 @@ test('from a client that does not read nothing more is taken, until it does', as
   for (let turn = 0; turn < 100; turn++) await setImmediate();
   expect(server.received.length).toBeLessThan(60);
   server.read();
-  await vi.waitFor(() => expect(server.received).toEqual(ids(120)), { timeout: 10_000 });
+  await vi.waitFor(() => expect(server.received).toEqual(ids(120)));
 });

@@ -20,7 +20,7 @@ import { createNone } from './none.ts';
 
 const megabyte = 1024 * 1024;
 const provider = createNone({ path: process.env.PATH ?? '', home: homedir() });
-const waiting = { timeout: 10_000, interval: 20 };
+const waiting = { interval: 20 };
 const gone = { code: 'E_SANDBOX_UNAVAILABLE', details: { provider: 'none' } };
 
 /** A workspace of this machine, and how to ask for a sandbox in it. */

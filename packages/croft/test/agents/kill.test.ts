@@ -42,7 +42,7 @@ describe.each(stores)('kill −9 under load, on %s', (store) => {
       if (round > 1 && performance.now() > endAt) break;
       const before = await resting.begin(moveTo(server, account));
       await loadUntilKilled(server, account, lanes, count);
-      await vi.waitFor(() => expect(processesWith(before.mark)).toEqual([]), 5000);
+      await vi.waitFor(() => expect(processesWith(before.mark)).toEqual([]));
       server = await house.start();
       const again = moveTo(server, account);
       await before.settle(again);
@@ -423,7 +423,7 @@ function createResting(agent: string) {
       const mark = `600.${process.pid}${Date.now()}`;
       mustBe(200, await account.call(agent, 'write', { file_path, content: 'one' }));
       mustBe(200, await account.call(agent, 'bash', { command: `exec sleep ${mark}`, run_in_background: true }));
-      await vi.waitFor(() => expect(processesWith(mark)).not.toEqual([]), 5000);
+      await vi.waitFor(() => expect(processesWith(mark)).not.toEqual([]));
       const edit = { file_path, old_string: 'one', new_string: 'two' };
       return { mark, settle: async (on: Account) => mustBe(200, await on.call(agent, 'edit', edit)) };
     },

@@ -53,7 +53,7 @@ test('what is sent can be verified by whoever has the secret', async () => {
   ]);
   const [, seconds, given] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['croft-signature'])) ?? [];
   expect(given).toBe(createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex'));
-  expect(Math.abs(Date.now() / 1000 - Number(seconds))).toBeLessThan(5);
+  expect(Math.abs(Date.now() / 1000 - Number(seconds))).toBeLessThan(60);
   expect(onLost).not.toHaveBeenCalled();
 });
 
@@ -87,15 +87,15 @@ test('a redirect is not followed, wherever it leads', async () => {
 });
 
 test('a receiver that does not answer is given up, and the sender does not wait for it', async () => {
-  const { webhook, posts, onLost } = await start(() => {}, { timeoutMs: 300 });
+  const { webhook, posts, onLost } = await start(() => {}, { timeoutMs: 1000 });
   webhook.send(message);
-  await vi.waitFor(() => expect(onLost).toHaveBeenCalledWith('it did not answer in time'), 10_000);
+  await vi.waitFor(() => expect(onLost).toHaveBeenCalledWith('it did not answer in time'));
   expect(posts).toHaveLength(3);
 });
 
 test('a receiver that never ends its answer has taken the message', async () => {
   const { webhook, posts, onLost } = await start((response) => void response.writeHead(200).write('x'), {
-    timeoutMs: 5000,
+    timeoutMs: 60_000,
   });
   for (let count = 0; count < 8; count += 1) webhook.send(message);
   await vi.waitFor(() => expect(posts).toHaveLength(8));

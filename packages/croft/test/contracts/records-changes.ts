@@ -109,7 +109,7 @@ export function describeChanges(prepare: PrepareRecords): void {
 
     test('is not kept waiting by looks, nor are they by each other', async () => {
       await using ground = await prepare();
-      const records = await ground.open({ deadlineMs: 2000 });
+      const records = await ground.open({ deadlineMs: 20_000 });
       const accountId = await addAccount(records);
       const looks = Array.from({ length: 7 }, () =>
         records.read(async (tables) => {
@@ -154,7 +154,7 @@ export function describeChanges(prepare: PrepareRecords): void {
       const results = await Promise.allSettled([add(), add(), records.change(late), add(), records.read(late), add()]);
       expect(results.map(({ status }) => status[0]).join('')).toBe('ffrfrf');
       expect(results[2]).toMatchObject({ reason: { code: 'E_STORAGE_FAILED' } });
-      await vi.waitFor(() => expect(isLate).toBe(true), 6000);
+      await vi.waitFor(() => expect(isLate).toBe(true));
       expect(await records.read((tables) => tables.agents.count(accountId))).toBe(4);
     });
 

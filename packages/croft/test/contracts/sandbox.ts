@@ -19,7 +19,7 @@ type Options = Partial<Omit<CommandSpec, 'argv'>>;
 /** What a sandbox sets by itself, and where toolchains are. */
 const ownVariables = ['HOME', 'LANG', 'PATH', 'TERM', 'TMPDIR', 'USER'];
 const toolchainVariables = ['PYENV_ROOT', 'RUSTUP_HOME', 'VOLTA_HOME'];
-const waiting = { timeout: 10_000, interval: 10 };
+const waiting = { interval: 10 };
 const minute = 60;
 
 export function startIn(sandbox: Sandbox, argv: Argv, options: Options = {}): Running {
@@ -335,7 +335,7 @@ async function askOften(sandbox: Sandbox): Promise<void> {
 }
 
 /** For an end that a bug would put off for ever. */
-export async function within<T>(promise: Promise<T>, ms = 5000): Promise<T | 'not in time'> {
+export async function within<T>(promise: Promise<T>, ms = 60_000): Promise<T | 'not in time'> {
   const late = Promise.withResolvers<'not in time'>();
   const timer = setTimeout(() => late.resolve('not in time'), ms);
   return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));

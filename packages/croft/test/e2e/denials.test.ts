@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 const bash = (command: string, more: Record<string, unknown> = {}) => session.call('bash', { command, ...more });
-const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 8000, interval: 20 });
+const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 20 });
 
 function eventsSince(start: number): { event: string; fields: Record<string, unknown> }[] {
   const lines = readFileSync(eventsFile, 'utf8').slice(start).trimEnd().split('\n');

@@ -146,7 +146,7 @@ describe.concurrent('croft doctor --prove', () => {
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       output += chunk;
     });
-    await vi.waitFor(() => expect(output).toMatch(/^ {2}✓ /m), { timeout: 20_000 });
+    await vi.waitFor(() => expect(output).toMatch(/^ {2}✓ /m));
     const ended = once(child, 'close');
     child.kill('SIGINT');
     expect(await ended).toEqual([1, null]);

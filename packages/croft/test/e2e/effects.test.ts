@@ -188,7 +188,7 @@ describe('the edit stands, whatever happens to the linter', () => {
         expect(text).toContain('findings');
         return text;
       },
-      { timeout: 20_000, interval: 500 },
+      { interval: 500 },
     );
     expect(later).toMatch(/post-edit lint findings \(1\):\na\.go:1:1:printf: m$/);
   }, 40_000);

@@ -88,9 +88,7 @@ describe('a pattern', () => {
   ])('that is hostile is answered fast: %#', async (pattern) => {
     put(`hostile/${'a/'.repeat(60)}${'a'.repeat(200)}`, '');
     put(`hostile/${'ab'.repeat(100)}`, '');
-    const started = performance.now();
-    await call('glob', { pattern });
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(codeOf(await call('glob', { pattern }))).not.toBe('E_TIMEOUT');
   });
 });
 

@@ -7,11 +7,10 @@ const { call, put } = shareServer({
   'a.txt': `${'a'.repeat(5000)}!\n`,
 });
 
-/** Fails a search that takes long, as a person waiting for it would. */
+/** Fails a search that has to be ended, however fast the machine is that it takes too long on. */
 async function fast(args: Record<string, unknown>) {
-  const started = performance.now();
   const answer = await call('grep', args);
-  expect(performance.now() - started).toBeLessThan(5000);
+  expect(codeOf(answer)).not.toBe('E_TIMEOUT');
   return answer;
 }
 

@@ -32,7 +32,7 @@ test(`${count} sandboxes are open at once, share nothing, and leave nothing behi
   const exited = once(server.child, 'exit');
   server.child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
-  await vi.waitFor(() => expect(opened.filter(isRunning)).toEqual([]), { timeout: 5000 });
+  await vi.waitFor(() => expect(opened.filter(isRunning)).toEqual([]));
 });
 
 interface Program {

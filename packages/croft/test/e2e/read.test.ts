@@ -87,7 +87,7 @@ test.each([
 
 test('refuses a pipe at once instead of waiting for a writer', async () => {
   execFileSync('mkfifo', [at('pipe')]);
-  expect(codeOf(await call('read', { file_path: 'pipe' }, { timeout: 5000 }))).toBe('E_NOT_A_FILE');
+  expect(codeOf(await call('read', { file_path: 'pipe' }))).toBe('E_NOT_A_FILE');
 });
 
 test('takes an absolute path below the root, dots in the middle and a name that starts with dots', async () => {

@@ -162,9 +162,9 @@ describe.concurrent('--sandbox none', () => {
     const seconds = uniqueSeconds();
     await using session = await connectStdio(['--workspace', ground.workspace, ...bare], { era: '2025' });
     await session.call('bash', { command: `setsid sleep ${seconds} & sleep ${seconds}`, run_in_background: true });
-    await vi.waitFor(() => expect(countOf(seconds)).toBe(2), { timeout: 10_000 });
+    await vi.waitFor(() => expect(countOf(seconds)).toBe(2));
     process.kill((session.transport as StdioClientTransport).pid ?? 0, 'SIGKILL');
-    await vi.waitFor(() => expect(countOf(seconds)).toBe(0), { timeout: 10_000 });
+    await vi.waitFor(() => expect(countOf(seconds)).toBe(0));
   });
 });
 

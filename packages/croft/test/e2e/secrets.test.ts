@@ -99,9 +99,8 @@ describe('a command', () => {
     expect((await call('run_command', { cmd: 'bash', args, secrets: ['deploy'] })).text).toBe(`${hash(deploy)}\n`);
     const late = { command: hashOf('DEPLOY'), secrets: ['deploy'], run_in_background: true };
     const { shell_id } = (await call('bash', late)).structured;
-    await vi.waitFor(
-      async () => expect((await call('bash_output', { shell_id })).structured.output).toBe(`${hash(deploy)}\n`),
-      { timeout: 8000 },
+    await vi.waitFor(async () =>
+      expect((await call('bash_output', { shell_id })).structured.output).toBe(`${hash(deploy)}\n`),
     );
   });
 
@@ -176,14 +175,11 @@ describe('the value of a secret is not shown', () => {
 
   test('in the events of a watched command', async () => {
     const { shell_id } = (await call('watch_process', { command: 'echo "Error: $(cat config.txt)" >&2' })).structured;
-    await vi.waitFor(
-      async () => {
-        const answer = await call('watch_process_events', { shell_id });
-        expect(answer.structured.status).toBe('completed');
-        expectNoValue(answer);
-      },
-      { timeout: 8000 },
-    );
+    await vi.waitFor(async () => {
+      const answer = await call('watch_process_events', { shell_id });
+      expect(answer.structured.status).toBe('completed');
+      expectNoValue(answer);
+    });
   });
 
   test('in two halves to one who asks for the output in between', async () => {
@@ -198,12 +194,10 @@ describe('the value of a secret is not shown', () => {
       cursor = structured.cursor;
       return structured;
     };
-    await vi.waitFor(async () => expect((await call('bash_output', { shell_id })).structured.output).not.toBe(''), {
-      timeout: 8000,
-    });
+    await vi.waitFor(async () => expect((await call('bash_output', { shell_id })).structured.output).not.toBe(''));
     await take();
     await run('touch go');
-    await vi.waitFor(async () => expect((await take()).status).toBe('completed'), { timeout: 8000 });
+    await vi.waitFor(async () => expect((await take()).status).toBe('completed'));
     await take();
     expect(shown.join('')).not.toContain(deploy);
   });

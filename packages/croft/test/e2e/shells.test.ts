@@ -4,7 +4,7 @@ import { connectHttp, connectStdio, type McpSession, makeDirectory, startServer,
 import { codeOf, messageOf, shareServer } from './shared-server.ts';
 
 const { call, put } = shareServer();
-const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 8000, interval: 20 });
+const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 20 });
 const output = (shell_id: string, more: Record<string, unknown> = {}) => call('bash_output', { shell_id, ...more });
 const absent = 'no-such-shell';
 
@@ -147,7 +147,8 @@ describe('input', () => {
   test('of a megabyte is answered although the program has closed its end', async () => {
     const shell_id = await start('exec <&-; echo up; sleep 300');
     await eventually(async () => expect((await output(shell_id)).structured.output).toBe('up\n'));
-    await call('bash_input', { shell_id, text: 'x'.repeat(1_000_000) }, { timeout: 5000 });
+    const answer = await call('bash_input', { shell_id, text: 'x'.repeat(1_000_000) });
+    expect(codeOf(answer)).not.toBe('E_TIMEOUT');
     await call('kill_shell', { shell_id });
   });
 
@@ -197,7 +198,7 @@ describe('kill_shell', () => {
   test('ends a command that has only just been started', async () => {
     for (let count = 0; count < 80; count++) {
       const shell_id = await start('sleep 300');
-      const answer = await call('kill_shell', { shell_id }, { timeout: 5000 });
+      const answer = await call('kill_shell', { shell_id });
       expect(answer.structured).toEqual({ shell_id, wasRunning: true });
     }
   });

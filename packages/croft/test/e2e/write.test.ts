@@ -208,7 +208,7 @@ test.each([
   rmSync(at('pipe'), { force: true });
   symlinkSync('nowhere.txt', at('dangling'));
   execFileSync('mkfifo', [at('pipe')]);
-  const answer = await call('write', { file_path, content: 'x' }, { timeout: 5000 });
+  const answer = await call('write', { file_path, content: 'x' });
   expect(codeOf(answer)).toBe(code);
   expect(answer.text).toContain(message);
   expect(readdirSync(at('dir'))).toEqual(['inner.txt']);

@@ -21,7 +21,7 @@ describeRecords('sqlite', async () => {
       return records;
     },
     async execute(sql) {
-      const database = new DatabaseSync(file, { timeout: 5000 });
+      const database = new DatabaseSync(file, { timeout: 60_000 });
       try {
         database.exec(sql);
       } finally {
@@ -92,7 +92,7 @@ test('a file that is no database of ours is refused and not touched', async () =
 test('waiting for another process does not stop this one, and has an end', async () => {
   using directory = makeDirectory();
   const file = directory.at('records.db');
-  await using records = await openRecords({ file, deadlineMs: 1500 });
+  await using records = await openRecords({ file, deadlineMs: 3000 });
   const hold = `const { DatabaseSync } = require('node:sqlite');
     const database = new DatabaseSync(process.argv[1]);
     database.exec('BEGIN IMMEDIATE');

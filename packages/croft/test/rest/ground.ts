@@ -33,8 +33,9 @@ export async function openGround(options: GroundOptions = {}) {
   const { limits, maxBodyBytes = 16 * 1024 * 1024, removeFiles } = options;
   const directory = makeDirectory();
   const records = await openRecords({ file: directory.at('croft.db') });
-  const clock = { aheadMs: 0 };
-  const now = () => Date.now() + clock.aheadMs;
+  /** It can be stopped, where what a moment brings must not depend on how long the test takes. */
+  const clock: { aheadMs: number; stoppedAt?: number } = { aheadMs: 0 };
+  const now = () => (clock.stoppedAt ?? Date.now()) + clock.aheadMs;
   const vault = createVault(createKeyring([{ id: 'one', key: randomBytes(32) }]), createTokenHash(randomBytes(32)));
   const quotas = { ...context.quotas, ...options.quotas };
   const registryOn = (on: Records) =>

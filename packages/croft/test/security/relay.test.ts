@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import * as net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { makeDirectory } from '../harness.ts';
 import { buildRelay, runInside } from '../relay-harness.ts';
 
@@ -63,13 +63,14 @@ test('one side may stop talking and go on listening, either side', async () => {
   });
   const script = `const s = connect(); s.end(Buffer.alloc(1_000_000)); console.log(await text(s))`;
   expect((await inside(outside.socketPath, script)).stdout).toBe('heard 1000000\n');
+  const heard = Promise.withResolvers<number>();
   await using speaker = await listenAt((socket) => {
-    socket.end('all I have to say');
-    socket.resume().on('end', () => socket.destroy());
+    socket.resume().on('end', () => heard.resolve(socket.bytesRead));
+    if (speaker.sockets.size === 1) socket.end('all I have to say');
+    else void heard.promise.then((bytes) => socket.end(`heard ${bytes}`));
   });
-  const listening = `const s = connect(); console.log(await text(s)); s.end(Buffer.alloc(1_000_000)); await sleep(300)`;
-  expect((await inside(speaker.socketPath, listening)).stdout).toBe('all I have to say\n');
-  expect([...speaker.sockets].map((socket) => socket.bytesRead)).toEqual([1_000_000]);
+  const listening = `const s = connect(); console.log(await text(s)); s.end(Buffer.alloc(1_000_000)); console.log(await text(connect()))`;
+  expect((await inside(speaker.socketPath, listening)).stdout).toBe('all I have to say\nheard 1000000\n');
 });
 
 test('an answer is heard though nobody listened to the rest of the question', async () => {
@@ -128,7 +129,7 @@ test('the 129th waits until another ends', async () => {
     const t = relayTicks();
     console.log(await Promise.race([answer, sleep(1000)]), relayTicks() - t < 5);
     all[5].destroy();
-    console.log(await Promise.race([answer, sleep(3000)]))`;
+    console.log(await Promise.race([answer, sleep(60_000)]))`;
   expect((await inside(outside.socketPath, script)).stdout).toBe('undefined true\ntrue\n');
 });
 
@@ -158,7 +159,9 @@ test.concurrent.each([
   ['the program is gone', (socket: net.Socket) => void socket.pause(), `s.write('x', () => s.resetAndDestroy())`],
 ])('costs nothing while %s', async (_, handler, script) => {
   await using outside = await listenAt(handler);
-  const measure = `const s = connect(); await sleep(100); ${script}; await sleep(1500); const t = relayTicks(); await sleep(1000); console.log(relayTicks() - t)`;
+  // What is still on its way takes longer on a slow machine; what turns in circles is never quiet.
+  const least = `let least = Infinity; for (let i = 0; i < 20 && least >= 5; i++) { const t = relayTicks(); await sleep(1000); least = Math.min(least, relayTicks() - t) }`;
+  const measure = `const s = connect(); await sleep(100); ${script}; await sleep(1500); ${least}; console.log(least)`;
   const { stdout, stderr } = await inside(outside.socketPath, measure, narrowNetwork);
   expect(stderr).toBe('');
   expect(Number(stdout)).toBeLessThan(5);
@@ -180,6 +183,5 @@ test('a thousand connections that come and go leave nothing behind', async () =>
     console.log(/VmRSS:\\s+(\\d+)/.exec(fs.readFileSync('/proc/' + relay + '/status', 'utf8'))[1])`;
   const { stdout } = await inside(outside.socketPath, script);
   expect(Number(stdout)).toBeLessThan(2000);
-  await sleep(100);
-  expect([...outside.sockets].every((socket) => socket.destroyed)).toBe(true);
+  await vi.waitFor(() => expect([...outside.sockets].every((socket) => socket.destroyed)).toBe(true));
 });

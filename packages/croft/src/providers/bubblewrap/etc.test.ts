@@ -6,7 +6,7 @@ import { openSandbox, operator } from '../../../test/open-sandbox.ts';
 import { createEtc, shownSettings } from './etc.ts';
 import { createBubblewrap } from './provider.ts';
 
-const waiting = { timeout: 20_000, interval: 20 };
+const waiting = { interval: 20 };
 
 async function copied(find: () => string | undefined): Promise<string> {
   return vi.waitFor(() => {

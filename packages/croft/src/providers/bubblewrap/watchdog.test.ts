@@ -22,7 +22,7 @@ const limits: SandboxLimits = {
   openFiles: 256,
   diskBytes: 32 * megabyte,
 };
-const waiting = { timeout: 10_000, interval: 20 };
+const waiting = { interval: 20 };
 const parts = { findInit: createInitFinder(), toFence };
 const paths = { path: process.env.PATH ?? '', home: homedir() };
 const groups = { found: findGroups(), missing: { reason: 'taken away' } };
@@ -93,7 +93,7 @@ test('a disk is not filled, and what filled it can be deleted', async () => {
   const script =
     'import os\nfor i in range(6): os.posix_fallocate(os.open(str(i), os.O_CREAT | os.O_WRONLY), 0, 15000000)';
   const filling = startShell(sandbox, `python3 -c '${script}'; ${fill}`);
-  expect(await within(filling.exit, 20_000)).toMatchObject(ended);
+  expect(await within(filling.exit)).toMatchObject(ended);
   expect(sandbox.takeDenials()).toMatchObject([
     { layer: 'limit', rule: 'disk', target: '32 MB', next: expect.stringContaining('Delete') },
   ]);
@@ -115,23 +115,23 @@ test('a disk is not filled, and what filled it can be deleted', async () => {
 
   // And then the limit is what it was.
   const little = 'for i in $(seq 1 40); do head -c 1000000 /dev/zero > $i; sleep 0.02; done; sleep 1000';
-  expect(await within(startShell(sandbox, little).exit, 20_000)).toMatchObject(ended);
+  expect(await within(startShell(sandbox, little).exit)).toMatchObject(ended);
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'disk' }]);
 });
 
 test('who is over the limit and goes on is ended again', async () => {
   const sandbox = await open();
-  await within(startShell(sandbox, fill).exit, 20_000);
+  await within(startShell(sandbox, fill).exit);
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'disk' }]);
   expect((await runIn(sandbox, ['echo', 'here'])).stdout).toBe('here\n');
-  expect(await within(startShell(sandbox, `mkdir more; cd more; ${fill}`).exit, 20_000)).toMatchObject(ended);
+  expect(await within(startShell(sandbox, `mkdir more; cd more; ${fill}`).exit)).toMatchObject(ended);
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'disk' }]);
 });
 
 test('a file without a name counts for as long as it is open', async () => {
   const sandbox = await open();
   const script = 'exec 3>a 4>b 5>c; rm a b c; for i in 3 4 5; do head -c 15000000 /dev/zero >&$i; done; sleep 1000';
-  expect(await within(startShell(sandbox, script).exit, 20_000)).toMatchObject(ended);
+  expect(await within(startShell(sandbox, script).exit)).toMatchObject(ended);
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'disk' }]);
 });
 
@@ -140,7 +140,7 @@ test('a file that was there before counts when it grows, whatever it says about 
   const sandbox = await open({ tree });
   const script =
     'for i in a b c; do head -c 15000000 /dev/zero >> $i; touch -d 2001-01-01 $i; done; while :; do sleep 1; done';
-  expect(await within(startShell(sandbox, script).exit, 20_000)).toMatchObject(ended);
+  expect(await within(startShell(sandbox, script).exit)).toMatchObject(ended);
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'disk' }]);
 });
 
@@ -160,7 +160,7 @@ test('files that were there before and are only touched are no growth', async ()
 test('a filesystem is not run out of files', async () => {
   const sandbox = await open({ diskBytes: 8 * megabyte });
   const script = 'for i in $(seq 1 200); do mkdir $i; (cd $i; touch $(seq 1 100)); done; sleep 1000';
-  expect(await within(startShell(sandbox, script).exit, 20_000)).toMatchObject(ended);
+  expect(await within(startShell(sandbox, script).exit)).toMatchObject(ended);
   const [denial] = sandbox.takeDenials();
   // Each directory takes as much as the smallest file with something in it.
   expect(denial).toMatchObject({ layer: 'limit', rule: 'files', target: '2048 files' });
@@ -181,7 +181,7 @@ test('who grows is ended, not its neighbour, and not for what others write', asy
   const [greedy, modest] = await Promise.all([open(), open()]);
   const asking = startIn(modest, ['cat'], { hasInput: true });
   asking.stdout.resume();
-  expect(await within(startShell(greedy, fill).exit, 20_000)).toMatchObject(ended);
+  expect(await within(startShell(greedy, fill).exit)).toMatchObject(ended);
 
   const outside = makeDirectory();
   onTestFinished(() => outside[Symbol.dispose]());
@@ -213,7 +213,7 @@ time.sleep(1000)`;
   const running = startIn(sandbox, ['python3', '-c', script]);
   running.stdout.resume();
   running.stderr.resume();
-  expect(await within(running.exit, 20_000)).toMatchObject(ended);
+  expect(await within(running.exit)).toMatchObject(ended);
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'disk' }]);
 });
 
@@ -230,7 +230,7 @@ test('on a disk that is nearly full less than the limit is too much', async () =
   // As if there were 30 MB left.
   takenBytes = finder.now({ device: 0, path: path.path }).bytes - 30 * megabyte;
   const sandbox = await open({ from, diskBytes: 400 * megabyte });
-  expect(await within(startShell(sandbox, fill).exit, 20_000)).toMatchObject(ended);
+  expect(await within(startShell(sandbox, fill).exit)).toMatchObject(ended);
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'disk', target: 'the disk of this machine is nearly full' }]);
 });
 
@@ -275,7 +275,7 @@ test('without a group: memory of all processes together', async () => {
   const running = startIn(sandbox, ['python3', '-c', hold(5, 80)]);
   running.stdout.resume();
   running.stderr.resume();
-  expect(await within(running.exit, 20_000)).toMatchObject(ended);
+  expect(await within(running.exit)).toMatchObject(ended);
   expect(sandbox.takeDenials()).toMatchObject([{ layer: 'limit', rule: 'memory', target: '256 MB' }]);
   expect((await runIn(sandbox, ['echo', 'here'])).stdout).toBe('here\n');
   expect((await runIn(other, ['echo', 'here'])).stdout).toBe('here\n');
@@ -308,14 +308,14 @@ time.sleep(1000)`;
   const running = startIn(sandbox, ['python3', '-c', script]);
   running.stdout.resume();
   running.stderr.resume();
-  expect(await within(running.exit, 20_000)).toMatchObject(ended);
+  expect(await within(running.exit)).toMatchObject(ended);
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'memory' }]);
 });
 
 test('without a group: how many processes there are', async () => {
   const sandbox = await open({ hasGroup: false, processes: 40 });
   const running = startShell(sandbox, 'for i in $(seq 1 100); do setsid sleep 1000 & done; wait');
-  expect(await within(running.exit, 20_000)).toMatchObject(ended);
+  expect(await within(running.exit)).toMatchObject(ended);
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'processes', target: '40 processes' }]);
   expect((await shellIn(sandbox, 'echo /proc/[0-9]*')).stdout.trim().split(' ').length).toBeLessThanOrEqual(3);
 });

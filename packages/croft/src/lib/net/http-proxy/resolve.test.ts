@@ -68,5 +68,6 @@ test('a server that says nothing is given up in time', async () => {
   using dns = await startDns();
   const startedAt = performance.now();
   await expect(createResolve(400, [dns.server])('good.test')).rejects.toThrow();
-  expect(performance.now() - startedAt).toBeLessThan(2000);
+  // By itself a lookup gives up too, after some fifteen seconds.
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
 });

