@@ -144,7 +144,7 @@ test('nobody but who started it is served', async () => {
   const script = `const socket = require('node:net').connect(${JSON.stringify(path)});
     socket.on('error', () => {}).write(Buffer.from('${bytes.toString('hex')}', 'hex'));
     socket.pipe(process.stdout);`;
-  expect(spawnSync(process.execPath, ['-e', script], { encoding: 'utf8', timeout: 20_000 })).toMatchObject({
+  expect(spawnSync(process.execPath, ['-e', script], { encoding: 'utf8', timeout: 100_000 })).toMatchObject({
     stdout: '',
     status: 0,
   });
@@ -176,7 +176,7 @@ test('a process that has nothing left to wait for ends, and nothing stays of its
     process.stdout.write(process.pid + ' ' + await gone);`);
   const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: 100_000,
   });
   expect({ stdout, status }).toEqual({ stdout: expect.stringMatching(/^\d+ end\n$/), status: 0 });
   expect(globSync(join(tmpdir(), `croft-spawner-${stdout.split(' ')[0]}-*`))).toEqual([]);

@@ -104,4 +104,4 @@ test('any mix of keys finishes, and no key is ever held twice', async () => {
       expect(lock.size).toBe(0);
     }),
   );
-}, 5000);
+});

@@ -72,7 +72,7 @@ async function newAgent({ registry, actor }: Ground, config: object) {
 }
 
 describe('what is secret', () => {
-  test('never shows in a view, and a view that is patched back changes nothing', { timeout: 120_000 }, async () => {
+  test('never shows in a view, and a view that is patched back changes nothing', async () => {
     const ground = await openGround({ quotas: { agents: 10_000 } });
     const { registry, actor } = ground;
     const property = fc.asyncProperty(settings, async (drawn) => {

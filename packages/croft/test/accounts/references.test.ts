@@ -142,7 +142,7 @@ describe('what an agent uses', () => {
     await registry.workspaces.remove(actor, workspace, {});
   });
 
-  test('is never left dangling by who makes an agent and who removes at once', { timeout: 60_000 }, async () => {
+  test('is never left dangling by who makes an agent and who removes at once', async () => {
     const ground = await openGround();
     const { registry, actor } = ground;
     for (let round = 0; round < 50; round += 1) {
@@ -206,7 +206,7 @@ describe('a provider that cannot mount', () => {
     expect(await messageOf(registry.agents.patch(actor, id, { config: { workspaces } }, {}))).toContain('cannot show');
   });
 
-  test('does not slip under an agent that is being made', { timeout: 60_000 }, async () => {
+  test('does not slip under an agent that is being made', async () => {
     const ground = await openGround();
     const { registry, actor } = ground;
     const { workspace } = await furnish(ground);

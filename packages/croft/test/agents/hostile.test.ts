@@ -48,11 +48,11 @@ async function approvePending(agentId: string): Promise<number> {
   return approvals.length;
 }
 
-/** Whether a program of that name runs anywhere on this machine. */
+/** Whether a program of that name runs anywhere on this machine, started by this test and not by another run of it. */
 function isRunning(name: string): boolean {
   return globSync('/proc/[0-9]*/cmdline').some((file) => {
     try {
-      return readFileSync(file, 'utf8').startsWith(name);
+      return readFileSync(file, 'utf8').startsWith(`${name}-${process.pid}\0`);
     } catch {
       return false;
     }
@@ -178,7 +178,7 @@ describe('what runs ends', () => {
     by.call(
       agentId,
       'bash',
-      { command: `exec -a ${name} sleep 600`, run_in_background: true },
+      { command: `exec -a ${name}-${process.pid} sleep 600`, run_in_background: true },
       { 'croft-session': session },
     );
 

@@ -49,7 +49,7 @@ describe.each(stores)('kill −9 under load, on %s', (store) => {
       for (const lane of lanes) await lane.settle(again);
       await expectTrail(house, again, lanes);
     }
-  }, 120_000);
+  });
 });
 
 test('of calls that end at once, in one server or two, the session keeps what each has read and where it went', async () => {

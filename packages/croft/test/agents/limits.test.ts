@@ -66,7 +66,7 @@ test('storage: who has too much may take away and read, and nothing else, until 
   const third = moveTo(await house.start(), ann);
   mustBe(200, await third.call(agent, 'write', write));
   mustBe(200, await third.call(second, 'bash', { command: 'true' }));
-}, 60_000);
+});
 
 describe('requests', () => {
   test('more than so many a minute are refused, with how long to wait; other accounts are not', async () => {

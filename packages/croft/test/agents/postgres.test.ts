@@ -34,7 +34,7 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
     expect(await house.croft('audit', 'verify')).toMatchObject({ exitCode: 0 });
     const rotated = await house.croft('keys', 'rotate');
     expect(rotated).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^sealed 7 records/) });
-  }, 60_000);
+  });
 
   describe('two servers on one database and one data directory', () => {
     let house: House;
@@ -47,7 +47,7 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
       servers = await Promise.all([house.start(), house.start()]);
       const ann = await addAccount(servers[0]!, 'ann');
       [here, there] = servers.map((server) => moveTo(server, ann));
-    }, 60_000);
+    });
 
     afterAll(() => house?.[Symbol.asyncDispose]());
 

@@ -19,8 +19,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { connectHttp, croft, type Era, eras, makeDirectory, startServer } from '../harness.ts';
 
 const cancelled = [expect.objectContaining({ is_error: true, code: 'E_CANCELLED' })];
-/** Long for a busy machine, and short of the ten seconds that a server waits for calls when it stops. */
-const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 8000 });
+/** Short of the ten seconds that a server waits for calls when it stops: later is too late. */
+const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 8000 });
 const grep = { name: 'grep', arguments: { pattern: 'hello' } };
 
 describe.concurrent.each(eras)('a client of %s that takes back a call', (era) => {
@@ -33,8 +33,8 @@ describe.concurrent.each(eras)('a client of %s that takes back a call', (era) =>
     const { search: processes } = await place.searching(server.child.pid);
     abort.abort();
     expect(await call).toBe(true);
-    await eventually(() => expect(place.results()).toEqual(cancelled));
-    await eventually(() => expect(processes.filter(isRunning)).toEqual([]));
+    await soon(() => expect(place.results()).toEqual(cancelled));
+    await soon(() => expect(processes.filter(isRunning)).toEqual([]));
     expect((await session.call('read', { file_path: 'a.txt' })).text).toBe('1\thello\n');
   });
 
@@ -46,8 +46,8 @@ describe.concurrent.each(eras)('a client of %s that takes back a call', (era) =>
     const { search: processes } = await place.searching(session.child.pid);
     abort.abort();
     expect(await call).toBe(true);
-    await eventually(() => expect(place.results()).toEqual(cancelled));
-    await eventually(() => expect(processes.filter(isRunning)).toEqual([]));
+    await soon(() => expect(place.results()).toEqual(cancelled));
+    await soon(() => expect(processes.filter(isRunning)).toEqual([]));
     const { content } = await session.client.callTool({ name: 'read', arguments: { file_path: 'a.txt' } });
     expect(content).toMatchObject([{ text: '1\thello\n' }]);
   });
@@ -60,10 +60,10 @@ describe.concurrent.each(eras)('a client of %s that takes back a call', (era) =>
     const abort = new AbortController();
     const call = session.call('read', { file_path: 'endless.txt', offset: 1e9 }, { signal: abort.signal });
     const ended = isRejected(call);
-    await eventually(() => expect(place.calls()).toHaveLength(1));
+    await vi.waitFor(() => expect(place.calls()).toHaveLength(1));
     abort.abort();
     expect(await ended).toBe(true);
-    await eventually(() => expect(place.results()).toEqual(cancelled));
+    await soon(() => expect(place.results()).toEqual(cancelled));
   });
 
   test('leaves its other calls alone', async () => {
@@ -73,11 +73,11 @@ describe.concurrent.each(eras)('a client of %s that takes back a call', (era) =>
     const abort = new AbortController();
     const kept = session.call('grep', { pattern: 'hello' });
     const call = isRejected(session.client.callTool(grep, { signal: abort.signal }));
-    await eventually(() => expect(place.calls()).toHaveLength(2));
+    await vi.waitFor(() => expect(place.calls()).toHaveLength(2));
     await place.searching(server.child.pid);
     abort.abort();
     expect(await call).toBe(true);
-    await eventually(() => expect(place.results()).toEqual(cancelled));
+    await soon(() => expect(place.results()).toEqual(cancelled));
     place.release();
     expect((await kept).text).toBe('a.txt:1:hello\n');
   });
@@ -92,8 +92,8 @@ describe.concurrent('a client that goes away', () => {
     const { search: processes } = await place.searching(server.child.pid);
     await session.client.close();
     expect(await call).toBe(true);
-    await eventually(() => expect(place.results()).toEqual(cancelled));
-    await eventually(() => expect(processes.filter(isRunning)).toEqual([]));
+    await soon(() => expect(place.results()).toEqual(cancelled));
+    await soon(() => expect(processes.filter(isRunning)).toEqual([]));
   });
 
   test.each(eras)('by being killed cancels what it started, in %s', async (era) => {
@@ -109,8 +109,8 @@ describe.concurrent('a client that goes away', () => {
     );
     const { search: processes } = await place.searching(server.child.pid);
     client.kill('SIGKILL');
-    await eventually(() => expect(place.results()).toEqual(cancelled));
-    await eventually(() => expect(processes.filter(isRunning)).toEqual([]));
+    await soon(() => expect(place.results()).toEqual(cancelled));
+    await soon(() => expect(processes.filter(isRunning)).toEqual([]));
   });
 
   test.each(eras)('by closing standard input cancels what it started and ends the server, in %s', async (era) => {
@@ -120,7 +120,7 @@ describe.concurrent('a client that goes away', () => {
     const { all: processes } = await place.searching(session.child.pid);
     const exited = once(session.child, 'exit');
     session.child.stdin.end();
-    await eventually(() => expect(place.results()).toEqual(cancelled));
+    await soon(() => expect(place.results()).toEqual(cancelled));
     expect(await exited).toEqual([0, null]);
     expect(processes.filter(isRunning)).toEqual([]);
     expect(place.events().at(-1)?.event).toBe('lifecycle.stop');
@@ -134,10 +134,10 @@ describe.concurrent('a client that goes away', () => {
     await using session = await connectChild(place.flags, '2026');
     const endless = { name: 'read', arguments: { file_path: 'endless.txt', offset: 1e9 } };
     const call = isRejected(session.client.callTool(endless));
-    await eventually(() => expect(place.calls()).toHaveLength(1));
+    await vi.waitFor(() => expect(place.calls()).toHaveLength(1));
     const exited = once(session.child, 'exit');
     session.child.stdin.end();
-    await eventually(() => expect(place.results()).toEqual(cancelled));
+    await soon(() => expect(place.results()).toEqual(cancelled));
     expect(await exited).toEqual([0, null]);
     await session.client.close();
     expect(await call).toBe(true);
@@ -153,7 +153,7 @@ test('a signal to croft tool cancels its call and every process of it', async ()
   const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   expect({ stderr, exitCode }).toEqual({ stderr: expect.stringMatching(/^E_CANCELLED: /), exitCode: 1 });
   expect(place.results()).toEqual(cancelled);
-  await eventually(() => expect(processes.filter(isRunning)).toEqual([]));
+  await soon(() => expect(processes.filter(isRunning)).toEqual([]));
 });
 
 test('killing the server leaves no process of a search behind', async () => {
@@ -164,7 +164,7 @@ test('killing the server leaves no process of a search behind', async () => {
   const { all: processes } = await place.searching(server.child.pid);
   server.child.kill('SIGKILL');
   expect(await call).toBe(true);
-  await eventually(() => expect(processes.filter(isRunning)).toEqual([]));
+  await soon(() => expect(processes.filter(isRunning)).toEqual([]));
 });
 
 /** A client in a process of its own, for a test to kill in the middle of its call. */
@@ -207,7 +207,7 @@ function makePlace() {
     },
     /** Waits until a search is under way below this process. Answers its processes, and those of the box it is in too. */
     async searching(pid = 0): Promise<{ search: number[]; all: number[] }> {
-      held = await eventually(() => openIfRead(pipe));
+      held = await vi.waitFor(() => openIfRead(pipe));
       const all = descendantsOf(pid);
       expect(all.map(nameOf)).toEqual(expect.arrayContaining(['bwrap', 'init', 'rg']));
       const [box = 0] = all.filter((one) => nameOf(one) === 'init');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { connectStdio, makeDirectory } from '../harness.ts';
 
-test('a workspace with more settings than can be held says so, and what to do', { timeout: 60_000 }, async () => {
+test('a workspace with more settings than can be held says so, and what to do', async () => {
   const tree = Object.fromEntries(Array.from({ length: 4200 }, (_, index) => [`d${index}/.mcp.json`, '{}']));
   using crowded = makeDirectory(tree);
   await using session = await connectStdio(['--workspace', crowded.path]);

@@ -152,12 +152,13 @@ describe('the edit stands, whatever happens to the linter', () => {
     await using session = await connect(project.path);
     const startedAt = performance.now();
     const first = await session.call('write', { file_path: 'src/b.js', content: 'x' });
-    expect(performance.now() - startedAt).toBeLessThan(8000);
+    const firstMs = performance.now() - startedAt;
     expect(first.isError).toBe(false);
     expect(project.at('src/b.js')).toSatisfy(existsSync);
     const again = performance.now();
     const second = await session.call('write', { file_path: 'src/c.js', content: 'x' });
-    expect(performance.now() - again).toBeLessThan(3000);
+    // The first was waited for, though not to its end; whoever comes later is not kept at all.
+    expect(performance.now() - again).toBeLessThan(firstMs);
     // On a busy machine the first may be answered before it is known.
     const told = [first.text, second.text].filter((text) => text.includes('post-edit'));
     expect(told).toEqual([expect.stringMatching(/\n\npost-edit lint: eslint did not check this: it took too long$/)]);
@@ -191,7 +192,7 @@ describe('the edit stands, whatever happens to the linter', () => {
       { interval: 500 },
     );
     expect(later).toMatch(/post-edit lint findings \(1\):\na\.go:1:1:printf: m$/);
-  }, 40_000);
+  });
 
   test('one that the fence stops is a violation like any other, in the answer and among the events', async () => {
     using project = withEslint(script('touch /usr/x; exit 2'), {

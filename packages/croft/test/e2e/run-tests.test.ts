@@ -127,7 +127,7 @@ test('is wrong', () => { throw new Error('no luck'); });
     await using session = await connectStdio(['--workspace', workspace.path]);
     const ran = await session.call('run_tests');
     expect(ran.structured).toMatchObject({ state: 'passed', runs: [{ passed: 1, timedOut: false }] });
-  }, 60_000);
+  });
 
   test('says which program is missing, and what may bring it', async () => {
     const vitest = JSON.stringify({ scripts: { test: 'vitest run' } });

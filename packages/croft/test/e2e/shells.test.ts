@@ -310,10 +310,10 @@ describe('a watched command', () => {
   });
 
   test('that is silent for too long is ended', async () => {
-    const { structured } = await watch('echo up; sleep 300', { idle_timeout_seconds: 0.5 });
+    const { structured } = await watch('echo up; sleep 300', { idle_timeout_seconds: 2.5 });
     const { structured: seen } = await over(structured.shell_id);
     expect(seen.events.slice(1)).toMatchObject([
-      { id: 2, type: 'idle_timeout', text: 'no output for 0.5s (configured idle_timeout=0.5s)' },
+      { id: 2, type: 'idle_timeout', text: 'no output for 2.5s (configured idle_timeout=2.5s)' },
       { id: 3, type: 'exited', text: 'signal=SIGKILL' },
     ]);
   });

@@ -16,9 +16,6 @@ const cases = eras.flatMap((era) => signals.map((signal) => [signal, era] as con
 const lines = 5000;
 const grep = { name: 'grep', arguments: { pattern: 'hello', head_limit: lines } };
 
-/** Long for a busy machine, and short of the ten seconds that a server waits for calls when it stops. */
-const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 8000 });
-
 describe.concurrent('croft serve', () => {
   test.each(cases)('at %s lets a call of %s end and answers it', async (signal, era) => {
     using place = makePlace();
@@ -28,7 +25,7 @@ describe.concurrent('croft serve', () => {
     await place.searching();
     const exited = once(server.child, 'exit');
     server.child.kill(signal);
-    await eventually(async () => expect(await canConnect(server.url)).toBe(false));
+    await vi.waitFor(async () => expect(await canConnect(server.url)).toBe(false));
     expect(place.names()).not.toContain('lifecycle.tool.result');
     place.release();
     await expectWhole(call);
@@ -46,7 +43,7 @@ describe.concurrent('croft serve', () => {
     const call = startSearch(session.client);
     await place.searching();
     server.child.kill('SIGTERM');
-    await eventually(async () => expect(await canConnect(server.url)).toBe(false));
+    await vi.waitFor(async () => expect(await canConnect(server.url)).toBe(false));
 
     await expect(session.call('list')).rejects.toThrow();
     late.write(`Authorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n`);
@@ -126,7 +123,7 @@ describe.concurrent('croft mcp', () => {
     await place.searching();
     session.child.kill('SIGTERM');
     const refusal = { isError: true, structuredContent: { error: { code: 'E_STOPPING' } } };
-    await eventually(async () => expect(await session.client.callTool({ name: 'list' })).toMatchObject(refusal));
+    await vi.waitFor(async () => expect(await session.client.callTool({ name: 'list' })).toMatchObject(refusal));
     place.release();
     await expectWhole(call);
   });
@@ -177,7 +174,7 @@ function makePlace() {
     events,
     names: () => events().map(({ event }) => event),
     async searching(): Promise<void> {
-      held = await eventually(() => openIfRead(pipe));
+      held = await vi.waitFor(() => openIfRead(pipe));
     },
     /** A search that has not come to the pipe yet finds a file there. */
     release(): void {

@@ -49,7 +49,7 @@ const cases = [
     : []),
 ];
 
-describe.skipIf(cases.length === 0)('what another program needs is as missing as that', { timeout: 60_000 }, () => {
+describe.skipIf(cases.length === 0)('what another program needs is as missing as that', () => {
   test.each(cases)('%s without all but %j', async (_, tree, programs, missing, brings) => {
     using ground = makeProjects({}, tree);
     using bin = makeDirectory();

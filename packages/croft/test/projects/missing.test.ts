@@ -58,7 +58,7 @@ const cases = {
   ],
 } as const;
 
-describe.each(Object.entries(cases))('%s', { timeout: 60_000 }, (tool, rows) => {
+describe.each(Object.entries(cases))('%s', (tool, rows) => {
   const ground = makeProjects({});
   const bin = makeDirectory();
   let session: McpSession;

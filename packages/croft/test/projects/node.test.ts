@@ -38,7 +38,7 @@ await describeEcosystem('a Node package with node:test, Biome and TypeScript', {
   ],
 });
 
-describe.skipIf(!(await hasToolchains('node')))('node:test', { timeout: 60_000 }, () => {
+describe.skipIf(!(await hasToolchains('node')))('node:test', () => {
   const { ground, call } = shareProjects({ '': 'node' });
 
   test('runs a test again that failed in what it calls, by the file of the test', async () => {

@@ -6,7 +6,7 @@ const isReady = await hasToolchains('go', 'node', 'python');
 const hasFlake8 = isReady && (await hasToolchains('flake8'));
 const hasMypy = isReady && (await hasToolchains('mypy'));
 
-describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python package', { timeout: 60_000 }, () => {
+describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python package', () => {
   const places = { 'services/api': 'go', 'apps/web': 'node', 'libs/py': 'python' };
   const { ground, call } = shareProjects(places, {
     flags: ['--format-on-edit'],

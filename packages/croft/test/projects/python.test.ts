@@ -33,7 +33,6 @@ await describeEcosystem('a Python package with pytest, flake8 and mypy', {
 
 test.skipIf(!(await hasToolchains('python')))(
   'an edit that keeps the size and the second of a Python source is seen',
-  { timeout: 60_000 },
   async () => {
     using ground = makeProjects({ '': 'python' });
     await using session = await connectTo(ground);

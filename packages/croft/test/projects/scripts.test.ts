@@ -8,7 +8,7 @@ const isReady = await hasToolchains('node');
 /** Each says in its name where it is. */
 const tests = (name: string, body = '') => `import { test } from 'node:test';\ntest('${name}', () => {${body}});\n`;
 
-describe.skipIf(!isReady)('a script that names its test files', { timeout: 60_000 }, () => {
+describe.skipIf(!isReady)('a script that names its test files', () => {
   const { ground, call } = shareProjects({});
   const fill = (script: string) => {
     const manifest = JSON.stringify({ name: 'x', type: 'module', scripts: { test: script } });

@@ -56,7 +56,7 @@ function compileFinder(): string | undefined {
 function find(root: string) {
   const { status, signal, stdout, stderr } = spawnSync(build.at('finder'), [root], {
     encoding: 'latin1',
-    timeout: 20_000,
+    timeout: 100_000,
   });
   expect({ signal, reports: /ERROR|runtime error/.exec(stderr) }).toEqual({ signal: null, reports: null });
   const held = stdout.split('\0').filter((path) => path !== '');

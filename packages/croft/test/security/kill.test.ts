@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { temporaryPrefix } from '../../src/core/temporary.ts';
 import { connectStdio, type McpSession, makeDirectory } from '../harness.ts';
 
-const kills = 15;
+const kills = { least: 5, most: 15 };
 const maxMs = 20_000;
 const linesOf = { small: 100, medium: 5000, large: 12_000 };
 
@@ -26,19 +26,18 @@ test('kill −9 during writes and edits leaves each file whole, with all that wa
   );
   const endAt = performance.now() + maxMs;
   let rounds = 0;
-  for (const count of fc.sample(fc.integer({ min: 1, max: 50 }), { numRuns: kills, seed: 1 })) {
-    if (performance.now() > endAt) break;
+  for (const count of fc.sample(fc.integer({ min: 1, max: 50 }), { numRuns: kills.most, seed: 1 })) {
+    if (rounds >= kills.least && performance.now() > endAt) break;
     await changeUntilKilled(ground.path, files, count);
     for (const file of files) settle(file, ground.at(file.path));
     rounds += 1;
   }
-  expect(rounds).toBeGreaterThan(3);
   // Without a half-written file no kill came in the middle, and the test has shown nothing.
   expect(leftovers(ground.path).length).toBeGreaterThan(0);
   expect(readdirSync(ground.path).filter(isKept)).toEqual(['large.txt', 'medium.txt', 'small.txt', 'sub']);
   await expectSweep(ground.path);
   for (const file of files) settle(file, ground.at(file.path));
-}, 60_000);
+});
 
 /** Changes all files side by side, and kills the server when `count` changes have been acknowledged. */
 async function changeUntilKilled(root: string, files: readonly Tracked[], count: number): Promise<void> {

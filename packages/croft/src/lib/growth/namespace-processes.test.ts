@@ -41,8 +41,9 @@ test('processes are those of the namespace, whatever they are to each other', as
   const one = await startNamespace('setsid sleep 1000 & (sleep 1000 &); echo up; cat');
   const two = await startNamespace('echo up; cat');
   expect(one.namespace).not.toBe(namespaceOf(process.pid));
-  expect(processesIn(one.namespace)).toHaveLength(4);
-  expect(processesIn(two.namespace)).toHaveLength(2);
+  // The last of each is started after they say that they are up.
+  await vi.waitFor(() => expect(processesIn(one.namespace)).toHaveLength(4));
+  await vi.waitFor(() => expect(processesIn(two.namespace)).toHaveLength(2));
   expect(childrenOf(one.pid)).toHaveLength(3);
   expect(processesIn(one.namespace)).toEqual(expect.arrayContaining([one.pid, ...(childrenOf(one.pid) ?? [])]));
 });

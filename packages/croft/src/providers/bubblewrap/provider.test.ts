@@ -449,8 +449,11 @@ test('kill −9 of the process that holds a sandbox leaves nothing of it behind'
     holder.kill('SIGKILL');
   });
   await once(holder.stdout, 'data');
-  const inside = namespacesOf(seconds);
-  expect(inside.size).toBe(1);
+  const inside = await vi.waitFor(() => {
+    const found = namespacesOf(seconds);
+    expect(found.size).toBe(1);
+    return found;
+  }, waiting);
   holder.kill('SIGKILL');
   await vi.waitFor(() => expect(membersOf(inside)).toEqual([]), waiting);
 });

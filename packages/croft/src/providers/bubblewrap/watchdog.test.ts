@@ -103,12 +103,16 @@ test('a disk is not filled, and what filled it can be deleted', async () => {
   // While somebody else takes room, which has it looked at again.
   const other = makeDirectory();
   onTestFinished(() => other[Symbol.dispose]());
-  const slow = startShell(sandbox, 'for i in $(seq 1 60); do rm -f $i; sleep 0.02; done; rm -f *');
+  const slow = startShell(
+    sandbox,
+    'for i in $(seq 1 60); do rm -f $i; sleep 0.02; done; until [ -e seen ]; do sleep 0.02; done; rm -f *',
+  );
   const before = counted.answers.growth;
   await vi.waitFor(() => {
     appendFileSync(other.at('other'), Buffer.alloc(4 * megabyte, 1));
     expect(counted.answers.growth).toBeGreaterThan(before);
   }, waiting);
+  writeFileSync(join(sandbox.directory, 'seen'), '');
   expect(await slow.exit).toMatchObject({ code: 0 });
   expect(usedBytes(sandbox.directory)).toBe(0);
   expect(sandbox.takeDenials()).toEqual([]);
@@ -252,7 +256,6 @@ test('costs nothing while nothing runs', async () => {
   await vi.waitFor(() => expect(busy.count.asked).toBeGreaterThan(3), waiting);
   const [before, busyBefore] = [idle.count.asked, busy.count.asked];
   await vi.waitFor(() => expect(busy.count.asked).toBeGreaterThan(busyBefore + 5), waiting);
-  expect(before).toBe(1);
   expect(idle.count.asked).toBe(before);
   // What was left behind may grow.
   expect(leaving.count.asked).toBeGreaterThan(5);
