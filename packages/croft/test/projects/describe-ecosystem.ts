@@ -31,7 +31,7 @@ export interface LintCase {
   readonly finding: { readonly line: number; readonly rule?: unknown; readonly message?: unknown };
 }
 
-const slow = { timeout: 120_000 };
+const slow = { timeout: 300_000 };
 
 /** One real project, driven by a real client: passing, failing, not to be built, and without its tools. */
 export async function describeEcosystem(name: string, ecosystem: Ecosystem): Promise<void> {

@@ -8,14 +8,13 @@ import { lineWith, shareProjects } from './project.ts';
 const hasGo = await hasToolchains('go');
 const hasNode = await hasToolchains('node');
 const hasRust = await hasToolchains('rust', 'rustfmt');
-const inTime = { timeout: 60_000 };
 const { ground, call } = shareProjects({}, { flags: ['--format-on-edit'] });
 
 const goModule = { 'go.mod': 'module example.com/probe.v1\n\ngo 1.19\n' };
 const goTest = (name: string, body: string) =>
   `package probe\n\nimport "testing"\n\nfunc ${name}(t *testing.T) {\n${body}\n}\n`;
 
-describe('sandbox 5.1', inTime, () => {
+describe('sandbox 5.1', () => {
   test.skipIf(!hasGo)('1: run_failing_tests runs Go failures again, and does not call them mended', async () => {
     const table = '\tt.Run("a/b c", func(t *testing.T) { t.Error("bad") })\n\tt.Run("fine", func(t *testing.T) {})';
     ground.fill(
@@ -137,7 +136,7 @@ describe('sandbox 5.1', inTime, () => {
   });
 });
 
-describe('acolyte C1', inTime, () => {
+describe('acolyte C1', () => {
   const patient =
     "import { test } from 'node:test';\ntest('patient', () => new Promise((done) => setTimeout(done, 10_500)));\n";
   const stubborn = [
