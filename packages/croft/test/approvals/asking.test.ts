@@ -98,7 +98,7 @@ describe.each(eras)('a client of %s that asks its person', (era: Era) => {
 
 describe.each(eras)('a client of %s that cannot ask', (era: Era) => {
   test('waits and hears of it, runs once somebody approves, and not again', async () => {
-    await using mcp = openMcp(ground, { waitMs: 20_000 });
+    await using mcp = openMcp(ground, { waitMs: 60_000 });
     await using one = await mcp.connect({ era });
     const onprogress = vi.fn();
     const call = one.call('ls', {}, { onprogress });
@@ -124,7 +124,7 @@ describe.each(eras)('a client of %s that cannot ask', (era: Era) => {
   });
 
   test('takes its call back, and what comes after does not run it', async () => {
-    await using mcp = openMcp(ground, { waitMs: 20_000 });
+    await using mcp = openMcp(ground, { waitMs: 60_000 });
     await using one = await mcp.connect({ era });
     const controller = new AbortController();
     const call = one.call('ls', {}, { signal: controller.signal }).catch(() => 'taken back');

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => postgres?.[Symbol.asyncDispose]());
 
 const me = actorOf(mine);
-const wait: Asker = { label: 'nobody', waitMs: 20_000 };
+const wait: Asker = { label: 'nobody', waitMs: 60_000 };
 
 /** Two servers, each with its own connections. */
 async function open(skip: (why: string) => never) {

@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => ground[Symbol.asyncDispose]());
 
 const me = actorOf(mine);
-const patient: Asker = { label: 'nobody', waitMs: 20_000 };
+const patient: Asker = { label: 'nobody', waitMs: 60_000 };
 
 /** A server that looks at the records so seldom that it has to hear of things by itself. */
 function serveWithoutPolls() {
@@ -128,7 +128,7 @@ test('the person at the door decides on the spot, and is on record for it', asyn
 
 test('a person at the door who does not answer leaves it to others', async () => {
   expect(await start(asking(undefined))).toBe('E_APPROVAL_REQUIRED');
-  const call = start({ ...asking(undefined), waitMs: 20_000 });
+  const call = start({ ...asking(undefined), waitMs: 60_000 });
   const [id = ''] = await pending();
   await ground.desk.decide(me, id, { decision: 'approve' });
   expect(await call).toBe('run');

@@ -140,12 +140,12 @@ export function describeChanges(prepare: PrepareRecords): void {
 
     test('that does not end is given up, and those behind it go on', async () => {
       await using ground = await prepare();
-      const records = await ground.open({ deadlineMs: 2000 });
+      const records = await ground.open({ deadlineMs: 4000 });
       const accountId = await addAccount(records);
       let isLate = false;
       const late = async (tables: Tables) => {
         await tables.agents.insert(resourceRow(accountId));
-        await sleep(3000);
+        await sleep(5500);
         await tables.agents.insert(resourceRow(accountId)).finally(() => {
           isLate = true;
         });
