@@ -11,8 +11,8 @@ export default defineConfig({
   test: {
     setupFiles: ['packages/croft/test/patience.ts'],
     // A test that passes takes a second or a few; these are for machines under load, and for those that hang.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     expect: { poll: { timeout: 60_000 } },
     projects: [
       { extends: true, test: { name: 'together', include, exclude: Object.keys(alone), maxWorkers: 2 } },

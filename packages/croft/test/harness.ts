@@ -47,6 +47,9 @@ export interface ToolAnswer {
 
 export type CallOptions = Parameters<Client['callTool']>[1];
 
+/** Short of the time of a test, so that one that fails says which call has not ended. A client by itself waits a minute. */
+const callTimeoutMs = 110_000;
+
 /** A connected client of the official SDK, with `call` for a tool's answer in one value. */
 async function toSession(client: Client, transport: Parameters<Client['connect']>[0]) {
   await client.connect(transport);
@@ -54,7 +57,7 @@ async function toSession(client: Client, transport: Parameters<Client['connect']
     client,
     transport,
     async call(name: string, args: Record<string, unknown> = {}, options?: CallOptions): Promise<ToolAnswer> {
-      const result = await client.callTool({ name, arguments: args }, options);
+      const result = await client.callTool({ name, arguments: args }, { timeout: callTimeoutMs, ...options });
       const content = (result.content ?? []) as ToolAnswer['content'];
       const text = content.flatMap((block) => (typeof block.text === 'string' ? [block.text] : [])).join('');
       return { text, isError: result.isError === true, structured: result.structuredContent, content };

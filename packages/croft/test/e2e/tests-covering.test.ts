@@ -145,7 +145,7 @@ test.skipIf(!hasGo)(
       'b/util/util_test.go': 'package util\n\nimport "testing"\n\nfunc TestNothing(t *testing.T) {}\n',
     });
     await using session = await connectStdio(['--workspace', directory.path]);
-    const ran = await session.call('run_tests', { coverage: true }, { timeout: 120_000 });
+    const ran = await session.call('run_tests', { coverage: true });
     expect(ran.structured).toMatchObject({ state: 'passed', coverage: [{ notMeasured: [] }] });
     expect((await covering(session, 'util/util.go', 5)).structured.tests).toEqual(['util/minus_test.go']);
     expect((await covering(session, 'util/util.go', 7)).structured.tests).toEqual(['util/plus_test.go']);

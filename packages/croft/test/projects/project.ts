@@ -61,9 +61,6 @@ export function connectTo(
   return connectStdio(['--workspace', path, ...flags], { env });
 }
 
-/** Of a client that knows how long a build may take on a machine that has other things to do. */
-const callTimeoutMs = 110_000;
-
 /** One server and one workspace for the tests of a file, one after the other: what toolchains have built once is there. */
 export function shareProjects(places: Places, { flags = [] as readonly string[], prepare = (_: Projects) => {} } = {}) {
   const ground = makeProjects(places);
@@ -82,7 +79,7 @@ export function shareProjects(places: Places, { flags = [] as readonly string[],
     ground,
     call(tool: string, args: Record<string, unknown> = {}) {
       if (!session) throw new Error('the server is not up');
-      return session.call(tool, args, { timeout: callTimeoutMs });
+      return session.call(tool, args);
     },
   };
 }

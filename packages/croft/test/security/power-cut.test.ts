@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { makeDirectory } from '../harness.ts';
 
-const timeout = 120_000;
+const timeout = 600_000;
 const isPossible = canMount();
 
 interface Losses {
