@@ -17,9 +17,6 @@ import { describe, expect, test, vi } from 'vitest';
 import { plantCanary } from '../canary.ts';
 import { type CallOptions, connectStdio, croft, makeDirectory } from '../harness.ts';
 
-/** Far more than a search of a few files takes, and far less than the limit of one that waits for ever. */
-const patience = { timeout: 8000 };
-
 /** A workspace with a canary beside it. */
 async function openWork(tree: Record<string, string>) {
   const ground = makeDirectory(Object.fromEntries(Object.entries(tree).map(([name, text]) => [`work/${name}`, text])));
@@ -30,8 +27,7 @@ async function openWork(tree: Record<string, string>) {
     canary,
     path: ground.at('work'),
     at: (name: string) => ground.at(`work/${name}`),
-    call: (tool: string, args: Record<string, unknown>, options: CallOptions = patience) =>
-      session.call(tool, args, options),
+    call: (tool: string, args: Record<string, unknown>, options?: CallOptions) => session.call(tool, args, options),
     async [Symbol.asyncDispose]() {
       await session[Symbol.asyncDispose]();
       const changes = canary.changes();
