@@ -1,0 +1,246 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeDirectory } from '../../test/harness.ts';
+import { createMirror, expectSame } from '../../test/tree-mirror.ts';
+import { createInitFinder } from './binary.ts';
+import type { FollowLimits } from './follow-line.ts';
+import { createFollower } from './follower.ts';
+import type { Following, Taken } from './following.ts';
+
+const findInit = createInitFinder();
+const shared = createFollower(findInit);
+
+async function follow(path: string, by = shared): Promise<Following> {
+  const handle = fs.openSync(path, 'r');
+  const following = await by.open(handle);
+  // It has one of its own.
+  fs.closeSync(handle);
+  onTestFinished(() => following.close());
+  return following;
+}
+
+function makeTree(tree: Record<string, string> = {}) {
+  const ground = makeDirectory(tree);
+  onTestFinished(() => ground[Symbol.dispose]());
+  return ground;
+}
+
+async function makeFollowed(tree: Record<string, string> = {}, limits?: FollowLimits) {
+  const ground = makeTree(tree);
+  const following = await follow(ground.path, limits ? createFollower(findInit, limits) : shared);
+  const mirror = createMirror(following);
+  const takeAndCompare = async () => {
+    const taken = await mirror.take();
+    expectSame(mirror.entries, ground.path);
+    return taken;
+  };
+  return { ...ground, following, mirror, take: takeAndCompare };
+}
+
+const told = ({ sightings }: Taken) => sightings.map(({ kind, path }) => `${kind} ${path}`).sort();
+
+test('the first is whole, the next what changed, and then nothing', async () => {
+  const { at, take } = await makeFollowed({ 'a/b/c.txt': 'one', 'd.txt': 'two' });
+  const first = await take();
+  expect(first.isWhole).toBe(true);
+  expect(told(first)).toEqual(['directory a', 'directory a/b', 'file a/b/c.txt', 'file d.txt']);
+  fs.writeFileSync(at('a/b/c.txt'), 'three');
+  fs.rmSync(at('d.txt'));
+  const second = await take();
+  expect(second).toMatchObject({ isWhole: false });
+  expect(told(second)).toEqual(['file a/b/c.txt', 'gone d.txt']);
+  expect(second.sightings.find(({ kind }) => kind === 'file')).toMatchObject({ size: 5, mode: 0o644 });
+  expect(second.atNs).toBeGreaterThan(first.atNs - 1n);
+  expect(told(await take())).toEqual([]);
+});
+
+test('reading changes nothing', async () => {
+  const { at, path, take } = await makeFollowed({ 'a/b.txt': 'one' });
+  await take();
+  fs.readFileSync(at('a/b.txt'));
+  fs.readdirSync(path, { recursive: true });
+  fs.lstatSync(at('a/b.txt'));
+  expect(told(await take())).toEqual([]);
+});
+
+test('a directory that is moved is gone there and whole here', async () => {
+  const { at, take } = await makeFollowed({ 'a/b/c.txt': '', 'a/d.txt': '', 'e/f.txt': '' });
+  await take();
+  fs.renameSync(at('a'), at('e/g'));
+  expect(told(await take())).toEqual([
+    'directory e/g',
+    'directory e/g/b',
+    'file e/g/b/c.txt',
+    'file e/g/d.txt',
+    'gone a',
+  ]);
+  fs.writeFileSync(at('e/g/b/c.txt'), 'changed where it is now');
+  expect(told(await take())).toEqual(['file e/g/b/c.txt']);
+});
+
+test('another directory of the same name is told from the one before', async () => {
+  const { at, take } = await makeFollowed({ 'a/b/c.txt': '' });
+  await take();
+  fs.rmSync(at('a'), { recursive: true });
+  fs.mkdirSync(at('a/b'), { recursive: true });
+  await take();
+  fs.writeFileSync(at('a/b/d.txt'), '');
+  expect(told(await take())).toEqual(['file a/b/d.txt']);
+});
+
+test('a tree that is moved in is listed, and one that is moved out is gone, with all that is done to it there', async () => {
+  const { at, take } = await makeFollowed({ 'kept.txt': '' });
+  const outside = makeTree({ 'tree/a/b.txt': '', 'tree/c.txt': '' });
+  await take();
+  fs.renameSync(outside.at('tree'), at('in'));
+  expect(told(await take())).toEqual(['directory in', 'directory in/a', 'file in/a/b.txt', 'file in/c.txt']);
+  fs.renameSync(at('in'), outside.at('out'));
+  fs.writeFileSync(outside.at('out/a/more.txt'), '');
+  expect(told(await take())).toEqual(['gone in']);
+  fs.writeFileSync(outside.at('out/a/more.txt'), 'again');
+  expect(told(await take())).toEqual([]);
+});
+
+test('a change by another name of a file is one of all of its names, and were that name outside', async () => {
+  const { at, take } = await makeFollowed({ 'a/one.txt': 'x', 'b/two.txt': 'y' });
+  const outside = makeTree();
+  await take();
+  fs.linkSync(at('a/one.txt'), at('b/other.txt'));
+  await take();
+  fs.appendFileSync(at('b/other.txt'), 'more');
+  expect(told(await take())).toEqual(['file a/one.txt', 'file b/other.txt']);
+  fs.linkSync(at('a/one.txt'), outside.at('third.txt'));
+  fs.rmSync(at('b/other.txt'));
+  await take();
+  fs.appendFileSync(outside.at('third.txt'), 'and more');
+  expect(told(await take())).toEqual(['file a/one.txt']);
+  expect(told(await take())).toEqual([]);
+});
+
+test('a name of any bytes is told as it is', async () => {
+  const { path, take } = await makeFollowed();
+  const names = [[0xff], [0xc3, 0x28], [0x61, 0x0a, 0x80], [0xed, 0xb2, 0x80], [...Buffer.from('größe 😀')], [0x5c]];
+  for (const bytes of names) fs.mkdirSync(Buffer.concat([Buffer.from(`${path}/`), Buffer.from(bytes)]));
+  await take();
+  for (const bytes of names)
+    fs.writeFileSync(Buffer.concat([Buffer.from(`${path}/`), Buffer.from(bytes), Buffer.from('/x\xfe', 'latin1')]), '');
+  expect((await take()).sightings.length).toBe(names.length);
+});
+
+test('links are told of and not followed, and so are pipes', async () => {
+  const outside = makeTree({ 'secret.txt': '' });
+  const { at, take } = await makeFollowed();
+  await take();
+  fs.symlinkSync(outside.path, at('out'));
+  fs.symlinkSync('.', at('loop'));
+  const maker = spawn('mkfifo', [at('pipe')]);
+  await once(maker, 'exit');
+  expect(told(await take())).toEqual(['link loop', 'link out', 'other pipe']);
+  fs.writeFileSync(outside.at('secret.txt'), 'changed');
+  expect(told(await take())).toEqual([]);
+});
+
+test('no other file system is entered', async ({ skip }) => {
+  const isMount = fs.statSync('/dev/pts', { throwIfNoEntry: false })?.dev !== fs.statSync('/dev').dev;
+  if (!isMount) skip();
+  const { sightings } = await (await follow('/dev')).take();
+  expect(sightings.filter(({ path }) => path.startsWith('pts'))).toMatchObject([{ kind: 'directory', path: 'pts' }]);
+});
+
+test('a path may be longer than the kernel takes', async () => {
+  const { path, following, mirror } = await makeFollowed();
+  const name = 'n'.repeat(200);
+  const script = 'i=0; while [ $i -lt 40 ]; do mkdir "$1"; cd -P "$1" || exit 1; i=$((i+1)); done; echo x > deep.txt';
+  const maker = spawn('sh', ['-c', script, 'sh', name], { cwd: path });
+  expect((await once(maker, 'exit'))[0]).toBe(0);
+  await mirror.take();
+  const deep = `${Array.from({ length: 40 }, () => name).join('/')}/deep.txt`;
+  expect(deep.length).toBeGreaterThan(4096);
+  expect(mirror.entries.get(deep)).toMatch(/^file/);
+  const changer = spawn('sh', ['-c', `${script.replace('mkdir "$1"; ', '')}; echo y >> deep.txt`, 'sh', name], {
+    cwd: path,
+  });
+  expect((await once(changer, 'exit'))[0]).toBe(0);
+  expect(told(await following.take())).toEqual([`file ${deep}`]);
+  await once(spawn('rm', ['-r', join(path, name)]), 'exit');
+  expect(told(await following.take())).toEqual([`gone ${name}`]);
+});
+
+test('thousands of directories are listed, and of those what changed is found', { timeout: 60_000 }, async () => {
+  const { at, take } = await makeFollowed();
+  for (let i = 0; i < 3000; i++) {
+    fs.mkdirSync(at(`${i % 30}/${i}`), { recursive: true });
+    fs.writeFileSync(at(`${i % 30}/${i}/file`), String(i));
+  }
+  expect((await take()).sightings.length).toBe(6030);
+  for (const i of [7, 1500, 2999]) fs.appendFileSync(at(`${i % 30}/${i}/file`), '!');
+  expect(told(await take())).toEqual(['file 0/1500/file', 'file 29/2999/file', 'file 7/7/file']);
+  for (let i = 0; i < 30; i++) fs.renameSync(at(`${i}`), at(`moved-${i}`));
+  expect((await take()).sightings.length).toBe(6060);
+  fs.rmSync(at('moved-3'), { recursive: true });
+  expect(told(await take())).toEqual(['gone moved-3']);
+});
+
+test('more changes than are kept in mind make the next one whole, and the one after is not', async () => {
+  const { at, take } = await makeFollowed({ 'a/0': '' }, { paths: 10 });
+  await take();
+  for (let i = 0; i < 10; i++) fs.writeFileSync(at(`a/${i}`), 'x');
+  expect((await take()).isWhole).toBe(false);
+  for (let i = 0; i < 11; i++) fs.writeFileSync(at(`a/${i}`), 'y');
+  expect((await take()).isWhole).toBe(true);
+  fs.writeFileSync(at('a/1'), 'z');
+  expect(told(await take())).toEqual(['file a/1']);
+});
+
+test('without watches each one is whole, until others have left some', async () => {
+  const by = createFollower(findInit, { watches: 4 });
+  const first = makeTree({ 'a/b/c': '' });
+  const second = makeTree({ 'd/e/f': '' });
+  const followed = await follow(first.path, by);
+  const starved = createMirror(await follow(second.path, by));
+  await followed.take();
+  for (let i = 0; i < 3; i++) {
+    fs.writeFileSync(second.at('d/e/f'), String(i));
+    expect((await starved.take()).isWhole).toBe(true);
+    expectSame(starved.entries, second.path);
+  }
+  fs.writeFileSync(first.at('a/b/c'), 'still followed');
+  expect(told(await followed.take())).toEqual(['file a/b/c']);
+  followed.close();
+  await starved.take();
+  fs.writeFileSync(second.at('d/e/f'), 'followed');
+  expect(told(await starved.take())).toEqual(['file d/e/f']);
+});
+
+test('the same tree, and a part of it, can be followed by several', async () => {
+  const { at, path, take } = await makeFollowed({ 'a/b/c.txt': '' });
+  const again = await follow(path);
+  const part = await follow(at('a'));
+  await Promise.all([take(), again.take(), part.take()]);
+  fs.writeFileSync(at('a/b/c.txt'), 'x');
+  expect(told(await take())).toEqual(['file a/b/c.txt']);
+  again.close();
+  fs.writeFileSync(at('a/b/d.txt'), 'x');
+  expect(told(await take())).toEqual(['file a/b/d.txt']);
+  expect(told(await part.take())).toEqual(['file b/c.txt', 'file b/d.txt']);
+  fs.renameSync(at('a/b'), at('b'));
+  expect(told(await take())).toEqual(['directory b', 'file b/c.txt', 'file b/d.txt', 'gone a/b']);
+  expect(told(await part.take())).toEqual(['gone b']);
+});
+
+test('a tree whose root is removed is empty', async () => {
+  const { at, take } = await makeFollowed({ 'root/a/b': '' });
+  const mirror = createMirror(await follow(at('root')));
+  await Promise.all([take(), mirror.take()]);
+  fs.rmSync(at('root'), { recursive: true });
+  await mirror.take();
+  expect(mirror.entries.size).toBe(0);
+  expect(told(await take())).toEqual(['gone root']);
+  fs.mkdirSync(at('root'));
+  fs.writeFileSync(at('root/new'), '');
+  await mirror.take();
+  expect(mirror.entries.size).toBe(0);
+});
