@@ -35,7 +35,7 @@ export function createMemoryFiles(tree: Record<string, string>) {
       return { path, kind: 'file', size: text.length, mtimeMs: 1 };
     },
     ...{ open: refuse, version: refuse, modifiedTimes: refuse },
-    ...{ write: refuse, change: refuse, remove: refuse, rename: refuse },
+    ...{ write: refuse, change: refuse, upload: refuse, remove: refuse, rename: refuse },
   };
   return { files, counts, tree };
 }

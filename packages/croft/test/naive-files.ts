@@ -27,7 +27,8 @@ export function createNaiveFiles({ names: [directory = ''] }: DiskFilesOptions):
     modifiedTimes: (paths) => paths.map((path) => statSync(at(path), { throwIfNoEntry: false })?.mtimeMs ?? 0),
     async open(path) {
       const file = await open(at(path));
-      const chunks = () => file.createReadStream({ autoClose: false });
+      const chunks = ({ start = 0, end = Number.POSITIVE_INFINITY } = {}) =>
+        file.createReadStream({ autoClose: false, start, end: end - 1 });
       return { stat: stat(path), chunks, [Symbol.asyncDispose]: () => file.close() };
     },
     async list(path) {
@@ -42,6 +43,10 @@ export function createNaiveFiles({ names: [directory = ''] }: DiskFilesOptions):
       const bytes = existsSync(at(path)) ? await readFile(at(path)) : undefined;
       const change = decide(bytes && { ...(await version(path)), content: () => bytes });
       return { written: await write(path, change.bytes), change };
+    },
+    async upload(path, pieces) {
+      const isNew = !existsSync(at(path));
+      return { ...(await write(path, Buffer.concat(await Array.fromAsync(pieces)))), isNew };
     },
     async remove(path) {
       return { path, kind: kindOf(lstatSync(at(path))), removed: remove(at(path)) };

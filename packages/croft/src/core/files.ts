@@ -32,6 +32,8 @@ export interface DirectoryEntry {
   readonly name: string;
   readonly kind: FileKind;
   readonly size: number;
+  /** Permission bits. Left out: the storage has none. */
+  readonly mode?: number;
   /** Where a link says it leads. */
   readonly target?: string;
 }
@@ -94,6 +96,13 @@ export interface Files {
     decide: (current: CurrentFile | undefined) => Decided,
   ): Promise<{ written: FileVersion; change: Decided }>;
 
+  /**
+   * As `write`, of bytes that come in pieces: no more than one of them is held, and what cannot be is refused before the
+   * first is asked for. A stream that fails, or brings more than `maxBytes` (`E_TOO_LARGE`), leaves everything as it was,
+   * missing directories too.
+   */
+  upload(path: string, pieces: AsyncIterable<Uint8Array>, options: UploadOptions): Promise<Uploaded>;
+
   /** Removes a file, a link (never what it leads to) or a directory. */
   remove(path: string, options: { recursive: boolean; signal: AbortSignal }): Promise<Removal>;
 
@@ -101,8 +110,26 @@ export interface Files {
   rename(from: string, to: string): Promise<{ from: string; to: string; kind: FileKind }>;
 }
 
+export interface UploadOptions {
+  readonly maxBytes: number;
+  readonly expect?: Precondition | undefined;
+  /** What stands around putting it in place, once all of it is there: sending it may take long. */
+  around?<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export interface Uploaded extends FileVersion {
+  /** There was no such file before. */
+  readonly isNew: boolean;
+}
+
+/** Bytes of a file: from the first of them to before `end`. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface OpenFile extends AsyncDisposable {
   readonly stat: FileStat;
-  /** Each is good until the next is asked for. */
-  chunks(): AsyncIterable<Buffer>;
+  /** Of all of it, or of a part. Each is good until the next is asked for. */
+  chunks(range?: ByteRange): AsyncIterable<Buffer>;
 }

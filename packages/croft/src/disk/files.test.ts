@@ -186,7 +186,7 @@ test('no operation keeps a handle, whether it worked or not', async () => {
   // One handle kept in each round would be ten.
   expect(openHandles.at(-1)! - openHandles[1]!).toBeLessThan(5);
   expect(canary.changes()).toEqual([]);
-});
+}, 60_000);
 
 test('reads that come together share their way, and one that comes later goes its own', async () => {
   using place = openOnDisk();

@@ -6,7 +6,9 @@ import { openForReading, readContent, readStat, readVersion } from './read.ts';
 import { removeAt } from './remove.ts';
 import { renameAt } from './rename.ts';
 import { createSharedDirectories } from './shared-directories.ts';
+import { createSweeper } from './temporary.ts';
 import { modifiedTimes } from './times.ts';
+import { createUploader } from './uploader.ts';
 import type { Root } from './walk.ts';
 import { createWriter } from './writer.ts';
 
@@ -22,7 +24,9 @@ export interface DiskFilesOptions {
 /** `Files` on a disk of this machine. */
 export function createDiskFiles({ handle, names, locks = createKeyedLock() }: DiskFilesOptions): Files {
   const root: Root = { handle, names, shared: createSharedDirectories() };
-  const writer = createWriter(root, locks);
+  const sweep = createSweeper();
+  const writer = createWriter(root, locks, sweep);
+  const uploader = createUploader(root, locks, sweep);
 
   return {
     stat: (path) => telling(path, async () => readStat(root, path)),
@@ -36,6 +40,7 @@ export function createDiskFiles({ handle, names, locks = createKeyedLock() }: Di
 
     write: (path, bytes, options) => telling(path, () => writer.write(path, bytes, options)),
     change: (path, decide) => telling(path, () => writer.change(path, decide)),
+    upload: (path, pieces, options) => telling(path, () => uploader.upload(path, pieces, options)),
   };
 }
 

@@ -28,7 +28,7 @@ function toEntry(directory: number, name: Buffer): DirectoryEntry[] {
   const path = at(directory, name);
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (!stats) return [];
-  const entry = { name: name.toString('utf8'), kind: kindOf(stats), size: stats.size };
+  const entry = { name: name.toString('utf8'), kind: kindOf(stats), size: stats.size, mode: stats.mode & 0o7777 };
   return [entry.kind === 'link' ? { ...entry, target: readTarget(path) } : entry];
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { closeSync, read as readInto, readSync, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 import { AppError } from '@croft/protocol';
@@ -63,8 +64,13 @@ export function walkIfThere(root: Root, path: string): Spot | undefined {
 
 /** Equal only for equal bytes; for a file too large to hash, for one that nobody touched. */
 export async function versionOf(place: number, stats: Stats, path: string): Promise<string> {
-  if (stats.size > maxWholeBytes) return `stat-${stats.ino}-${stats.size}-${stats.mtimeMs}-${stats.ctimeMs}`;
-  return sha256(readIfSmall(place, stats.size) ?? (await readWhole(place, maxWholeBytes, path)));
+  if (stats.size > maxWholeBytes) return versionByStat(stats);
+  const bytes = readIfSmall(place, stats.size);
+  return bytes ? sha256(bytes) : hashWhole(place, path);
+}
+
+export function versionByStat({ ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return `stat-${ino}-${size}-${mtimeMs}-${ctimeMs}`;
 }
 
 export function openForReading(root: Root, path: string): OpenFile {
@@ -73,19 +79,21 @@ export function openForReading(root: Root, path: string): OpenFile {
   const handle = reopen(spot.found?.handle ?? -1);
   return {
     stat: toStat(spot.path, stats),
-    async *chunks() {
-      const chunk = Buffer.allocUnsafe(chunkBytes);
-      for (let position = 0; ; ) {
-        const { bytesRead } = await readChunk(handle, chunk, 0, chunkBytes, position);
-        if (bytesRead === 0) return;
-        position += bytesRead;
-        yield chunk.subarray(0, bytesRead);
-      }
-    },
+    chunks: ({ start, end } = { start: 0, end: Number.POSITIVE_INFINITY }) => chunksOf(handle, start, end),
     async [Symbol.asyncDispose]() {
       closeSync(handle);
     },
   };
+}
+
+async function* chunksOf(handle: number, start: number, end: number): AsyncGenerator<Buffer> {
+  const chunk = Buffer.allocUnsafe(Math.max(0, Math.min(chunkBytes, end - start)));
+  for (let position = start; position < end; ) {
+    const { bytesRead } = await readChunk(handle, chunk, 0, Math.min(chunk.length, end - position), position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield chunk.subarray(0, bytesRead);
+  }
 }
 
 export function regularFile({ found }: Spot, path: string): Stats {
@@ -119,6 +127,23 @@ async function readWhole(place: number, maxBytes: number, path: string): Promise
   const handle = reopen(place);
   try {
     return await readBounded(handle, maxBytes, path);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Of any size that is hashed, without holding more than a piece of it. */
+async function hashWhole(place: number, path: string): Promise<string> {
+  const handle = reopen(place);
+  try {
+    const hash = createHash('sha256');
+    let total = 0;
+    for await (const chunk of chunksOf(handle, 0, maxWholeBytes + 1)) {
+      total += chunk.length;
+      hash.update(chunk);
+    }
+    if (total > maxWholeBytes) throw tooLarge(path, total, maxWholeBytes);
+    return hash.digest('hex');
   } finally {
     closeSync(handle);
   }

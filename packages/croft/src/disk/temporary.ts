@@ -19,6 +19,8 @@ export function newTemporaryName(): string {
   return `${temporaryPrefix}${name}`;
 }
 
+export type Sweep = ReturnType<typeof createSweeper>;
+
 /** Clears what killed writers left, once for each directory that is written to. */
 export function createSweeper() {
   const swept = new Set<string>();

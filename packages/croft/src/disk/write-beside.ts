@@ -20,7 +20,7 @@ export interface BesideOptions {
 /** A new file with all the bytes, not yet durable. */
 export async function writeBeside(options: BesideOptions): Promise<{ readonly handle: number } & Disposable> {
   const { temporary, bytes, before, directory } = options;
-  const handle = openSync(temporary, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666);
+  const handle = openNew(temporary);
   try {
     giveTo(handle, before ?? statOf(directory));
     if (before) fchmodSync(handle, before.mode & 0o777);
@@ -30,6 +30,11 @@ export async function writeBeside(options: BesideOptions): Promise<{ readonly ha
     closeSync(handle);
     throw thrown;
   }
+}
+
+/** Fails when anything is there already. */
+export function openNew(path: string): number {
+  return openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666);
 }
 
 async function writeAll(handle: number, bytes: Uint8Array): Promise<void> {

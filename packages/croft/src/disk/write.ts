@@ -76,13 +76,13 @@ async function putBytes({ spot, before, bytes, path }: PutOptions): Promise<File
 }
 
 /** A file that was not there is linked and not renamed: of two servers that make it at once, one must fail. */
-function putInPlace(temporary: string, name: string, isThere: boolean, path: string): void {
+export function putInPlace(temporary: string, name: string, isThere: boolean, path: string): void {
   if (!isThere && linkIfFree(temporary, name, path)) unlinkSync(temporary);
   else renameSync(temporary, name);
 }
 
 /** What is at the spot now. */
-function lookAgain({ directory, name }: Spot): { readonly found: Found | undefined } & Disposable {
+export function lookAgain({ directory, name }: Spot): { readonly found: Found | undefined } & Disposable {
   const handle = probe(directory, name);
   return {
     found: handle === undefined ? undefined : { handle, stats: statOf(handle) },
@@ -104,12 +104,12 @@ export async function mustBeExpected(
 }
 
 /** Others may write while ours goes to the disk; what they wrote must not be lost to it. */
-function checkUntouched({ directory, name }: Spot, before: Stats | undefined, path: string): void {
+export function checkUntouched({ directory, name }: Spot, before: Stats | undefined, path: string): void {
   const now = lstatSync(at(directory, name), { throwIfNoEntry: false });
   if (now?.ino !== before?.ino || now?.mtimeMs !== before?.mtimeMs || now?.size !== before?.size) throw stale(path);
 }
 
-function discard(temporary: string): void {
+export function discard(temporary: string): void {
   try {
     unlinkSync(temporary);
   } catch {

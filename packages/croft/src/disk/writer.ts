@@ -4,7 +4,7 @@ import { toSegments } from '../core/path.ts';
 import type { KeyedLock } from '../lib/keyed-lock.ts';
 import { mustBeFree } from './held.ts';
 import { readCurrent, walkIfThere } from './read.ts';
-import { createSweeper } from './temporary.ts';
+import type { Sweep } from './temporary.ts';
 import { type Root, type Spot, walk } from './walk.ts';
 import { type Decide, mustBeExpected, replaceFile } from './write.ts';
 
@@ -17,15 +17,13 @@ interface Target {
   readonly spot: Spot;
 }
 
-/** Both ways to give a file new content. On one path they wait for each other. */
-export function createWriter(root: Root, locks: KeyedLock): Pick<Files, 'write' | 'change'> {
-  const sweep = createSweeper();
-
+/** The ways to give a file new content that is all here. On one path they wait for each other. */
+export function createWriter(root: Root, locks: KeyedLock, sweep: Sweep): Pick<Files, 'write' | 'change'> {
   return {
     write: (path, bytes, { expect } = {}) => write(path, bytes, expect),
 
     async change<Decided extends Change>(path: string, decide: (current: CurrentFile | undefined) => Decided) {
-      const own = begin(path);
+      const own = beginWrite(root, path);
       using spot = walkIfThere(root, path);
       if (!spot) {
         const change = decide(undefined);
@@ -38,21 +36,13 @@ export function createWriter(root: Root, locks: KeyedLock): Pick<Files, 'write' 
   };
 
   async function write(path: string, bytes: Uint8Array, expect: Precondition | undefined): Promise<FileVersion> {
-    const own = begin(path);
+    const own = beginWrite(root, path);
     using spot = walk(root, path, { follow: true, create: true });
     const { written } = await replace({ path, own, spot }, async (found) => {
       await mustBeExpected(found, expect, path);
       return { bytes };
     });
     return written;
-  }
-
-  /** Refuses a path by how it is written, before a directory is made for it. */
-  function begin(path: string): string {
-    if (path.endsWith('/')) throw refuseDirectory(root, path);
-    const own = toSegments(path, root.names).join('/');
-    mustBeFree(root, own);
-    return own;
   }
 
   async function replace<Decided extends Change>({ path, own, spot }: Target, decide: Decide<Decided>) {
@@ -62,6 +52,14 @@ export function createWriter(root: Root, locks: KeyedLock): Pick<Files, 'write' 
     const isLate = locks.isHeld(spot.path);
     return await locks.run(spot.path, () => replaceFile({ spot, isLate, decide, path }));
   }
+}
+
+/** Refuses a path by how it is written, before a directory is made for it. Answers it from the root. */
+export function beginWrite(root: Root, path: string): string {
+  if (path.endsWith('/')) throw refuseDirectory(root, path);
+  const own = toSegments(path, root.names).join('/');
+  mustBeFree(root, own);
+  return own;
 }
 
 /** Says what is wrong with the path itself first. */

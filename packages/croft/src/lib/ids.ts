@@ -7,6 +7,11 @@ export function newId(prefix: IdPrefix): string {
   return `${prefix}_${randomBytes(12).toString('hex')}`;
 }
 
+/** The same of something that is no record. */
+export function newName(prefix: string): string {
+  return `${prefix}-${randomBytes(12).toString('hex')}`;
+}
+
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && /^[0-9a-f]{24}$/.test(text.slice(prefix.length + 1));
 }

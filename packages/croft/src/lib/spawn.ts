@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 
 export type { ChildProcess };
 
@@ -18,6 +18,16 @@ export function spawnProgram(argv: readonly [string, ...string[]], options: Spaw
   const [program, ...args] = argv;
   const { env, stdio, owner } = options;
   return spawn(program, args, { env, cwd: '/', stdio: [...stdio], detached: true, ...owner });
+}
+
+/** For what takes a few milliseconds and has to be done before anything else can be. Answers what it complained of. */
+export function runProgramNow(
+  argv: readonly [string, ...string[]],
+  { env, stdio }: Omit<SpawnOptions, 'owner'>,
+): { readonly code: number | null; readonly complaint: string } {
+  const [program, ...args] = argv;
+  const { status, stderr, error } = spawnSync(program, args, { env, cwd: '/', stdio: [...stdio], timeout: 20_000 });
+  return { code: status, complaint: error?.message ?? String(stderr ?? '') };
 }
 
 export function killGroup({ pid }: ChildProcess): void {

@@ -8,6 +8,10 @@ export const never = new AbortController().signal;
 export const plainly = { recursive: false, signal: never };
 export const withAll = { recursive: true, signal: never };
 
+export async function* pieces(...texts: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield typeof text === 'string' ? bytesOf(text) : text;
+}
+
 export async function expectFailure(work: Promise<unknown>, ...codes: ErrorCode[]): Promise<void> {
   const outcome = await work.then(
     (value) => ({ code: 'success', value }),
@@ -47,6 +51,8 @@ export const changers: readonly [string, Operation][] = [
   ['write', (files, path) => files.write(path, bytesOf('new'))],
   ['write as new', (files, path) => files.write(path, bytesOf('new'), { expect: 'absent' })],
   ['change', (files, path) => files.change(path, () => ({ bytes: bytesOf('new') }))],
+  ['upload', (files, path) => files.upload(path, pieces('new'), { maxBytes: 100 })],
+  ['upload as new', (files, path) => files.upload(path, pieces('new'), { maxBytes: 100, expect: 'absent' })],
   ['remove', (files, path) => files.remove(path, plainly)],
   ['remove all', (files, path) => files.remove(path, withAll)],
   ['rename from', (files, path) => files.rename(path, 'taken-in')],

@@ -7,6 +7,7 @@ import { describeLinks } from './files-links.ts';
 import { describePaths } from './files-paths.ts';
 import { describeRemoval } from './files-removal.ts';
 import { describeRename } from './files-rename.ts';
+import { describeUploads } from './files-uploads.ts';
 import { describeWriters } from './files-writers.ts';
 
 export interface OpenedFiles extends AsyncDisposable {
@@ -26,6 +27,7 @@ export function describeFiles(name: string, open: () => Promise<OpenedFiles>): v
     describeChanges(prepare);
     describeRemoval(prepare);
     describeRename(prepare);
+    describeUploads(prepare);
   });
 }
 

@@ -1,0 +1,37 @@
+/**
+ * Works on each of the items, at most `limit` at a time, in no order. The first failure ends it: nothing new is begun, what
+ * is under way is waited for, and the failure is thrown.
+ */
+export async function inParallel<Item>(
+  items: Iterable<Item> | AsyncIterable<Item>,
+  limit: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = [];
+  let underWay = 0;
+  let goOn = () => {};
+  const untilOneEnds = () =>
+    new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+  const begin = async (item: Item): Promise<void> => {
+    underWay += 1;
+    try {
+      await work(item);
+    } catch (thrown) {
+      failures.push(thrown);
+    }
+    underWay -= 1;
+    goOn();
+  };
+  try {
+    for await (const item of items) {
+      if (failures.length > 0) break;
+      void begin(item);
+      if (underWay >= limit) await untilOneEnds();
+    }
+  } finally {
+    while (underWay > 0) await untilOneEnds();
+  }
+  if (failures.length > 0) throw failures[0];
+}
