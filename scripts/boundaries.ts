@@ -15,7 +15,7 @@ const rules: Readonly<Record<string, Rule>> = {
   lib: { parts: ['lib'], packages: ['node:*', '@rgrove/parse-xml'] },
   version: { parts: [], packages: ['../package.json'] },
   config: { parts: ['lib'], packages: ['zod', 'node:os', 'node:path'] },
-  core: { parts: ['core', 'lib'], packages: [protocol, 'zod', 'node:path', 'node:stream'] },
+  core: { parts: ['core', 'lib'], packages: [protocol, 'zod', 'diff', 'node-diff3', 'node:path', 'node:stream'] },
   disk: { parts: ['disk', 'core', 'lib'], packages: [protocol, 'node:*'] },
   init: { parts: ['init', 'core', 'lib'], packages: [protocol, 'node:*'] },
   tools: { parts: ['core', 'lib'], packages: [protocol, 'zod'], isolated: true },
@@ -24,10 +24,18 @@ const rules: Readonly<Record<string, Rule>> = {
   linters: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
   coverage: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
   providers: { parts: ['core', 'disk', 'init', 'lib'], packages: [protocol, 'zod', 'node:*'], isolated: true },
-  storages: { parts: ['core', 'disk', 'lib'], packages: [protocol, 'zod', 'node:*'], isolated: true },
+  history: { parts: ['history', 'core', 'disk', 'init', 'lib'], packages: [protocol, 'zod', 'node:*'] },
+  storages: {
+    parts: ['core', 'disk', 'lib'],
+    packages: [protocol, 'zod', '@aws-sdk/client-s3', 'node:*'],
+    isolated: true,
+  },
   records: { parts: ['records', 'core', 'lib'], packages: [protocol, 'postgres', 'node:*'] },
   app: {
-    parts: ['core', 'coverage', 'detectors', 'lib', 'linters', 'providers', 'records', 'runners', 'storages', 'tools'],
+    parts: [
+      ...['core', 'coverage', 'detectors', 'history', 'lib', 'linters'],
+      ...['providers', 'records', 'runners', 'storages', 'tools'],
+    ],
     packages: [protocol, 'zod', 'node:path'],
   },
   doctor: { parts: ['doctor', 'core', 'escapes', 'init', 'lib'], packages: [protocol, 'node:*'] },
@@ -36,7 +44,10 @@ const rules: Readonly<Record<string, Rule>> = {
     parts: ['mcp', 'app', 'core', 'lib', 'version'],
     packages: [protocol, '@modelcontextprotocol/server', '@modelcontextprotocol/server/*', 'node:*'],
   },
-  rest: { parts: ['rest', 'app', 'core', 'lib', 'version'], packages: [protocol, 'hono', 'hono/*', 'node:*'] },
+  rest: {
+    parts: ['rest', 'app', 'core', 'lib', 'version'],
+    packages: [protocol, 'client-zip', 'hono', 'hono/*', 'node:*'],
+  },
   cli: {
     parts: ['cli', 'app', 'config', 'core', 'doctor', 'escapes', 'lib', 'mcp', 'rest', 'version'],
     packages: [protocol, '@croft/sdk', '@hono/node-server', 'node:*'],

@@ -4,7 +4,8 @@ import { chooseProjects } from '../projects/project-files.ts';
 import { defineTool, type Tool } from '../tool.ts';
 import { checkInput } from './check-tools.ts';
 import { LintOutput, toLintResult } from './lint-result.ts';
-import { type LintKind, lintAll } from './run-lint.ts';
+import { type Linted, type LintKind, lintAll } from './run-lint.ts';
+import { nameProject, tellHistory } from './tell-history.ts';
 
 /** What is asked of a linter and of a type checker differs in nothing but who answers. */
 export function defineLintTool(kind: LintKind, words: Pick<Tool, 'aliases' | 'title' | 'description'>): Tool {
@@ -23,7 +24,14 @@ export function defineLintTool(kind: LintKind, words: Pick<Tool, 'aliases' | 'ti
     async run({ timeout, ...choice }, context) {
       const chosen = await chooseProjects(context.workspace.checks, choice, kind);
       const calls = chosen.map((project) => ({ kind, ...project, timeoutMs: timeout * 1000 }));
-      return toLintResult(await lintAll(calls, context));
+      const isWhole = choice.files.length === 0;
+      const toVerdicts = (all: readonly Linted[]) => (isWhole ? all.flatMap((one) => toVerdict(kind, one)) : []);
+      return toLintResult(await tellHistory(context, () => lintAll(calls, context), toVerdicts));
     },
   });
+}
+
+/** What was not understood is not known. */
+function toVerdict(kind: LintKind, { profile, report: { state: verdict } }: Linted) {
+  return verdict === 'unreadable' ? [] : [{ tool: `run_${kind}`, project: nameProject(profile), verdict }];
 }

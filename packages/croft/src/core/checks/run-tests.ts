@@ -4,6 +4,7 @@ import type { Profile } from '../projects/profile.ts';
 import type { ToolContext } from '../tool.ts';
 import type { TestRun } from './check-results.ts';
 import { runAndRead } from './run-runner.ts';
+import { nameProject, tellHistory } from './tell-history.ts';
 import type { TestFailure, TestReport, TestRequest } from './test-runner.ts';
 
 export interface TestCall {
@@ -40,12 +41,25 @@ export async function runTests(call: TestCall, context: ToolContext): Promise<Ra
 
 /** Of several projects one that cannot be asked does not keep the others from answering. */
 export async function runEach(calls: readonly TestCall[], context: ToolContext): Promise<readonly RanTests[]> {
-  const ran: RanTests[] = [];
-  for (const call of calls) {
-    const answer = runTests(call, context);
-    ran.push(await (calls.length > 1 ? answer.catch((thrown) => toBroken(thrown, call)) : answer));
-  }
-  return ran;
+  const work = async () => {
+    const ran: RanTests[] = [];
+    for (const call of calls) {
+      const answer = runTests(call, context);
+      ran.push(await (calls.length > 1 ? answer.catch((thrown) => toBroken(thrown, call)) : answer));
+    }
+    return ran;
+  };
+  const toVerdicts = (ran: readonly RanTests[]) => ran.flatMap(({ run }, index) => toVerdict(run, calls[index]));
+  return tellHistory(context, work, toVerdicts);
+}
+
+/** Some tests that pass prove nothing of the rest; some that fail are enough. */
+function toVerdict(run: TestRun, call: TestCall | undefined) {
+  const { state: verdict } = run;
+  const { files = [], name, again } = call?.request ?? {};
+  const isWhole = files.length === 0 && name === undefined && again === undefined;
+  const isKnown = verdict === 'failed' || verdict === 'broken' || (verdict === 'passed' && isWhole);
+  return isKnown ? [{ tool: 'run_tests', project: nameProject(run), verdict }] : [];
 }
 
 const cannotBeAsked: readonly string[] = ['E_TOOL_MISSING', 'E_INVALID_INPUT', 'E_NO_PROJECT'];

@@ -1,0 +1,56 @@
+import { AppError } from '@croft/protocol';
+import { z } from 'zod';
+import { type Named, readNotes } from './notes.ts';
+import type { HistoryStore } from './store.ts';
+
+export const TransactionNote = z.object({
+  session: z.string(),
+  title: z.string(),
+  createdAt: z.string(),
+  expiresAt: z.string(),
+  /** Trees of nothing but the paths that differ. */
+  before: z.string(),
+  after: z.string(),
+  moved: z.array(z.string()),
+});
+export type TransactionNote = z.output<typeof TransactionNote>;
+
+export type TransactionLog = ReturnType<typeof createTransactionLog>;
+
+/** Transactions that are open, by their ids. Those whose time is over go when somebody looks. */
+export function createTransactionLog(store: HistoryStore, now: () => Date) {
+  async function list(): Promise<Named<TransactionNote>[]> {
+    const all = readNotes(TransactionNote, await store.notes('transaction'));
+    const isOver = ({ note }: Named<TransactionNote>) => note.expiresAt <= now().toISOString();
+    const over = all.filter(isOver).map(({ name }) => name);
+    if (over.length > 0) await drop(over);
+    return all.filter((one) => !isOver(one));
+  }
+
+  const listOf = async (session: string) => (await list()).filter(({ note }) => note.session === session);
+  const drop = (ids: readonly string[]) => store.dropNotes('transaction', ids);
+
+  return {
+    list,
+    listOf,
+    drop,
+
+    async add(note: TransactionNote): Promise<Named<TransactionNote>> {
+      const name = `tx_${crypto.randomUUID().replaceAll('-', '').slice(0, 20)}`;
+      await store.keep([], [{ kind: 'transaction', name, note }]);
+      return { name, note };
+    },
+
+    /** Throws `E_NOT_FOUND`, also for another session's. */
+    async find(session: string, id: string): Promise<TransactionNote> {
+      const mine = await listOf(session);
+      const found = mine.find(({ name }) => name === id);
+      if (found) return found.note;
+      const names = mine.map(({ name }) => name);
+      const rest = names.length === 0 ? 'none is open in this session' : `open in this session: ${names.join(', ')}`;
+      throw new AppError('E_NOT_FOUND', `there is no transaction ${id.slice(0, 100)}; ${rest}`, {
+        details: { transactions: names },
+      });
+    },
+  };
+}

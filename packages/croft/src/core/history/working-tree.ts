@@ -1,0 +1,66 @@
+import type { HistoryStore } from './store.ts';
+import type { PathChange, Root, TreeEntry, TreePath, TreeScope } from './tree.ts';
+
+export interface Captured {
+  readonly root: Root;
+  /** Paths whose content could not be read or kept (over `maxFileBytes`, unreadable, changing all the time): they are in the tree as they were last known, or not at all. */
+  readonly missed: readonly TreePath[];
+}
+
+export interface CaptureOptions {
+  readonly scope: TreeScope;
+  /** Larger files are in the tree by their hash, but their content is not kept. Left out: all is kept. */
+  readonly maxFileBytes?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Told from time to time how far it is. */
+  onProgress?(done: number, total: number): void;
+}
+
+export interface ApplyOptions {
+  /** Keeps bytes that are not in the store: a mount that takes in what others committed has them elsewhere. */
+  read?(entry: TreeEntry, path: TreePath): AsyncIterable<Buffer>;
+  readonly signal?: AbortSignal | undefined;
+  onProgress?(done: number, total: number): void;
+}
+
+/**
+ * The files of one workspace on a disk as a tree that can be remembered and brought back. What changed is known from the
+ * kernel, so looking costs what changed. One per directory and server: everybody who captures shares it.
+ *
+ * Hostile: names, links, sizes and races of the tree are the agent's. Nothing is followed out, no program of the
+ * workspace is run, memory does not grow with the size of a file.
+ */
+export interface WorkingTree extends AsyncDisposable {
+  readonly store: HistoryStore;
+
+  /** The tree as it is now. Its contents are in the store when this returns. */
+  capture(options: CaptureOptions): Promise<Captured>;
+
+  /** How `after` differs from `before`, by path, deepest changes only where directories are the same. Costs what differs. */
+  diff(before: Root, after: Root): Promise<PathChange[]>;
+
+  /** What stands at a path of a tree that was captured. */
+  entry(root: Root, path: TreePath): Promise<TreeEntry | undefined>;
+
+  /** Every entry of a tree but directories that hold something, in order of path. */
+  entries(root: Root): AsyncIterable<{ path: TreePath; entry: TreeEntry }>;
+
+  /** A tree like `root` but for these paths. Directories that are left empty by it go, those missing are made. */
+  amend(root: Root, changes: readonly PathChange[]): Promise<Root>;
+
+  /**
+   * Makes the disk what `changes` say, from `before` to `after`, each file whole at every moment, durable on return.
+   * Throws `E_CONFLICT` with the paths, and changes nothing, if one of them is not as `before` has it any more. Removes
+   * directories that it leaves empty. Held files (`disk/held.ts`) are not touched and are answered.
+   */
+  apply(changes: readonly PathChange[], options?: ApplyOptions): Promise<{ readonly refused: readonly TreePath[] }>;
+
+  /** Paths that may have changed since this was last asked by the same asker, without looking at contents. `everything` after more than could be followed. */
+  touchedSince(asker: string): Promise<ReadonlySet<TreePath> | 'everything'>;
+
+  /** Told soon after something changes: for a live feed. Ends with the signal. */
+  watch(
+    onChange: (changes: readonly { path: TreePath; type: 'create' | 'write' | 'remove' }[]) => void,
+    signal: AbortSignal,
+  ): void;
+}

@@ -1,0 +1,45 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const ForkRecord = z.object({
+  /** By what the directory is known: a namespace, an id. */
+  id: z.string().regex(/^[A-Za-z0-9_-]{1,100}$/),
+  kind: z.enum(['overlay', 'copy']),
+  /** What is shown where nothing was written. */
+  base: z.string(),
+  /** Where it is seen. */
+  target: z.string(),
+  /** Whatever whoever made it wants to know again. */
+  about: z.record(z.string(), z.unknown()),
+});
+export type ForkRecord = z.output<typeof ForkRecord>;
+
+/** Who is making one that has no record yet. */
+const Maker = z.object({ pid: z.int(), target: z.string() });
+export type Maker = z.output<typeof Maker>;
+
+export function writeRecord(place: string, record: ForkRecord): void {
+  writeFileSync(join(place, 'new.json'), JSON.stringify(record), { flush: true });
+  renameSync(join(place, 'new.json'), join(place, 'fork.json'));
+}
+
+export function readRecord(place: string): ForkRecord | undefined {
+  return readJson(join(place, 'fork.json'), ForkRecord);
+}
+
+export function writeMaker(place: string, maker: Maker): void {
+  writeFileSync(join(place, 'maker.json'), JSON.stringify(maker));
+}
+
+export function readMaker(place: string): Maker | undefined {
+  return readJson(join(place, 'maker.json'), Maker);
+}
+
+function readJson<Schema extends z.ZodType>(file: string, schema: Schema): z.output<Schema> | undefined {
+  try {
+    return schema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}

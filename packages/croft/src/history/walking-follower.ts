@@ -1,0 +1,77 @@
+import { closeSync, lstatSync, readdirSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { at, openDirectory, reopenDirectory } from '../disk/handles.ts';
+import type { Follower, Sighting } from '../init/following.ts';
+import { pathFromBytes } from '../lib/path-bytes.ts';
+
+const maxDepth = 1000;
+const entriesPerTurn = 500;
+
+/** Follows nothing and looks at everything each time: for where the kernel's notices are not to be had. */
+export function createWalkingFollower(): Follower {
+  return {
+    async open(directory) {
+      const root = reopenDirectory(directory);
+      return {
+        async take() {
+          const atNs = BigInt(Date.now()) * 1_000_000n;
+          return { isWhole: true, sightings: await lookAtAll(root), atNs };
+        },
+        onChange: () => ({ [Symbol.dispose]() {} }),
+        close: () => closeSync(root),
+      };
+    },
+  };
+}
+
+async function lookAtAll(root: number): Promise<Sighting[]> {
+  const found: Sighting[] = [];
+  const device = lstatSync(`/proc/self/fd/${root}/.`, { bigint: true }).dev;
+  let entries = 0;
+
+  async function look(directory: number, prefix: string, depth: number): Promise<void> {
+    const names = readdirSync(`/proc/self/fd/${directory}`, { encoding: 'buffer' });
+    for (const name of names) {
+      if (++entries % entriesPerTurn === 0) await setImmediate();
+      const path = prefix + pathFromBytes(name);
+      const stats = lstatSync(at(directory, name), { bigint: true, throwIfNoEntry: false });
+      if (!stats) continue;
+      found.push(toSighting(path, stats));
+      if (stats.isDirectory() && stats.dev === device && depth < maxDepth)
+        await enter(directory, name, (below) => look(below, `${path}/`, depth + 1));
+    }
+  }
+  await enter(root, '.', (directory) => look(directory, '', 0));
+  return found;
+}
+
+/** What is gone or has become something else meanwhile is seen the next time. */
+async function enter(parent: number, name: string | Buffer, work: (directory: number) => Promise<void>): Promise<void> {
+  let directory: number;
+  try {
+    directory = openDirectory(parent, name);
+  } catch {
+    return;
+  }
+  try {
+    await work(directory);
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && ['ENOENT', 'EACCES'].includes(String(thrown.code))))
+      throw thrown;
+  } finally {
+    closeSync(directory);
+  }
+}
+
+function toSighting(path: string, stats: import('node:fs').BigIntStats): Sighting {
+  const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'directory' : stats.isSymbolicLink() ? 'link' : 'other';
+  return {
+    path,
+    kind,
+    mode: Number(stats.mode & 0o777n),
+    size: Number(stats.size),
+    inode: stats.ino,
+    mtimeNs: stats.mtimeNs,
+    ctimeNs: stats.ctimeNs,
+  };
+}

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, test } from 'vitest';
+import { onDisk, prepareTree } from './trees.ts';
+
+const applier = join(import.meta.dirname, '../fixtures/tree-applier.ts');
+
+test('kill −9 in the middle of an apply leaves every file whole, as it was or as it was to be, and it can be finished', async () => {
+  const ground = prepareTree();
+  for (let file = 0; file < 40; file++) writeFileSync(ground.at(`f${file}`), `one ${file} `.repeat(3000));
+  mkdirSync(ground.at('old/deep'), { recursive: true });
+  writeFileSync(ground.at('old/deep/a'), 'a');
+  symlinkSync('f1', ground.at('link'));
+  const tree = await ground.open();
+  const one = (await tree.capture({ scope: 'all' })).root;
+  const was = onDisk(ground.path);
+  for (let file = 0; file < 40; file += 2) writeFileSync(ground.at(`f${file}`), `two ${file} `.repeat(3000));
+  rmSync(ground.at('old'), { recursive: true });
+  rmSync(ground.at('link'));
+  symlinkSync('f2', ground.at('link'));
+  mkdirSync(ground.at('new/deep'), { recursive: true });
+  writeFileSync(ground.at('new/deep/b'), 'b');
+  chmodSync(ground.at('f1'), 0o755);
+  const other = (await tree.capture({ scope: 'all' })).root;
+  const is = onDisk(ground.path);
+
+  for (const delay of [0, 3, 10, 25, 60, 2, 40, 90]) {
+    const child = spawn(process.execPath, [applier, ground.path, ground.data, one, other], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = once(child, 'exit');
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (line === 'begin') setTimeout(() => child.kill('SIGKILL'), delay);
+    }
+    await exited;
+    const found = Object.entries(onDisk(ground.path)).filter(([path]) => !/(^|\/)\.croft-tmp-/.test(path));
+    for (const [path, shown] of found) expect([was[path], is[path]]).toContain(shown);
+    // What both have is never missing.
+    const paths = new Set(found.map(([path]) => path));
+    expect(Object.keys(was).filter((path) => path in is && !paths.has(path))).toEqual([]);
+    const here = (await tree.capture({ scope: 'all' })).root;
+    await tree.apply(await tree.diff(here, one));
+    expect((await tree.capture({ scope: 'all' })).root).toBe(one);
+  }
+}, 120_000);

@@ -1,0 +1,197 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { makeDirectory } from '../harness.ts';
+import { forksGround, signal, text } from './forks-ground.ts';
+import { canOverlay, kinds, mountsIn } from './layers-ground.ts';
+
+function listAll(directory: string): string {
+  const { stdout } = spawnSync('find', ['.', '-printf', '%P|%y|%m|%l|%U\\n'], { cwd: directory, encoding: 'utf8' });
+  return stdout.split('\n').sort().join('\n');
+}
+
+describe.each(kinds)('a fork (%s)', (kind) => {
+  const options = { kinds: [kind] };
+
+  test('starts as the workspace is, .git and ignored files included, and goes its own way', async () => {
+    const { workspace, server, fork } = forksGround(
+      { a: 'a', 'sub/b': 'b', '.gitignore': 'built\n', built: 'x', '.git/HEAD': 'ref' },
+      options,
+    );
+    symlinkSync('/etc/passwd', workspace.at('out'));
+    chmodSync(workspace.at('a'), 0o755);
+    const made = await fork('try');
+    expect(made).toMatchObject({ name: 'try', parent: 'main' });
+    const path = server.pathOf('try');
+    expect(listAll(path)).toBe(listAll(workspace.path));
+    expect(readlinkSync(join(path, 'out'))).toBe('/etc/passwd');
+    writeFileSync(join(path, 'a'), 'changed there');
+    rmSync(join(path, 'sub'), { recursive: true });
+    writeFileSync(workspace.at('built'), 'changed here');
+    expect(text(workspace.at('a'))).toBe('a');
+    expect(text(workspace.at('sub/b'))).toBe('b');
+    expect(text(join(path, 'built'))).toBe('x');
+  });
+
+  test('later forks have what was changed since the first: written, removed, moved, replaced', async () => {
+    const { workspace, server, fork } = forksGround(
+      {
+        same: '1',
+        change: '2',
+        gone: '3',
+        'dir/x': '4',
+        'dir/y': '5',
+        'file-to-dir': '6',
+        'dir-to-file/z': '7',
+        'a/1': '8',
+      },
+      options,
+    );
+    await fork('first');
+    writeFileSync(workspace.at('change'), 'changed');
+    rmSync(workspace.at('gone'));
+    renameSync(workspace.at('dir'), workspace.at('moved'));
+    rmSync(workspace.at('file-to-dir'));
+    mkdirSync(workspace.at('file-to-dir/deep'), { recursive: true });
+    writeFileSync(workspace.at('file-to-dir/deep/f'), 'f');
+    rmSync(workspace.at('dir-to-file'), { recursive: true });
+    writeFileSync(workspace.at('dir-to-file'), 'now a file');
+    rmSync(workspace.at('a'), { recursive: true });
+    symlinkSync('moved', workspace.at('a'));
+    chmodSync(workspace.at('same'), 0o600);
+    await fork('second');
+    expect(listAll(server.pathOf('second'))).toBe(listAll(workspace.path));
+    expect(text(join(server.pathOf('second'), 'change'))).toBe('changed');
+    expect(text(join(server.pathOf('first'), 'change'))).toBe('2');
+    writeFileSync(workspace.at('moved/x'), 'once more');
+    await fork('third');
+    expect(text(join(server.pathOf('third'), 'moved/x'))).toBe('once more');
+    expect(text(join(server.pathOf('second'), 'moved/x'))).toBe('4');
+  });
+
+  test('starts as a snapshot was, with everything that snapshots leave out as it is', async () => {
+    const { workspace, server, fork } = forksGround({ a: 'old', b: 'b', '.gitignore': 'built\n', built: 'x' }, options);
+    await server.historyOf('main').snapshot({ name: 'then', signal });
+    writeFileSync(workspace.at('a'), 'new');
+    rmSync(workspace.at('b'));
+    writeFileSync(workspace.at('c'), 'c');
+    await fork('back', 'then');
+    const path = server.pathOf('back');
+    expect(readdirSync(path).sort()).toEqual(['.gitignore', 'a', 'b', 'built']);
+    expect(text(join(path, 'a'))).toBe('old');
+    expect(text(workspace.at('a'))).toBe('new');
+    await expect(fork('other', 'never')).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+    expect(server.set.names).toEqual(['back', 'main']);
+  });
+
+  test('comes back with the next server, and goes with all it holds', async () => {
+    const { workspace, data, server, start, fork } = forksGround({ a: 'a' }, options);
+    await fork('kept');
+    writeFileSync(join(server.pathOf('kept'), 'mine'), 'mine');
+    await server.stop();
+    expect(mountsIn(data.path)).toEqual([]);
+    const next = start();
+    expect(next.warnings).toEqual([]);
+    expect(next.set.names).toEqual(['kept', 'main']);
+    expect(text(join(next.pathOf('kept'), 'mine'))).toBe('mine');
+    expect(text(join(next.pathOf('kept'), 'a'))).toBe('a');
+    writeFileSync(workspace.at('a'), 'changed while nobody followed');
+    await next.of('main').fork({ name: 'later', session: 's', signal });
+    expect(text(join(next.pathOf('later'), 'a'))).toBe('changed while nobody followed');
+    await next.of('main').remove('kept');
+    expect(next.set.names).toEqual(['later', 'main']);
+    await next.of('main').remove('later');
+    expect(mountsIn(data.path)).toEqual([]);
+    expect(readdirSync(data.at('forks'))).toEqual([]);
+    expect(text(workspace.at('a'))).toBe('changed while nobody followed');
+  });
+
+  test('of a fork is a fork too', async () => {
+    const { server, fork, start } = forksGround({ a: 'a' }, options);
+    await fork('one');
+    writeFileSync(join(server.pathOf('one'), 'b'), 'b');
+    await server.of('one').fork({ name: 'two', session: 's', signal });
+    expect(readdirSync(server.pathOf('two')).sort()).toEqual(['a', 'b']);
+    await server.stop();
+    expect(start().set.names).toEqual(['main', 'one', 'two']);
+  });
+
+  test('names are those of workspaces, each once', async () => {
+    const { server, fork, data } = forksGround({ a: 'a' }, options);
+    await fork('one');
+    for (const name of ['one', 'main']) await expect(fork(name)).rejects.toMatchObject({ code: 'E_ALREADY_EXISTS' });
+    for (const name of ['', 'all', '../x', 'a/b', '.x', 'x'.repeat(64), 'a\nb'])
+      await expect(fork(name)).rejects.toMatchObject({ code: 'E_INVALID_INPUT' });
+    expect(readdirSync(data.at('forks'))).toHaveLength(1);
+    expect(server.set.names).toEqual(['main', 'one']);
+    await expect(server.of('main').remove('nobody')).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+  });
+
+  test('has an id of its own, so that nothing agreed to for the other holds there', async () => {
+    const { server, fork } = forksGround({ a: 'a' }, options);
+    const { workspaceId } = await fork('one');
+    expect(server.set.pick('one').id).toBe(workspaceId);
+    expect(server.set.pick('one').id).not.toBe(server.set.pick('main').id);
+  });
+
+  test('links that changed place lead nowhere else while a fork is made', async () => {
+    const { workspace, server, fork } = forksGround({ 'd/f': 'f', 'e/f': 'e' }, options);
+    const outside = makeDirectory({ f: 'outside' });
+    onTestFinished(() => outside[Symbol.dispose]());
+    await fork('first');
+    rmSync(workspace.at('d'), { recursive: true });
+    symlinkSync(outside.path, workspace.at('d'));
+    await fork('second');
+    expect(lstatSync(join(server.pathOf('second'), 'd')).isSymbolicLink()).toBe(true);
+    rmSync(workspace.at('d'));
+    mkdirSync(workspace.at('d'));
+    writeFileSync(workspace.at('d/f'), 'inside again');
+    await fork('third');
+    expect(text(join(server.pathOf('third'), 'd/f'))).toBe('inside again');
+    expect(text(outside.at('f'))).toBe('outside');
+  });
+});
+
+describe.runIf(canOverlay)('killed in the middle', () => {
+  test('a fork that was not finished is gone, and its mount with it', async () => {
+    const { workspace, data, start } = forksGround({ precious: 'yes' });
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(import.meta.dirname, 'killed-fork.ts'), workspace.path, data.path],
+      { encoding: 'utf8' },
+    );
+    expect(stdout, stderr).toBe('mounted\n');
+    expect(mountsIn(data.path)).toHaveLength(1);
+    const next = start();
+    await next.layered.places.sweep();
+    expect(mountsIn(data.path)).toEqual([]);
+    expect(next.set.names).toEqual(['main']);
+    expect(readdirSync(data.at('forks'))).toEqual([]);
+    expect(text(workspace.at('precious'))).toBe('yes');
+  });
+
+  test('what was forked from is never written to again', async () => {
+    const { data, server, fork } = forksGround({ a: 'a', 'd/b': 'b' });
+    await fork('one');
+    const path = server.pathOf('one');
+    writeFileSync(join(path, 'a'), 'x');
+    rmSync(join(path, 'd'), { recursive: true });
+    const [base = ''] = spawnSync('find', [data.at('bases'), '-name', 'tree', '-type', 'd'], { encoding: 'utf8' })
+      .stdout.trim()
+      .split('\n');
+    expect(existsSync(join(base, 'd/b'))).toBe(true);
+    expect(text(join(base, 'a'))).toBe('a');
+  });
+});

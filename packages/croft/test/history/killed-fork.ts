@@ -1,0 +1,15 @@
+import { openRoot } from '../../src/disk/handles.ts';
+import { createBases } from '../../src/history/fork-bases.ts';
+import { createForkPlaces } from '../../src/history/fork-places.ts';
+
+/** Makes a fork and is killed when all but its record is there. */
+const [, , workspace = '', data = ''] = process.argv;
+const live = openRoot(workspace);
+await createForkPlaces({ parent: `${data}/forks` }).create({
+  ...{ id: 'fork-killed', live, about: {} },
+  base: async () => ({ base: await createBases(`${data}/bases`).make(live), paths: [] }),
+  async finish() {
+    process.stdout.write('mounted\n', () => process.kill(process.pid, 'SIGKILL'));
+    await new Promise(() => setInterval(() => {}, 1000));
+  },
+});

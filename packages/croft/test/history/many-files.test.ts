@@ -1,0 +1,26 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { emptyRoot } from '../../src/core/history/tree.ts';
+import { createInitFinder } from '../../src/init/binary.ts';
+import { createFollower } from '../../src/init/follower.ts';
+import { prepareTree } from './trees.ts';
+
+test('10,000 files are captured, and what changed among them, and come back after all are gone', async () => {
+  const ground = prepareTree();
+  for (let file = 0; file < 10_000; file++) {
+    if (file % 100 === 0) mkdirSync(ground.at(`d${file / 100}`));
+    writeFileSync(ground.at(`d${Math.floor(file / 100)}/f${file}`), `content of ${file}`);
+  }
+  const tree = await ground.open(createFollower(createInitFinder()));
+  const first = (await tree.capture({ scope: 'all' })).root;
+  for (let file = 5; file < 10_000; file += 1000)
+    writeFileSync(ground.at(`d${Math.floor(file / 100)}/f${file}`), 'new');
+  const second = (await tree.capture({ scope: 'all' })).root;
+  expect((await tree.diff(first, second)).map(({ path }) => path)).toHaveLength(10);
+  const done: number[] = [];
+  await tree.apply(await tree.diff(second, emptyRoot));
+  expect((await tree.capture({ scope: 'all' })).root).toBe(emptyRoot);
+  await tree.apply(await tree.diff(emptyRoot, first), { onProgress: (count, total) => done.push(count / total) });
+  expect(done.at(-1)).toBe(1);
+  expect((await tree.capture({ scope: 'all' })).root).toBe(first);
+}, 120_000);

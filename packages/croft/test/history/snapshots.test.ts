@@ -1,0 +1,258 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { bait, git, lookAt, openGround } from './ground.ts';
+
+// Each starts servers of its own, some of them several.
+vi.setConfig({ testTimeout: 90_000 });
+
+describe('snapshots', () => {
+  test('a restore says of every path what happened to it, contents included, and can be taken back', async () => {
+    using ground = openGround({ 'same.txt': 'same\n', 'changed.txt': 'old\n', 'deep/er/gone.txt': 'gone\n' });
+    chmodSync(ground.at('same.txt'), 0o644);
+    symlinkSync('same.txt', ground.at('link'));
+    const before = ground.look();
+    await using session = await ground.connect();
+
+    const made = await session.call('snapshot_create', { name: 'good', description: 'as it should be' });
+    expect(made.text).toMatch(/^snapshot good created: [0-9a-f]{64}$/);
+    expect(made.structured).toMatchObject({ files: 4, replaced: false, missed: [] });
+    writeFileSync(ground.at('changed.txt'), 'new\n');
+    rmSync(ground.at('deep'), { recursive: true });
+    mkdirSync(ground.at('more'));
+    writeFileSync(ground.at('more/added.txt'), 'added\n');
+    chmodSync(ground.at('same.txt'), 0o755);
+    unlinkSync(ground.at('link'));
+    symlinkSync('changed.txt', ground.at('link'));
+    const changed = ground.look();
+
+    const restored = await session.call('snapshot_restore', { name: 'good' });
+    expect(restored.isError, restored.text).toBe(false);
+    expect(ground.look()).toEqual(before);
+    expect(restored.structured).toMatchObject({
+      ...{ added: ['deep/er/gone.txt'], removed: ['more/added.txt'], refused: [] },
+      changed: ['changed.txt', 'link', 'same.txt'],
+    });
+    for (const line of ['added deep/er/gone.txt', 'changed changed.txt', 'changed link', 'removed more/added.txt'])
+      expect(restored.text.split('\n')).toContain(line);
+
+    const again = await session.call('snapshot_restore', { name: 'good' });
+    expect(again.text).toBe('restored snapshot good (no files changed)');
+    const back = await session.call('snapshot_restore', { name: restored.structured.takenBackBy });
+    expect(back.isError, back.text).toBe(false);
+    expect(ground.look()).toEqual(changed);
+  });
+
+  test('names of every kind come back, and go', async () => {
+    const names = ['grün.txt', '日本語/ファイル', 'with space', 'new\nline', '-rf', 'a\\b', '"quoted"', 'emoji 🦀'];
+    using ground = openGround(Object.fromEntries(names.map((name) => [name, name])));
+    const raw = Buffer.concat([Buffer.from(`${ground.path}/`), Buffer.from([0x62, 0xff, 0xfe])]);
+    writeFileSync(raw, 'no text');
+    const before = ground.look();
+    await using session = await ground.connect();
+    await session.call('snapshot_create', { name: 's' });
+    for (const name of names) rmSync(ground.at(name));
+    unlinkSync(raw);
+    for (const name of ['später.txt', '後で/x']) {
+      mkdirSync(join(ground.at(name), '..'), { recursive: true });
+      writeFileSync(ground.at(name), 'later');
+    }
+    const restored = await session.call('snapshot_restore', { name: 's' });
+    expect(restored.isError, restored.text).toBe(false);
+    expect(Object.keys(ground.look()).sort()).toEqual(Object.keys(before).sort());
+    expect(ground.look()).toEqual(before);
+    expect(restored.structured.removed).toEqual(['später.txt', '後で/x']);
+    expect(restored.structured.added).toEqual(expect.arrayContaining(names));
+  });
+
+  test('a repository, one within it and one that is a file: nothing of git runs, and nothing of it changes', async () => {
+    using ground = openGround({
+      'a.txt': 'one\n',
+      '.gitattributes': '* filter=bait diff=bait\n',
+      'nested/n.txt': 'n\n',
+    });
+    mkdirSync(ground.at('worktree'));
+    writeFileSync(ground.at('worktree/.git'), 'gitdir: /nowhere\n');
+    writeFileSync(ground.at('worktree/w.txt'), 'w\n');
+    for (const repository of [ground.path, ground.at('nested')]) {
+      git(repository, 'init');
+      git(repository, 'add', '.');
+      git(repository, 'commit', '-m', 'first');
+    }
+    writeFileSync(ground.at('a.txt'), 'two\n');
+    git(ground.path, 'add', 'a.txt');
+    const mark = join(ground.data, 'mark');
+    for (const repository of [ground.path, ground.at('nested')]) bait(repository, mark);
+    const repositories = () => [lookAt(ground.at('.git')), lookAt(ground.at('nested/.git')), ground.look('worktree')];
+    const [before, files] = [repositories(), ground.look()];
+
+    await using session = await ground.connect();
+    await session.call('snapshot_create', { name: 's' });
+    writeFileSync(ground.at('nested/n.txt'), 'changed\n');
+    writeFileSync(ground.at('nested/more.txt'), 'more\n');
+    writeFileSync(ground.at('a.txt'), 'three\n');
+    const diff = await session.call('snapshot_diff', { name: 's' });
+    expect(diff.structured.changes.map(({ path }: { path: string }) => path)).toEqual([
+      'a.txt',
+      'nested/more.txt',
+      'nested/n.txt',
+    ]);
+    const restored = await session.call('snapshot_restore', { name: 's' });
+    expect(restored.structured).toMatchObject({ changed: ['a.txt', 'nested/n.txt'], removed: ['nested/more.txt'] });
+    expect(existsSync(mark)).toBe(false);
+    expect(repositories()).toEqual(before);
+    expect(ground.look()).toEqual(files);
+    // The bait is one: git itself takes it.
+    spawnSync('git', ['status'], { cwd: ground.path });
+    expect(existsSync(mark)).toBe(true);
+  });
+
+  test('what git ignores stays, unless the snapshot has it', async () => {
+    using ground = openGround({
+      '.gitignore': 'dist/\n.env\n',
+      'a.txt': 'a\n',
+      'dist/out.js': 'one\n',
+      '.env': 'KEY=1\n',
+    });
+    await using session = await ground.connect();
+    await session.call('snapshot_create', { name: 'source' });
+    await session.call('snapshot_create', { name: 'whole', include_ignored: true });
+    writeFileSync(ground.at('dist/out.js'), 'two\n');
+    writeFileSync(ground.at('a.txt'), 'b\n');
+    rmSync(ground.at('.env'));
+    const source = await session.call('snapshot_restore', { name: 'source' });
+    expect(source.structured).toMatchObject({ added: [], changed: ['a.txt'], removed: [] });
+    expect(readFileSync(ground.at('dist/out.js'), 'utf8')).toBe('two\n');
+    const whole = await session.call('snapshot_restore', { name: 'whole' });
+    expect(whole.structured).toMatchObject({ added: ['.env'], changed: ['dist/out.js'], removed: [] });
+    expect(readFileSync(ground.at('.env'), 'utf8')).toBe('KEY=1\n');
+  });
+
+  test('rules that came or went since do not take what they are about with them', async () => {
+    using ground = openGround({ '.gitignore': 'kept/\n', 'kept/precious': 'p\n', 'plain/x': 'x\n' });
+    await using session = await ground.connect();
+    await session.call('snapshot_create', { name: 's' });
+    writeFileSync(ground.at('.gitignore'), 'plain/\n');
+    const restored = await session.call('snapshot_restore', { name: 's' });
+    expect(restored.structured, restored.text).toMatchObject({ added: [], changed: ['.gitignore'], removed: [] });
+    expect(readFileSync(ground.at('kept/precious'), 'utf8')).toBe('p\n');
+    expect(readFileSync(ground.at('plain/x'), 'utf8')).toBe('x\n');
+  });
+
+  test('what became ignored and something else is brought back, and that too can be taken back', async () => {
+    using ground = openGround({ 'a/x': 'x\n', 'b/y': 'y\n' });
+    await using session = await ground.connect();
+    await session.call('snapshot_create', { name: 's' });
+    writeFileSync(ground.at('a/.gitignore'), 'x\n');
+    writeFileSync(ground.at('a/x'), 'other\n');
+    const changed = ground.look();
+    const restored = await session.call('snapshot_restore', { name: 's' });
+    expect(restored.isError, restored.text).toBe(false);
+    expect(readFileSync(ground.at('a/x'), 'utf8')).toBe('x\n');
+    const back = await session.call('snapshot_restore', { name: restored.structured.takenBackBy });
+    expect(back.isError, back.text).toBe(false);
+    expect(ground.look()).toEqual(changed);
+  });
+
+  test('a file where a directory was, a directory where a file was, and a link that leads out', async () => {
+    using ground = openGround({ 'file/inner': 'i\n', directory: 'd\n', 'out/x': 'x\n' });
+    using outside = openGround({ x: 'of somebody else\n' });
+    const before = ground.look();
+    await using session = await ground.connect();
+    await session.call('snapshot_create', { name: 's' });
+    rmSync(ground.at('file'), { recursive: true });
+    writeFileSync(ground.at('file'), 'now a file\n');
+    rmSync(ground.at('directory'));
+    mkdirSync(ground.at('directory'));
+    writeFileSync(ground.at('directory/inner'), 'x\n');
+    rmSync(ground.at('out'), { recursive: true });
+    symlinkSync(outside.path, ground.at('out'));
+    const restored = await session.call('snapshot_restore', { name: 's' });
+    expect(restored.isError, restored.text).toBe(false);
+    expect(ground.look()).toEqual(before);
+    expect(outside.look()).toEqual({ x: 'file 644 of somebody else\n' });
+  });
+
+  test('control files are left as they are, and said', async () => {
+    using ground = openGround({ 'a.txt': 'a\n', '.vscode/settings.json': '{}\n' });
+    await using session = await ground.connect();
+    await session.call('snapshot_create', { name: 's' });
+    writeFileSync(ground.at('.vscode/settings.json'), '{ "by": "the person" }\n');
+    writeFileSync(ground.at('a.txt'), 'b\n');
+    const restored = await session.call('snapshot_restore', { name: 's' });
+    expect(restored.structured).toMatchObject({ changed: ['a.txt'], refused: ['.vscode/settings.json'] });
+    expect(readFileSync(ground.at('.vscode/settings.json'), 'utf8')).toContain('the person');
+  });
+
+  test('list, diff between two, replace, delete, and what is not there', async () => {
+    using ground = openGround({ 'a.txt': 'one\n' });
+    await using session = await ground.connect();
+    expect((await session.call('snapshot_list')).text).toBe('no snapshots');
+    await session.call('snapshot_create', { name: 'first' });
+    expect((await session.call('snapshot_diff', { name: 'first' })).text).toBe('no differences');
+    writeFileSync(ground.at('a.txt'), 'two\n');
+    writeFileSync(ground.at('b.bin'), Buffer.from([0, 1, 2]));
+    await session.call('snapshot_create', { name: 'second' });
+    const between = await session.call('snapshot_diff', { name: 'first', to: 'second' });
+    expect(between.text).toBe(
+      'changed a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,1 @@\n-one\n+two\nadded b.bin (3 bytes)\n',
+    );
+    const replaced = await session.call('snapshot_create', { name: 'first' });
+    expect(replaced.structured.replaced).toBe(true);
+    expect(replaced.text).toContain('replaces');
+    const names = async () =>
+      (await session.call('snapshot_list')).structured.snapshots.map(({ name }: { name: string }) => name);
+    expect(await names()).toEqual(['first', 'second']);
+    await session.call('snapshot_delete', { name: 'first' });
+    expect(await names()).toEqual(['second']);
+    for (const tool of ['snapshot_restore', 'snapshot_diff', 'snapshot_delete']) {
+      const missing = await session.call(tool, { name: 'first' });
+      expect(missing).toMatchObject({ isError: true, structured: { error: { code: 'E_NOT_FOUND' } } });
+      expect(missing.text).toContain('second');
+    }
+    for (const name of ['x/y', '.hidden', '-x', '..', 'a b', 'ü', 'x'.repeat(101)]) {
+      const refused = await session.call('snapshot_create', { name });
+      expect(refused, name).toMatchObject({ isError: true, structured: { error: { code: 'E_INVALID_INPUT' } } });
+    }
+    for (const name of ['a..b', 'x.lock', 'x.', '_', 'A-1'])
+      expect((await session.call('snapshot_create', { name })).isError, name).toBe(false);
+  });
+
+  test('outlive the server, and see what changed while there was none', async () => {
+    using ground = openGround({ 'a.txt': 'one\n', 'b.txt': 'b\n' });
+    {
+      await using session = await ground.connect();
+      await session.call('snapshot_create', { name: 's' });
+    }
+    writeFileSync(ground.at('a.txt'), 'two\n');
+    renameSync(ground.at('b.txt'), ground.at('c.txt'));
+    await using session = await ground.connect();
+    const restored = await session.call('snapshot_restore', { name: 's' });
+    expect(restored.structured, restored.text).toMatchObject({
+      ...{ added: ['b.txt'], changed: ['a.txt'], removed: ['c.txt'] },
+    });
+  });
+
+  test('may be looked at where nothing may be changed', async () => {
+    using ground = openGround({ 'a.txt': 'one\n' });
+    {
+      await using session = await ground.connect();
+      await session.call('snapshot_create', { name: 's' });
+    }
+    await using session = await ground.connect('--readonly');
+    expect((await session.call('snapshot_diff', { name: 's' })).text).toBe('no differences');
+    for (const tool of ['snapshot_create', 'snapshot_restore', 'snapshot_delete', 'undo'])
+      expect((await session.call(tool, { name: 's' })).isError).toBe(true);
+  });
+});

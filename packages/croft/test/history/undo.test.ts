@@ -1,0 +1,223 @@
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { describe, expect, test, vi } from 'vitest';
+import type { McpSession } from '../harness.ts';
+import { type Ground, git, openGround } from './ground.ts';
+
+// Each starts servers of its own, some of them several.
+vi.setConfig({ testTimeout: 90_000 });
+
+const tree = { 'src/a.txt': 'a\n', 'src/deep/b.txt': 'b\n', 'run.sh': '#!/bin/sh\n', 'notes.txt': 'one\ntwo\n' };
+
+async function run(session: McpSession, command: string): Promise<void> {
+  const ran = await session.call('bash', { command });
+  expect(ran.structured?.exitCode, ran.text).toBe(0);
+}
+
+describe('undo', () => {
+  test.each([
+    ['a directory that is gone', 'rm -rf src'],
+    ['a file changed in place', "sed -i 's/one/three/' notes.txt"],
+    ['a directory with another name', 'mv src lib'],
+    ['a mode', 'chmod 755 run.sh'],
+    ['a link that leads elsewhere', 'ln -sfn notes.txt link'],
+    ['a file where a directory was', 'rm -rf src && echo x > src'],
+    ['a directory where a file was', 'rm notes.txt && mkdir notes.txt && echo x > notes.txt/x'],
+    ['new directories', 'mkdir -p new/empty new/full && echo x > new/full/x && chmod 700 new/empty'],
+    ['a command that fails', 'echo x > notes.txt; rm -rf src; false'],
+  ])('takes back %s', async (_, command) => {
+    using ground = openGround(tree);
+    symlinkSync('run.sh', ground.at('link'));
+    const before = ground.look();
+    await using session = await ground.connect();
+    await session.call('bash', { command });
+    const changed = ground.look();
+    expect(changed).not.toEqual(before);
+    const undone = await session.call('undo');
+    expect(undone.isError, undone.text).toBe(false);
+    expect(ground.look()).toEqual(before);
+    expect(undone.structured.undone).toMatchObject([{ tool: 'bash', title: command }]);
+    const redone = await session.call('undo', { checkpoint: undone.structured.takenBackBy });
+    expect(redone.isError, redone.text).toBe(false);
+    expect(ground.look()).toEqual(changed);
+    const again = await session.call('undo');
+    expect(again.structured.undone, again.text).toMatchObject([{ tool: 'bash', title: command }]);
+    expect(ground.look()).toEqual(before);
+  });
+
+  test('goes further back each time, over writes, edits, moves and deletes, and over a restart', async () => {
+    using ground = openGround({ 'a.txt': 'one\n' });
+    const states = [ground.look()];
+    {
+      await using session = await ground.connect();
+      const calls: [string, Record<string, unknown>][] = [
+        ['read', { file_path: 'a.txt' }],
+        ['edit', { file_path: 'a.txt', old_string: 'one', new_string: 'two' }],
+        ['write', { file_path: 'b.txt', content: 'b' }],
+        ['move', { from: 'b.txt', to: 'c.txt' }],
+        ['delete', { file_path: 'a.txt' }],
+      ];
+      for (const [tool, input] of calls) {
+        expect((await session.call(tool, input)).isError, tool).toBe(false);
+        if (tool !== 'read') states.push(ground.look());
+      }
+      await session.call('undo');
+      states.pop();
+      expect(ground.look()).toEqual(states.at(-1));
+    }
+    await using session = await ground.connect();
+    const two = await session.call('undo', { calls: 2 });
+    expect(two.structured.undone, two.text).toMatchObject([{ tool: 'move' }, { tool: 'write' }]);
+    expect(ground.look()).toEqual(states[1]);
+    const many = await session.call('undo', { calls: 5 });
+    expect(many).toMatchObject({ isError: true, structured: { error: { code: 'E_NOT_FOUND' } } });
+    expect(ground.look()).toEqual(states[1]);
+    await session.call('undo');
+    expect(ground.look()).toEqual(states[0]);
+    const none = await session.call('undo');
+    expect(none.text).toContain('no call has changed something');
+  });
+
+  test('a call that was answered can be undone after the server was killed', async () => {
+    using ground = openGround({ 'a.txt': 'one\n' });
+    const before = ground.look();
+    {
+      await using session = await ground.connect();
+      await run(session, 'echo two > a.txt; mkdir d; echo x > d/x');
+      const { pid } = session.transport as unknown as { pid: number };
+      process.kill(pid, 'SIGKILL');
+    }
+    await using session = await ground.connect();
+    const undone = await session.call('undo');
+    expect(undone.isError, undone.text).toBe(false);
+    expect(ground.look()).toEqual(before);
+  });
+
+  test('one in the middle, if nothing later touched the same files', async () => {
+    using ground = openGround({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+    await using session = await ground.connect();
+    await run(session, 'echo first > a.txt');
+    await run(session, 'echo second > b.txt');
+    await run(session, 'echo third > c.txt');
+    const { checkpoints } = (await session.call('undo_list')).structured;
+    expect(checkpoints.map(({ title }: { title: string }) => title)).toEqual([
+      'echo third > c.txt',
+      'echo second > b.txt',
+      'echo first > a.txt',
+    ]);
+    const undone = await session.call('undo', { checkpoint: checkpoints[1].checkpoint });
+    expect(undone.structured, undone.text).toMatchObject({ added: [], changed: ['b.txt'], removed: [] });
+    expect(read(ground, 'a.txt', 'b.txt', 'c.txt')).toEqual(['first\n', 'b\n', 'third\n']);
+    const twice = await session.call('undo', { checkpoint: checkpoints[1].checkpoint });
+    expect(twice).toMatchObject({ isError: true, structured: { error: { code: 'E_NOT_FOUND' } } });
+  });
+
+  test('what a later call or somebody else touched is a conflict that says so, and nothing is changed', async () => {
+    using ground = openGround({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+    await using session = await ground.connect();
+    await run(session, 'echo 1 > a.txt; echo 1 > b.txt; echo 1 > c.txt');
+    await run(session, 'echo 2 > a.txt');
+    writeFileSync(ground.at('c.txt'), 'by hand\n');
+    const before = ground.look();
+    const { checkpoints } = (await session.call('undo_list')).structured;
+    const refused = await session.call('undo', { checkpoint: checkpoints[1].checkpoint });
+    expect(refused).toMatchObject({ isError: true, structured: { error: { code: 'E_CONFLICT' } } });
+    expect(refused.structured.error.details.conflicts).toEqual([
+      { path: 'a.txt', by: [`${checkpoints[0].checkpoint} bash echo 2 > a.txt`] },
+      { path: 'c.txt', by: [] },
+    ]);
+    expect(refused.text).toContain('c.txt: outside of any call');
+    expect(refused.text).not.toContain('b.txt');
+    expect(ground.look()).toEqual(before);
+    const both = await session.call('undo', { calls: 2 });
+    expect(both).toMatchObject({ isError: true, structured: { error: { code: 'E_CONFLICT' } } });
+    expect(ground.look()).toEqual(before);
+    writeFileSync(ground.at('c.txt'), '1\n');
+    expect((await session.call('undo', { calls: 2 })).isError).toBe(false);
+    expect(read(ground, 'a.txt', 'b.txt')).toEqual(['a\n', 'b\n']);
+  });
+
+  test('what others change while no call is under way is nobody’s', async () => {
+    using ground = openGround({ 'a.txt': 'a\n' });
+    await using session = await ground.connect();
+    await run(session, 'echo 1 > b.txt');
+    writeFileSync(ground.at('a.txt'), 'by hand\n');
+    await run(session, 'true');
+    const { checkpoints } = (await session.call('undo_list')).structured;
+    expect(checkpoints).toHaveLength(1);
+    await session.call('undo');
+    expect(ground.look()).toEqual({ 'a.txt': 'file 644 by hand\n' });
+  });
+
+  test('calls at the same time are told of each other', async () => {
+    using ground = openGround({ 'a.txt': 'a\n' });
+    await using session = await ground.connect();
+    await run(session, 'true');
+    // Each waits for what the other writes, so that neither is over before both have begun.
+    const wait = (mine: string, other: string) =>
+      `echo 1 > ${mine}; while [ ! -e ${other} ]; do read -t 0.05 < <(:) || :; done; echo 2 > ${mine}`;
+    await Promise.all([run(session, wait('x', 'y')), run(session, wait('y', 'x'))]);
+    const { checkpoints } = (await session.call('undo_list')).structured;
+    expect(checkpoints.length).toBeGreaterThan(0);
+    expect(checkpoints.some(({ alongside }: { alongside?: string[] }) => alongside?.length === 1)).toBe(true);
+    const calls = new Set(checkpoints.map(({ title }: { title: string }) => title)).size;
+    expect((await session.call('undo', { calls })).isError).toBe(false);
+    expect(ground.look()).toEqual({ 'a.txt': 'file 644 a\n' });
+  });
+
+  test('a restore is a call like others, and neither touches what git has', async () => {
+    using ground = openGround({ 'a.txt': 'one\n' });
+    git(ground.path, 'init');
+    git(ground.path, 'add', '.');
+    git(ground.path, 'commit', '-m', 'first');
+    const gits = () =>
+      ['HEAD', 'index', 'refs/heads/main'].map((file) => readFileSync(ground.at(`.git/${file}`), 'hex'));
+    const before = gits();
+    await using session = await ground.connect();
+    await session.call('snapshot_create', { name: 's' });
+    await run(session, 'echo two > a.txt');
+    await session.call('snapshot_restore', { name: 's' });
+    const undone = await session.call('undo');
+    expect(undone.structured.undone, undone.text).toMatchObject([{ tool: 'snapshot_restore' }]);
+    expect(read(ground, 'a.txt')).toEqual(['two\n']);
+    await session.call('undo');
+    expect(read(ground, 'a.txt')).toEqual(['one\n']);
+    expect(gits()).toEqual(before);
+    expect(git(ground.path, 'status', '--porcelain')).toBe('');
+  });
+
+  test('what is too large to be kept by itself is not brought back, and that is said before anything changes', async () => {
+    using ground = openGround({ 'a.txt': 'a\n' });
+    writeFileSync(ground.at('large'), Buffer.alloc(33 * 1024 * 1024, 'x'));
+    await using session = await ground.connect();
+    await run(session, 'rm large; echo b > a.txt');
+    const refused = await session.call('undo');
+    expect(refused).toMatchObject({ isError: true, structured: { error: { code: 'E_CONFLICT' } } });
+    expect(refused.text).toContain('large cannot be brought back');
+    expect(ground.look()).toEqual({ 'a.txt': 'file 644 b\n' });
+  });
+
+  test('a snapshot keeps what is too large, and then undo has it too', async () => {
+    using ground = openGround({ 'a.txt': 'a\n' });
+    writeFileSync(ground.at('large'), Buffer.alloc(33 * 1024 * 1024, 'x'));
+    await using session = await ground.connect();
+    await run(session, 'true');
+    await session.call('snapshot_create', { name: 's' });
+    await run(session, 'rm large');
+    expect((await session.call('undo')).isError).toBe(false);
+    expect(readFileSync(ground.at('large')).length).toBe(33 * 1024 * 1024);
+  });
+
+  test('ignore rules that a call adds or takes away are undone without what they are about', async () => {
+    using ground = openGround({ '.gitignore': 'kept/\n', 'kept/x': 'x\n', 'dist/y': 'y\n' });
+    const before = ground.look();
+    await using session = await ground.connect();
+    await run(session, 'echo dist/ > .gitignore');
+    const undone = await session.call('undo');
+    expect(undone.structured, undone.text).toMatchObject({ added: [], changed: ['.gitignore'], removed: [] });
+    expect(ground.look()).toEqual(before);
+  });
+});
+
+function read(ground: Ground, ...names: string[]): string[] {
+  return names.map((name) => readFileSync(ground.at(name), 'utf8'));
+}
