@@ -1,8 +1,18 @@
+import { closeSync } from 'node:fs';
 import type { Mount } from '../core/mount.ts';
 import { goQuote } from '../lib/text/go-quote.ts';
 import { openLocal } from './local.ts';
 
-export { createKeptWorkspaces, type KeptWorkspaces, namespaceOf } from './kept.ts';
+export { createKeptWorkspaces, type KeptForks, type KeptWorkspaces, namespaceOf } from './kept.ts';
+export { createDirectGlob } from './s3/direct-glob.ts';
+export { createDirectObjects } from './s3/direct-objects.ts';
+export { openS3Mount, type S3Mount } from './s3/mount.ts';
+export type { ObjectStore } from './s3/objects.ts';
+export { type ObjectsMeans, type OperatorBucket, openObjects } from './s3/open-objects.ts';
+export { putTree } from './s3/put-tree.ts';
+export { removeWorkspaceObjects } from './s3/remove-workspace.ts';
+export { createS3Files } from './s3/s3-files.ts';
+export { createS3Store } from './s3/s3-store.ts';
 
 /** A workspace as the operator gave it. */
 export interface WorkspaceSource {
@@ -23,6 +33,11 @@ export function openMounts(sources: readonly WorkspaceSource[]): NamedMount[] {
   const mounts = sources.map((source, index) => openNamed(source, index, sources.length));
   mounts.forEach(checkApart);
   return mounts;
+}
+
+/** Of one that nobody uses any more. */
+export function closeMount({ handle }: Pick<Mount, 'handle'>): void {
+  closeSync(handle);
 }
 
 function openNamed({ name, path, root }: WorkspaceSource, index: number, total: number): NamedMount {

@@ -1,18 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  fstatSync,
-  globSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  type Stats,
-} from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { closeSync, fstatSync, globSync, lstatSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { AppError } from '@croft/protocol';
 import type { Mount } from '../core/mount.ts';
@@ -21,8 +8,9 @@ import { openRoot } from '../disk/handles.ts';
 import { cacheAt } from '../lib/cache-directory.ts';
 import { createKeyedLock } from '../lib/keyed-lock.ts';
 import { measureTree } from '../lib/measure-tree.ts';
+import { removeTree } from '../lib/remove-tree.ts';
 import { sha256 } from '../lib/sha256.ts';
-import { canReach } from '../lib/workspace-owner.ts';
+import { makeWorkspaceDirectory } from '../lib/workspace-directory.ts';
 
 /** By what a workspace is kept under: the same for every agent of the account, and no other account's. */
 export function namespaceOf(accountId: string, workspaceId: string): string {
@@ -33,8 +21,15 @@ const dayMs = 86_400_000;
 
 export type KeptWorkspaces = ReturnType<typeof createKeptWorkspaces>;
 
+/** Those of them that show what another was, and whose files are not where they are seen. */
+export interface KeptForks {
+  /** Makes sure that they are seen there. */
+  ensure(namespace: string): void;
+  remove(namespace: string): Promise<void>;
+}
+
 /** Workspaces that the server keeps in its data directory, made on first use. */
-export function createKeptWorkspaces(data: string) {
+export function createKeptWorkspaces(data: string, forks?: KeptForks) {
   const parent = join(data, 'workspaces');
   // Of workspaces that were removed, until no call can be left that has one of these numbers.
   let [gone, goneLonger]: [number[], number[]] = [[], []];
@@ -78,8 +73,9 @@ export function createKeptWorkspaces(data: string) {
       const directory = join(parent, namespace);
       const isThere = lstatSync(directory, { throwIfNoEntry: false }) !== undefined;
       forget(namespace);
-      await rm(directory, { recursive: true, force: true });
-      await rm(cacheOf(data, directory), { recursive: true, force: true });
+      await forks?.remove(namespace);
+      await removeTree(directory);
+      await removeTree(cacheOf(data, directory));
       return isThere;
     },
     /** To be called from time to time: closes what was gone the last time already. */
@@ -101,14 +97,15 @@ export function createKeptWorkspaces(data: string) {
   }
 
   function remember(namespace: string) {
-    const known = { handle: openRoot(make(parent, namespace)), locks: createKeyedLock() };
+    forks?.ensure(namespace);
+    const known = { handle: openRoot(makeWorkspaceDirectory(parent, namespace)), locks: createKeyedLock() };
     opened.set(namespace, known);
     return known;
   }
 }
 
 function openScratch(data: string, name: string): Mount & Disposable {
-  const directory = make(join(data, 'scratch'), `fs-${randomBytes(20).toString('hex')}`);
+  const directory = makeWorkspaceDirectory(join(data, 'scratch'), `fs-${randomBytes(20).toString('hex')}`);
   const handle = openRoot(directory);
   const root = `/workspaces/${name}`;
   return {
@@ -118,7 +115,7 @@ function openScratch(data: string, name: string): Mount & Disposable {
       closeSync(handle);
       rmSync(directory, { recursive: true, force: true });
       // What cannot be taken away is the operator's to see to.
-      void rm(cacheOf(data, directory), { recursive: true, force: true }).catch(() => {});
+      void removeTree(cacheOf(data, directory)).catch(() => {});
     },
   };
 }
@@ -126,29 +123,6 @@ function openScratch(data: string, name: string): Mount & Disposable {
 /** What commands keep there is as much the account's as its files. */
 function cacheOf(data: string, directory: string): string {
   return cacheAt(join(data, 'caches'), join(realpathOr(dirname(directory)), basename(directory)));
-}
-
-/** Ids above every account of an ordinary host, so that no two workspaces and no person share one. */
-const firstOwner = 0x40000000;
-const owners = 0x20000000;
-
-/** A server that runs as root gives each workspace an owner of its own, as whom its sandboxes then run. */
-function make(parent: string, namespace: string): string {
-  const directory = join(parent, namespace);
-  mkdirSync(parent, { recursive: true });
-  const known = lstatSync(directory, { throwIfNoEntry: false });
-  // Another server may make it in this very moment.
-  if (!known) mkdirSync(directory, { mode: 0o700, recursive: true });
-  if (process.getuid?.() !== 0 || (known && !isUnowned(known, directory))) return directory;
-  chmodSync(parent, 0o711);
-  const uid = firstOwner + (Number.parseInt(namespace.slice(3, 11), 16) % owners);
-  if (canReach(parent, { uid, gid: uid })) chownSync(directory, uid, uid);
-  return directory;
-}
-
-/** As a server leaves it that is killed between making it and giving it away. */
-function isUnowned({ uid }: Stats, directory: string): boolean {
-  return uid === 0 && readdirSync(directory).length === 0;
 }
 
 /** As it was when something was kept by it. */

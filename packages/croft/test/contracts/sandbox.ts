@@ -289,7 +289,8 @@ function describeEnds(open: () => Promise<OpenedSandbox>): void {
     const seconds = uniqueSeconds();
     const ended = await within(shellIn(sandbox, `sleep ${seconds} & echo done`));
     expect(ended).toMatchObject({ stdout: 'done\n', code: 0 });
-    expect(await countOf(sandbox, seconds)).toBe(1);
+    // It may have been forked and not be called so yet.
+    await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(1));
   });
 
   test('a child left behind that never stops printing does not delay the end', async () => {

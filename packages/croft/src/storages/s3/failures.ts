@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '@croft/protocol';
+import { RefusedAddress } from './endpoint.ts';
+
+/** An answer that is none. */
+export class ServiceRefusal extends Error {
+  override readonly name = 'ServiceRefusal';
+  readonly status: number;
+  /** As the service calls it, or empty: `AccessDenied`. */
+  readonly code: string;
+
+  constructor(status: number, code: string) {
+    super(`${status} ${code}`);
+    this.status = status;
+    this.code = /^(?!Unknown)[A-Za-z]{1,60}$/.test(code) ? code : '';
+  }
+}
+
+const maxRefusalBytes = 16 * 1024;
+
+export async function readRefusal(response: IncomingMessage): Promise<ServiceRefusal> {
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) if (text.length < maxRefusalBytes) text += chunk;
+  return new ServiceRefusal(response.statusCode ?? 0, /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? '');
+}
+
+/** What the SDK throws for an answer that is none, as ours. Anything else as it is. */
+export function fromSdk(thrown: unknown): unknown {
+  if (!(thrown instanceof Error) || !('$metadata' in thrown)) return thrown;
+  const { httpStatusCode: status } = thrown.$metadata as { httpStatusCode?: number };
+  return status === undefined ? thrown : new ServiceRefusal(status, thrown.name);
+}
+
+const passingCodes = new Set(['SlowDown', 'RequestTimeout', 'ConditionalRequestConflict', 'OperationAborted']);
+
+/** Whether the same may go well in a moment. */
+export function isPassing(thrown: unknown): boolean {
+  if (AppError.is(thrown) || isRefusedAddress(thrown)) return false;
+  if (!(thrown instanceof ServiceRefusal)) return isOutage(thrown);
+  const { status, code } = thrown;
+  return passingCodes.has(code) || status === 408 || status === 429 || (status >= 500 && status !== 501);
+}
+
+/** Errors of sockets and time-outs have a code; a fault of ours has none. */
+function isOutage(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  return typeof (thrown as NodeJS.ErrnoException).code === 'string' || thrown.name === 'TimeoutError';
+}
+
+function isRefusedAddress(thrown: unknown): boolean {
+  return thrown instanceof RefusedAddress || (thrown instanceof Error && thrown.cause instanceof RefusedAddress);
+}
+
+/** For whoever called: no host, no key and no signature is in what it says. */
+export function toStorageError(cause: unknown): unknown {
+  if (AppError.is(cause)) return cause;
+  if (isRefusedAddress(cause)) return failed('the endpoint leads to an address that is not allowed', cause);
+  if (cause instanceof ServiceRefusal) return fromRefusal(cause);
+  if (isOutage(cause)) return new AppError('E_STORAGE_UNAVAILABLE', 'the storage does not answer', { cause });
+  return cause;
+}
+
+function fromRefusal(cause: ServiceRefusal): AppError {
+  const { status, code } = cause;
+  const known = code === '' ? `status ${status}` : code;
+  if (/Quota/.test(code) || status === 507)
+    return new AppError('E_STORAGE_FULL', `the storage is full (${known})`, { cause });
+  if (isPassing(cause)) {
+    return new AppError('E_STORAGE_UNAVAILABLE', `the storage cannot do it now (${known})`, { cause });
+  }
+  return failed(`the storage refused it (${known})${adviceFor(cause)}`, cause);
+}
+
+function adviceFor({ status, code }: ServiceRefusal): string {
+  if (code === 'NoSuchBucket') return ': there is no such bucket';
+  if (code === 'RequestTimeTooSkewed') return ': the clock of this server is wrong';
+  if (code === 'KeyTooLongError') return ': the path is too long for it';
+  if (status === 401 || status === 403) return ': the credentials may not do this there';
+  if (status >= 300 && status < 400) return ': the bucket is in another region or at another endpoint';
+  return '';
+}
+
+function failed(message: string, cause: unknown): AppError {
+  return new AppError('E_STORAGE_FAILED', message, { cause });
+}

@@ -1,0 +1,59 @@
+import { AppError } from '@croft/protocol';
+import { readRefusal, ServiceRefusal } from './failures.ts';
+import { withRetries } from './retries.ts';
+import { call, nameOf, type PartsWire } from './sdk-call.ts';
+import { encodeKey } from './signature.ts';
+import { unquote } from './wire-heads.ts';
+
+const maxAtOnce = 1000;
+const singlesAtOnce = 16;
+
+export async function removeObjects(wire: PartsWire, keys: readonly string[], signal?: AbortSignal): Promise<void> {
+  if (keys.length <= 2) return removeEach(wire, keys, signal);
+  for (let at = 0; at < keys.length; at += maxAtOnce) {
+    const batch = keys.slice(at, at + maxAtOnce);
+    await removeEach(wire, await removeTogether(wire, batch, signal), signal);
+  }
+}
+
+/** Those that are left. */
+async function removeTogether(wire: PartsWire, keys: readonly string[], signal?: AbortSignal): Promise<string[]> {
+  const { DeleteObjectsCommand } = await import('@aws-sdk/client-s3');
+  const Objects = keys.map((key) => ({ Key: wire.prefix + key }));
+  const command = { Bucket: wire.bucket, Delete: { Objects, Quiet: true } };
+  try {
+    const answer = await call(wire, signal, (client, abort) => client.send(new DeleteObjectsCommand(command), abort));
+    return (answer.Errors ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key.slice(wire.prefix.length)]));
+  } catch (thrown) {
+    if (AppError.is(thrown) && thrown.code === 'E_STORAGE_FAILED' && thrown.cause instanceof ServiceRefusal) {
+      // Not every service has it, and for each of them it says what is wrong.
+      return [...keys];
+    }
+    throw thrown;
+  }
+}
+
+async function removeEach(wire: PartsWire, keys: readonly string[], signal?: AbortSignal): Promise<void> {
+  const left = [...keys];
+  const work = async () => {
+    for (let key = left.pop(); key !== undefined; key = left.pop()) await removeOne(wire, key, signal);
+  };
+  await Promise.all(Array.from({ length: Math.min(singlesAtOnce, keys.length) }, work));
+}
+
+async function removeOne({ transport, retries, prefix }: PartsWire, key: string, signal?: AbortSignal): Promise<void> {
+  await withRetries(retries, signal, async () => {
+    const response = await transport.send({ method: 'DELETE', key: prefix + key, signal });
+    const refusal = await readRefusal(response);
+    if (refusal.status >= 300 && !(refusal.status === 404 && refusal.code !== 'NoSuchBucket')) throw refusal;
+  });
+}
+
+export async function copyObject(wire: PartsWire, from: string, to: string, signal?: AbortSignal) {
+  const { CopyObjectCommand } = await import('@aws-sdk/client-s3');
+  const input = { ...nameOf(wire, to), CopySource: `${wire.bucket}/${encodeKey(wire.prefix + from)}` };
+  const { CopyObjectResult } = await call(wire, signal, (client, abort) =>
+    client.send(new CopyObjectCommand(input), abort),
+  );
+  return { etag: unquote(CopyObjectResult?.ETag ?? '') };
+}

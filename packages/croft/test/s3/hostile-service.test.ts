@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { fill } from '../../src/storages/s3/fill.ts';
+import { readHead } from '../../src/storages/s3/head.ts';
+import { createObjectStore } from '../../src/storages/s3/object-store.ts';
+import { createS3Store } from '../../src/storages/s3/s3-store.ts';
+import { makeDirectory } from '../harness.ts';
+
+/** A bucket whose service is whoever an account says it is. */
+async function startService(answer: RequestListener) {
+  const service = createServer(answer).listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  const endpoint = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const settings = { bucket: 'bucket', region: 'us-east-1', prefix: '', allowPrivate: true };
+  const credentials = { accessKeyId: 'id', secretAccessKey: 'key' };
+  const objects = createObjectStore({ ...settings, endpoint, credentials, retries: { attempts: 1, firstPauseMs: 1 } });
+  onTestFinished(() => {
+    objects.close();
+    service.closeAllConnections();
+    service.close();
+  });
+  return objects;
+}
+
+test('a service that never stops to answer fills no memory', async () => {
+  const piece = Buffer.alloc(1024 * 1024, ' ');
+  let sent = 0;
+  const objects = await startService((_, response) => {
+    response.writeHead(200, { etag: '"e"', 'last-modified': new Date(0).toUTCString() });
+    const more = () => {
+      while (!response.destroyed && response.write(piece)) sent += piece.length;
+    };
+    response.on('drain', more);
+    more();
+  });
+  const store = createS3Store({ objects, namespace: 'fs-1' });
+  const refused = { code: 'E_STORAGE_FAILED' };
+  await expect(readHead(objects, 'fs-1')).rejects.toMatchObject(refused);
+  await expect(Array.fromAsync(objects.list('fs-1/'))).rejects.toMatchObject(refused);
+  await expect(store.note('snapshot', 'one')).rejects.toMatchObject(refused);
+  await expect(store.read('0'.repeat(64))).rejects.toMatchObject(refused);
+  expect(sent).toBeLessThan(1024 ** 3);
+});
+
+test('a service that lists a name twice, as a link and as what it is in, gets no further than that', async () => {
+  const key = (name: string) =>
+    `<Contents><Key>fs-1/${name}</Key><ETag>"e"</ETag><Size>4</Size><LastModified>2026-01-01T00:00:00Z</LastModified></Contents>`;
+  const directory = makeDirectory();
+  onTestFinished(() => directory[Symbol.dispose]());
+  for (const name of ['files', 'spool', 'outside']) mkdirSync(directory.at(name));
+  const objects = await startService(({ url = '' }, response) => {
+    if (url.includes('list-type'))
+      return response.end(`<ListBucketResult>${['a', 'a', 'a/b'].map(key).join('')}</ListBucketResult>`);
+    const [kind, body] = url.endsWith('/a') ? ['link', directory.at('outside')] : ['file', 'evil'];
+    response.writeHead(200, { etag: '"e"', 'content-length': body.length, 'x-amz-meta-croft-kind': kind });
+    response.end(body);
+  });
+  const ground = { objects, namespace: 'fs-1', spool: directory.at('spool'), warn() {}, progress() {} };
+  await fill({ ...ground, owner: undefined }, { directory: directory.at('files'), lazyBytes: 1000 });
+  expect(readdirSync(directory.at('outside'))).toEqual([]);
+});

@@ -1,0 +1,79 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openManifest } from '../../src/storages/s3/manifest.ts';
+import type { S3Mount } from '../../src/storages/s3/mount.ts';
+import { startS3 } from '../s3-server.ts';
+import { asOtherTool, type BucketPlace, makeData, newPlace, openMount } from './mount-ground.ts';
+
+const server = await startS3();
+const bucket = (await server?.bucket('restart')) ?? '';
+const signal = new AbortController().signal;
+
+describe.skipIf(!server)('what is left when a machine goes down', () => {
+  let place: BucketPlace;
+  let data: ReturnType<typeof makeData>;
+  let tool: ReturnType<typeof asOtherTool>;
+  let mount: S3Mount;
+  const at = (path: string) => join(mount.directory, path);
+  beforeEach(async () => {
+    place = newPlace(server!, bucket);
+    data = makeData();
+    tool = asOtherTool(place);
+    mount = await openMount({ data: data.path, place });
+    for (const name of ['torn', 'missing', 'whole']) writeFileSync(at(name), `good ${name}`);
+    await mount.commit(signal);
+  });
+  afterEach(async () => {
+    await mount.close();
+    tool.close();
+    data[Symbol.dispose]();
+  });
+
+  /** As if this were another start of the machine. */
+  async function reopen(): Promise<void> {
+    await mount.close();
+    const manifest = openManifest(join(data.path, 'mounts', place.namespace, 'manifest.db'));
+    manifest.setState({ bootId: 'the one before' });
+    manifest.close();
+    mount = await openMount({ data: data.path, place });
+  }
+
+  test('files that a power cut tore or took never replace what is in the bucket', async () => {
+    writeFileSync(at('torn'), Buffer.alloc(9));
+    writeFileSync(at('new'), 'not committed');
+    rmSync(at('missing'));
+    await reopen();
+    expect(readFileSync(at('torn'), 'utf8')).toBe('good torn');
+    expect(readFileSync(at('missing'), 'utf8')).toBe('good missing');
+    expect(await tool.all()).toMatchObject({ torn: 'good torn', missing: 'good missing', new: 'not committed' });
+    // Whether it was a tear or a change nobody can tell: it is kept, and told.
+    const beside = readdirSync(at('')).find((name) => name.startsWith('torn.conflict-'));
+    expect(readFileSync(at(beside ?? '')).equals(Buffer.alloc(9))).toBe(true);
+    await expect(mount.commit(signal)).rejects.toMatchObject({ code: 'E_CONFLICT' });
+  });
+
+  test('a history that was cleared away costs a comparison and loses nothing', async () => {
+    await mount.history.collect([]);
+    writeFileSync(at('torn'), 'changed');
+    rmSync(at('missing'));
+    expect((await mount.commit(signal)).committed.toSorted()).toEqual(['missing', 'torn']);
+    await mount.close();
+    mount = await openMount({ data: data.path, place });
+    await mount.history.collect([]);
+    await tool.write('from-outside', 'x');
+    await mount.close();
+    mount = await openMount({ data: data.path, place });
+    expect(existsSync(at('from-outside'))).toBe(true);
+    expect((await mount.commit(signal)).committed).toEqual([]);
+    expect(await tool.all()).toEqual({ torn: 'changed', whole: 'good whole', 'from-outside': 'x' });
+  });
+
+  test('a working tree that is gone is brought again', async () => {
+    await mount.close();
+    rmSync(mount.directory, { recursive: true });
+    mount = await openMount({ data: data.path, place });
+    expect(readdirSync(at('')).toSorted()).toEqual(['missing', 'torn', 'whole']);
+    expect(Object.keys(await tool.all()).toSorted()).toEqual(['missing', 'torn', 'whole']);
+  });
+});
