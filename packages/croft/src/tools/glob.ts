@@ -67,6 +67,7 @@ async function find(pattern: string, path: string, { workspace, signal }: ToolCo
     args: ['--threads=1'],
     scope: scope.path,
     suffix: suffixOf(pattern),
+    wants: isWanted,
     signal,
     onFiles(found) {
       const wanted = found.filter(({ path: file }) => isWanted(file)).slice(0, maxMatches - matches.length);

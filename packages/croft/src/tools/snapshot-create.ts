@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { mustHaveHistory } from '../core/history/must-have-history.ts';
+import { defineTool } from '../core/tool.ts';
+
+export const snapshotCreate = defineTool({
+  name: 'snapshot_create',
+  title: 'Make a snapshot',
+  description:
+    'Remember all files of the workspace as they are now under a name, outside of any git repository, which is not ' +
+    'touched. What git ignores is left out unless asked for. The same name again replaces the snapshot.',
+  access: 'write',
+  reach: 'one',
+  idempotent: true,
+  input: z.object({
+    name: z.string().min(1).describe('Letters, digits, "_", "." and "-"'),
+    description: z.string().max(2000).optional().describe('What it is for'),
+    include_ignored: z.boolean().default(false).describe('Also what git ignores, as node_modules; never a .git'),
+  }),
+  output: z.object({
+    name: z.string(),
+    hash: z.string().describe('Of the whole tree: the same files, the same hash'),
+    createdAt: z.string(),
+    files: z.int(),
+    bytes: z.int(),
+    replaced: z.boolean(),
+    missed: z.array(z.string()).describe('What could not be read, and is not in it as it is'),
+  }),
+  async run({ name, description, include_ignored: includeIgnored }, { workspace, signal }) {
+    const made = await mustHaveHistory(workspace).snapshot({ name, description, includeIgnored, signal });
+    const { root: hash, createdAt, files, bytes, replaced = false } = made;
+    const missed = (made.missed ?? []).map((path) => path.toWellFormed());
+    const lines = [
+      `snapshot ${name} created: ${hash}`,
+      ...(replaced ? [`it replaces the snapshot that had this name`] : []),
+      ...missed.map((path) => `not in it, because it could not be read: ${path}`),
+    ];
+    return { text: lines.join('\n'), structured: { name, hash, createdAt, files, bytes, replaced, missed } };
+  },
+});

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { mustHaveHistory } from '../core/history/must-have-history.ts';
+import { defineTool } from '../core/tool.ts';
+
+export const snapshotDelete = defineTool({
+  name: 'snapshot_delete',
+  title: 'Delete a snapshot',
+  description: 'Forget a snapshot. The files of the workspace stay as they are.',
+  access: 'write',
+  reach: 'one',
+  input: z.object({ name: z.string().min(1).describe('The snapshot to forget') }),
+  output: z.object({ name: z.string() }),
+  async run({ name }, { workspace }) {
+    await mustHaveHistory(workspace).remove(name);
+    return { text: `deleted snapshot ${name}`, structured: { name } };
+  },
+});

@@ -1,0 +1,49 @@
+import { AppError } from '@croft/protocol';
+import { z } from 'zod';
+import { mustHaveHistory } from '../core/history/must-have-history.ts';
+import { countPaths, renderDiff, renderReport, reportOutput, toReportOutput } from '../core/history/report-output.ts';
+import { defineTool } from '../core/tool.ts';
+
+const input = z.object({
+  name: z.string().min(1).optional().describe('The snapshot to go back to'),
+  green: z.boolean().default(false).describe('Instead of a name: the last state whose tests passed'),
+});
+
+export const snapshotRestore = defineTool({
+  name: 'snapshot_restore',
+  title: 'Restore a snapshot',
+  description:
+    'Make the files what they were in a snapshot, or with green: true in the last state whose tests passed, and answer ' +
+    'every path that was added, changed or removed. What git ignores and every .git stay as they are, unless the ' +
+    'snapshot has what is ignored. What was there before becomes a snapshot too.',
+  access: 'write',
+  reach: 'one',
+  input,
+  output: z.object({ snapshot: z.string(), ...reportOutput }),
+  async preview(call, { workspace, signal }) {
+    const target = toTarget(call);
+    if (target === 'green') return 'go back to the last state whose tests passed';
+    const diffs = await mustHaveHistory(workspace).diff({ from: target.name, signal });
+    return `take back what changed since ${target.name}:\n${diffs.map(renderDiff).join('')}`;
+  },
+  async run(call, { workspace, signal }) {
+    const { snapshot, report } = await mustHaveHistory(workspace).restore(toTarget(call), signal);
+    const changed = countPaths(report);
+    if (changed + report.refused.length === 0) {
+      const text = `restored snapshot ${snapshot} (no files changed)`;
+      return { text, structured: { snapshot, ...toReportOutput(report) } };
+    }
+    const back = report.takenBackBy === '' ? [] : [`to take this back, restore ${report.takenBackBy}`];
+    const head = `restored snapshot ${snapshot} (${changed} ${changed === 1 ? 'file' : 'files'} changed):`;
+    const text = [head, ...renderReport(report), ...back].join('\n');
+    return { text, structured: { snapshot, ...toReportOutput(report) } };
+  },
+});
+
+function toTarget({ name, green }: z.output<typeof input>): { name: string } | 'green' {
+  if (green === (name !== undefined))
+    throw new AppError('E_INVALID_INPUT', 'name is required, or green: true instead of it', {
+      details: { arguments: ['name'] },
+    });
+  return name === undefined ? 'green' : { name };
+}

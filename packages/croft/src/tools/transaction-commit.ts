@@ -1,0 +1,40 @@
+import { AppError } from '@croft/protocol';
+import { z } from 'zod';
+import { renderChangeSet, toChangeSet } from '../core/history/change-set.ts';
+import { findTransaction, mustHaveTransactions } from '../core/history/must-have-transactions.ts';
+import { defineTool } from '../core/tool.ts';
+
+const Paths = z.array(z.string());
+
+export const transactionCommit = defineTool({
+  name: 'transaction_commit',
+  title: 'Commit a transaction',
+  description:
+    'Make the changes of a bash transaction real: all of them, or none if one of the paths has changed in the workspace ' +
+    'meanwhile (E_CONFLICT). Undo takes it back.',
+  access: 'write',
+  reach: 'one',
+  input: z.object({ transaction: z.string().min(1).describe('From the answer of bash with transaction: true') }),
+  output: z.object({
+    added: Paths,
+    changed: Paths,
+    removed: Paths,
+    refused: Paths.describe('Control files, which no agent may change: these are as they were'),
+  }),
+  preview: ({ transaction }, { workspace, session }) =>
+    findTransaction(workspace, session.id, transaction).then(
+      (found) => `${found.title}\n\n${renderChangeSet(toChangeSet(found))}`,
+      (thrown) => AppError.from(thrown).message,
+    ),
+  async run({ transaction }, { workspace, session, signal }) {
+    const report = await mustHaveTransactions(workspace).commit(session.id, transaction, signal);
+    const { added, changed, removed, refused } = report;
+    const counts = `${added.length} added, ${changed.length} changed, ${removed.length} removed`;
+    const kept = refused.length === 0 ? '' : `\nnot changed, because no agent may: ${refused.join(', ')}`;
+    const named = (paths: readonly string[]) => paths.map((path) => path.toWellFormed());
+    return {
+      text: `committed: ${counts}${kept}`,
+      structured: { added: named(added), changed: named(changed), removed: named(removed), refused: named(refused) },
+    };
+  },
+});

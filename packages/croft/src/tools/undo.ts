@@ -1,0 +1,56 @@
+import { AppError } from '@croft/protocol';
+import { z } from 'zod';
+import { mustHaveHistory } from '../core/history/must-have-history.ts';
+import {
+  checkpointOutput,
+  renderCheckpoint,
+  renderReport,
+  reportOutput,
+  toCheckpointOutput,
+  toReportOutput,
+} from '../core/history/report-output.ts';
+import { defineTool } from '../core/tool.ts';
+
+const maxCalls = 200;
+
+const input = z.object({
+  calls: z.int().min(1).max(maxCalls).optional().describe('Take back so many of the last calls that changed files (1)'),
+  checkpoint: z.string().min(1).optional().describe('Take back this one instead; undo_list has them'),
+});
+
+export const undo = defineTool({
+  name: 'undo',
+  title: 'Undo calls',
+  description:
+    'Take back what the last calls changed in the workspace, whatever tool they were of (bash too) and whoever made ' +
+    'them, or one of them. All of it or nothing: what was changed again since is E_CONFLICT. Not taken back: what git ' +
+    'ignores, and anything in a .git.',
+  access: 'write',
+  reach: 'one',
+  input,
+  output: z.object({ undone: z.array(checkpointOutput), ...reportOutput }),
+  async preview(call, { workspace }) {
+    const target = toTarget(call);
+    if ('id' in target) return `undo ${target.id}`;
+    const latest = await mustHaveHistory(workspace).checkpoints(maxCalls);
+    return `undo the last ${target.count} of:\n${latest
+      .slice(0, target.count + 10)
+      .map(renderCheckpoint)
+      .join('\n')}`;
+  },
+  async run(call, { workspace, signal }) {
+    const { undone, report } = await mustHaveHistory(workspace).undo(toTarget(call), signal);
+    const back = report.takenBackBy === '' ? [] : [`to take this back, undo the checkpoint ${report.takenBackBy}`];
+    const lines = ['undone:', ...undone.map(renderCheckpoint), ...renderReport(report), ...back];
+    return {
+      text: lines.join('\n'),
+      structured: { undone: undone.map(toCheckpointOutput), ...toReportOutput(report) },
+    };
+  },
+});
+
+function toTarget({ calls, checkpoint }: z.output<typeof input>) {
+  if (checkpoint === undefined) return { count: calls ?? 1 };
+  if (calls === undefined) return { id: checkpoint };
+  throw new AppError('E_INVALID_INPUT', 'either calls or checkpoint, not both', { details: { arguments: ['calls'] } });
+}

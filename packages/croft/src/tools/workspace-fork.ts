@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { mustHaveForks } from '../core/history/must-have-forks.ts';
+import { defineTool } from '../core/tool.ts';
+
+export const workspaceFork = defineTool({
+  name: 'workspace_fork',
+  title: 'Fork the workspace',
+  description:
+    'Make a new workspace that starts as this one is, ignored files and .git included, or as a snapshot of it was. What ' +
+    'is done in one does not touch the other. Work in it by its name as workspace; workspace_merge brings it back.',
+  access: 'write',
+  reach: 'one',
+  input: z.object({
+    name: z.string().min(1).describe('What the new workspace is called'),
+    snapshot: z.string().min(1).optional().describe('Start as this snapshot was, not as it is now'),
+  }),
+  output: z.object({ name: z.string(), workspaceId: z.string(), parent: z.string(), createdAt: z.string() }),
+  timeoutMs: 600_000,
+  async run({ name, snapshot }, { workspace, session, signal }) {
+    const fork = await mustHaveForks(workspace).fork({ name, snapshot, session: session.id, signal });
+    return {
+      text: `forked ${fork.parent} as ${fork.name}; pass workspace: "${fork.name}" to work in it`,
+      structured: fork,
+    };
+  },
+});

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { mustHaveForks } from '../core/history/must-have-forks.ts';
+import { defineTool } from '../core/tool.ts';
+
+export const workspaceRemove = defineTool({
+  name: 'workspace_remove',
+  title: 'Remove a fork',
+  description: 'Remove a fork of this workspace with all its files. Nothing else can be removed.',
+  access: 'write',
+  reach: 'one',
+  input: z.object({ fork: z.string().min(1).describe('Name of the fork') }),
+  output: z.object({ removed: z.string() }),
+  async run({ fork }, { workspace }) {
+    await mustHaveForks(workspace).remove(fork);
+    return { text: `removed ${fork}`, structured: { removed: fork } };
+  },
+});
