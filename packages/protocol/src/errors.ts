@@ -110,6 +110,16 @@ export const errorCatalog = {
     hint: 'Ask the operator to change the owner or mode of that path.',
   },
   E_STORAGE_FULL: { kind: 'storage_full', status: 507, hint: 'Free space in the workspace, then try again.' },
+  E_CONFLICT: {
+    kind: 'conflict',
+    status: 409,
+    hint: 'Look at the named paths as they are now, decide which content should stand, and write it.',
+  },
+  E_STORAGE_UNAVAILABLE: {
+    kind: 'storage_unavailable',
+    status: 503,
+    hint: 'Nothing was lost: what could not be stored waits here. Try again in a moment.',
+  },
   E_STORAGE_FAILED: { kind: 'storage_failed', status: 503, hint: 'Try again; if it stays, tell the operator.' },
   E_COMMAND_REJECTED: {
     kind: 'command_rejected',
@@ -169,6 +179,7 @@ export const errorCatalog = {
     status: 412,
     hint: 'Get the record again, then make the change against what it holds now.',
   },
+  E_RANGE: { kind: 'range', status: 416, hint: 'Ask for bytes below the size of the file, or for all of it.' },
   E_IDEMPOTENCY_CONFLICT: {
     kind: 'idempotency_conflict',
     status: 409,

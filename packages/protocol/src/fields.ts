@@ -12,6 +12,17 @@ export function wholeMust(what: string) {
   return { error: (issue: Issue) => `${toPath(issue.path?.slice(0, -1))} must ${what}` };
 }
 
+/** An object of just these fields: what is misspelt is refused and not passed over. */
+export function exactly<Shape extends z.ZodRawShape>(shape: Shape) {
+  const names = Object.keys(shape).join(', ');
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `${toPath(issue.path)} has ${issue.keys.join(', ')}, and takes only: ${names}`
+        : `${toPath(issue.path)} must be an object`,
+  });
+}
+
 export function mustBeOneOf(names: readonly string[]) {
   return must(`be one of: ${names.join(', ')}`);
 }

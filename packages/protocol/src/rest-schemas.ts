@@ -5,10 +5,40 @@ import { Approval, DecideApproval } from './approvals.ts';
 import { AuditRecord } from './audit.ts';
 import { ErrorEnvelope } from './errors.ts';
 import { RecordPatch } from './fields.ts';
+import {
+  CreateDownloadLink,
+  CreateFileLink,
+  DownloadLink,
+  FileEntry,
+  FileLink,
+  FileList,
+  FileRemoved,
+  FileRenamed,
+  FileTree,
+  FileWritten,
+  MoveFile,
+  PutFile,
+  RemoveFile,
+  RenameFile,
+} from './files.ts';
+import { CreateFork, Fork, ForkAnswer, ForkList, ForkMerged, MergeFork } from './forks.ts';
 import { Health } from './health.ts';
 import * as answers from './rest-answers.ts';
 import { AgentToolInput, OpenAgentSession } from './rest-queries.ts';
 import { CreateSandbox, Sandbox } from './sandboxes.ts';
+import {
+  CallsUndone,
+  Checkpoint,
+  CheckpointList,
+  CreateSnapshot,
+  Snapshot,
+  SnapshotAnswer,
+  SnapshotDiff,
+  SnapshotList,
+  SnapshotMade,
+  SnapshotRestored,
+  UndoCalls,
+} from './snapshots.ts';
 import { CreateWorkspace, Workspace } from './workspaces.ts';
 
 export type RestSchema<Output = unknown> = z.ZodType<Output>;
@@ -18,10 +48,16 @@ type JsonSchema = Record<string, unknown>;
 const answered = {
   ...{ Error: ErrorEnvelope, Health, Account, Key, Secret, Agent, Sandbox, Workspace, Approval, AuditRecord },
   ...answers,
+  ...{ FileEntry, FileList, FileWritten, FileRenamed, FileRemoved, FileLink, DownloadLink, FileTree },
+  ...{ Snapshot, SnapshotAnswer, SnapshotMade, SnapshotList, SnapshotDiff, SnapshotRestored },
+  ...{ Checkpoint, CheckpointList, CallsUndone },
+  ...{ Fork, ForkAnswer, ForkList, ForkMerged },
 };
 const asked = {
   ...{ CreateAccount, PatchAccount, CreateKey, PutSecret, CreateAgent, CreateSandbox, CreateWorkspace },
   ...{ RecordPatch, DecideApproval, AgentToolInput, OpenAgentSession },
+  ...{ PutFile, RenameFile, MoveFile, RemoveFile, CreateFileLink, CreateDownloadLink },
+  ...{ CreateSnapshot, UndoCalls, CreateFork, MergeFork },
 };
 
 const names = new Map<RestSchema, string>(

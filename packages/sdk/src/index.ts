@@ -3,21 +3,25 @@ import { createAccount, createAdmin } from './accounts.ts';
 import { type AgentOptions, createAgent } from './agent.ts';
 import { createApprovals, createAudit } from './approvals.ts';
 import { createCollections } from './collections.ts';
+import { createFiles } from './files.ts';
 import { createKeys, createSecrets } from './keys.ts';
-import { type ClientOptions, createRequest } from './request.ts';
+import { type ClientOptions, createRequest, createSend } from './request.ts';
+import { createHistory } from './snapshots.ts';
 
 export { AppError } from '@croft/protocol';
 export type { AgentOptions, ToolCall, ToolCallOptions } from './agent.ts';
 export type { ApprovalFilter, DecisionOptions } from './approvals.ts';
 export type { ChangeOptions, CreateOptions } from './collections.ts';
+export type { DownloadOptions, LinkOptions, ListFilesOptions, UploadBody, UploadOptions } from './files.ts';
 export type { PageOptions } from './pages.ts';
 export type { ClientOptions } from './request.ts';
+export type { UndoOptions } from './snapshots.ts';
 
 export type Client = ReturnType<typeof createClient>;
 
 /** A typed client of `croft serve`. Every failure is an `AppError` with the server's own code. */
 export function createClient(options: ClientOptions) {
-  const request = createRequest(options);
+  const [request, send] = [createRequest(options), createSend(options)];
   return {
     health: (): Promise<Health> => request('GET', '/healthz', { answer: Health }),
     account: createAccount(request, '/v1/account'),
@@ -26,6 +30,10 @@ export function createClient(options: ClientOptions) {
     secrets: createSecrets(request),
     approvals: createApprovals(request),
     audit: createAudit(request),
+    /** What a workspace was: its snapshots, and what calls changed. */
+    history: (workspaceId: string) => createHistory(request, workspaceId),
+    /** The files of a workspace. */
+    files: (workspaceId: string) => createFiles(request, send, workspaceId),
     /** An agent at work, in a session of the caller's. */
     agent: (agentId: string, agentOptions?: AgentOptions) => createAgent(request, agentId, agentOptions),
     /** For the admin token. */

@@ -19,35 +19,56 @@ export interface Ask<Schema extends z.ZodType, Later extends z.ZodType> {
 }
 
 export type Request = ReturnType<typeof createRequest>;
+export type Send = ReturnType<typeof createSend>;
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** One request and what it is answered. Every failure is an `AppError` with the server's own code. */
-export function createRequest({ baseUrl, token, fetch = globalThis.fetch }: ClientOptions) {
+export interface Sent {
+  /** As it is. */
+  readonly body?: BodyInit | undefined;
+  readonly query?: Ask<z.ZodType, z.ZodType>['query'];
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One request and its answer as it came. Every failure is an `AppError` with the server's own code. */
+export function createSend({ baseUrl, token, fetch = globalThis.fetch }: ClientOptions) {
+  return async function send(
+    method: Method | 'HEAD',
+    path: string,
+    { body, query = {}, headers = {}, signal }: Sent = {},
+  ): Promise<Response> {
+    const url = new URL(path, baseUrl);
+    for (const [name, value] of given(query)) url.searchParams.set(name, String(value));
+    const authorization = token === undefined ? undefined : `Bearer ${token}`;
+    const response = await fetch(url, {
+      method,
+      headers: given({ ...headers, authorization }),
+      // A stream is sent while it is read.
+      ...(body !== undefined && ({ body, duplex: 'half' } as RequestInit)),
+      ...(signal && { signal }),
+    });
+    if (!response.ok && response.status !== 304) throw await toAppError(response);
+    return response;
+  };
+}
+
+/** One request in JSON and what it is answered. */
+export function createRequest(options: ClientOptions) {
+  const send = createSend(options);
   return async function request<Schema extends z.ZodType, Later extends z.ZodType = Schema>(
     method: Method,
     path: string,
-    { answer, accepted, body, query = {}, headers = {}, signal }: Ask<Schema, Later>,
+    { answer, accepted, body, query, headers, signal }: Ask<Schema, Later>,
   ): Promise<z.output<Schema> | z.output<Later>> {
-    const url = new URL(path, baseUrl);
-    for (const [name, value] of given(query)) url.searchParams.set(name, String(value));
-    const response = await fetch(url, {
-      method,
-      headers: toHeaders(headers, body),
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(signal && { signal }),
+    const response = await send(method, path, {
+      body: body === undefined ? undefined : JSON.stringify(body),
+      query,
+      headers: { ...headers, 'content-type': body === undefined ? undefined : 'application/json' },
+      signal,
     });
-    if (!response.ok) throw await toAppError(response);
     const schema = response.status === 202 ? (accepted ?? answer) : answer;
     return schema.parse(await response.json());
   };
-
-  function toHeaders(headers: Readonly<Record<string, string | undefined>>, body: unknown): [string, string][] {
-    return given({
-      ...headers,
-      authorization: token === undefined ? undefined : `Bearer ${token}`,
-      'content-type': body === undefined ? undefined : 'application/json',
-    });
-  }
 }
 
 /** A path with ids in it. An id that is no id must not lead somewhere else. */

@@ -36,7 +36,7 @@ async function readUpTo(body: ReadableStream<Uint8Array>, max: number): Promise<
  * Who is still sending would not see the answer if the connection were closed on them, nor be heard on it again if the
  * rest were left lying. The server gives them a moment after the answer, and then closes it anyway.
  */
-async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+export async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   try {
     while (!(await reader.read()).done);
   } catch {

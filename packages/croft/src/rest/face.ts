@@ -3,6 +3,7 @@ import type { Context, Next } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Actor } from '../core/accounts/registry.ts';
 import { limitBody } from './body-limit.ts';
+import { readLinkPath, serveLink } from './files/serve-link.ts';
 import { createIdempotency } from './idempotency.ts';
 import { type Identity, identify, mustHaveScope, toActor } from './identity.ts';
 import { readJson } from './json-body.ts';
@@ -33,6 +34,8 @@ export function createFace({ platform, maxBodyBytes, isStopping }: FaceOptions) 
   return async (c: Context, next: Next): Promise<Response | undefined> => {
     const path = new URL(c.req.url).pathname;
     if (path === '/mcp') return passOn(next);
+    const link = readLinkPath(path);
+    if (link) return serveLink(platform, { ...link, request: c.req.raw, mustBeWithinRate: useLink });
     const match = matchPath(path);
     const isRemoval = match?.place.routes.DELETE === removeAccountRoute && methodOf(c) === 'DELETE';
     const identity = await identify(c.req.header('authorization'), platform, isRemoval);
@@ -41,9 +44,18 @@ export function createFace({ platform, maxBodyBytes, isStopping }: FaceOptions) 
     return passOn(next);
   };
 
-  async function serveKnown(c: Context, identity: Identity, match: Match | undefined): Promise<Response> {
+  function useLink(accountId: string): void {
+    mustNotStop();
+    mustBeWithinRate(accountId);
+  }
+
+  function mustNotStop(): void {
     if (isStopping()) throw new AppError('E_STOPPING', 'the server is stopping');
-    if (identity.kind === 'account') mustBeWithinRate(identity.actor);
+  }
+
+  async function serveKnown(c: Context, identity: Identity, match: Match | undefined): Promise<Response> {
+    mustNotStop();
+    if (identity.kind === 'account') mustBeWithinRate(identity.actor.accountId);
     if (!match) throw new AppError('E_NOT_FOUND', 'there is nothing at this address');
     return serve(c, identity, match);
   }
@@ -52,7 +64,7 @@ export function createFace({ platform, maxBodyBytes, isStopping }: FaceOptions) 
     const actor = await toActor(identity, match, platform);
     const route = routeFor(match.place, methodOf(c));
     mustHaveScope(route, actor);
-    await limitBody(c, route.large ? maxBodyBytes : Math.min(maxBodyBytes, maxRecordBytes));
+    if (!route.streams) await limitBody(c, route.large ? maxBodyBytes : Math.min(maxBodyBytes, maxRecordBytes));
     return handle(c, route, actor, match);
   }
 
@@ -70,7 +82,7 @@ export function createFace({ platform, maxBodyBytes, isStopping }: FaceOptions) 
     return answer instanceof Response ? answer : toResponse(c, route, answer);
   }
 
-  function mustBeWithinRate({ accountId }: Actor): void {
+  function mustBeWithinRate(accountId: string): void {
     const seconds = requests.take(accountId);
     if (seconds === 0) return;
     throw new AppError('E_RATE_LIMITED', `more than ${requestsPerMinute} requests a minute of one account`, {

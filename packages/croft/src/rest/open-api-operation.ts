@@ -3,7 +3,7 @@ import { type Json, toAnswer, toFailures, toJsonContent } from './open-api-respo
 import type { Audience, Method, Route } from './route.ts';
 
 export function toOperation(pattern: string, audience: Audience, route: Route): Json {
-  const { method, summary, scopes, query, body, status = 200 } = route;
+  const { method, summary, scopes, query, body, bodyType, status = 200 } = route;
   const parameters = [...(query ? toQueryParameters(query) : []), ...toHeaderParameters(route)];
   const needs = audience === 'admin' ? 'Needs the admin token.' : `Needs a key of scope ${scopes.join(' or ')}.`;
   return {
@@ -13,6 +13,7 @@ export function toOperation(pattern: string, audience: Audience, route: Route): 
     security: [{ [audience === 'admin' ? 'admin' : 'key']: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { content: toJsonContent(body) } }),
+    ...(bodyType && { requestBody: { content: toBytes(bodyType) } }),
     responses: {
       [status]: toMainAnswer(route),
       ...Object.fromEntries(Object.entries(route.alsoAnswers ?? {}).map(([code, also]) => [code, toAnswer(also)])),
@@ -27,12 +28,17 @@ function toOperationId(method: Method, pattern: string): string {
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-function toMainAnswer({ answer, versioned, creates }: Route): Json {
+function toMainAnswer({ answer, answerType, versioned, creates }: Route): Json {
+  if (answerType) return { description: 'As asked', content: toBytes(answerType) };
   if (!answer) return { description: 'What the protocol says' };
   return toAnswer(answer, {
     ...(versioned && { ETag: text('The version of the record') }),
     ...(creates && { 'Idempotent-Replay': text('true, when this is the answer to an earlier request') }),
   });
+}
+
+function toBytes(type: string): Json {
+  return { [type]: { schema: { type: 'string', format: 'binary' } } };
 }
 
 function toQueryParameters(query: RestSchema): Json[] {

@@ -1,6 +1,7 @@
 import { Health, Ready, type RestSchema, restSchemas } from '@croft/protocol';
 import { version } from '../version.ts';
 import { type Place, places } from './match.ts';
+import { filePaths } from './open-api-files.ts';
 import { toOperation } from './open-api-operation.ts';
 import { type Json, toAnswer, toFailures } from './open-api-responses.ts';
 
@@ -10,10 +11,15 @@ export function toOpenApi(): Json {
     openapi: '3.1.0',
     info: { title: 'Croft', version, license: { name: 'Apache-2.0' } },
     security: [{ key: [] }],
-    paths: { ...openPaths, ...mcpPath, ...Object.fromEntries(places.map((place) => [place.pattern, toPath(place)])) },
+    paths: {
+      ...openPaths,
+      ...mcpPath,
+      ...filePaths,
+      ...Object.fromEntries(places.map((place) => [place.pattern, toPath(place)])),
+    },
     components: {
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'The token of the server, for /mcp' },
+        token: { type: 'http', scheme: 'bearer', description: 'The token of the server, for /mcp and /api' },
         key: { type: 'http', scheme: 'bearer', description: 'A key of an account' },
         admin: { type: 'http', scheme: 'bearer', description: 'The admin token' },
       },

@@ -1,7 +1,10 @@
 import type { Records } from '../core/accounts/records.ts';
 import type { ApprovalDesk, Registry } from '../core/accounts/registry.ts';
 import type { Vault } from '../core/accounts/vault.ts';
+import type { ChangeFeeds } from '../core/content/change-feeds.ts';
+import type { FileDoors } from '../core/content/file-door.ts';
 import type { AgentDoor } from './agents-door.ts';
+import type { ForkDoors, Histories } from './histories.ts';
 
 /** What a server of many accounts has besides `/mcp`. */
 export interface Platform {
@@ -13,10 +16,22 @@ export interface Platform {
   registryOn(records: Records): Registry;
   readonly approvals: ApprovalDesk;
   readonly agents: AgentDoor;
+  readonly files: PlatformFiles;
+  /** Left out: nothing of what workspaces were is kept. */
+  readonly histories?: Histories | undefined;
+  /** Left out: none can be forked. */
+  readonly forks?: ForkDoors | undefined;
   /** Takes away the files of an account that is deleted. Answers how many of what. */
   removeFiles(accountId: string, workspaceIds: readonly string[]): Promise<Record<string, number>>;
   readonly limits?: Partial<Limits> | undefined;
   readonly now?: (() => number) | undefined;
+}
+
+/** The files of workspaces, for whoever has a key of their account. */
+export interface PlatformFiles extends FileDoors {
+  readonly feeds: ChangeFeeds;
+  /** Signs links, the same on every server. */
+  readonly linkKey: Buffer;
 }
 
 export interface Limits {
@@ -24,6 +39,12 @@ export interface Limits {
   readonly requestsPerMinute: number;
   /** Of one address. */
   readonly refusalsPerMinute: number;
+  /** Of one file. */
+  readonly uploadBytes: number;
 }
 
-export const defaultLimits: Limits = { requestsPerMinute: 1200, refusalsPerMinute: 600 };
+export const defaultLimits: Limits = {
+  requestsPerMinute: 1200,
+  refusalsPerMinute: 600,
+  uploadBytes: 100 * 1024 * 1024,
+};

@@ -1,7 +1,7 @@
 import { AppError, type RestSchema, toPath } from '@croft/protocol';
 
 /** The schemas of queries say themselves what is wrong, beginning with the name of it. */
-export function readQuery<Query>(schema: RestSchema<Query>, given: Readonly<Record<string, string>>): Query {
+export function readQuery<Query>(schema: RestSchema<Query>, given: unknown): Query {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const { issues } = result.error;

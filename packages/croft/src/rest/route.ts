@@ -53,6 +53,11 @@ interface Declaration {
   readonly large?: true | undefined;
   /** The handler reads the request itself. */
   readonly raw?: true | undefined;
+  /** The handler takes the body as it comes, and bounds it itself. */
+  readonly streams?: true | undefined;
+  /** What the body is, and what the answer, where that is not JSON: a media type. */
+  readonly bodyType?: string | undefined;
+  readonly answerType?: string | undefined;
 }
 
 export interface Route extends Declaration {

@@ -13,6 +13,8 @@ export async function fillAccount({ send }: Ground, token: string) {
     config: { permissionMode: 'ask', envVars: { DATABASE: 'postgres://secret' } },
   });
   const { workspaceId } = await make('/v1/workspaces', { name: 'files', config: { storage: { provider: 'local' } } });
+  // The names of secrets and of snapshots are both `name` in paths.
+  await make(`/v1/workspaces/${workspaceId}/snapshots`, { name: 'TOKEN' });
   const workspaces = [{ name: 'main', workspaceId }];
   const { agentId } = await make('/v1/agents', { name: 'worker', config: { sandbox: sandboxId, workspaces } });
   const { key } = await make('/v1/keys', { name: 'spare', scopes: ['read'] });

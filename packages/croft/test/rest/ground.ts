@@ -4,15 +4,25 @@ import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { ErrorEnvelope } from '@croft/protocol';
 import { serve } from '@hono/node-server';
+import { createAccountForks } from '../../src/app/account-forks.ts';
+import { createHistories } from '../../src/app/histories.ts';
+import { createLayered, toKeptForks } from '../../src/app/layered.ts';
+import { openPlaces } from '../../src/app/open-places.ts';
+import type { WorkspaceRecord } from '../../src/app/places.ts';
+import { createWorkspaceDoors } from '../../src/app/workspace-doors.ts';
 import type { Quotas } from '../../src/core/accounts/context.ts';
 import { createRegistry } from '../../src/core/accounts/create-registry.ts';
 import { createVault } from '../../src/core/accounts/create-vault.ts';
 import type { Records } from '../../src/core/accounts/records.ts';
+import { notFound } from '../../src/core/accounts/refusals.ts';
 import { createApprovals } from '../../src/core/approvals/create-approvals.ts';
+import type { FileDoor } from '../../src/core/content/file-door.ts';
+import { createDirectoryWatcher } from '../../src/history/watch-directory.ts';
 import { createKeyring, createTokenHash } from '../../src/lib/crypto/keyring.ts';
 import { openRecords } from '../../src/records/index.ts';
 import type { Limits, Platform } from '../../src/rest/platform.ts';
 import { createRestServer } from '../../src/rest/server.ts';
+import { createKeptWorkspaces, namespaceOf } from '../../src/storages/index.ts';
 import { makeDirectory } from '../harness.ts';
 import { createStandInAgents } from './stand-in-agents.ts';
 
@@ -24,6 +34,8 @@ export interface GroundOptions {
   readonly maxBodyBytes?: number;
   readonly quotas?: Partial<Quotas>;
   removeFiles?: Platform['removeFiles'];
+  /** The door of a workspace, made of the one there is. */
+  door?(door: FileDoor, record: WorkspaceRecord): FileDoor;
 }
 
 export type Ground = Awaited<ReturnType<typeof openGround>>;
@@ -45,6 +57,28 @@ export async function openGround(options: GroundOptions = {}) {
   const { approvals, desk } = createApprovals(means);
   const agents = createStandInAgents({ registry, records, approvals });
   const errors: Error[] = [];
+  const onWarning = (message: string) => errors.push(new Error(message));
+  const histories = createHistories({ data: directory.path, onWarning });
+  const layered = createLayered(directory.path, histories, onWarning);
+  const kept = createKeptWorkspaces(directory.path, toKeptForks(layered));
+  const openObjects = async () => {
+    throw new Error('there is no bucket here');
+  };
+  const places = openPlaces({ data: directory.path, kept, histories, openObjects, onWarning });
+  const forks = createAccountForks({ data: directory.path, layered, places, registry, openObjects });
+  const watch = createDirectoryWatcher();
+  const files = createWorkspaceDoors({
+    workspaces: registry.workspaces,
+    linkKey: randomBytes(32),
+    async open(record) {
+      const { files: own, handle } = kept.open(namespaceOf(record.accountId, record.id), record.id);
+      const door: FileDoor = {
+        ...{ files: own, access: 'read-write' },
+        watch: (onChange, signal) => watch(handle, onChange, signal),
+      };
+      return options.door?.(door, record) ?? door;
+    },
+  });
   const stopping = { now: false };
   const rest = createRestServer({
     token: serverToken,
@@ -54,7 +88,15 @@ export async function openGround(options: GroundOptions = {}) {
     mcp: async () => Response.json({ mcp: true }),
     onError: (error) => errors.push(error),
     platform: {
-      ...{ adminToken, records, vault, registry, registryOn, approvals: desk, agents: agents.door, limits, now },
+      ...{ adminToken, records, vault, registry, registryOn, approvals: desk, agents: agents.door, files, limits, now },
+      forks,
+      histories: {
+        async of(accountId, workspaceId) {
+          const record = await registry.workspaces.open(accountId, workspaceId);
+          if (!record) throw notFound('Workspace');
+          return histories.of(kept.open(namespaceOf(accountId, workspaceId), workspaceId).handle);
+        },
+      },
       removeFiles: removeFiles ?? (async (_, ids) => ({ workspaceFiles: ids.length })),
     },
   });
@@ -65,6 +107,12 @@ export async function openGround(options: GroundOptions = {}) {
   return {
     ...{ url, port, registry, records, clock, errors, stopping, ran: agents.ran },
     send: (method: string, path: string, options?: SendOptions) => send(url, method, path, options),
+    /** Where the files of a workspace are on this machine. */
+    directoryOf(accountId: string, workspaceId: string): string {
+      const namespace = namespaceOf(accountId, workspaceId);
+      kept.open(namespace, workspaceId);
+      return directory.at(`workspaces/${namespace}`);
+    },
     /** Every row of every table. */
     dump: () => dump(directory.at('croft.db')),
     async addAccount(username: string) {
@@ -74,6 +122,9 @@ export async function openGround(options: GroundOptions = {}) {
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
+      files.feeds.close();
+      await histories.close();
+      kept.close();
       await records[Symbol.asyncDispose]();
       directory[Symbol.dispose]();
     },

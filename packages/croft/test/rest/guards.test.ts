@@ -126,7 +126,7 @@ describe('the description of it all', () => {
         const operation = json.paths[pattern][route.method.toLowerCase()];
         expect(operation.responses, `${route.method} ${pattern}`).toHaveProperty(String(route.status ?? 200));
         for (const status of [401, 403, 429]) expect(operation.responses).toHaveProperty(String(status));
-        expect(operation.requestBody !== undefined).toBe(route.body !== undefined);
+        expect(operation.requestBody !== undefined).toBe((route.body ?? route.bodyType) !== undefined);
         expect(ids).not.toContain(operation.operationId);
         ids.add(operation.operationId);
       }

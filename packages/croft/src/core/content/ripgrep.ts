@@ -32,6 +32,8 @@ export interface Search extends SearchScope {
 export interface FileSearch extends SearchScope {
   /** Files whose path does not end so are left out, and cost next to nothing. */
   readonly suffix: string;
+  /** Of which files more is worth asking for, where that costs something. All are told of that come anyway. */
+  wants(path: string): boolean;
   /** Called for files as they arrive. False ends the search. */
   onFiles(files: FoundFile[]): boolean;
 }
@@ -53,6 +55,7 @@ export function runRipgrep(workspace: Workspace, search: Search): Promise<{ unre
 
 /** The same for a search that answers with files alone, which may be very many. */
 export function listFiles(workspace: Workspace, search: FileSearch): Promise<{ unreadable: number }> {
+  if (workspace.listFiles) return workspace.listFiles(search);
   const { suffix } = search;
   const command = { ...toCommand({ ...search, args: ['--files', ...search.args] }), withTimes: { suffix } };
   return workspace.withSearchBox((box) => run(box, command, (running) => readFiles(running, search)));

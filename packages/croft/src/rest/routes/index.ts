@@ -6,9 +6,15 @@ import { agentToolRoutes } from './agent-tools.ts';
 import { agentRoutes } from './agents.ts';
 import { approvalRoutes } from './approvals.ts';
 import { auditRoutes } from './audit.ts';
+import { checkpointRoutes } from './checkpoints.ts';
+import { fileContentRoutes } from './file-contents.ts';
+import { fileLinkRoutes } from './file-links.ts';
+import { fileRoutes } from './files.ts';
+import { forkRoutes } from './forks.ts';
 import { keyRoutes } from './keys.ts';
 import { sandboxRoutes } from './sandboxes.ts';
 import { secretRoutes } from './secrets.ts';
+import { snapshotRoutes } from './snapshots.ts';
 import { workspaceRoutes } from './workspaces.ts';
 
 /** Of one account: below `/v1`, and below `/accounts/me` and for the admin `/accounts/{accountId}` as well. */
@@ -20,6 +26,12 @@ export const accountRoutes: readonly Route[] = [
   ...agentSessionRoutes,
   ...sandboxRoutes,
   ...workspaceRoutes,
+  ...fileRoutes,
+  ...fileContentRoutes,
+  ...fileLinkRoutes,
+  ...snapshotRoutes,
+  ...checkpointRoutes,
+  ...forkRoutes,
   ...secretRoutes,
   ...approvalRoutes,
   ...auditRoutes,

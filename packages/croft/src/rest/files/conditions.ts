@@ -1,0 +1,50 @@
+import { AppError } from '@croft/protocol';
+import type { Files, Precondition } from '../../core/files.ts';
+
+export type Tags = '*' | readonly string[];
+
+export function toTag(version: string): string {
+  return `"${version}"`;
+}
+
+/** Of `If-Match` and `If-None-Match`. A proxy that compresses makes tags weak; a version says the bytes all the same. */
+export function readTags(headers: Headers, name: 'if-match' | 'if-none-match'): Tags | undefined {
+  const text = headers.get(name)?.trim();
+  if (text === undefined || text === '*') return text;
+  const tags = text.split(',').map((tag) => /^\s*(?:W\/)?"([\x21\x23-\x7e]*)"\s*$/.exec(tag)?.[1]);
+  if (tags.every((tag) => tag !== undefined)) return tags;
+  throw new AppError('E_INVALID_INPUT', `${name} takes ETags as they were answered, such as "3f…", or *`, {
+    details: { header: name },
+  });
+}
+
+export function isAmong(tags: Tags, version: string): boolean {
+  return tags === '*' || tags.includes(version);
+}
+
+/** What must hold when the bytes are put in place. Throws `E_PRECONDITION_FAILED` for what does not hold already. */
+export async function toPrecondition(files: Files, path: string, headers: Headers): Promise<Precondition | undefined> {
+  const [match, none] = [readTags(headers, 'if-match'), readTags(headers, 'if-none-match')];
+  if (none === '*') return 'absent';
+  if (match === undefined && none === undefined) return undefined;
+  const current = await files.version(path);
+  if (match !== undefined && !(current && isAmong(match, current.version))) throw failed(path);
+  if (none !== undefined && current && isAmong(none, current.version)) throw failed(path);
+  return current ? { version: current.version } : 'absent';
+}
+
+/** What others did meanwhile is the same to whoever asked with a condition. */
+export async function judging<T>(expect: Precondition | undefined, path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const isUnmet = AppError.is(thrown) && (thrown.code === 'E_STALE' || thrown.code === 'E_ALREADY_EXISTS');
+    throw expect !== undefined && isUnmet ? failed(path) : thrown;
+  }
+}
+
+function failed(path: string): AppError {
+  return new AppError('E_PRECONDITION_FAILED', `${path} is not what If-Match or If-None-Match says`, {
+    details: { path },
+  });
+}

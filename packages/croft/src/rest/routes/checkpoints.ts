@@ -1,0 +1,48 @@
+import { CallsUndone, type Checkpoint, CheckpointList, CheckpointQuery, UndoCalls } from '@croft/protocol';
+import { parseBody } from '../../core/accounts/parse-body.ts';
+import type * as history from '../../core/history/history.ts';
+import { toCheckpointOutput, toReportOutput } from '../../core/history/report-output.ts';
+import { changeHistory } from '../change-history.ts';
+import { historyOf } from '../histories.ts';
+import { defineRoute } from '../route.ts';
+
+/** What calls changed in a workspace, and how to take it back. */
+export const checkpointRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/workspaces/{workspaceId}/checkpoints',
+    summary: 'Lists the last calls that changed files of a workspace, newest first',
+    scopes: ['read'],
+    query: CheckpointQuery,
+    answer: CheckpointList,
+    failures: ['E_NOT_FOUND'],
+    async handle(platform, call) {
+      const checkpoints = await (await historyOf(platform, call)).checkpoints(call.query.limit);
+      return { body: { checkpoints: checkpoints.map(toView) } };
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/workspaces/{workspaceId}/undo',
+    summary: 'Takes back what the last calls changed, or one of them: all of it or nothing',
+    scopes: ['write'],
+    body: UndoCalls,
+    answer: CallsUndone,
+    failures: ['E_NOT_FOUND', 'E_CONFLICT'],
+    async handle(platform, call) {
+      const history = await historyOf(platform, call);
+      const { calls = 1, checkpointId } = parseBody(UndoCalls, call.body);
+      const target = checkpointId === undefined ? { count: calls } : { id: checkpointId };
+      const by = { tool: 'undo', session: call.actor.label, title: checkpointId ?? '' };
+      const { undone, report } = await changeHistory(platform, call, { action: 'undo', details: target }, () =>
+        history.record(by, () => history.undo(target, call.request.signal)),
+      );
+      return { body: { undone: undone.map(toView), ...toReportOutput(report) } };
+    },
+  }),
+];
+
+function toView(checkpoint: history.Checkpoint): Checkpoint {
+  const { checkpoint: checkpointId, isPartial, ...rest } = toCheckpointOutput(checkpoint);
+  return { checkpointId, ...rest, ...(isPartial && { isPartial }) };
+}

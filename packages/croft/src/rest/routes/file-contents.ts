@@ -1,0 +1,95 @@
+import { FileQuery, FileWritten, FileZipQuery } from '@croft/protocol';
+import { enterWith } from '../files/changes.ts';
+import { download } from '../files/download.ts';
+import { keyIdOf } from '../files/enter.ts';
+import { toEventStream } from '../files/events.ts';
+import { isKeyGood } from '../files/may-go-on.ts';
+import { readDirectory, readPath } from '../files/paths.ts';
+import { upload } from '../files/upload.ts';
+import { zip } from '../files/zip.ts';
+import { defineRoute } from '../route.ts';
+
+const failures = ['E_NOT_FOUND', 'E_INVALID_PATH', 'E_FILE_NOT_FOUND', 'E_SANDBOX_VIOLATION'] as const;
+const changeFailures = [...failures, 'E_READ_ONLY', 'E_CONTROL_FILE', 'E_QUOTA', 'E_STORAGE_FULL'] as const;
+
+/** Bytes as they are, and the feed of changes. */
+export const fileContentRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/workspaces/{workspaceId}/file',
+    summary: 'Gets a file, or a part of it',
+    scopes: ['read'],
+    raw: true,
+    query: FileQuery,
+    answerType: 'application/octet-stream',
+    headers: { Range: 'One range of bytes', 'If-Range': 'An ETag', 'If-None-Match': 'ETags, or *' },
+    failures: [...failures, 'E_NOT_A_FILE', 'E_RANGE'],
+    handle: async (platform, call) => {
+      const visit = await enterWith(platform, call);
+      return download(visit, readPath(call.query.path), call.request);
+    },
+  }),
+  defineRoute({
+    method: 'PUT',
+    path: '/workspaces/{workspaceId}/file',
+    summary: 'Puts a file, with the folders it needs: all of it or nothing',
+    scopes: ['write'],
+    raw: true,
+    streams: true,
+    query: FileQuery,
+    bodyType: 'application/octet-stream',
+    answer: FileWritten,
+    alsoAnswers: { 201: FileWritten },
+    headers: { 'If-Match': 'ETags as last seen, or *', 'If-None-Match': '* for a file that is new' },
+    failures: [...changeFailures, 'E_NOT_A_FILE', 'E_TOO_LARGE', 'E_PRECONDITION_FAILED'],
+    handle: async (platform, call) => {
+      const visit = await enterWith(platform, call);
+      return upload(visit, readPath(call.query.path), call.request);
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/workspaces/{workspaceId}/download',
+    summary: 'A zip of the workspace or of a folder of it, without links',
+    scopes: ['read'],
+    raw: true,
+    query: FileZipQuery,
+    answerType: 'application/zip',
+    failures: [...failures, 'E_NOT_A_DIRECTORY'],
+    handle: async (platform, call) => {
+      const visit = await enterWith(platform, call);
+      const { path, include = '' } = call.query;
+      const now = new Date((platform.now ?? Date.now)());
+      return zip(visit, { path: readDirectory(path), include: include.split(','), now }, call.request);
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/workspaces/{workspaceId}/events',
+    summary: 'What changes, as server-sent events, each a FileEvent in JSON',
+    scopes: ['read'],
+    raw: true,
+    answerType: 'text/event-stream',
+    headers: { 'Last-Event-ID': 'The id of the event that was seen last' },
+    failures: ['E_NOT_FOUND', 'E_TOO_MANY'],
+    async handle(platform, call) {
+      const { actor, params, request } = call;
+      const { accountId } = actor;
+      const visit = await enterWith(platform, call);
+      const joined = await platform.files.feeds.join(accountId, params.workspaceId, visit.door);
+      const isThere = () =>
+        platform.files.of(accountId, params.workspaceId).then(
+          () => true,
+          () => false,
+        );
+      return toEventStream({
+        feed: joined.feed,
+        lastId: request.headers.get('last-event-id') ?? undefined,
+        now: () => new Date(),
+        mayGoOn: async () => (await isKeyGood(platform, accountId, keyIdOf(actor))) && (await isThere()),
+        onEnd: () => joined[Symbol.dispose](),
+        signal: request.signal,
+      });
+    },
+  }),
+];

@@ -1,0 +1,56 @@
+import { AppError, CreateDownloadLink, CreateFileLink, DownloadLink, FileLink } from '@croft/protocol';
+import { parseBody } from '../../core/accounts/parse-body.ts';
+import type { Actor } from '../../core/accounts/registry.ts';
+import { enterWith } from '../files/changes.ts';
+import { makeLink } from '../files/make-link.ts';
+import { readPath } from '../files/paths.ts';
+import { defineRoute } from '../route.ts';
+
+/** Addresses that need no key. They end with their time, their key, their workspace or their account. */
+export const fileLinkRoutes = [
+  defineRoute({
+    method: 'POST',
+    path: '/workspaces/{workspaceId}/links',
+    summary: 'Makes a link that gets or puts one file without a key, for at most a week',
+    scopes: ['read', 'write'],
+    body: CreateFileLink,
+    status: 201,
+    answer: FileLink,
+    failures: ['E_NOT_FOUND', 'E_INVALID_PATH'],
+    async handle(platform, call) {
+      const visit = await enterWith(platform, call);
+      const wanted = parseBody(CreateFileLink, call.body);
+      const { method } = wanted;
+      mustMay(call.actor, method === 'PUT' ? 'write' : 'read');
+      const path = readPath(wanted.path);
+      await visit.audit('file.link', { path, method });
+      return { body: { ...makeLink(platform, call, { ...wanted, path }, call.request), method, path } };
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/workspaces/{workspaceId}/download-links',
+    summary: 'Makes a link that gets one file without a key, for at most 30 days',
+    scopes: ['read'],
+    body: CreateDownloadLink,
+    status: 201,
+    answer: DownloadLink,
+    failures: ['E_NOT_FOUND', 'E_INVALID_PATH'],
+    async handle(platform, call) {
+      const visit = await enterWith(platform, call);
+      const { path: written, expiresInSeconds } = parseBody(CreateDownloadLink, call.body);
+      const path = readPath(written);
+      await visit.audit('file.link', { path, method: 'GET' });
+      const { token } = makeLink(platform, call, { path, method: 'GET', expiresInSeconds }, call.request);
+      return { body: { token, downloadPath: `/v1/downloads/${token}`, path, expiresInSeconds } };
+    },
+  }),
+];
+
+/** Nobody gives away more than they have. */
+function mustMay({ scopes }: Actor, needed: 'read' | 'write'): void {
+  if (scopes.includes('*') || scopes.includes(needed)) return;
+  throw new AppError('E_FORBIDDEN', `this needs a key of scope ${needed}; this key has ${scopes.join(', ')}`, {
+    details: { needed: [needed], scopes },
+  });
+}

@@ -1,0 +1,116 @@
+import {
+  FileList,
+  FileListQuery,
+  FileRemoved,
+  FileRemoveQuery,
+  FileRenamed,
+  FileWritten,
+  MoveFile,
+  PutFile,
+  RemoveFile,
+  RenameFile,
+} from '@croft/protocol';
+import { parseBody } from '../../core/accounts/parse-body.ts';
+import { enterWith, removePath, renamePath } from '../files/changes.ts';
+import { list, listOne } from '../files/list.ts';
+import { makeLink } from '../files/make-link.ts';
+import { readDirectory, readPath } from '../files/paths.ts';
+import { put, toWritten } from '../files/upload.ts';
+import { readQuery } from '../query.ts';
+import { defineRoute } from '../route.ts';
+
+const path = '/workspaces/{workspaceId}/files';
+const failures = ['E_NOT_FOUND', 'E_INVALID_PATH', 'E_FILE_NOT_FOUND', 'E_SANDBOX_VIOLATION'] as const;
+const changeFailures = [...failures, 'E_READ_ONLY', 'E_CONTROL_FILE', 'E_QUOTA', 'E_STORAGE_FULL'] as const;
+const fiveMinutes = 300;
+
+/** Names and small files; `file-contents.ts` has the bytes of large ones. */
+export const fileRoutes = [
+  defineRoute({
+    method: 'GET',
+    path,
+    summary: 'Lists the files of a workspace or of a folder of it; for a file, where to get it',
+    scopes: ['read'],
+    query: FileListQuery,
+    answer: FileList,
+    failures: [...failures],
+    async handle(platform, call) {
+      const { query, request } = call;
+      const visit = await enterWith(platform, call);
+      const folder = readDirectory(query.path);
+      const page = await list(visit, { ...query, path: folder });
+      if (page) return { body: page };
+      const { url } = makeLink(platform, call, { path: folder, method: 'GET', expiresInSeconds: fiveMinutes }, request);
+      return { body: { files: [await listOne(visit, folder)], url } };
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path,
+    summary: 'Puts a small file, as base64 in JSON; `PUT …/file` takes any',
+    scopes: ['write'],
+    body: PutFile,
+    status: 201,
+    answer: FileWritten,
+    failures: [...changeFailures],
+    async handle(platform, call) {
+      const visit = await enterWith(platform, call);
+      // Larger than any record may be, and kept in none.
+      const { path: written, contentBase64 } = readQuery(PutFile, call.body);
+      const bytes = Buffer.from(contentBase64, 'base64');
+      const options = { headers: call.request.headers, maxBytes: visit.maxUploadBytes };
+      return { body: toWritten(await put(visit, readPath(written), toPieces(bytes), options)) };
+    },
+  }),
+  defineRoute({
+    method: 'PATCH',
+    path,
+    summary: 'Renames a file or a folder to a name that is free',
+    scopes: ['write'],
+    body: RenameFile,
+    answer: FileRenamed,
+    failures: [...changeFailures, 'E_ALREADY_EXISTS'],
+    async handle(platform, call) {
+      const visit = await enterWith(platform, call);
+      const { path: from, newPath } = parseBody(RenameFile, call.body);
+      return { body: await renamePath(visit, readPath(from), readPath(newPath)) };
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${path}/rename`,
+    summary: 'The same, of `from` to `to`',
+    scopes: ['write'],
+    body: MoveFile,
+    answer: FileRenamed,
+    failures: [...changeFailures, 'E_ALREADY_EXISTS'],
+    async handle(platform, call) {
+      const visit = await enterWith(platform, call);
+      const { from, to } = parseBody(MoveFile, call.body);
+      return { body: await renamePath(visit, readPath(from), readPath(to)) };
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path,
+    summary: 'Deletes a file or, with recursive, a folder; what to delete is in the query or in the body',
+    scopes: ['write'],
+    query: FileRemoveQuery,
+    body: RemoveFile,
+    answer: FileRemoved,
+    failures: [...changeFailures, 'E_DIRECTORY_NOT_EMPTY', 'E_PRECONDITION_FAILED'],
+    async handle(platform, call) {
+      const visit = await enterWith(platform, call);
+      const body = parseBody(RemoveFile, call.body);
+      const removal = {
+        path: readPath(call.query.path ?? body.path),
+        recursive: call.query.recursive || (body.recursive ?? false),
+      };
+      return { body: await removePath(visit, removal, call.request.headers) };
+    },
+  }),
+];
+
+async function* toPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

@@ -1,0 +1,54 @@
+import { CreateFork, ForkAnswer, ForkList, ForkMerged, MergeFork } from '@croft/protocol';
+import { parseBody } from '../../core/accounts/parse-body.ts';
+import { toReportOutput } from '../../core/history/report-output.ts';
+import { forksOf } from '../histories.ts';
+import { defineRoute } from '../route.ts';
+
+const failures = ['E_NOT_FOUND', 'E_INVALID_INPUT'] as const;
+
+/** Workspaces that began as another was, for whoever has a key of its account. */
+export const forkRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/workspaces/{workspaceId}/forks',
+    summary: 'Lists the forks of a workspace',
+    scopes: ['read'],
+    answer: ForkList,
+    failures,
+    handle: async (platform, call) => ({ body: { forks: await (await forksOf(platform, call)).list() } }),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/workspaces/{workspaceId}/forks',
+    summary: 'Makes a workspace that starts as this one is, or as a snapshot of it was',
+    scopes: ['write'],
+    body: CreateFork,
+    status: 201,
+    answer: ForkAnswer,
+    failures: [...failures, 'E_ALREADY_EXISTS', 'E_QUOTA'],
+    async handle(platform, call) {
+      const forks = await forksOf(platform, call);
+      const wanted = parseBody(CreateFork, call.body);
+      const { signal } = call.request;
+      const fork = await forks.fork({ ...wanted, session: call.actor.label, signal });
+      return { body: { fork } };
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/workspaces/{workspaceId}/merge',
+    summary: 'Brings what a fork changed since it was made, or last merged, into the workspace it was forked from',
+    scopes: ['write'],
+    body: MergeFork,
+    answer: ForkMerged,
+    failures: [...failures, 'E_CONFLICT'],
+    async handle(platform, call) {
+      const forks = await forksOf(platform, call);
+      const { fork, onConflict } = parseBody(MergeFork, call.body);
+      const { report, merged, conflicts } = await forks.merge({ fork, onConflict, signal: call.request.signal });
+      const { takenBackBy: _, ...paths } = toReportOutput(report);
+      const named = conflicts.map(({ path, reason }) => ({ path: path.toWellFormed(), reason }));
+      return { body: { ...paths, merged: merged.map((path) => path.toWellFormed()), conflicts: named } };
+    },
+  }),
+];

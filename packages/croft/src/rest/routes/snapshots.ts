@@ -1,0 +1,146 @@
+import {
+  CreateSnapshot,
+  Deleted,
+  type Snapshot,
+  SnapshotAnswer,
+  SnapshotDiff,
+  SnapshotDiffQuery,
+  SnapshotList,
+  SnapshotMade,
+  SnapshotRestored,
+} from '@croft/protocol';
+import { parseBody } from '../../core/accounts/parse-body.ts';
+import type * as history from '../../core/history/history.ts';
+import { toReportOutput } from '../../core/history/report-output.ts';
+import { changeHistory, mustHaveSnapshot } from '../change-history.ts';
+import { historyOf } from '../histories.ts';
+import type { Platform } from '../platform.ts';
+import { type Answer, defineRoute, type RouteCall } from '../route.ts';
+
+const failures = ['E_NOT_FOUND'] as const;
+const maxChanges = 2000;
+
+/** What a workspace was, for whoever has a key of its account. */
+export const snapshotRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/workspaces/{workspaceId}/snapshots',
+    summary: 'Lists the snapshots of a workspace, newest first',
+    scopes: ['read'],
+    answer: SnapshotList,
+    failures,
+    async handle(platform, call) {
+      const snapshots = await (await historyOf(platform, call)).snapshots();
+      return { body: { snapshots: snapshots.map(toView) } };
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/workspaces/{workspaceId}/snapshots',
+    summary: 'Remembers all files of a workspace under a name; one of the same name is replaced',
+    scopes: ['write'],
+    body: CreateSnapshot,
+    status: 201,
+    answer: SnapshotMade,
+    failures,
+    async handle(platform, call) {
+      const history = await historyOf(platform, call);
+      const wanted = parseBody(CreateSnapshot, call.body);
+      const { name, description, includeIgnored = false } = wanted;
+      const { signal } = call.request;
+      const change = { action: 'snapshot.create', details: { name } } as const;
+      const { replaced = false, ...made } = await changeHistory(platform, call, change, () =>
+        history.snapshot({ name, description, includeIgnored, signal }),
+      );
+      return { body: { snapshot: toView(made), replaced } };
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/workspaces/{workspaceId}/snapshots/{name}',
+    summary: 'Shows a snapshot',
+    scopes: ['read'],
+    answer: SnapshotAnswer,
+    failures,
+    async handle(platform, call) {
+      const found = await mustHaveSnapshot(await historyOf(platform, call), call.params.name);
+      return { body: { snapshot: toView(found) } };
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/workspaces/{workspaceId}/snapshots/{name}',
+    summary: 'Forgets a snapshot; the files stay as they are',
+    scopes: ['write'],
+    answer: Deleted,
+    failures,
+    async handle(platform, call) {
+      const history = await historyOf(platform, call);
+      const { name } = await mustHaveSnapshot(history, call.params.name);
+      await changeHistory(platform, call, { action: 'snapshot.remove', details: { name } }, () => history.remove(name));
+      return { body: { deleted: true } };
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/workspaces/{workspaceId}/snapshots/{name}/diff',
+    summary: 'Compares the files as they are now, or another snapshot, with a snapshot',
+    scopes: ['read'],
+    query: SnapshotDiffQuery,
+    answer: SnapshotDiff,
+    failures,
+    async handle(platform, call) {
+      const { params, query, request } = call;
+      const from = { from: params.name, to: query.to, signal: request.signal };
+      const diffs = await (await historyOf(platform, call)).diff(from);
+      const changes = diffs.slice(0, maxChanges).map(({ text, path, ...change }) => ({
+        ...{ path: path.toWellFormed(), ...change },
+        ...(text !== undefined && { diff: text }),
+      }));
+      return { body: { paths: diffs.length, changes } };
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/workspaces/{workspaceId}/snapshots/{name}/restore',
+    summary: 'Makes the files what they were; what was there before becomes a snapshot too',
+    scopes: ['write'],
+    answer: SnapshotRestored,
+    failures: [...failures, 'E_CONFLICT'],
+    async handle(platform, call) {
+      const history = await historyOf(platform, call);
+      const { name } = await mustHaveSnapshot(history, call.params.name);
+      return restore(platform, call, history, { name });
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/workspaces/{workspaceId}/restore-green',
+    summary: 'Makes the files what they were when tests last passed',
+    scopes: ['write'],
+    answer: SnapshotRestored,
+    failures: [...failures, 'E_CONFLICT'],
+    handle: async (platform, call) => restore(platform, call, await historyOf(platform, call), 'green'),
+  }),
+];
+
+async function restore(
+  platform: Platform,
+  call: RouteCall<{ readonly workspaceId: string }>,
+  history: history.History,
+  target: { name: string } | 'green',
+): Promise<Answer> {
+  const { signal } = call.request;
+  const title = target === 'green' ? target : target.name;
+  const by = { tool: 'snapshot_restore', session: call.actor.label, title };
+  const change = { action: 'snapshot.restore', details: { name: title } } as const;
+  const { snapshot, report } = await changeHistory(platform, call, change, () =>
+    history.record(by, () => history.restore(target, signal)),
+  );
+  return { body: { snapshot, ...toReportOutput(report) } };
+}
+
+function toView({ root: hash, isAutomatic, checks = [], missed, ...rest }: history.Snapshot): Snapshot {
+  const named = missed?.map((path) => path.toWellFormed());
+  return { ...rest, hash, isAutomatic: isAutomatic ?? false, checks: [...checks], ...(named && { missed: named }) };
+}

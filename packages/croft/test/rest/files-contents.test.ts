@@ -1,0 +1,384 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  closeSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { AppError } from '@croft/protocol';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { ByteRange, Files } from '../../src/core/files.ts';
+import { sha256 } from '../../src/lib/sha256.ts';
+import { type FilesGround, openFilesGround } from './files-ground.ts';
+import { codeOf } from './ground.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let at: FilesGround;
+const mebibyte = 1024 * 1024;
+const patience = { timeout: 40_000, interval: 50 };
+
+beforeAll(async () => {
+  at = await openFilesGround({ limits: { requestsPerMinute: 100_000, uploadBytes: 8 * mebibyte } });
+});
+afterAll(() => at[Symbol.asyncDispose]());
+beforeEach(() => {
+  for (const name of readdirSync(at.directory)) rmSync(at.at(name), { recursive: true });
+});
+
+async function bytesOf(response: Response): Promise<Buffer> {
+  return Buffer.from(await response.arrayBuffer());
+}
+
+describe('a download', () => {
+  test('is exactly the bytes, and nothing that a browser would run', async () => {
+    const bytes = randomBytes(300_000);
+    writeFileSync(at.at('a.html'), '<script>alert(1)</script>');
+    writeFileSync(at.at('b.svg'), bytes);
+    const page = await at.get('/file?path=a.html');
+    expect(page.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(page.headers.get('content-disposition')).toMatch(/^attachment; filename="a\.html"/);
+    expect(page.headers.get('content-security-policy')).toContain('sandbox');
+    const picture = await at.get('/file?path=b.svg');
+    expect(picture.headers.get('content-type')).toBe('application/octet-stream');
+    expect(picture.headers.get('content-length')).toBe('300000');
+    expect(picture.headers.get('etag')).toBe(`"${sha256(bytes)}"`);
+    expect((await bytesOf(picture)).equals(bytes)).toBe(true);
+  });
+
+  test('of a name that would break out of a header says it in a way that cannot', async () => {
+    const name = 'a"; filename="evil.exe\r\nX-Evil: 1\\ü';
+    writeFileSync(at.at(name), 'x');
+    const { headers } = await at.get(`/file?path=${encodeURIComponent(name)}`);
+    expect(headers.get('x-evil')).toBeNull();
+    const disposition = headers.get('content-disposition') ?? '';
+    expect(disposition).toMatch(/^attachment; filename="[^"\\]*"; filename\*=UTF-8''[A-Za-z0-9%._~-]+$/);
+    expect(decodeURIComponent(disposition.split("UTF-8''")[1] ?? '')).toBe(name);
+  });
+
+  test('of a file larger than what is hashed comes whole, and no faster than it is read', async () => {
+    const size = 100 * mebibyte;
+    const taken: { bytes: number }[] = [];
+    await using counted = await openFilesGround({ door: (door) => ({ ...door, files: counting(door.files, taken) }) });
+    const handle = openSync(counted.at('large.bin'), 'w');
+    ftruncateSync(handle, size);
+    closeSync(handle);
+    const slow = await counted.get('/file?path=large.bin');
+    expect(slow.headers.get('etag')).toMatch(/^"stat-/);
+    const reader = slow.body?.getReader();
+    await reader?.read();
+    let total = 0;
+    for await (const chunk of (await counted.get('/file?path=large.bin')).body ?? []) total += chunk.length;
+    expect(total).toBe(size);
+    // All of it went by meanwhile: of the one that is not read, what fits into sockets was asked for and no more.
+    expect(taken[1]?.bytes).toBeGreaterThanOrEqual(size);
+    expect(taken[0]?.bytes).toBeLessThan(size / 2);
+    await reader?.cancel();
+  });
+
+  test('that nobody finishes lets go of the file', async () => {
+    writeFileSync(at.at('large.bin'), Buffer.alloc(20 * mebibyte));
+    const open = () =>
+      readdirSync('/proc/self/fd')
+        .flatMap((fd) => linkOf(fd))
+        .filter((to) => to.includes('large.bin'));
+    for (let index = 0; index < 10; index++) {
+      const stop = new AbortController();
+      const url = `${at.ground.url}${at.root}/file?path=large.bin`;
+      const response = await fetch(url, { signal: stop.signal, headers: { authorization: `Bearer ${at.token}` } });
+      await response.body?.getReader().read();
+      stop.abort();
+    }
+    await vi.waitFor(() => expect(open()).toEqual([]), patience);
+    await at.get('/file?path=large.bin', {}, 'HEAD');
+    await at.get('/file?path=large.bin', { range: 'bytes=99999999-' });
+    await at.get('/file?path=large.bin', { 'if-none-match': '*' });
+    expect(open()).toEqual([]);
+  });
+
+  test('of a file that becomes shorter while it is sent is cut off, and does not end well', async () => {
+    writeFileSync(at.at('shrinking.bin'), Buffer.alloc(30 * mebibyte, 1));
+    const response = await at.get('/file?path=shrinking.bin');
+    const reader = response.body?.getReader();
+    await reader?.read();
+    const handle = openSync(at.at('shrinking.bin'), 'r+');
+    ftruncateSync(handle, 1000);
+    closeSync(handle);
+    const readAll = async () => {
+      while (!(await reader?.read())?.done);
+    };
+    await expect(readAll()).rejects.toThrow();
+  });
+
+  test('of a folder, of nothing and of no path is refused', async () => {
+    await at.put('dir/a.txt', 'x');
+    expect(codeOf(await at.json('GET', '/file?path=dir'))).toBe('E_NOT_A_FILE');
+    expect(codeOf(await at.json('GET', '/file?path=none'))).toBe('E_FILE_NOT_FOUND');
+    expect(codeOf(await at.json('GET', '/file'))).toBe('E_INVALID_INPUT');
+  });
+});
+
+/** How much is asked for of each file that is opened. */
+function counting(files: Files, taken: { bytes: number }[]): Files {
+  return {
+    ...files,
+    async open(path) {
+      const file = await files.open(path);
+      const count = { bytes: 0 };
+      taken.push(count);
+      async function* chunks(range?: ByteRange) {
+        for await (const chunk of file.chunks(range)) {
+          count.bytes += chunk.length;
+          yield chunk;
+        }
+      }
+      return { ...file, chunks };
+    },
+  };
+}
+
+function linkOf(fd: string): string[] {
+  try {
+    return [readlinkSync(`/proc/self/fd/${fd}`)];
+  } catch {
+    return [];
+  }
+}
+
+describe('a part of a file', () => {
+  const bytes = randomBytes(5000);
+  const get = (range: string, more: Record<string, string> = {}) => at.get('/file?path=a.bin', { range, ...more });
+  beforeEach(() => writeFileSync(at.at('a.bin'), bytes));
+
+  test('is what a slice of it is, for any range', async () => {
+    const random = (max: number) => Math.floor(Math.random() * max);
+    const ends = [0, 1, 4998, 4999, 5000, 5001, 100_000];
+    for (let index = 0; index < 150; index++) {
+      const [first, last] = [0, 0].map(() => (random(4) === 0 ? (ends[random(ends.length)] ?? 0) : random(6000)));
+      const form = random(3);
+      const [text, start, end] =
+        form === 0
+          ? [`bytes=${first}-${last}`, first ?? 0, Math.min(5000, (last ?? 0) + 1)]
+          : form === 1
+            ? [`bytes=${first}-`, first ?? 0, 5000]
+            : [`bytes=-${last}`, Math.max(0, 5000 - (last ?? 0)), 5000];
+      const answer = await get(text as string);
+      const body = await bytesOf(answer);
+      const expected = bytes.subarray(start as number, end as number);
+      if (form === 0 && (last ?? 0) < (first ?? 0)) {
+        expect(answer.status, text as string).toBe(200);
+        expect(body.equals(bytes)).toBe(true);
+      } else if (expected.length === 0) {
+        expect(answer.status, text as string).toBe(416);
+        expect(answer.headers.get('content-range')).toBe('bytes */5000');
+      } else {
+        expect(answer.status, text as string).toBe(206);
+        expect(answer.headers.get('content-range')).toBe(`bytes ${start}-${(end as number) - 1}/5000`);
+        expect(answer.headers.get('content-length')).toBe(String(expected.length));
+        expect(body.equals(expected), text as string).toBe(true);
+      }
+    }
+  });
+
+  test.each(['bytes=0-1,3-4', 'bytes=a-b', 'lines=1-2', 'bytes=-', 'bytes 0-1', 'bytes=0--1'])(
+    'that is asked for as %j is all of it',
+    async (range) => {
+      const answer = await get(range);
+      expect(answer.status).toBe(200);
+      expect((await bytesOf(answer)).equals(bytes)).toBe(true);
+    },
+  );
+
+  test('is of the version that If-Range says, or all of the new one', async () => {
+    const tag = `"${sha256(bytes)}"`;
+    expect((await get('bytes=0-9', { 'if-range': tag })).status).toBe(206);
+    for (const other of ['"another"', `W/${tag}`, 'Wed, 21 Oct 2015 07:28:00 GMT']) {
+      expect((await get('bytes=0-9', { 'if-range': other })).status).toBe(200);
+    }
+  });
+
+  test('of an empty file is none', async () => {
+    writeFileSync(at.at('a.bin'), '');
+    expect((await get('bytes=0-')).status).toBe(416);
+    expect((await get('bytes=-5')).status).toBe(416);
+    expect((await at.get('/file?path=a.bin')).status).toBe(200);
+  });
+});
+
+describe('conditions', () => {
+  const tagOf = (text: string) => `"${sha256(text)}"`;
+
+  test('of a GET: 304 for what the caller has, and HEAD says the same without the bytes', async () => {
+    await at.put('a.txt', 'one');
+    for (const tags of [tagOf('one'), '*', `"x", W/${tagOf('one')}`]) {
+      const answer = await at.get('/file?path=a.txt', { 'if-none-match': tags });
+      expect(answer.status).toBe(304);
+      expect(answer.headers.get('etag')).toBe(tagOf('one'));
+      expect(await answer.text()).toBe('');
+    }
+    expect((await at.get('/file?path=a.txt', { 'if-none-match': '"x"' })).status).toBe(200);
+    expect((await at.get('/file?path=a.txt', { 'if-match': '"x"' })).status).toBe(412);
+    const head = await at.get('/file?path=a.txt', {}, 'HEAD');
+    expect(head.status).toBe(200);
+    expect(head.headers.get('content-length')).toBe('3');
+    expect(head.headers.get('etag')).toBe(tagOf('one'));
+  });
+
+  test('of a PUT: new is new, and nobody writes over what they have not seen', async () => {
+    const isNew = { 'if-none-match': '*' };
+    expect(await at.put('a.txt', 'one', isNew)).toMatchObject({ status: 201 });
+    expect(await at.put('a.txt', 'two', isNew)).toMatchObject({ status: 412 });
+    expect(await at.put('a.txt', 'two', { 'if-match': '"another"' })).toMatchObject({ status: 412 });
+    expect(await at.put('none.txt', 'two', { 'if-match': '*' })).toMatchObject({ status: 412 });
+    const second = await at.put('a.txt', 'two', { 'if-match': tagOf('one') });
+    expect(second).toMatchObject({ status: 200, json: { etag: tagOf('two'), sizeBytes: 3 } });
+    expect(second.headers.get('etag')).toBe(tagOf('two'));
+    expect(await at.put('a.txt', 'three', { 'if-match': '*' })).toMatchObject({ status: 200 });
+    expect(await at.put('a.txt', 'four', { 'if-match': 'nonsense' })).toMatchObject({ status: 400 });
+    expect(readFileSync(at.at('a.txt'), 'utf8')).toBe('three');
+  });
+
+  test('of many at once: one of those who saw the same version wins', async () => {
+    await at.put('a.txt', 'seen');
+    const texts = Array.from({ length: 10 }, (_, index) => `of ${index}`);
+    const answers = await Promise.all(texts.map((text) => at.put('a.txt', text, { 'if-match': tagOf('seen') })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 412)]);
+    const winner = texts[answers.findIndex(({ status }) => status === 200)];
+    expect(readFileSync(at.at('a.txt'), 'utf8')).toBe(winner);
+  });
+});
+
+describe('an upload', () => {
+  const open = (headers: Record<string, string>) => {
+    const url = `${at.ground.url}${at.root}/file?path=dir/up.bin`;
+    return httpRequest(url, { method: 'PUT', headers: { authorization: `Bearer ${at.token}`, ...headers } });
+  };
+
+  test('is exactly the bytes, with a length and without', async () => {
+    const bytes = randomBytes(3 * mebibyte);
+    expect(await at.put('a.bin', bytes)).toMatchObject({ status: 201 });
+    expect(readFileSync(at.at('a.bin')).equals(bytes)).toBe(true);
+    const request = open({});
+    for (let start = 0; start < bytes.length; start += 100_000) request.write(bytes.subarray(start, start + 100_000));
+    request.end();
+    const [response] = await once(request, 'response');
+    expect(response.statusCode).toBe(201);
+    response.resume();
+    expect(readFileSync(at.at('dir/up.bin')).equals(bytes)).toBe(true);
+    expect(await at.put('empty', '')).toMatchObject({ status: 201 });
+    expect(statSync(at.at('empty')).size).toBe(0);
+  });
+
+  test('that says it is too large is refused before it is sent', async () => {
+    const request = open({ 'content-length': String(1024 ** 4) });
+    request.flushHeaders();
+    const [response] = await once(request, 'response');
+    expect(response.statusCode).toBe(413);
+    response.resume();
+    request.destroy();
+    expect(readdirSync(at.directory)).toEqual([]);
+  });
+
+  test('that turns out to be is refused while it is sent, and nothing of it stays', async () => {
+    const request = open({});
+    request.on('error', () => {});
+    const chunk = Buffer.alloc(mebibyte);
+    let sent = 0;
+    const pump = () => {
+      if (request.destroyed) return;
+      sent += chunk.length;
+      if (request.write(chunk)) setImmediate(pump);
+    };
+    request.on('drain', pump);
+    pump();
+    const [response] = await once(request, 'response');
+    expect(response.statusCode).toBe(413);
+    response.resume();
+    request.destroy();
+    expect(sent).toBeGreaterThan(7 * mebibyte);
+    await vi.waitFor(() => expect(readdirSync(at.directory)).toEqual([]), patience);
+  });
+
+  test.each([
+    ['a length', { 'content-length': '1000000' }],
+    ['none', {}],
+  ])('with %s whose client goes away in the middle leaves nothing', async (_, headers) => {
+    await at.put('dir/up.bin', 'before');
+    const request = open(headers as Record<string, string>);
+    request.on('error', () => {});
+    request.write(Buffer.alloc(500_000));
+    const half = () => readdirSync(at.at('dir')).filter((name) => name.startsWith('.croft-tmp-'));
+    await vi.waitFor(() => expect(half()).toHaveLength(1), patience);
+    request.destroy();
+    await vi.waitFor(() => expect(readdirSync(at.at('dir'))).toEqual(['up.bin']), patience);
+    expect(readFileSync(at.at('dir/up.bin'), 'utf8')).toBe('before');
+    await vi.waitFor(async () => expect((await at.audit()).at(-1)?.action).toBe('file.write.failed'), patience);
+  });
+
+  test('in pieces of a file, or packed, is not taken for the file', async () => {
+    expect(await at.put('a', 'x', { 'content-range': 'bytes 0-0/5' })).toMatchObject({ status: 400 });
+    expect(await at.put('a', 'x', { 'content-encoding': 'gzip' })).toMatchObject({ status: 400 });
+    expect(readdirSync(at.directory)).toEqual([]);
+  });
+});
+
+test('where there is no room nothing is written, also when that shows in the middle', async () => {
+  let left = 5 * mebibyte;
+  await using small = await openFilesGround({
+    door: (door) => ({
+      ...door,
+      async checkRoom(bytes) {
+        left -= bytes;
+        if (left < 0) throw new AppError('E_QUOTA', 'full');
+      },
+    }),
+  });
+  expect(await small.put('a.bin', Buffer.alloc(4 * mebibyte))).toMatchObject({ status: 201 });
+  expect(codeOf(await small.put('b.bin', Buffer.alloc(9 * mebibyte)))).toBe('E_QUOTA');
+  expect(readdirSync(small.directory)).toEqual(['a.bin']);
+});
+
+test('what stands around a workspace stands around every request, and a failure of it is the answer', async () => {
+  const calls: string[] = [];
+  await using kept = await openFilesGround({
+    door: (door) => ({
+      ...door,
+      async around({ access, tool, title }, work) {
+        calls.push(`${access} ${tool} ${title}`);
+        const done = await work();
+        if (title === 'conflict.txt') throw new AppError('E_CONFLICT', 'somebody was faster');
+        return done;
+      },
+    }),
+  });
+  await kept.put('a.txt', 'x');
+  await kept.get('/file?path=a.txt');
+  await kept.json('POST', '/files/rename', { from: 'a.txt', to: 'b.txt' });
+  await kept.json('DELETE', '/files?path=b.txt');
+  await kept.json('GET', '/files');
+  expect(calls).toEqual([
+    'read files a.txt',
+    'write file.write a.txt',
+    'read files a.txt',
+    'write file.rename a.txt → b.txt',
+    'write file.remove b.txt',
+    'read files ',
+  ]);
+  expect(codeOf(await kept.put('conflict.txt', 'x'))).toBe('E_CONFLICT');
+});
+
+test('a workspace that may only be read is', async () => {
+  await using kept = await openFilesGround({ door: (door) => ({ ...door, access: 'read-only' }) });
+  writeFileSync(kept.at('a.txt'), 'x');
+  expect(codeOf(await kept.put('a.txt', 'y'))).toBe('E_READ_ONLY');
+  expect(codeOf(await kept.json('DELETE', '/files?path=a.txt'))).toBe('E_READ_ONLY');
+  expect(await (await kept.get('/file?path=a.txt')).text()).toBe('x');
+});

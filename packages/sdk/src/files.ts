@@ -1,0 +1,105 @@
+import {
+  type CreateFileLink,
+  type FileEntry,
+  type FileEvent,
+  FileLink,
+  FileList,
+  FileRemoved,
+  FileRenamed,
+  FileWritten,
+} from '@croft/protocol';
+import type { z } from 'zod';
+import { readEvents } from './file-events.ts';
+import { path, type Request, type Send } from './request.ts';
+
+export interface ListFilesOptions {
+  /** A folder, from the root; the root if left out. */
+  readonly path?: string | undefined;
+  readonly recursive?: boolean | undefined;
+  /** Also the ETag of each file of up to 1 MiB. */
+  readonly etags?: boolean | undefined;
+  /** 1 to 1000; 200 unless said. */
+  readonly limit?: number | undefined;
+  /** `next` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+export interface DownloadOptions {
+  /** From the first of these bytes to before the last. */
+  readonly range?: { readonly start: number; readonly end?: number | undefined } | undefined;
+  /** An ETag: what is the same is not sent again, and `body` is empty. */
+  readonly ifNoneMatch?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface UploadOptions {
+  /** The ETag as last seen: refused when it is another by now. */
+  readonly ifMatch?: string | undefined;
+  /** Refused when the file is there already. */
+  readonly isNew?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type UploadBody = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
+export type LinkOptions = Omit<z.input<typeof CreateFileLink>, 'path'>;
+
+/** The files of one workspace. */
+export function createFiles(request: Request, send: Send, workspaceId: string) {
+  const root = path`/v1/workspaces/${workspaceId}`;
+  const list = (options: ListFilesOptions = {}) =>
+    request('GET', `${root}/files`, { answer: FileList, query: toListQuery(options) });
+
+  return {
+    list,
+    /** Every one of them, page by page as they are looked at. */
+    async *all(options: Omit<ListFilesOptions, 'cursor'> = {}): AsyncGenerator<FileEntry> {
+      let cursor: string | undefined;
+      do {
+        const page = await list({ limit: 1000, ...options, cursor });
+        yield* page.files;
+        cursor = page.next;
+      } while (cursor !== undefined);
+    },
+    async download(file: string, { range, ifNoneMatch, signal }: DownloadOptions = {}) {
+      const headers = { range: toRange(range), 'if-none-match': ifNoneMatch };
+      const response = await send('GET', `${root}/file`, { query: { path: file }, headers, signal });
+      return {
+        etag: response.headers.get('etag') ?? '',
+        isSame: response.status === 304,
+        /** Taken piece by piece; the server sends no more than is taken. */
+        body: response.body ?? new Blob([]).stream(),
+      };
+    },
+    async upload(file: string, body: UploadBody, { ifMatch, isNew, signal }: UploadOptions = {}) {
+      const headers = { 'if-match': ifMatch, 'if-none-match': isNew ? '*' : undefined };
+      const response = await send('PUT', `${root}/file`, { query: { path: file }, body, headers, signal });
+      return FileWritten.parse(await response.json());
+    },
+    rename: (from: string, to: string) =>
+      request('POST', `${root}/files/rename`, { answer: FileRenamed, body: { from, to } }),
+    /** Answers how many went. */
+    remove: async (file: string, { recursive = false } = {}): Promise<number> =>
+      (await request('DELETE', `${root}/files`, { answer: FileRemoved, body: { path: file, recursive } })).deleted,
+    /** A zip of the workspace or of a folder of it. */
+    async zip(options: { path?: string; include?: readonly ('.git' | 'node_modules')[]; signal?: AbortSignal } = {}) {
+      const query = { path: options.path, include: options.include?.join(',') || undefined };
+      const { body } = await send('GET', `${root}/download`, { query, signal: options.signal });
+      return body ?? new Blob([]).stream();
+    },
+    /** An address that gets or puts this one file, without a key. */
+    link: (file: string, options: LinkOptions = {}) =>
+      request('POST', `${root}/links`, { answer: FileLink, body: { ...options, path: file } }),
+    /** What changes from now on, until the signal. After a `reset` something may have been missed. */
+    events: (options: { signal?: AbortSignal; lastId?: string } = {}): AsyncGenerator<FileEvent & { id?: string }> =>
+      readEvents(send, `${root}/events`, options),
+  };
+}
+
+function toListQuery({ recursive, etags, ...rest }: ListFilesOptions) {
+  return { ...rest, recursive: recursive ? 'true' : undefined, etags: etags ? 'true' : undefined };
+}
+
+function toRange(range: DownloadOptions['range']): string | undefined {
+  if (range === undefined) return undefined;
+  return `bytes=${range.start}-${range.end === undefined ? '' : range.end - 1}`;
+}

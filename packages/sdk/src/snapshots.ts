@@ -1,0 +1,50 @@
+import {
+  CallsUndone,
+  CheckpointList,
+  type CreateSnapshot,
+  Deleted,
+  SnapshotAnswer,
+  SnapshotDiff,
+  SnapshotList,
+  SnapshotMade,
+  SnapshotRestored,
+} from '@croft/protocol';
+import type { z } from 'zod';
+import { path, type Request } from './request.ts';
+
+export interface UndoOptions {
+  /** So many of the last calls that changed something; 1 unless said. */
+  readonly calls?: number | undefined;
+  /** This one instead. */
+  readonly checkpointId?: string | undefined;
+}
+
+/** What a workspace was, and how to get back there. */
+export function createHistory(request: Request, workspaceId: string) {
+  const root = path`/v1/workspaces/${workspaceId}`;
+  return {
+    snapshots: {
+      /** One of the same name is replaced. */
+      create: (body: z.input<typeof CreateSnapshot>) =>
+        request('POST', `${root}/snapshots`, { answer: SnapshotMade, body }),
+      list: async () => (await request('GET', `${root}/snapshots`, { answer: SnapshotList })).snapshots,
+      get: async (name: string) =>
+        (await request('GET', root + path`/snapshots/${name}`, { answer: SnapshotAnswer })).snapshot,
+      remove: async (name: string): Promise<void> => {
+        await request('DELETE', root + path`/snapshots/${name}`, { answer: Deleted });
+      },
+      /** What changed since, or until another snapshot. */
+      diff: async (name: string, options: { readonly to?: string | undefined } = {}) =>
+        (await request('GET', root + path`/snapshots/${name}/diff`, { answer: SnapshotDiff, query: { ...options } }))
+          .changes,
+      restore: (name: string) =>
+        request('POST', root + path`/snapshots/${name}/restore`, { answer: SnapshotRestored, body: {} }),
+      /** The last state whose tests passed. */
+      restoreGreen: () => request('POST', `${root}/restore-green`, { answer: SnapshotRestored, body: {} }),
+    },
+    checkpoints: async (limit?: number) =>
+      (await request('GET', `${root}/checkpoints`, { answer: CheckpointList, query: { limit } })).checkpoints,
+    /** What the last calls changed, or one of them: all of it or nothing. */
+    undo: (options: UndoOptions = {}) => request('POST', `${root}/undo`, { answer: CallsUndone, body: { ...options } }),
+  };
+}
