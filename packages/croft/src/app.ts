@@ -1,3 +1,6 @@
+import { createFlagForks, type FlagForks } from './app/flag-forks.ts';
+import { createHistories, type Histories } from './app/histories.ts';
+import { createLayered, type Layered, openTransactions } from './app/layered.ts';
 import type { FurnishedPlace } from './app/runtime-means.ts';
 import { createSearches, type Searches } from './app/searches.ts';
 import { createCheckResults } from './core/checks/check-results.ts';
@@ -5,9 +8,11 @@ import type { Checks } from './core/checks/checks.ts';
 import { createChecks } from './core/checks/checks.ts';
 import { createEffects } from './core/checks/effects.ts';
 import type { NetworkPolicy } from './core/commands/network-policy.ts';
-import type { Provider, SandboxLimits } from './core/commands/sandbox.ts';
+import type { Provider, Sandbox, SandboxLimits } from './core/commands/sandbox.ts';
 import type { ReadTracker } from './core/content/read-tracker.ts';
+import type { SearchBox } from './core/content/search-box.ts';
 import { createEmitter, type Emit } from './core/events.ts';
+import { keepHistory } from './core/history/around.ts';
 import type { Gate } from './core/passage.ts';
 import type { PermissionMode } from './core/permission.ts';
 import { createProjects } from './core/projects/projects.ts';
@@ -105,13 +110,11 @@ export function createApp(options: AppOptions) {
   });
   const provider = findProvider(options);
   const searches = createSearches();
+  const histories = options.data === undefined ? undefined : createHistories({ data: options.data, onWarning });
   const access = readOnly ? 'read-only' : 'read-write';
   const { permission = 'bypass' } = options;
-  const workspaces = createWorkspaceSet(
-    mounts.map((mount) =>
-      toWorkspace(mount, { provider, searches, access, permission, sandbox, data: options.data, emit }),
-    ),
-  );
+  const known = { provider, searches, histories, permission, sandbox, data: options.data, emit };
+  const { workspaces, forks, layered } = openWorkspaces(mounts, { ...known, access }, onWarning);
   const secrets = createSecrets([
     createEnvironmentSource(host.variables),
     ...(host.secretsDirectory === undefined ? [] : [createDirectorySource(host.secretsDirectory)]),
@@ -138,6 +141,8 @@ export function createApp(options: AppOptions) {
     emit,
     newSession,
     provider,
+    histories,
+    layered,
     furnish: (place: FurnishedPlace) => furnish(place, { searches, data: options.data, emit }),
     sessions: createSessions({ create: newSession, now: Date.now, idleMs: 24 * hourMs, max: 10_000 }),
     toolbox: createToolbox({
@@ -155,10 +160,33 @@ export function createApp(options: AppOptions) {
     }),
     async [Symbol.asyncDispose]() {
       await searches.close();
+      await histories?.close();
+      await forks?.close();
       emit('lifecycle.stop', () => ({}));
       sink?.[Symbol.dispose]();
     },
   };
+}
+
+/** Those that were given, and what was forked from them. */
+function openWorkspaces(
+  mounts: readonly NamedMount[],
+  known: Omit<Means, 'layered' | 'forks'>,
+  onWarning: AppOptions['onWarning'],
+) {
+  const { data, histories, sandbox } = known;
+  const layered = histories && data !== undefined ? createLayered(data, histories, onWarning) : undefined;
+  const forks =
+    layered &&
+    createFlagForks({
+      ...{ layered, onWarning, isFenced: sandbox.provider !== 'none' },
+      set: () => workspaces,
+      open: (mount) => toWorkspace(mount, means),
+    });
+  const means: Means = { ...known, layered, forks };
+  const workspaces = createWorkspaceSet(mounts.map((mount) => toWorkspace(mount, means)));
+  forks?.bringBack(mounts);
+  return { workspaces, forks, layered };
 }
 
 function findProvider({
@@ -174,11 +202,11 @@ type NamedMount = ReturnType<typeof openMounts>[number];
 
 /** By the directory itself: two workspaces may be shown under one name. */
 function toChecks(
-  { name, handle, files }: Pick<NamedMount, 'name' | 'handle' | 'files'>,
+  { name, key, files }: Pick<FurnishedPlace, 'name' | 'key' | 'files'>,
   { data, emit }: Pick<Means, 'data' | 'emit'>,
 ): Checks {
   const known = Object.values(detectors);
-  const place = sha256(Buffer.from(realpathOf(handle))).slice(0, 32);
+  const place = sha256(Buffer.from(key)).slice(0, 32);
   const shelf = data === undefined ? createMemoryShelf() : createJsonFile(`${data}/results/${place}.json`);
   const projects = createProjects({
     files,
@@ -201,26 +229,35 @@ interface Means {
   readonly emit: Emit;
   readonly provider: Provider;
   readonly searches: Searches;
+  /** Left out: nothing of what workspaces were is kept. */
+  readonly histories?: Histories | undefined;
+  readonly layered?: Layered | undefined;
+  readonly forks?: FlagForks | undefined;
   readonly access: WorkspaceAccess;
   readonly permission: PermissionMode;
   readonly sandbox: SandboxOptions;
 }
 
 /** What a workspace is besides its files and its sandbox. */
-function furnish(
-  { name, root, handle, files, mustBeThere }: FurnishedPlace,
-  means: Pick<Means, 'searches' | 'data' | 'emit'>,
-) {
+function furnish(place: FurnishedPlace, means: Pick<Means, 'searches' | 'data' | 'emit'>) {
+  const { root: workspacePath, mustBeThere } = place;
   return {
-    withSearchBox: means.searches.openIn({ directory: handle, workspacePath: root }, mustBeThere),
-    checks: toChecks({ name, handle, files }, means),
+    async withSearchBox<T>(work: (box: SearchBox) => Promise<T>): Promise<T> {
+      const directory = await place.directory();
+      return means.searches.openIn({ directory, workspacePath }, mustBeThere)(work);
+    },
+    checks: toChecks(place, means),
   };
 }
 
 function toWorkspace({ name, root, handle, files, mustBeThere }: NamedMount, means: Means): Workspace {
   const { provider, access } = means;
   const { limits, network, readable } = means.sandbox;
-  const place = { directory: handle, workspacePath: root };
+  const history = means.histories?.of(handle);
+  const openSandboxIn = async (directory: number) => {
+    mustBeThere();
+    return provider.open({ directory, workspacePath: root, limits, network, readable });
+  };
   return {
     id: name,
     name,
@@ -228,10 +265,23 @@ function toWorkspace({ name, root, handle, files, mustBeThere }: NamedMount, mea
     access,
     permission: means.permission,
     files,
-    ...furnish({ name, root, handle, files, mustBeThere }, means),
-    async openSandbox() {
-      mustBeThere();
-      return provider.open({ ...place, limits, network, readable });
-    },
+    ...furnish({ name, root, key: realpathOf(handle), directory: () => handle, files, mustBeThere }, means),
+    ...(history && { history, around: keepHistory(history), forks: means.forks?.of({ name, handle }, history) }),
+    ...(history && means.layered && { transactions: toTransactions(handle, means.layered, openSandboxIn) }),
+    ...toWatch(handle, means),
+    openSandbox: () => openSandboxIn(handle),
   };
+}
+
+function toWatch(handle: number, { histories }: Pick<Means, 'histories'>): Pick<Workspace, 'watch'> {
+  return histories ? { watch: (onChange, signal) => histories.watch(handle, onChange, signal) } : {};
+}
+
+function toTransactions(handle: number, layered: Layered, openSandbox: (directory: number) => Promise<Sandbox>) {
+  const { histories } = layered;
+  return openTransactions(layered, {
+    tree: () => histories.treeOf(handle),
+    directory: async () => handle,
+    openSandbox,
+  });
 }

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { parseSize } from './lib/parse-size.ts';
 import { UsageError } from './lib/usage-error.ts';
 
 /** Every setting that comes from the environment. Flags say the rest. */
@@ -33,6 +34,28 @@ export const Settings = z.object({
     .min(1)
     .optional()
     .describe('PostgreSQL database for records, unless `--database-url` says. Left out: SQLite, in `<data>/croft.db`'),
+  CROFT_MAX_UPLOAD: z
+    .string()
+    .refine((text) => (parseSize(text) ?? 0) > 0, 'takes a size such as 500m')
+    .optional()
+    .describe('The largest file that may be put over REST, such as `500m`. Left out: 100m'),
+  CROFT_S3_BUCKET: z
+    .string()
+    .min(3)
+    .optional()
+    .describe('Bucket for workspaces whose storage is `s3` and `managed`. Left out: there are none'),
+  CROFT_S3_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Where that bucket is, such as `https://s3.example.com`. Left out: at AWS'),
+  CROFT_S3_REGION: z.string().min(1).optional().describe('The region of that bucket. Left out: `us-east-1`'),
+  CROFT_S3_PREFIX: z.string().optional().describe('Before all keys in that bucket'),
+  CROFT_S3_ACCESS_KEY_ID: z.string().min(1).optional().describe('The key for that bucket; nothing of `AWS_*` is read'),
+  CROFT_S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('Its secret'),
+  CROFT_S3_ALLOW_PRIVATE: z
+    .enum(['1', '0'])
+    .optional()
+    .describe('`1`: buckets of accounts may be at addresses of this machine and of private networks, also without TLS'),
   CROFT_DATA: z.string().min(1).optional().describe('Where Croft keeps what is its own, unless `--data` says'),
   XDG_DATA_HOME: z.string().optional().describe('Its folder `croft` is the data directory when nothing else says'),
 });
@@ -50,8 +73,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
     CROFT_KEYS,
     CROFT_WEBHOOK_SECRET,
     CROFT_DATABASE_URL,
+    CROFT_MAX_UPLOAD,
     CROFT_DATA,
     XDG_DATA_HOME,
+    ...others
   } = result.data;
   return {
     token: CROFT_TOKEN,
@@ -59,7 +84,23 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
     keys: CROFT_KEYS,
     databaseUrl: CROFT_DATABASE_URL,
     webhookSecret: CROFT_WEBHOOK_SECRET,
+    maxUploadBytes: parseSize(CROFT_MAX_UPLOAD ?? '100m') ?? 0,
+    s3: toS3(others),
     host: { path: environment.PATH ?? '', home: homedir(), variables: environment },
     data: CROFT_DATA ?? join(XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'croft'),
   } as const;
+}
+
+type S3Settings = Pick<z.output<typeof Settings>, Extract<keyof z.output<typeof Settings>, `CROFT_S3_${string}`>>;
+
+/** The operator's own bucket, whole or not at all, and what accounts may do with theirs. */
+function toS3(settings: S3Settings) {
+  const { CROFT_S3_BUCKET: bucket, CROFT_S3_ACCESS_KEY_ID: accessKeyId } = settings;
+  const { CROFT_S3_SECRET_ACCESS_KEY: secretAccessKey, CROFT_S3_ENDPOINT: endpoint } = settings;
+  const { CROFT_S3_REGION: region = 'us-east-1', CROFT_S3_PREFIX: prefix = '' } = settings;
+  const allowPrivate = settings.CROFT_S3_ALLOW_PRIVATE === '1';
+  if (bucket === undefined) return { allowPrivate };
+  if (accessKeyId === undefined || secretAccessKey === undefined)
+    throw new UsageError('CROFT_S3_BUCKET needs CROFT_S3_ACCESS_KEY_ID and CROFT_S3_SECRET_ACCESS_KEY');
+  return { allowPrivate, managed: { bucket, endpoint, region, prefix, credentials: { accessKeyId, secretAccessKey } } };
 }

@@ -47,19 +47,27 @@ export function createAccountRoom({ limits, measure, now }: AccountRoomOptions) 
     }
   }
 
-  /** Before something is written. The first look is waited for; after that nobody waits for a new one. */
-  async function checkStorage(accountId: string): Promise<void> {
+  /**
+   * Before something is written. The first look is waited for; after that nobody waits for a new one. `bytes` that are
+   * about to be written count from now on, as if they had been there at the last look.
+   */
+  async function checkStorage(accountId: string, bytes = 0): Promise<void> {
+    await lookAnew(accountId);
+    const latest = used.get(accountId);
+    const total = (latest?.bytes ?? 0) + bytes;
+    if (total > limits.storageBytes)
+      throw full('storage', `the workspaces of this account take up ${total} bytes, of at most ${limits.storageBytes}`);
+    if (latest) latest.bytes = total;
+  }
+
+  async function lookAnew(accountId: string): Promise<void> {
     const known = used.get(accountId);
-    if (!known || now() - known.at > staleMs) {
-      // Marked before it is done, so that one look is under way at a time.
-      if (known) known.at = now();
-      const looking = measure(accountId).then((bytes) => used.set(accountId, { bytes, at: now() }));
-      if (known) void looking.catch(() => {});
-      else await looking;
-    }
-    const bytes = used.get(accountId)?.bytes ?? 0;
-    if (bytes > limits.storageBytes)
-      throw full('storage', `the workspaces of this account take up ${bytes} bytes, of at most ${limits.storageBytes}`);
+    if (known && now() - known.at <= staleMs) return;
+    // Marked before it is done, so that one look is under way at a time.
+    if (known) known.at = now();
+    const looking = measure(accountId).then((bytes) => used.set(accountId, { bytes, at: now() }));
+    if (known) void looking.catch(() => {});
+    else await looking;
   }
 }
 

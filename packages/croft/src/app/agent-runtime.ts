@@ -28,7 +28,7 @@ export function createAgentRuntime(
 ) {
   const { tools, effects, emit, gate, journal, now } = means;
   const stateless = surface.stateless && createStateless(surface.stateless, means);
-  const attached = surface.workspaces.map((workspace) => openWorkspace(workspace, means));
+  const attached = surface.workspaces.map((workspace) => openWorkspace(workspace, means, agent.id));
   const workspaces = createWorkspaceSet(stateless ? [stateless] : attached, { fallback: 'first' });
   const secrets = createSecrets([createAccountSource(known, surface)]);
   const toolbox = createToolbox({

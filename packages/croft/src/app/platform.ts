@@ -3,21 +3,33 @@ import type { Quotas } from '../core/accounts/context.ts';
 import { createRegistry } from '../core/accounts/create-registry.ts';
 import type { ProviderTraits } from '../core/accounts/provider-traits.ts';
 import type { Records } from '../core/accounts/records.ts';
-import type { Actor, Registry } from '../core/accounts/registry.ts';
+import { notFound } from '../core/accounts/refusals.ts';
 import type { ApprovalsOptions } from '../core/approvals/create-approvals.ts';
 import { createApprovals } from '../core/approvals/create-approvals.ts';
 import { createEffects } from '../core/checks/effects.ts';
 import type { Provider, SandboxLimits } from '../core/commands/sandbox.ts';
 import type { Emit } from '../core/events.ts';
+import type { History } from '../core/history/history.ts';
 import * as detectors from '../detectors/index.ts';
 import { deriveKey } from '../lib/crypto/keyring.ts';
-import { createKeptWorkspaces, type KeptWorkspaces, namespaceOf } from '../storages/index.ts';
+import { createKeptWorkspaces, namespaceOf } from '../storages/index.ts';
 import * as tools from '../tools/index.ts';
+import { createAccountForks } from './account-forks.ts';
 import { createAccountRoom, type RoomLimits } from './account-room.ts';
-import { type Agents, createAgents } from './agents.ts';
+import { createAgents } from './agents.ts';
+import { type BucketsOptions, createBuckets } from './buckets.ts';
+import type { Histories } from './histories.ts';
+import { type Layered, openTransactions, toKeptForks } from './layered.ts';
+import { dropBases } from './local-forks.ts';
+import { openPlaces } from './open-places.ts';
 import { openSealedRecords, type SealedOptions } from './open-records.ts';
+import { toPlaceHistory } from './place-history.ts';
+import type { WorkspaceRecord } from './places.ts';
+import { withClosing, withFiles } from './registry-hooks.ts';
+import { createRemoval } from './remove-workspace.ts';
 import type { RuntimeMeans } from './runtime-means.ts';
 import { startSweeping } from './sweep.ts';
+import { createWorkspaceDoors, openDoor } from './workspace-doors.ts';
 
 export interface PlatformOptions extends SealedOptions {
   /** The one that accounts may choose. */
@@ -29,9 +41,14 @@ export interface PlatformOptions extends SealedOptions {
   /** At most, of one account. */
   readonly room?: Partial<RoomLimits> | undefined;
   readonly furnish: RuntimeMeans['furnish'];
+  readonly histories: Histories;
+  readonly layered: Layered;
+  /** Left out: only buckets of accounts, at public addresses. */
+  readonly buckets?: Pick<BucketsOptions, 'managed' | 'allowPrivate'> | undefined;
   readonly formatOnEdit: boolean;
   readonly emit: Emit;
   onSweepFailure(thrown: unknown): void;
+  onWarning(message: string): void;
   readonly onApprovalRequested?: ApprovalsOptions['onRequested'];
 }
 
@@ -46,30 +63,19 @@ const sessionIdleMs = 7 * 24 * 60 * minuteMs;
 
 /** Everything of a server that many accounts share. */
 export async function createPlatform(options: PlatformOptions) {
-  const { data, keys, provider, emit } = options;
-  const providers = [traitsOf(provider)];
-  const now = () => new Date();
-  const { records, vault } = await openSealedRecords(options);
-  const kept = createKeptWorkspaces(data);
-  kept.sweepScratch(Date.now());
-  const registryOn = (over: Records) =>
-    withFiles(
-      createRegistry({ records: over, vault, now, providers, quotas, storages: ['local', 's3'], opened: ['local'] }),
-      kept,
-    );
-  const registry = registryOn(records);
-  const room = createAccountRoom({
-    limits: { ...defaultRoom, ...options.room },
-    measure: async (accountId) => kept.measure(await workspaceIdsOf(records, accountId).then(toNamespaces(accountId))),
-    now: Date.now,
-  });
+  const { data, keys, provider, emit, layered } = options;
+  const ground = await openGround(options);
+  const { now, records, vault, kept, places, removeWorkspace, registry, registryOn, room } = ground;
   const onRequested = options.onApprovalRequested;
   const { approvals, desk } = createApprovals({
     ...{ records, vault, now, emit, ttlMs: approvalMs },
     ...(onRequested && { onRequested }),
   });
+  const forks = createAccountForks({ data, layered, places, registry, openObjects: ground.openObjects });
   const agents = createAgents({
-    ...{ registry, records, approvals, kept, now, emit, maxSessions, tools: Object.values(tools) },
+    ...{ registry, records, approvals, kept, places, now, emit, maxSessions, tools: Object.values(tools) },
+    openTransactions: (place) => openTransactions(layered, place),
+    openForks: (record, agentId) => forks.ofAgent(record, agentId),
     ...{ limits: options.limits, sharesNetwork: options.sharesNetwork ?? false, room, furnish: options.furnish },
     providers: { [provider.name]: provider },
     effects: createEffects({ detectors: Object.values(detectors), formatOnEdit: options.formatOnEdit, emit }),
@@ -83,71 +89,71 @@ export async function createPlatform(options: PlatformOptions) {
     onFailure: options.onSweepFailure,
   });
 
+  const files = createWorkspaceDoors({
+    workspaces: registry.workspaces,
+    open: async (record) => openDoor(record, { places, room }),
+    linkKey: deriveKey(keys.pepper, 'croft links'),
+  });
+
   return {
-    ...{ records, vault, registryOn, approvals, desk, agents },
-    registry: withClosing(registry, agents),
+    ...{ records, vault, registryOn, approvals, desk, agents, files, forks },
+    histories: {
+      /** Throws `E_NOT_FOUND`. Nothing where none is kept. */
+      async of(accountId: string, workspaceId: string): Promise<History | undefined> {
+        const record = await registry.workspaces.open(accountId, workspaceId);
+        if (!record) throw notFound('Workspace');
+        return toPlaceHistory(places.of(record));
+      },
+    },
+    registry: withClosing(registry, agents, places),
     /** Signs what clients carry from one request to the next, on every server that has these keys. */
     requestKey: deriveKey(keys.pepper, 'croft requests'),
 
     /** What an account keeps outside the records. */
     async removeFiles(accountId: string, workspaceIds: readonly string[]): Promise<Record<string, number>> {
       await agents.closeOf(accountId);
-      const removed = await Promise.all(toNamespaces(accountId)(workspaceIds).map(kept.remove));
+      const found = await Promise.all(workspaceIds.map((id) => registry.workspaces.open(accountId, id)));
+      const removed = await Promise.all(found.map((record) => record !== undefined && removeWorkspace(record)));
       return { filesystemsDeleted: removed.filter(Boolean).length };
     },
 
     async stop(deadlineMs: number): Promise<void> {
       sweeping[Symbol.dispose]();
+      files.feeds.close();
       await agents.stop(deadlineMs);
+      await places.close();
       kept.close();
       await records[Symbol.asyncDispose]();
     },
   };
 }
 
-/** A workspace goes with its files, once nothing refers to it any more. */
-function withFiles(registry: Registry, kept: KeptWorkspaces): Registry {
-  const { workspaces } = registry;
-  return {
-    ...registry,
-    workspaces: {
-      ...workspaces,
-      async remove(actor, id, expect) {
-        await workspaces.remove(actor, id, expect);
-        await kept.remove(namespaceOf(actor.accountId, id));
-      },
-    },
-  };
-}
-
-/** What an agent has running ends with it. */
-function withClosing(registry: Registry, { closeOf, closeStale }: Pick<Agents, 'closeOf' | 'closeStale'>): Registry {
-  const { agents, sandboxes, keys } = registry;
-  // What fails here is done by the next sweep: the change itself was made.
-  const closing = async <T>({ accountId }: Actor, changed: T): Promise<T> => {
-    await closeStale(accountId).catch(() => {});
-    return changed;
-  };
-  return {
-    ...registry,
-    agents: {
-      ...agents,
-      async remove(actor, id, expect) {
-        await agents.remove(actor, id, expect);
-        await closeOf(actor.accountId, id);
-      },
-      patch: async (actor, ...change) => closing(actor, await agents.patch(actor, ...change)),
-    },
-    sandboxes: {
-      ...sandboxes,
-      patch: async (actor, ...change) => closing(actor, await sandboxes.patch(actor, ...change)),
-    },
-    keys: {
-      ...keys,
-      revoke: async (actor, keyId) => closing(actor, await keys.revoke(actor, keyId)),
-      rotate: async (actor, keyId) => closing(actor, await keys.rotate(actor, keyId)),
-    },
-  };
+/** What is kept, and where: records, files and what they were. */
+async function openGround(options: PlatformOptions) {
+  const { data, provider } = options;
+  const providers = [traitsOf(provider)];
+  const now = () => new Date();
+  const { records, vault } = await openSealedRecords(options);
+  const { histories, layered, buckets = { allowPrivate: false } } = options;
+  const kept = createKeptWorkspaces(data, toKeptForks(layered));
+  kept.sweepScratch(Date.now());
+  const openObjects = createBuckets({ ...buckets, secretsOf: (accountId) => registry.secrets.openAll(accountId) });
+  const places = openPlaces({ data, kept, histories, openObjects, onWarning: options.onWarning });
+  const removeWorkspace = createRemoval({ places, kept, openObjects, dropBases: (key) => dropBases(layered, key) });
+  const remove = (record: WorkspaceRecord) =>
+    removeWorkspace(record).catch((thrown) =>
+      options.onWarning(`the files of workspace ${record.id} are still where they were: ${thrown}`),
+    );
+  const storages = ['local', 's3'];
+  const registryOn = (over: Records) =>
+    withFiles(createRegistry({ records: over, vault, now, providers, quotas, storages, opened: storages }), remove);
+  const registry = registryOn(records);
+  const room = createAccountRoom({
+    limits: { ...defaultRoom, ...options.room },
+    measure: async (accountId) => kept.measure(await workspaceIdsOf(records, accountId).then(toNamespaces(accountId))),
+    now: Date.now,
+  });
+  return { now, records, vault, kept, places, openObjects, removeWorkspace, registry, registryOn, room };
 }
 
 async function workspaceIdsOf(records: Records, accountId: string): Promise<string[]> {

@@ -5,15 +5,23 @@ import type { Effects } from '../core/checks/effects.ts';
 import type { Provider, SandboxLimits } from '../core/commands/sandbox.ts';
 import { withEnvironment } from '../core/commands/with-settings.ts';
 import type { Emit } from '../core/events.ts';
+import type { Forks } from '../core/history/forks.ts';
+import type { Transactions } from '../core/history/transactions.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Workspace } from '../core/workspace.ts';
 import type { KeptWorkspaces } from '../storages/index.ts';
 import type { AccountRoom } from './account-room.ts';
+import type { TransactionsPlace } from './layered.ts';
+import type { Places, WorkspaceRecord } from './places.ts';
 
 /** What every agent of a server is made with. */
 export interface RuntimeMeans {
   readonly tools: readonly Tool[];
-  readonly kept: KeptWorkspaces;
+  readonly kept: Pick<KeptWorkspaces, 'openScratch'>;
+  readonly places: Places;
+  openTransactions(place: TransactionsPlace): Transactions;
+  /** What an agent forks is its own from then on. */
+  openForks(record: WorkspaceRecord, agentId: string): Forks;
   /** By name, as accounts choose them. */
   readonly providers: Readonly<Record<string, Provider>>;
   /** The most any sandbox gets. */
@@ -34,7 +42,10 @@ export interface RuntimeMeans {
 export interface FurnishedPlace {
   readonly name: string;
   readonly root: string;
-  readonly handle: number;
+  /** Which directory it is, on every start of the server: results of checks are kept by it. */
+  readonly key: string;
+  /** An open handle of its directory, which may have to be filled first. */
+  directory(): number | Promise<number>;
   readonly files: Workspace['files'];
   /** Throws `E_WORKSPACE_GONE`. */
   mustBeThere(): void;

@@ -1,6 +1,7 @@
 import type { ResourceView, SandboxConfig } from '../core/accounts/registry.ts';
 import { toCommandSettings } from '../core/accounts/sandbox-settings.ts';
 import type { Workspace } from '../core/workspace.ts';
+import { realpathOf } from '../lib/workspace-owner.ts';
 import { openSandbox, type RuntimeMeans } from './runtime-means.ts';
 
 const name = 'scratch';
@@ -14,7 +15,7 @@ export function createStateless(
   return {
     ...{ id, name, root, files, access: 'read-write', permission: config.permissionMode, isFleeting: true },
     commands: toCommandSettings(config),
-    ...means.furnish({ name, root, handle, files, mustBeThere() {} }),
+    ...means.furnish({ name, root, key: realpathOf(handle), directory: () => handle, files, mustBeThere() {} }),
     async openSandbox() {
       const place = means.kept.openScratch(name);
       try {

@@ -1,4 +1,6 @@
 import type { RoomLimits } from '../app/account-room.ts';
+import { createHistories } from '../app/histories.ts';
+import { createLayered } from '../app/layered.ts';
 import { createPlatform, type Platform } from '../app/platform.ts';
 import type { App } from '../app.ts';
 import { defaultSandbox } from '../app.ts';
@@ -19,7 +21,7 @@ export interface PlatformFlags {
     readonly 'format-on-edit'?: boolean;
   };
   readonly data: string;
-  readonly config: Pick<Config, 'databaseUrl' | 'keys' | 'webhookSecret'>;
+  readonly config: Pick<Config, 'databaseUrl' | 'keys' | 'webhookSecret' | 's3'>;
   onWarning(message: string): void;
 }
 
@@ -32,7 +34,9 @@ export async function openPlatform(app: App, flags: PlatformFlags): Promise<Plat
   try {
     return await createPlatform({
       ...{ data, keys, databaseUrl: values['database-url'] ?? config.databaseUrl },
-      ...{ provider: app.provider, furnish: app.furnish, emit: app.emit },
+      ...{ provider: app.provider, furnish: app.furnish, emit: app.emit, onWarning },
+      ...openHistories(app, flags),
+      buckets: config.s3,
       limits: { ...defaultSandbox.limits, ...toLimits(values.limit ?? []) },
       room,
       sharesNetwork: values.network === 'allow-all',
@@ -46,6 +50,12 @@ export async function openPlatform(app: App, flags: PlatformFlags): Promise<Plat
   } catch (thrown) {
     throw new UsageError(`records: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
+}
+
+/** Those of the workspaces that were given by flags, so that one process follows all. */
+function openHistories({ histories, layered }: App, { data, onWarning }: PlatformFlags) {
+  const own = histories ?? createHistories({ data, onWarning });
+  return { histories: own, layered: layered ?? createLayered(data, own, onWarning) };
 }
 
 function toWebhook({ values, config, onWarning }: PlatformFlags): Webhook | undefined {

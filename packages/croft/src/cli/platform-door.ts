@@ -7,8 +7,9 @@ import type { Platform } from '../rest/platform.ts';
 
 /** What the REST face serves of a platform. */
 export function toPlatform(parts: Parts, mcp: ReturnType<typeof createAgentsMcp>, adminToken: string): Platform {
-  const { records, vault, registry, registryOn, desk, removeFiles } = parts;
-  return { adminToken, records, vault, registry, registryOn, approvals: desk, agents: toDoor(parts, mcp), removeFiles };
+  const { records, vault, registry, registryOn, desk, files, histories, forks, removeFiles } = parts;
+  const own = { adminToken, records, vault, registry, registryOn, files, histories, forks, removeFiles };
+  return { ...own, approvals: desk, agents: toDoor(parts, mcp) };
 }
 
 function toDoor({ agents }: Parts, mcp: ReturnType<typeof createAgentsMcp>): AgentDoor {

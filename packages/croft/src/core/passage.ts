@@ -11,7 +11,7 @@ import { collectRefused } from './refused.ts';
 import type { Secrets } from './secrets.ts';
 import type { Session } from './session.ts';
 import type { PreparedCall, Tool, ToolContext, ToolResult } from './tool.ts';
-import type { Workspace } from './workspace.ts';
+import type { CallAround, Workspace } from './workspace.ts';
 import type { WorkspaceSet } from './workspace-set.ts';
 
 /** Whose calls these are, for whoever agrees to them. */
@@ -55,6 +55,7 @@ export interface Passing extends UnderWay {
   readonly caller: Caller;
 }
 
+const maxTitle = 200;
 const askNobody: Asker = { label: 'nobody', waitMs: 0 };
 
 /** One tool in one workspace: parsed, allowed and agreed to, in this order, so that nobody is asked in vain. */
@@ -70,11 +71,22 @@ export function createPassage({ workspaces, onReadOnly, gate, journal, secrets, 
     if (mustAsk(workspace.permission, tool)) await ask(tool, prepared, context, asker);
     call.mustEndWithin(tool.timeoutMs, tool.name);
     if (tool.access !== 'read') await begin(tool, context);
+    const work = async () => run(tool, prepared, context);
+    return append(await (workspace.around?.(toCall(tool, prepared, context), work) ?? work()));
+  };
+
+  async function run(tool: Tool, prepared: PreparedCall, context: ToolContext): Promise<ToolResult> {
     const { touched, ...result } = await prepared.run(pin(tool, context));
     // Formatters and linters run what the workspace says: whoever may not run that unasked gets no effects either.
-    if (touched === undefined || mustAsk(workspace.permission, { access: 'execute' })) return append(result);
-    return append(withEffect(result, await effects.after(context, touched)));
-  };
+    if (touched === undefined || mustAsk(context.workspace.permission, { access: 'execute' })) return result;
+    return withEffect(result, await effects.after(context, touched));
+  }
+
+  function toCall({ name, access }: Tool, { input }: PreparedCall, { session, signal }: ToolContext): CallAround {
+    const { command, file_path: file, path } = input;
+    const shown = [command, file, path].find((value) => typeof value === 'string') ?? '';
+    return { tool: name, access, session: session.id, title: secrets.redact(String(shown)).slice(0, maxTitle), signal };
+  }
 
   async function ask(tool: Tool, { input, preview }: PreparedCall, context: ToolContext, asker: Asker): Promise<void> {
     if (!gate) throw new AppError('E_APPROVAL_REQUIRED', `nobody can be asked here whether ${tool.name} may run`);

@@ -69,7 +69,8 @@ export function createRecorder({ workspaces, secrets, journal, emit }: RecorderO
 
   function nameOf(hint: unknown): string | null {
     if (typeof hint === 'string' && hint.trim() !== '') return hint.trim();
-    return workspaces.names.length === 1 ? (workspaces.names[0] ?? null) : null;
+    const isClear = workspaces.names.length === 1 || workspaces.fallback === 'none';
+    return (isClear ? workspaces.fallbackName() : undefined) ?? null;
   }
 }
 

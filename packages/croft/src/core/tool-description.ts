@@ -28,7 +28,7 @@ export function describeTool(tool: Tool, workspaces: WorkspaceSet): ToolDescript
   };
 }
 
-function describeInput(tool: Tool, { names, list, fallback }: WorkspaceSet): z.ZodObject {
+function describeInput(tool: Tool, { names, list, fallback, fallbackName }: WorkspaceSet): z.ZodObject {
   if (tool.reach === 'none') return tool.input;
   if (fallback === 'first')
     return describeChoice(
@@ -36,7 +36,9 @@ function describeInput(tool: Tool, { names, list, fallback }: WorkspaceSet): z.Z
       list().map(({ name }) => name),
     );
   const all = tool.reach === 'one-or-all' && names.length > 1 ? ', or all for every one' : '';
-  const choice = names.length > 1 ? ` Required; one of ${names.join(', ')}${all}.` : '';
+  const known = fallbackName();
+  const need = known === undefined ? 'Required' : `${known} if left out`;
+  const choice = names.length > 1 ? ` ${need}; one of ${names.join(', ')}${all}.` : '';
   return tool.input.extend({ workspace: z.string().optional().describe(`Workspace to work in.${choice}`) });
 }
 

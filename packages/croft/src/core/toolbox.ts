@@ -12,6 +12,7 @@ import type { Tool, ToolResult } from './tool.ts';
 
 import { describeTool, type ToolDescription } from './tool-description.ts';
 import type { Workspace } from './workspace.ts';
+import type { WorkspaceSet } from './workspace-set.ts';
 
 export type { Caller } from './passage.ts';
 
@@ -35,14 +36,14 @@ const maxNameLength = 200;
 export function createToolbox(options: ToolboxOptions) {
   const { tools, workspaces, journal, secrets, emit } = options;
   const present = tools.filter(options.offers);
-  const descriptions = present.map((tool) => describeTool(tool, workspaces));
+  const describe = createDescriptions(present, workspaces);
   const byName = new Map(present.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool])));
   const calls = createCalls();
   const pass = createPassage(options);
   const record = createRecorder({ workspaces, secrets, journal, emit });
 
   return {
-    list: (): readonly ToolDescription[] => descriptions,
+    list: describe,
 
     /** Every failure is an `AppError`. */
     call: (name: string, rawInput: unknown, caller: Caller): Promise<ToolResult> =>
@@ -80,6 +81,17 @@ export function createToolbox(options: ToolboxOptions) {
     const { redact } = secrets;
     return cap({ ...result, text: redact(result.text), structured: redactDeep(result.structured, redact) });
   }
+}
+
+/** They name the workspaces there are, of which there may be more or fewer later. */
+function createDescriptions(tools: readonly Tool[], workspaces: WorkspaceSet): () => readonly ToolDescription[] {
+  let [known, descriptions]: [string | undefined, readonly ToolDescription[]] = [undefined, []];
+  return () => {
+    const names = workspaces.names.join('\n');
+    if (names !== known) descriptions = tools.map((tool) => describeTool(tool, workspaces));
+    known = names;
+    return descriptions;
+  };
 }
 
 function cap(result: ToolResult): ToolResult {

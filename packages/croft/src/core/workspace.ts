@@ -1,11 +1,27 @@
 import type { Checks } from './checks/checks.ts';
 import type { CommandSettings } from './commands/runtimes.ts';
 import type { Sandbox } from './commands/sandbox.ts';
+import type { FileDoor } from './content/file-door.ts';
+import type { FileSearch } from './content/ripgrep.ts';
 import type { SearchBox } from './content/search-box.ts';
 import type { Files } from './files.ts';
+import type { Forks } from './history/forks.ts';
+import type { History } from './history/history.ts';
+import type { Transactions } from './history/transactions.ts';
 import type { PermissionMode } from './permission.ts';
+import type { ToolAccess } from './tool.ts';
 
 export type WorkspaceAccess = 'read-write' | 'read-only';
+
+/** One call, for whoever stands around it. */
+export interface CallAround {
+  readonly tool: string;
+  readonly access: ToolAccess;
+  readonly session: string;
+  /** What a person recognises it by, redacted: a command, a path. */
+  readonly title: string;
+  readonly signal: AbortSignal;
+}
 
 /** A durable, named tree of files, and the sandbox its commands run in. */
 export interface Workspace {
@@ -27,10 +43,23 @@ export interface Workspace {
    * `E_SANDBOX_UNAVAILABLE`, or `E_WORKSPACE_GONE`, and then nothing is searched.
    */
   withSearchBox<T>(work: (box: SearchBox) => Promise<T>): Promise<T>;
+  /** Lists files as a search box would, where they are in no directory of this machine. Left out: the box does. */
+  listFiles?(search: FileSearch): Promise<{ unreadable: number }>;
   /** Throws `E_QUOTA` where nothing more may be written. Left out: there is no such limit. */
   checkRoom?(): Promise<void>;
   /** A sandbox for commands, of its own each time. Throws `E_SANDBOX_UNAVAILABLE`, and then nothing runs anywhere else. */
   openSandbox(): Promise<Sandbox>;
   /** Its projects, and what is known of their tests. */
   readonly checks: Checks;
+  /**
+   * Around each call that is let in: before it what others committed is taken in, after it what it changed is made
+   * durable and remembered. What this throws is what the call answers. Left out: there is nothing to do.
+   */
+  around?<T>(call: CallAround, work: () => Promise<T>): Promise<T>;
+  /** Left out: nothing of what it was is kept. */
+  readonly history?: History | undefined;
+  /** As `FileDoor.watch`: for a live feed of changes. */
+  readonly watch?: NonNullable<FileDoor['watch']>;
+  readonly transactions?: Transactions | undefined;
+  readonly forks?: Forks | undefined;
 }

@@ -33,8 +33,8 @@ export function createMcpServer<S extends SessionLike>(
     { name: 'croft', version },
     { capabilities: { tools: {} }, instructions, requestState: { verify: asking.verify } },
   );
-  const tools = toolbox.list().map(describe);
-  server.setRequestHandler('tools/list', () => ({ tools }));
+  // When it is asked: workspaces that they name come and go.
+  server.setRequestHandler('tools/list', () => ({ tools: toolbox.list().map(describe) }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     let asked: AskedCall | undefined;
     try {

@@ -10,6 +10,7 @@ import { createMcpHttp } from '../../mcp/http.ts';
 import { createRestServer } from '../../rest/server.ts';
 import { defineCommand, type Terminal, type Values } from '../command.ts';
 import { makeDemo } from '../demo.ts';
+import { toFlagDoors } from '../flag-doors.ts';
 import { openPlatform } from '../open-platform.ts';
 import { toPlatform } from '../platform-door.ts';
 import { findToken } from '../token.ts';
@@ -72,7 +73,9 @@ export const serve = defineCommand({
       onWarning: (words) => terminal.stderr.write(`croft: ${words}\n`),
     });
 
-    const means = { ...address, token: token.value, adminToken: adminToken.value, platform, approvalWaitMs };
+    const { maxUploadBytes } = config;
+    const tokens = { token: token.value, adminToken: adminToken.value };
+    const means = { ...address, ...tokens, platform, approvalWaitMs, maxUploadBytes };
     const hostNames = values['allow-host'] ?? [];
     const server = await start(app, { ...means, hostNames }, terminal).catch(async (thrown) => {
       await platform.stop(0);
@@ -92,21 +95,24 @@ interface StartOptions {
   readonly adminToken: string;
   readonly platform: Platform;
   readonly approvalWaitMs: number | undefined;
+  readonly maxUploadBytes: number;
   readonly hostNames: readonly string[];
 }
 
 async function start(app: App, options: StartOptions, { stderr, stop }: Terminal) {
-  const { host, port, token, adminToken, platform, approvalWaitMs, hostNames } = options;
+  const { host, port, token, adminToken, platform, approvalWaitMs, maxUploadBytes, hostNames } = options;
   const onError = (error: Error) => stderr.write(`croft: ${error.message}${causeOf(error)}\n`);
   const asking = createAsking({ key: platform.requestKey, waitMs: approvalWaitMs });
   const mcp = createMcpHttp(app, 'server', { maxBodyBytes, asking, onError });
   const agentsMcp = createAgentsMcp(platform.agents, { maxBodyBytes, asking, onError });
+  const flags = toFlagDoors(app.workspaces, maxUploadBytes);
   const rest = createRestServer({
     token,
     hostNames,
     maxBodyBytes,
     onError,
-    platform: toPlatform(platform, agentsMcp, adminToken),
+    platform: { ...toPlatform(platform, agentsMcp, adminToken), limits: { uploadBytes: maxUploadBytes } },
+    files: flags,
     isStopping: () => stop.aborted,
     mcp: mcp.fetch,
   });
@@ -126,6 +132,7 @@ async function start(app: App, options: StartOptions, { stderr, stop }: Terminal
       await posts.settled(flushMs);
       await Promise.all([mcp.close(), agentsMcp.close()]);
       await app.sessions.close();
+      flags.feeds.close();
       await platform.stop(0);
       server.closeAllConnections();
       await closed;
@@ -133,11 +140,11 @@ async function start(app: App, options: StartOptions, { stderr, stop }: Terminal
   };
 }
 
-/** Counts requests that wait for an answer; a GET is a stream without an end. */
+/** Counts requests that wait for an answer; a GET may be a stream without an end. */
 function trackPosts(server: Server) {
   let [waiting, onSettled] = [0, () => {}];
   server.on('request', ({ method }, response) => {
-    if (method !== 'POST') return;
+    if (method === 'GET' || method === 'HEAD') return;
     waiting += 1;
     response.once('close', () => {
       waiting -= 1;

@@ -1,3 +1,4 @@
+import type { WorkspaceQuota } from '../storage.ts';
 import type { AccountRow, ApprovalState, AuditRow, KeyRow, Page, Paged } from './records.ts';
 
 /** Who asks. Everything they see and change is of their own account. */
@@ -169,7 +170,11 @@ export interface SandboxConfig {
 
 export interface WorkspaceConfig {
   readonly storage: { readonly provider: 'local' | 's3'; readonly [setting: string]: unknown };
+  /** At most, of all files together. */
+  readonly quota?: WorkspaceQuota | undefined;
   readonly isolation?: boolean | undefined;
+  /** What it was forked from. It only says so. */
+  readonly forkOf?: string | undefined;
   readonly harness?:
     | {
         readonly enabled?: boolean | undefined;

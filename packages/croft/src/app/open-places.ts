@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { openFilesLazily } from '../core/lazy-files.ts';
+import { once } from '../lib/once.ts';
+import { removeTree } from '../lib/remove-tree.ts';
+import type { ObjectStore } from '../storages/index.ts';
+import {
+  createDirectGlob,
+  createDirectObjects,
+  createS3Files,
+  type KeptWorkspaces,
+  namespaceOf,
+} from '../storages/index.ts';
+import type { Histories } from './histories.ts';
+import { createLocalPlace } from './local-place.ts';
+import { createPlaces, type DirectPlace, type Places, type WorkspaceRecord } from './places.ts';
+import { createS3Place } from './s3-place.ts';
+
+export interface OpenPlacesOptions {
+  readonly data: string;
+  readonly kept: KeptWorkspaces;
+  readonly histories: Histories;
+  /** The bucket that a workspace is kept in. Throws for one that cannot be had. */
+  openObjects(record: WorkspaceRecord): Promise<ObjectStore>;
+  onWarning(message: string): void;
+}
+
+/** Where the workspaces of accounts are, by storage. A new storage is one line here. */
+export function openPlaces({ data, kept, histories, openObjects, onWarning }: OpenPlacesOptions): Places {
+  return createPlaces({
+    storages: {
+      local: (_, namespace) => createLocalPlace(namespace, { kept, histories, removeHistory: removeTree }),
+      s3(record, namespace) {
+        const directory = join(data, 'mounts', namespace);
+        const { quota, storage } = record.config;
+        return createS3Place({
+          ...{ namespace, directory, histories, quota, onWarning },
+          onOutage: storage.onOutage === 'queue' ? 'queue' : 'refuse',
+          openObjects: () => openObjects(record),
+          removeDirectory: () => removeTree(directory),
+        });
+      },
+    },
+    directly: (record, name) =>
+      record.config.storage.provider === 's3' ? readDirectly(record, name, openObjects) : undefined,
+  });
+}
+
+function readDirectly(
+  record: WorkspaceRecord,
+  name: string,
+  openObjects: OpenPlacesOptions['openObjects'],
+): DirectPlace {
+  const root = `/workspaces/${name}`;
+  const open = once(async () => {
+    const objects = await openObjects(record);
+    const namespace = namespaceOf(record.accountId, record.id);
+    const direct = createDirectObjects(objects, namespace);
+    const files = createS3Files({ objects, namespace, names: [root], direct });
+    return { files, listFiles: createDirectGlob({ direct, files }) };
+  });
+  return {
+    root,
+    files: openFilesLazily(async () => (await open()).files),
+    listFiles: async (search) => (await open()).listFiles(search),
+  };
+}

@@ -1,0 +1,63 @@
+import type { Actor, Registry } from '../core/accounts/registry.ts';
+import type { Agents } from './agents.ts';
+import type { Places, WorkspaceRecord } from './places.ts';
+
+/** A workspace goes with its files, once nothing refers to it any more. */
+export function withFiles(registry: Registry, removeFiles: (record: WorkspaceRecord) => Promise<unknown>): Registry {
+  const { workspaces } = registry;
+  return {
+    ...registry,
+    workspaces: {
+      ...workspaces,
+      async remove(actor, id, expect) {
+        const record = await workspaces.open(actor.accountId, id);
+        await workspaces.remove(actor, id, expect);
+        if (record) await removeFiles(record);
+      },
+    },
+  };
+}
+
+/** What an agent has running ends with it. */
+export function withClosing(
+  registry: Registry,
+  running: Pick<Agents, 'closeOf' | 'closeStale'>,
+  places: Places,
+): Registry {
+  const { agents, sandboxes, keys, secrets } = registry;
+  const { closeOf, closeStale } = running;
+  // What fails here is done by the next sweep: the change itself was made.
+  const closing = async <T>({ accountId }: Actor, changed: T): Promise<T> => {
+    await closeStale(accountId).catch(() => {});
+    return changed;
+  };
+  return {
+    ...registry,
+    agents: {
+      ...agents,
+      async remove(actor, id, expect) {
+        await agents.remove(actor, id, expect);
+        await closeOf(actor.accountId, id);
+      },
+      patch: async (actor, ...change) => closing(actor, await agents.patch(actor, ...change)),
+    },
+    sandboxes: {
+      ...sandboxes,
+      patch: async (actor, ...change) => closing(actor, await sandboxes.patch(actor, ...change)),
+    },
+    secrets: {
+      ...secrets,
+      // Buckets are opened with them.
+      async put(actor, ...change) {
+        const answer = await secrets.put(actor, ...change);
+        await places.reopen(actor.accountId).catch(() => {});
+        return answer;
+      },
+    },
+    keys: {
+      ...keys,
+      revoke: async (actor, keyId) => closing(actor, await keys.revoke(actor, keyId)),
+      rotate: async (actor, keyId) => closing(actor, await keys.rotate(actor, keyId)),
+    },
+  };
+}
