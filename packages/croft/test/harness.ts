@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { unmountBelow } from './mounts.ts';
 
 /** The program as a user starts it. */
 export const croft = join(import.meta.dirname, '../bin/croft');
@@ -22,8 +23,14 @@ export function makeDirectory(tree: Record<string, string | Buffer> = {}) {
   return {
     path,
     at: (name: string) => join(path, name),
-    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+    [Symbol.dispose]: () => removeDirectory(path),
   };
+}
+
+/** What is mounted there goes first: a mount would keep the directory, or be emptied with it. */
+function removeDirectory(path: string): void {
+  if (existsSync(path)) unmountBelow(path);
+  rmSync(path, { recursive: true, force: true });
 }
 
 let data: string | undefined;
@@ -32,7 +39,7 @@ let data: string | undefined;
 function dataDirectory(): string {
   if (data !== undefined) return data;
   const made = mkdtempSync(join(tmpdir(), 'croft-test-data-'));
-  process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+  process.once('exit', () => removeDirectory(made));
   data = made;
   return made;
 }

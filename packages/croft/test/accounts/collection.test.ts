@@ -212,15 +212,41 @@ test('a workspace has its defaults and knows its storages', async () => {
   expect(await of('b', { storage: { provider: 'local', bucket: 'x' }, other: 1, isolation: false })).toEqual({
     storage: { provider: 'local' },
   });
-  const s3 = { provider: 's3', bucket: 'b', auth: { type: 'assumeRole', roleArn: 'arn:x' } };
+  const s3 = { provider: 's3', bucket: 'b', auth: { type: 'secret', accessKeyId: 'AK', secretName: 'S3_SECRET' } };
   const harness = { enabled: false, memory: { enabled: true } };
-  expect(await of('c', { storage: s3, harness, isolation: true })).toEqual({ storage: s3, harness, isolation: true });
+  // A name that says secret hides what it holds, also where that is only the name of one.
+  const shown = { ...s3, auth: { type: 'secret', accessKeyId: '********', secretName: '********' } };
+  expect(await of('c', { storage: s3, harness, isolation: true })).toEqual({
+    storage: shown,
+    harness,
+    isolation: true,
+  });
   const refused = [
     [{ storage: 'local' }, 'config.storage must be an object'],
     [{ storage: { provider: 'gcs' } }, 'config.storage.provider must be one of: local, s3'],
     [{ storage: { provider: null } }, 'config.storage.provider must be one of: local, s3'],
-    [{ storage: { auth: { type: 'keys' } } }, 'config.storage.auth.type must be one of: managed, assumeRole'],
+    [{ storage: { auth: { type: 'keys' } } }, 'config.storage.auth.type must be one of: managed, assumeRole, secret'],
     [{ storage: { auth: { type: 'assumeRole' } } }, 'config.storage.auth.roleArn must be a non-empty string'],
+    [
+      { storage: { auth: { type: 'secret', accessKeyId: 'x' } } },
+      'config.storage.auth.secretName must be a non-empty string',
+    ],
+    [{ storage: { endpoint: 'file:///etc' } }, 'config.storage.endpoint must be an http or https URL'],
+    [{ storage: { ...s3, bucket: undefined } }, 'config.storage.bucket must be a non-empty string'],
+    [
+      { storage: { ...s3, auth: { type: 'assumeRole', roleArn: 'arn:x' } } },
+      'config.storage.auth.type must be managed or secret: this server has no way to assume a role',
+    ],
+    ...[
+      { ...s3, auth: { type: 'managed' } },
+      { provider: 's3', bucket: 'b' },
+    ].map(
+      (storage) =>
+        [
+          { storage },
+          "config.storage.bucket must be left out: managed storage is the server's own bucket. For another, set auth.type to secret",
+        ] as const,
+    ),
     [{ isolation: 1 }, 'config.isolation must be a boolean'],
     [{ harness: true }, 'config.harness must be an object'],
     [{ harness: { enabled: 'no' } }, 'config.harness.enabled must be a boolean'],

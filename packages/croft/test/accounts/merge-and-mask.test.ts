@@ -126,7 +126,8 @@ describe('what is secret', () => {
     const made = await registry.sandboxes.create(actor, { name: 's', config });
     await registry.sandboxes.patch(actor, made.id, { config: { envVars: { A: 'PLAINTEXTnew', B: 'PLAINTEXTb' } } }, {});
     await registry.agents.create(actor, { name: 'a', config: { system: 'PLAINTEXTagent' } });
-    const storage = { provider: 's3', bucket: 'PLAINTEXTbucket' };
+    const auth = { type: 'secret', accessKeyId: 'AK', secretName: 'S3_SECRET' };
+    const storage = { provider: 's3', bucket: 'PLAINTEXTbucket', auth };
     await registry.workspaces.create(actor, { name: 'w', config: { storage } });
     await registry.secrets.put(actor, 'TOKEN', { value: 'PLAINTEXTsecret' });
     const { secret } = await registry.keys.create(actor, { name: 'k', scopes: ['read'] });

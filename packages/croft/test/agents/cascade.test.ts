@@ -28,17 +28,34 @@ const inputs: Readonly<Record<string, object>> = {
   run_typecheck: {},
   secret: { name: 'x' },
   secrets_available: {},
+  snapshot_create: { name: 's' },
+  snapshot_delete: { name: 'x' },
+  snapshot_diff: { name: 's' },
+  snapshot_list: {},
+  snapshot_restore: { green: true },
   tests_covering: { file: 'kept.txt' },
+  transaction_commit: { transaction: 'x' },
+  transaction_discard: { transaction: 'x' },
+  undo: {},
+  undo_list: {},
   watch_process: { command: 'touch made-by-watching' },
   watch_process_events: { shell_id: 'x' },
+  workspace_fork: { name: 'f', snapshot: 'absent' },
+  workspace_merge: { fork: 'x' },
+  workspace_remove: { fork: 'x' },
   workspaces: {},
   write: { file_path: 'made-by-write', content: 'x' },
 };
 
-const reading = 'cd glob grep last_test_failures list read secret secrets_available tests_covering workspaces'.split(
-  ' ',
-);
-const writing = 'delete edit memory_save move write'.split(' ');
+const reading = [
+  ...'cd glob grep last_test_failures list read secret secrets_available tests_covering workspaces'.split(' '),
+  ...'snapshot_diff snapshot_list undo_list'.split(' '),
+];
+const writing = [
+  ...'delete edit memory_save move write'.split(' '),
+  ...'snapshot_create snapshot_delete snapshot_restore undo'.split(' '),
+  ...'transaction_commit transaction_discard workspace_fork workspace_merge workspace_remove'.split(' '),
+];
 const running =
   'bash bash_input run_command run_failing_tests run_format run_lint run_script run_tests run_typecheck watch_process'.split(
     ' ',

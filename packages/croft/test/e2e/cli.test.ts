@@ -11,8 +11,8 @@ import { connectHttp, connectStdio, croft, eras, makeDirectory, runCroft, startS
 const repository = join(import.meta.dirname, '../../../..');
 const readingTools = [
   ...['cd', 'glob', 'grep', 'last_test_failures', 'list', 'read', 'secret', 'secrets_available', 'tests_covering'],
-  'workspaces',
-];
+  ...['snapshot_diff', 'snapshot_list', 'undo_list', 'workspaces'],
+].sort();
 
 describe.concurrent('croft tool', () => {
   test('prints the result of a call on standard output and exits 0', async () => {

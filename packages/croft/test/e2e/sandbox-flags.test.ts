@@ -146,7 +146,7 @@ describe.concurrent('--sandbox none', () => {
     const run = await ground.run('pwd; cat ../beside; echo made > made; env | grep -c CROFT', bare);
     expect(run.stdout).toBe(`${ground.workspace}\nreached0\nexit: 1\n`);
     expect(readFileSync(join(ground.workspace, 'made'), 'utf8')).toBe('made\n');
-    expect(existsSync(ground.data)).toBe(false);
+    expect(existsSync(join(ground.data, 'caches'))).toBe(false);
   });
 
   test('shows the model the real directory of the demo too', async () => {
@@ -237,7 +237,8 @@ describe.concurrent('package caches', () => {
     writeFileSync(ground.data, 'a file');
     const run = await ground.run('echo ran; mkdir -p ~/.cache && echo x > ~/.cache/y && echo wrote');
     expect(run).toMatchObject({ exitCode: 0, stdout: 'ran\nwrote\n' });
-    expect(run.stderr).toMatch(/^croft: package caches are not kept: .*\n$/);
+    expect(run.stderr).toMatch(/^croft: package caches are not kept: .*\n$/m);
+    expect(run.stderr).toMatch(/^croft: the history of a workspace cannot be opened: /m);
   });
 
   test.runIf(isRoot)(

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const readers = [
   ...['cd', 'read', 'list', 'glob', 'grep', 'workspaces', 'secret', 'secrets_available'],
-  ...['last_test_failures', 'tests_covering'],
+  ...['last_test_failures', 'tests_covering', 'snapshot_diff', 'snapshot_list', 'undo_list'],
 ];
 
 /** Those of the harness are for agents of accounts alone: test/agents. */
@@ -120,6 +120,29 @@ const samples: Record<string, { readonly succeeds: readonly Arguments[]; readonl
   run_script: { succeeds: [], fails: [{}, { name: 'absent' }, { name: ' ' }] },
   last_test_failures: { succeeds: [{}, { limit: 1 }], fails: [{ limit: 'x' }] },
   tests_covering: { succeeds: [{ file: 'text.txt' }, { file: 'text.txt', line: 1 }], fails: [{}, { file: '' }] },
+  snapshot_create: {
+    succeeds: [{ name: 's' }, { name: 's', description: 'x', include_ignored: true }],
+    fails: [{}, { name: 'x/y' }, { name: '.' }, { name: 's', include_ignored: 'x' }],
+  },
+  snapshot_list: { succeeds: [{}], fails: [] },
+  snapshot_diff: {
+    succeeds: [{ name: 's' }, { name: 's', to: 's' }],
+    fails: [{}, { name: 'absent' }, { name: '../s' }],
+  },
+  snapshot_restore: {
+    succeeds: [{ name: 's' }],
+    fails: [{}, { name: 'absent' }, { green: true }, { name: 's', green: true }],
+  },
+  snapshot_delete: { succeeds: [{ name: 's' }], fails: [{}, { name: 'absent' }] },
+  // What it does to calls: test/history.
+  undo: { succeeds: [], fails: [{ calls: 0 }, { checkpoint: 'absent' }, { calls: 1, checkpoint: 'cp_000001' }] },
+  undo_list: { succeeds: [{}, { limit: 1 }], fails: [{ limit: 'x' }] },
+  // What these do to what is there: test/history.
+  transaction_commit: { succeeds: [], fails: [{}, { transaction: 'absent' }] },
+  transaction_discard: { succeeds: [], fails: [{}, { transaction: 'absent' }] },
+  workspace_fork: { succeeds: [], fails: [{}, { name: '../x' }, { name: 'all' }, { name: 'f', snapshot: 'absent' }] },
+  workspace_merge: { succeeds: [], fails: [{}, { fork: 'absent' }, { fork: 'x', on_conflict: 'x' }] },
+  workspace_remove: { succeeds: [], fails: [{}, { fork: 'absent' }] },
   grep: {
     succeeds: [
       { pattern: 'one' },

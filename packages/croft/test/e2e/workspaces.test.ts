@@ -142,11 +142,18 @@ describe('every tool', () => {
     secrets_available: { args: {}, shows: '' },
     last_test_failures: { args: {}, shows: 'no run_tests call yet' },
     tests_covering: { args: { file: 'tool/mark.txt' }, shows: 'no coverage data yet' },
+    snapshot_create: { args: { name: 's' }, shows: 'snapshot s created: ' },
+    snapshot_list: { args: {}, shows: 's\t' },
+    snapshot_diff: { args: { name: 's' }, shows: 'no differences' },
+    snapshot_restore: { args: { name: 's' }, shows: 'restored snapshot s (no files changed)' },
+    snapshot_delete: { args: { name: 's' }, shows: 'deleted snapshot s' },
+    undo_list: { args: {}, shows: 'cp_' },
   };
   /** About a command, a secret or a project that must be there first; each is shown in a file of its own. */
   const aboutOthers = [
-    ...['bash_input', 'bash_output', 'kill_shell', 'secret', 'watch_process_events'],
+    ...['bash_input', 'bash_output', 'kill_shell', 'secret', 'undo', 'watch_process_events'],
     ...['run_tests', 'run_failing_tests', 'run_lint', 'run_typecheck', 'run_format', 'run_script'],
+    ...['transaction_commit', 'transaction_discard', 'workspace_fork', 'workspace_merge', 'workspace_remove'],
   ];
 
   function resetTool(): void {

@@ -127,6 +127,8 @@ const takingNoPath = [
   ...['bash', 'bash_input', 'bash_output', 'kill_shell', 'run_command', 'watch_process', 'watch_process_events'],
   ...['secret', 'secrets_available', 'workspaces', 'last_test_failures', 'tests_covering'],
   ...['run_tests', 'run_failing_tests', 'run_lint', 'run_typecheck', 'run_format', 'run_script'],
+  ...['snapshot_create', 'snapshot_delete', 'snapshot_diff', 'snapshot_list', 'snapshot_restore', 'undo', 'undo_list'],
+  ...['transaction_commit', 'transaction_discard', 'workspace_fork', 'workspace_merge', 'workspace_remove'],
 ];
 
 test('no path and no tree gets at what is outside, through any tool', async () => {

@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { namespaceOf } from '../../src/storages/index.ts';
+import { makeDirectory, startServer } from '../harness.ts';
+import { startPostgres } from '../postgres.ts';
+import { asOtherTool } from '../s3/mount-ground.ts';
+import { startS3Gateway } from '../s3-server.ts';
+import { type Account, adminToken, mustBe } from './ground.ts';
+import { addAccount, kill, moveTo, type Server } from './servers.ts';
+
+const [gateway, postgres] = [await startS3Gateway(), await startPostgres()];
+afterAll(async () => {
+  await gateway?.stop();
+  await postgres?.[Symbol.asyncDispose]();
+});
+
+const key = () => randomBytes(32).toString('base64url');
+
+describe.skipIf(!gateway || !postgres)(
+  'workspaces in a bucket, on servers that share nothing but it and records',
+  () => {
+    const prefix = `agents-${randomBytes(4).toString('hex')}`;
+    const workspace = makeDirectory();
+    let env: Record<string, string>;
+    let database: string;
+    let bucket: string;
+    const servers: Server[] = [];
+    let [here, there]: Account[] = [];
+
+    const start = async () => {
+      const server = await startServer(['--workspace', workspace.path, '--database-url', database], { env });
+      servers.push(server);
+      return server;
+    };
+
+    beforeAll(async () => {
+      bucket = await gateway!.bucket('agents');
+      database = await postgres!.createDatabase();
+      env = {
+        CROFT_ADMIN_TOKEN: adminToken,
+        CROFT_KEYS: `pepper ${key()},k1 ${key()}`,
+        CROFT_S3_ENDPOINT: gateway!.endpoint,
+        CROFT_S3_BUCKET: bucket,
+        CROFT_S3_PREFIX: prefix,
+        CROFT_S3_REGION: gateway!.region,
+        CROFT_S3_ACCESS_KEY_ID: gateway!.accessKeyId,
+        CROFT_S3_SECRET_ACCESS_KEY: gateway!.secretAccessKey,
+      };
+      const [one, other] = [await start(), await start()];
+      here = await addAccount(one!, 'ann');
+      there = moveTo(other!, here);
+    });
+
+    afterAll(async () => {
+      for (const server of servers) await server[Symbol.asyncDispose]();
+      workspace[Symbol.dispose]();
+    });
+
+    async function newAgent(config: object = {}, { reads = undefined as null | undefined } = {}) {
+      const workspaceId = await here!.newWorkspace({ storage: { provider: 's3' }, ...config });
+      const sandbox = await here!.newSandbox({ permissionMode: 'bypass' });
+      const agent = await here!.newAgent({ sandbox, workspaces: [{ name: 'w', workspaceId }] });
+      const reader = await here!.newAgent({
+        workspaces: [{ name: 'w', workspaceId, ...(reads === null && { sandbox: null }) }],
+      });
+      const namespace = namespaceOf(here!.accountId, workspaceId);
+      const outside = asOtherTool({ ...gateway!, bucket, prefix, namespace });
+      return { workspaceId, agent, reader, namespace, outside };
+    }
+
+    const bash = async (account: Account, agent: string, command: string) =>
+      mustBe(200, await account.call(agent, 'bash', { command })).output as string;
+
+    test('what a call did is in the bucket when it is answered, as any tool reads it', async () => {
+      const { agent, outside } = await newAgent();
+      mustBe(200, await here!.call(agent, 'write', { file_path: 'src/a.txt', content: 'one\n' }));
+      expect(await outside.all()).toEqual({ 'src/a.txt': 'one\n' });
+      await bash(
+        here!,
+        agent,
+        'mkdir -p bin && echo run > bin/x && chmod 755 bin/x && ln -s bin/x link && mv src/a.txt b.txt && rmdir src',
+      );
+      expect(await outside.all()).toEqual({ 'b.txt': 'one\n', 'bin/x': 'run\n', link: 'bin/x' });
+      expect(await outside.metadata('bin/x')).toMatchObject({ 'croft-mode': '755' });
+      mustBe(200, await here!.call(agent, 'delete', { path: 'b.txt' }));
+      expect(Object.keys(await outside.all())).toEqual(['bin/x', 'link']);
+    });
+
+    test('what one server committed the next call on the other sees, modes and links too', async () => {
+      const { agent } = await newAgent();
+      for (let turn = 0; turn < 5; turn++) {
+        const [one, other] = turn % 2 === 0 ? [here!, there!] : [there!, here!];
+        await bash(one, agent, `echo ${turn} > f && install -m 750 f run-${turn} && ln -sfn run-${turn} last`);
+        const seen = await bash(other, agent, 'cat f; readlink last; stat -L -c %a last');
+        expect(seen).toBe(`${turn}\nrun-${turn}\n750\n`);
+        expect(mustBe(200, await other.call(agent, 'read', { file_path: 'f' })).content).toBe(`${turn}\n`);
+      }
+    });
+
+    test('two that change one file at once: one is told, and both versions are there', async () => {
+      const { agent, outside } = await newAgent();
+      mustBe(200, await here!.call(agent, 'write', { file_path: 'f', content: 'base\n' }));
+      await bash(there!, agent, 'cat f');
+      const race = (account: Account, word: string) =>
+        account.call(agent, 'bash', { command: `echo ${word} > f; echo ${word} > own-${word}; sleep 2` });
+      const answers = await Promise.all([race(here!, 'left'), race(there!, 'right')]);
+      const refused = answers.filter(({ status }) => status !== 200);
+      expect(refused).toHaveLength(1);
+      const { error } = refused[0]!.body;
+      expect(error).toMatchObject({
+        code: 'E_CONFLICT',
+        details: { conflicts: [{ path: 'f', kept: expect.any(String) }] },
+      });
+      const all = await outside.all();
+      expect([all.f, all[error.details.conflicts[0].kept]].sort()).toEqual(['left\n', 'right\n']);
+      expect(all).toMatchObject({ 'own-left': 'left\n', 'own-right': 'right\n' });
+      const kept = error.details.conflicts[0].kept;
+      for (const account of [here!, there!])
+        expect(await bash(account, agent, `cat f '${kept}'`)).toBe(all.f! + all[kept]!);
+    });
+
+    test('who has no sandbox reads it all the same: through a mount that is fresh, or straight from the bucket', async () => {
+      const mounted = await newAgent();
+      const direct = await newAgent({}, { reads: null });
+      for (const { agent, reader, namespace } of [mounted, direct]) {
+        await bash(here!, agent, 'mkdir -p src && echo one > src/a.ts && echo two > b.ts && echo b.ts > .gitignore');
+        expect(mustBe(200, await there!.call(reader, 'glob', { pattern: '**/*.ts' })).paths).toEqual(['src/a.ts']);
+        expect(mustBe(200, await there!.call(reader, 'read', { file_path: 'b.ts' })).content).toBe('two\n');
+        await bash(here!, agent, 'echo three > b.ts');
+        expect(mustBe(200, await there!.call(reader, 'read', { file_path: 'b.ts' })).content).toBe('three\n');
+        expect(existsSync(join(servers[1]!.data, 'mounts', namespace))).toBe(reader === mounted.reader);
+      }
+    });
+
+    test('a snapshot that one server took the other restores, and undo takes a call back there too', async () => {
+      const { agent, outside } = await newAgent();
+      await bash(here!, agent, 'echo good > a; echo kept > b');
+      mustBe(200, await here!.call(agent, 'snapshot_create', { name: 'good' }));
+      await bash(here!, agent, 'rm b; echo bad > a; echo new > c');
+      mustBe(200, await there!.call(agent, 'snapshot_restore', { name: 'good' }));
+      expect(await outside.all()).toEqual({ a: 'good\n', b: 'kept\n' });
+      await bash(there!, agent, 'rm -f a b');
+      mustBe(200, await there!.call(agent, 'undo', {}));
+      expect(await outside.all()).toEqual({ a: 'good\n', b: 'kept\n' });
+      expect(await bash(here!, agent, 'cat a b')).toBe('good\nkept\n');
+    });
+
+    test('what was put over REST is in the bucket, and the workspace goes with everything of it', async () => {
+      const { agent, workspaceId, outside } = await newAgent();
+      const put = await fetch(new URL(`/v1/workspaces/${workspaceId}/file?path=in/x.bin`, here!.url), {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${here!.secret}`, 'content-type': 'application/octet-stream' },
+        body: Buffer.from('bytes'),
+      });
+      expect(put.status).toBe(201);
+      expect(await outside.all()).toEqual({ 'in/x.bin': 'bytes' });
+      expect(await bash(there!, agent, 'cat in/x.bin')).toBe('bytes');
+      mustBe(409, await here!.send('DELETE', `/v1/workspaces/${workspaceId}`));
+      for (const { agentId } of mustBe(200, await here!.send('GET', '/v1/agents')).agents)
+        await here!.send('DELETE', `/v1/agents/${agentId}`);
+      mustBe(200, await here!.send('DELETE', `/v1/workspaces/${workspaceId}`));
+      expect(await outside.keys()).toEqual([]);
+    });
+
+    test('more than the quota is not acknowledged, and what makes room is', async () => {
+      const { agent, outside } = await newAgent({ quota: { bytes: 100, files: 3 } });
+      mustBe(200, await here!.call(agent, 'write', { file_path: 'a', content: 'x'.repeat(60) }));
+      const refused = await here!.call(agent, 'write', { file_path: 'b', content: 'x'.repeat(60) });
+      expect(refused.body.error).toMatchObject({ code: 'E_QUOTA', message: expect.stringContaining('120') });
+      expect(Object.keys(await outside.all())).toEqual(['a']);
+      await here!.call(agent, 'delete', { path: 'b' });
+      mustBe(200, await here!.call(agent, 'write', { file_path: 'c', content: 'x'.repeat(40) }));
+      expect(Object.keys(await outside.all()).sort()).toEqual(['a', 'c']);
+    });
+
+    test('nothing that was acknowledged is lost with a server that is killed', async () => {
+      const { agent } = await newAgent();
+      const server = await start();
+      const doomed = moveTo(server, here!);
+      for (let count = 0; count < 5; count++) await bash(doomed, agent, `echo ${count} >> log`);
+      await kill(server);
+      expect(await bash(here!, agent, 'cat log')).toBe('0\n1\n2\n3\n4\n');
+    });
+
+    test('while the bucket does not answer reads go on, and no change is lost or called stored', async () => {
+      const { agent, outside } = await newAgent();
+      const queueing = await newAgent({ storage: { provider: 's3', onOutage: 'queue' } });
+      for (const one of [agent, queueing.agent])
+        mustBe(200, await here!.call(one, 'write', { file_path: 'f', content: 'before\n' }));
+      await gateway!.kill();
+      expect(mustBe(200, await here!.call(agent, 'read', { file_path: 'f' })).content).toBe('before\n');
+      const refused = await here!.call(agent, 'write', { file_path: 'g', content: 'meanwhile\n' });
+      expect(refused.body.error.code).toBe('E_STORAGE_UNAVAILABLE');
+      mustBe(200, await here!.call(queueing.agent, 'write', { file_path: 'g', content: 'queued\n' }));
+      await gateway!.restart();
+      await expect.poll(async () => (await outside.all()).g, { timeout: 60_000 }).toBe('meanwhile\n');
+      await expect.poll(async () => (await queueing.outside.all()).g, { timeout: 60_000 }).toBe('queued\n');
+      expect(await bash(there!, agent, 'cat f g')).toBe('before\nmeanwhile\n');
+    });
+
+    test('what is not ours to open is refused in words that help', async () => {
+      const own = { provider: 's3', bucket: 'b', endpoint: gateway!.endpoint };
+      const auth = { type: 'secret', accessKeyId: 'x', secretName: 'NOT_THERE' };
+      const { agent } = await newAgent({ storage: { ...own, auth } });
+      const answer = await here!.call(agent, 'read', { file_path: 'f' });
+      expect(answer.body.error).toMatchObject({ code: 'E_NOT_FOUND', message: expect.stringContaining('NOT_THERE') });
+      mustBe(200, await here!.send('PUT', '/v1/secrets/NOT_THERE', { value: 'secret-value' }));
+      const inside = await here!.call(agent, 'read', { file_path: 'f' });
+      expect(inside.body.error.code).toBe('E_INVALID_INPUT');
+      expect(JSON.stringify(inside.body)).not.toMatch(/secret-value|127\.0\.0\.1/);
+    });
+  },
+);
