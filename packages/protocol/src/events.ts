@@ -7,6 +7,7 @@ export const LifecycleEvent = z.object({
     'lifecycle.stop',
     'lifecycle.workspace.sandbox',
     'lifecycle.workspace.profile',
+    'lifecycle.workspace.storage',
     'lifecycle.effect.format',
     'lifecycle.effect.lint',
     'lifecycle.sandbox.violation',

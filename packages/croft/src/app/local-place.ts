@@ -1,20 +1,34 @@
 import { keepHistory } from '../core/history/around.ts';
+import type { WorkspaceQuota } from '../core/storage.ts';
+import { once } from '../lib/once.ts';
 import { realpathOf } from '../lib/workspace-owner.ts';
-import type { KeptWorkspaces } from '../storages/index.ts';
+import { type KeptWorkspaces, openLocalMount } from '../storages/index.ts';
 import type { Histories } from './histories.ts';
 import type { Place } from './places.ts';
 
 export interface LocalPlaceMeans {
   readonly kept: KeptWorkspaces;
   readonly histories: Histories;
+  readonly quota?: WorkspaceQuota | undefined;
   /** What is kept of a workspace that is no more. */
   removeHistory(place: string): Promise<void>;
 }
 
 /** A workspace in the data directory. */
-export function createLocalPlace(namespace: string, { kept, histories, removeHistory }: LocalPlaceMeans): Place {
+export function createLocalPlace(namespace: string, means: LocalPlaceMeans): Place {
+  const { kept, histories, removeHistory, quota } = means;
   const open = (name: string) => kept.open(namespace, name);
-  const { handle, mustBeThere } = open(namespace);
+  const mount = open(namespace);
+  const { handle, mustBeThere } = mount;
+  const openMount = once(async () => openLocalMount({ mount, quota, tree: await histories.treeOf(handle) }));
+  /** Without a quota there is nothing to look at. */
+  const within: Place['around'] = async (call, work) => {
+    if (!quota || call.access === 'read') return work();
+    const { commit } = await openMount();
+    const result = await work();
+    await commit(call.signal);
+    return result;
+  };
   const history = histories.of(handle);
   return {
     key: realpathOf(handle),
@@ -23,7 +37,7 @@ export function createLocalPlace(namespace: string, { kept, histories, removeHis
     mustBeThere,
     tree: () => histories.treeOf(handle),
     history,
-    around: history ? keepHistory(history) : (_, work) => work(),
+    around: history ? keepHistory(history, within) : within,
     watch: (onChange, signal) => histories.watch(handle, onChange, signal),
     async close({ isRemoved }) {
       const history = histories.placeOf(handle);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Emit } from '../core/events.ts';
 import { openFilesLazily } from '../core/lazy-files.ts';
 import { once } from '../lib/once.ts';
 import { removeTree } from '../lib/remove-tree.ts';
@@ -21,14 +22,16 @@ export interface OpenPlacesOptions {
   readonly histories: Histories;
   /** The bucket that a workspace is kept in. Throws for one that cannot be had. */
   openObjects(record: WorkspaceRecord): Promise<ObjectStore>;
+  readonly emit: Emit;
   onWarning(message: string): void;
 }
 
 /** Where the workspaces of accounts are, by storage. A new storage is one line here. */
-export function openPlaces({ data, kept, histories, openObjects, onWarning }: OpenPlacesOptions): Places {
+export function openPlaces({ data, kept, histories, openObjects, emit, onWarning }: OpenPlacesOptions): Places {
   return createPlaces({
     storages: {
-      local: (_, namespace) => createLocalPlace(namespace, { kept, histories, removeHistory: removeTree }),
+      local: ({ config: { quota } }, namespace) =>
+        createLocalPlace(namespace, { kept, histories, quota, removeHistory: removeTree }),
       s3(record, namespace) {
         const directory = join(data, 'mounts', namespace);
         const { quota, storage } = record.config;
@@ -36,6 +39,8 @@ export function openPlaces({ data, kept, histories, openObjects, onWarning }: Op
           ...{ namespace, directory, histories, quota, onWarning },
           onOutage: storage.onOutage === 'queue' ? 'queue' : 'refuse',
           openObjects: () => openObjects(record),
+          onProgress: (phase, done, total) =>
+            emit('lifecycle.workspace.storage', () => ({ workspace: record.id, phase, done, total })),
           removeDirectory: () => removeTree(directory),
         });
       },

@@ -60,7 +60,7 @@ export function createPlaces({ storages, directly }: PlacesOptions) {
     of(record: WorkspaceRecord): Place {
       const namespace = namespaceOf(record.accountId, record.id);
       const { storage } = record.config;
-      const setting = JSON.stringify(storage);
+      const setting = JSON.stringify([storage, record.config.quota]);
       const known = places.get(namespace);
       if (known?.storage === setting) return known.place;
       // What it was opened with counts no more.

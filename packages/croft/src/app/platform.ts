@@ -138,7 +138,7 @@ async function openGround(options: PlatformOptions) {
   const kept = createKeptWorkspaces(data, toKeptForks(layered));
   kept.sweepScratch(Date.now());
   const openObjects = createBuckets({ ...buckets, secretsOf: (accountId) => registry.secrets.openAll(accountId) });
-  const places = openPlaces({ data, kept, histories, openObjects, onWarning: options.onWarning });
+  const places = openPlaces({ data, kept, histories, openObjects, emit: options.emit, onWarning: options.onWarning });
   const removeWorkspace = createRemoval({ places, kept, openObjects, dropBases: (key) => dropBases(layered, key) });
   const remove = (record: WorkspaceRecord) =>
     removeWorkspace(record).catch((thrown) =>

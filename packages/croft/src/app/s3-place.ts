@@ -20,6 +20,8 @@ export interface S3PlaceMeans {
   openObjects(): Promise<ObjectStore>;
   removeDirectory(): Promise<void>;
   onWarning(message: string): void;
+  /** Told now and then while something takes long. */
+  onProgress(phase: string, done: number, total: number | undefined): void;
 }
 
 interface Opened {
@@ -34,6 +36,7 @@ interface Opened {
 const commitMs = 10 * 60_000;
 /** What goes on in the background is stored so often. */
 const flushMs = 10_000;
+const progressMs = 1000;
 /** Tools that look into files which no argument names. */
 const readsAll = new Set(['grep', 'tests_covering']);
 
@@ -98,6 +101,7 @@ async function openNow(means: S3PlaceMeans): Promise<Opened> {
   try {
     const { mount, refusal } = await openMount({
       ...{ objects, namespace, directory, store, quota, onOutage, onWarning, name: namespace },
+      onProgress: nowAndThen(means.onProgress),
       history: createS3Store({ objects, namespace }),
       openTree: (handle, kept) => histories.openTree({ handle, store: kept, state: join(directory, 'tree') }),
     });
@@ -128,6 +132,16 @@ async function openMount(options: Omit<Parameters<typeof openS3Mount>[0], 'acces
     if (!AppError.is(thrown) || thrown.details?.isConditional !== false) throw thrown;
     return { mount: await openS3Mount({ ...options, access: 'read-only' }), refusal: thrown };
   }
+}
+
+/** The first thousand objects tell as much as each of them. */
+function nowAndThen(tell: S3PlaceMeans['onProgress']): S3PlaceMeans['onProgress'] {
+  let toldAt = Date.now();
+  return (phase, done, total) => {
+    if (Date.now() - toldAt < progressMs) return;
+    toldAt = Date.now();
+    tell(phase, done, total);
+  };
 }
 
 /** Programs in the background change files when no call is under way. */

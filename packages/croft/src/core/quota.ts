@@ -15,6 +15,6 @@ export function checkQuota(before: Held, after: Held, quota: WorkspaceQuota): vo
 }
 
 function over(limit: 'bytes' | 'files', used: number, allowed: number): AppError {
-  const message = `this workspace would hold ${used} ${limit} and may hold ${allowed}; nothing of this change is stored yet`;
+  const message = `with this change the workspace would hold ${used} ${limit}, and it may hold ${allowed}: the change does not count until there is room`;
   return new AppError('E_QUOTA', message, { details: { limit, used, allowed } });
 }

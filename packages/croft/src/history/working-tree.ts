@@ -90,6 +90,11 @@ function createWorkingTree(options: WorkingTreeOptions, { index, remembering, fo
         saving.soon();
         return { refused: applied.refused };
       }),
+    totals: () =>
+      alone(async () => {
+        await look();
+        return totalsOf(index);
+      }),
     touchedSince: (asker) =>
       alone(async () => {
         await look();
@@ -105,6 +110,19 @@ function createWorkingTree(options: WorkingTreeOptions, { index, remembering, fo
       });
     }),
   };
+}
+
+/** From what is known of each: for whoever has a quota, and costs nobody else anything. */
+function totalsOf({ directories }: TreeIndex): { files: number; bytes: number } {
+  let [files, bytes] = [0, 0];
+  for (const { children } of directories.values()) {
+    for (const child of children.values()) {
+      if (child.kind === 'directory') continue;
+      files += 1;
+      bytes += child.identity.size;
+    }
+  }
+  return { files, bytes };
 }
 
 /** What has changed since the last look. Answers the kernel's clock before it. */

@@ -12,6 +12,30 @@ function expectFull(answer: Answer, limit: string): void {
   expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
 }
 
+test('files of one workspace: what goes over its quota is not acknowledged, and what makes room is', async () => {
+  await using platform = await startPlatform();
+  const ann = await platform.newAccount('ann');
+  const workspaceId = await ann.newWorkspace({ quota: { bytes: 1000, files: 3 } });
+  const sandbox = await ann.newSandbox({ permissionMode: 'bypass' });
+  const agent = await ann.newAgent({ sandbox, workspaces: [{ name: 'w', workspaceId }] });
+  const write = (file_path: string, length: number) =>
+    ann.call(agent, 'write', { file_path, content: 'x'.repeat(length) });
+  const full = { code: 'E_QUOTA', details: { limit: 'bytes', used: 1100, allowed: 1000 } };
+  mustBe(200, await write('a', 900));
+  expect((await write('b', 200)).body.error).toMatchObject(full);
+  expect((await ann.call(agent, 'bash', { command: 'echo >> b' })).body.error.code).toBe('E_QUOTA');
+  mustBe(200, await ann.call(agent, 'delete', { path: 'b' }));
+  const many = await ann.call(agent, 'bash', { command: 'touch c d e' });
+  expect(many.body.error).toMatchObject({ code: 'E_QUOTA', details: { limit: 'files', used: 4, allowed: 3 } });
+  mustBe(200, await ann.call(agent, 'bash', { command: 'rm d e' }));
+  mustBe(200, await write('f', 100));
+  mustBe(
+    200,
+    await ann.send('PATCH', `/v1/workspaces/${workspaceId}`, { config: { quota: { bytes: 5000, files: 10 } } }),
+  );
+  mustBe(200, await write('b', 2000));
+});
+
 test('sandboxes that are open at once: one too many is refused, until another is closed', async () => {
   await using platform = await startPlatform(['--account-limit', 'sandboxes=2']);
   const [ann, bob] = [await platform.newAccount('ann'), await platform.newAccount('bob')];

@@ -64,7 +64,7 @@ export async function openGround(options: GroundOptions = {}) {
   const openObjects = async () => {
     throw new Error('there is no bucket here');
   };
-  const places = openPlaces({ data: directory.path, kept, histories, openObjects, onWarning });
+  const places = openPlaces({ data: directory.path, kept, histories, openObjects, emit() {}, onWarning });
   const forks = createAccountForks({ data: directory.path, layered, places, registry, openObjects });
   const watch = createDirectoryWatcher();
   const files = createWorkspaceDoors({

@@ -58,6 +58,9 @@ export interface WorkingTree extends AsyncDisposable {
   /** Paths that may have changed since this was last asked by the same asker, without looking at contents. `everything` after more than could be followed. */
   touchedSince(asker: string): Promise<ReadonlySet<TreePath> | 'everything'>;
 
+  /** How many files and links there are, ignored ones and those of any `.git` too, and their bytes. Nothing is read for it. */
+  totals(): Promise<{ readonly files: number; readonly bytes: number }>;
+
   /** Told soon after something changes: for a live feed. Ends with the signal. */
   watch(
     onChange: (changes: readonly { path: TreePath; type: 'create' | 'write' | 'remove' }[]) => void,

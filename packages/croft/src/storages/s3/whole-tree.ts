@@ -17,6 +17,7 @@ export function createWholeTree(tree: WorkingTree, holes: Holes): WorkingTree {
     entry: (root, path) => tree.entry(root, path),
     entries: (root) => tree.entries(root),
     amend: (root, changes) => tree.amend(root, changes),
+    totals: () => tree.totals(),
     touchedSince: (asker) => tree.touchedSince(asker),
     watch: (onChange, signal) => tree.watch(onChange, signal),
     [Symbol.asyncDispose]: () => tree[Symbol.asyncDispose](),
