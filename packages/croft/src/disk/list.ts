@@ -1,9 +1,10 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { AppError } from '@croft/protocol';
 import type { DirectoryEntry, DirectoryListing } from '../core/files.ts';
+import { missing } from '../core/path-errors.ts';
 import { temporaryPrefix } from '../core/temporary.ts';
 import { at, kindOf, namesIn } from './handles.ts';
-import { missing, type Root, walk } from './walk.ts';
+import { type Root, walk } from './walk.ts';
 
 export async function listDirectory(root: Root, path: string, limit: number): Promise<DirectoryListing> {
   using spot = walk(root, path, { follow: true });

@@ -3,10 +3,11 @@ import { closeSync, read as readInto, readSync, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 import { AppError } from '@croft/protocol';
 import type { CurrentFile, FileContent, FileStat, FileVersion, OpenFile } from '../core/files.ts';
+import { missing } from '../core/path-errors.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { fileError } from './errors.ts';
 import { kindOf, reopen } from './handles.ts';
-import { type Found, missing, type Root, type Spot, walk } from './walk.ts';
+import { type Found, type Root, type Spot, walk } from './walk.ts';
 
 /** Files above this are not read whole: no edit, and a version from their stat alone. */
 export const maxWholeBytes = 64 * 1024 * 1024;

@@ -2,11 +2,12 @@ import { closeSync, rmdirSync, unlinkSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { AppError } from '@croft/protocol';
 import type { Removal } from '../core/files.ts';
+import { missing } from '../core/path-errors.ts';
 import { errnoOf } from './errors.ts';
 import { at, kindOf, namesIn, openDirectory } from './handles.ts';
 import { mustBeFree, treeMustBeFree } from './held.ts';
 import { syncDirectory } from './sync.ts';
-import { missing, type Root, walk } from './walk.ts';
+import { type Root, walk } from './walk.ts';
 
 /** Each level holds a handle. */
 const maxDepth = 1000;

@@ -2,11 +2,12 @@ import { renameSync, unlinkSync } from 'node:fs';
 import { AppError } from '@croft/protocol';
 import type { FileKind } from '../core/files.ts';
 import { toSegments } from '../core/path.ts';
+import { missing } from '../core/path-errors.ts';
 import { at, kindOf } from './handles.ts';
 import { mustBeFree, treeMustBeFree } from './held.ts';
 import { alreadyExists, linkIfFree } from './link.ts';
 import { syncDirectory } from './sync.ts';
-import { missing, type Root, type Spot, walk } from './walk.ts';
+import { type Root, type Spot, walk } from './walk.ts';
 
 export async function renameAt(
   root: Root,

@@ -1,8 +1,9 @@
 import { closeSync, lstatSync } from 'node:fs';
 import { toSegments } from '../core/path.ts';
+import { missing } from '../core/path-errors.ts';
 import { at, openDirectory } from './handles.ts';
 import { inside } from './inside.ts';
-import { missing, type Root, walk } from './walk.ts';
+import { type Root, walk } from './walk.ts';
 
 /**
  * When each was last changed; 0 for what is not there, or only by a link on the way. The paths of a search mostly come

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, readlinkSync, type Stats } from 'node:fs';
-import { AppError } from '@croft/protocol';
 import { belowRoot, outsideRoot, toSegments } from '../core/path.ts';
+import { dangling, linkLoop, missing, notADirectory } from '../core/path-errors.ts';
 import { errnoOf } from './errors.ts';
 import { at, openDirectory, openPlace, statOf } from './handles.ts';
 import { adopt } from './ownership.ts';
@@ -241,20 +241,4 @@ export function probe(directory: number, name: string): number | undefined {
     if (errnoOf(thrown) === 'ENOENT') return undefined;
     throw thrown;
   }
-}
-
-export function missing(path: string): AppError {
-  return new AppError('E_FILE_NOT_FOUND', `no such file or directory: ${path}`, { details: { path } });
-}
-
-function notADirectory(path: string): AppError {
-  return new AppError('E_NOT_A_DIRECTORY', `a part of the path is not a directory: ${path}`, { details: { path } });
-}
-
-function linkLoop(path: string): AppError {
-  return new AppError('E_LINK_LOOP', `too many links: ${path}`, { details: { path } });
-}
-
-function dangling(path: string): AppError {
-  return new AppError('E_DANGLING_LINK', `a link on the path leads to nothing: ${path}`, { details: { path } });
 }

@@ -2,7 +2,7 @@ import { closeSync, lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { TreePath } from '../core/history/tree.ts';
 import { at, openDirectory, openRoot } from '../disk/handles.ts';
-import { pathToBytes } from '../lib/path-bytes.ts';
+import { bytesFromPath } from '../lib/path-bytes.ts';
 import { copyEntry, keepTraits } from './copy-tree.ts';
 import { statAt } from './layer-entries.ts';
 
@@ -13,7 +13,7 @@ import { statAt } from './layer-entries.ts';
 export async function bringUp(target: string, live: number, paths: Iterable<TreePath>): Promise<void> {
   const root = openRoot(target);
   try {
-    for (const path of [...paths].sort()) await bringOne(live, root, path.split('/').map(pathToBytes));
+    for (const path of [...paths].sort()) await bringOne(live, root, path.split('/').map(bytesFromPath));
   } finally {
     closeSync(root);
   }

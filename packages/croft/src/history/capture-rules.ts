@@ -1,4 +1,4 @@
-import { parseIgnoreRules } from './gitignore.ts';
+import { parseIgnoreRules } from '../core/content/gitignore.ts';
 import type { LeafReader } from './leaf-reader.ts';
 import type { DirectoryNode } from './tree-nodes.ts';
 

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import type { RawName } from '../core/history/raw-names.ts';
-import { makeOwnDatabase } from './sqlite-connection.ts';
+import { makeOwnDatabase } from '../lib/own-database.ts';
 import { type LeafNode, pathOf } from './tree-nodes.ts';
 
 export interface IndexRow {

@@ -1,5 +1,5 @@
+import { isIgnored } from '../core/content/gitignore.ts';
 import type { TreeScope } from '../core/history/tree.ts';
-import { isIgnored } from './gitignore.ts';
 import { pathOf, type TreeNode } from './tree-nodes.ts';
 
 /** Whether a tree of this scope takes it in, where it takes in the directory it is in. Its rules must be known. */

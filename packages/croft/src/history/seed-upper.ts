@@ -1,7 +1,7 @@
 import { type BigIntStats, closeSync, existsSync, fstatSync, mkdirSync, type Stats } from 'node:fs';
 import type { TreePath } from '../core/history/tree.ts';
 import { openDirectory } from '../disk/handles.ts';
-import { pathToBytes } from '../lib/path-bytes.ts';
+import { bytesFromPath } from '../lib/path-bytes.ts';
 import { copyEntry, keepTraits } from './copy-tree.ts';
 import { statAt } from './layer-entries.ts';
 
@@ -22,7 +22,7 @@ export async function seedUpper({ upper, live, base }: Seed, paths: readonly Tre
   const made = new Map<string, Stats>();
   const left: TreePath[] = [];
   for (const path of [...paths].sort()) {
-    const names = path.split('/').map(pathToBytes);
+    const names = path.split('/').map(bytesFromPath);
     if (!(await seed({ live, base, upper: Buffer.from(upper), made }, names))) left.push(path);
   }
   // Last, because each file that is put into a directory changes its time.

@@ -1,5 +1,3 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { historyError, isBusy } from './sqlite-errors.ts';
 
@@ -70,20 +68,4 @@ export async function whenFree<T>(work: () => T): Promise<T> {
     }
     await new Promise((resolve) => setTimeout(resolve, retryMs));
   }
-}
-
-/** SQLite would make it for everybody to read. What comes beside it gets its mode. */
-export function makeOwnDatabase(file: string): void {
-  const directory = dirname(file);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  if (existsSync(file)) return;
-  try {
-    closeSync(openSync(file, 'wx', 0o600));
-  } catch (thrown) {
-    // Another server was faster.
-    if (!existsSync(file)) throw thrown;
-  }
-  const handle = openSync(directory, 'r');
-  fsyncSync(handle);
-  closeSync(handle);
 }

@@ -1,7 +1,7 @@
+import type { IgnoreRules } from '../core/content/gitignore.ts';
 import { byName, lineOf } from '../core/history/listing.ts';
 import { fromRaw, type RawName } from '../core/history/raw-names.ts';
 import type { TreeEntry, TreePath, TreeScope } from '../core/history/tree.ts';
-import type { IgnoreRules } from './gitignore.ts';
 
 /** By what it is known that a file has not changed. */
 export interface Identity {

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { HistoryStore } from '../core/history/store.ts';
 import type { PathChange, TreeEntry } from '../core/history/tree.ts';
 import { at, openDirectory, openRoot, statOf } from '../disk/handles.ts';
-import { pathToBytes } from '../lib/path-bytes.ts';
+import { bytesFromPath } from '../lib/path-bytes.ts';
 import { statAt } from './layer-entries.ts';
 
 /** Writes what changes say into a directory of ours that nobody else can reach yet. Never follows a link of the tree. */
@@ -17,7 +17,7 @@ export async function writeChanges(
   const root = openRoot(target);
   try {
     const owner = statOf(root);
-    const all = changes.map(({ path, after }) => ({ names: path.split('/').map(pathToBytes), after }));
+    const all = changes.map(({ path, after }) => ({ names: path.split('/').map(bytesFromPath), after }));
     for (const { names } of all) await remove(root, names);
     for (const { names, after } of all) if (after) await put(root, names, { entry: after, owner, store });
   } finally {

@@ -26,8 +26,6 @@ export function bytesFromPath(path: string): Buffer {
   return Buffer.concat(parts);
 }
 
-export { bytesFromPath as pathToBytes };
-
 function toBytes(character: string): Buffer {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0xd800 || code > 0xdfff) return Buffer.from(character);

@@ -1,25 +1,5 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { chmodSync, existsSync, statSync } from 'node:fs';
 import { AppError } from '@croft/protocol';
-
-/**
- * SQLite would make it for everybody to read. One that is there is not opened, not even for a moment: whatever of this
- * process has locks on a file loses them when any handle of it is closed.
- */
-export function makeFile(file: string): void {
-  const directory = dirname(file);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  if (existsSync(file)) return;
-  try {
-    closeSync(openSync(file, 'wx', 0o600));
-  } catch (thrown) {
-    // Another server was faster.
-    if (!existsSync(file)) throw thrown;
-  }
-  const handle = openSync(directory, 'r');
-  fsyncSync(handle);
-  closeSync(handle);
-}
 
 /** What it keeps is for nobody else's eyes, whoever made the files. New ones beside it get the mode of the file. */
 export function closeToOthers(file: string): void {

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { AppError } from '@croft/protocol';
+import { makeOwnDatabase } from '../lib/own-database.ts';
 import type { Database, Transaction } from './sql/database.ts';
 import { readDone } from './sql/migrations.ts';
 import { createPool, type Pool } from './sql/pool.ts';
 import { connectSqlite, type SqliteConnection } from './sqlite-connection.ts';
 import { sqliteError } from './sqlite-errors.ts';
-import { closeToOthers, makeFile, watchPlace } from './sqlite-file.ts';
+import { closeToOthers, watchPlace } from './sqlite-file.ts';
 
 const maxReaders = 16;
 
@@ -13,7 +14,7 @@ const maxReaders = 16;
 export async function openSqlite(path: string, deadlineMs: number): Promise<Database> {
   const file = resolve(path);
   try {
-    makeFile(file);
+    makeOwnDatabase(file);
     const writer = connectSqlite(file);
     try {
       return await prepare(file, writer, deadlineMs);

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { namespaceOf } from '../../src/storages/index.ts';
-import { makeDirectory, startServer } from '../harness.ts';
 import { startPostgres } from '../postgres.ts';
 import { asOtherTool } from '../s3/mount-ground.ts';
 import { startS3Gateway } from '../s3-server.ts';
-import { type Account, adminToken, mustBe } from './ground.ts';
-import { addAccount, kill, moveTo, type Server } from './servers.ts';
+import { startBucketServers } from './bucket-servers.ts';
+import { type Account, mustBe } from './ground.ts';
+import { addAccount, kill, moveTo } from './servers.ts';
 
 const [gateway, postgres] = [await startS3Gateway(), await startPostgres()];
 afterAll(async () => {
@@ -14,7 +14,6 @@ afterAll(async () => {
   await postgres?.[Symbol.asyncDispose]();
 });
 
-const key = () => randomBytes(32).toString('base64url');
 /** Of one agent, at most. */
 const maxWorkspaces = 100;
 /** Everything there is, with its mode, what it holds or leads to. */
@@ -23,46 +22,18 @@ const everything = 'find . -mindepth 1 ! -type l -printf "%y %m %P\\n" -o -print
 describe.skipIf(!gateway || !postgres)('forks of workspaces in a bucket, on servers that share nothing else', () => {
   const [top, below] = ['forks', randomBytes(4).toString('hex')];
   const prefix = `${top}/${below}`;
-  const workspace = makeDirectory();
-  let env: Record<string, string>;
-  let database: string;
-  let bucket: string;
-  const servers: Server[] = [];
+  let ground: Awaited<ReturnType<typeof startBucketServers>>;
   let [here, there]: Account[] = [];
 
-  const start = async () => {
-    const server = await startServer(['--workspace', workspace.path, '--database-url', database], { env });
-    servers.push(server);
-    return server;
-  };
-
   beforeAll(async () => {
-    bucket = await gateway!.bucket('forks');
-    database = await postgres!.createDatabase();
-    env = {
-      CROFT_ADMIN_TOKEN: adminToken,
-      CROFT_KEYS: `pepper ${key()},k1 ${key()}`,
-      CROFT_S3_ENDPOINT: gateway!.endpoint,
-      CROFT_S3_BUCKET: bucket,
-      CROFT_S3_PREFIX: prefix,
-      CROFT_S3_REGION: gateway!.region,
-      CROFT_S3_ACCESS_KEY_ID: gateway!.accessKeyId,
-      CROFT_S3_SECRET_ACCESS_KEY: gateway!.secretAccessKey,
-    };
-    const [one, other] = [await start(), await start()];
-    here = await addAccount(one!, 'ann');
-    there = moveTo(other!, here);
+    ground = await startBucketServers(gateway!, postgres!, prefix);
+    ({ here, there } = ground);
   });
 
-  afterAll(async () => {
-    for (const server of servers) await server[Symbol.asyncDispose]();
-    workspace[Symbol.dispose]();
-  });
+  afterAll(() => ground?.[Symbol.asyncDispose]());
 
-  const bucketOf = (workspaceId: string) =>
-    asOtherTool({ ...gateway!, bucket, prefix, namespace: namespaceOf(here!.accountId, workspaceId) });
-  const keptOf = (workspaceId: string) =>
-    asOtherTool({ ...gateway!, bucket, prefix, namespace: `.croft/${namespaceOf(here!.accountId, workspaceId)}` });
+  const bucketOf = (workspaceId: string) => ground.outside(namespaceOf(here!.accountId, workspaceId));
+  const keptOf = (workspaceId: string) => ground.outside(`.croft/${namespaceOf(here!.accountId, workspaceId)}`);
 
   /** Every object with what it holds, and what it says of itself. */
   async function describeAll(workspaceId: string) {
@@ -197,7 +168,7 @@ describe.skipIf(!gateway || !postgres)('forks of workspaces in a bucket, on serv
     const { agent, sandbox, workspaceId } = await newAgent();
     await bash(here!, agent, 'echo base > f');
     await here!.newWorkspace({}, 'taken-name');
-    const everywhere = asOtherTool({ ...gateway!, bucket, prefix: top, namespace: below });
+    const everywhere = asOtherTool({ ...gateway!, bucket: ground.bucket, prefix: top, namespace: below });
     const namespaces = async () =>
       new Set((await everywhere.keys()).map((name) => /^(\.croft\/)?[^/]*/.exec(name)?.[0]));
     const before = await namespaces();
@@ -229,14 +200,14 @@ describe.skipIf(!gateway || !postgres)('forks of workspaces in a bucket, on serv
     }
     const reader = await here!.newAgent({ workspaces: [{ name: 'w', workspaceId }] });
     expect((await here!.call(reader, 'workspace_fork', { name: 'reader' })).status).not.toBe(200);
-    const stranger = await addAccount(servers[0]!, 'bob');
+    const stranger = await addAccount(ground.servers[0]!, 'bob');
     mustBe(404, await stranger.send('GET', `/v1/workspaces/${workspaceId}/forks`));
     mustBe(404, await stranger.send('GET', `/v1/workspaces/${forkId}`));
   });
 
   test('the server that forked may be killed: another has the fork, and merges it', async () => {
     const { agent } = await newAgent();
-    const server = await start();
+    const server = await ground.start();
     const doomed = moveTo(server, here!);
     await bash(doomed, agent, 'printf "1\\n2\\n3\\n" > f');
     await call(doomed, agent, 'workspace_fork', { name: 'orphan' });

@@ -3,12 +3,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { namespaceOf } from '../../src/storages/index.ts';
-import { makeDirectory, startServer } from '../harness.ts';
 import { startPostgres } from '../postgres.ts';
-import { asOtherTool } from '../s3/mount-ground.ts';
 import { startS3Gateway } from '../s3-server.ts';
-import { type Account, adminToken, mustBe } from './ground.ts';
-import { addAccount, kill, moveTo, type Server } from './servers.ts';
+import { startBucketServers } from './bucket-servers.ts';
+import { type Account, mustBe } from './ground.ts';
+import { kill, moveTo } from './servers.ts';
 
 const [gateway, postgres] = [await startS3Gateway(), await startPostgres()];
 afterAll(async () => {
@@ -16,47 +15,19 @@ afterAll(async () => {
   await postgres?.[Symbol.asyncDispose]();
 });
 
-const key = () => randomBytes(32).toString('base64url');
-
 describe.skipIf(!gateway || !postgres)(
   'workspaces in a bucket, on servers that share nothing but it and records',
   () => {
     const prefix = `agents-${randomBytes(4).toString('hex')}`;
-    const workspace = makeDirectory();
-    let env: Record<string, string>;
-    let database: string;
-    let bucket: string;
-    const servers: Server[] = [];
+    let ground: Awaited<ReturnType<typeof startBucketServers>>;
     let [here, there]: Account[] = [];
 
-    const start = async () => {
-      const server = await startServer(['--workspace', workspace.path, '--database-url', database], { env });
-      servers.push(server);
-      return server;
-    };
-
     beforeAll(async () => {
-      bucket = await gateway!.bucket('agents');
-      database = await postgres!.createDatabase();
-      env = {
-        CROFT_ADMIN_TOKEN: adminToken,
-        CROFT_KEYS: `pepper ${key()},k1 ${key()}`,
-        CROFT_S3_ENDPOINT: gateway!.endpoint,
-        CROFT_S3_BUCKET: bucket,
-        CROFT_S3_PREFIX: prefix,
-        CROFT_S3_REGION: gateway!.region,
-        CROFT_S3_ACCESS_KEY_ID: gateway!.accessKeyId,
-        CROFT_S3_SECRET_ACCESS_KEY: gateway!.secretAccessKey,
-      };
-      const [one, other] = [await start(), await start()];
-      here = await addAccount(one!, 'ann');
-      there = moveTo(other!, here);
+      ground = await startBucketServers(gateway!, postgres!, prefix);
+      ({ here, there } = ground);
     });
 
-    afterAll(async () => {
-      for (const server of servers) await server[Symbol.asyncDispose]();
-      workspace[Symbol.dispose]();
-    });
+    afterAll(() => ground?.[Symbol.asyncDispose]());
 
     async function newAgent(config: object = {}, { reads = undefined as null | undefined } = {}) {
       const workspaceId = await here!.newWorkspace({ storage: { provider: 's3' }, ...config });
@@ -66,7 +37,7 @@ describe.skipIf(!gateway || !postgres)(
         workspaces: [{ name: 'w', workspaceId, ...(reads === null && { sandbox: null }) }],
       });
       const namespace = namespaceOf(here!.accountId, workspaceId);
-      const outside = asOtherTool({ ...gateway!, bucket, prefix, namespace });
+      const outside = ground.outside(namespace);
       return { workspaceId, agent, reader, namespace, outside };
     }
 
@@ -130,7 +101,7 @@ describe.skipIf(!gateway || !postgres)(
         expect(mustBe(200, await there!.call(reader, 'read', { file_path: 'b.ts' })).content).toBe('two\n');
         await bash(here!, agent, 'echo three > b.ts');
         expect(mustBe(200, await there!.call(reader, 'read', { file_path: 'b.ts' })).content).toBe('three\n');
-        expect(existsSync(join(servers[1]!.data, 'mounts', namespace))).toBe(reader === mounted.reader);
+        expect(existsSync(join(ground.servers[1]!.data, 'mounts', namespace))).toBe(reader === mounted.reader);
       }
     });
 
@@ -177,7 +148,7 @@ describe.skipIf(!gateway || !postgres)(
 
     test('nothing that was acknowledged is lost with a server that is killed', async () => {
       const { agent } = await newAgent();
-      const server = await start();
+      const server = await ground.start();
       const doomed = moveTo(server, here!);
       for (let count = 0; count < 5; count++) await bash(doomed, agent, `echo ${count} >> log`);
       await kill(server);

@@ -3,8 +3,8 @@ import { appendFileSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync
 import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { compileWildmatch } from '../../src/core/content/wildmatch.ts';
 import type { WorkingTree } from '../../src/core/history/working-tree.ts';
-import { compileWildmatch } from '../../src/history/wildmatch.ts';
 import { sha256 } from '../../src/lib/sha256.ts';
 import { prepareTree } from './trees.ts';
 

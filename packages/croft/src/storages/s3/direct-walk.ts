@@ -1,5 +1,5 @@
-import { AppError } from '@croft/protocol';
 import { belowRoot, outsideRoot, toSegments } from '../../core/path.ts';
+import { dangling, linkLoop, missing, notADirectory } from '../../core/path-errors.ts';
 import type { DirectObjects, Seen } from './direct-objects.ts';
 import { keyOf } from './keys.ts';
 
@@ -87,20 +87,4 @@ async function followLink(walk: Walk, link: Seen): Promise<void> {
   }
   const linked = target.split('/').filter((part) => part !== '' && part !== '.');
   walk.steps = [...linked.map((part) => ({ name: part, fromLink: true })), ...walk.steps];
-}
-
-export function missing(path: string): AppError {
-  return new AppError('E_FILE_NOT_FOUND', `no such file or directory: ${path}`, { details: { path } });
-}
-
-function notADirectory(path: string): AppError {
-  return new AppError('E_NOT_A_DIRECTORY', `a part of the path is not a directory: ${path}`, { details: { path } });
-}
-
-function linkLoop(path: string): AppError {
-  return new AppError('E_LINK_LOOP', `too many links: ${path}`, { details: { path } });
-}
-
-function dangling(path: string): AppError {
-  return new AppError('E_DANGLING_LINK', `a link on the path leads to nothing: ${path}`, { details: { path } });
 }

@@ -1,8 +1,9 @@
 import { AppError } from '@croft/protocol';
 import type { ByteRange, FileContent, FileStat, Files, FileVersion, OpenFile } from '../../core/files.ts';
+import { missing } from '../../core/path-errors.ts';
 import { listDirect } from './direct-list.ts';
 import { createDirectObjects, type DirectObjects, type Seen } from './direct-objects.ts';
-import { type DirectPlace, missing, walkDirect } from './direct-walk.ts';
+import { type DirectPlace, walkDirect } from './direct-walk.ts';
 import { describeObject } from './object-entries.ts';
 import type { ObjectStore, StoredObject } from './objects.ts';
 
