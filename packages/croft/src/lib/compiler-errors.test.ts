@@ -13,6 +13,7 @@ test.each([
   ['kotlinc', 'e: file:///p/A.kt:3:5 Unresolved reference: x', '/p/A.kt', 3, 'Unresolved reference: x'],
   ['msbuild', '/p/A.cs(7,16): error CS0103: no x [/p/A.csproj]', '/p/A.cs', 7, 'CS0103: no x [/p/A.csproj]'],
   ['php', 'PHP Parse error:  syntax error in /p/a.php on line 3', '/p/a.php', 3, 'Parse error:  syntax error'],
+  ['phpunit', "Message:  Unclosed '('\nLocation: /p/a.php:16", '/p/a.php', 16, "Unclosed '('"],
   [
     'python',
     '  File "a.py", line 3\n    x =\n       ^\nSyntaxError: invalid syntax',
@@ -37,6 +38,7 @@ test.each([
   'src/a.c:2:10: note: here',
   '  lib/sums.ex:2: Sums.add/2',
   '  lib/sums.ex:1: Sums (module)',
+  '/p/src/root.zig:8:5: 0x102c1dc in test.panics (root.zig)',
   'https://example.com:80: x',
   '12:30:01: done',
 ])('%s is no error', (text) => {

@@ -26,6 +26,8 @@ const readers: readonly ((line: string, after: readonly string[]) => CompilerErr
   (line) => toError(line.match(/^e: (?:file:\/\/)?([^\s:]{1,500}):(\d{1,9}):\d{1,9} (.+)$/)),
   // php
   (line) => swapped(line.match(/^(?:PHP )?((?:Parse|Fatal) error:.{1,900}) in (\S{1,500})(?: on line |:)(\d{1,9})$/)),
+  // phpunit since 10
+  (line, [next = '']) => placedNext(line.match(/^Message: {1,4}(.{1,900})$/)?.[1], next),
   // elixir
   (line) => toError(line.match(/^\*\* \(\w{1,60}\) ([^\s:]{1,500}):(\d{1,9}):(?:\d{1,9}:)? (.+)$/)),
   // rustc, deno, and elixir since 1.15
@@ -64,8 +66,8 @@ function toError(match: RegExpMatchArray | null): CompilerError | undefined {
   return { file, line: Number(line), message: message.replace(/^(?:fatal )?error: /, '').trim() };
 }
 
-/** Elixir says where a warning is below it: `lib/a.ex:2: A.add/2`, or `A (module)`. */
-const isPlaceAlone = /^[\w.?!]{1,300}(?:\/\d{1,3}| \(module\))$/;
+/** Elixir says where a warning is below it: `lib/a.ex:2: A.add/2`, or `A (module)`; Zig has stacks of `0x1 in main`. */
+const isPlaceAlone = /^(?:[\w.?!]{1,300}(?:\/\d{1,3}| \(module\))$|0x[\da-f]{1,16} in )/;
 
 function swapped(match: RegExpMatchArray | null): CompilerError | undefined {
   const [, message = '', file = '', line] = match ?? [];
@@ -78,6 +80,11 @@ function placedBelow(message: string | undefined, after: readonly string[]): Com
     .map((line) => line.match(/^\s*(?:-->|└─|at) (?:file:\/\/)?([^\s:]{1,500}):(\d{1,9})/))
     .find((match) => match);
   return place ? { file: place[1] ?? '', line: Number(place[2]), message } : undefined;
+}
+
+function placedNext(message: string | undefined, next: string): CompilerError | undefined {
+  const [, file, line] = next.match(/^Location: (\S{1,500}):(\d{1,9})$/) ?? [];
+  return message === undefined || file === undefined ? undefined : { file, line: Number(line), message };
 }
 
 function namedBelow(place: RegExpMatchArray | null, after: readonly string[]): CompilerError | undefined {

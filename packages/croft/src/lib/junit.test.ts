@@ -24,6 +24,8 @@ test('a test that a runner calls disabled or not run has not passed', () => {
 test('several reports that follow each other are one, unless one of them is cut off', () => {
   const one = '<?xml version="1.0"?>\n<testsuite><testcase name="a"/></testsuite>';
   expect(parseJunit(`${one}\n${one}`)).toHaveLength(2);
+  // As those of .NET are joined, which begin with a mark and end without a line.
+  expect(parseJunit(`\ufeff${one}\ufeff${one}`)).toHaveLength(2);
   expect(parseJunit(`${one}\n${one.slice(0, -3)}`)).toBeUndefined();
 });
 

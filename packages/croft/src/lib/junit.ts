@@ -34,7 +34,8 @@ export function parseDocuments(text: string): XmlElement[] | undefined {
   const clean = withoutIllegal(text);
   const whole = tryParse(clean);
   if (whole) return [whole];
-  const documents = clean.split(/^(?=<\?xml )/m).filter((part) => part.trim() !== '');
+  // Not all of them end with the end of a line.
+  const documents = clean.split(/(?<=^|>)(?=<\?xml )/m).filter((part) => part.trim() !== '');
   const roots = documents.map(tryParse).filter((root) => root !== undefined);
   return roots.length > 0 && roots.length === documents.length ? roots : undefined;
 }

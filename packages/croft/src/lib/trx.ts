@@ -11,14 +11,30 @@ export interface TrxResult {
   readonly stack: string;
 }
 
-/** Every test of one report or of several joined ones; nothing if one of them is not a report. */
-export function parseTrx(text: string): TrxResult[] | undefined {
+export interface Trx {
+  readonly results: readonly TrxResult[];
+  /** What is said of the run itself, such as that the program of the tests came to its end. */
+  readonly errors: readonly string[];
+}
+
+/** One report or several joined ones; nothing if one of them is not a report. */
+export function parseTrx(text: string): Trx | undefined {
   const roots = parseDocuments(text);
   if (!roots?.every(({ name }) => name === 'TestRun')) return undefined;
-  return roots.flatMap((root) => {
-    const methods = new Map(childrenOf(root, 'TestDefinitions').flatMap(toMethod));
-    return childrenOf(root, 'Results').flatMap((result) => toResult(result, methods));
-  });
+  return { results: roots.flatMap(readResults), errors: roots.flatMap(readErrors) };
+}
+
+function readResults(root: XmlElement): TrxResult[] {
+  const methods = new Map(childrenOf(root, 'TestDefinitions').flatMap(toMethod));
+  return childrenOf(root, 'Results').flatMap((result) => toResult(result, methods));
+}
+
+function readErrors(root: XmlElement): string[] {
+  const infos = childrenOf(root, 'ResultSummary').filter(({ name }) => name === 'RunInfos');
+  return infos
+    .flatMap(elementsOf)
+    .filter(({ attributes }) => attributes.outcome === 'Error')
+    .map((info) => info.text.trim());
 }
 
 /** The elements in one of that name. */

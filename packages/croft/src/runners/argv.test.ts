@@ -61,8 +61,11 @@ describe('exactly what failed is run again', () => {
     ['meson-test', ['--', 'is wrong']],
     ['minitest', ['--name=/^(TestSums#test_wrong|TestSums#test_error)$/']],
     ['mix-test', ['test/sums_test.exs:14', 'test/sums_test.exs:9']],
-    ['dotnet-test', ['--filter=FullyQualifiedName=Sums.Tests.SumsTest.IsWrong']],
-    ['swift-test', ['--filter=(SumsTests\\/testWrong)$']],
+    [
+      'dotnet-test',
+      ['--filter=FullyQualifiedName=Sums.Tests.SumsTest.Throws|FullyQualifiedName=Sums.Tests.SumsTest.IsWrong'],
+    ],
+    ['swift-test', ['--filter', '[./]SumsTests\\/testWrong(/|$)', '[./]SumsTests\\/testThrows(/|$)']],
   ])('%s', (name, expected) => {
     expect(again(name)).toEqual(expect.arrayContaining(expected));
   });

@@ -26,16 +26,25 @@ export const dotnetTest = defineTestRunner({
   read(output) {
     const builds = output.exitCode === 0 ? [] : findBuildErrors(output);
     if (output.report === undefined || output.report.trim() === '') return withoutReport(output);
-    const results = parseTrx(output.report);
-    if (!results) return output.exitCode === 0 ? unreadable('its report is no TRX') : withoutReport(output);
+    const report = parseTrx(output.report);
+    if (!report) return output.exitCode === 0 ? unreadable('its report is no TRX') : withoutReport(output);
+    const { results, errors } = report;
     const failures = results.filter(({ state }) => state === 'failed').map((one) => toFailure(one, output));
     const count = (state: TrxResult['state']) => results.filter((one) => one.state === state).length;
     const counts = { passed: count('passed'), failed: failures.length, skipped: count('skipped') };
     const [first] = builds;
-    const broken = first && / error [A-Z]{2,6}\d{3,5}: /.test(output.stdout) ? reasonOf(first, output) : undefined;
-    return judge({ ...counts, failures: [...(broken === undefined ? [] : builds), ...failures], broken }, output);
+    const isBuild = first && / error [A-Z]{2,6}\d{3,5}: /.test(output.stdout);
+    const broken = isBuild ? reasonOf(first, output) : whyStopped(errors, failures);
+    return judge({ ...counts, failures: [...(isBuild ? builds : []), ...failures], broken }, output);
   },
 });
+
+/** A program of tests that came to its end has results of none of those that it had left, or of none at all. */
+function whyStopped(errors: readonly string[], failures: readonly TestFailure[]): string | undefined {
+  // Adapters tell each test that failed as an error of the run, too.
+  const stopped = failures.length === 0 ? errors[0] : errors.find((error) => /\baborted\b/.test(error));
+  return stopped?.split('\n', 3).join('\n');
+}
 
 function toFailure({ name, id, message, stack }: TrxResult, { directory }: CheckOutput): TestFailure {
   const [, path, line] = stack.match(/ in ([^\n]{1,500}):line (\d{1,9})/) ?? [];

@@ -12,23 +12,54 @@ export const mixTest = defineTestRunner({
     ...(name === undefined || again ? [] : ['--only', `test:test ${name}`]),
   ],
   read(output) {
-    const [, total, failed, details = ''] = [...output.stdout.matchAll(summary)].at(-1) ?? [];
-    if (total === undefined) return isEmpty.test(output.stdout) ? empty : withoutReport(output);
+    const sums = readResult(output.stdout) ?? readSummary(output.stdout);
+    if (!sums) return isEmpty.test(output.stdout) ? empty : withoutReport(output);
     const failures = readFailures(output);
-    const count = (word: string) => Number(details.match(new RegExp(`(\\d{1,9}) ${word}\\b`))?.[1] ?? 0);
-    const [skipped, excluded, invalid] = [count('skipped'), count('excluded'), count('invalid')];
-    const bad = Math.max(Number(failed), failures.length);
-    const passed = Math.max(0, sumOf(total) - bad - skipped - excluded - invalid);
+    const { total, skipped, excluded, invalid } = sums;
+    const failed = Math.max(sums.failed, failures.length);
+    const passed = Math.max(0, total - failed);
     const broken = invalid > 0 ? `${invalid} tests are invalid: what they set up failed` : undefined;
-    return judge({ passed, failed: bad, skipped: skipped + excluded, failures, broken }, output);
+    return judge({ passed, failed, skipped: skipped + excluded, failures, broken }, output);
   },
 });
 
 const isEmpty = /^There are no tests to run$/m;
 
-/** `1 doctest, 3 tests, 1 failure, 1 skipped` */
+interface Sums {
+  /** Those that were run. */
+  readonly total: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly excluded: number;
+  readonly invalid: number;
+}
+
+/** Since 1.20: `Result: 2 passed (1 doctest, 1 test)`, `Result: 1/3 passed, 1 invalid, 1 skipped` or `Result: 0 tests`. */
+const result = /^Result: (\d{1,9})(?:\/(\d{1,9}))? (?:passed|tests?)\b(.{0,200})$/gm;
+
+function readResult(text: string): Sums | undefined {
+  const [, passed, of, details = ''] = [...text.matchAll(result)].at(-1) ?? [];
+  if (passed === undefined) return undefined;
+  const total = Number(of ?? passed);
+  return { total, failed: total - Number(passed), ...readDetails(details) };
+}
+
+/** Before: `1 doctest, 3 tests, 1 failure, 1 skipped`, where all of them count. */
 const summary =
   /^((?:\d{1,9} (?:doctests?|properties|property), ){0,4}\d{1,9} tests?), (\d{1,9}) failures?(.{0,200})$/gm;
+
+function readSummary(text: string): Sums | undefined {
+  const [, all, failed, details = ''] = [...text.matchAll(summary)].at(-1) ?? [];
+  if (all === undefined) return undefined;
+  const others = readDetails(details);
+  const ran = sumOf(all) - others.skipped - others.excluded - others.invalid;
+  return { total: Math.max(0, ran), failed: Number(failed), ...others };
+}
+
+function readDetails(text: string) {
+  const count = (word: string) => Number(text.match(new RegExp(`(\\d{1,9}) ${word}\\b`))?.[1] ?? 0);
+  return { skipped: count('skipped'), excluded: count('excluded'), invalid: count('invalid') };
+}
 
 function sumOf(total: string): number {
   return (total.match(/\d{1,9}/g) ?? []).reduce((sum, count) => sum + Number(count), 0);

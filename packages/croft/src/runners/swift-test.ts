@@ -1,60 +1,52 @@
 import { withFiles } from '../core/checks/linter.ts';
-import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/checks/test-runner.ts';
-import { toRelative } from '../core/readers/read-output.ts';
-import {
-  anyOf,
-  escapePattern,
-  findBuildErrors,
-  judge,
-  namesOf,
-  reasonOf,
-  unique,
-  withoutReport,
-} from '../core/readers/read-tests.ts';
+import { defineTestRunner, type TestRequest } from '../core/checks/test-runner.ts';
+import { escapePattern, judge, namesOf, unique, withoutReport } from '../core/readers/read-tests.ts';
+import { findUnfinished, readSwiftFailures } from '../core/readers/swift-failures.ts';
 
 export const swiftTest = defineTestRunner({
   name: 'swift-test',
   cannotPick: () => [],
-  toArgv(argv, { files, name, again }) {
+  toArgv(argv, request) {
     const [program, ...rest] = withFiles(argv, []);
-    const names = namesOf(again);
-    const classes = files.map((file) => file.slice(file.lastIndexOf('/') + 1).replace(/\.swift$/, ''));
-    const patterns = names
-      ? names.map((one) => anyOf([one]).slice(1))
-      : again
-        ? []
-        : [...classes.map((one) => `\\.${escapePattern(one)}/`), ...(name === undefined ? [] : [escapePattern(name)])];
-    return [program, ...rest, ...patterns.map((pattern) => `--filter=${pattern}`)];
+    // Swift Testing takes no notice of `--filter=…` in one argument, and runs everything.
+    return [program, ...rest, ...toPatterns(request).flatMap((pattern) => ['--filter', pattern])];
   },
   read(output) {
     const text = `${output.stdout}\n${output.stderr}`;
     const sums = [readXctest(text), readSwiftTesting(text)].filter((one) => one !== undefined);
-    if (sums.length === 0) {
-      const [first] = findBuildErrors(output);
-      return first ? withBuild(first, output) : withoutReport(output);
-    }
-    const failures = readFailures(text, output);
-    const sum = (key: 'total' | 'failed' | 'skipped') => sums.reduce((total, one) => total + one[key], 0);
-    const failed = Math.max(sum('failed'), failures.length);
-    return judge(
-      { passed: Math.max(0, sum('total') - failed - sum('skipped')), failed, skipped: sum('skipped'), failures },
-      output,
-    );
+    const unfinished = findUnfinished(text, output.directory);
+    if (sums.length === 0 && unfinished.length === 0) return withoutReport(output);
+    const failures = [...readSwiftFailures(text, output.directory), ...unfinished];
+    const sum = (key: keyof Sums) => sums.reduce((total, one) => total + one[key], 0);
+    const failed = Math.max(sum('failed') + unfinished.length, failures.length);
+    return judge({ passed: sum('passed'), failed, skipped: sum('skipped'), failures }, output);
   },
 });
 
-function withBuild(first: TestFailure, output: CheckOutput) {
-  const counts = { passed: 0, failed: 0, skipped: 0 };
-  return judge({ ...counts, failures: findBuildErrors(output), broken: reasonOf(first, output) }, output);
+/**
+ * The tests of XCTest are called `Target.Class/method`, and those of Swift Testing `Target.Suite/function()/File.swift:9:2`.
+ * Of two patterns, either counts.
+ */
+function toPatterns({ files, name, again }: TestRequest): string[] {
+  if (again) return toAgain(namesOf(again) ?? []);
+  const named = name === undefined ? '' : escapePattern(name);
+  if (files.length === 0) return name === undefined ? [] : [`(${named})`];
+  const stems = files.map((file) => escapePattern(file.slice(file.lastIndexOf('/') + 1).replace(/\.swift$/, '')));
+  return stems.map((stem) => `(\\.${stem}/.*${named}|${named}.*/${stem}\\.swift:)`);
+}
+
+/** A title, which stands in quotes, is nothing to pick a test by: all of them are run then. */
+function toAgain(names: readonly string[]): string[] {
+  return names.some((name) => name.startsWith('"')) ? [] : names.map((name) => `[./]${escapePattern(name)}(/|$)`);
 }
 
 interface Sums {
-  readonly total: number;
+  readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
 }
 
-/** The last one is of all suites together. */
+/** The last one is of all suites together, unless the program came to its end before. */
 function readXctest(text: string): Sums | undefined {
   const last = [
     ...text.matchAll(
@@ -63,30 +55,21 @@ function readXctest(text: string): Sums | undefined {
   ].at(-1);
   if (!last) return undefined;
   const failedTests = unique([...text.matchAll(/^Test Case '(.{1,500})' failed /gm)].map(([, name = '']) => name));
-  return { total: Number(last[1]), skipped: Number(last[2] ?? 0), failed: failedTests.length || Number(last[3]) };
+  return toSums(Number(last[1]), failedTests.length || Number(last[3]), Number(last[2] ?? 0));
 }
 
 function readSwiftTesting(text: string): Sums | undefined {
+  if (!/^\S{1,3} {1,2}Test run started\.$/m.test(text)) return undefined;
+  const count = (pattern: RegExp) => [...text.matchAll(pattern)].length;
+  const failed = count(/^\S{1,3} {1,2}Test (?!run with ).{1,500} failed after /gm);
+  const skipped = count(/^\S{1,3} {1,2}Test .{1,300} skipped(?:$|[.:])/gm);
   const last = [...text.matchAll(/^\S{1,3} {1,2}Test run with (\d{1,9}) tests?.{0,100} (passed|failed) after /gm)].at(
     -1,
   );
-  if (!last) return undefined;
-  const failed = [...text.matchAll(/^\S{1,3} {1,2}Test (?!run with ).{1,500} failed after /gm)].length;
-  const skipped = [...text.matchAll(/^\S{1,3} {1,2}Test .{1,500} skipped/gm)].length;
-  return { total: Number(last[1]), failed: last[2] === 'failed' ? Math.max(1, failed) : failed, skipped };
+  if (last) return toSums(Number(last[1]), last[2] === 'failed' ? Math.max(1, failed) : failed, skipped);
+  return { passed: count(/^\S{1,3} {1,2}Test (?!run with ).{1,500} passed after /gm), failed, skipped };
 }
 
-const xctestError = /^([^\s:]{1,500}\.swift):(\d{1,9}): error: (?:-\[)?([\w.]{1,300})[. ](\w{1,300})\]? : (.+)$/gm;
-const testingError =
-  /^\S{1,3} {1,2}Test (.{1,300}) recorded an issue(?: with .{1,300}?)? at ([^\s:]{1,300}):(\d{1,9}):\d{1,9}: (.+)$/gm;
-
-function readFailures(text: string, { directory }: CheckOutput): TestFailure[] {
-  const old = [...text.matchAll(xctestError)].map(([, path = '', line, type = '', test = '', message = '']) => ({
-    ...{ name: `${type}.${test}`, file: toRelative(path, directory), line: Number(line), message },
-    id: `${type.slice(type.lastIndexOf('.') + 1)}/${test}`,
-  }));
-  const fresh = [...text.matchAll(testingError)].map(([, name = '', file = '', line, message = '']) => ({
-    ...{ name, file, line: Number(line), message, id: name },
-  }));
-  return [...new Map([...old, ...fresh].map((failure) => [failure.name, failure])).values()];
+function toSums(total: number, failed: number, skipped: number): Sums {
+  return { passed: Math.max(0, total - failed - skipped), failed, skipped };
 }

@@ -1,7 +1,7 @@
 import { withFiles } from '../core/checks/linter.ts';
-import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/checks/test-runner.ts';
-import { toRelative } from '../core/readers/read-output.ts';
-import { findBuildErrors, judge, reasonOf, withoutReport } from '../core/readers/read-tests.ts';
+import { type CheckOutput, defineTestRunner, type TestReport } from '../core/checks/test-runner.ts';
+import { empty, findBuildErrors, judge, reasonOf, withoutReport } from '../core/readers/read-tests.ts';
+import { hasZigCrashed, readZigFailures } from '../core/readers/zig-failures.ts';
 
 export const zigTest = defineTestRunner({
   name: 'zig-test',
@@ -13,23 +13,34 @@ export const zigTest = defineTestRunner({
     return [...withFiles(argv, files), ...(isBuild ? ['--summary', 'all'] : filter)];
   },
   read(output) {
-    const sums = readSums(output.stderr) ?? readAll(output.stderr);
-    const failures = readFailures(output);
-    const builds = output.exitCode === 0 ? [] : findBuildErrors({ ...output, stdout: '' });
+    const { stderr, exitCode, directory } = output;
+    const sums = readSums(stderr) ?? readAll(stderr);
+    const failures = readZigFailures(stderr, directory);
+    const builds = exitCode === 0 || failures.length > 0 ? [] : findBuildErrors({ ...output, stdout: '' });
     const [first] = builds;
-    if (first && failures.length === 0) {
-      const counts = { passed: sums?.passed ?? 0, failed: 0, skipped: sums?.skipped ?? 0 };
-      return judge({ ...counts, failures: builds, broken: reasonOf(first, output) }, output);
-    }
-    if (!sums) return withoutReport(output);
-    return judge({ ...sums, failed: Math.max(sums.failed, failures.length), failures }, output);
+    if (!first && failures.length === 0 && !sums) return readOthers(output);
+    const failed = Math.max(sums?.failed ?? 0, failures.length);
+    const counts = { passed: passedOf(sums, failed, stderr), failed, skipped: sums?.skipped ?? 0 };
+    const broken = first && reasonOf(first, output);
+    return judge({ ...counts, failures: first ? builds : failures, broken }, output);
   },
 });
 
+/** It says nothing of tests where there are none. */
+function readOthers(output: CheckOutput): TestReport {
+  const isBuilt = output.exitCode === 0 && /^Build Summary: (\d{1,9})\/\1 steps succeeded$/m.test(output.stderr);
+  return isBuilt ? { ...empty, reason: 'all was built, and no test counted' } : withoutReport(output);
+}
+
 interface Sums {
-  readonly passed: number;
+  readonly total: number;
   readonly failed: number;
   readonly skipped: number;
+}
+
+/** Those that leaked count as passed otherwise, as do all that it did not come to when one has crashed. */
+function passedOf(sums: Sums | undefined, failed: number, text: string): number {
+  return sums && !hasZigCrashed(text) ? Math.max(0, sums.total - sums.skipped - failed) : 0;
 }
 
 /** `Build Summary: 1/3 steps succeeded; 1 failed; 2/3 tests passed; 1 failed`, or in brackets since 0.16. */
@@ -41,36 +52,15 @@ function readSums(text: string): Sums | undefined {
   const skipped = count('skipped');
   // Those that crashed or took too long count as well, whatever they are called.
   const failed = Math.max(count('failed'), Number(total) - Number(passed) - skipped);
-  return { passed: Number(passed), failed: failed + count('leaked'), skipped };
+  return { total: Number(total), failed: failed + count('leaked'), skipped };
 }
 
-/** `All 3 tests passed.`, or `2 passed; 1 skipped; 1 failed.` */
+/** `All 3 tests passed.`, or `2 passed; 1 skipped; 1 failed.`, and below that `1 tests leaked memory.` */
 function readAll(text: string): Sums | undefined {
-  const all = text.match(/^All (\d{1,9}) tests passed\.$/m)?.[1];
-  if (all !== undefined) return { passed: Number(all), failed: 0, skipped: 0 };
-  const [, passed, skipped, failed] = text.match(/^(\d{1,9}) passed; (\d{1,9}) skipped; (\d{1,9}) failed\.$/m) ?? [];
-  return passed === undefined
-    ? undefined
-    : { passed: Number(passed), skipped: Number(skipped), failed: Number(failed) };
-}
-
-/** Since 0.16 it is said below. */
-function nextLine(text: string): string {
-  return text.split('\n')[1]?.trim().slice(0, 500) ?? '';
-}
-
-const maxFailures = 1000;
-const failed =
-  /^(?:(?:[\w .-]{1,100}: )?error: '(.{1,300})' failed: ?|\d{1,9}\/\d{1,9} (.{1,300})\.\.\.FAIL \()(.{0,500})$/gm;
-
-function readFailures({ stderr, directory }: CheckOutput): TestFailure[] {
-  return [...stderr.matchAll(failed)].slice(0, maxFailures).map((match) => {
-    const [, inBuild, alone, message = ''] = match;
-    const after = stderr.slice(match.index, match.index + 4000);
-    const places = [...after.matchAll(/^([^\s:]{1,500}\.zig):(\d{1,9}):\d{1,9}: 0x/gm)];
-    const own = places
-      .map(([, path = '', line]) => ({ file: toRelative(path, directory), line: Number(line) }))
-      .find(({ file }) => !file.startsWith('/'));
-    return { name: inBuild ?? alone ?? '', ...own, message: message.replace(/\)$/, '') || nextLine(after) || 'failed' };
-  });
+  const last = (pattern: RegExp) => [...text.matchAll(pattern)].at(-1)?.slice(1).map(Number);
+  const [leaked = 0] = last(/^(\d{1,9}) tests leaked memory\.$/gm) ?? [];
+  const [all] = last(/^All (\d{1,9}) tests passed\.$/gm) ?? [];
+  if (all !== undefined) return { total: all, failed: leaked, skipped: 0 };
+  const [passed, skipped = 0, failed = 0] = last(/^(\d{1,9}) passed; (\d{1,9}) skipped; (\d{1,9}) failed\.$/gm) ?? [];
+  return passed === undefined ? undefined : { total: passed + skipped + failed, failed: failed + leaked, skipped };
 }

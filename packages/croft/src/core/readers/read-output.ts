@@ -26,9 +26,12 @@ export function unreadableLint(reason: string): LintReport {
 
 const maxReason = 300;
 
-/** The first line that says something, of what it said last in its errors. */
+const isError = /^\s*(?:level=)?(?:fatal )?error\b/i;
+
+/** The first line that says it is an error, or else anything, of its errors or else of what it said. */
 function reasonOf({ stdout, stderr, exitCode }: CheckOutput): string {
-  const line = (stderr.trim() || stdout.trim()).split('\n').find((row) => row.trim() !== '') ?? '';
+  const lines = (stderr.trim() || stdout.trim()).split('\n');
+  const line = lines.find((row) => isError.test(row)) ?? lines.find((row) => row.trim() !== '') ?? '';
   const ending = exitCode === null ? 'it was killed' : `exit ${exitCode}`;
   return line === '' ? ending : `${ending}: ${line.trim().slice(0, maxReason)}`;
 }
