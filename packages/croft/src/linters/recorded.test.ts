@@ -156,13 +156,19 @@ const expected: Record<string, Record<string, readonly string[]>> = {
   },
   'golangci-lint': {
     findings: ['findings', 'main.go:8:2:govet warning', 'util/util.go:5:10:errcheck warning'],
-    version1: ['findings', 'main.go:8:2:staticcheck warning'],
     json: ['findings', 'util/util.go:5:10:errcheck warning'],
-    jsonVersion1: ['findings', 'broken/b.go:3:23:typecheck error'],
     clean: ['clean'],
-    cleanVersion1: ['clean'],
     doesNotCompile: ['findings', 'broken/b.go:3:23:typecheck error'],
     wrongSetting: ['broken', "can't load config"],
+    version1: ['findings', 'main.go:8:2:ineffassign warning', 'main.go:7:13:staticcheck warning'],
+    jsonVersion1: ['findings', 'main.go:8:2:ineffassign warning', 'main.go:7:13:staticcheck warning'],
+    cleanVersion1: ['clean'],
+    cleanJsonVersion1: ['clean'],
+    doesNotCompileVersion1: ['broken', 'broken/b.go:3:25: undeclared name: missing'],
+    syntaxVersion1: ['broken', 'syntax/s.go:3:11: expected type'],
+    wrongSettingVersion1: ['broken', "Can't read config"],
+    optionOfVersion2: ['broken', 'unknown flag: --output.json.path'],
+    missing: ['broken', 'directory not found'],
     ignored: ['broken', 'no file was checked'],
   },
   'go-vet': {
@@ -233,7 +239,8 @@ const expected: Record<string, Record<string, readonly string[]>> = {
   },
   'gradle-compile': {
     findings: ['findings', 'src/main/java/com/example/Sums.java:5:23: error'],
-    kotlin: ['findings', 'src/main/kotlin/Main.kt:3:5: error', 'src/main/kotlin/Main.kt:7:9: warning'],
+    kotlin: ['findings', 'src/main/kotlin/Main.kt:2:19: error', 'src/main/kotlin/Main.kt:3:16: error'],
+    kotlinWarnings: ['findings', 'src/main/kotlin/Main.kt:3:14: warning'],
     clean: ['clean'],
     again: ['clean'],
     wrongSetting: ['broken', "Task 'compileNothing' not found"],
@@ -258,9 +265,16 @@ const expected: Record<string, Record<string, readonly string[]>> = {
     missing: ['broken', 'is not a directory'],
   },
   'dotnet-build': {
-    findings: ['findings', 'Program.cs:3:5:CS0103 error', 'Program.cs:2:9:CS0219 warning'],
+    findings: ['findings', 'Sums.cs:8:20:CS0103 error', 'Sums.cs:7:13:CS0219 warning'],
+    warnings: ['findings', 'Sums.cs:7:13:CS0219 warning'],
     clean: ['clean'],
+    missing: ['broken', 'MSB1009'],
     wrongSetting: ['broken', 'MSB1003'],
+    badProject: ['findings', 'Sums.csproj:4:20:MSB4025 error'],
+    badFramework: [
+      'findings',
+      '/usr/lib/dotnet/sdk/10.0.105/Sdks/Microsoft.NET.Sdk/targets/Microsoft.NET.TargetFrameworkInference.targets:184:5:NETSDK1045 error',
+    ],
   },
   rubocop: {
     findings: [
@@ -300,6 +314,7 @@ const expected: Record<string, Record<string, readonly string[]>> = {
     ],
     clean: ['clean'],
     notInstalled: ['broken', 'could not be found'],
+    notFetched: ['broken', 'Could not find an SCM for dependency :credo'],
     withoutFile: ['findings', '.:1:1:Credo.Check.Warning.MissedMetadataKeyInLoggerConfig warning'],
   },
   swiftlint: {
@@ -308,9 +323,12 @@ const expected: Record<string, Record<string, readonly string[]>> = {
     ignored: ['broken', 'no file was checked'],
   },
   'zig-build': {
-    findings: ['findings', 'src/main.zig:3:5: error'],
-    clean: ['clean'],
+    findings: ['findings', 'src/root.zig:3:16: error'],
+    withoutSummary: ['findings', 'src/root.zig:3:16: error'],
+    version16: ['findings', 'src/root.zig:3:16: error'],
+    inBuildFile: ['findings', 'build.zig:9:22: error'],
     cleanSummary: ['clean'],
+    clean: ['clean'],
     wrongSetting: ['broken', 'no build.zig file found'],
   },
   shellcheck: {
