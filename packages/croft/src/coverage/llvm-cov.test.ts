@@ -7,45 +7,69 @@ const request: CoverageRequest = {
   ...{ testFile: 'tests/sign.rs', testText: '', place: '/tmp/p', workspacePath: '/w' },
 };
 
-/** As `llvm-cov export -format=lcov` of LLVM 14 wrote it, which `cargo llvm-cov --lcov` hands on; the second file added. */
-const lcov = `SF:/w/src/lib.c
-FN:2,used
-FN:8,unused
-FN:11,main
-FNDA:1,used
-FNDA:0,unused
-FNDA:1,main
-FNF:3
-FNH:2
+/**
+ * As `llvm-cov export -format=lcov` of LLVM 21 wrote it of a test that rustc 1.97 had compiled with
+ * `-C instrument-coverage`, which `cargo llvm-cov --lcov` hands on. A closure and a generic function are in it twice.
+ */
+const lcov = `SF:/w/src/lib.rs
+FN:13,_RINvCslkI8GBq3QkC_4sums4eachlECsg0wwLJaEY3R_4sign
+FN:14,_RNCINvCslkI8GBq3QkC_4sums4eachlE0Csg0wwLJaEY3R_4sign
+FN:1,_RNvCslkI8GBq3QkC_4sums4sign
+FN:8,_RNvCslkI8GBq3QkC_4sums6unused
+FN:13,_RINvCslkI8GBq3QkC_4sums4eachpEB2_
+FNDA:1,_RINvCslkI8GBq3QkC_4sums4eachlECsg0wwLJaEY3R_4sign
+FNDA:2,_RNCINvCslkI8GBq3QkC_4sums4eachlE0Csg0wwLJaEY3R_4sign
+FNDA:1,_RNvCslkI8GBq3QkC_4sums4sign
+FNDA:0,_RNvCslkI8GBq3QkC_4sums6unused
+FNDA:0,_RINvCslkI8GBq3QkC_4sums4eachpEB2_
+FNF:4
+FNH:3
+DA:1,1
+DA:2,1
+DA:3,0
+DA:4,1
+DA:5,1
+DA:6,1
+DA:8,0
+DA:9,0
+DA:10,0
+DA:11,0
+DA:13,1
+DA:14,2
+DA:15,1
+BRF:0
+BRH:0
+LF:14
+LH:9
+end_of_record
+SF:/w/tests/sign.rs
+FN:2,_RNvCsg0wwLJaEY3R_4signs_11is_positive
+FNDA:1,_RNvCsg0wwLJaEY3R_4signs_11is_positive
+FNF:1
+FNH:1
 DA:2,1
 DA:3,1
 DA:4,1
 DA:5,1
-DA:6,0
-DA:7,1
-DA:8,0
-DA:9,0
-DA:10,0
-DA:11,1
-DA:12,1
-DA:13,1
-DA:14,1
-BRDA:3,0,0,1
-BRDA:3,0,1,0
-BRF:2
-BRH:1
-LF:13
-LH:9
-end_of_record
-SF:/w/src/other.c
-DA:1,0
+BRF:0
+BRH:0
+LF:4
+LH:4
 end_of_record
 `;
 
 test('lines with a count over zero, by file', async () => {
   const read = await llvmCov.read({ text: lcov, request, readText: async () => undefined });
-  expect(read?.files.get('/w/src/lib.c')).toEqual([2, 3, 4, 5, 7, 11, 12, 13, 14]);
-  expect(read?.files.get('/w/src/other.c')).toEqual([]);
+  expect([...(read?.files ?? [])]).toEqual([
+    ['/w/src/lib.rs', [1, 2, 4, 5, 6, 13, 14, 15]],
+    ['/w/tests/sign.rs', [2, 3, 4, 5]],
+  ]);
+});
+
+test('a file of which no line ran has none', async () => {
+  const text = 'SF:/w/src/other.rs\nDA:1,0\nend_of_record\n';
+  const read = await llvmCov.read({ text, request, readText: async () => undefined });
+  expect(read?.files.get('/w/src/other.rs')).toEqual([]);
 });
 
 test.each([
