@@ -1,4 +1,5 @@
 import { defineLinter, type Finding, withFiles } from '../core/checks/linter.ts';
+import { findMissingSdk } from '../core/readers/dotnet-sdk.ts';
 import { toLintReport } from '../core/readers/read-findings.ts';
 import { linesOf, splitRule, toSeverity } from '../core/readers/read-lines.ts';
 import { toRelative } from '../core/readers/read-output.ts';
@@ -16,7 +17,7 @@ export const dotnetBuild = defineLinter({
       findings: lines.flatMap((line) => toFinding(line, output.directory)),
       isClean:
         lines.some((line) => /^Build succeeded\b/.test(line)) && lines.some((line) => /^\s+0 Error\(s\)$/.test(line)),
-      trouble: lines.find((line) => general.test(line)),
+      trouble: lines.find((line) => general.test(line)) ?? findMissingSdk(output),
     });
   },
 });

@@ -270,6 +270,8 @@ const expected: Record<string, Record<string, readonly string[]>> = {
     clean: ['clean'],
     missing: ['broken', 'MSB1009'],
     wrongSetting: ['broken', 'MSB1003'],
+    noPackage: ['broken', 'NU1301: Unable to load the service index'],
+    noSdk: ['broken', 'No .NET SDKs were found.'],
     badProject: ['findings', 'Sums.csproj:4:20:MSB4025 error'],
     badFramework: [
       'findings',

@@ -1,5 +1,6 @@
 import { withFiles } from '../core/checks/linter.ts';
-import { type CheckOutput, defineTestRunner, type TestFailure } from '../core/checks/test-runner.ts';
+import { type CheckOutput, defineTestRunner, type TestFailure, type TestReport } from '../core/checks/test-runner.ts';
+import { findMissingSdk } from '../core/readers/dotnet-sdk.ts';
 import { toRelative, unreadable } from '../core/readers/read-output.ts';
 import { findBuildErrors, judge, namesOf, reasonOf, withoutReport } from '../core/readers/read-tests.ts';
 import { parseTrx, type TrxResult } from '../lib/trx.ts';
@@ -25,7 +26,7 @@ export const dotnetTest = defineTestRunner({
   },
   read(output) {
     const builds = output.exitCode === 0 ? [] : findBuildErrors(output);
-    if (output.report === undefined || output.report.trim() === '') return withoutReport(output);
+    if (output.report === undefined || output.report.trim() === '') return readOthers(output);
     const report = parseTrx(output.report);
     if (!report) return output.exitCode === 0 ? unreadable('its report is no TRX') : withoutReport(output);
     const { results, errors } = report;
@@ -38,6 +39,12 @@ export const dotnetTest = defineTestRunner({
     return judge({ ...counts, failures: [...(isBuild ? builds : []), ...failures], broken }, output);
   },
 });
+
+function readOthers(output: CheckOutput): TestReport {
+  const broken = findMissingSdk(output);
+  if (broken === undefined) return withoutReport(output);
+  return judge({ passed: 0, failed: 0, skipped: 0, failures: [], broken }, output);
+}
 
 /** A program of tests that came to its end has results of none of those that it had left, or of none at all. */
 function whyStopped(errors: readonly string[], failures: readonly TestFailure[]): string | undefined {

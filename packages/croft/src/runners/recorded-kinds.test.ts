@@ -86,6 +86,17 @@ test('.NET: a project without tests, of which it says nothing, is not green', ()
   expect(read('dotnet-test', 'not-tests').state).toBe('unreadable');
 });
 
+test.each([
+  ['no-sdk', 'No .NET SDKs were found.'],
+  ['other-sdk', 'A compatible .NET SDK was not found. Requested SDK version: 8.0.100'],
+])('.NET without what it needs says so: %s', (kind, reason) => {
+  expect(read('dotnet-test', kind)).toMatchObject({ state: 'broken', reason });
+});
+
+test('Swift says well of a run that nothing was picked for', () => {
+  expect(sumsOf(read('swift-test', 'unmatched'))).toEqual(['empty', 0, 0, 0]);
+});
+
 test('Elixir before 1.20 counts in other words', () => {
   expect(sumsOf(read('mix-test', 'summary-passing'))).toEqual(['passed', 2, 0, 0]);
   expect(sumsOf(read('mix-test', 'summary-failing'))).toEqual(['failed', 1, 2, 1]);
