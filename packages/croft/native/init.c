@@ -17,6 +17,7 @@
 #include "fence.h"
 #include "follow.h"
 #include "landlock.h"
+#include "mount.h"
 #include "pins.h"
 #include "relay.h"
 #include "search.h"
@@ -183,10 +184,13 @@ static void raise_fence(const char *workspace) {
    FIRST_GROUP on. Without a workspace there is no fence, for where none is wanted; without the socket of a proxy there
    is no way to one. croft-init --search-box has none either: each search raises its own, by
    croft-init --search PROGRAM ... or croft-init --search-with-times SUFFIX PROGRAM ...
-   croft-init --spawn SOCKET is not one at all: see spawner.h. Nor is croft-init --follow PATHS WATCHES: see follow.h. */
+   croft-init --spawn SOCKET is not one at all: see spawner.h. Nor is croft-init --follow PATHS WATCHES: see follow.h.
+   Nor are croft-init --mount ... and croft-init --unmount TARGET [lazily]: see mount.h. */
 int main(int argc, char **argv) {
   if (argc == 3 && strcmp(argv[1], "--spawn") == 0) spawner_serve(argv[2]);
   if (argc == 4 && strcmp(argv[1], "--follow") == 0) follow_serve(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10));
+  if (argc > 5 && strcmp(argv[1], "--mount") == 0) return mount_overlay(argv + 2);
+  if (argc > 2 && strcmp(argv[1], "--unmount") == 0) return unmount_overlay(argv[2], argc > 3);
   if (argc > 2 && strcmp(argv[1], "--search") == 0) return search(argv + 2);
   if (argc > 3 && strcmp(argv[1], "--search-with-times") == 0) return search_with_times(argv[2], argv + 3);
   if (fcntl(SOCKET, F_SETFD, FD_CLOEXEC) != 0 || fcntl(SOCKET, F_SETFL, O_NONBLOCK) != 0) die("no socket");

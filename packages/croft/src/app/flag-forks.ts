@@ -30,7 +30,6 @@ export function createFlagForks({ layered, set, open, isFenced, onWarning }: Fla
 
   /** It has an id of its own: what was agreed to for the other holds nothing here. */
   function join(record: ForkRecord, { name }: About): void {
-    places.ensure(record);
     const shown = isFenced ? { root: `/workspaces/${name}` } : {};
     const [mount] = openMounts([{ name, path: record.target, ...shown }]);
     if (!mount) return;
@@ -75,6 +74,7 @@ export function createFlagForks({ layered, set, open, isFenced, onWarning }: Fla
       );
       for (const { record, about } of found) {
         try {
+          places.ensure(record);
           join(record, about);
         } catch (thrown) {
           onWarning(`the fork ${about.name} cannot be opened: ${thrown}`);

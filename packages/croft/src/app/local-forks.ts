@@ -62,8 +62,8 @@ export function openForks(layered: Layered, place: ForkedPlace): Forks {
     const [tree, handle] = [await place.tree(), await place.directory()];
     const bases = createBases(basesOf(layered, place.key));
     const base = createFollowedBase({ bases, live: handle, tree });
-    const newest = bases.newest()?.name;
-    await bases.drop((name) => isUsed(layered, name) || name === newest);
+    const newest = bases.newest()?.path;
+    await bases.drop((path) => path === newest || layered.places.isUsed(path));
     return createForks({ tree, history: place.history, host: createHost(layered, place, { tree, base, handle }) });
   });
   return {
@@ -79,13 +79,9 @@ function basesOf({ data }: Layered, key: string): string {
   return `${data}/bases/${sha256(key).slice(0, 32)}`;
 }
 
-function isUsed({ places }: Layered, base: string): boolean {
-  return places.list().some((record) => record.base.endsWith(`/${base}/tree`));
-}
-
 /** Of a workspace that is no more. */
 export async function dropBases(layered: Layered, key: string): Promise<void> {
-  await createBases(basesOf(layered, key)).drop((name) => isUsed(layered, name));
+  await createBases(basesOf(layered, key)).drop(layered.places.isUsed, { isOver: true });
 }
 
 function createHost(
@@ -98,13 +94,13 @@ function createHost(
   const find = ({ workspaceId }: HostedFork) =>
     listOf(places, place).find(({ fork }) => fork.workspaceId === workspaceId) as Known;
 
-  async function create({ name, root, changes, signal }: NewHostedFork): Promise<HostedFork> {
+  async function create({ name, root, changes, meanwhile, signal }: NewHostedFork): Promise<HostedFork> {
     const { id, target, workspaceId, undo } = await home.newSite(name);
     const about: About = { parent: key, name, createdAt: new Date().toISOString(), root, workspaceId };
     let record: ForkRecord | undefined;
     try {
       record = await places.create({
-        ...{ id, target, live: handle, about, signal },
+        ...{ id, target, live: handle, about, meanwhile, signal },
         base: () => base.find(signal),
         finish: (path) => writeChanges(path, changes, tree.store),
       });

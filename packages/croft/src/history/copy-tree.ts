@@ -105,7 +105,7 @@ function createCopying({ maxBytes = Number.POSITIVE_INFINITY, signal }: CopyOpti
 }
 
 /** What goes away while a tree is copied is as if it had gone before. */
-function unlessGone(thrown: NodeJS.ErrnoException): void {
+export function unlessGone(thrown: NodeJS.ErrnoException): void {
   if (thrown.code !== 'ENOENT' && thrown.code !== 'ENOTDIR' && thrown.code !== 'ELOOP') throw thrown;
 }
 

@@ -1,74 +1,84 @@
-import type { TreePath } from '../core/history/tree.ts';
-import type { WorkingTree } from '../core/history/working-tree.ts';
+import { closeSync, fstatSync, type Stats } from 'node:fs';
+import { reopenDirectory } from '../disk/handles.ts';
 import { createKeyedLock } from '../lib/keyed-lock.ts';
-import { type Base, type Bases, compareWithBase } from './fork-bases.ts';
+import { advance, type BaseState, type Chain, letGo, newChain } from './base-chain.ts';
+import { createKeptChain, type KeptChainOptions } from './kept-chain.ts';
 
-export interface FollowedBaseOptions {
-  readonly bases: Bases;
-  /** An open handle of the workspace. */
-  readonly live: number;
-  readonly tree: Pick<WorkingTree, 'touchedSince'>;
-  /** With more than so many differences, the next fork starts from a new base. */
+export type { BaseState } from './base-chain.ts';
+
+export interface FollowedBaseOptions extends Omit<KeptChainOptions, 'maxPaths'> {
   readonly maxPaths?: number | undefined;
+  /** With so many layers, they are made one when nobody waits for it. */
+  readonly maxSteps?: number | undefined;
+  /** Until that begins: whoever needed the last of them has been answered by then. */
+  readonly renewAfterMs?: number | undefined;
 }
 
-/** A base, and where the workspace may be another by now. */
-export interface BaseState {
-  readonly base: Base;
-  readonly paths: readonly TreePath[];
-}
-
-const defaultPaths = 2000;
+/** Of the layers, before whoever wants another has to wait; of the differences, before a new base is made meanwhile. */
+const patience = 4;
 
 export type FollowedBase = ReturnType<typeof createFollowedBase>;
 
-/** The base of one workspace and what was touched since, as the kernel tells: a fork costs that, and not the tree. */
-export function createFollowedBase({ bases, live, tree, maxPaths = defaultPaths }: FollowedBaseOptions) {
-  const asker = `forks-${crypto.randomUUID()}`;
+/**
+ * The base of one workspace, and layers of what was touched since, as the kernel tells: a fork costs what was touched since
+ * the last one, and not the tree.
+ */
+export function createFollowedBase(options: FollowedBaseOptions) {
+  const { bases, live, tree, maxPaths = 2000, maxSteps = 16, renewAfterMs = 200 } = options;
   const lock = createKeyedLock();
-  let base: Base | undefined;
-  let touched = new Set<TreePath>();
+  const was = fstatSync(live);
+  const kept = createKeptChain({ bases, live, tree, maxPaths });
+  let renewing: Promise<void> | undefined;
 
-  async function make(signal?: AbortSignal): Promise<BaseState> {
-    // Asked first: what is touched while it is copied is looked at again.
+  /** The layers of a chain as one, or a new base where that would take long: forks go on from the old one meanwhile. */
+  async function renew(old: Chain): Promise<void> {
+    const asker = kept.askerBeside(old);
     await tree.touchedSince(asker);
-    base = await bases.make(live, signal);
-    touched = new Set();
-    return follow(base, signal);
-  }
-
-  async function follow(known: Base, signal?: AbortSignal): Promise<BaseState> {
-    const since = await tree.touchedSince(asker);
-    if (since === 'everything') touched = new Set(await compareWithBase(known, live, { maxPaths, signal }));
-    else for (const path of since) touched.add(path);
-    return { base: known, paths: [...touched] };
-  }
-
-  async function find(signal?: AbortSignal): Promise<BaseState> {
-    if (!base) {
-      base = bases.newest();
-      if (!base) return make(signal);
-      // Nobody has followed it: from here on it is, and what was before is looked for.
-      await tree.touchedSince(asker);
-      touched = new Set(await compareWithBase(base, live, { maxPaths, signal }));
+    using own = openAgain(live, was);
+    if ((await lock.run('', () => kept.follow(old))) !== old) return;
+    const isMuch = old.touched.size > maxPaths || old.pending.size > maxPaths / patience;
+    const base = isMuch ? await bases.make(own.handle) : old.base;
+    const fresh = newChain(base, asker, isMuch ? [] : [...old.touched]);
+    try {
+      await advance(fresh, { bases, live: own.handle });
+      await lock.run('', async () => void (kept.current() === old && kept.use(fresh)));
+    } finally {
+      if (kept.current() !== fresh) letGo(fresh);
     }
-    const state = await follow(base, signal);
-    return state.paths.length > maxPaths ? make(signal) : state;
   }
 
-  const orNew = (signal?: AbortSignal) =>
-    find(signal).catch((thrown) => {
-      if (!isTooMany(thrown)) throw thrown;
-      return make(signal);
-    });
+  function renewSoon(): void {
+    const chain = kept.current();
+    if (!chain || renewing) return;
+    if (chain.steps.length < maxSteps && chain.pending.size <= maxPaths / patience) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    setTimeout(resolve, renewAfterMs).unref();
+    // What comes of nothing leaves everything as it was, and the next fork begins it again.
+    renewing = promise
+      .then(() => renew(kept.current() ?? chain))
+      .catch(() => {})
+      .finally(() => {
+        renewing = undefined;
+      });
+  }
 
   return {
     /** Makes one if there is none, or if too much is different. */
-    find: (signal?: AbortSignal): Promise<BaseState> => lock.run('', () => orNew(signal)),
-    name: () => base?.name,
+    async find(signal?: AbortSignal): Promise<BaseState> {
+      if ((kept.current()?.steps.length ?? 0) >= maxSteps * patience) await renewing;
+      const found = await lock.run('', () => kept.find(signal));
+      renewSoon();
+      return found;
+    },
   };
 }
 
-function isTooMany(thrown: unknown): boolean {
-  return thrown instanceof Error && 'code' in thrown && thrown.code === 'E_TOO_LARGE';
+/** A handle of our own, for as long as nobody waits for us. The number may be somebody else's by now. */
+function openAgain(live: number, was: Stats): Disposable & { readonly handle: number } {
+  const handle = reopenDirectory(live);
+  const { dev, ino } = fstatSync(handle);
+  const own = { handle, [Symbol.dispose]: () => closeSync(handle) };
+  if (dev === was.dev && ino === was.ino) return own;
+  own[Symbol.dispose]();
+  throw new Error('the workspace is not open any more');
 }

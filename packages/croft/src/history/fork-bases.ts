@@ -1,15 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { closeSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { HistoryStore } from '../core/history/store.ts';
@@ -17,6 +6,7 @@ import type { TreePath } from '../core/history/tree.ts';
 import { openRoot } from '../disk/handles.ts';
 import { copyTree } from './copy-tree.ts';
 import { findLayerChanges } from './layer-changes.ts';
+import { isFree, isLeftOver, makeWhole, newLayerName, newStepName, removeLayerOf } from './layer-directories.ts';
 import { clockOf, prepareParent } from './layers.ts';
 
 /** A copy of a workspace as it was, which nobody writes to again. */
@@ -46,30 +36,34 @@ export function createBases(wanted: string) {
       return all.sort((one, other) => (one.beganNs < other.beganNs ? 1 : -1))[0];
     },
 
-    /** One that was not finished has another name, and is swept. */
     async make(live: number, signal?: AbortSignal): Promise<Base> {
-      const name = `base-${randomBytes(8).toString('hex')}`;
-      const making = join(ready(), `making-${process.pid}-${name}`);
-      mkdirSync(join(making, 'tree'), { recursive: true, mode: 0o711 });
-      const beganNs = clockOf(making);
-      try {
+      const name = newLayerName('base');
+      let beganNs = 0n;
+      await makeWhole(ready(), name, async (making) => {
+        beganNs = clockOf(making);
         await copyTree(live, join(making, 'tree'), { signal });
         writeFileSync(join(making, 'base.json'), JSON.stringify({ beganNs: String(beganNs) }));
-        renameSync(making, join(ready(), name));
-      } catch (thrown) {
-        await rm(making, { recursive: true, force: true });
-        throw thrown;
-      }
+        return true;
+      });
       return { name, path: join(ready(), name, 'tree'), beganNs };
     },
 
-    async drop(isUsed: (name: string) => boolean): Promise<void> {
+    /** A layer of what became different since another. Answers where it is, and nothing if nothing was put into it. */
+    async makeStep(fill: (tree: string) => Promise<void>): Promise<string | undefined> {
+      const name = newStepName();
+      const isMade = await makeWhole(ready(), name, async (making) => {
+        await fill(join(making, 'tree'));
+        return readdirSync(join(making, 'tree')).length > 0;
+      });
+      return isMade ? join(ready(), name, 'tree') : undefined;
+    },
+
+    /** Takes away what is no fork's. `isOver`: nothing will be made from it either. */
+    async drop(isUsed: (path: string) => boolean, { isOver = false } = {}): Promise<void> {
       if (!existsSync(wanted)) return;
       for (const name of readdirSync(ready())) {
-        const [, maker] = /^making-(\d+)-/.exec(name) ?? [];
-        const isStale =
-          maker === undefined ? !isUsed(name) : statSync(`/proc/${maker}`, { throwIfNoEntry: false }) === undefined;
-        if (isStale) await rm(join(ready(), name), { recursive: true, force: true });
+        const path = join(ready(), name, 'tree');
+        if (isLeftOver(name) || (!isUsed(path) && (isOver || isFree(path)))) await removeLayerOf(path);
       }
     },
   };

@@ -1,13 +1,12 @@
 import { closeSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '@croft/protocol';
-import type { TreePath } from '../core/history/tree.ts';
 import { openRoot } from '../disk/handles.ts';
 import { removeTree } from '../lib/remove-tree.ts';
 import type { ForkRecord } from './fork-records.ts';
 import { prepareOverlay } from './layers.ts';
-import { isMounted, mountOverlayNow, mountsBelow, unmount } from './mounting.ts';
-import { seedUpper } from './seed-upper.ts';
+import { isMounted, mountsBelow } from './mount-points.ts';
+import { mountOverlay, mountOverlayNow, unmount } from './mounting.ts';
 
 const waitMs = 5;
 const maxTries = 1000;
@@ -16,38 +15,31 @@ const maxTries = 1000;
 export function ensureMounted(place: string, record: ForkRecord): void {
   if (record.kind !== 'overlay' || isMounted(record.target)) return;
   alone(place, () => {
-    if (!isMounted(record.target)) mountFork(place, record);
+    if (isMounted(record.target)) return;
+    using mount = openMount(place, record);
+    mountOverlayNow(mount);
   });
 }
 
-/** Before it is mounted. Answers what is left to do when it is. */
-export async function seedFork(
-  place: string,
-  base: string,
-  { live, paths }: { readonly live: number; readonly paths: readonly TreePath[] },
-): Promise<TreePath[]> {
-  const lower = openRoot(base);
-  try {
-    prepareOverlay(place, lower);
-    return await seedUpper({ upper: join(place, 'upper'), live, base: lower }, paths);
-  } finally {
-    closeSync(lower);
-  }
+/** What a fork shows where nothing was written in it. */
+export type ForkLayers = Pick<ForkRecord, 'base' | 'steps'>;
+
+export async function mountFork(place: string, fork: ForkLayers & { readonly target: string }): Promise<void> {
+  using mount = openMount(place, fork);
+  await mountOverlay(mount);
 }
 
-export function mountFork(place: string, { base, target }: Pick<ForkRecord, 'base' | 'target'>): void {
-  const lower = openRoot(base);
+function openMount(place: string, { base, steps, target }: ForkLayers & { readonly target: string }) {
+  const opened = new DisposableStack();
+  const open = (path: string) => opened.adopt(openRoot(path), closeSync);
   try {
-    if (!existsSync(join(place, 'upper'))) prepareOverlay(place, lower);
+    const lowers = [...steps, base].map(open);
+    if (!existsSync(join(place, 'upper'))) prepareOverlay(place, lowers.at(-1) as number);
     mkdirSync(target, { recursive: true, mode: 0o700 });
-    const handle = openRoot(place);
-    try {
-      mountOverlayNow({ lower, place: handle, target, isFleeting: false });
-    } finally {
-      closeSync(handle);
-    }
-  } finally {
-    closeSync(lower);
+    return { lowers, place: open(place), target, isFleeting: false, [Symbol.dispose]: () => opened.dispose() };
+  } catch (thrown) {
+    opened.dispose();
+    throw thrown;
   }
 }
 

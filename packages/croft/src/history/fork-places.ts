@@ -1,34 +1,20 @@
-import { existsSync, fstatSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bringUp } from './bring-up.ts';
-import { copyTree, keepTraits } from './copy-tree.ts';
-import type { BaseState } from './followed-base.ts';
-import { ensureMounted, mountFork, removePlace, seedFork } from './fork-mount.ts';
+import { makeFork, type NewFork } from './fork-making.ts';
+import { ensureMounted, removePlace } from './fork-mount.ts';
 import { type ForkRecord, readMaker, readRecord, writeMaker, writeRecord } from './fork-records.ts';
+import { dropSteps } from './layer-directories.ts';
 import { canMount, mustReach, prepareParent } from './layers.ts';
 import { unmountIfUnused } from './mounting.ts';
 
+export type { NewFork } from './fork-making.ts';
 export type { ForkRecord } from './fork-records.ts';
 
 export interface ForkPlacesOptions {
   /** Of the data directory. */
   readonly parent: string;
   readonly kinds?: readonly ForkRecord['kind'][] | undefined;
-}
-
-export interface NewFork {
-  readonly id: string;
-  /** Where it is to be seen. Left out: in a place of its own. */
-  readonly target?: string | undefined;
-  /** An open handle of what it starts as. */
-  readonly live: number;
-  /** Only asked where there are overlays: there a base makes it cheap. */
-  base(): Promise<BaseState>;
-  readonly about: ForkRecord['about'];
-  /** Does what is left to do before anybody sees it. */
-  finish(path: string): Promise<void>;
-  readonly signal?: AbortSignal | undefined;
 }
 
 export type ForkPlaces = ReturnType<typeof createForkPlaces>;
@@ -43,6 +29,7 @@ export function createForkPlaces({ parent: wanted, kinds = ['overlay', 'copy'] }
   const ready = () => (parent ??= prepareParent(wanted));
   const places = () => (existsSync(wanted) ? readdirSync(ready()).map((id) => join(ready(), id)) : []);
   const list = () => places().flatMap((place) => readRecord(place) ?? []);
+  const isUsed = (path: string) => list().some(({ base, steps }) => base === path || steps.includes(path));
 
   function canOverlay(): Promise<boolean> {
     const isWanted = kinds.includes('overlay') && process.getuid?.() === 0;
@@ -58,10 +45,7 @@ export function createForkPlaces({ parent: wanted, kinds = ['overlay', 'copy'] }
       mkdirSync(place, { mode: 0o711 });
       writeMaker(place, { pid: process.pid, target });
       try {
-        const record = await fill(place, { ...fork, target }, await canOverlay());
-        await fork.finish(record.target);
-        writeRecord(place, record);
-        return record;
+        return await makeFork(place, { ...fork, target }, await canOverlay());
       } catch (thrown) {
         await removePlace(place, target);
         throw thrown;
@@ -78,9 +62,15 @@ export function createForkPlaces({ parent: wanted, kinds = ['overlay', 'copy'] }
 
     /** With all its files. Without its record it is not one any more, whenever the rest is done. */
     async remove({ id, target }: Pick<ForkRecord, 'id' | 'target'>): Promise<void> {
-      await rm(join(ready(), id, 'fork.json'), { force: true });
-      await removePlace(join(ready(), id), target);
+      const place = join(ready(), id);
+      const steps = readRecord(place)?.steps ?? [];
+      await rm(join(place, 'fork.json'), { force: true });
+      await removePlace(place, target);
+      await dropSteps(steps, isUsed);
     },
+
+    /** Whether a fork shows this layer. */
+    isUsed,
 
     /** Takes away what was not finished by a server that is no more. */
     async sweep(): Promise<void> {
@@ -95,20 +85,4 @@ export function createForkPlaces({ parent: wanted, kinds = ['overlay', 'copy'] }
       for (const { kind, target } of list()) if (kind === 'overlay') await unmountIfUnused(target);
     },
   };
-}
-
-async function fill(place: string, fork: NewFork & { target: string }, isOverlay: boolean): Promise<ForkRecord> {
-  const { id, live, about, target } = fork;
-  mkdirSync(target, { recursive: true, mode: 0o700 });
-  const seen = realpathSync(target);
-  if (!isOverlay) {
-    await copyTree(live, target, { signal: fork.signal });
-    return { id, kind: 'copy', base: '', target: seen, about };
-  }
-  const { base, paths } = await fork.base();
-  const left = await seedFork(place, base.path, { live, paths });
-  mountFork(place, { base: base.path, target: seen });
-  await bringUp(target, live, left);
-  keepTraits(target, fstatSync(live));
-  return { id, kind: 'overlay', base: base.path, target: seen, about };
 }

@@ -1,4 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 
@@ -8,6 +9,8 @@ const ForkRecord = z.object({
   kind: z.enum(['overlay', 'copy']),
   /** What is shown where nothing was written. */
   base: z.string(),
+  /** Layers above that, the newest first. */
+  steps: z.array(z.string()).default([]),
   /** Where it is seen. */
   target: z.string(),
   /** Whatever whoever made it wants to know again. */
@@ -22,6 +25,12 @@ export type Maker = z.output<typeof Maker>;
 export function writeRecord(place: string, record: ForkRecord): void {
   writeFileSync(join(place, 'new.json'), JSON.stringify(record), { flush: true });
   renameSync(join(place, 'new.json'), join(place, 'fork.json'));
+}
+
+/** The same in two: what takes a disk, while the rest is made, and what makes it count. */
+export async function prepareRecord(place: string, record: ForkRecord): Promise<() => void> {
+  await writeFile(join(place, 'new.json'), JSON.stringify(record), { flush: true });
+  return () => renameSync(join(place, 'new.json'), join(place, 'fork.json'));
 }
 
 export function readRecord(place: string): ForkRecord | undefined {

@@ -20,7 +20,8 @@ import { removeTree } from '../lib/remove-tree.ts';
 import { canReach } from '../lib/workspace-owner.ts';
 import { type CopyOptions, copyTree, keepTraits } from './copy-tree.ts';
 import { findLayerChanges, type LayerSides } from './layer-changes.ts';
-import { isMounted, mountOverlay, mountsBelow, unmount } from './mounting.ts';
+import { isMounted, mountsBelow } from './mount-points.ts';
+import { mountOverlay, unmount } from './mounting.ts';
 
 export interface LayersOptions {
   /** Of the data directory. Made if it is not there. */
@@ -90,7 +91,7 @@ async function mountOver(place: string, lower: number, isFleeting: boolean): Pro
   prepareOverlay(place, lower);
   const handle = openRoot(place);
   try {
-    await mountOverlay({ lower, place: handle, target: join(place, 'merged'), isFleeting });
+    await mountOverlay({ lowers: [lower], place: handle, target: join(place, 'merged'), isFleeting });
   } finally {
     closeSync(handle);
   }

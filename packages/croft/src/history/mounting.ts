@@ -1,10 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { closeSync } from 'node:fs';
+import { openRoot } from '../disk/handles.ts';
 import { findProgram } from '../lib/find-program.ts';
 import { runProgramNow, spawnProgram } from '../lib/spawn.ts';
+import { firstNativeHandle, mountNatively, unmountNatively } from './mount-natively.ts';
+import { isMounted } from './mount-points.ts';
 
 export interface OverlayMount {
-  /** An open handle of what is shown where nothing was written. */
-  readonly lower: number;
+  /** Open handles of what is shown where nothing was written: what an earlier one has hides what a later one has. */
+  readonly lowers: readonly number[];
   /** An open handle of the directory that has `upper` and `work`. */
   readonly place: number;
   /** Where it is seen: a path of ours. */
@@ -20,32 +23,43 @@ const maxWords = 2000;
  * another mount is relied on (`index`). What such a mount notes about its files is in attributes that only the host's
  * root may set, so no file of an agent can look like one of them.
  */
-const overlayOptions = 'nosuid,nodev,redirect_dir=on,metacopy=off,index=off';
+const overlayOptions = 'redirect_dir=on,metacopy=off,index=off';
+const firstHandle = 3;
 
 /** Throws an `Error` with the words of the kernel where this host or this file system has no overlays. */
 export async function mountOverlay(mount: OverlayMount): Promise<void> {
-  await run('mount', toArguments(mount), [mount.place, mount.lower]);
+  const { target, place, lowers } = mount;
+  const options = toOptions(mount, firstNativeHandle);
+  if (await mountNatively({ target, options, handles: [place, ...lowers] })) return;
+  // Whoever was to do it may have ended between having done it and saying so.
+  if (!isMounted(target)) await run('mount', toArguments(mount), [place, ...lowers]);
 }
 
 /** The same while everything waits: for a workspace that is opened. */
 export function mountOverlayNow(mount: OverlayMount): void {
   const program = mustFind('mount');
-  const stdio = ['ignore', 'ignore', 'pipe', mount.place, mount.lower] as const;
+  const stdio = ['ignore', 'ignore', 'pipe', mount.place, ...mount.lowers] as const;
   const { code, complaint } = runProgramNow([program, ...toArguments(mount)], { env: { LANG: 'C' }, stdio });
   if (code !== 0) throw new Error(complaint.trim().slice(0, maxWords) || 'mount failed');
 }
 
-function toArguments({ target, isFleeting }: OverlayMount): string[] {
-  // By handles, which need no escapes, and which nobody can put something else in the place of.
-  const directories = 'lowerdir=/proc/self/fd/4,upperdir=/proc/self/fd/3/upper,workdir=/proc/self/fd/3/work';
-  const options = [overlayOptions, directories, ...(isFleeting ? ['volatile'] : [])].join(',');
-  return ['-i', '-n', '-t', 'overlay', 'croft', '-o', options, target];
+function toArguments(mount: OverlayMount): string[] {
+  const options = `nosuid,nodev,${toOptions(mount, firstHandle)}`;
+  return ['-i', '-n', '-t', 'overlay', 'croft', '-o', options, mount.target];
+}
+
+/** By handles, which need no escapes, and which nobody can put something else in the place of. */
+function toOptions({ lowers, isFleeting }: OverlayMount, first: number): string {
+  const at = (index: number) => `/proc/self/fd/${first + index}`;
+  const below = lowers.map((_, index) => at(index + 1)).join(':');
+  const directories = `lowerdir=${below},upperdir=${at(0)}/upper,workdir=${at(0)}/work`;
+  return [overlayOptions, directories, ...(isFleeting ? ['volatile'] : [])].join(',');
 }
 
 /** Also when something still has it open: then it is gone from its name, and whole until that lets go. */
 export async function unmount(target: string): Promise<void> {
   if (await unmountIfUnused(target)) return;
-  await run('umount', ['-i', '-n', '-l', target]).catch((thrown) => {
+  await runUnmount(target, true).catch((thrown) => {
     if (isMounted(target)) throw thrown;
   });
 }
@@ -53,34 +67,20 @@ export async function unmount(target: string): Promise<void> {
 /** Whether it is not mounted any more: the kernel refuses while anybody has it open, on this server or another. */
 export async function unmountIfUnused(target: string): Promise<boolean> {
   if (!isMounted(target)) return true;
-  return run('umount', ['-i', '-n', target]).then(
+  return runUnmount(target, false).then(
     () => true,
     () => !isMounted(target),
   );
 }
 
-export function isMounted(target: string): boolean {
-  return mountPoints().includes(target);
-}
-
-/** Deepest and newest first, which is the order to take them away in. */
-export function mountsBelow(parent: string): string[] {
-  return mountPoints()
-    .filter((point) => point.startsWith(`${parent}/`))
-    .reverse();
-}
-
-function mountPoints(): string[] {
-  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-  return lines.flatMap((line) => {
-    const point = line.split(' ')[4];
-    return point === undefined ? [] : [unescapePoint(point)];
-  });
-}
-
-/** The kernel writes white space and backslashes as three octal digits. */
-function unescapePoint(point: string): string {
-  return point.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+async function runUnmount(target: string, isLazy: boolean): Promise<void> {
+  const anywhere = openRoot('/');
+  try {
+    if (await unmountNatively(target, isLazy, anywhere)) return;
+  } finally {
+    closeSync(anywhere);
+  }
+  if (isMounted(target)) await run('umount', ['-i', '-n', ...(isLazy ? ['-l'] : []), target]);
 }
 
 async function run(name: 'mount' | 'umount', args: readonly string[], handles: readonly number[] = []): Promise<void> {

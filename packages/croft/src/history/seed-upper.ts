@@ -1,70 +1,119 @@
-import { type BigIntStats, closeSync, existsSync, fstatSync, mkdirSync, type Stats } from 'node:fs';
+import { type BigIntStats, closeSync, fstatSync, mkdirSync } from 'node:fs';
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { TreePath } from '../core/history/tree.ts';
 import { openDirectory } from '../disk/handles.ts';
 import { bytesFromPath } from '../lib/path-bytes.ts';
-import { copyEntry, keepTraits } from './copy-tree.ts';
+import { copyEntry, keepTraits, unlessGone } from './copy-tree.ts';
 import { statAt } from './layer-entries.ts';
+import { type PathNode, pathsOf, treeOfPaths } from './path-tree.ts';
 
 export interface Seed {
-  /** The upper directory of an overlay that is not mounted yet. */
+  /** A directory that is to be a layer of an overlay, and is not one yet. */
   readonly upper: string;
-  /** Open handles of what it is to show, and of what it shows by itself. */
+  /** An open handle of what is to be shown. */
   readonly live: number;
-  readonly base: number;
+  /** Open handles of the layers below, made by this or by `copyTree`: none has a file where one below has a directory. */
+  readonly below: readonly number[];
+  readonly signal?: AbortSignal | undefined;
 }
+
+const sliceMs = 5;
 
 /**
  * Puts what is new or another where an overlay keeps it, before it is one: a plain copy of each file, at a tenth of what
  * it costs through the mount. Answers the paths that only the mount can see to: what is gone, and what became a directory
  * or was one.
  */
-export async function seedUpper({ upper, live, base }: Seed, paths: readonly TreePath[]): Promise<TreePath[]> {
-  const made = new Map<string, Stats>();
+export async function seedUpper({ upper, live, below, signal }: Seed, paths: readonly TreePath[]): Promise<TreePath[]> {
   const left: TreePath[] = [];
-  for (const path of [...paths].sort()) {
-    const names = path.split('/').map(bytesFromPath);
-    if (!(await seed({ live, base, upper: Buffer.from(upper), made }, names))) left.push(path);
+  let since = performance.now();
+
+  async function seedBelow(spot: Spot, { children }: PathNode): Promise<void> {
+    for (const [name, node] of children) {
+      await seed(spot, bytesFromPath(name), node);
+      if (performance.now() - since < sliceMs) continue;
+      signal?.throwIfAborted();
+      await breathe();
+      since = performance.now();
+    }
   }
-  // Last, because each file that is put into a directory changes its time.
-  for (const [path, stats] of [...made].reverse()) keepTraits(Buffer.from(path, 'latin1'), stats);
+
+  async function seed(spot: Spot, name: Buffer, node: PathNode): Promise<void> {
+    const [here, there] = [thingAt(spot.live, name), shownBy(spot.below, name)];
+    if (here?.isDirectory() && there?.isDirectory() !== false) return enter(spot, name, { node, isNew: !there });
+    // Of what is no directory nothing is below, whatever was told of it.
+    if (here?.isDirectory() || there?.isDirectory()) left.push(...pathsOf(node));
+    else if (here) await copyEntry(spot.live, name, spot.inUpper(name));
+    else if (there && node.path !== undefined) left.push(node.path);
+  }
+
+  /**
+   * Nothing but what was told of is taken from a new one either: what is made in it now and taken away again is never told
+   * of, and would stay in the layer.
+   */
+  async function enter(parent: Spot, name: Buffer, { node, isNew }: { node: PathNode; isNew: boolean }): Promise<void> {
+    using opened = new DisposableStack();
+    const open = (directory: number) => opened.adopt(openDirectory(directory, name), closeSync);
+    const inside = openIfThere(() => open(parent.live));
+    // It is another by now, and will be told of again: the mount brings up whatever it is then.
+    if (inside === undefined) return void left.push(...pathsOf(node));
+    const layers = parent.below.filter((layer) => statAt(layer, name)?.isDirectory()).map(open);
+    const spot = createSpot(inside, layers, () => parent.inUpper(name));
+    await seedBelow(spot, node);
+    if (isNew || node.path !== undefined) spot.make();
+    spot.finish();
+  }
+
+  await seedBelow(
+    createSpot(live, below, () => Buffer.from(upper), true),
+    treeOfPaths(paths),
+  );
   return left;
 }
 
-interface Spot {
-  readonly live: number;
-  readonly base: number;
-  readonly upper: Buffer;
-  readonly made: Map<string, Stats>;
-}
+type Spot = ReturnType<typeof createSpot>;
 
-/** Whether that was all there was to do. */
-async function seed(spot: Spot, [name, ...rest]: readonly Buffer[]): Promise<boolean> {
-  if (name === undefined || name.length === 0) return true;
-  const [here, there] = [statAt(spot.live, name), statAt(spot.base, name)];
-  const upper = Buffer.concat([spot.upper, Buffer.from('/'), name]);
-  if (here?.isDirectory() && there?.isDirectory()) return enter({ ...spot, upper }, name, rest, spot);
-  if (rest.length > 0 || !isPlain(here) || (there && !isPlain(there)) || existsSync(upper)) return false;
-  await copyEntry(spot.live, name, upper);
-  return true;
-}
-
-async function enter(spot: Spot, name: Buffer, rest: readonly Buffer[], parent: Spot): Promise<boolean> {
-  const live = openDirectory(parent.live, name);
-  try {
-    makeDirectory(spot, fstatSync(live));
-    if (rest.length === 0) return true;
-    const base = openDirectory(parent.base, name);
-    return await seed({ ...spot, live, base }, rest).finally(() => closeSync(base));
-  } finally {
-    closeSync(live);
+/** One directory on each side. In the upper one it is made when there is something to put into it. */
+function createSpot(live: number, below: readonly number[], place: () => Buffer, isThere = false) {
+  let path = isThere ? place() : undefined;
+  function make(): Buffer {
+    if (path) return path;
+    path = place();
+    mkdirSync(path, { mode: 0o700 });
+    return path;
   }
+  return {
+    live,
+    below,
+    make,
+    inUpper: (name: Buffer) => Buffer.concat([make(), Buffer.from('/'), name]),
+    /** Last, because each file that is put into a directory changes its time. */
+    finish(): void {
+      if (path) keepTraits(path, fstatSync(live));
+    },
+  };
 }
 
-function makeDirectory({ upper, made }: Spot, stats: Stats): void {
-  if (!existsSync(upper)) mkdirSync(upper, { mode: 0o700 });
-  made.set(upper.toString('latin1'), stats);
+/** What is neither file, link nor directory is in no fork. */
+function thingAt(directory: number, name: Buffer): BigIntStats | undefined {
+  const stats = statAt(directory, name);
+  return stats && (stats.isFile() || stats.isSymbolicLink() || stats.isDirectory()) ? stats : undefined;
 }
 
-function isPlain(stats: BigIntStats | undefined): boolean {
-  return stats !== undefined && (stats.isFile() || stats.isSymbolicLink());
+/** The oldest first, which has nearly all: where several have something they agree on what it is. */
+function shownBy(layers: readonly number[], name: Buffer): BigIntStats | undefined {
+  for (const layer of layers.toReversed()) {
+    const stats = statAt(layer, name);
+    if (stats) return stats;
+  }
+  return undefined;
+}
+
+function openIfThere(open: () => number): number | undefined {
+  try {
+    return open();
+  } catch (thrown) {
+    unlessGone(thrown as NodeJS.ErrnoException);
+    return undefined;
+  }
 }

@@ -7,7 +7,7 @@ const [, , workspace = '', data = ''] = process.argv;
 const live = openRoot(workspace);
 await createForkPlaces({ parent: `${data}/forks` }).create({
   ...{ id: 'fork-killed', live, about: {} },
-  base: async () => ({ base: await createBases(`${data}/bases`).make(live), paths: [] }),
+  base: async () => ({ base: await createBases(`${data}/bases`).make(live), steps: [], paths: [] }),
   async finish() {
     process.stdout.write('mounted\n', () => process.kill(process.pid, 'SIGKILL'));
     await new Promise(() => setInterval(() => {}, 1000));

@@ -1,5 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { createKeyedLock } from '../../lib/keyed-lock.ts';
+import { once } from '../../lib/once.ts';
 import { createArchive } from './archive.ts';
 import type { Fork, Forks, OnConflict } from './forks.ts';
 import type { History, Snapshot } from './history.ts';
@@ -20,6 +21,8 @@ export interface NewHostedFork {
   readonly root: Root;
   /** From what the workspace is now to what the fork is to be. */
   readonly changes: readonly PathChange[];
+  /** Something to keep, for a host that has to wait for others: it is kept before the fork is answered, whoever asks. */
+  readonly meanwhile?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -73,8 +76,9 @@ export function createForks({ tree, history, archive, host }: ForksOptions): For
     const { root, changes } = await findStart(snapshot, signal);
     try {
       // What a fork started as is kept for as long as it may be merged.
-      const noted = store.keep([], [{ kind: 'fork', name, note: { root } }]);
-      const [made] = await Promise.all([host.create({ name, session, root, changes, signal }), noted]);
+      const meanwhile = once(() => store.keep([], [{ kind: 'fork', name, note: { root } }]));
+      const made = await host.create({ name, session, root, changes, meanwhile, signal });
+      await meanwhile();
       return show(made);
     } catch (thrown) {
       await store.dropNotes('fork', [name]);

@@ -3,7 +3,8 @@ import { AppError } from '@croft/protocol';
 import type { Provider, Sandbox, SandboxSpec } from '../../core/commands/sandbox.ts';
 import { createInitFinder } from '../../init/binary.ts';
 import { connectInit } from '../../init/client.ts';
-import { createSpawner, type Spawned, type Spawner } from '../../init/spawner.ts';
+import { sharedSpawner } from '../../init/shared-spawner.ts';
+import type { Spawned, Spawner } from '../../init/spawner.ts';
 import { findGroups, type Group } from '../../lib/cgroup/cgroup.ts';
 import { findProgram } from '../../lib/find-program.ts';
 import { canReach, type Owner, ownerOf } from '../../lib/workspace-owner.ts';
@@ -34,9 +35,6 @@ export interface BubblewrapParts {
   readonly watchdogs?: Watchdogs;
   readonly spawner?: Spawner;
 }
-
-/** One for the program, however many providers there are. */
-const sharedSpawner = createSpawner(createInitFinder());
 
 const wholeParts = (): BubblewrapParts => ({ findInit: createInitFinder(), toFence, groups: findGroups() });
 

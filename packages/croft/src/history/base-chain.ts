@@ -1,0 +1,65 @@
+import { closeSync, existsSync } from 'node:fs';
+import type { TreePath } from '../core/history/tree.ts';
+import { openRoot } from '../disk/handles.ts';
+import type { Base, Bases } from './fork-bases.ts';
+import { holdLayers } from './layer-holds.ts';
+import { seedUpper } from './seed-upper.ts';
+
+/** What a fork is made of before anybody writes to it. None of it changes again. */
+export interface BaseState {
+  readonly base: Base;
+  /** Layers above it, the newest first. */
+  readonly steps: readonly string[];
+  /** What these do not show as it is: it takes a mount to say that something is gone. */
+  readonly paths: readonly TreePath[];
+}
+
+/** A base, and layers of what became different since, each made for the fork that needed it first. */
+export interface Chain {
+  readonly base: Base;
+  /** Who is told what is touched. */
+  readonly asker: string;
+  steps: readonly string[];
+  /** Since the base. */
+  readonly touched: Set<TreePath>;
+  /** Of these: what no layer has as it is. */
+  pending: Set<TreePath>;
+  held: Disposable;
+}
+
+export function newChain(base: Base, asker: string, paths: readonly TreePath[] = []): Chain {
+  const [touched, pending] = [new Set(paths), new Set(paths)];
+  return { base, asker, steps: [], touched, pending, held: holdLayers([base.path]) };
+}
+
+export function stateOf({ base, steps, pending }: Chain): BaseState {
+  return { base, steps, paths: [...pending] };
+}
+
+export function letGo({ held }: Chain): void {
+  held[Symbol.dispose]();
+}
+
+/** Another server may have taken away what it did not know to be used. */
+export function isThere({ base, steps }: Chain): boolean {
+  return [base.path, ...steps].every((path) => existsSync(path));
+}
+
+/** Makes a layer of what is not in one. Without it everything stays as it was, for the next to try. */
+export async function advance(
+  chain: Chain,
+  { bases, ...from }: { readonly bases: Bases; readonly live: number; readonly signal?: AbortSignal | undefined },
+): Promise<void> {
+  if (chain.pending.size === 0) return;
+  using opened = new DisposableStack();
+  const below = [...chain.steps, chain.base.path].map((path) => opened.adopt(openRoot(path), closeSync));
+  let left: readonly TreePath[] = [];
+  const step = await bases.makeStep(async (upper) => {
+    left = await seedUpper({ upper, below, ...from }, [...chain.pending]);
+  });
+  chain.pending = new Set(left);
+  if (step === undefined) return;
+  chain.steps = [step, ...chain.steps];
+  letGo(chain);
+  chain.held = holdLayers([chain.base.path, ...chain.steps]);
+}
