@@ -2,6 +2,7 @@ import type { Sandbox } from '../core/commands/sandbox.ts';
 import { createTransactions } from '../core/history/create-transactions.ts';
 import type { Transactions } from '../core/history/transactions.ts';
 import type { WorkingTree } from '../core/history/working-tree.ts';
+import { createFollowedBases, type FollowedBases } from '../history/followed-bases.ts';
 import { createForkPlaces, type ForkPlaces } from '../history/fork-places.ts';
 import { createLayers, type Layers } from '../history/layers.ts';
 import { once } from '../lib/once.ts';
@@ -14,6 +15,7 @@ export interface Layered {
   readonly histories: Histories;
   readonly layers: Layers;
   readonly places: ForkPlaces;
+  readonly followed: FollowedBases;
 }
 
 export function createLayered(data: string, histories: Histories, onWarning: (message: string) => void): Layered {
@@ -22,7 +24,7 @@ export function createLayered(data: string, histories: Histories, onWarning: (me
   const warn = (thrown: unknown) => onWarning(`what an earlier server left cannot be taken away: ${thrown}`);
   void layers.sweep().catch(warn);
   void places.sweep().catch(warn);
-  return { data, histories, layers, places };
+  return { data, histories, layers, places, followed: createFollowedBases() };
 }
 
 /** Forks among the workspaces that are kept in the data directory, by their namespaces. */

@@ -5,7 +5,6 @@ import type { History } from '../core/history/history.ts';
 import type { Root } from '../core/history/tree.ts';
 import type { WorkingTree } from '../core/history/working-tree.ts';
 import type { FollowedBase } from '../history/followed-base.ts';
-import { createFollowedBase } from '../history/followed-base.ts';
 import { createBases } from '../history/fork-bases.ts';
 import type { ForkPlaces, ForkRecord } from '../history/fork-places.ts';
 import { writeChanges } from '../history/write-changes.ts';
@@ -61,7 +60,7 @@ export function openForks(layered: Layered, place: ForkedPlace): Forks {
   const open = once(async () => {
     const [tree, handle] = [await place.tree(), await place.directory()];
     const bases = createBases(basesOf(layered, place.key));
-    const base = createFollowedBase({ bases, live: handle, tree });
+    const base = layered.followed.of(place.key, { bases, live: handle, tree });
     const newest = bases.newest()?.path;
     await bases.drop((path) => path === newest || layered.places.isUsed(path));
     return createForks({ tree, history: place.history, host: createHost(layered, place, { tree, base, handle }) });
@@ -81,6 +80,7 @@ function basesOf({ data }: Layered, key: string): string {
 
 /** Of a workspace that is no more. */
 export async function dropBases(layered: Layered, key: string): Promise<void> {
+  layered.followed.forget(key);
   await createBases(basesOf(layered, key)).drop(layered.places.isUsed, { isOver: true });
 }
 

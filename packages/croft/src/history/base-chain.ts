@@ -2,7 +2,6 @@ import { closeSync, existsSync } from 'node:fs';
 import type { TreePath } from '../core/history/tree.ts';
 import { openRoot } from '../disk/handles.ts';
 import type { Base, Bases } from './fork-bases.ts';
-import { holdLayers } from './layer-holds.ts';
 import { seedUpper } from './seed-upper.ts';
 
 /** What a fork is made of before anybody writes to it. None of it changes again. */
@@ -24,25 +23,24 @@ export interface Chain {
   readonly touched: Set<TreePath>;
   /** Of these: what no layer has as it is. */
   pending: Set<TreePath>;
-  held: Disposable;
 }
 
 export function newChain(base: Base, asker: string, paths: readonly TreePath[] = []): Chain {
-  const [touched, pending] = [new Set(paths), new Set(paths)];
-  return { base, asker, steps: [], touched, pending, held: holdLayers([base.path]) };
+  return { base, asker, steps: [], touched: new Set(paths), pending: new Set(paths) };
 }
 
 export function stateOf({ base, steps, pending }: Chain): BaseState {
   return { base, steps, paths: [...pending] };
 }
 
-export function letGo({ held }: Chain): void {
-  held[Symbol.dispose]();
+/** The newest first. */
+export function layersOf({ base, steps }: Pick<Chain, 'base' | 'steps'>): string[] {
+  return [...steps, base.path];
 }
 
 /** Another server may have taken away what it did not know to be used. */
-export function isThere({ base, steps }: Chain): boolean {
-  return [base.path, ...steps].every((path) => existsSync(path));
+export function isThere(chain: Chain): boolean {
+  return layersOf(chain).every((path) => existsSync(path));
 }
 
 /** Makes a layer of what is not in one. Without it everything stays as it was, for the next to try. */
@@ -52,14 +50,11 @@ export async function advance(
 ): Promise<void> {
   if (chain.pending.size === 0) return;
   using opened = new DisposableStack();
-  const below = [...chain.steps, chain.base.path].map((path) => opened.adopt(openRoot(path), closeSync));
+  const below = layersOf(chain).map((path) => opened.adopt(openRoot(path), closeSync));
   let left: readonly TreePath[] = [];
   const step = await bases.makeStep(async (upper) => {
     left = await seedUpper({ upper, below, ...from }, [...chain.pending]);
   });
   chain.pending = new Set(left);
-  if (step === undefined) return;
-  chain.steps = [step, ...chain.steps];
-  letGo(chain);
-  chain.held = holdLayers([chain.base.path, ...chain.steps]);
+  if (step !== undefined) chain.steps = [step, ...chain.steps];
 }

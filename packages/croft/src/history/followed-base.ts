@@ -1,12 +1,14 @@
 import { closeSync, fstatSync, type Stats } from 'node:fs';
 import { reopenDirectory } from '../disk/handles.ts';
 import { createKeyedLock } from '../lib/keyed-lock.ts';
-import { advance, type BaseState, type Chain, letGo, newChain } from './base-chain.ts';
+import { advance, type BaseState, type Chain, newChain } from './base-chain.ts';
 import { createKeptChain, type KeptChainOptions } from './kept-chain.ts';
+import { createHolder, type Holder } from './layer-holds.ts';
 
 export type { BaseState } from './base-chain.ts';
 
-export interface FollowedBaseOptions extends Omit<KeptChainOptions, 'maxPaths'> {
+export interface FollowedBaseOptions extends Omit<KeptChainOptions, 'maxPaths' | 'holder'> {
+  readonly holder?: Holder | undefined;
   readonly maxPaths?: number | undefined;
   /** With so many layers, they are made one when nobody waits for it. */
   readonly maxSteps?: number | undefined;
@@ -24,10 +26,11 @@ export type FollowedBase = ReturnType<typeof createFollowedBase>;
  * the last one, and not the tree.
  */
 export function createFollowedBase(options: FollowedBaseOptions) {
-  const { bases, live, tree, maxPaths = 2000, maxSteps = 16, renewAfterMs = 200 } = options;
+  const { bases, live, tree, holder = createHolder() } = options;
+  const { maxPaths = 2000, maxSteps = 16, renewAfterMs = 200 } = options;
   const lock = createKeyedLock();
   const was = fstatSync(live);
-  const kept = createKeptChain({ bases, live, tree, maxPaths });
+  const kept = createKeptChain({ bases, live, tree, maxPaths, holder });
   let renewing: Promise<void> | undefined;
 
   /** The layers of a chain as one, or a new base where that would take long: forks go on from the old one meanwhile. */
@@ -39,12 +42,8 @@ export function createFollowedBase(options: FollowedBaseOptions) {
     const isMuch = old.touched.size > maxPaths || old.pending.size > maxPaths / patience;
     const base = isMuch ? await bases.make(own.handle) : old.base;
     const fresh = newChain(base, asker, isMuch ? [] : [...old.touched]);
-    try {
-      await advance(fresh, { bases, live: own.handle });
-      await lock.run('', async () => void (kept.current() === old && kept.use(fresh)));
-    } finally {
-      if (kept.current() !== fresh) letGo(fresh);
-    }
+    await advance(fresh, { bases, live: own.handle });
+    await lock.run('', async () => void (kept.current() === old && kept.use(fresh)));
   }
 
   function renewSoon(): void {

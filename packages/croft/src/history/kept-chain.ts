@@ -1,6 +1,7 @@
 import type { WorkingTree } from '../core/history/working-tree.ts';
-import { advance, type BaseState, type Chain, isThere, letGo, newChain, stateOf } from './base-chain.ts';
+import { advance, type BaseState, type Chain, isThere, layersOf, newChain, stateOf } from './base-chain.ts';
 import { type Base, type Bases, compareWithBase } from './fork-bases.ts';
+import type { Holder } from './layer-holds.ts';
 
 export interface KeptChainOptions {
   readonly bases: Bases;
@@ -9,19 +10,21 @@ export interface KeptChainOptions {
   readonly tree: Pick<WorkingTree, 'touchedSince'>;
   /** With more differences than these that only a mount can see to, the next fork starts from a new base. */
   readonly maxPaths: number;
+  /** Holds what the next fork is made from. */
+  readonly holder: Holder;
 }
 
 export type KeptChain = ReturnType<typeof createKeptChain>;
 
 /** The chain that forks are made from now. Whoever calls has it alone. */
-export function createKeptChain({ bases, live, tree, maxPaths }: KeptChainOptions) {
+export function createKeptChain({ bases, live, tree, maxPaths, holder }: KeptChainOptions) {
   const id = crypto.randomUUID();
   // Two, so that another chain can be made while this one is followed.
   const askers = [`forks-${id}-0`, `forks-${id}-1`] as const;
   let chain: Chain | undefined;
 
   function use(next: Chain): Chain {
-    if (chain && chain !== next) letGo(chain);
+    holder.keep(layersOf(next));
     chain = next;
     return next;
   }
@@ -57,7 +60,7 @@ export function createKeptChain({ bases, live, tree, maxPaths }: KeptChainOption
   async function find(signal?: AbortSignal): Promise<Chain> {
     const known = await follow(chain && isThere(chain) ? chain : await begin(signal), signal);
     await advance(known, { bases, live, signal });
-    return known.pending.size > maxPaths ? make(signal) : known;
+    return known.pending.size > maxPaths ? make(signal) : use(known);
   }
 
   return {

@@ -12,6 +12,22 @@ export function holdLayers(paths: readonly string[]): Disposable {
   };
 }
 
+/** For what is held for longer, and becomes another. Knows nothing but the names. */
+export interface Holder {
+  keep(paths: readonly string[]): void;
+  release(): void;
+}
+
+export function createHolder(): Holder {
+  let held: Disposable | undefined;
+  function keep(paths: readonly string[]): void {
+    const before = held;
+    held = holdLayers(paths);
+    before?.[Symbol.dispose]();
+  }
+  return { keep, release: () => keep([]) };
+}
+
 export function isHeld(path: string): boolean {
   return counts.has(path);
 }

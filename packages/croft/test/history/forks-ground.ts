@@ -6,6 +6,7 @@ import type { Forks } from '../../src/core/history/forks.ts';
 import type { Workspace } from '../../src/core/workspace.ts';
 import { createWorkspaceSet } from '../../src/core/workspace-set.ts';
 import { openRoot } from '../../src/disk/handles.ts';
+import { createFollowedBases } from '../../src/history/followed-bases.ts';
 import { createForkPlaces } from '../../src/history/fork-places.ts';
 import { createLayers } from '../../src/history/layers.ts';
 import { makeDirectory } from '../harness.ts';
@@ -28,6 +29,7 @@ export function startForks(workspace: string, data: string, { kinds }: ServerOpt
     histories,
     layers: createLayers({ parent: `${data}/layers`, kinds }),
     places: createForkPlaces({ parent: `${data}/forks`, kinds }),
+    followed: createFollowedBases(),
   };
   const handles = new Map<string, number>();
   const toWorkspace = ({

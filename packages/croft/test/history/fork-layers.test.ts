@@ -1,0 +1,280 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openRoot } from '../../src/disk/handles.ts';
+import { createFollowedBase, type FollowedBaseOptions } from '../../src/history/followed-base.ts';
+import { createBases } from '../../src/history/fork-bases.ts';
+import { createHolder } from '../../src/history/layer-holds.ts';
+import { makeDirectory } from '../harness.ts';
+import { forksGround, signal, text } from './forks-ground.ts';
+import { canOverlay, mountsIn, unmountBelow } from './layers-ground.ts';
+
+/** Everything there is to see, contents included. */
+function look(directory: string): string {
+  const find = ['.', '-mindepth', '1', '-printf', '%P|%y|%m|%l|%U|'];
+  const options = { cwd: directory, encoding: 'utf8' } as const;
+  const { stdout } = spawnSync(
+    'find',
+    [...find, '(', '-type', 'f', '-exec', 'md5sum', '{}', ';', '-o', '-printf', '\\n', ')'],
+    options,
+  );
+  return stdout.split('\n').sort().join('\n');
+}
+
+const stepsIn = (data: string) => globSync('bases/*/step-*', { cwd: data }).sort();
+
+/** Forks of one workspace by a base of our own, without the names and notes that others have of them. */
+async function basesGround(tree: Record<string, string>, options: Partial<FollowedBaseOptions> = {}) {
+  const { workspace, data, server } = forksGround(tree);
+  const live = openRoot(workspace.path);
+  onTestFinished(() => closeSync(live));
+  const bases = createBases(data.at('bases/own'));
+  const followed = createFollowedBase({ bases, live, tree: await server.tree('main'), ...options });
+  const { places } = server.layered;
+  const make = (id: string) =>
+    places.create({ id, live, about: {}, base: () => followed.find(), finish: async () => {} });
+  return { workspace, data, places, bases, followed, make };
+}
+
+describe.runIf(canOverlay)('layers below forks', () => {
+  test('each has what changed since the one before, and nothing else', async () => {
+    const { workspace, data, server, fork } = forksGround({ 'src/a': 'a', 'src/b': 'b', c: 'c' });
+    await fork('one');
+    expect(stepsIn(data.path)).toEqual([]);
+    await fork('same');
+    expect(stepsIn(data.path), 'nothing changed').toEqual([]);
+    writeFileSync(workspace.at('src/a'), 'changed');
+    await fork('two');
+    writeFileSync(workspace.at('src/b'), 'changed too');
+    mkdirSync(workspace.at('new/deep'), { recursive: true });
+    writeFileSync(workspace.at('new/deep/f'), 'f');
+    await fork('three');
+    const contents = stepsIn(data.path).map((step) => globSync('tree/**', { cwd: data.at(step) }).sort());
+    expect(contents.sort()).toEqual([
+      ['tree', 'tree/new', 'tree/new/deep', 'tree/new/deep/f', 'tree/src', 'tree/src/b'],
+      ['tree', 'tree/src', 'tree/src/a'],
+    ]);
+    expect(look(server.pathOf('three'))).toBe(look(workspace.path));
+    expect(text(join(server.pathOf('two'), 'src/b'))).toBe('b');
+    expect(text(join(server.pathOf('one'), 'src/a'))).toBe('a');
+  });
+
+  test('what came and went between two forks leaves nothing, and what is gone is gone in all later ones', async () => {
+    const { workspace, data, server, fork } = forksGround({ 'd/a': 'a', 'd/b': 'b' });
+    await fork('one');
+    writeFileSync(workspace.at('passing'), 'x');
+    await server.historyOf('main').look();
+    rmSync(workspace.at('passing'));
+    rmSync(workspace.at('d/b'));
+    await fork('two');
+    expect(stepsIn(data.path)).toEqual([]);
+    writeFileSync(workspace.at('d/c'), 'c');
+    await fork('three');
+    for (const name of ['two', 'three']) expect(existsSync(join(server.pathOf(name), 'd/b'))).toBe(false);
+    writeFileSync(workspace.at('d/b'), 'b again');
+    await fork('four');
+    expect(look(server.pathOf('four'))).toBe(look(workspace.path));
+  });
+
+  test('whatever is done in between, each fork is what the workspace was, and stays so', async () => {
+    const { workspace, make, places } = await basesGround(
+      { 'a/1': '1', 'a/2': '2', 'b/c/3': '3', d: 'd' },
+      { maxSteps: 3, renewAfterMs: 0 },
+    );
+    const next = random(7);
+    const known: { target: string; seen: string }[] = [];
+    for (let round = 0; round < 25; round++) {
+      for (let times = next(5); times >= 0; times--) disturb(workspace.path, next);
+      const { target } = await make(`fork-${round}`);
+      known.push({ target, seen: look(target) });
+      expect(known.at(-1)?.seen, `round ${round}`).toBe(look(workspace.path));
+      // So that some are made while the layers are made one, and some after.
+      for (let turns = next(20); turns > 0; turns--) await breathe();
+    }
+    for (const { target, seen } of known) expect(look(target)).toBe(seen);
+    expect(Math.max(...places.list().map(({ steps }) => steps.length))).toBeLessThanOrEqual(12);
+  });
+
+  test('many become one when nobody waits, and forks go on meanwhile', async () => {
+    const { workspace, make, followed } = await basesGround({ a: '0', b: 'b' }, { maxSteps: 3, renewAfterMs: 0 });
+    await make('fork-0');
+    for (let round = 1; round <= 3; round++) {
+      writeFileSync(workspace.at('a'), String(round));
+      writeFileSync(workspace.at(`new-${round}`), String(round));
+      await make(`fork-${round}`);
+    }
+    await vi.waitFor(async () => expect((await followed.find()).steps).toHaveLength(1));
+    const { target, steps } = await make('fork-later');
+    expect(steps).toHaveLength(1);
+    expect(look(target)).toBe(look(workspace.path));
+  });
+
+  test('with too much of what only a mount can say, there is a new base, also when nobody waits', async () => {
+    const files = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`d/${index}`, 'x']));
+    const { workspace, make, followed } = await basesGround(files, { maxPaths: 16, renewAfterMs: 0 });
+    const first = await make('first');
+    for (let index = 0; index < 6; index++) rmSync(workspace.at(`d/${index}`));
+    const second = await make('second');
+    expect(second.base).toBe(first.base);
+    await vi.waitFor(async () => expect((await followed.find()).base.path).not.toBe(first.base));
+    for (let index = 6; index < 36; index++) rmSync(workspace.at(`d/${index}`));
+    const third = await make('third');
+    expect(third.steps).toEqual([]);
+    expect(look(third.target)).toBe(look(workspace.path));
+    expect(readdirSync(join(first.target, 'd'))).toHaveLength(40);
+  });
+
+  test('go with the last fork that shows them, but not while the next is to be made from them', async () => {
+    const holder = createHolder();
+    const { workspace, data, make, places } = await basesGround({ a: '0' }, { holder });
+    await make('fork-0');
+    writeFileSync(workspace.at('a'), '1');
+    const one = await make('fork-1');
+    const same = await make('fork-same');
+    await places.remove(one);
+    expect(one.steps.map((path) => existsSync(path))).toEqual([true]);
+    await places.remove(same);
+    expect(stepsIn(data.path), 'held for the next').toHaveLength(1);
+    writeFileSync(workspace.at('b'), 'b');
+    const two = await make('fork-2');
+    expect(two.steps).toHaveLength(2);
+    expect(look(two.target)).toBe(look(workspace.path));
+    holder.release();
+    await places.remove(two);
+    expect(stepsIn(data.path)).toEqual([]);
+    expect(existsSync(join(two.base, 'a')), 'the base is for later').toBe(true);
+  });
+
+  test('that somebody took away are made again', async () => {
+    const { workspace, data, make } = await basesGround({ a: '0', b: 'b' });
+    await make('fork-0');
+    writeFileSync(workspace.at('a'), '1');
+    const { steps } = await make('fork-1');
+    for (const step of stepsIn(data.path)) rmSync(data.at(step), { recursive: true });
+    const again = await make('fork-2');
+    expect(again.steps).not.toEqual(steps);
+    expect(look(again.target)).toBe(look(workspace.path));
+  });
+
+  test('are not written to from above, nor read through a link', async () => {
+    const outside = makeDirectory({ f: 'outside' });
+    onTestFinished(() => outside[Symbol.dispose]());
+    const { workspace, data, server, fork } = forksGround({ 'd/f': 'f', e: 'e' });
+    await fork('one');
+    writeFileSync(workspace.at('d/f'), 'second');
+    symlinkSync(outside.path, workspace.at('link'));
+    await fork('two');
+    const [step = ''] = stepsIn(data.path);
+    const before = look(data.at(step));
+    const path = server.pathOf('two');
+    writeFileSync(join(path, 'd/f'), 'by an agent');
+    chmodSync(join(path, 'd'), 0o700);
+    rmSync(join(path, 'link'));
+    expect(look(data.at(step))).toBe(before);
+    rmSync(workspace.at('link'));
+    mkdirSync(workspace.at('link'));
+    writeFileSync(workspace.at('link/f'), 'inside');
+    await fork('three');
+    expect(look(server.pathOf('three'))).toBe(look(workspace.path));
+    expect(text(outside.at('f'))).toBe('outside');
+  });
+
+  test('a fork that fails leaves nothing, and the next has all of it', async () => {
+    const { workspace, data, places, followed, make } = await basesGround({ a: '0' });
+    await make('fork-0');
+    writeFileSync(workspace.at('a'), '1');
+    const live = openRoot(workspace.path);
+    onTestFinished(() => closeSync(live));
+    const failing = places.create({
+      ...{ id: 'fork-bad', live, about: {}, base: () => followed.find() },
+      meanwhile: async () => {
+        throw new Error('the disk is full');
+      },
+      finish: async () => {},
+    });
+    await expect(failing).rejects.toThrow('the disk is full');
+    expect(readdirSync(data.at('forks'))).toEqual(['fork-0']);
+    expect(mountsIn(data.path)).toHaveLength(1);
+    expect(text(join((await make('fork-1')).target, 'a'))).toBe('1');
+  });
+
+  test('after kill −9 and a start of the machine forks are what they were, and halves are swept', async () => {
+    const gone = { 'gone-one': '1', 'gone-two': '2', 'gone-three': '3' };
+    const { workspace, data, start } = forksGround({ a: 'a', 'd/b': 'b', ...gone });
+    const program = join(import.meta.dirname, 'killed-steps.ts');
+    const { stdout, stderr } = spawnSync(process.execPath, [program, workspace.path, data.path], { encoding: 'utf8' });
+    expect(stdout, stderr).toBe('halfway\n');
+    unmountBelow(data.path);
+    expect(globSync('bases/*/making-*', { cwd: data.path })).toHaveLength(1);
+
+    const next = start();
+    expect(next.warnings).toEqual([]);
+    expect(next.set.names).toEqual(['main', 'one', 'three', 'two']);
+    const namesIn = (name: string) => readdirSync(next.pathOf(name)).sort();
+    expect(namesIn('one')).toEqual(['a', 'd', 'gone-one', 'gone-three', 'gone-two']);
+    expect(namesIn('two')).toEqual(['a', 'd', 'gone-three', 'gone-two', 'new-one']);
+    expect(namesIn('three')).toEqual(['a', 'd', 'gone-three', 'new-one', 'new-two']);
+    expect(['one', 'two', 'three'].map((name) => text(join(next.pathOf(name), 'a')))).toEqual([
+      'a',
+      'changed after one',
+      'changed after two',
+    ]);
+
+    await next.of('main').fork({ name: 'four', session: 's', signal });
+    expect(look(next.pathOf('four'))).toBe(look(workspace.path));
+    expect(globSync('bases/*/making-*', { cwd: data.path })).toEqual([]);
+    const before = stepsIn(data.path);
+    await next.of('main').remove('three');
+    expect(stepsIn(data.path), 'one that only it showed').toHaveLength(before.length - 1);
+    expect(namesIn('two')).toEqual(['a', 'd', 'gone-three', 'gone-two', 'new-one']);
+  });
+});
+
+/** The same numbers every time. */
+function random(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 1103515245 + 12345) & 0x7fffffff;
+    return (state >> 8) % below;
+  };
+}
+
+/** One change of any kind, anywhere. */
+function disturb(root: string, next: (below: number) => number): void {
+  const all = globSync('**', { cwd: root }).filter((path) => path !== '.');
+  const some = join(root, all[next(all.length)] ?? 'a');
+  const fresh = join(root, ['', 'a', 'b', 'b/c', 'e'][next(5)] ?? '', `n${next(6)}`);
+  const deeds = [
+    () => writeFileSync(some, `w${next(1000)}`),
+    () => writeFileSync(fresh, `n${next(1000)}`),
+    () => rmSync(some, { recursive: true }),
+    () => mkdirSync(join(fresh, 'deep'), { recursive: true }),
+    () => renameSync(some, fresh),
+    // To a name in the same directory: what is done through it stays in the tree.
+    () => symlinkSync('aim', fresh),
+    () => chmodSync(some, [0o600, 0o700, 0o755][next(3)] ?? 0o755),
+    () => {
+      rmSync(some, { recursive: true });
+      mkdirSync(some);
+      writeFileSync(join(some, 'x'), `x${next(1000)}`);
+    },
+  ];
+  try {
+    deeds[next(deeds.length)]?.();
+  } catch {
+    // Not every deed can be done everywhere.
+  }
+}
