@@ -9,6 +9,7 @@ import { realpathOf } from '../lib/workspace-owner.ts';
 import { closeMount, type NamedMount, openMounts } from '../storages/index.ts';
 import type { Layered } from './layered.ts';
 import { type About, type ForkHome, forksIn, openForks } from './local-forks.ts';
+import { createTrackedSandboxes } from './tracked-sandboxes.ts';
 
 export interface FlagForksOptions {
   readonly layered: Layered;
@@ -27,6 +28,7 @@ export type FlagForks = ReturnType<typeof createFlagForks>;
 export function createFlagForks({ layered, set, open, isFenced, onWarning }: FlagForksOptions) {
   const { places, histories } = layered;
   const mounts = new Map<string, NamedMount>();
+  const sandboxes = createTrackedSandboxes();
 
   /** It has an id of its own: what was agreed to for the other holds nothing here. */
   function join(record: ForkRecord, { name }: About): void {
@@ -34,11 +36,13 @@ export function createFlagForks({ layered, set, open, isFenced, onWarning }: Fla
     const [mount] = openMounts([{ name, path: record.target, ...shown }]);
     if (!mount) return;
     mounts.set(record.id, mount);
-    set().add({ ...open(mount), id: record.id });
+    set().add(sandboxes.track({ ...open(mount), id: record.id }));
   }
 
   async function remove(record: ForkRecord, { name }: About): Promise<void> {
     set().drop(name);
+    // Before its files: what still runs there would go on in them, and put some back.
+    await sandboxes.end(record.id);
     const mount = mounts.get(record.id);
     mounts.delete(record.id);
     if (mount) {

@@ -1,5 +1,5 @@
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
-import { expect, onTestFinished, test } from 'vitest';
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectStdio, makeDirectory } from '../harness.ts';
 import { mountsIn, unmountBelow } from './layers-ground.ts';
 
@@ -54,3 +54,33 @@ test('an agent forks, works there, merges and removes, and is never in the fork 
   expect((await session.call('read', { workspace: 'try', file_path: 'a.txt' })).text).toContain('unknown workspace');
   expect(mountsIn(data.path)).toEqual([]);
 });
+
+test('what runs in a fork ends when it is removed', async () => {
+  const { data, connect } = ground({ 'a.txt': 'one\n' });
+  await using session = await connect();
+  await session.call('workspace_fork', { name: 'try' });
+  const [fork = ''] = readdirSync(data.at('forks'));
+  const began = await session.call('bash', {
+    ...{ workspace: 'try', run_in_background: true },
+    command: `while true; do echo ${fork} > beat; sleep 0.05; done`,
+  });
+  expect(began.isError, began.text).toBe(false);
+  await vi.waitFor(() => expect(existsSync(data.at(`forks/${fork}/merged/beat`))).toBe(true));
+  expect(running(`echo ${fork} > beat`)).not.toEqual([]);
+  const removed = await session.call('workspace_remove', { fork: 'try' });
+  expect(removed.isError, removed.text).toBe(false);
+  expect(running(`echo ${fork} > beat`)).toEqual([]);
+  expect(readdirSync(data.at('forks'))).toEqual([]);
+  expect((await session.call('bash', { workspace: 'try', command: 'true' })).text).toContain('unknown workspace');
+});
+
+/** Processes whose arguments have this in them, in whichever namespace. */
+function running(mark: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
