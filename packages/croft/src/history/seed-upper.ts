@@ -39,7 +39,7 @@ export async function seedUpper({ upper, live, below, signal }: Seed, paths: rea
   }
 
   async function seed(spot: Spot, name: Buffer, node: PathNode): Promise<void> {
-    const [here, there] = [thingAt(spot.live, name), shownBy(spot.below, name)];
+    const [here, there] = [thingAt(spot.live, name), shownBy(spot, name)];
     if (here?.isDirectory() && there?.isDirectory() !== false) return enter(spot, name, { node, isNew: !there });
     // Of what is no directory nothing is below, whatever was told of it.
     if (here?.isDirectory() || there?.isDirectory()) left.push(...pathsOf(node));
@@ -57,24 +57,35 @@ export async function seedUpper({ upper, live, below, signal }: Seed, paths: rea
     const inside = openIfThere(() => open(parent.live));
     // It is another by now, and will be told of again: the mount brings up whatever it is then.
     if (inside === undefined) return void left.push(...pathsOf(node));
-    const layers = parent.below.filter((layer) => statAt(layer, name)?.isDirectory()).map(open);
-    const spot = createSpot(inside, layers, () => parent.inUpper(name));
+    const openIn = (layers: readonly number[]) =>
+      layers.filter((layer) => statAt(layer, name)?.isDirectory()).map(open);
+    const [base] = openIn(parent.base === undefined ? [] : [parent.base]);
+    const layers = { live: inside, base, steps: lazily(() => openIn(parent.steps())) };
+    const spot = createSpot(layers, () => parent.inUpper(name));
     await seedBelow(spot, node);
     if (isNew || node.path !== undefined) spot.make();
     spot.finish();
   }
 
+  const layers = { live, base: below.at(-1), steps: () => below.slice(0, -1) };
   await seedBelow(
-    createSpot(live, below, () => Buffer.from(upper), true),
+    createSpot(layers, () => Buffer.from(upper), true),
     treeOfPaths(paths),
   );
   return left;
 }
 
+interface Layers {
+  readonly live: number;
+  readonly base: number | undefined;
+  /** Opened when it is asked for: nearly all is in the base. */
+  steps(): readonly number[];
+}
+
 type Spot = ReturnType<typeof createSpot>;
 
 /** One directory on each side. In the upper one it is made when there is something to put into it. */
-function createSpot(live: number, below: readonly number[], place: () => Buffer, isThere = false) {
+function createSpot(layers: Layers, place: () => Buffer, isThere = false) {
   let path = isThere ? place() : undefined;
   function make(): Buffer {
     if (path) return path;
@@ -83,13 +94,12 @@ function createSpot(live: number, below: readonly number[], place: () => Buffer,
     return path;
   }
   return {
-    live,
-    below,
+    ...layers,
     make,
     inUpper: (name: Buffer) => Buffer.concat([make(), Buffer.from('/'), name]),
     /** Last, because each file that is put into a directory changes its time. */
     finish(): void {
-      if (path) keepTraits(path, fstatSync(live));
+      if (path) keepTraits(path, fstatSync(layers.live));
     },
   };
 }
@@ -100,13 +110,26 @@ function thingAt(directory: number, name: Buffer): BigIntStats | undefined {
   return stats && (stats.isFile() || stats.isSymbolicLink() || stats.isDirectory()) ? stats : undefined;
 }
 
-/** The oldest first, which has nearly all: where several have something they agree on what it is. */
-function shownBy(layers: readonly number[], name: Buffer): BigIntStats | undefined {
-  for (const layer of layers.toReversed()) {
+/** Where several have something they agree on what it is. */
+function shownBy({ base, steps }: Layers, name: Buffer): BigIntStats | undefined {
+  const shown = base === undefined ? undefined : statAt(base, name);
+  return shown ?? firstOf(steps(), name);
+}
+
+function firstOf(layers: readonly number[], name: Buffer): BigIntStats | undefined {
+  for (const layer of layers) {
     const stats = statAt(layer, name);
     if (stats) return stats;
   }
   return undefined;
+}
+
+function lazily<T>(find: () => readonly T[]): () => readonly T[] {
+  let found: readonly T[] | undefined;
+  return () => {
+    found ??= find();
+    return found;
+  };
 }
 
 function openIfThere(open: () => number): number | undefined {
