@@ -1,11 +1,12 @@
-import { type BigIntStats, closeSync, fstatSync, mkdirSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { TreePath } from '../core/history/tree.ts';
 import { openDirectory } from '../disk/handles.ts';
 import { bytesFromPath } from '../lib/path-bytes.ts';
-import { copyEntry, keepTraits, unlessGone } from './copy-tree.ts';
+import { copyEntry, unlessGone } from './copy-tree.ts';
 import { statAt } from './layer-entries.ts';
 import { type PathNode, pathsOf, treeOfPaths } from './path-tree.ts';
+import { createSpot, lazily, type Spot, shownBy, thingAt } from './seed-spot.ts';
 
 export interface Seed {
   /** A directory that is to be a layer of an overlay, and is not one yet. */
@@ -73,63 +74,6 @@ export async function seedUpper({ upper, live, below, signal }: Seed, paths: rea
     treeOfPaths(paths),
   );
   return left;
-}
-
-interface Layers {
-  readonly live: number;
-  readonly base: number | undefined;
-  /** Opened when it is asked for: nearly all is in the base. */
-  steps(): readonly number[];
-}
-
-type Spot = ReturnType<typeof createSpot>;
-
-/** One directory on each side. In the upper one it is made when there is something to put into it. */
-function createSpot(layers: Layers, place: () => Buffer, isThere = false) {
-  let path = isThere ? place() : undefined;
-  function make(): Buffer {
-    if (path) return path;
-    path = place();
-    mkdirSync(path, { mode: 0o700 });
-    return path;
-  }
-  return {
-    ...layers,
-    make,
-    inUpper: (name: Buffer) => Buffer.concat([make(), Buffer.from('/'), name]),
-    /** Last, because each file that is put into a directory changes its time. */
-    finish(): void {
-      if (path) keepTraits(path, fstatSync(layers.live));
-    },
-  };
-}
-
-/** What is neither file, link nor directory is in no fork. */
-function thingAt(directory: number, name: Buffer): BigIntStats | undefined {
-  const stats = statAt(directory, name);
-  return stats && (stats.isFile() || stats.isSymbolicLink() || stats.isDirectory()) ? stats : undefined;
-}
-
-/** Where several have something they agree on what it is. */
-function shownBy({ base, steps }: Layers, name: Buffer): BigIntStats | undefined {
-  const shown = base === undefined ? undefined : statAt(base, name);
-  return shown ?? firstOf(steps(), name);
-}
-
-function firstOf(layers: readonly number[], name: Buffer): BigIntStats | undefined {
-  for (const layer of layers) {
-    const stats = statAt(layer, name);
-    if (stats) return stats;
-  }
-  return undefined;
-}
-
-function lazily<T>(find: () => readonly T[]): () => readonly T[] {
-  let found: readonly T[] | undefined;
-  return () => {
-    found ??= find();
-    return found;
-  };
 }
 
 function openIfThere(open: () => number): number | undefined {
