@@ -41,8 +41,10 @@ export function createNaiveFiles({ names: [directory = ''] }: DiskFilesOptions):
     write,
     async change(path, decide) {
       const bytes = existsSync(at(path)) ? await readFile(at(path)) : undefined;
-      const change = decide(bytes && { ...(await version(path)), content: () => bytes });
-      return { written: await write(path, change.bytes), change };
+      const current = bytes && { ...(await version(path)), mode: 0o644, bytes, content: () => bytes };
+      const change = decide(current);
+      const written = await write(path, change.bytes);
+      return { written, change, replacement: { path, before: current, after: { ...written, mode: 0o644, ...change } } };
     },
     async upload(path, pieces) {
       const isNew = !existsSync(at(path));

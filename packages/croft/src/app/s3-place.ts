@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { AppError } from '@croft/protocol';
+import { recordCall } from '../core/history/around.ts';
 import { createHistory, type KeptHistory } from '../core/history/create-history.ts';
 import { openLazily } from '../core/history/lazy-history.ts';
 import { openFilesLazily } from '../core/lazy-files.ts';
@@ -67,7 +68,7 @@ export function createS3Place(means: S3PlaceMeans): Place {
       await takeIn(mount, call);
       if (call.access === 'read') return work();
       if (refusal) throw refusal;
-      const result = await history.record(call, work).catch(async (thrown) => {
+      const result = await recordCall(history, call, work).catch(async (thrown) => {
         // What it did before it failed counts; what keeps it from being stored is told with the next call.
         await mount.flush(AbortSignal.timeout(commitMs)).catch(() => {});
         throw thrown;

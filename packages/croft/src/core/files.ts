@@ -17,10 +17,26 @@ export interface FileContent extends FileVersion {
   readonly bytes: Buffer;
 }
 
+/** What a file holds, for whoever remembers what was. */
+export interface FileState extends Pick<FileVersion, 'size' | 'version'> {
+  /** Permission bits. */
+  readonly mode: number;
+  /** Left out: it is too large to be held. */
+  readonly bytes?: Uint8Array | undefined;
+}
+
 /** A file that is about to be replaced. */
-export interface CurrentFile extends FileVersion {
+export interface CurrentFile extends FileVersion, FileState {
   /** All of it. Throws `E_TOO_LARGE` for one that is not read whole. */
   content(): Buffer;
+}
+
+/** One file that has new content: exactly what was there, if anything, and what is. */
+export interface Replacement {
+  /** As `FileStat.path`. */
+  readonly path: string;
+  readonly before?: FileState | undefined;
+  readonly after: FileState;
 }
 
 /** What a file is to hold, and whatever else was found out with it. */
@@ -94,7 +110,7 @@ export interface Files {
   change<Decided extends Change>(
     path: string,
     decide: (current: CurrentFile | undefined) => Decided,
-  ): Promise<{ written: FileVersion; change: Decided }>;
+  ): Promise<{ written: FileVersion; change: Decided; replacement: Replacement }>;
 
   /**
    * As `write`, of bytes that come in pieces: no more than one of them is held, and what cannot be is refused before the

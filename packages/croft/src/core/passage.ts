@@ -3,6 +3,7 @@ import type { Approvals, Asker } from './approvals/approvals.ts';
 import type { Call } from './calls.ts';
 import type { Effect, Effects } from './checks/effects.ts';
 import type { Denial } from './commands/sandbox.ts';
+import type { Telling } from './history/history.ts';
 import type { Journal } from './journal.ts';
 import { toLoggable } from './loggable.ts';
 import { checkAccess, mustAsk } from './permission.ts';
@@ -71,21 +72,27 @@ export function createPassage({ workspaces, onReadOnly, gate, journal, secrets, 
     if (mustAsk(workspace.permission, tool)) await ask(tool, prepared, context, asker);
     call.mustEndWithin(tool.timeoutMs, tool.name);
     if (tool.access !== 'read') await begin(tool, context);
-    const work = async () => run(tool, prepared, context);
+    const work = async (telling?: Telling) => run(tool, prepared, context, telling);
     return append(await (workspace.around?.(toCall(tool, prepared, context), work) ?? work()));
   };
 
-  async function run(tool: Tool, prepared: PreparedCall, context: ToolContext): Promise<ToolResult> {
-    const { touched, ...result } = await prepared.run(pin(tool, context));
+  async function run(tool: Tool, prepared: PreparedCall, context: ToolContext, telling?: Telling): Promise<ToolResult> {
+    const { touched, replacement, ...result } = await prepared.run(pin(tool, context));
+    if (replacement) telling?.changed(replacement);
     // Formatters and linters run what the workspace says: whoever may not run that unasked gets no effects either.
     if (touched === undefined || mustAsk(context.workspace.permission, { access: 'execute' })) return result;
-    return withEffect(result, await effects.after(context, touched));
+    return withEffect(result, await effects.after(context, touched, telling?.looking));
   }
 
-  function toCall({ name, access }: Tool, { input }: PreparedCall, { session, signal }: ToolContext): CallAround {
+  function toCall(
+    { name, access, tells }: Tool,
+    { input }: PreparedCall,
+    { session, signal }: ToolContext,
+  ): CallAround {
     const { command, file_path: file, path } = input;
     const shown = [command, file, path].find((value) => typeof value === 'string') ?? '';
-    return { tool: name, access, session: session.id, title: secrets.redact(String(shown)).slice(0, maxTitle), signal };
+    const title = secrets.redact(String(shown)).slice(0, maxTitle);
+    return { tool: name, access, session: session.id, title, signal, tells };
   }
 
   async function ask(tool: Tool, { input, preview }: PreparedCall, context: ToolContext, asker: Asker): Promise<void> {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Denial } from './commands/sandbox.ts';
+import type { Replacement } from './files.ts';
 import { parse } from './parse.ts';
 import { fromBase } from './place.ts';
 import type { Secrets } from './secrets.ts';
@@ -38,6 +39,8 @@ export interface ToolResult<Output = Record<string, unknown>> {
   readonly image?: Image;
   /** Workspace paths of files that have new content, or a new place. The toolbox formats and lints them. */
   readonly touched?: readonly string[];
+  /** Of a tool that tells: how the file it changed did. */
+  readonly replacement?: Replacement;
   /** What the fence refused meanwhile. The toolbox tells of each as a violation. */
   readonly denials?: readonly Denial[];
 }
@@ -52,6 +55,11 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodO
   readonly isHarness?: true;
   /** It looks after a command that a person has agreed to already, and is not asked about again. */
   readonly isFollowUp?: true;
+  /**
+   * It changes no more than one file, and its result says how (`replacement`): nobody has to look for that. Left out: it
+   * may change anything.
+   */
+  readonly tells?: true;
   /** Whether calling it again with the same input changes nothing more. */
   readonly idempotent?: boolean;
   readonly input: Input;

@@ -6,7 +6,7 @@ import type { FileSearch } from './content/ripgrep.ts';
 import type { SearchBox } from './content/search-box.ts';
 import type { Files } from './files.ts';
 import type { Forks } from './history/forks.ts';
-import type { History } from './history/history.ts';
+import type { History, Telling } from './history/history.ts';
 import type { Transactions } from './history/transactions.ts';
 import type { PermissionMode } from './permission.ts';
 import type { ToolAccess } from './tool.ts';
@@ -21,6 +21,8 @@ export interface CallAround {
   /** What a person recognises it by, redacted: a command, a path. */
   readonly title: string;
   readonly signal: AbortSignal;
+  /** Whether it tells what it changes, so that nobody has to look. */
+  readonly tells?: boolean | undefined;
 }
 
 /** A durable, named tree of files, and the sandbox its commands run in. */
@@ -53,9 +55,10 @@ export interface Workspace {
   readonly checks: Checks;
   /**
    * Around each call that is let in: before it what others committed is taken in, after it what it changed is made
-   * durable and remembered. What this throws is what the call answers. Left out: there is nothing to do.
+   * durable and remembered. `work` is given whom to tell what it changes, where somebody wants to know. What this throws
+   * is what the call answers. Left out: there is nothing to do.
    */
-  around?<T>(call: CallAround, work: () => Promise<T>): Promise<T>;
+  around?<T>(call: CallAround, work: (telling?: Telling) => Promise<T>): Promise<T>;
   /** Left out: nothing of what it was is kept. */
   readonly history?: History | undefined;
   /** As `FileDoor.watch`: for a live feed of changes. */

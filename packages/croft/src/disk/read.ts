@@ -42,7 +42,7 @@ export async function readVersion(root: Root, path: string): Promise<FileVersion
 
 /** `path` is where it is, `written` what the caller calls it. */
 export async function readCurrent({ handle, stats }: Found, path: string, written: string): Promise<CurrentFile> {
-  const stat = toStat(path, stats);
+  const stat = { ...toStat(path, stats), mode: stats.mode & 0o777 };
   if (stats.size > maxWholeBytes) {
     const content = () => {
       throw tooLarge(written, stats.size, maxWholeBytes);
@@ -50,7 +50,7 @@ export async function readCurrent({ handle, stats }: Found, path: string, writte
     return { ...stat, version: await versionOf(handle, stats, written), content };
   }
   const bytes = readIfSmall(handle, stats.size) ?? (await readWhole(handle, maxWholeBytes, written));
-  return { ...stat, version: sha256(bytes), content: () => bytes };
+  return { ...stat, version: sha256(bytes), bytes, content: () => bytes };
 }
 
 /** `undefined` where nothing is, or no directory for it. */

@@ -25,6 +25,7 @@ export interface WriteOptions<Decided extends Change> {
 export interface Written<Decided extends Change> {
   readonly written: FileVersion;
   readonly change: Decided;
+  readonly mode: number;
 }
 
 /** Not for two calls at once on one path. */
@@ -34,11 +35,11 @@ export async function replaceFile<Decided extends Change>(options: WriteOptions<
   const found = again ? again.found : spot.found;
   const before = found && mustBeFile(found.stats, path);
   const change = await decide(found);
-  const written = await putBytes({ spot, before, bytes: change.bytes, path });
+  const { written, mode } = await putBytes({ spot, before, bytes: change.bytes, path });
   // The last handle to a file that was replaced frees its blocks when it closes, which takes its time.
   const replaced = spot.take();
   if (replaced) setImmediate(() => close(replaced.handle, () => {}));
-  return { written, change };
+  return { written, change, mode };
 }
 
 interface PutOptions {
@@ -55,7 +56,7 @@ interface PutOptions {
  * One sync after the rename would cost half, and would not do: a journal may take the new name in while the blocks of
  * the new file are on their way, and after a power cut the file is all zeros. See `test/security/power-cut.test.ts`.
  */
-async function putBytes({ spot, before, bytes, path }: PutOptions): Promise<FileVersion> {
+async function putBytes({ spot, before, bytes, path }: PutOptions): Promise<{ written: FileVersion; mode: number }> {
   const temporary = at(spot.directory, newTemporaryName());
   using directory = directoryToSync(spot.directory);
   try {
@@ -68,7 +69,7 @@ async function putBytes({ spot, before, bytes, path }: PutOptions): Promise<File
     checkUntouched(spot, before, path);
     putInPlace(temporary, at(spot.directory, spot.name), before !== undefined, path);
     await directory.sync();
-    return { ...toStat(spot.path, stats), version };
+    return { written: { ...toStat(spot.path, stats), version }, mode: stats.mode & 0o777 };
   } catch (thrown) {
     discard(temporary);
     throw thrown;

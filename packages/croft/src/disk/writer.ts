@@ -1,12 +1,12 @@
 import { AppError } from '@croft/protocol';
-import type { Change, CurrentFile, Files, FileVersion, Precondition } from '../core/files.ts';
+import type { Change, CurrentFile, FileState, Files, Precondition, Replacement } from '../core/files.ts';
 import { toSegments } from '../core/path.ts';
 import type { KeyedLock } from '../lib/keyed-lock.ts';
 import { mustBeFree } from './held.ts';
 import { readCurrent, walkIfThere } from './read.ts';
 import type { Sweep } from './temporary.ts';
 import { type Root, type Spot, walk } from './walk.ts';
-import { type Decide, mustBeExpected, replaceFile } from './write.ts';
+import { type Decide, mustBeExpected, replaceFile, type Written } from './write.ts';
 
 /** Where a write goes. */
 interface Target {
@@ -20,29 +20,31 @@ interface Target {
 /** The ways to give a file new content that is all here. On one path they wait for each other. */
 export function createWriter(root: Root, locks: KeyedLock, sweep: Sweep): Pick<Files, 'write' | 'change'> {
   return {
-    write: (path, bytes, { expect } = {}) => write(path, bytes, expect),
+    write: async (path, bytes, { expect } = {}) => (await write(path, bytes, expect)).written,
 
     async change<Decided extends Change>(path: string, decide: (current: CurrentFile | undefined) => Decided) {
       const own = beginWrite(root, path);
       using spot = walkIfThere(root, path);
       if (!spot) {
         const change = decide(undefined);
-        return { written: await write(path, change.bytes, 'absent'), change };
+        return toChanged({ ...(await write(path, change.bytes, 'absent')), change });
       }
-      return await replace({ path, own, spot }, async (found) =>
-        decide(found && (await readCurrent(found, spot.path, path))),
-      );
+      let current: CurrentFile | undefined;
+      const done = await replace({ path, own, spot }, async (found) => {
+        current = found && (await readCurrent(found, spot.path, path));
+        return decide(current);
+      });
+      return toChanged(done, current);
     },
   };
 
-  async function write(path: string, bytes: Uint8Array, expect: Precondition | undefined): Promise<FileVersion> {
+  async function write(path: string, bytes: Uint8Array, expect: Precondition | undefined) {
     const own = beginWrite(root, path);
     using spot = walk(root, path, { follow: true, create: true });
-    const { written } = await replace({ path, own, spot }, async (found) => {
+    return await replace({ path, own, spot }, async (found) => {
       await mustBeExpected(found, expect, path);
       return { bytes };
     });
-    return written;
   }
 
   async function replace<Decided extends Change>({ path, own, spot }: Target, decide: Decide<Decided>) {
@@ -52,6 +54,17 @@ export function createWriter(root: Root, locks: KeyedLock, sweep: Sweep): Pick<F
     const isLate = locks.isHeld(spot.path);
     return await locks.run(spot.path, () => replaceFile({ spot, isLate, decide, path }));
   }
+}
+
+function toChanged<Decided extends Change>({ written, change, mode }: Written<Decided>, current?: CurrentFile) {
+  const { path, size, version } = written;
+  const before = current && toState(current);
+  const replacement: Replacement = { path, before, after: { mode, size, version, bytes: change.bytes } };
+  return { written, change, replacement };
+}
+
+function toState({ mode, size, version, bytes }: FileState): FileState {
+  return { mode, size, version, bytes };
 }
 
 /** Refuses a path by how it is written, before a directory is made for it. Answers it from the root. */

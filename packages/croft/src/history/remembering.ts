@@ -19,6 +19,8 @@ export interface Remembering {
   settle(): void;
   /** Looks for what the store has lost since, so that it is kept again. */
   checkStore(): Promise<void>;
+  /** Whether it has lost nothing since. */
+  isChecked(): Promise<boolean>;
   save(): Promise<void>;
   /** The store took away only what this tree does not need. */
   passOver(collect: () => Promise<number>): Promise<number>;
@@ -54,6 +56,7 @@ export async function openRemembering(options: RememberingOptions): Promise<Reme
       if (epoch !== undefined && epoch !== now) await findLost(index, store);
       epoch = now;
     },
+    isChecked: async () => epoch === (await epochNow()),
     save: saver.save,
     async passOver(collect) {
       const before = await epochNow();

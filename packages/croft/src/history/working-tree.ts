@@ -1,4 +1,5 @@
 import { closeSync } from 'node:fs';
+import { toRaw } from '../core/history/raw-names.ts';
 import type { HistoryStore } from '../core/history/store.ts';
 import type { WorkingTree } from '../core/history/working-tree.ts';
 import { reopenDirectory } from '../disk/handles.ts';
@@ -12,6 +13,7 @@ import { diffTrees, entriesOf, entryAt } from './diff-trees.ts';
 import { createListings } from './listings.ts';
 import { pinRoots } from './pinned-store.ts';
 import { openRemembering, type Remembering } from './remembering.ts';
+import { isOfSource } from './source-paths.ts';
 import { createTouches } from './touches.ts';
 import { TreeIndex } from './tree-index.ts';
 import type { LeafNode } from './tree-nodes.ts';
@@ -82,6 +84,11 @@ function createWorkingTree(options: WorkingTreeOptions, { index, remembering, fo
       await store.keep(amended.contents);
       return pin(amended.root);
     },
+    async draft(tree, change) {
+      const { root: drafted, contents } = await amendTree(listings, tree, [change]);
+      return { root: pin(drafted), contents, found: await entryAt(listings, tree, namesOf(change.path).join('/')) };
+    },
+    isOfSource: async (path) => ((await remembering.isChecked()) ? isOfSource(index, toRaw(path)) : undefined),
     apply: (changes, wanted = {}) =>
       alone(async () => {
         await look();

@@ -35,6 +35,7 @@ export const edit = defineTool({
     'applied in order, all or none. Answers with a diff.',
   access: 'write',
   reach: 'one',
+  tells: true,
   paths: ['file_path'],
   input,
   output: z.object({ path: z.string(), replaced: z.int(), diff: z.string(), ...effectOutput }),
@@ -48,7 +49,7 @@ export const edit = defineTool({
   async run(call, { workspace, session }) {
     const { file_path: path } = call;
     const edits = toEdits(call);
-    const { written, change } = await workspace.files.change(path, (current) => {
+    const { written, change, replacement } = await workspace.files.change(path, (current) => {
       if (!current) throw missing(path);
       const before = current.content();
       session.reads.mustHaveSeen(workspace.name, current, 'edit', path);
@@ -62,6 +63,7 @@ export const edit = defineTool({
       text: diff === '' ? done : `${done}\n\n${diff}`,
       structured: { path: written.path, replaced, diff },
       touched: [written.path],
+      replacement,
     };
   },
 });

@@ -16,6 +16,7 @@ export const write = defineTool({
     'Create a file, with missing directories, or replace one that has been read. The file is replaced whole or not at all.',
   access: 'write',
   reach: 'one',
+  tells: true,
   paths: ['file_path'],
   idempotent: true,
   input: z.object({
@@ -32,7 +33,7 @@ export const write = defineTool({
   async run({ file_path: path, content }, { workspace, session }) {
     if (!content.isWellFormed()) throw new AppError('E_INVALID_INPUT', 'content holds half of a surrogate pair');
     const bytes = Buffer.from(content);
-    const { written, change } = await workspace.files.change(path, (current) => {
+    const { written, change, replacement } = await workspace.files.change(path, (current) => {
       if (current) session.reads.mustHaveSeen(workspace.name, current, 'overwrite', path);
       return { bytes, created: !current };
     });
@@ -41,6 +42,7 @@ export const write = defineTool({
       text: `wrote ${bytes.length} bytes to ${path}`,
       structured: { path: written.path, bytes: bytes.length, created: change.created },
       touched: [written.path],
+      replacement,
     };
   },
 });

@@ -26,6 +26,9 @@ export interface Effect {
   readonly structured: EffectOutput;
 }
 
+/** What stands around programs that may change anything. */
+type Around = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** One file that was changed, and the projects it is in. */
 export interface Touched {
   readonly path: string;
@@ -45,7 +48,7 @@ export interface EffectContext extends LintContext {
 
 export interface Effects {
   /** Never throws: what was changed stays changed, and nothing can come back from here but advice. */
-  after(context: ToolContext, touched: readonly string[]): Promise<Effect | undefined>;
+  after(context: ToolContext, touched: readonly string[], around?: Around): Promise<Effect | undefined>;
 }
 
 const defaultTimeoutMs = 5000;
@@ -62,27 +65,35 @@ export function createEffects(options: EffectsOptions): Effects {
   const adviceOf = remember<Session, Set<string>>(() => new Set());
 
   return {
-    async after({ session, workspace, signal, secrets, refused }, paths) {
+    async after(context, paths, around = (work) => work()) {
+      const { workspace } = context;
       if (workspace.access === 'read-only') return undefined;
-      const deadline = performance.now() + timeoutMs;
       const touched = await locate(workspace, paths).catch(() => []);
       // Most writes end here, and must not pay for what follows.
       if (!touched.some(isOfInterest)) return undefined;
-      const late = new AbortController();
-      const remainingMs = () => deadline - performance.now() - marginMs;
-      // What comes after the answer is not told, and so has to be told the next time.
-      const advise = (text: string) =>
-        late.signal.aborted ? [] : adviseOnce(adviceOf(session), `${workspace.name}: ${text}`, text);
-      const ended = AbortSignal.any([signal, late.signal]);
-      const work = react(touched, {
-        ...{ session, workspace, signal: ended, secrets, refused, emit, remainingMs, advise },
-        resting: restingOf(session),
-      });
-      const effect = await within(work.catch(nothing), deadline - performance.now());
-      late.abort();
-      return effect;
+      return around(() => reactInTime(touched, context));
     },
   };
+
+  async function reactInTime(
+    touched: readonly Touched[],
+    { session, workspace, signal, secrets, refused }: ToolContext,
+  ): Promise<Effect | undefined> {
+    const deadline = performance.now() + timeoutMs;
+    const late = new AbortController();
+    const remainingMs = () => deadline - performance.now() - marginMs;
+    // What comes after the answer is not told, and so has to be told the next time.
+    const advise = (text: string) =>
+      late.signal.aborted ? [] : adviseOnce(adviceOf(session), `${workspace.name}: ${text}`, text);
+    const ended = AbortSignal.any([signal, late.signal]);
+    const work = react(touched, {
+      ...{ session, workspace, signal: ended, secrets, refused, emit, remainingMs, advise },
+      resting: restingOf(session),
+    });
+    const effect = await within(work.catch(nothing), deadline - performance.now());
+    late.abort();
+    return effect;
+  }
 
   function locate(workspace: Workspace, paths: readonly string[]): Promise<Touched[]> {
     const along = alongOf(workspace);

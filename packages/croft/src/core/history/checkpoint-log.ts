@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { CheckpointNote, type Named, readNotes } from './notes.ts';
-import type { HistoryStore } from './store.ts';
+import type { Content, HistoryStore } from './store.ts';
 
 export type LoggedCheckpoint = Named<CheckpointNote>;
 export type CheckpointLog = ReturnType<typeof createCheckpointLog>;
@@ -29,12 +29,15 @@ export function createCheckpointLog(store: HistoryStore) {
     /** Newest first. */
     list,
 
-    /** Notes it, and by it those that it undoes, all at once. */
-    async add(note: CheckpointNote, undoes: readonly LoggedCheckpoint[] = []): Promise<string> {
+    /** Notes it, and by it those that it undoes, with the contents it needs, all at once. */
+    async add(
+      note: CheckpointNote,
+      { undoes = [], contents = [] }: { undoes?: readonly LoggedCheckpoint[]; contents?: readonly Content[] } = {},
+    ): Promise<string> {
       const name = await nextName();
       const undone = undoes.map((one) => ({ name: one.name, note: { ...one.note, undoneBy: name } }));
       const notes = [{ name, note }, ...undone].map((one) => ({ kind: 'checkpoint' as const, ...one }));
-      await store.keep([], notes);
+      await store.keep(contents, notes);
       return name;
     },
 

@@ -53,7 +53,8 @@ export function createHistory({ archive: elsewhere, ...options }: HistoryOptions
   const kept = { store: tree.store, log, snapshots, marks };
   const retention = createRetention({ ...kept, retention: rules, now, onWarning });
   const take = createTakeSnapshot({ tree, archive, snapshots, now });
-  const findTarget = createFindTarget({ stores: [tree.store, archiveStore], log, snapshots, marks });
+  const find = createFindTarget({ stores: [tree.store, archiveStore], log, snapshots, marks });
+  const findTarget: typeof find = (target) => exclusively(() => find(target));
 
   return {
     async snapshot({ name, description = `snapshot: ${name}`, includeIgnored = false, signal }) {
@@ -84,13 +85,17 @@ export function createHistory({ archive: elsewhere, ...options }: HistoryOptions
       await snapshots.drop([name]);
     },
     record: timeline.record,
+    recordTold: timeline.recordTold,
     async checkpoints(limit) {
-      const all = await log.list();
+      const all = await exclusively(() => log.list());
       const isUndone = findUndone(all);
       return all.slice(0, limit).map((one) => toCheckpoint(one, isUndone(one) ? one.note.undoneBy : undefined));
     },
     undo: createUndo({ tree, timeline, log, now }),
     ...createLearning({ tree, timeline, marks, onWarning }),
-    idle: async () => retention.idle(),
+    async idle() {
+      await exclusively(async () => {});
+      await retention.idle();
+    },
   };
 }

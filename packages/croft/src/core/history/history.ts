@@ -1,3 +1,4 @@
+import type { Replacement } from '../files.ts';
 import type { PathChange, Root, TreePath } from './tree.ts';
 
 /** By what a call is known in the history. */
@@ -62,6 +63,13 @@ export type FileDiff = PathChange & {
   readonly text?: string | undefined;
 };
 
+/** For a call that knows what it changes. */
+export interface Telling {
+  changed(replacement: Replacement): void;
+  /** Around what it has others do, after all it told: what changes meanwhile is looked for. */
+  looking<T>(work: () => Promise<T>): Promise<T>;
+}
+
 /** What a workspace was, and how to get back there. */
 export interface History {
   snapshot(options: {
@@ -80,6 +88,12 @@ export interface History {
 
   /** Around a call that may change files: afterwards there is a checkpoint if it did. */
   record<T>(call: HistoryCall, work: () => Promise<T>): Promise<T>;
+  /**
+   * The same of a call that tells what it changes. Nothing is looked at, and the checkpoint is made after this returns:
+   * whoever asks for checkpoints, undoes or looks waits for it. A crash in between loses no file, only what the call could
+   * be undone by: the next start takes what it changed for nobody's.
+   */
+  recordTold<T>(call: HistoryCall, work: (telling?: Telling) => Promise<T>): Promise<T>;
   /** Newest first. */
   checkpoints(limit: number): Promise<Checkpoint[]>;
   /** The last `count` calls that changed something, or one of them. Throws `E_CONFLICT` with the paths that later calls touched, and changes nothing. */

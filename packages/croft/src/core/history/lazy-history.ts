@@ -20,6 +20,10 @@ export function openLazily(open: () => Promise<History>, onWarning: (message: st
       const history = await orNone();
       return history ? history.record(call, work) : work();
     },
+    async recordTold(call, work) {
+      const history = await orNone();
+      return history ? history.recordTold(call, work) : work();
+    },
     checkpoints: async (limit) => (await open()).checkpoints(limit),
     undo: async (target, signal) => (await open()).undo(target, signal),
     look: async () => (await orNone())?.look(),

@@ -12,10 +12,10 @@ export interface OpenCall {
 export function createOpenCalls() {
   const all = new Set<OpenCall>();
   return {
-    add(call: HistoryCall, isPartial: boolean): OpenCall {
+    add(call: HistoryCall, isPartial: boolean, id: string = crypto.randomUUID()): OpenCall {
       const alongside = new Set([...all].map((other) => other.call));
       for (const other of all) other.alongside.add(call);
-      const open = { id: crypto.randomUUID(), call, alongside, isPartial };
+      const open = { id, call, alongside, isPartial };
       all.add(open);
       return open;
     },

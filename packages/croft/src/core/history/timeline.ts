@@ -1,67 +1,53 @@
-import { createKeyedLock } from '../../lib/keyed-lock.ts';
-import type { CheckpointLog } from './checkpoint-log.ts';
+import { createSharedLock } from '../../lib/shared-lock.ts';
+import type { Replacement } from '../files.ts';
 import { createFirstRead } from './first-read.ts';
-import type { HistoryCall } from './history.ts';
-import type { CheckpointNote } from './notes.ts';
+import type { HistoryCall, Telling } from './history.ts';
 import { createOpenCalls, type OpenCall } from './open-calls.ts';
+import { createSettling, type Seen, type SettlingOptions } from './settling.ts';
+import { createToldNotes } from './told-notes.ts';
 import type { Root } from './tree.ts';
-import type { WorkingTree } from './working-tree.ts';
 
-export interface TimelineOptions {
-  readonly tree: WorkingTree;
-  readonly log: CheckpointLog;
-  now(): Date;
+export interface TimelineOptions extends Omit<SettlingOptions, 'seen'> {
   /** How long a call waits for the first reading of a workspace. */
   readonly firstReadMs: number;
-  /** Larger files are not kept automatically. */
-  readonly maxFileBytes: number;
   onWarning(message: string): void;
-  /** Told of each checkpoint, after it is kept. */
-  onCheckpoint(): void;
 }
 
 export type Timeline = ReturnType<typeof createTimeline>;
 
-const maxAlongside = 20;
-
 /**
  * Which call changed what. The workspace is looked at when a call begins and when it ends; what differs between two looks
- * is whose call was under way, or nobody's. What is under way at the same time is told of each other.
+ * is whose call was under way, or nobody's. What is under way at the same time is told of each other. A call that tells
+ * what it changes is not looked at, and no look falls between what it does and its telling.
  */
-export function createTimeline(options: TimelineOptions) {
-  const { tree, log, maxFileBytes } = options;
-  const lock = createKeyedLock();
+export function createTimeline({ firstReadMs, onWarning, ...options }: TimelineOptions) {
+  const lock = createSharedLock();
   const calls = createOpenCalls();
-  let known: Root | undefined;
+  const seen: Seen = { root: undefined };
+  const { look, settle } = createSettling({ ...options, seen });
   const first = createFirstRead(async () => {
     const root = await look();
-    known ??= root;
-  }, options.firstReadMs);
-
-  const exclusively = <T>(work: () => Promise<T>): Promise<T> => lock.run('', work);
+    seen.root ??= root;
+  }, firstReadMs);
   const warn = (thrown: unknown): undefined => {
-    options.onWarning(`the history of a workspace cannot be kept: ${thrown}`);
+    onWarning(`the history of a workspace cannot be kept: ${thrown}`);
   };
+  const isRead = async () => (await first.isDone().catch(warn)) ?? false;
+  const settleBut = (path: string) => settle(calls.newest(), path);
+  const notes = createToldNotes({ ...options, seen, settleBut, onFailure: warn });
 
-  async function look(): Promise<Root> {
-    return (await tree.capture({ scope: 'source', maxFileBytes })).root;
-  }
+  /** No call that tells is in the middle of it, and all that was told is noted. */
+  const exclusively = <T>(work: () => Promise<T>): Promise<T> =>
+    lock.alone(async () => {
+      await notes.settled();
+      return work();
+    });
 
-  /** What changed since the last look is this call's; nobody's, if none is under way. */
-  async function settle(owner: OpenCall | undefined): Promise<void> {
-    const before = known;
-    const after = await look();
-    known = after;
-    if (before === undefined || before === after || !owner) return;
-    await log.add(toNote(owner, { before, after, paths: (await tree.diff(before, after)).length, at: options.now() }));
-    options.onCheckpoint();
-  }
-
-  async function begin(call: HistoryCall): Promise<OpenCall> {
-    const isRead = (await first.isDone().catch(warn)) ?? false;
+  async function begin(call: HistoryCall, id?: string): Promise<OpenCall> {
+    const isPartial = !(await isRead());
     return exclusively(async () => {
-      if (isRead) await settle(calls.newest()).catch(warn);
-      return calls.add(call, !isRead);
+      if (!isPartial) await settle(calls.newest()).catch(warn);
+      return calls.add(call, isPartial, id);
     });
   }
 
@@ -72,18 +58,29 @@ export function createTimeline(options: TimelineOptions) {
     });
   }
 
+  async function record<T>(call: HistoryCall, work: () => Promise<T>, id?: string): Promise<T> {
+    const open = await begin(call, id);
+    try {
+      return await work();
+    } finally {
+      await end(open);
+    }
+  }
+
   return {
     exclusively,
     look,
     callOf: calls.of,
+    record: <T>(call: HistoryCall, work: () => Promise<T>): Promise<T> => record(call, work),
 
-    async record<T>(call: HistoryCall, work: () => Promise<T>): Promise<T> {
-      const open = await begin(call);
-      try {
-        return await work();
-      } finally {
-        await end(open);
-      }
+    async recordTold<T>(call: HistoryCall, work: (telling?: Telling) => Promise<T>): Promise<T> {
+      // What is told is told of a tree, and until that is read there is none.
+      if (!(await isRead())) return record(call, () => work());
+      await notes.room();
+      return tellAll(await lock.enter(), work, {
+        note: (id, told) => notes.add({ id, call }, told),
+        look: (id, inner) => record(call, inner, id),
+      });
     },
 
     /** Alone: what changed until now is settled, and what `work` changes is noted by `work` itself. */
@@ -91,24 +88,37 @@ export function createTimeline(options: TimelineOptions) {
       exclusively(async () => {
         await first.wait();
         await settle(calls.newest());
-        const { result, after } = await work(known ?? (await look()));
-        known = after;
+        const { result, after } = await work(seen.root ?? (await look()));
+        seen.root = after;
         return result;
       }),
   };
 }
 
-interface Stretch {
-  readonly before: Root;
-  readonly after: Root;
-  readonly paths: number;
-  readonly at: Date;
+interface Listener {
+  note(id: string, told: readonly Replacement[]): void;
+  look<T>(id: string, work: () => Promise<T>): Promise<T>;
 }
 
-function toNote({ id, call, alongside, isPartial }: OpenCall, { at, ...stretch }: Stretch): CheckpointNote {
-  return {
-    ...{ callId: id, call, at: at.toISOString(), ...stretch },
-    ...(alongside.size > 0 && { alongside: [...alongside].slice(0, maxAlongside) }),
-    ...(isPartial && { isPartial }),
+/** What is told is handed on in the same turn in which others may look again. */
+async function tellAll<T>(
+  leave: () => void,
+  work: (telling: Telling) => Promise<T>,
+  { note, look }: Listener,
+): Promise<T> {
+  const id = crypto.randomUUID();
+  const told: Replacement[] = [];
+  const finish = () => {
+    note(id, told.splice(0));
+    leave();
   };
+  const looking: Telling['looking'] = (inner) => {
+    finish();
+    return look(id, inner);
+  };
+  try {
+    return await work({ changed: (replacement) => told.push(replacement), looking });
+  } finally {
+    finish();
+  }
 }

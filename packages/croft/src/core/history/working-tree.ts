@@ -1,4 +1,4 @@
-import type { HistoryStore } from './store.ts';
+import type { Content, HistoryStore } from './store.ts';
 import type { PathChange, Root, TreeEntry, TreePath, TreeScope } from './tree.ts';
 
 export interface Captured {
@@ -47,6 +47,18 @@ export interface WorkingTree extends AsyncDisposable {
 
   /** A tree like `root` but for these paths. Directories that are left empty by it go, those missing are made. */
   amend(root: Root, changes: readonly PathChange[]): Promise<Root>;
+
+  /** The same without keeping it: whoever keeps these contents has the tree. `found` is what it has at the path. */
+  draft(
+    root: Root,
+    change: Omit<PathChange, 'before'>,
+  ): Promise<{ readonly root: Root; readonly contents: readonly Content[]; readonly found: TreeEntry | undefined }>;
+
+  /**
+   * Whether a file at this path is a part of the source, without looking. `undefined` where only a look can tell: it is in
+   * a directory that is new, it says itself what git ignores, or the store has lost something since the last look.
+   */
+  isOfSource(path: TreePath): Promise<boolean | undefined>;
 
   /**
    * Makes the disk what `changes` say, from `before` to `after`, each file whole at every moment, durable on return.

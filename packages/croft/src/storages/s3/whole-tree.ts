@@ -17,6 +17,8 @@ export function createWholeTree(tree: WorkingTree, holes: Holes): WorkingTree {
     entry: (root, path) => tree.entry(root, path),
     entries: (root) => tree.entries(root),
     amend: (root, changes) => tree.amend(root, changes),
+    draft: (root, change) => tree.draft(root, change),
+    isOfSource: (path) => tree.isOfSource(path),
     totals: () => tree.totals(),
     touchedSince: (asker) => tree.touchedSince(asker),
     watch: (onChange, signal) => tree.watch(onChange, signal),
