@@ -6,6 +6,8 @@ import { emptyRoot, type PathChange, type Root, type TreeEntry } from '../core/h
 import { plainMode } from './diff-trees.ts';
 import { type Listings, toContent } from './listings.ts';
 
+const linkMode = 0o777;
+
 /** What is to be at a name, and what is to be below it. */
 interface Wanted {
   entry?: { readonly is: TreeEntry | undefined };
@@ -28,24 +30,30 @@ export async function amendTree(
       if (fresh) entries.set(name, fresh);
       else entries.delete(name);
     }
-    const content = toContent([...entries.values()].sort(byName));
+    const inOrder = [...entries.values()].sort(byName);
+    const content = toContent(inOrder);
     contents.push(content);
-    listings.learn(content.hash, content.bytes);
+    listings.learn(content.hash, content.bytes, inOrder);
     return content.hash;
   }
 
   async function amendEntry(name: RawName, old: RawEntry | undefined, want: Wanted): Promise<RawEntry | undefined> {
     const is = want.entry?.is;
-    if (is && is.kind !== 'directory') return { ...is, name };
+    if (is && is.kind !== 'directory') return listed(name, is);
     if (want.entry && !is && want.below.size === 0) return undefined;
     const hash = await amend(old?.kind === 'directory' ? old.hash : graftOf(want), want);
     // What is left empty goes, unless somebody wants exactly that.
     if (hash === emptyRoot && !is && want.below.size > 0) return undefined;
-    return { name, kind: 'directory', mode: modeOf(want, old), size: 0, hash };
+    return listed(name, { kind: 'directory', mode: modeOf(want, old), size: 0, hash });
   }
 
   const wanted = arrange(changes);
   return { root: await amend(root, wanted), contents };
+}
+
+/** As it is once it was written down and read again. */
+function listed(name: RawName, { kind, mode, size, hash }: TreeEntry): RawEntry {
+  return { name, kind, mode: kind === 'link' ? linkMode : mode & 0o777, size, hash };
 }
 
 /** A new directory with nothing said of what it holds is taken as it is. */

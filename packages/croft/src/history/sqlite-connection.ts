@@ -24,6 +24,7 @@ export interface SqliteConnection {
 export function connect(file: string): SqliteConnection {
   const database = new DatabaseSync(file, { timeout: blockingMs });
   const statements = new Map<string, StatementSync>();
+  let isSynced: boolean | undefined;
 
   function prepare(sql: string): StatementSync {
     const known = statements.get(sql) ?? database.prepare(sql);
@@ -32,7 +33,8 @@ export function connect(file: string): SqliteConnection {
   }
 
   async function transact<T>(work: () => Promise<T>, { synced }: { readonly synced: boolean }): Promise<T> {
-    database.exec(`PRAGMA synchronous = ${synced ? 'FULL' : 'NORMAL'}`);
+    if (isSynced !== synced) database.exec(`PRAGMA synchronous = ${synced ? 'FULL' : 'NORMAL'}`);
+    isSynced = synced;
     await whenFree(() => database.exec('BEGIN IMMEDIATE'));
     try {
       const result = await work();

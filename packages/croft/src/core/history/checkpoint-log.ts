@@ -29,16 +29,20 @@ export function createCheckpointLog(store: HistoryStore) {
     /** Newest first. */
     list,
 
-    /** Notes it, and by it those that it undoes, with the contents it needs, all at once. */
-    async add(
-      note: CheckpointNote,
-      { undoes = [], contents = [] }: { undoes?: readonly LoggedCheckpoint[]; contents?: readonly Content[] } = {},
-    ): Promise<string> {
+    /** Notes it, and by it those that it undoes, all at once. */
+    async add(note: CheckpointNote, undoes: readonly LoggedCheckpoint[] = []): Promise<string> {
       const name = await nextName();
       const undone = undoes.map((one) => ({ name: one.name, note: { ...one.note, undoneBy: name } }));
       const notes = [{ name, note }, ...undone].map((one) => ({ kind: 'checkpoint' as const, ...one }));
-      await store.keep(contents, notes);
+      await store.keep([], notes);
       return name;
+    },
+
+    /** Notes several, in order, with the contents they need, all at once. */
+    async addAll(all: readonly CheckpointNote[], contents: readonly Content[]): Promise<void> {
+      const notes: { kind: 'checkpoint'; name: string; note: CheckpointNote }[] = [];
+      for (const note of all) notes.push({ kind: 'checkpoint', name: await nextName(), note });
+      await store.keep(contents, notes);
     },
 
     drop: (names: readonly string[]) => store.dropNotes('checkpoint', names),

@@ -5,6 +5,7 @@ import type { HistoryCall, Telling } from './history.ts';
 import { createOpenCalls, type OpenCall } from './open-calls.ts';
 import { createSettling, type Seen, type SettlingOptions } from './settling.ts';
 import { createToldNotes } from './told-notes.ts';
+import { createToldQueue } from './told-queue.ts';
 import type { Root } from './tree.ts';
 
 export interface TimelineOptions extends Omit<SettlingOptions, 'seen'> {
@@ -34,12 +35,12 @@ export function createTimeline({ firstReadMs, onWarning, ...options }: TimelineO
   };
   const isRead = async () => (await first.isDone().catch(warn)) ?? false;
   const settleBut = (path: string) => settle(calls.newest(), path);
-  const notes = createToldNotes({ ...options, seen, settleBut, onFailure: warn });
+  const queue = createToldQueue(createToldNotes({ ...options, seen, settleBut }), warn);
 
   /** No call that tells is in the middle of it, and all that was told is noted. */
   const exclusively = <T>(work: () => Promise<T>): Promise<T> =>
     lock.alone(async () => {
-      await notes.settled();
+      await queue.settle();
       return work();
     });
 
@@ -76,9 +77,12 @@ export function createTimeline({ firstReadMs, onWarning, ...options }: TimelineO
     async recordTold<T>(call: HistoryCall, work: (telling?: Telling) => Promise<T>): Promise<T> {
       // What is told is told of a tree, and until that is read there is none.
       if (!(await isRead())) return record(call, () => work());
-      await notes.room();
+      await queue.room();
       return tellAll(await lock.enter(), work, {
-        note: (id, told) => notes.add({ id, call }, told),
+        note(id, told) {
+          const at = options.now().toISOString();
+          queue.add(told.map((replacement) => ({ id, call, at, replacement })));
+        },
         look: (id, inner) => record(call, inner, id),
       });
     },

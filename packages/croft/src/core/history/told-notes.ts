@@ -1,101 +1,92 @@
 import type { FileState, Replacement } from '../files.ts';
 import type { CheckpointLog } from './checkpoint-log.ts';
 import type { HistoryCall } from './history.ts';
+import type { CheckpointNote } from './notes.ts';
 import type { Seen } from './settling.ts';
 import type { Content } from './store.ts';
-import type { PathChange, TreeEntry, TreePath } from './tree.ts';
+import { emptyRoot, type PathChange, type TreeEntry, type TreePath } from './tree.ts';
 import { isSame } from './tree-change.ts';
 import type { WorkingTree } from './working-tree.ts';
 
 export interface ToldNotesOptions {
   readonly tree: Pick<WorkingTree, 'draft' | 'isOfSource'>;
-  readonly log: CheckpointLog;
+  readonly log: Pick<CheckpointLog, 'addAll'>;
   readonly seen: Seen;
   /** Looks, and gives what is found to whose it is, but for this path. */
   settleBut(path: TreePath): Promise<void>;
-  now(): Date;
   /** Larger files are not kept. */
   readonly maxFileBytes: number;
-  onFailure(thrown: unknown): void;
   onCheckpoint(): void;
 }
 
-/** A call that tells. */
-export interface TellingCall {
+/** What a call told, and when. */
+export interface Told {
+  /** Of the call. */
   readonly id: string;
   readonly call: HistoryCall;
+  readonly at: string;
+  readonly replacement: Replacement;
 }
 
-/** What is told and not noted yet is held in memory: those who tell more wait. */
-const maxWaiting = 16;
 const hash = /^[0-9a-f]{64}$/;
 
-export type ToldNotes = ReturnType<typeof createToldNotes>;
-
 /**
- * Checkpoints of what calls tell, in the order in which they told it and after they are answered. What was at a path before
- * and after is known exactly, so that it does not matter what else has changed by then: both trees are made of the one
- * that is known, which others' changes are found to differ from by the next look.
+ * Makes checkpoints of what calls told, in order. What was at a path before and after is known exactly, so that it does not
+ * matter what else has changed by then: both trees are made of the one that is known, which others' changes are found to
+ * differ from by the next look.
  */
-export function createToldNotes(options: ToldNotesOptions) {
-  const { tree, log, seen, settleBut, maxFileBytes } = options;
-  let last = Promise.resolve();
-  let waiting = 0;
+export function createToldNotes({ tree, log, seen, settleBut, maxFileBytes, onCheckpoint }: ToldNotesOptions) {
+  let notes: CheckpointNote[] = [];
+  let contents: Content[] = [];
 
-  async function note(call: TellingCall, replacement: Replacement): Promise<void> {
-    const change = toChange(replacement);
-    if (!change) return;
-    const isOfSource = await tree.isOfSource(change.path);
-    if (isOfSource) seen.root = (await add(call, change, replacement)) ?? seen.root;
+  async function keep(): Promise<void> {
+    const [made, needed] = [notes, contents];
+    [notes, contents] = [[], []];
+    await log.addAll(made, needed);
+    made.forEach(onCheckpoint);
+  }
+
+  async function note(told: Told, change: PathChange): Promise<void> {
+    const isOfSource = seen.root === undefined ? undefined : await tree.isOfSource(change.path);
+    if (isOfSource) seen.root = await draft(told, change);
     if (isOfSource !== undefined) return;
+    await keep();
     await settleBut(change.path);
     // What was looked at stays what is known: somebody may have come after what is told.
-    if ((await tree.isOfSource(change.path)) !== false) await add(call, change, replacement);
+    if ((await tree.isOfSource(change.path)) !== false) await draft(told, change);
   }
 
   /** Answers the tree after it. */
-  async function add({ id, call }: TellingCall, { path, before, after }: PathChange, replacement: Replacement) {
-    if (seen.root === undefined) return undefined;
-    const is = await tree.draft(seen.root, { path, after });
+  async function draft({ id, call, at, replacement }: Told, { path, before, after }: PathChange) {
+    const root = seen.root ?? emptyRoot;
+    const is = await tree.draft(root, { path, after });
     const isAsKnown = isSame(is.found, before);
-    const was = isAsKnown ? { root: seen.root, contents: [] } : await tree.draft(seen.root, { path, after: before });
-    const stretch = { before: was.root, after: is.root, paths: 1, at: options.now().toISOString() };
-    const contents = [...toContents(replacement), ...was.contents, ...is.contents];
-    await log.add({ callId: id, call, ...stretch }, { contents });
-    options.onCheckpoint();
+    const was = isAsKnown ? { root, contents: [] } : await tree.draft(root, { path, after: before });
+    const states = isAsKnown ? [replacement.after] : [replacement.before, replacement.after];
+    notes.push({ callId: id, call, at, before: was.root, after: is.root, paths: 1 });
+    contents.push(...states.flatMap(toContents), ...was.contents, ...is.contents);
     return is.root;
   }
 
-  function toContents({ before, after }: Replacement): Content[] {
-    return [before, after].flatMap((state) => {
-      if (!state?.bytes || state.size > maxFileBytes) return [];
-      return [{ hash: state.version, size: state.size, bytes: state.bytes }];
-    });
+  function toContents(state: FileState | undefined): Content[] {
+    if (!state?.bytes || state.size > maxFileBytes) return [];
+    return [{ hash: state.version, size: state.size, bytes: state.bytes }];
   }
 
-  return {
-    add(call: TellingCall, told: readonly Replacement[]): void {
-      for (const one of told) {
-        waiting += 1;
-        last = last
-          .then(afterAnswer)
-          .then(() => note(call, one))
-          .catch(options.onFailure)
-          .finally(() => {
-            waiting -= 1;
-          });
-      }
-    },
-    /** When there is room for more. */
-    room: async () => (waiting < maxWaiting ? undefined : last),
-    /** When all that was told is noted. */
-    settled: () => last,
-  };
-}
+  async function noteAll(all: readonly Told[]): Promise<void> {
+    for (const told of all) {
+      const change = toChange(told.replacement);
+      if (change) await note(told, change);
+    }
+    await keep();
+  }
 
-/** The call that told goes on first: its answer leaves before anything else is done. */
-function afterAnswer(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  return (all: readonly Told[]): Promise<void> =>
+    noteAll(all).catch((thrown) => {
+      // What is known may not be kept: a look has to find it.
+      [notes, contents, seen.root] = [[], [], undefined];
+      throw thrown;
+    });
 }
 
 /** Nothing where nothing has changed, or what was there was too large to be hashed. */

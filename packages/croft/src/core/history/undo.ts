@@ -23,10 +23,7 @@ export function createUndo({ tree, timeline, log, now }: UndoOptions) {
     const after = await timeline.look();
     const call = timeline.callOf('undo');
     const stretch = { before, after, paths: changed.changes.length };
-    const id = await log.add(
-      { callId: crypto.randomUUID(), call, at: now().toISOString(), ...stretch },
-      { undoes: picked },
-    );
+    const id = await log.add({ callId: crypto.randomUUID(), call, at: now().toISOString(), ...stretch }, picked);
     const report: TreeReport = toReport(changed, id);
     return { result: { undone: picked.map((one) => toCheckpoint(one, id)), report }, after };
   }
