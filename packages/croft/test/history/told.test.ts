@@ -30,7 +30,7 @@ async function open(ground: TreeGround, wrap = (tree: WorkingTree) => tree) {
   const run = (title: string, work: () => Promise<void>) => history.record({ tool: 'bash', session: 's', title }, work);
   // The first call has everything read.
   await run('true', async () => {});
-  return { history, warnings, write, run };
+  return { history, warnings, files, write, run };
 }
 
 const read = (ground: TreeGround, ...names: string[]) => names.map((name) => readFileSync(ground.at(name), 'utf8'));
@@ -120,6 +120,22 @@ test('a write while a command runs is not the command’s, and each is taken bac
   expect(read(ground, 'a.txt', 'b.txt', 'c.txt')).toEqual(['a\n', 'b\n', 'c\n']);
 });
 
+test('a command that ends between a write and its telling has nothing of it', async () => {
+  const ground = prepareTree({ 'a.txt': 'a\n' });
+  const { history, run, files } = await open(ground);
+  const gate = Promise.withResolvers<void>();
+  const command = run('command', () => gate.promise);
+  await history.recordTold({ tool: 'write', session: 's', title: 'a.txt' }, async (telling) => {
+    const { replacement } = await files.change('a.txt', () => ({ bytes: Buffer.from('1\n') }));
+    gate.resolve();
+    // As long as a look of the command would take, and longer.
+    for (let looks = 0; looks < 5; looks++) await history.look();
+    telling?.changed(replacement);
+  });
+  await command;
+  expect(await history.checkpoints(10)).toMatchObject([{ call: { tool: 'write' }, paths: 1 }]);
+});
+
 test('many at once, of the same files too, are undone to where they began', async () => {
   const ground = prepareTree({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
   const { history, write, run, warnings } = await open(ground);
@@ -179,7 +195,9 @@ test('what cannot be kept is said, fails nobody, and the next is kept again', as
   await write('b.txt', '1\n');
   await write('b.txt', '2\n');
   expect(await history.checkpoints(10)).toHaveLength(2);
-  await history.undo({ count: 2 }, signal);
+  // By one that has nothing but what is kept.
+  const other = await open(ground);
+  await other.history.undo({ count: 2 }, signal);
   expect(read(ground, 'a.txt', 'b.txt')).toEqual(['1\n', 'b\n']);
 });
 
