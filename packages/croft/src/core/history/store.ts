@@ -15,7 +15,8 @@ export type NoteKind = 'snapshot' | 'checkpoint' | 'transaction' | 'mark' | 'for
  * What a workspace was: contents by their hash, each kept once, and notes about them. Outside the workspace, where no
  * call and no command reaches it. A crash leaves all of a call or nothing, and never a note whose contents are not there.
  * Snapshots, transactions and forks are durable when the call that notes them returns; checkpoints and marks, which come
- * with every call, outlive any crash of a program, and perhaps not a power cut.
+ * with every call, outlive any crash of a program, and perhaps not a power cut. The checkpoint of a call that tells what it
+ * changes is noted only soon after its answer (`History.recordTold`): what a crash takes with it before that is nobody's.
  */
 export interface HistoryStore extends AsyncDisposable {
   /** Those of them it does not have. */
