@@ -4,6 +4,7 @@ import { createFirstRead } from './first-read.ts';
 import type { HistoryCall, Telling } from './history.ts';
 import { createOpenCalls, type OpenCall } from './open-calls.ts';
 import { createSettling, type Seen, type SettlingOptions } from './settling.ts';
+import { createSharedLook } from './shared-look.ts';
 import { createToldNotes } from './told-notes.ts';
 import { createToldQueue } from './told-queue.ts';
 import type { Root } from './tree.ts';
@@ -44,20 +45,21 @@ export function createTimeline({ firstReadMs, onWarning, ...options }: TimelineO
       return work();
     });
 
+  const shareLook = createSharedLook<OpenCall | undefined>({
+    exclusively,
+    look: (owner) => settle(owner).catch(warn),
+  });
+
   async function begin(call: HistoryCall, id?: string): Promise<OpenCall> {
     const isPartial = !(await isRead());
-    return exclusively(async () => {
-      if (!isPartial) await settle(calls.newest()).catch(warn);
-      return calls.add(call, isPartial, id);
-    });
+    const { promise, resolve } = Promise.withResolvers<OpenCall>();
+    const pass = () => resolve(calls.add(call, isPartial, id));
+    await shareLook({ needsLook: () => !isPartial, owner: calls.newest, pass });
+    return promise;
   }
 
-  async function end(open: OpenCall): Promise<void> {
-    await exclusively(async () => {
-      if (first.hasRead()) await settle(open).catch(warn);
-      calls.delete(open);
-    });
-  }
+  const end = (open: OpenCall): Promise<void> =>
+    shareLook({ needsLook: first.hasRead, owner: () => open, pass: () => calls.delete(open) });
 
   async function record<T>(call: HistoryCall, work: () => Promise<T>, id?: string): Promise<T> {
     const open = await begin(call, id);
