@@ -39,8 +39,8 @@ export function createMcpHttp<S extends SessionLike>(app: McpApp<S>, principal: 
   const connections = new Map<string, WebStandardStreamableHTTPServerTransport>();
 
   return {
-    async fetch(request: Request): Promise<Response> {
-      const parsedBody = await readJson(request);
+    async fetch(received: Request): Promise<Response> {
+      const { request, parsedBody } = await readJson(received);
       if (!(await isLegacyRequest(request, parsedBody, { maxRequestBodySize: maxBodyBytes })))
         return modern.fetch(request, { parsedBody });
       const id = request.headers.get('mcp-session-id');
@@ -99,13 +99,21 @@ function findSession<S>({ sessions }: McpApp<S>, principal: Principal, { session
   return sessions.get(toSessionId(principal, named ?? 'default'));
 }
 
-async function readJson(request: Request): Promise<unknown> {
-  if (request.method !== 'POST') return undefined;
+interface Read {
+  readonly request: Request;
+  readonly parsedBody?: unknown;
+}
+
+/** A copy of a request to read costs more than reading it: whoever needs the body again gets a new one. */
+async function readJson(request: Request): Promise<Read> {
+  if (request.method !== 'POST') return { request };
+  const body = await request.text().catch(() => '');
   try {
-    return await request.clone().json();
+    return { request, parsedBody: JSON.parse(body) };
   } catch {
     // Not JSON: whoever serves it says so in the protocol's own words.
-    return undefined;
+    const { url, method, headers, signal } = request;
+    return { request: new Request(url, { method, headers, body, signal }) };
   }
 }
 
