@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -31,7 +31,7 @@ export function createParent(base: string, name: string, prepare: (path: string)
   return {
     path,
     ensure() {
-      if (mkdirSync(path, { recursive: true }) !== undefined) prepare(path);
+      if (!existsSync(path) && mkdirSync(path, { recursive: true }) !== undefined) prepare(path);
     },
     remove: () => void tryRemove(path),
   };

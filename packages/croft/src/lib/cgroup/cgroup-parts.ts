@@ -26,6 +26,8 @@ export interface Group {
   readonly doors?: readonly string[];
   add(pid: number): Promise<void>;
   usage(): GroupUsage;
+  /** Of that, what was refused: asked for after every command. */
+  refusals(): Pick<GroupUsage, 'memoryKills' | 'refusedForks'>;
   /** Resolves once the last process is gone and reaped. If that takes long it goes on alone, and `onStuck` is told. */
   remove(): Promise<void>;
 }

@@ -54,14 +54,18 @@ function createGroup(directories: readonly string[], limits: GroupLimits): Omit<
     put(cpu, 'cpu.cfs_period_us', periodUs);
     put(cpu, 'cpu.cfs_quota_us', Math.round(limits.cpus * periodUs));
   });
+  const refusals = () => ({
+    memoryKills: counter(get(memory, 'memory.oom_control'), 'oom_kill'),
+    refusedForks: counter(get(pids, 'pids.events'), 'max'),
+  });
   return {
     doors: directories.map((directory) => join(directory, 'tasks')),
     add: (pid) => moveInto(directories, pid),
     usage: () => ({
       memoryBytes: Number(get(memory, 'memory.usage_in_bytes')),
       processes: Number(get(pids, 'pids.current')),
-      memoryKills: counter(get(memory, 'memory.oom_control'), 'oom_kill'),
-      refusedForks: counter(get(pids, 'pids.events'), 'max'),
+      ...refusals(),
     }),
+    refusals,
   };
 }

@@ -46,13 +46,17 @@ function createGroup([directory = '']: readonly string[], limits: GroupLimits): 
     put(directory, 'pids.max', limits.processes);
     put(directory, 'cpu.max', `${Math.round(limits.cpus * periodUs)} ${periodUs}`);
   });
+  const refusals = () => ({
+    memoryKills: counter(get(directory, 'memory.events'), 'oom_kill'),
+    refusedForks: counter(get(directory, 'pids.events'), 'max'),
+  });
   return {
     add: (pid) => moveInto([directory], pid),
     usage: () => ({
       memoryBytes: Number(get(directory, 'memory.current')),
       processes: Number(get(directory, 'pids.current')),
-      memoryKills: counter(get(directory, 'memory.events'), 'oom_kill'),
-      refusedForks: counter(get(directory, 'pids.events'), 'max'),
+      ...refusals(),
     }),
+    refusals,
   };
 }

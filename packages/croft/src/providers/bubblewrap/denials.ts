@@ -32,7 +32,7 @@ export function createGroupReader(group: Group, limits: SandboxLimits): () => De
   return () => {
     const before = seen;
     try {
-      seen = group.usage();
+      seen = group.refusals();
     } catch {
       // Gone with its sandbox.
       return [];
