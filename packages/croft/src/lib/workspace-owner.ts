@@ -22,5 +22,5 @@ export function canReach(directory: string, owner: Owner): boolean {
 
 /** Where an open directory is now. */
 export function realpathOf(directory: number): string {
-  return realpathSync(`/proc/self/fd/${directory}`);
+  return realpathSync.native(`/proc/self/fd/${directory}`);
 }

@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync, statSync } from 'node:fs';
 import type { SandboxSpec } from '../../core/commands/sandbox.ts';
+import { createRecent } from '../../lib/recent.ts';
 import { shownSettings } from './etc.ts';
 import type { Toolchains } from './toolchains.ts';
 
@@ -12,6 +13,8 @@ export const cachePath = `${home}/.cache`;
 
 /** The system's programs. Where these are links into /usr they become links again. */
 const systemDirectories = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
+
+const recentSystem = createRecent<string[]>();
 
 const resolverSettings = ['resolv.conf', 'hosts', 'gai.conf'];
 
@@ -39,7 +42,7 @@ export function toFence({ spec, toolchains, init, proxySocket, etc }: FenceOptio
     ...['--as-pid-1', '--die-with-parent', '--new-session', '--clearenv'],
     // For the init alone, which gives them up before it starts anything.
     ...['--cap-drop', 'ALL', '--cap-add', 'CAP_SYS_ADMIN', '--cap-add', 'CAP_SETPCAP'],
-    ...systemDirectories.flatMap(showSystem),
+    ...recentSystem(() => systemDirectories.flatMap(showSystem)),
     ...showSettings(isOpen ? undefined : etc),
     ...(isOpen ? resolverSettings.flatMap((name) => showIfThere(`/etc/${name}`)) : []),
     ...toolchains.directories.flatMap((path) => showIfThere(path)),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { AppError } from '@croft/protocol';
 import type { Provider, Sandbox, SandboxSpec } from '../../core/commands/sandbox.ts';
 import { createInitFinder } from '../../init/binary.ts';
@@ -7,6 +8,8 @@ import { sharedSpawner } from '../../init/shared-spawner.ts';
 import type { Spawned, Spawner } from '../../init/spawner.ts';
 import { findGroups, type Group } from '../../lib/cgroup/cgroup.ts';
 import { findProgram } from '../../lib/find-program.ts';
+import { createRecent } from '../../lib/recent.ts';
+import { createSlots } from '../../lib/slots.ts';
 import { canReach, type Owner, ownerOf } from '../../lib/workspace-owner.ts';
 import { createDenials, createGroupReader, type Denials, outOfMemory, refusedCall } from './denials.ts';
 import { openEgress } from './egress.ts';
@@ -27,6 +30,11 @@ export interface BubblewrapOptions {
 /** Longer than the kernel ever takes to end a namespace that nothing holds. */
 const goneWithinMs = 5000;
 
+/**
+ * Those that begin together keep each other, and us, from getting on: so many are enough to have no processor wait.
+ */
+const startingAtOnce = 4 * availableParallelism();
+
 /** What a sandbox is made of, so that a test can take one away and see what it held. */
 export interface BubblewrapParts {
   readonly findInit: () => string;
@@ -43,21 +51,22 @@ export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions
   const allToolchains = findToolchains(path, operatorHome);
   const { groups, watchdogs = createWatchdogs(), spawner = sharedSpawner } = parts;
   const findEtc = createEtc();
+  const starting = createSlots(startingAtOnce);
+  const [recentEtc, recentToolchains] = [createRecent<string | undefined>(), createRecent<Toolchains>()];
   return {
     name: 'bubblewrap',
     async open(spec) {
       const program = findProgram('bwrap');
       if (!program) throw unavailable('bubblewrap (bwrap) is not installed');
       const owner = ownerOf(spec.directory);
-      const toolchains = withinReach(allToolchains, owner);
+      const toolchains = recentToolchains(() => withinReach(allToolchains, owner), `${owner?.uid}:${owner?.gid}`);
       mustReach(spec.readable, owner);
       const fence = (proxySocket?: string) =>
-        parts.toFence({ spec, toolchains, init: parts.findInit(), proxySocket, etc: findEtc() });
-      const group = 'create' in groups ? groups.create(`sandbox-${randomUUID()}`, spec.limits) : undefined;
+        parts.toFence({ spec, toolchains, init: parts.findInit(), proxySocket, etc: recentEtc(findEtc) });
       const resources = new AsyncDisposableStack();
-      resources.defer(() => group?.remove());
       try {
-        return await openSandbox({ program, fence, spec, owner, toolchains, group, watchdogs, spawner, resources });
+        const options = { program, fence, spec, owner, groups, spawner, resources };
+        return await finish({ ...options, toolchains, watchdogs }, await starting.run(() => begin(options)));
       } catch (thrown) {
         await resources.disposeAsync();
         throw thrown;
@@ -66,21 +75,23 @@ export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions
   };
 }
 
-interface OpenOptions {
+interface BeginOptions {
   readonly program: string;
   readonly fence: (proxySocket?: string) => readonly string[];
   readonly spec: SandboxSpec;
   readonly owner: Owner | undefined;
-  readonly toolchains: Toolchains;
-  readonly group: Group | undefined;
-  readonly watchdogs: Watchdogs;
+  readonly groups: BubblewrapParts['groups'];
   readonly spawner: Spawner;
   /** What goes with the sandbox. */
   readonly resources: AsyncDisposableStack;
 }
 
-async function openSandbox(options: OpenOptions): Promise<Sandbox> {
-  const { program, fence, spec, owner, toolchains, group, watchdogs, spawner, resources } = options;
+type Begun = Awaited<ReturnType<typeof begin>>;
+
+/** Until there is a process, with limits on it. */
+async function begin({ program, fence, spec, owner, groups, spawner, resources }: BeginOptions) {
+  const group = 'create' in groups ? groups.create(`sandbox-${randomUUID()}`, spec.limits) : undefined;
+  resources.defer(() => group?.remove());
   const denials = createDenials();
   const egress = await openEgress({ policy: spec.network, owner, onDenied: denials.add });
   if (egress) resources.use(egress);
@@ -98,8 +109,19 @@ async function openSandbox(options: OpenOptions): Promise<Sandbox> {
     .catch((cause) => {
       throw unavailable('bubblewrap cannot be started', cause);
     });
+  const pid = await entry.enter(spawned).catch((cause) => endWith(spawned, cause));
+  return { group, denials, egress, spawned, pid };
+}
+
+interface FinishOptions extends Pick<BeginOptions, 'spec' | 'resources'> {
+  readonly toolchains: Toolchains;
+  readonly watchdogs: Watchdogs;
+}
+
+/** Until it takes commands. How long that takes is a matter of what is in the workspace. */
+async function finish(options: FinishOptions, { group, denials, egress, spawned, pid }: Begun): Promise<Sandbox> {
+  const { spec, toolchains, watchdogs, resources } = options;
   try {
-    const pid = await entry.enter(spawned);
     const watchdog = watchdogs.start({
       pid,
       limits: spec.limits,
@@ -122,15 +144,20 @@ async function openSandbox(options: OpenOptions): Promise<Sandbox> {
     await egress?.forgetName();
     return toSandbox({ spec, init, spawned, group, watchdog, denials, resources });
   } catch (cause) {
-    spawned.kill();
-    const words = await spawned.gone;
-    throw unavailable(explainStart(words), new Error(words.trim(), { cause }));
+    return endWith(spawned, cause);
   }
+}
+
+/** What it said to people is why it did not begin. */
+async function endWith(spawned: Spawned, cause: unknown): Promise<never> {
+  spawned.kill();
+  const words = await spawned.gone;
+  throw unavailable(explainStart(words), new Error(words.trim(), { cause }));
 }
 
 function hasKilled(group: Group | undefined): boolean {
   try {
-    return group !== undefined && group.usage().memoryKills > 0;
+    return group !== undefined && group.refusals().memoryKills > 0;
   } catch {
     // Gone with its sandbox.
     return false;
@@ -143,7 +170,8 @@ function mustReach(readable: readonly string[], owner: Owner | undefined): void 
     throw unavailable(`${hidden} was to be readable, but the owner of the workspace cannot reach it`);
 }
 
-interface SandboxParts extends Pick<OpenOptions, 'spec' | 'group' | 'resources'> {
+interface SandboxParts extends Pick<BeginOptions, 'spec' | 'resources'> {
+  readonly group: Group | undefined;
   readonly init: Awaited<ReturnType<typeof connectInit>>;
   readonly spawned: Spawned;
   readonly watchdog: Watchdog;
