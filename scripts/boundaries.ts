@@ -18,26 +18,32 @@ const rules: Readonly<Record<string, Rule>> = {
   core: { parts: ['core', 'lib'], packages: [protocol, 'zod', 'diff', 'node-diff3', 'node:path', 'node:stream'] },
   disk: { parts: ['disk', 'core', 'lib'], packages: [protocol, 'node:*'] },
   init: { parts: ['init', 'core', 'lib'], packages: [protocol, 'node:*'] },
+  link: { parts: ['link', 'lib'], packages: [protocol, 'zod', 'ws', 'node:*'] },
   tools: { parts: ['core', 'lib'], packages: [protocol, 'zod'], isolated: true },
   detectors: { parts: ['core', 'lib'], packages: ['zod', 'smol-toml'], isolated: true },
   runners: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
   linters: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
   coverage: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
-  providers: { parts: ['core', 'disk', 'init', 'lib'], packages: [protocol, 'zod', 'node:*'], isolated: true },
+  providers: { parts: ['core', 'disk', 'init', 'lib', 'link'], packages: [protocol, 'zod', 'node:*'], isolated: true },
   history: { parts: ['history', 'core', 'disk', 'init', 'lib'], packages: [protocol, 'zod', 'node:*'] },
   storages: {
     parts: ['core', 'disk', 'lib'],
     packages: [protocol, 'zod', '@aws-sdk/client-s3', 'node:*'],
     isolated: true,
   },
+  'inner-mcp': {
+    parts: ['inner-mcp', 'core', 'lib', 'version'],
+    packages: [protocol, 'zod', '@modelcontextprotocol/client', 'node:path', 'node:stream'],
+  },
   records: { parts: ['records', 'core', 'lib'], packages: [protocol, 'postgres', 'node:*'] },
   app: {
     parts: [
-      ...['core', 'coverage', 'detectors', 'history', 'lib', 'linters'],
+      ...['core', 'coverage', 'detectors', 'history', 'inner-mcp', 'lib', 'link', 'linters'],
       ...['providers', 'records', 'runners', 'storages', 'tools'],
     ],
     packages: [protocol, 'zod', 'node:path'],
   },
+  runner: { parts: ['runner', 'app', 'core', 'lib', 'link', 'version'], packages: [protocol, 'zod', 'node:*'] },
   doctor: { parts: ['doctor', 'core', 'escapes', 'init', 'lib'], packages: [protocol, 'node:*'] },
   escapes: { parts: ['escapes', 'app', 'core', 'lib'], packages: [protocol, 'node:*'] },
   mcp: {
@@ -46,11 +52,11 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   rest: {
     parts: ['rest', 'app', 'core', 'lib', 'version'],
-    packages: [protocol, 'client-zip', 'hono', 'hono/*', 'node:*'],
+    packages: [protocol, 'client-zip', 'hono', 'hono/*', 'ws', 'node:*'],
   },
   cli: {
-    parts: ['cli', 'app', 'config', 'core', 'doctor', 'escapes', 'lib', 'mcp', 'rest', 'version'],
-    packages: [protocol, '@croft/sdk', '@hono/node-server', 'node:*'],
+    parts: ['cli', 'app', 'config', 'core', 'doctor', 'escapes', 'lib', 'link', 'mcp', 'rest', 'runner', 'version'],
+    packages: [protocol, '@croft/sdk', '@hono/node-server', 'ws', 'node:*'],
   },
   main: { parts: ['cli', 'config'], packages: ['node:module'] },
 };

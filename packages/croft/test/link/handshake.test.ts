@@ -1,0 +1,266 @@
+import { once } from 'node:events';
+import { runnerSubprotocol } from '@croft/protocol';
+import { expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { toLinkUrl } from '../../src/link/dial-url.ts';
+import { LinkRefusal } from '../../src/link/refusal.ts';
+import type { LinkServerOptions } from '../../src/link/server.ts';
+import { report, startDialling, startLinkServer } from './link-server.ts';
+
+const hello = { type: 'hello', version: 1, capabilities: [], received: 0, report };
+
+/** Speaks by hand. Answers the first message that came, and whether it was closed then. */
+async function say(url: string, message: unknown, token = 'key') {
+  const socket = new WebSocket(url.replace('http', 'ws'), [runnerSubprotocol], {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const first = once(socket, 'message').then(([data]) => JSON.parse(String(data)) as Record<string, unknown>);
+  const closed = once(socket, 'close').then(([code]) => code as number);
+  socket.on('error', () => {});
+  await once(socket, 'open');
+  const isRaw = typeof message === 'string' || Buffer.isBuffer(message);
+  if (message !== undefined) socket.send(isRaw ? message : JSON.stringify(message));
+  return { socket, first, closed };
+}
+
+test('a hello is answered with a welcome, and with the link to go on with', async () => {
+  const { url } = await startLinkServer({ graceMs: 1234, heartbeatMs: 5678 });
+  const { first, socket } = await say(url, hello);
+  expect(await first).toMatchObject({
+    ...{ type: 'welcome', version: 1, capabilities: [], resumed: false, received: 0 },
+    ...{ graceMs: 1234, heartbeatMs: 5678, link: expect.stringMatching(/^[0-9a-f]{32}$/) },
+  });
+  socket.terminate();
+});
+
+test.each<[string, string, unknown, string?]>([
+  ['a token that is none', 'AUTH_FAILED', hello, 'wrong'],
+  ['another version', 'VERSION', { type: 'hello', version: 2, anything: true }],
+  ['no JSON', 'INVALID', 'hello'],
+  ['no hello', 'INVALID', { type: 'welcome' }],
+  ['bytes', 'INVALID', Buffer.from(JSON.stringify(hello))],
+  ['no report', 'INVALID', { ...hello, report: undefined }],
+  ['a report with a control character', 'INVALID', { ...hello, report: { ...report, version: '1\u001b[2J' } }],
+  ['a workspace with a line break', 'INVALID', { ...hello, report: { ...report, workspaces: ['a\nb'] } }],
+  ['too many workspaces', 'INVALID', { ...hello, report: { ...report, workspaces: Array(1001).fill('a') } }],
+  [
+    'too many labels',
+    'INVALID',
+    {
+      ...hello,
+      report: { ...report, labels: Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`l${n}`, 'x'])) },
+    },
+  ],
+  ['a long name', 'INVALID', { ...hello, report: { ...report, provider: 'p'.repeat(129) } }],
+  ['a place before the first', 'INVALID', { ...hello, received: -1 }],
+  ['a link of another kind', 'INVALID', { ...hello, link: '../../etc' }],
+])('%s is refused, and the connection is closed', async (_, code, message, token) => {
+  const { url, links } = await startLinkServer();
+  const { first, closed } = await say(url, message, token);
+  expect(await first).toMatchObject({ type: 'refused', code });
+  await closed;
+  expect(links).toEqual([]);
+});
+
+test('who says nothing is sent away, and only so many may wait', async () => {
+  const { url } = await startLinkServer({ helloWithinMs: 60_000, maxWaiting: 2 });
+  const [oldest, other] = [await say(url, undefined), await say(url, undefined)];
+  // They keep no runner out.
+  expect(await (await say(url, hello)).first).toMatchObject({ type: 'welcome' });
+  expect(await oldest.closed).toBe(1006);
+  expect(other.socket.readyState).toBe(WebSocket.OPEN);
+  other.socket.terminate();
+  const { url: hasty } = await startLinkServer({ helloWithinMs: 200 });
+  const { first, closed } = await say(hasty, undefined);
+  expect(await first).toMatchObject({ type: 'refused', code: 'INVALID' });
+  await closed;
+});
+
+test('a failure of the server is no refusal: the runner comes again', async () => {
+  let failures = 2;
+  const { url, links } = await startLinkServer({
+    admit: async () => {
+      if (failures-- > 0) throw new Error('the database is away');
+      return { who: 'someone', key: 'key' };
+    },
+  });
+  const { states } = startDialling(url);
+  await vi.waitFor(() => expect(links).toHaveLength(1));
+  expect(states.join()).not.toContain('database');
+  expect(states.join()).not.toContain('refused');
+});
+
+test('C2-9: a runner that comes again is the one, and the end of its old connection takes nothing away', async () => {
+  const { url, links } = await startLinkServer();
+  const first = await say(url, hello);
+  const { link } = (await first.first) as { link: string };
+  const second = await say(url, { ...hello, link });
+  expect(await second.first).toMatchObject({ type: 'welcome', resumed: true, link });
+  await first.closed;
+  expect(links).toHaveLength(1);
+  expect(links[0]!.link.state()).toBe('online');
+
+  const anew = await say(url, hello);
+  expect(await anew.first).toMatchObject({ resumed: false });
+  expect((await links[0]!.link.peer.lost).message).toContain('the same token');
+  await second.closed;
+  expect(links.map(({ link: each }) => each.state())).toEqual(['offline', 'online']);
+  expect(await (await say(url, { ...hello, link })).first).toMatchObject({ resumed: false });
+});
+
+test('a connection that was overtaken while it was asked who it is never takes the place of the newer one', async () => {
+  const slow = Promise.withResolvers<void>();
+  const admit: LinkServerOptions<string>['admit'] = async ({ token }) => {
+    if (token.endsWith('slow')) await slow.promise;
+    return { who: token, key: 'key' };
+  };
+  const { url, links } = await startLinkServer({ admit });
+  const old = await say(url, hello, 'key slow');
+  const newer = await say(url, hello, 'key quick');
+  await newer.first;
+  slow.resolve();
+  await old.closed;
+  expect(links.map(({ who }) => who)).toEqual(['key quick']);
+  expect(links[0]!.link.state()).toBe('online');
+});
+
+test('two keys are two links, and neither goes on with the other’s', async () => {
+  const { url, links } = await startLinkServer();
+  const { link } = (await (await say(url, hello, 'key1')).first) as { link: string };
+  expect(await (await say(url, { ...hello, link }, 'key2')).first).toMatchObject({ resumed: false });
+  expect(links.map((each) => each.link.state())).toEqual(['online', 'online']);
+});
+
+test('a place that cannot be is no place to go on at', async () => {
+  const { url, links } = await startLinkServer();
+  const { link } = (await (await say(url, hello)).first) as { link: string };
+  expect(await (await say(url, { ...hello, link, received: 99 })).first).toMatchObject({ resumed: false });
+  expect(links[0]!.link.state()).toBe('offline');
+});
+
+test('a token that is revoked ends its link at once, also one that is about to enter', async () => {
+  const asked = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  let isRevoked = false;
+  const { url, links, server } = await startLinkServer({
+    async admit({ token }) {
+      if (isRevoked) throw new LinkRefusal('AUTH_FAILED', 'it was revoked');
+      if (token === 'key2') {
+        asked.resolve();
+        await release.promise;
+      }
+      return { who: token, key: token };
+    },
+  });
+  const first = await say(url, hello, 'key1');
+  await first.first;
+  const call = links[0]!.link.peer.call('anything', {}, {});
+  server.drop('key1', 'its token was revoked');
+  expect(links[0]!.link.state()).toBe('offline');
+  await expect(call.answer).rejects.toMatchObject({ code: 'E_RUNNER_LOST' });
+  await first.closed;
+
+  const second = await say(url, hello, 'key2');
+  await asked.promise;
+  isRevoked = true;
+  server.drop('key2', 'its token was revoked');
+  release.resolve();
+  expect(await second.first).toMatchObject({ type: 'refused', code: 'AUTH_FAILED' });
+  expect(links).toHaveLength(1);
+});
+
+test('a runner of another machine needs TLS, unless the server says otherwise', async () => {
+  const strict = await startLinkServer({}, '192.0.2.7');
+  expect(await (await say(strict.url, hello)).first).toMatchObject({ type: 'refused', code: 'FORBIDDEN' });
+  const lax = await startLinkServer({ allowsInsecure: true }, '192.0.2.7');
+  expect(await (await say(lax.url, hello)).first).toMatchObject({ type: 'welcome' });
+  const mapped = await startLinkServer({}, '::ffff:127.0.0.1');
+  expect(await (await say(mapped.url, hello)).first).toMatchObject({ type: 'welcome' });
+});
+
+test.each([
+  ['https://croft.example.com', 'wss://croft.example.com/v1/runner-link'],
+  ['http://127.0.0.1:7777/', 'ws://127.0.0.1:7777/v1/runner-link'],
+  ['ws://[::1]:7777/base/', 'ws://[::1]:7777/base/v1/runner-link'],
+  ['wss://host/v1/runner-link', 'wss://host/v1/runner-link'],
+  ['http://localhost', 'ws://localhost/v1/runner-link'],
+])('%s is dialled at %s', (given, url) => {
+  expect(toLinkUrl(given, false)).toBe(url);
+});
+
+test.each([
+  'http://croft.example.com',
+  'ws://192.168.1.2',
+  'http://localhost.example.com',
+  'ftp://host',
+  'host',
+  'https://a:b@host',
+  'https://host?token=1',
+])('%s is not dialled', (given) => {
+  expect(() => toLinkUrl(given, false)).toThrow(expect.objectContaining({ name: 'UsageError' }));
+});
+
+test('without TLS to another machine only if it is said', () => {
+  expect(toLinkUrl('http://192.168.1.2', true)).toBe('ws://192.168.1.2/v1/runner-link');
+});
+
+test('a refusal is told once, in one line, and a token that was changed is used', async () => {
+  const { url, links } = await startLinkServer();
+  let token = 'wrong';
+  const asked = vi.fn();
+  const { states } = startDialling(url, {
+    token() {
+      asked();
+      return token;
+    },
+  });
+  await vi.waitFor(() => expect(asked.mock.calls.length).toBeGreaterThan(3));
+  expect(states).toEqual(['refused: AUTH_FAILED: no such token']);
+  token = 'key\n';
+  await vi.waitFor(() => expect(links).toHaveLength(1));
+  await vi.waitFor(() => expect(states.at(-1)).toBe('online'));
+});
+
+test('a runner whose token is revoked says why it was sent away', async () => {
+  let isRevoked = false;
+  const { url, links, server } = await startLinkServer({
+    async admit() {
+      if (isRevoked) throw new LinkRefusal('AUTH_FAILED', 'there is no such token any more');
+      return { who: 'someone', key: 'key' };
+    },
+  });
+  const { states } = startDialling(url);
+  await vi.waitFor(() => expect(states).toEqual(['online']));
+  isRevoked = true;
+  server.drop('key', 'its token was revoked');
+  await vi.waitFor(() => expect(states).toHaveLength(3));
+  expect(states.slice(1)).toEqual([
+    'reconnecting: the other side ended it: its token was revoked',
+    'refused: AUTH_FAILED: there is no such token any more',
+  ]);
+  expect(links).toHaveLength(1);
+});
+
+test('a token that cannot be read is told and tried again', async () => {
+  const { url, links } = await startLinkServer();
+  let failures = 3;
+  const { states } = startDialling(url, {
+    token() {
+      if (failures-- > 0) throw new Error('no such file');
+      return 'key';
+    },
+  });
+  await vi.waitFor(() => expect(links).toHaveLength(1));
+  expect(states[0]).toBe('reconnecting: no such file');
+});
+
+test('the reason of a refusal is the one that was thrown', async () => {
+  const { url } = await startLinkServer({
+    admit: async () => {
+      throw new LinkRefusal('FORBIDDEN', 'the account is closed');
+    },
+  });
+  expect(await (await say(url, hello)).first).toEqual({
+    ...{ type: 'refused', code: 'FORBIDDEN', message: 'the account is closed' },
+  });
+});
