@@ -26,7 +26,7 @@ export interface FileState extends Pick<FileVersion, 'size' | 'version'> {
 }
 
 /** A file that is about to be replaced. */
-export interface CurrentFile extends FileVersion, FileState {
+export interface CurrentFile extends FileVersion {
   /** All of it. Throws `E_TOO_LARGE` for one that is not read whole. */
   content(): Buffer;
 }
@@ -37,6 +37,13 @@ export interface Replacement {
   readonly path: string;
   readonly before?: FileState | undefined;
   readonly after: FileState;
+}
+
+export interface Changed<Decided extends Change> {
+  readonly written: FileVersion;
+  readonly change: Decided;
+  /** Left out: whoever changed it cannot tell so exactly, and whoever remembers has to look. */
+  readonly replacement?: Replacement | undefined;
 }
 
 /** What a file is to hold, and whatever else was found out with it. */
@@ -94,13 +101,13 @@ export interface Files {
   list(path: string, options: { limit: number }): Promise<DirectoryListing>;
 
   /** Changes that are newest first need many stats; a path that is gone gives 0. Links are not followed. */
-  modifiedTimes(paths: readonly string[]): number[];
+  modifiedTimes(paths: readonly string[]): Promise<number[]>;
 
   /**
    * Replaces or creates a file, with its missing directories: all of it or nothing, durable on return.
    * Keeps the mode of a file that is there. Throws `E_STALE` or `E_ALREADY_EXISTS` when `expect` does not hold.
    */
-  write(path: string, bytes: Uint8Array, options?: { expect?: Precondition }): Promise<FileVersion>;
+  write(path: string, bytes: Uint8Array, options?: WriteOptions): Promise<FileVersion>;
 
   /**
    * As `write`, of what `decide` makes of the file that is there, or of `undefined`. Changes of one file wait for each
@@ -110,7 +117,7 @@ export interface Files {
   change<Decided extends Change>(
     path: string,
     decide: (current: CurrentFile | undefined) => Decided,
-  ): Promise<{ written: FileVersion; change: Decided; replacement: Replacement }>;
+  ): Promise<Changed<Decided>>;
 
   /**
    * As `write`, of bytes that come in pieces: no more than one of them is held, and what cannot be is refused before the
@@ -120,10 +127,28 @@ export interface Files {
   upload(path: string, pieces: AsyncIterable<Uint8Array>, options: UploadOptions): Promise<Uploaded>;
 
   /** Removes a file, a link (never what it leads to) or a directory. */
-  remove(path: string, options: { recursive: boolean; signal: AbortSignal }): Promise<Removal>;
+  remove(path: string, options: RemoveOptions): Promise<Removal>;
 
   /** Moves a file, a link or a directory to a name that is free. Throws `E_ALREADY_EXISTS`. */
   rename(from: string, to: string): Promise<{ from: string; to: string; kind: FileKind }>;
+}
+
+export interface WriteOptions {
+  readonly expect?: Precondition | undefined;
+  /** Whether it can be run. Left out: a file that is there stays as it is, and a new one cannot. */
+  readonly isExecutable?: boolean | undefined;
+  /**
+   * The server's own people put it there. Only for the sync of agents (`core/skills`): it may change the definitions
+   * of agents, which are control files, and no other one. No tool says this.
+   */
+  readonly isSynced?: boolean | undefined;
+}
+
+export interface RemoveOptions {
+  readonly recursive: boolean;
+  readonly signal: AbortSignal;
+  /** As for a write. */
+  readonly isSynced?: boolean | undefined;
 }
 
 export interface UploadOptions {

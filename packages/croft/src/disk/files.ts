@@ -36,7 +36,7 @@ export function createDiskFiles({ handle, names, locks = createKeyedLock() }: Di
     list: (path, { limit }) => telling(path, () => listDirectory(root, path, limit)),
     remove: (path, options) => telling(path, () => removeAt(root, path, options)),
     rename: (from, to) => telling(from, () => renameAt(root, from, to)),
-    modifiedTimes: (paths) => modifiedTimes(root, paths),
+    modifiedTimes: async (paths) => modifiedTimes(root, paths),
 
     write: (path, bytes, options) => telling(path, () => writer.write(path, bytes, options)),
     change: (path, decide) => telling(path, () => writer.change(path, decide)),

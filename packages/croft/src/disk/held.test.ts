@@ -93,3 +93,26 @@ test('what is not there yet can be made, and what packages bring along can come 
   await files.rename('src', 'moved');
   expect(existsSync(join(root, 'b/.vscode/settings.json'))).toBe(true);
 });
+
+test('the sync of agents changes their definitions, and with the same word nothing else that is held', async () => {
+  const { root, files } = open();
+  const told = { isSynced: true } as const;
+  await files.write('.agents/a.md', Buffer.from('a'), told);
+  await expect(files.write('.agents/a.md', Buffer.from('evil'))).rejects.toMatchObject(refused);
+  await files.write('.agents/a.md', Buffer.from('b'), told);
+  await files.write('.agents/b.md', Buffer.from('b'), told);
+  await files.remove('.agents/b.md', { recursive: false, signal, ...told });
+  symlinkSync('../.git/hooks/pre-commit', join(root, '.agents/hook.md'));
+  symlinkSync('../.git', join(root, '.agents/git.md'));
+  mkdirSync(join(root, 'sub/.agents'), { recursive: true });
+  for (const path of [
+    ...['.agents/hook.md', '.agents/git.md/config', '.agents/x', '.agents/x/y.md', '.agents/skills/x/SKILL.md'],
+    ...['.mcp.json', '.git/hooks/x.md', '.agents/../.mcp.json', 'sub/.agents/x.md', './sub/../.git/config'],
+  ]) {
+    await expect(files.write(path, Buffer.from('evil'), told), path).rejects.toMatchObject(refused);
+  }
+  await expect(files.remove('.agents', { recursive: true, signal, ...told })).rejects.toMatchObject(refused);
+  await expect(files.remove('.mcp.json', { recursive: true, signal, ...told })).rejects.toMatchObject(refused);
+  expect(readFileSync(join(root, '.git/hooks/pre-commit'), 'utf8')).toBe('#!/bin/sh\n');
+  expect(readFileSync(join(root, '.agents/a.md'), 'utf8')).toBe('b');
+});

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, read as readInto, readSync, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 import { AppError } from '@croft/protocol';
-import type { CurrentFile, FileContent, FileStat, FileVersion, OpenFile } from '../core/files.ts';
+import type { CurrentFile, FileContent, FileStat, FileState, FileVersion, OpenFile } from '../core/files.ts';
 import { missing } from '../core/path-errors.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { fileError } from './errors.ts';
@@ -40,8 +40,11 @@ export async function readVersion(root: Root, path: string): Promise<FileVersion
   return { ...toStat(spot.path, stats), version: await versionOf(spot.found.handle, stats, path) };
 }
 
+/** With what there is to remember of it. */
+export type HeldFile = CurrentFile & FileState;
+
 /** `path` is where it is, `written` what the caller calls it. */
-export async function readCurrent({ handle, stats }: Found, path: string, written: string): Promise<CurrentFile> {
+export async function readCurrent({ handle, stats }: Found, path: string, written: string): Promise<HeldFile> {
   const stat = { ...toStat(path, stats), mode: stats.mode & 0o777 };
   if (stats.size > maxWholeBytes) {
     const content = () => {

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { AppError } from '@croft/protocol';
 import type { Removal } from '../core/files.ts';
 import { missing } from '../core/path-errors.ts';
+import { isSyncedControl } from '../core/skills/places.ts';
 import { errnoOf } from './errors.ts';
 import { at, kindOf, namesIn, openDirectory } from './handles.ts';
 import { mustBeFree, treeMustBeFree } from './held.ts';
@@ -16,15 +17,17 @@ const entriesPerTurn = 256;
 export interface RemoveOptions {
   readonly recursive: boolean;
   readonly signal: AbortSignal;
+  readonly isSynced?: boolean | undefined;
 }
 
-export async function removeAt(root: Root, path: string, { recursive, signal }: RemoveOptions): Promise<Removal> {
+export async function removeAt(root: Root, path: string, options: RemoveOptions): Promise<Removal> {
+  const { recursive, signal, isSynced = false } = options;
   using spot = walk(root, path, { follow: false });
   if (!spot.found) throw missing(path);
   if (spot.path === '') throw new AppError('E_INVALID_INPUT', 'the workspace root cannot be deleted');
 
   const kind = kindOf(spot.found.stats);
-  mustBeFree(root, spot.path);
+  if (!(isSynced && isSyncedControl(spot.path))) mustBeFree(root, spot.path);
   if (kind === 'directory') await treeMustBeFree({ parent: spot.directory, name: spot.name, path: spot.path }, signal);
   let removed = 1;
   if (kind !== 'directory') unlinkSync(at(spot.directory, spot.name));

@@ -15,15 +15,17 @@ export interface BesideOptions {
   /** The file it shall replace, whose owner and mode it gets. */
   readonly before: Stats | undefined;
   readonly directory: number;
+  /** Left out: as `before`, and a new one cannot be run. */
+  readonly isExecutable?: boolean | undefined;
 }
 
 /** A new file with all the bytes, not yet durable. */
 export async function writeBeside(options: BesideOptions): Promise<{ readonly handle: number } & Disposable> {
-  const { temporary, bytes, before, directory } = options;
+  const { temporary, bytes, before, directory, isExecutable } = options;
   const handle = openNew(temporary);
   try {
     giveTo(handle, before ?? statOf(directory));
-    if (before) fchmodSync(handle, before.mode & 0o777);
+    if (before || isExecutable) fchmodSync(handle, modeOf(before ?? statOf(handle), isExecutable));
     await writeAll(handle, bytes);
     return { handle, [Symbol.dispose]: () => closeSync(handle) };
   } catch (thrown) {
@@ -35,6 +37,13 @@ export async function writeBeside(options: BesideOptions): Promise<{ readonly ha
 /** Fails when anything is there already. */
 export function openNew(path: string): number {
   return openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666);
+}
+
+/** Whoever may read it may run it, if anybody may. */
+function modeOf({ mode }: Stats, isExecutable: boolean | undefined): number {
+  const known = mode & 0o777;
+  if (isExecutable === undefined) return known;
+  return isExecutable ? known | ((known & 0o444) >> 2) | 0o100 : known & ~0o111;
 }
 
 async function writeAll(handle: number, bytes: Uint8Array): Promise<void> {

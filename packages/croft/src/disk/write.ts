@@ -20,6 +20,7 @@ export interface WriteOptions<Decided extends Change> {
   readonly decide: Decide<Decided>;
   /** As the caller wrote it. */
   readonly path: string;
+  readonly isExecutable?: boolean | undefined;
 }
 
 export interface Written<Decided extends Change> {
@@ -30,12 +31,12 @@ export interface Written<Decided extends Change> {
 
 /** Not for two calls at once on one path. */
 export async function replaceFile<Decided extends Change>(options: WriteOptions<Decided>): Promise<Written<Decided>> {
-  const { spot, isLate, decide, path } = options;
+  const { spot, isLate, decide, path, isExecutable } = options;
   using again = isLate ? lookAgain(spot) : undefined;
   const found = again ? again.found : spot.found;
   const before = found && mustBeFile(found.stats, path);
   const change = await decide(found);
-  const { written, mode } = await putBytes({ spot, before, bytes: change.bytes, path });
+  const { written, mode } = await putBytes({ spot, before, bytes: change.bytes, path, isExecutable });
   // The last handle to a file that was replaced frees its blocks when it closes, which takes its time.
   const replaced = spot.take();
   if (replaced) setImmediate(() => close(replaced.handle, () => {}));
@@ -47,6 +48,7 @@ interface PutOptions {
   readonly before: Stats | undefined;
   readonly bytes: Uint8Array;
   readonly path: string;
+  readonly isExecutable: boolean | undefined;
 }
 
 /**
@@ -56,11 +58,12 @@ interface PutOptions {
  * One sync after the rename would cost half, and would not do: a journal may take the new name in while the blocks of
  * the new file are on their way, and after a power cut the file is all zeros. See `test/security/power-cut.test.ts`.
  */
-async function putBytes({ spot, before, bytes, path }: PutOptions): Promise<{ written: FileVersion; mode: number }> {
+async function putBytes(options: PutOptions): Promise<{ written: FileVersion; mode: number }> {
+  const { spot, before, bytes, path, isExecutable } = options;
   const temporary = at(spot.directory, newTemporaryName());
   using directory = directoryToSync(spot.directory);
   try {
-    using beside = await writeBeside({ temporary, bytes, before, directory: spot.directory });
+    using beside = await writeBeside({ temporary, bytes, before, directory: spot.directory, isExecutable });
     const version = await syncWhile(beside.handle, () => {
       directory.open();
       return sha256(bytes);

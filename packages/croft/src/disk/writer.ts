@@ -1,9 +1,10 @@
 import { AppError } from '@croft/protocol';
-import type { Change, CurrentFile, FileState, Files, Precondition, Replacement } from '../core/files.ts';
+import type { Change, CurrentFile, FileState, Files, Replacement, WriteOptions } from '../core/files.ts';
 import { toSegments } from '../core/path.ts';
+import { isSyncedControl } from '../core/skills/places.ts';
 import type { KeyedLock } from '../lib/keyed-lock.ts';
 import { mustBeFree } from './held.ts';
-import { readCurrent, walkIfThere } from './read.ts';
+import { type HeldFile, readCurrent, walkIfThere } from './read.ts';
 import type { Sweep } from './temporary.ts';
 import { type Root, type Spot, walk } from './walk.ts';
 import { type Decide, mustBeExpected, replaceFile, type Written } from './write.ts';
@@ -15,21 +16,22 @@ interface Target {
   /** The same from the root, its links not yet followed. */
   readonly own: string;
   readonly spot: Spot;
+  readonly isExecutable?: boolean | undefined;
 }
 
 /** The ways to give a file new content that is all here. On one path they wait for each other. */
 export function createWriter(root: Root, locks: KeyedLock, sweep: Sweep): Pick<Files, 'write' | 'change'> {
   return {
-    write: async (path, bytes, { expect } = {}) => (await write(path, bytes, expect)).written,
+    write: async (path, bytes, options) => (await write(path, bytes, options)).written,
 
     async change<Decided extends Change>(path: string, decide: (current: CurrentFile | undefined) => Decided) {
       const own = beginWrite(root, path);
       using spot = walkIfThere(root, path);
       if (!spot) {
         const change = decide(undefined);
-        return toChanged({ ...(await write(path, change.bytes, 'absent')), change });
+        return toChanged({ ...(await write(path, change.bytes, { expect: 'absent' })), change });
       }
-      let current: CurrentFile | undefined;
+      let current: HeldFile | undefined;
       const done = await replace({ path, own, spot }, async (found) => {
         current = found && (await readCurrent(found, spot.path, path));
         return decide(current);
@@ -38,25 +40,27 @@ export function createWriter(root: Root, locks: KeyedLock, sweep: Sweep): Pick<F
     },
   };
 
-  async function write(path: string, bytes: Uint8Array, expect: Precondition | undefined) {
-    const own = beginWrite(root, path);
+  async function write(path: string, bytes: Uint8Array, options: WriteOptions = {}) {
+    const { expect, isExecutable, isSynced } = options;
+    const own = beginWrite(root, path, isSynced);
     using spot = walk(root, path, { follow: true, create: true });
-    return await replace({ path, own, spot }, async (found) => {
+    return await replace({ path, own, spot, isExecutable }, async (found) => {
       await mustBeExpected(found, expect, path);
       return { bytes };
     });
   }
 
-  async function replace<Decided extends Change>({ path, own, spot }: Target, decide: Decide<Decided>) {
+  async function replace<Decided extends Change>(target: Target, decide: Decide<Decided>) {
+    const { path, own, spot, isExecutable } = target;
     // Once more for where it really leads.
     if (spot.path !== own) mustBeFree(root, spot.path);
     sweep(spot.directory);
     const isLate = locks.isHeld(spot.path);
-    return await locks.run(spot.path, () => replaceFile({ spot, isLate, decide, path }));
+    return await locks.run(spot.path, () => replaceFile({ spot, isLate, decide, path, isExecutable }));
   }
 }
 
-function toChanged<Decided extends Change>({ written, change, mode }: Written<Decided>, current?: CurrentFile) {
+function toChanged<Decided extends Change>({ written, change, mode }: Written<Decided>, current?: HeldFile) {
   const { path, size, version } = written;
   const before = current && toState(current);
   const replacement: Replacement = { path, before, after: { mode, size, version, bytes: change.bytes } };
@@ -68,10 +72,10 @@ function toState({ mode, size, version, bytes }: FileState): FileState {
 }
 
 /** Refuses a path by how it is written, before a directory is made for it. Answers it from the root. */
-export function beginWrite(root: Root, path: string): string {
+export function beginWrite(root: Root, path: string, isSynced = false): string {
   if (path.endsWith('/')) throw refuseDirectory(root, path);
   const own = toSegments(path, root.names).join('/');
-  mustBeFree(root, own);
+  if (!(isSynced && isSyncedControl(own))) mustBeFree(root, own);
   return own;
 }
 

@@ -1,3 +1,4 @@
+export { agents } from './agents.ts';
 export { bash } from './bash.ts';
 export { bashInput } from './bash-input.ts';
 export { bashOutput } from './bash-output.ts';
@@ -21,6 +22,8 @@ export { runTestsTool } from './run-tests.ts';
 export { runTypecheck } from './run-typecheck.ts';
 export { secret } from './secret.ts';
 export { secretsAvailable } from './secrets-available.ts';
+export { skill } from './skill.ts';
+export { skills } from './skills.ts';
 export { snapshotCreate } from './snapshot-create.ts';
 export { snapshotDelete } from './snapshot-delete.ts';
 export { snapshotDiff } from './snapshot-diff.ts';

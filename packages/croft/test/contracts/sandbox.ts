@@ -11,6 +11,8 @@ export interface OpenedSandbox {
   readonly sandbox: Sandbox;
   /** The workspace on this machine. */
   readonly directory: string;
+  /** Which variables it sets besides those that every sandbox does. */
+  readonly variables?: readonly string[];
 }
 
 type Argv = CommandSpec['argv'];
@@ -82,14 +84,14 @@ function describePrograms(open: () => Promise<OpenedSandbox>): void {
   });
 
   test('gives a program only the variables it was given and a few of its own', async () => {
-    const { sandbox } = await open();
+    const { sandbox, variables = [] } = await open();
     vi.stubEnv('CROFT_TEST_SECRET', 'not for programs');
     const { stdout } = await runIn(sandbox, ['env'], { environment: { GIVEN: 'a b=c', LANG: 'C' } });
     vi.unstubAllEnvs();
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toEqual(expect.arrayContaining(['GIVEN=a b=c', 'LANG=C']));
     const names = lines.map((line) => line.split('=')[0] ?? '').filter((name) => !toolchainVariables.includes(name));
-    expect(names.sort()).toEqual(['GIVEN', ...ownVariables].sort());
+    expect(names.sort()).toEqual(['GIVEN', ...ownVariables, ...variables].sort());
     expect(stdout).not.toContain('not for programs');
   });
 

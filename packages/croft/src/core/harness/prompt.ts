@@ -1,5 +1,6 @@
 import type { AttachedWorkspace } from '../accounts/cascade.ts';
 import type { Files } from '../files.ts';
+import { findSkills } from '../skills/find.ts';
 import { loadMemory } from './memory.ts';
 import { hasGuidance, hasMemory } from './settings.ts';
 
@@ -11,7 +12,8 @@ export interface HarnessedWorkspace extends Pick<AttachedWorkspace, 'name' | 're
 /** What a model should know of its workspaces before it starts: what was remembered, then how to work in them. */
 export async function buildPrompt(workspaces: readonly HarnessedWorkspace[]): Promise<string> {
   const memories = await Promise.all(workspaces.map(recall));
-  return [renderMemories(workspaces, memories), renderGuidance(workspaces)].filter((part) => part !== '').join('\n\n');
+  const guidance = await renderGuidance(workspaces);
+  return [renderMemories(workspaces, memories), guidance].filter((part) => part !== '').join('\n\n');
 }
 
 async function recall({ record, files }: HarnessedWorkspace): Promise<string | undefined> {
@@ -33,12 +35,13 @@ function toSection({ name, text }: { name: string; text: string }): string {
   return `## ${name}\n\n${text}`;
 }
 
-function renderGuidance(workspaces: readonly HarnessedWorkspace[]): string {
+async function renderGuidance(workspaces: readonly HarnessedWorkspace[]): Promise<string> {
   if (!workspaces.some(({ record }) => hasGuidance(record.config))) return '';
+  const skilled = await Promise.all(workspaces.map(hasSkills));
   const lines = [
     ...workspaces.map(toLine),
     '',
-    ...adviceFor(workspaces).map((advice, index) => `${index + 1}. ${advice}`),
+    ...adviceFor(workspaces, skilled.includes(true)).map((advice, index) => `${index + 1}. ${advice}`),
   ];
   return `<workspace>\n${lines.join('\n')}\n</workspace>`;
 }
@@ -48,13 +51,21 @@ function toLine({ name, record, sandbox }: HarnessedWorkspace, index: number): s
   return `- ${name}${marks}${record.description === undefined ? '' : `: ${record.description}`}`;
 }
 
-function adviceFor(workspaces: readonly HarnessedWorkspace[]): string[] {
+/** Of those that the tool for them is offered in. What cannot be looked at has none: an agent starts all the same. */
+async function hasSkills({ sandbox, record, files }: HarnessedWorkspace): Promise<boolean> {
+  if (!sandbox || !hasGuidance(record.config)) return false;
+  const found = await findSkills(files).catch(() => undefined);
+  return found !== undefined && found.items.length > 0;
+}
+
+function adviceFor(workspaces: readonly HarnessedWorkspace[], isSkilled: boolean): string[] {
   const canWrite = workspaces.some(({ sandbox }) => sandbox);
   const canRemember = workspaces.some(({ sandbox, record }) => sandbox && hasMemory(record.config));
   return [
     'Find files with glob and look at them with read; paths are relative to the root of a workspace.',
     ...(workspaces.length > 1 ? ['Pass `workspace` to work in another than the default one.'] : []),
     ...(canWrite ? ['Read a file before you change it; run commands with bash, which starts in the workspace.'] : []),
+    ...(isSkilled ? ['There are skills for some kinds of work: see skills first, and load what fits with skill.'] : []),
     ...(canRemember ? ['Keep what should still be known next time with memory_save; it goes to MEMORY.md.'] : []),
     ...(canWrite ? ['Keep the plan of longer work in TASKS.md, and bring it up to date as you go.'] : []),
     ...(canWrite ? ['Both are ordinary files, which people may read and change too.'] : []),

@@ -1,0 +1,47 @@
+import type { DirectoryEntry, DirectoryListing } from '../files.ts';
+
+export interface TreeLimits {
+  /** Of all that is not a directory. */
+  readonly entries: number;
+  readonly directories: number;
+  readonly depth: number;
+}
+
+export interface WalkedEntry {
+  readonly path: string;
+  readonly entry: DirectoryEntry;
+}
+
+export interface WalkedTree {
+  /** Everything that is not a directory. */
+  readonly found: readonly WalkedEntry[];
+  /** There was more than the limits allow. */
+  readonly cut: boolean;
+}
+
+/** Nothing for a directory that is passed over. */
+type List = (path: string, limit: number) => Promise<DirectoryListing | undefined>;
+
+/** Breadth first, so that what is near is among what is found. No link is gone along. */
+export async function walkTree(root: string, limits: TreeLimits, list: List): Promise<WalkedTree> {
+  const found: WalkedEntry[] = [];
+  let [level, seen, cut] = [[root], 0, false];
+  for (let depth = 0; level.length > 0; depth++) {
+    const below: string[] = [];
+    for (const path of level) {
+      if (depth > limits.depth || ++seen > limits.directories || found.length > limits.entries)
+        return { found: found.slice(0, limits.entries), cut: true };
+      const listing = await list(path, limits.entries);
+      const entries = (listing?.entries ?? []).map((entry) => ({ path: `${path}/${entry.name}`, entry }));
+      below.push(...entries.filter(isDirectory).map((walked) => walked.path));
+      found.push(...entries.filter((walked) => !isDirectory(walked)));
+      cut ||= listing?.cut ?? false;
+    }
+    level = below;
+  }
+  return { found: found.slice(0, limits.entries), cut: cut || found.length > limits.entries };
+}
+
+function isDirectory({ entry }: WalkedEntry): boolean {
+  return entry.kind === 'directory';
+}
