@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Description, must, Name, NonEmpty, recordFields } from './fields.ts';
+import { McpServers } from './mcp-servers.ts';
 
 const maxWorkspaces = 100;
 
@@ -30,9 +31,16 @@ const WorkspaceReferences = z
     });
   });
 
-/** An agent's config as a caller writes it. Croft reads two settings of it and keeps the others. */
+/** An agent's config as a caller writes it. Croft reads these settings of it and keeps the others. */
 export const AgentConfigInput = z.looseObject(
-  { sandbox: NonEmpty.optional(), workspaces: WorkspaceReferences.optional() },
+  {
+    sandbox: NonEmpty.optional(),
+    workspaces: WorkspaceReferences.optional(),
+    /** Started in the sandbox of each session, for their tools. */
+    mcpServers: McpServers.optional(),
+    /** Whether those that `.mcp.json` of a workspace names are started too. */
+    workspaceMcp: z.boolean(must('be true or false')).optional(),
+  },
   must('be an object'),
 );
 

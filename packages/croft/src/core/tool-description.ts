@@ -22,10 +22,21 @@ export function describeTool(tool: Tool, workspaces: WorkspaceSet): ToolDescript
     title: tool.title,
     description: tool.description,
     access: tool.access,
-    inputSchema: toJsonSchema(describeInput(tool, workspaces), 'input'),
+    inputSchema: describeInputSchema(tool, workspaces),
     outputSchema: toJsonSchema(describeOutput(tool), 'output'),
     idempotent: tool.idempotent ?? tool.access === 'read',
   };
+}
+
+function describeInputSchema(tool: Tool, workspaces: WorkspaceSet): JsonSchema {
+  const schema = toJsonSchema(describeInput(tool, workspaces), 'input');
+  if (!tool.inputSchema || tool.home !== undefined) return tool.inputSchema ?? schema;
+  const properties = { ...toObject(tool.inputSchema.properties), ...toObject(schema.properties) };
+  return { ...tool.inputSchema, properties };
+}
+
+function toObject(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {};
 }
 
 function describeInput(tool: Tool, { names, list, fallback, fallbackName }: WorkspaceSet): z.ZodObject {

@@ -40,7 +40,7 @@ export interface ToolResult<Output = Record<string, unknown>> {
   /** Workspace paths of files that have new content, or a new place. The toolbox formats and lints them. */
   readonly touched?: readonly string[];
   /** Of a tool that tells: how the file it changed did. */
-  readonly replacement?: Replacement;
+  readonly replacement?: Replacement | undefined;
   /** What the fence refused meanwhile. The toolbox tells of each as a violation. */
   readonly denials?: readonly Denial[];
 }
@@ -89,6 +89,10 @@ export interface PreparedCall {
 
 /** A tool with its types closed over, so that a toolbox can hold many kinds. */
 export interface Tool extends Omit<ToolDefinition<z.ZodObject, z.ZodObject>, 'run' | 'preview' | 'leavesRunning'> {
+  /** What is shown instead of `input`, of a tool that somebody else made. */
+  readonly inputSchema?: Readonly<Record<string, unknown>>;
+  /** The workspace it works in whatever its input says: `workspace` is an argument of its own. */
+  readonly home?: string;
   /** Throws `E_INVALID_INPUT` before anything happens. `base` is the directory that paths in it start from. */
   prepare(rawInput: unknown, base?: string): PreparedCall;
 }

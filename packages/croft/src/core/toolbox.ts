@@ -2,14 +2,14 @@ import { AppError } from '@croft/protocol';
 import { redactDeep } from '../lib/redact.ts';
 import { cutText } from '../lib/text/cut-text.ts';
 import { createCalls } from './calls.ts';
-
 import type { Emit } from './events.ts';
 import { fanOut } from './fan-out.ts';
+import type { MoreTools } from './more-tools.ts';
 import { type Caller, createPassage, type PassageOptions, type UnderWay } from './passage.ts';
 import { mustAsk } from './permission.ts';
 import { createRecorder, workspaceHint } from './recorder.ts';
+import type { Session } from './session.ts';
 import type { Tool, ToolResult } from './tool.ts';
-
 import { describeTool, type ToolDescription } from './tool-description.ts';
 import type { Workspace } from './workspace.ts';
 import type { WorkspaceSet } from './workspace-set.ts';
@@ -21,6 +21,8 @@ export interface ToolboxOptions extends PassageOptions {
   /** Which of them are in the box. */
   offers(tool: Pick<Tool, 'name' | 'access' | 'isHarness'>): boolean;
   readonly emit: Emit;
+  /** Of each session, besides these. Left out: none. */
+  readonly more?: MoreTools | undefined;
 }
 
 export type Toolbox = ReturnType<typeof createToolbox>;
@@ -34,7 +36,7 @@ const maxNameLength = 200;
  * A tool that is not allowed is not here, so it can be neither listed nor called.
  */
 export function createToolbox(options: ToolboxOptions) {
-  const { tools, workspaces, journal, secrets, emit } = options;
+  const { tools, workspaces, journal, secrets, emit, more } = options;
   const present = tools.filter(options.offers);
   const describe = createDescriptions(present, workspaces);
   const byName = new Map(present.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool])));
@@ -43,7 +45,14 @@ export function createToolbox(options: ToolboxOptions) {
   const record = createRecorder({ workspaces, secrets, journal, emit });
 
   return {
-    list: describe,
+    /** Those that every session has. */
+    common: describe,
+
+    /** Those of one session, for which programs may be started. */
+    async list(session: Session): Promise<readonly ToolDescription[]> {
+      const further = (await more?.list(session)) ?? [];
+      return [...describe(), ...further.map((tool) => describeTool(tool, workspaces))];
+    },
 
     /** Every failure is an `AppError`. */
     call: (name: string, rawInput: unknown, caller: Caller): Promise<ToolResult> =>
@@ -55,7 +64,7 @@ export function createToolbox(options: ToolboxOptions) {
 
     /** Whether a person may have to agree before such a call runs. */
     mayAsk(name: string): boolean {
-      const tool = byName.get(name);
+      const tool = byName.get(name) ?? (more?.isName(name) ? ({ access: 'execute' } as const) : undefined);
       return tool !== undefined && workspaces.list().some(({ permission }) => mustAsk(permission, tool));
     },
 
@@ -65,15 +74,19 @@ export function createToolbox(options: ToolboxOptions) {
   };
 
   async function run(name: string, rawInput: unknown, caller: Caller, under: UnderWay): Promise<ToolResult> {
-    const tool = byName.get(name);
+    const hint = workspaceHint(rawInput);
+    const tool = byName.get(name) ?? (await findMore(name, hint, caller, under));
     const shown = name.slice(0, maxNameLength);
     if (!tool) throw new AppError('E_UNKNOWN_TOOL', `there is no tool named ${shown}`, { details: { tool: shown } });
 
     await caller.session.memory?.refresh(caller.session);
-    const hint = workspaceHint(rawInput);
     const runIn = (workspace: Workspace) => pass({ tool, rawInput, workspace, caller, ...under });
     if (tool.reach === 'one-or-all' && workspaces.isAll(hint)) return finish(await fanOut(workspaces.list(), runIn));
-    return finish(await runIn(tool.reach === 'none' ? workspaces.first() : workspaces.pick(hint)));
+    return finish(await runIn(tool.reach === 'none' ? workspaces.first() : workspaces.pick(tool.home ?? hint)));
+  }
+
+  async function findMore(name: string, workspace: unknown, { session }: Caller, { call }: UnderWay) {
+    return more?.isName(name) ? more.find({ name, workspace, session, signal: call.signal }) : undefined;
   }
 
   /** Secrets stay secret whichever tool comes across them. */

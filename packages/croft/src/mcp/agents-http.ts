@@ -1,5 +1,4 @@
 import type { Agents } from '../app/agents.ts';
-import type { ToolDescription } from '../core/tool-description.ts';
 import type { Asking } from './asking.ts';
 import { type ConnectionRoom, createConnectionRoom } from './connection-room.ts';
 import { createMcpHttp, type McpHttp, type McpHttpOptions } from './http.ts';
@@ -54,9 +53,9 @@ export function createAgentsMcp(agents: Agents, options: AgentsMcpOptions) {
   async function find(request: AgentRequest): Promise<Face> {
     const { accountId, agentId, principal, mayApprove } = request;
     const key = JSON.stringify([accountId, agentId, principal, mayApprove]);
-    const { mark, tools } = await agents.describe(accountId, agentId);
+    const mark = await agents.markOf(accountId, agentId);
     const known = faces.get(key);
-    const face = known?.mark === mark ? known : create(request, mark, tools);
+    const face = known?.mark === mark ? known : create(request, mark);
     faces.delete(key);
     faces.set(key, face);
     if (known === face) return face;
@@ -77,7 +76,7 @@ export function createAgentsMcp(agents: Agents, options: AgentsMcpOptions) {
     }
   }
 
-  function create(request: AgentRequest, mark: string, tools: readonly ToolDescription[]): Face {
+  function create(request: AgentRequest, mark: string): Face {
     const { accountId, agentId, principal, mayApprove } = request;
     const asking = mayApprove ? options.asking : options.asking.distrusting;
     const room = rooms.get(accountId) ?? createConnectionRoom(maxConnections);
@@ -88,7 +87,7 @@ export function createAgentsMcp(agents: Agents, options: AgentsMcpOptions) {
         return instructions;
       },
       toolbox: {
-        list: () => tools,
+        list: (session: string) => agents.tools({ accountId, agentId }, session),
         call: (tool: string, input: unknown, caller: Omit<Parameters<Agents['call']>[2], 'tool' | 'input'>) =>
           agents.call(accountId, agentId, { ...caller, tool, input }),
         mayAsk: () => true,

@@ -5,7 +5,8 @@ import type { Caller } from '../core/toolbox.ts';
 /** Whatever MCP serves: tools, and the sessions that call them. `S` is what such a session is known by. */
 export interface McpApp<S> {
   readonly toolbox: {
-    list(): readonly ToolDescription[];
+    /** Those of one session. */
+    list(session: S): Promise<readonly ToolDescription[]>;
     call(
       name: string,
       rawInput: unknown,

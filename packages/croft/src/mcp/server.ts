@@ -34,7 +34,10 @@ export function createMcpServer<S extends SessionLike>(
     { capabilities: { tools: {} }, instructions, requestState: { verify: asking.verify } },
   );
   // When it is asked: workspaces that they name come and go.
-  server.setRequestHandler('tools/list', () => ({ tools: toolbox.list().map(describe) }));
+  server.setRequestHandler('tools/list', async (_, context) => {
+    const tools = await toolbox.list(sessionOf(context));
+    return { tools: tools.map(describe) };
+  });
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     let asked: AskedCall | undefined;
     try {

@@ -27,14 +27,17 @@ const secretParts = [
 export function mask(value: unknown, isBelowSecret = false): unknown {
   if (Array.isArray(value)) return value.map((inner) => mask(inner, isBelowSecret));
   if (!isObject(value)) return isSecret(value, isBelowSecret) ? masked : value;
-  const entries = Object.entries(value).map(([key, inner]) => [key, mask(inner, isBelowSecret || hidesBelow(key))]);
+  const entries = Object.entries(value).map(([key, inner]) => [
+    key,
+    mask(inner, isBelowSecret || hidesBelow(key, inner)),
+  ]);
   return Object.fromEntries(entries);
 }
 
-/** Whether what this key holds is secret. */
-export function hidesBelow(key: string): boolean {
+/** Whether what this key holds is secret. `env` may be a word, such as of a stage, or the variables of a program. */
+export function hidesBelow(key: string, value: unknown): boolean {
   const name = key.toLowerCase().replaceAll(/[-_ ]/g, '');
-  return name === 'envvars' || secretParts.some((part) => name.includes(part));
+  return name === 'envvars' || (name === 'env' && isObject(value)) || secretParts.some((part) => name.includes(part));
 }
 
 function isSecret(value: unknown, isBelowSecret: boolean): boolean {

@@ -22,7 +22,7 @@ function mergeObject(stored: JsonObject, patch: JsonObject, { path, isBelowSecre
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) result.delete(key);
     else {
-      const place = { path: `${path}.${key}`, isBelowSecret: isBelowSecret || hidesBelow(key) };
+      const place = { path: `${path}.${key}`, isBelowSecret: isBelowSecret || hidesBelow(key, value) };
       result.set(key, merge(result.get(key), value, place));
     }
   }

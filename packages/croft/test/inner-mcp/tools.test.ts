@@ -1,0 +1,317 @@
+import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connectHttp, connectStdio, croft, eras, makeDirectory, runCroft, startServer } from '../harness.ts';
+import { inner, innerNames, openGround, serverFile } from './ground.ts';
+
+type Ground = Awaited<ReturnType<typeof openGround>>;
+
+describe('servers of the operator’s file', () => {
+  const canary = 'canary-in-the-environment-of-the-server';
+  let ground: Ground;
+
+  beforeAll(async () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a secret is named.
+    const env = { GREETING: 'hello', TOKEN: 'Bearer ${secret:DEPLOY}' };
+    ground = await openGround({
+      servers: {
+        inner: inner('plain', { env, cwd: 'sub', args: ['../server.mjs'] }),
+        few: inner('greeting', { tools: ['echo', 'not_there'] }),
+      },
+      files: { 'sub/note': '' },
+      env: { CANARY: canary, CROFT_SECRET_DEPLOY: 'a-secret-of-the-operator-4711', CROFT_SECRET_OTHER: `x${canary}` },
+    });
+  });
+  afterAll(() => ground[Symbol.asyncDispose]());
+
+  test('their tools are listed in order, after the others, and only those that are allowed', async () => {
+    const names = await ground.names();
+    expect(names.slice(0, 3)).toEqual(['mcp__inner__echo', 'mcp__inner__count', 'mcp__inner__environment']);
+    expect(names.filter((name) => name.startsWith('mcp__few__'))).toEqual(['mcp__few__echo']);
+    expect(await ground.names()).toEqual(names);
+    const { tools } = await ground.client.listTools();
+    expect(tools.find(({ name }) => name === 'mcp__inner__echo')).toMatchObject({
+      description: expect.stringMatching(/^does echo\n/),
+      inputSchema: { type: 'object' },
+      annotations: { readOnlyHint: false, openWorldHint: true },
+    });
+  });
+
+  test('a call is answered by the server, its arguments as they were, null too', async () => {
+    const input = { a: null, b: [1, { c: 'ü' }], path: '../x' };
+    expect(JSON.parse((await ground.call('mcp__inner__echo', input)).text)).toEqual(input);
+  });
+
+  test('what is structured comes through, and an image', async () => {
+    expect(await ground.call('mcp__inner__count')).toMatchObject({ structured: { calls: expect.any(Number) } });
+    const { content } = await ground.call('mcp__inner__image');
+    expect(content).toContainEqual({ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' });
+  });
+
+  test('it has the variables it was given and none of ours', async () => {
+    const { text } = await ground.call('mcp__inner__environment');
+    const environment = JSON.parse(text);
+    expect(environment.GREETING).toBe('hello');
+    expect(text).not.toContain(canary);
+    expect(Object.keys(environment).filter((name) => /croft|canary/i.test(name))).toEqual([]);
+  });
+
+  test('a secret that was given to it is not shown', async () => {
+    const { text, structured } = await ground.call('mcp__inner__secret');
+    expect(text).toMatch(/^the secret is Bearer \[REDACTED/);
+    expect(JSON.stringify(structured)).not.toContain('4711');
+  });
+
+  test('it starts where it was told to', async () => {
+    expect((await ground.call('mcp__inner__where')).text).toBe(`${ground.workspace.path}/sub`);
+  });
+
+  test('calls reach it in the order they were made', async () => {
+    const numbers = Array.from({ length: 60 }, (_, index) => index);
+    await Promise.all(numbers.map((number) => ground.call('mcp__inner__order', { number })));
+    const { text } = await ground.call('mcp__inner__order', { number: 'end' });
+    expect(text).toBe(`${numbers.join(',')},end`);
+  });
+
+  test('what the server calls an error is one, in its words', async () => {
+    const failed = await ground.call('mcp__inner__fail');
+    expect(failed).toMatchObject({
+      isError: true,
+      text: 'it went wrong',
+      structured: { error: { code: 'E_MCP_TOOL' } },
+    });
+    const refused = await ground.call('mcp__inner__refuse');
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('no such argument') });
+  });
+
+  test.each(['mcp__inner__nothing', 'mcp__few__count', 'mcp__other__echo', 'mcp__inner__../echo', 'mcp__', 'mcp____x'])(
+    'there is no %s',
+    async (name) => {
+      expect(await ground.call(name)).toMatchObject({ structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
+    },
+  );
+
+  test('what it writes is a checkpoint like that of any call', async () => {
+    await ground.call('mcp__inner__log', { path: '../made.txt', words: 'by the server' });
+    expect(readFileSync(ground.workspace.at('made.txt'), 'utf8')).toBe('by the server');
+    expect((await ground.call('undo_list')).text).toContain('mcp__inner__log');
+  });
+
+  test('it is behind the fence: no file outside, no network', async () => {
+    using outside = makeDirectory({ secret: canary });
+    const read = await ground.call('mcp__inner__read_outside', { path: outside.at('secret') });
+    expect(read.text).toBe('refused ENOENT');
+    const listener = createServer((socket) => socket.end());
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    const { port } = listener.address() as { port: number };
+    const dialled = await ground.call('mcp__inner__dial', { host: '127.0.0.1', port });
+    listener.close();
+    expect(dialled.text).toMatch(/^refused /);
+  });
+
+  test('what it asks of us is refused, and a ping answered', async () => {
+    await ground.call('mcp__inner__ask_back');
+    const answers = JSON.parse((await ground.call('mcp__inner__asked')).text);
+    expect(answers.map(({ error }: { error?: { code: number } }) => error?.code)).toEqual([
+      -32601,
+      -32601,
+      -32601,
+      undefined,
+    ]);
+  });
+
+  test('one that crashes says its last words, and is started again by the next call', async () => {
+    const before = (await ground.call('mcp__inner__pid')).text;
+    const crashed = await ground.call('mcp__inner__crash');
+    expect(crashed).toMatchObject({ isError: true, structured: { error: { code: 'E_MCP_SERVER' } } });
+    expect(crashed.text).toContain('it ended with 3; its last words: the last words of this server');
+    expect((await ground.call('mcp__inner__count')).text).toBe('1');
+    expect((await ground.call('mcp__inner__pid')).text).not.toBe(before);
+  });
+
+  test('one that ends again and again is not started for ever', async () => {
+    const answers: string[] = [];
+    for (let times = 0; times < 8; times += 1) answers.push((await ground.call('mcp__few__crash')).text);
+    expect(answers.at(-1)).toContain('there is no tool');
+    for (let times = 0; times < 8; times += 1) answers.push((await ground.call('mcp__inner__crash')).text);
+    expect(answers.at(-1)).toContain('is not started any more after 5 failures in a row: it ended with 3');
+  });
+});
+
+describe('sessions', () => {
+  test.each(eras)('do not share a server, in %s', async (era) => {
+    using workspace = makeDirectory({ 'server.mjs': serverFile });
+    using own = makeDirectory({ 'mcp.json': JSON.stringify({ mcpServers: { inner: inner() } }) });
+    await using server = await startServer(['--workspace', workspace.path, '--mcp-config', own.at('mcp.json')]);
+    await using one = await connectHttp(server, { era, headers: { 'croft-session': 'one' } });
+    await using other = await connectHttp(server, { era, headers: { 'croft-session': 'other' } });
+    expect(await innerNames(one)).toEqual(await innerNames(other));
+    expect((await one.call('mcp__inner__count')).text).toBe('1');
+    expect((await one.call('mcp__inner__count')).text).toBe('2');
+    expect((await other.call('mcp__inner__count')).text).toBe('1');
+  });
+});
+
+describe('several workspaces', () => {
+  test('the argument workspace picks one, unless the tool has such an argument itself', async () => {
+    using one = makeDirectory({ 'server.mjs': serverFile });
+    using two = makeDirectory({ 'server.mjs': serverFile });
+    using own = makeDirectory({ 'mcp.json': JSON.stringify({ mcpServers: { inner: inner() } }) });
+    const flags = ['--workspaces', `one=${one.path},two=${two.path}`, '--mcp-config', own.at('mcp.json')];
+    await using session = await connectStdio(flags, { era: '2025' });
+    const { tools } = await session.client.listTools();
+    const schemaOf = (wanted: string) => tools.find(({ name }) => name === wanted)?.inputSchema.properties;
+    expect(schemaOf('mcp__inner__where')).toMatchObject({
+      workspace: { description: expect.stringContaining('one, two') },
+    });
+    expect(schemaOf('mcp__inner__own')).toEqual({ workspace: { type: 'string' } });
+    expect((await session.call('mcp__inner__where', { workspace: 'two' })).text).toBe(two.path);
+    expect((await session.call('mcp__inner__echo', { workspace: 'one', a: 1 })).text).toBe('{"a":1}');
+    expect((await session.call('mcp__inner__own', { workspace: 'mine' })).text).toBe('{"workspace":"mine"}');
+    expect(await session.call('mcp__inner__where')).toMatchObject({
+      structured: { error: { code: 'E_WORKSPACE_REQUIRED' } },
+    });
+  });
+});
+
+describe('what names servers', () => {
+  const ownFile = { '.mcp.json': JSON.stringify({ mcpServers: { inner: inner() } }) };
+
+  test.each([undefined, { other: inner('plain', { tools: ['echo'] }) }])(
+    '.mcp.json does not count by itself, beside %j',
+    async (servers) => {
+      await using ground = await openGround({ files: ownFile, ...(servers && { servers }) });
+      expect(await ground.names()).toEqual(servers ? ['mcp__other__echo'] : []);
+      const called = await ground.call('mcp__inner__echo');
+      expect(called).toMatchObject({ structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
+    },
+  );
+
+  test('.mcp.json counts where it may, but names no address and no secret', async () => {
+    const mcpServers = {
+      inner: inner('plain', { alwaysAllow: ['echo'], type: 'stdio' }),
+      far: { type: 'http', url: 'https://example.com/mcp' },
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a secret is named.
+      thief: inner('plain', { env: { TOKEN: '${secret:DEPLOY}' } }),
+      away: inner('plain', { cwd: '../..' }),
+      'A b': inner(),
+      a__b: inner(),
+      a_: inner(),
+      nothing: null,
+    };
+    const files = { '.mcp.json': JSON.stringify({ mcpServers }) };
+    await using ground = await openGround({
+      files,
+      flags: ['--workspace-mcp'],
+      env: { CROFT_SECRET_DEPLOY: 'a-secret-4711' },
+    });
+    expect(new Set((await ground.names()).map((name) => name.split('__')[1]))).toEqual(new Set(['inner']));
+    expect((await ground.call('mcp__inner__echo', { a: 1 })).text).toBe('{"a":1}');
+    expect(await ground.call('mcp__thief__echo')).toMatchObject({ structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
+    const ignored = ground.told().filter(({ state }) => state === 'ignored');
+    expect(ignored.map(({ server }) => server).sort()).toEqual([
+      'A b',
+      'a_',
+      'a__b',
+      'away',
+      'far',
+      'nothing',
+      'thief',
+    ]);
+  });
+
+  test('.mcp.json that says nothing of use is nothing, and the other tools are there', async () => {
+    await using ground = await openGround({ flags: ['--workspace-mcp'] });
+    const deep = `{"mcpServers": {"a": ${'['.repeat(9000)}`;
+    for (const text of ['{', '[]', 'null', '{"mcpServers": []}', deep, 'x'.repeat(200_000)]) {
+      writeFileSync(ground.workspace.at('.mcp.json'), text);
+      expect(await ground.names(), text.slice(0, 40)).toEqual([]);
+      expect((await ground.client.listTools()).tools.length).toBeGreaterThan(10);
+    }
+    symlinkSync('/etc/passwd', ground.workspace.at('link'));
+    renameSync(ground.workspace.at('link'), ground.workspace.at('.mcp.json'));
+    expect(await ground.names()).toEqual([]);
+  });
+
+  test('what the operator names wins, and .mcp.json is read anew', async () => {
+    const flags = ['--workspace-mcp'];
+    await using ground = await openGround({
+      servers: { inner: inner('plain', { tools: ['echo'] }) },
+      files: ownFile,
+      flags,
+    });
+    expect(await ground.names()).toEqual(['mcp__inner__echo']);
+    const mcpServers = { later: inner('plain', { tools: ['count'] }) };
+    rmSync(ground.workspace.at('.mcp.json'));
+    writeFileSync(ground.workspace.at('.mcp.json'), JSON.stringify({ mcpServers }));
+    expect(await ground.names()).toEqual(['mcp__later__count', 'mcp__inner__echo']);
+  });
+
+  test('none where nothing may be run', async () => {
+    await using ground = await openGround({ servers: { inner: inner() }, flags: ['--readonly'] });
+    expect(await ground.names()).toEqual([]);
+    expect(await ground.call('mcp__inner__echo')).toMatchObject({ structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
+    expect(ground.told()).toEqual([]);
+  });
+
+  test('an agent that may only write cannot have a command run by writing .mcp.json', async () => {
+    await using ground = await openGround({ flags: ['--workspace-mcp', '--permission-mode', 'edit'] });
+    const server = { command: 'bash', args: ['-c', 'echo owned > owned.txt'] };
+    const content = JSON.stringify({ mcpServers: { evil: server } });
+    expect(await ground.call('write', { file_path: '.mcp.json', content })).toMatchObject({ isError: false });
+    expect(await ground.names()).toEqual([]);
+    expect(await ground.call('mcp__evil__x')).toMatchObject({ isError: true });
+    expect(await ground.call('read', { file_path: 'owned.txt' })).toMatchObject({ isError: true });
+  });
+
+  test.each([
+    [{ far: { type: 'http', url: 'https://example.com' } }, /far.type must be stdio/],
+    [{ a__b: inner() }, /names of at most 32/],
+    [{ a: { ...inner(), cwd: '/etc' } }, /inside the workspace/],
+    [{ a: { ...inner(), env: { 'A=B': 'x' } } }, /env must have names/],
+    [Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`s${index}`, inner()])), /at most 16/],
+  ])('an operator’s file that is wrong stops the program: %#', async (mcpServers, words) => {
+    using own = makeDirectory({ 'mcp.json': JSON.stringify({ mcpServers }) });
+    const { exitCode, stderr } = await runCroft([
+      'tool',
+      'list',
+      '--workspace',
+      own.path,
+      '--mcp-config',
+      own.at('mcp.json'),
+    ]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(words);
+  });
+
+  test('croft tool calls one too', async () => {
+    using workspace = makeDirectory({ 'server.mjs': serverFile });
+    using own = makeDirectory({ 'mcp.json': JSON.stringify({ mcpServers: { inner: inner() } }) });
+    const flags = ['--workspace', workspace.path, '--mcp-config', own.at('mcp.json')];
+    expect(await runCroft(['tool', 'mcp__inner__echo', '{"a":1}', ...flags])).toMatchObject({
+      exitCode: 0,
+      stdout: '{"a":1}\n',
+    });
+  });
+});
+
+test('over stdio the client’s person is asked before a call, and sees what it is', async () => {
+  using workspace = makeDirectory({ 'server.mjs': serverFile });
+  using own = makeDirectory({ 'mcp.json': JSON.stringify({ mcpServers: { inner: inner() } }) });
+  const asked: string[] = [];
+  const client = new Client({ name: 'croft-test', version: '1.0.0' }, { capabilities: { elicitation: {} } });
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    asked.push(params.message);
+    return { action: 'accept', content: { decision: 'approve', scope: 'once' } };
+  });
+  const flags = ['--workspace', workspace.path, '--mcp-config', own.at('mcp.json'), '--permission-mode', 'ask'];
+  const { PATH = '', HOME = '' } = process.env;
+  const env = { PATH, HOME, CROFT_DATA: own.at('data') };
+  await client.connect(new StdioClientTransport({ command: croft, args: ['mcp', ...flags], env, stderr: 'ignore' }));
+  const { content } = await client.callTool({ name: 'mcp__inner__echo', arguments: { a: 1 } });
+  await client.close();
+  expect(content).toEqual([{ type: 'text', text: '{"a":1}' }]);
+  expect(asked).toEqual([expect.stringMatching(/run mcp__inner__echo in .*\n\n> echo of the MCP server inner:\n/)]);
+});
