@@ -50,7 +50,7 @@ async function readPage(files: Files, { path, recursive, cursor, limit }: ListRe
 }
 
 async function describe(files: Files, rows: readonly ListedFile[], etags: boolean): Promise<FileEntry[]> {
-  const times = files.modifiedTimes(rows.map(({ path }) => path));
+  const times = await files.modifiedTimes(rows.map(({ path }) => path));
   const entries: FileEntry[] = [];
   for (const [index, row] of rows.entries()) {
     const mtimeMs = times[index] ?? 0;

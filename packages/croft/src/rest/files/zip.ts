@@ -66,7 +66,8 @@ async function* toEntries(files: Files, path: string, skip: ReadonlySet<string>,
   const toName = createZipNames(path);
   for await (const listed of listFiles(files, path, { recursive: true, skip, onCut: mustBeWhole })) {
     signal.throwIfAborted();
-    if (listed.kind === 'directory') yield { name: `${toName(listed.path)}/`, lastModified: timeOf(files, listed) };
+    if (listed.kind === 'directory')
+      yield { name: `${toName(listed.path)}/`, lastModified: await timeOf(files, listed) };
     if (listed.kind !== 'file') continue;
     const file = await openIfThere(files, listed.path);
     if (!file) continue;
@@ -84,8 +85,9 @@ function modeOf({ mode }: ListedFile): { mode?: number } {
   return mode === undefined ? {} : { mode: mode & 0o777 };
 }
 
-function timeOf(files: Files, { path }: ListedFile): Date {
-  return new Date(files.modifiedTimes([path])[0] ?? 0);
+async function timeOf(files: Files, { path }: ListedFile): Promise<Date> {
+  const [time = 0] = await files.modifiedTimes([path]);
+  return new Date(time);
 }
 
 /** What became something else, or nothing, since it was listed. */

@@ -1,0 +1,25 @@
+import { UsageError } from '../../lib/usage-error.ts';
+import { clientOptions, openKeyClient, telling } from '../client.ts';
+import { defineCommand } from '../command.ts';
+import { findPlace } from '../terminal/find-place.ts';
+import { runTerminal } from '../terminal/run-terminal.ts';
+
+const { account: _, data: __, ...options } = clientOptions;
+
+export const terminal = defineCommand({
+  name: 'terminal',
+  usage: 'croft terminal WORKSPACE [--sandbox NAME] [--server URL] --key-file FILE',
+  summary: 'a terminal in a sandbox over a workspace, here or on a runner',
+  options: {
+    ...options,
+    sandbox: { type: 'string', value: 'NAME', summary: 'the sandbox, by name or id; left out, the only one there is' },
+  },
+  run: ({ values, positionals }, outside) =>
+    telling(outside, async () => {
+      const [workspace, ...rest] = positionals;
+      if (workspace === undefined || rest.length > 0) throw new UsageError(`usage: ${terminal.usage}`);
+      const { client, baseUrl } = openKeyClient(values);
+      const place = await findPlace(client, workspace, values.sandbox);
+      return runTerminal({ client, baseUrl, ...place, terminal: outside });
+    }),
+});

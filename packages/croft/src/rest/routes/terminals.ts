@@ -1,0 +1,27 @@
+import { OpenTerminal, TerminalTicket } from '@croft/protocol';
+import { parseBody } from '../../core/accounts/parse-body.ts';
+import { defineRoute } from '../route.ts';
+
+export const terminalRoutes = [
+  defineRoute({
+    method: 'POST',
+    path: '/sandboxes/{sandboxId}/terminals',
+    summary: 'A ticket for a terminal in such a sandbox, over a workspace; good once, for half a minute',
+    scopes: ['call'],
+    body: OpenTerminal,
+    status: 201,
+    answer: TerminalTicket,
+    failures: ['E_NOT_FOUND'],
+    async handle({ terminals, registry }, { actor, params, body }) {
+      const { workspaceId, rows, columns, terminal, from } = parseBody(OpenTerminal, body);
+      const { sandboxId } = params;
+      // Told now, and not when somebody waits in front of a screen.
+      await registry.sandboxes.get(actor, sandboxId);
+      await registry.workspaces.get(actor, workspaceId);
+      const owner = { accountId: actor.accountId, person: actor.label, sandboxId, workspaceId };
+      const { ticket, expiresAt } = terminals.tickets.issue(owner, { size: { rows, columns }, terminal, from });
+      const path = `/v1/sandboxes/${sandboxId}/terminal?ticket=${ticket}`;
+      return { body: { ticket, path, expiresAt } };
+    },
+  }),
+];

@@ -1,0 +1,157 @@
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { type Account, mustBe, openAccount, type Platform, startPlatform } from '../agents/ground.ts';
+import { startRemote } from '../remote/ground.ts';
+import { look, newTicket, type Place } from './ground.ts';
+
+let platform: Platform;
+let account: Account;
+let here: Place;
+let remote: Awaited<ReturnType<typeof startRemote>>;
+beforeAll(async () => {
+  platform = await startPlatform();
+  account = await platform.newAccount('people');
+  here = { sandboxId: await account.newSandbox({}), workspaceId: await account.newWorkspace() };
+  remote = await startRemote(platform, { name: 'far' });
+});
+afterAll(async () => {
+  await remote[Symbol.asyncDispose]();
+  await platform[Symbol.asyncDispose]();
+});
+
+const places = ['on this machine', 'on a runner'] as const;
+const at = (where: (typeof places)[number]) =>
+  where === 'on this machine' ? { owner: account, place: here } : { owner: remote.account, place: remote };
+
+test.each(places)('C2-13: what is typed in a terminal %s arrives, and it has a size', async (where) => {
+  const { owner, place } = at(where);
+  const { path } = await newTicket(owner, place, { rows: 30, columns: 100 });
+  using screen = look(platform.url, path);
+  await screen.untilTold('attached');
+  screen.type('stty size; pwd; tty\n');
+  await screen.untilText(/30 100\r\n\/workspaces\/.*\r\n\/dev\/pts\/\d/s);
+  screen.say({ type: 'resize', rows: 50, columns: 120 });
+  screen.type('sleep 0.2; stty size\n');
+  await screen.untilText(/50 120/);
+  screen.type('exit 7\n');
+  expect(await screen.untilTold('exit')).toEqual({ type: 'exit', code: 7, signal: null });
+  await screen.untilClosed();
+});
+
+test.each(places)('a terminal %s goes on after a cut, from the very byte', async (where) => {
+  const { owner, place } = at(where);
+  using first = look(platform.url, (await newTicket(owner, place)).path);
+  const { terminal } = (await first.untilTold('attached')) as { terminal: string };
+  first.type('stty -echo; PS1=; for i in $(seq 1 20000); do echo line-$i; done; echo all done\n');
+  await first.untilText(/line-100\r/);
+  first.socket.terminate();
+  await first.untilClosed();
+  const from = first.bytes().length;
+  using second = look(platform.url, (await newTicket(owner, place, { terminal, from })).path);
+  await second.untilTold('attached');
+  const acknowledging = setInterval(() => second.say({ type: 'ack', offset: from + second.bytes().length }), 5);
+  await second.untilText(/all done\r\n/).finally(() => clearInterval(acknowledging));
+  const whole = Buffer.concat([first.bytes(), second.bytes()]).toString();
+  expect(whole.match(/line-\d+/g)).toEqual(Array.from({ length: 20_000 }, (_, index) => `line-${index + 1}`));
+});
+
+test('a program waits for whoever looks, and nothing grows meanwhile', async () => {
+  using screen = look(platform.url, (await newTicket(account, here)).path);
+  await screen.untilTold('attached');
+  screen.type('yes | head -c 20000000; echo; echo the "end"\n');
+  await screen.untilText(/y\r\ny/);
+  // Nothing is confirmed: it stops by itself, far from the end.
+  await expect.poll(() => screen.bytes().length, { timeout: 60_000 }).toBeGreaterThan(512 * 1024);
+  expect(screen.bytes().length).toBeLessThan(2 * 1024 * 1024);
+  expect(screen.text()).not.toContain('the end');
+  const acknowledging = setInterval(() => screen.say({ type: 'ack', offset: screen.bytes().length }), 1);
+  await screen.untilText(/\r\nthe end/).finally(() => clearInterval(acknowledging));
+});
+
+test('C2-3: a ticket lets in once, one person, to what it was made for', async () => {
+  const { path } = await newTicket(account, here);
+  using screen = look(platform.url, path);
+  const { terminal } = (await screen.untilTold('attached')) as { terminal: string };
+  using again = look(platform.url, path);
+  await again.untilClosed();
+  expect(again.status()).toBe(401);
+  // Neither another sandbox nor another account, nor another key of the same one.
+  const elsewhere = (await newTicket(account, here)).path.replace(here.sandboxId, await account.newSandbox({}));
+  using wrong = look(platform.url, elsewhere);
+  await wrong.untilClosed();
+  expect(wrong.status()).toBe(401);
+  const key = mustBe(201, await account.send('POST', '/v1/keys', { name: 'other', scopes: ['*'] }));
+  const other = openAccount(platform.url, key.secret, account.accountId);
+  using foreign = look(platform.url, (await newTicket(other, here, { terminal })).path);
+  expect(await foreign.untilTold('error')).toMatchObject({ code: 'E_NOT_FOUND' });
+  const refused = await remote.account.send('POST', `/v1/sandboxes/${here.sandboxId}/terminals`, {
+    workspaceId: here.workspaceId,
+  });
+  expect(refused.status).toBe(404);
+});
+
+test('C2-3: without its sandbox there is no terminal, and never one on the server', async () => {
+  const { account: owner } = remote;
+  const sandboxId = await owner.newSandbox({ provider: 'remote', runner: 'nobody' });
+  const workspaceId = await owner.newWorkspace();
+  using screen = look(platform.url, (await newTicket(owner, { sandboxId, workspaceId })).path);
+  expect(await screen.untilTold('error')).toMatchObject({ code: 'E_SANDBOX_UNAVAILABLE' });
+  screen.type('touch /tmp/croft-terminal-canary\n');
+  await screen.untilClosed();
+  expect(existsSync('/tmp/croft-terminal-canary')).toBe(false);
+});
+
+test('C2-3: a page of another site gets no terminal', async () => {
+  const { path } = await newTicket(account, here);
+  const socket = new WebSocket(new URL(path, platform.url.replace(/^http/, 'ws')), 'croft.terminal.1', {
+    headers: { origin: 'https://evil.example' },
+  });
+  const status = await new Promise((resolve) => {
+    socket.on('error', () => {});
+    socket.on('unexpected-response', (_, response) => resolve(response.statusCode));
+  });
+  expect(status).toBe(403);
+});
+
+test('a terminal ends with the key that it was opened with', async () => {
+  const key = mustBe(201, await account.send('POST', '/v1/keys', { name: 'brief', scopes: ['call', 'read'] }));
+  const person = openAccount(platform.url, key.secret, account.accountId);
+  using screen = look(platform.url, (await newTicket(person, here)).path);
+  await screen.untilTold('attached');
+  mustBe(200, await account.send('DELETE', `/v1/keys/${key.key.keyId}`));
+  await screen.untilClosed();
+});
+
+test('who confirms what they do not read is cut off, and the server does not keep it for them', async () => {
+  using screen = look(platform.url, (await newTicket(account, here)).path);
+  await screen.untilTold('attached');
+  screen.type('yes | head -c 200000000\n');
+  await screen.untilText(/y\r\ny/);
+  screen.socket.pause();
+  const lie = setInterval(() => {
+    screen.say({ type: 'ack', offset: Number.MAX_SAFE_INTEGER });
+    screen.socket.pong();
+  }, 1);
+  await screen.untilClosed().finally(() => clearInterval(lie));
+  expect(screen.bytes().length).toBeLessThan(100_000_000);
+});
+
+test('what is typed without end into a program that does not read is refused', async () => {
+  using screen = look(platform.url, (await newTicket(account, here)).path);
+  await screen.untilTold('attached');
+  screen.type('stty raw -echo; echo rea""dy; sleep 1000\n');
+  await screen.untilText(/ready/);
+  for (let index = 0; index < 64; index += 1) screen.type('x'.repeat(200_000));
+  expect(await screen.untilTold('error')).toMatchObject({ code: 'E_TOO_LARGE' });
+  await screen.untilClosed();
+});
+
+test('a ticket is worth nothing any more without the key that it was asked for with', async () => {
+  const key = mustBe(201, await account.send('POST', '/v1/keys', { name: 'briefer', scopes: ['call', 'read'] }));
+  const { path } = await newTicket(openAccount(platform.url, key.secret, account.accountId), here);
+  mustBe(200, await account.send('DELETE', `/v1/keys/${key.key.keyId}`));
+  using screen = look(platform.url, path);
+  expect(await screen.untilTold('error')).toMatchObject({ code: 'E_UNAUTHORIZED' });
+  expect(screen.told.map(({ type }) => type)).toEqual(['error']);
+});
