@@ -1,8 +1,10 @@
 import { createFlagForks, type FlagForks } from './app/flag-forks.ts';
 import { createHistories, type Histories } from './app/histories.ts';
+import { type InnerServers, openInnerTools } from './app/inner-tools.ts';
 import { createLayered, type Layered, openTransactions } from './app/layered.ts';
 import type { FurnishedPlace } from './app/runtime-means.ts';
 import { createSearches, type Searches } from './app/searches.ts';
+import { createSkillsSource, type SkillsDirectories } from './app/skills-source.ts';
 import { createCheckResults } from './core/checks/check-results.ts';
 import type { Checks } from './core/checks/checks.ts';
 import { createChecks } from './core/checks/checks.ts';
@@ -18,6 +20,7 @@ import type { PermissionMode } from './core/permission.ts';
 import { createProjects } from './core/projects/projects.ts';
 import { createSecrets } from './core/secrets.ts';
 import { createSession, createSessions } from './core/session.ts';
+import { createSkillsKeeper, type SkillsKeeper } from './core/skills/keep-skills.ts';
 import { createToolbox } from './core/toolbox.ts';
 import type { Workspace, WorkspaceAccess } from './core/workspace.ts';
 import { createWorkspaceSet } from './core/workspace-set.ts';
@@ -47,6 +50,10 @@ export interface AppOptions {
   readonly eventsFile?: string | undefined;
   /** Of the operator: toolchains are found by these, and secrets come from these. */
   readonly host: HostOptions;
+  /** Left out: none. */
+  readonly innerServers?: InnerServers | undefined;
+  /** What workspaces that are worked in are to have besides their own. Left out: nothing. */
+  readonly skills?: SkillsDirectories | undefined;
   /** Where results of checks are kept; left out, they go with the program. */
   readonly data?: string | undefined;
   readonly sandbox: SandboxOptions;
@@ -113,7 +120,8 @@ export function createApp(options: AppOptions) {
   const histories = options.data === undefined ? undefined : createHistories({ data: options.data, onWarning });
   const access = readOnly ? 'read-only' : 'read-write';
   const { permission = 'bypass' } = options;
-  const known = { provider, searches, histories, permission, sandbox, data: options.data, emit };
+  const skills = toSkills(options, emit);
+  const known = { provider, searches, histories, permission, sandbox, data: options.data, emit, skills };
   const { workspaces, forks, layered } = openWorkspaces(mounts, { ...known, access }, onWarning);
   const secrets = createSecrets([
     createEnvironmentSource(host.variables),
@@ -137,12 +145,7 @@ export function createApp(options: AppOptions) {
   }
 
   return {
-    workspaces,
-    emit,
-    newSession,
-    provider,
-    histories,
-    layered,
+    ...{ workspaces, emit, newSession, provider, histories, layered, skills },
     furnish: (place: FurnishedPlace) => furnish(place, { searches, data: options.data, emit }),
     sessions: createSessions({ create: newSession, now: Date.now, idleMs: 24 * hourMs, max: 10_000 }),
     toolbox: createToolbox({
@@ -151,6 +154,7 @@ export function createApp(options: AppOptions) {
       workspaces,
       gate: options.gate,
       secrets,
+      more: readOnly ? undefined : openInnerTools(options.innerServers ?? {}, { workspaces, secrets, emit }),
       effects: createEffects({
         detectors: Object.values(detectors),
         formatOnEdit: options.formatOnEdit ?? false,
@@ -159,6 +163,7 @@ export function createApp(options: AppOptions) {
       emit,
     }),
     async [Symbol.asyncDispose]() {
+      await skills?.close();
       await searches.close();
       await histories?.close();
       await forks?.close();
@@ -174,19 +179,25 @@ function openWorkspaces(
   known: Omit<Means, 'layered' | 'forks'>,
   onWarning: AppOptions['onWarning'],
 ) {
-  const { data, histories, sandbox } = known;
+  const { data, histories, sandbox, skills } = known;
+  const withSkills = (workspace: Workspace, isAtOnce: boolean) => skills?.keep(workspace, { isAtOnce }) ?? workspace;
   const layered = histories && data !== undefined ? createLayered(data, histories, onWarning) : undefined;
   const forks =
     layered &&
     createFlagForks({
       ...{ layered, onWarning, isFenced: sandbox.provider !== 'none' },
       set: () => workspaces,
-      open: (mount) => toWorkspace(mount, means),
+      open: (mount) => withSkills(toWorkspace(mount, means), false),
     });
   const means: Means = { ...known, layered, forks };
-  const workspaces = createWorkspaceSet(mounts.map((mount) => toWorkspace(mount, means)));
+  const workspaces = createWorkspaceSet(mounts.map((mount) => withSkills(toWorkspace(mount, means), true)));
   forks?.bringBack(mounts);
   return { workspaces, forks, layered };
+}
+
+function toSkills({ skills: directories, onWarning }: AppOptions, emit: Emit): SkillsKeeper | undefined {
+  const source = directories && createSkillsSource(directories);
+  return source && createSkillsKeeper({ source, emit, onWarning });
 }
 
 function findProvider({
@@ -232,6 +243,8 @@ interface Means {
   /** Left out: nothing of what workspaces were is kept. */
   readonly histories?: Histories | undefined;
   readonly layered?: Layered | undefined;
+  /** Left out: the server has none of its own. */
+  readonly skills?: SkillsKeeper | undefined;
   readonly forks?: FlagForks | undefined;
   readonly access: WorkspaceAccess;
   readonly permission: PermissionMode;

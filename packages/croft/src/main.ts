@@ -9,6 +9,8 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(sign
 
 // A reader that leaves, as head does, is no failure of ours.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+// A failure that nobody waited for is told, and does not end what everybody else has running here.
+process.on('unhandledRejection', tell);
 process.exitCode = await run().catch(tell);
 // A pipe takes what it has room for, and the rest when its reader has read.
 await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write('', done))));

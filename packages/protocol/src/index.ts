@@ -18,10 +18,14 @@ export { ConfigPatch, Description, Name, RecordPatch, toPath } from './fields.ts
 export * from './files.ts';
 export * from './forks.ts';
 export { Health } from './health.ts';
+export { isMcpServerName, McpServer, McpServers } from './mcp-servers.ts';
 export { PageQuery, pageFields } from './pages.ts';
 export * from './rest-answers.ts';
 export { AgentSessionQuery, AgentToolInput, ApprovalQuery, AuditQuery, OpenAgentSession } from './rest-queries.ts';
+export * from './rest-runners.ts';
 export { type RestSchema, restSchemas } from './rest-schemas.ts';
+export * from './runner-link.ts';
 export { CreateSandbox, Sandbox, SandboxConfigInput, SandboxNetwork } from './sandboxes.ts';
 export * from './snapshots.ts';
+export * from './terminals.ts';
 export { CreateWorkspace, Workspace, WorkspaceConfigInput, WorkspaceStorage } from './workspaces.ts';

@@ -25,6 +25,7 @@ import { CreateFork, Fork, ForkAnswer, ForkList, ForkMerged, MergeFork } from '.
 import { Health } from './health.ts';
 import * as answers from './rest-answers.ts';
 import { AgentToolInput, OpenAgentSession } from './rest-queries.ts';
+import { CreateRunner, Runner, RunnerList, RunnerMade } from './rest-runners.ts';
 import { CreateSandbox, Sandbox } from './sandboxes.ts';
 import {
   CallsUndone,
@@ -39,6 +40,7 @@ import {
   SnapshotRestored,
   UndoCalls,
 } from './snapshots.ts';
+import { OpenTerminal, TerminalTicket } from './terminals.ts';
 import { CreateWorkspace, Workspace } from './workspaces.ts';
 
 export type RestSchema<Output = unknown> = z.ZodType<Output>;
@@ -52,12 +54,13 @@ const answered = {
   ...{ Snapshot, SnapshotAnswer, SnapshotMade, SnapshotList, SnapshotDiff, SnapshotRestored },
   ...{ Checkpoint, CheckpointList, CallsUndone },
   ...{ Fork, ForkAnswer, ForkList, ForkMerged },
+  ...{ Runner, RunnerList, RunnerMade, TerminalTicket },
 };
 const asked = {
   ...{ CreateAccount, PatchAccount, CreateKey, PutSecret, CreateAgent, CreateSandbox, CreateWorkspace },
   ...{ RecordPatch, DecideApproval, AgentToolInput, OpenAgentSession },
   ...{ PutFile, RenameFile, MoveFile, RemoveFile, CreateFileLink, CreateDownloadLink },
-  ...{ CreateSnapshot, UndoCalls, CreateFork, MergeFork },
+  ...{ CreateSnapshot, UndoCalls, CreateFork, MergeFork, CreateRunner, OpenTerminal },
 };
 
 const names = new Map<RestSchema, string>(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Description, must, mustBeOneOf, Name, positiveInteger, recordFields, wholeMust } from './fields.ts';
+import { Description, must, mustBeOneOf, Name, NonEmpty, positiveInteger, recordFields, wholeMust } from './fields.ts';
 
 const permissionModes = ['edit', 'ask', 'bypass'] as const;
 const networkModes = ['allow-all', 'deny-all', 'restricted'] as const;
@@ -43,10 +43,19 @@ const someHooks = 'be a non-empty array of non-empty strings';
 const Hook = z.string(wholeMust(someHooks)).min(1, wholeMust(someHooks));
 const Hooks = z.array(Hook, must(someHooks)).min(1, must(someHooks));
 
+const labels = 'be an object of at most 64 short strings';
+const Label = z.string(wholeMust(labels)).min(1, wholeMust(labels)).max(128, wholeMust(labels));
+export const RunnerLabels = z
+  .record(Label, Label, must(labels))
+  .refine((given) => Object.keys(given).length <= 64, must(labels));
+
 /** A sandbox's config as a caller writes it. What it does not name is dropped. */
 export const SandboxConfigInput = z.object(
   {
     provider: z.string(must('be a string')).prefault('bubblewrap'),
+    /** For the provider `remote`: the runner that its commands run on, or labels that the runner has to have. */
+    runner: NonEmpty.optional(),
+    labels: RunnerLabels.optional(),
     permissionMode: z.enum(permissionModes, mustBeOneOf(permissionModes)).prefault('ask'),
     /** The older spelling of `network`: `true` is `allow-all`, `false` is `deny-all`. */
     internet: z.boolean(must('be a boolean')).optional(),

@@ -59,6 +59,8 @@ export const WorkspaceConfigInput = z.object(
     storage: WorkspaceStorage.prefault({}),
     quota: Quota.optional(),
     isolation: z.boolean(must('be a boolean')).optional(),
+    /** The runner that its files are on. Set when a sandbox on a runner first uses it; a person may change it. */
+    home: NonEmpty.optional(),
     /** What it was forked from. It only says so. */
     forkOf: NonEmpty.optional(),
     harness: Toggle.extend({ workspace: Toggle.optional(), memory: Toggle.optional() }).optional(),

@@ -11,6 +11,7 @@ import type { z } from 'zod';
 import { type ChangeOptions, type CreateOptions, createCollections, toHeaders } from './collections.ts';
 import { type PageOptions, readAll } from './pages.ts';
 import { path, type Request } from './request.ts';
+import { createRunners } from './runners.ts';
 
 /** One account: the key's own at `/v1/account`, or any for the admin. */
 export function createAccount(request: Request, root: string) {
@@ -41,7 +42,11 @@ export function createAdmin(request: Request) {
     /** One account and what it has. */
     in(accountId: string) {
       const root = path`/accounts/${accountId}`;
-      return { ...createAccount(request, root), ...createCollections(request, root) };
+      return {
+        ...createAccount(request, root),
+        ...createCollections(request, root),
+        runners: createRunners(request, root),
+      };
     },
   };
 }

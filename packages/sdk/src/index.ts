@@ -6,7 +6,9 @@ import { createCollections } from './collections.ts';
 import { createFiles } from './files.ts';
 import { createKeys, createSecrets } from './keys.ts';
 import { type ClientOptions, createRequest, createSend } from './request.ts';
+import { createRunners } from './runners.ts';
 import { createHistory } from './snapshots.ts';
+import { createTerminals } from './terminals.ts';
 
 export { AppError } from '@croft/protocol';
 export type { AgentOptions, ToolCall, ToolCallOptions } from './agent.ts';
@@ -27,6 +29,8 @@ export function createClient(options: ClientOptions) {
     account: createAccount(request, '/v1/account'),
     keys: createKeys(request),
     ...createCollections(request, '/v1'),
+    runners: createRunners(request),
+    terminals: createTerminals(request),
     secrets: createSecrets(request),
     approvals: createApprovals(request),
     audit: createAudit(request),

@@ -4,13 +4,15 @@ import type { Approvals } from '../core/approvals/approvals.ts';
 import type { Journal } from '../core/journal.ts';
 import { type AgentRuntime, createAgentRuntime } from './agent-runtime.ts';
 import type { AgentSessions } from './agent-sessions.ts';
-import { openSurface } from './agent-surface.ts';
+import { type OpenedAgent, openSurface } from './agent-surface.ts';
+import type { RemoteSurface, RemoteSurfaces } from './runners/remote-surface.ts';
 import type { RuntimeMeans } from './runtime-means.ts';
 import { endRevoked, findSpare, findStale } from './stale-runtimes.ts';
 
 export interface RuntimesOptions extends Omit<RuntimeMeans, 'now'> {
   readonly registry: Registry;
   readonly approvals: Approvals;
+  readonly remote: RemoteSurfaces;
   readonly now: () => Date;
   journalOf(accountId: string, agentId: string): Journal;
 }
@@ -35,16 +37,25 @@ export function createRuntimes(options: RuntimesOptions, sessions: AgentSessions
   async function open(accountId: string, agentId: string, session?: string): Promise<Marked> {
     const fence = session === undefined ? undefined : await sessions.fenceOf({ accountId, agentId }, session);
     const key = `${accountId}/${agentId}/${fence ? JSON.stringify(fence) : ''}`;
-    const opened = await openSurface(options.registry, accountId, agentId);
-    const known = runtimes.get(key);
-    if (known?.mark === opened.mark) return use(key, known);
+    const opened = await openSettled(accountId, agentId);
     const surface = fence ? narrow(opened.surface, fence) : opened.surface;
-    const { mark, shape } = opened;
-    const made = use(key, { mark, shape, runtime: create({ ...opened, surface }, options, sessions) });
+    const remote = await options.remote.enter(surface);
+    const mark = `${opened.mark}${remote.mark}`;
+    const known = runtimes.get(key);
+    if (known?.mark === mark) return use(key, known);
+    const { shape } = opened;
+    const made = use(key, { mark, shape, runtime: create({ ...opened, surface, remote }, options, sessions) });
     void closeAll(findSpare(of(accountId), maxRuntimes));
     // What was opened behind the fence as it was does not outlive it.
     void known?.runtime.close();
     return made;
+  }
+
+  /** What has to be on a machine is bound to one before anything of it is used. */
+  async function openSettled(accountId: string, agentId: string): Promise<OpenedAgent> {
+    const opened = await openSurface(options.registry, accountId, agentId);
+    if (!(await options.remote.settle(opened.surface))) return opened;
+    return openSurface(options.registry, accountId, agentId);
   }
 
   function use(key: string, runtime: Marked): Marked {
@@ -85,12 +96,12 @@ export function createRuntimes(options: RuntimesOptions, sessions: AgentSessions
 }
 
 function create(
-  opened: Parameters<typeof createAgentRuntime>[0],
+  { remote, ...opened }: Parameters<typeof createAgentRuntime>[0] & { readonly remote: RemoteSurface },
   options: RuntimesOptions,
   { memoryOf }: AgentSessions,
 ): AgentRuntime {
   const { approvals, now, journalOf } = options;
   const { accountId, id: agentId } = opened.agent;
   const own = { gate: { approvals, accountId, agentId }, journal: journalOf(accountId, agentId) };
-  return createAgentRuntime(opened, { ...options, now: () => now().getTime(), ...own, memoryOf });
+  return createAgentRuntime(opened, { ...options, remote, now: () => now().getTime(), ...own, memoryOf });
 }

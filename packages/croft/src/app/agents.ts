@@ -1,6 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { Page, Records } from '../core/accounts/records.ts';
 import type { ToolResult } from '../core/tool.ts';
+import type { ToolDescription } from '../core/tool-description.ts';
 import type { Caller } from '../core/toolbox.ts';
 import { createRuntimes, type RuntimesOptions } from './agent-runtimes.ts';
 import { createAgentSessions, type SessionOwner } from './agent-sessions.ts';
@@ -39,10 +40,16 @@ export function createAgents(options: AgentsOptions) {
     closeStale: runtimes.closeStale,
     stop: runtimes.stop,
 
-    /** What a face shows of it. Throws `E_NOT_FOUND` for an agent that this account does not have. */
-    async describe(accountId: string, agentId: string, session?: string) {
-      const { mark, runtime } = await runtimes.open(accountId, agentId, session);
-      return { mark, tools: runtime.toolbox.list() };
+    /** Another when what it has was changed. Throws `E_NOT_FOUND` for an agent that this account does not have. */
+    async markOf(accountId: string, agentId: string): Promise<string> {
+      const { mark } = await runtimes.open(accountId, agentId);
+      return mark;
+    },
+
+    /** What a face shows to a session of it. Whoever may not call starts nothing, and sees what every session has. */
+    async tools(owner: SessionOwner, session: string, mayCall = true): Promise<readonly ToolDescription[]> {
+      const { runtime } = await runtimes.open(owner.accountId, owner.agentId, session);
+      return runtime.tools(mayCall ? session : undefined);
     },
 
     /** Guidance and memory for its model, as they are now. */

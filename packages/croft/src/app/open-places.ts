@@ -14,6 +14,8 @@ import {
 import type { Histories } from './histories.ts';
 import { createLocalPlace } from './local-place.ts';
 import { createPlaces, type DirectPlace, type Places, type WorkspaceRecord } from './places.ts';
+import type { FleetPlaces } from './runners/fleet-places.ts';
+import { createRemotePlace } from './runners/remote-place.ts';
 import { createS3Place } from './s3-place.ts';
 
 export interface OpenPlacesOptions {
@@ -22,14 +24,17 @@ export interface OpenPlacesOptions {
   readonly histories: Histories;
   /** The bucket that a workspace is kept in. Throws for one that cannot be had. */
   openObjects(record: WorkspaceRecord): Promise<ObjectStore>;
+  /** For those that are on a runner. */
+  readonly remote: Pick<FleetPlaces, 'open'>;
   readonly emit: Emit;
   onWarning(message: string): void;
 }
 
 /** Where the workspaces of accounts are, by storage. A new storage is one line here. */
-export function openPlaces({ data, kept, histories, openObjects, emit, onWarning }: OpenPlacesOptions): Places {
+export function openPlaces({ data, kept, histories, openObjects, remote, emit, onWarning }: OpenPlacesOptions): Places {
   return createPlaces({
     storages: {
+      runner: (record) => createRemotePlace(record, remote, onWarning),
       local: ({ config: { quota } }, namespace) =>
         createLocalPlace(namespace, { kept, histories, quota, removeHistory: removeTree }),
       s3(record, namespace) {
@@ -46,7 +51,9 @@ export function openPlaces({ data, kept, histories, openObjects, emit, onWarning
       },
     },
     directly: (record, name) =>
-      record.config.storage.provider === 's3' ? readDirectly(record, name, openObjects) : undefined,
+      record.config.storage.provider === 's3' && record.config.home === undefined
+        ? readDirectly(record, name, openObjects)
+        : undefined,
   });
 }
 

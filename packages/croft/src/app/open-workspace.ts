@@ -3,8 +3,8 @@ import type { AttachedWorkspace } from '../core/accounts/cascade.ts';
 import type { ResourceView, SandboxConfig } from '../core/accounts/registry.ts';
 import { toCommandSettings } from '../core/accounts/sandbox-settings.ts';
 import { setUp } from '../core/commands/with-settings.ts';
-import type { Transactions } from '../core/history/transactions.ts';
 import type { Workspace } from '../core/workspace.ts';
+import { ofAgent } from './own-transactions.ts';
 import type { Place } from './places.ts';
 import { openSandbox, type RuntimeMeans } from './runtime-means.ts';
 
@@ -57,7 +57,6 @@ function openIn(
   return means.room.openSandbox(record.accountId, () => openSandbox(sandbox.config, place, means));
 }
 
-/** Sessions are named by whoever calls: those of two agents that have the same name are two. */
 function toTransactions(attached: Opened, { tree, directory }: Place, means: RuntimeMeans, agentId: string) {
   const { sandbox } = attached;
   const all = means.openTransactions({
@@ -67,12 +66,5 @@ function toTransactions(attached: Opened, { tree, directory }: Place, means: Run
       return openIn(layer, sandbox, attached, means);
     },
   });
-  const own = (session: string) => `${agentId} ${session}`;
-  return {
-    ...all,
-    begin: (session, ...rest) => all.begin(own(session), ...rest),
-    commit: (session, ...rest) => all.commit(own(session), ...rest),
-    discard: (session, id) => all.discard(own(session), id),
-    list: (session) => all.list(own(session)),
-  } satisfies Transactions;
+  return ofAgent(all, agentId);
 }

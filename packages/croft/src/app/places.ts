@@ -59,17 +59,18 @@ export function createPlaces({ storages, directly }: PlacesOptions) {
     directly,
     of(record: WorkspaceRecord): Place {
       const namespace = namespaceOf(record.accountId, record.id);
-      const { storage } = record.config;
-      const setting = JSON.stringify([storage, record.config.quota]);
+      const { storage, quota, home } = record.config;
+      const setting = JSON.stringify([storage, quota, home]);
       const known = places.get(namespace);
       if (known?.storage === setting) return known.place;
       // What it was opened with counts no more.
       if (known) void known.place.close({ isRemoved: false }).catch(() => {});
-      const make = Object.hasOwn(storages, storage.provider) ? storages[storage.provider] : undefined;
+      const kind = home === undefined ? storage.provider : 'runner';
+      const make = Object.hasOwn(storages, kind) ? storages[kind] : undefined;
       if (!make) throw new AppError('E_STORAGE_FAILED', `this server cannot open what is kept in ${storage.provider}`);
       const place = make(record, namespace);
       const { accountId } = record;
-      places.set(namespace, { place, accountId, storage: setting, isRemote: storage.provider !== 'local' });
+      places.set(namespace, { place, accountId, storage: setting, isRemote: kind === 's3' });
       return place;
     },
     /** What they were opened with may be other by now: each is opened anew when it is next needed. */

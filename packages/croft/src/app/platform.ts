@@ -12,11 +12,12 @@ import type { Emit } from '../core/events.ts';
 import type { History } from '../core/history/history.ts';
 import * as detectors from '../detectors/index.ts';
 import { deriveKey } from '../lib/crypto/keyring.ts';
+import { createRemoteWorkspace } from '../providers/index.ts';
 import { createKeptWorkspaces, namespaceOf } from '../storages/index.ts';
 import * as tools from '../tools/index.ts';
 import { createAccountForks } from './account-forks.ts';
 import { createAccountRoom, type RoomLimits } from './account-room.ts';
-import { createAgents } from './agents.ts';
+import { type AgentsOptions, createAgents } from './agents.ts';
 import { type BucketsOptions, createBuckets } from './buckets.ts';
 import type { Histories } from './histories.ts';
 import { type Layered, openTransactions, toKeptForks } from './layered.ts';
@@ -27,8 +28,13 @@ import { toPlaceHistory } from './place-history.ts';
 import type { WorkspaceRecord } from './places.ts';
 import { withClosing, withFiles } from './registry-hooks.ts';
 import { createRemoval } from './remove-workspace.ts';
+import { createFleet } from './runners/fleet.ts';
+import { createFleetPlaces } from './runners/fleet-places.ts';
+import { createRemoteSurfaces } from './runners/remote-surface.ts';
+import { createRunnerSocket, type RunnerSettings } from './runners/runner-socket.ts';
 import type { RuntimeMeans } from './runtime-means.ts';
 import { startSweeping } from './sweep.ts';
+import { createTerminalDesk } from './terminals.ts';
 import { createWorkspaceDoors, openDoor } from './workspace-doors.ts';
 
 export interface PlatformOptions extends SealedOptions {
@@ -45,6 +51,8 @@ export interface PlatformOptions extends SealedOptions {
   readonly layered: Layered;
   /** Left out: only buckets of accounts, at public addresses. */
   readonly buckets?: Pick<BucketsOptions, 'managed' | 'allowPrivate'> | undefined;
+  /** Of the server, for all accounts. */
+  readonly skills?: RuntimeMeans['skills'];
   readonly formatOnEdit: boolean;
   readonly emit: Emit;
   onSweepFailure(thrown: unknown): void;
@@ -54,7 +62,7 @@ export interface PlatformOptions extends SealedOptions {
 
 export type Platform = Awaited<ReturnType<typeof createPlatform>>;
 
-const quotas: Quotas = { agents: 1000, sandboxes: 1000, workspaces: 1000, keys: 100, secrets: 1000 };
+const quotas: Quotas = { agents: 1000, sandboxes: 1000, workspaces: 1000, keys: 100, runners: 100, secrets: 1000 };
 const defaultRoom: RoomLimits = { sandboxes: 100, storageBytes: 100 * 1024 ** 3 };
 const maxSessions = 10_000;
 const minuteMs = 60_000;
@@ -63,7 +71,7 @@ const sessionIdleMs = 7 * 24 * 60 * minuteMs;
 
 /** Everything of a server that many accounts share. */
 export async function createPlatform(options: PlatformOptions) {
-  const { data, keys, provider, emit, layered } = options;
+  const { data, keys, emit, layered } = options;
   const ground = await openGround(options);
   const { now, records, vault, kept, places, removeWorkspace, registry, registryOn, room } = ground;
   const onRequested = options.onApprovalRequested;
@@ -72,20 +80,21 @@ export async function createPlatform(options: PlatformOptions) {
     ...(onRequested && { onRequested }),
   });
   const forks = createAccountForks({ data, layered, places, registry, openObjects: ground.openObjects });
-  const agents = createAgents({
-    ...{ registry, records, approvals, kept, places, now, emit, maxSessions, tools: Object.values(tools) },
-    openTransactions: (place) => openTransactions(layered, place),
-    openForks: (record, agentId) => forks.ofAgent(record, agentId),
-    ...{ limits: options.limits, sharesNetwork: options.sharesNetwork ?? false, room, furnish: options.furnish },
-    providers: { [provider.name]: provider },
-    effects: createEffects({ detectors: Object.values(detectors), formatOnEdit: options.formatOnEdit, emit }),
-    sandboxIdleMs: 10 * minuteMs,
-    sessionIdleMs,
-    journalOf: (accountId, agentId) => createAuditJournal({ records, accountId, agentId, now }),
-  });
+  const { fleet } = ground;
+  const means = toMeans(options, ground, forks);
+  const agents = createAgents({ ...means, approvals });
+  const ticketKey = deriveKey(keys.pepper, 'croft terminals');
+  const terminals = createTerminalDesk({ ...means, now: () => now().getTime(), ticketKey });
+  const closeStale = async (accountId?: string) => {
+    await Promise.all([agents.closeStale(accountId), terminals.closeStale(accountId)]);
+  };
 
   const sweeping = startSweeping({
-    ...{ records, now, sessionIdleMs, closeStale: () => agents.closeStale(), closeGone: kept.closeGone },
+    ...{ records, now, sessionIdleMs, closeGone: kept.closeGone },
+    async closeStale() {
+      // Neither waits for the other: what somebody else has open may take long to close.
+      await Promise.all([closeStale(), fleet.dropRevoked(registry.runners.list)]);
+    },
     onFailure: options.onSweepFailure,
   });
 
@@ -96,7 +105,7 @@ export async function createPlatform(options: PlatformOptions) {
   });
 
   return {
-    ...{ records, vault, registryOn, approvals, desk, agents, files, forks },
+    ...{ records, vault, registryOn, approvals, desk, agents, terminals, files, forks },
     histories: {
       /** Throws `E_NOT_FOUND`. Nothing where none is kept. */
       async of(accountId: string, workspaceId: string): Promise<History | undefined> {
@@ -105,13 +114,18 @@ export async function createPlatform(options: PlatformOptions) {
         return toPlaceHistory(places.of(record));
       },
     },
-    registry: withClosing(registry, agents, places),
+    registry: withClosing(registry, { ...agents, closeStale, dropRunner: fleet.drop }, places),
+    fleet,
+    /** Where runners connect to. */
+    openRunners: (settings: RunnerSettings) =>
+      createRunnerSocket({ fleet, now, authenticate: registry.runners.authenticate, ...settings }),
     /** Signs what clients carry from one request to the next, on every server that has these keys. */
     requestKey: deriveKey(keys.pepper, 'croft requests'),
 
     /** What an account keeps outside the records. */
     async removeFiles(accountId: string, workspaceIds: readonly string[]): Promise<Record<string, number>> {
-      await agents.closeOf(accountId);
+      fleet.dropAll(accountId);
+      await Promise.all([agents.closeOf(accountId), terminals.endOf(accountId)]);
       const found = await Promise.all(workspaceIds.map((id) => registry.workspaces.open(accountId, id)));
       const removed = await Promise.all(found.map((record) => record !== undefined && removeWorkspace(record)));
       return { filesystemsDeleted: removed.filter(Boolean).length };
@@ -120,7 +134,7 @@ export async function createPlatform(options: PlatformOptions) {
     async stop(deadlineMs: number): Promise<void> {
       sweeping[Symbol.dispose]();
       files.feeds.close();
-      await agents.stop(deadlineMs);
+      await Promise.all([agents.stop(deadlineMs), terminals.close()]);
       await places.close();
       kept.close();
       await records[Symbol.asyncDispose]();
@@ -128,17 +142,47 @@ export async function createPlatform(options: PlatformOptions) {
   };
 }
 
+type Ground = Awaited<ReturnType<typeof openGround>>;
+type Forks = ReturnType<typeof createAccountForks>;
+
+/** What agents and people are given sandboxes with. */
+function toMeans(options: PlatformOptions, ground: Ground, forks: Forks): Omit<AgentsOptions, 'approvals'> {
+  const { provider, emit, layered } = options;
+  const { now, records, kept, places, registry, room } = ground;
+  return {
+    remote: createRemoteSurfaces({ ...ground, workspaces: registry.workspaces, places: ground.remote }),
+    ...{ registry, records, kept, places, now, emit, maxSessions, tools: Object.values(tools) },
+    openTransactions: (place) => openTransactions(layered, place),
+    openForks: (record, agentId) => forks.ofAgent(record, agentId),
+    ...{
+      limits: options.limits,
+      sharesNetwork: options.sharesNetwork ?? false,
+      room,
+      furnish: options.furnish,
+      skills: options.skills,
+    },
+    providers: { [provider.name]: provider },
+    effects: createEffects({ detectors: Object.values(detectors), formatOnEdit: options.formatOnEdit, emit }),
+    sandboxIdleMs: 10 * minuteMs,
+    sessionIdleMs,
+    journalOf: (accountId, agentId) => createAuditJournal({ records, accountId, agentId, now }),
+  };
+}
+
 /** What is kept, and where: records, files and what they were. */
 async function openGround(options: PlatformOptions) {
   const { data, provider } = options;
-  const providers = [traitsOf(provider)];
+  const providers = [traitsOf(provider), onRunners];
   const now = () => new Date();
   const { records, vault } = await openSealedRecords(options);
   const { histories, layered, buckets = { allowPrivate: false } } = options;
   const kept = createKeptWorkspaces(data, toKeptForks(layered));
   kept.sweepScratch(Date.now());
   const openObjects = createBuckets({ ...buckets, secretsOf: (accountId) => registry.secrets.openAll(accountId) });
-  const places = openPlaces({ data, kept, histories, openObjects, emit: options.emit, onWarning: options.onWarning });
+  const { emit, onWarning } = options;
+  const fleet = createFleet({ now, emit });
+  const remote = createFleetPlaces({ fleet, openWorkspace: ({ peer }, wish) => createRemoteWorkspace(peer, wish) });
+  const places = openPlaces({ data, kept, histories, openObjects, remote, emit, onWarning });
   const removeWorkspace = createRemoval({ places, kept, openObjects, dropBases: (key) => dropBases(layered, key) });
   const remove = (record: WorkspaceRecord) =>
     removeWorkspace(record).catch((thrown) =>
@@ -153,7 +197,11 @@ async function openGround(options: PlatformOptions) {
     measure: async (accountId) => kept.measure(await workspaceIdsOf(records, accountId).then(toNamespaces(accountId))),
     now: Date.now,
   });
-  return { now, records, vault, kept, places, openObjects, removeWorkspace, registry, registryOn, room };
+  const hasFiles = ({ accountId, id }: WorkspaceRecord) => kept.hasFiles(namespaceOf(accountId, id));
+  return {
+    ...{ now, records, vault, kept, fleet, remote, hasFiles, places },
+    ...{ openObjects, removeWorkspace, registry, registryOn, room },
+  };
 }
 
 async function workspaceIdsOf(records: Records, accountId: string): Promise<string[]> {
@@ -165,6 +213,12 @@ async function workspaceIdsOf(records: Records, accountId: string): Promise<stri
 function toNamespaces(accountId: string): (ids: readonly string[]) => string[] {
   return (ids) => ids.map((id) => namespaceOf(accountId, id));
 }
+
+/** What a runner can do is its own to say, when it is asked. */
+const onRunners: ProviderTraits = {
+  name: 'remote',
+  capabilities: { mounts: true, networks: ['allow-all', 'deny-all', 'restricted'], persistent: true },
+};
 
 /** Without isolation nothing can be kept from the network. */
 function traitsOf({ name }: Provider): ProviderTraits {

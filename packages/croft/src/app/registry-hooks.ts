@@ -1,6 +1,7 @@
 import type { Actor, Registry } from '../core/accounts/registry.ts';
 import type { Agents } from './agents.ts';
 import type { Places, WorkspaceRecord } from './places.ts';
+import type { Fleet } from './runners/fleet.ts';
 
 /** A workspace goes with its files, once nothing refers to it any more. */
 export function withFiles(registry: Registry, removeFiles: (record: WorkspaceRecord) => Promise<unknown>): Registry {
@@ -21,11 +22,11 @@ export function withFiles(registry: Registry, removeFiles: (record: WorkspaceRec
 /** What an agent has running ends with it. */
 export function withClosing(
   registry: Registry,
-  running: Pick<Agents, 'closeOf' | 'closeStale'>,
+  running: Pick<Agents, 'closeOf' | 'closeStale'> & { readonly dropRunner: Fleet['drop'] },
   places: Places,
 ): Registry {
-  const { agents, sandboxes, keys, secrets } = registry;
-  const { closeOf, closeStale } = running;
+  const { agents, sandboxes, keys, runners, secrets } = registry;
+  const { closeOf, closeStale, dropRunner } = running;
   // What fails here is done by the next sweep: the change itself was made.
   const closing = async <T>({ accountId }: Actor, changed: T): Promise<T> => {
     await closeStale(accountId).catch(() => {});
@@ -52,6 +53,18 @@ export function withClosing(
         const answer = await secrets.put(actor, ...change);
         await places.reopen(actor.accountId).catch(() => {});
         return answer;
+      },
+    },
+    runners: {
+      ...runners,
+      async revoke(actor, name) {
+        await runners.revoke(actor, name);
+        dropRunner(actor.accountId, name, 'the token of the runner was revoked');
+      },
+      async rotate(actor, name) {
+        const made = await runners.rotate(actor, name);
+        dropRunner(actor.accountId, name, 'the token of the runner was replaced');
+        return made;
       },
     },
     keys: {

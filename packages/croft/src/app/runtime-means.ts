@@ -7,6 +7,7 @@ import { withEnvironment } from '../core/commands/with-settings.ts';
 import type { Emit } from '../core/events.ts';
 import type { Forks } from '../core/history/forks.ts';
 import type { Transactions } from '../core/history/transactions.ts';
+import type { SkillsKeeper } from '../core/skills/keep-skills.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Workspace } from '../core/workspace.ts';
 import type { KeptWorkspaces } from '../storages/index.ts';
@@ -31,6 +32,8 @@ export interface RuntimeMeans {
   readonly room: AccountRoom;
   /** What a workspace is besides its files and its sandbox. */
   furnish(place: FurnishedPlace): Pick<Workspace, 'withSearchBox' | 'checks'>;
+  /** Left out: the server has no skills of its own. */
+  readonly skills?: SkillsKeeper | undefined;
   readonly effects: Effects;
   readonly sandboxIdleMs: number;
   readonly sessionIdleMs: number;

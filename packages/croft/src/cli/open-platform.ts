@@ -34,7 +34,7 @@ export async function openPlatform(app: App, flags: PlatformFlags): Promise<Plat
   try {
     return await createPlatform({
       ...{ data, keys, databaseUrl: values['database-url'] ?? config.databaseUrl },
-      ...{ provider: app.provider, furnish: app.furnish, emit: app.emit, onWarning },
+      ...{ provider: app.provider, furnish: app.furnish, skills: app.skills, emit: app.emit, onWarning },
       ...openHistories(app, flags),
       buckets: config.s3,
       limits: { ...defaultSandbox.limits, ...toLimits(values.limit ?? []) },

@@ -7,16 +7,29 @@ import type { Platform } from '../rest/platform.ts';
 
 /** What the REST face serves of a platform. */
 export function toPlatform(parts: Parts, mcp: ReturnType<typeof createAgentsMcp>, adminToken: string): Platform {
-  const { records, vault, registry, registryOn, desk, files, histories, forks, removeFiles } = parts;
-  const own = { adminToken, records, vault, registry, registryOn, files, histories, forks, removeFiles };
+  const { records, vault, registry, registryOn, desk, files, histories, forks, removeFiles, terminals } = parts;
+  const viewRunner = parts.fleet.view;
+  const own = {
+    adminToken,
+    viewRunner,
+    records,
+    vault,
+    registry,
+    registryOn,
+    files,
+    histories,
+    forks,
+    removeFiles,
+    terminals,
+  };
   return { ...own, approvals: desk, agents: toDoor(parts, mcp) };
 }
 
 function toDoor({ agents }: Parts, mcp: ReturnType<typeof createAgentsMcp>): AgentDoor {
   return {
-    async tools(actor, agentId, session) {
-      const { tools } = await agents.describe(actor.accountId, agentId, toSessionId(principalOf(actor), session));
-      return tools;
+    tools(actor, agentId, session) {
+      const id = toSessionId(principalOf(actor), session);
+      return agents.tools({ accountId: actor.accountId, agentId }, id, hasScope(actor, 'call'));
     },
     call({ actor, agentId, session, tool, input, approvalId, signal }) {
       const asker = { label: actor.label, approvalId, waitMs: 0 };

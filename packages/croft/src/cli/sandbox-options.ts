@@ -44,13 +44,13 @@ export const sandboxOptions = {
 type SandboxValues = Values<typeof sandboxOptions>;
 
 /** Throws a `UsageError` for what is not valid, and for what no provider could hold. */
-export function toSandboxOptions(values: SandboxValues, kept: KeptDirectories): SandboxOptions {
-  const provider = oneOf('sandbox', ['bubblewrap', 'none'] as const, values.sandbox ?? defaultSandbox.provider);
+export function toSandboxOptions(values: SandboxValues, kept: KeptDirectories, flag = 'sandbox'): SandboxOptions {
+  const provider = oneOf(flag, ['bubblewrap', 'none'] as const, values.sandbox ?? defaultSandbox.provider);
   const network = toNetwork(values);
   const isBare = provider === 'none';
   if (isBare && network.mode !== 'allow-all') {
     throw new UsageError(
-      `--sandbox none cannot hold the network policy ${network.mode}; add --network allow-all, or leave --sandbox none out`,
+      `--${flag} none cannot hold the network policy ${network.mode}; add --network allow-all, or leave --${flag} none out`,
     );
   }
   return {

@@ -7,6 +7,7 @@ import { goQuote } from '../lib/text/go-quote.ts';
 import { UsageError } from '../lib/usage-error.ts';
 import type { Options, Terminal, Values } from './command.ts';
 import { findKeys } from './key-file.ts';
+import { readMcpConfig } from './mcp-config.ts';
 import { describeOpenings, oneOf, sandboxOptions, toSandboxOptions } from './sandbox-options.ts';
 
 /** The flags of every command that opens workspaces. */
@@ -22,6 +23,24 @@ export const workspaceOptions = {
   },
   readonly: { type: 'boolean', summary: 'only tools that read' },
   'secrets-dir': { type: 'string', value: 'DIR', summary: 'secrets that commands may be given, a file each' },
+  'mcp-config': {
+    type: 'string',
+    value: 'FILE',
+    summary: 'MCP servers to start in the sandbox, as {"mcpServers": {…}}; see docs/mcp-servers.md',
+  },
+  'workspace-mcp': { type: 'boolean', summary: 'start those too that .mcp.json of the workspace names' },
+  skills: {
+    type: 'string',
+    multiple: true,
+    value: 'DIR',
+    summary: 'skills of the server, brought to .skills of each workspace; may be repeated',
+  },
+  agents: {
+    type: 'string',
+    multiple: true,
+    value: 'DIR',
+    summary: 'sub-agents of the server, brought to .agents of each workspace; may be repeated',
+  },
   events: { type: 'string', value: 'FILE', summary: 'append lifecycle events to FILE, a JSON line each' },
   ...sandboxOptions,
 } as const satisfies Options;
@@ -48,6 +67,11 @@ export function openApp(values: AppValues, terminal: Terminal, fallback?: AppOpt
       readOnly: values.readonly ?? false,
       formatOnEdit: values['format-on-edit'] ?? false,
       eventsFile: values.events,
+      innerServers: {
+        mcpServers: readMcpConfig(values['mcp-config']),
+        workspaceMcp: values['workspace-mcp'] ?? false,
+      },
+      skills: toSkills(values),
       host: { ...host, secretsDirectory: values['secrets-dir'] },
       sandbox,
       data: places.data,
@@ -58,8 +82,12 @@ export function openApp(values: AppValues, terminal: Terminal, fallback?: AppOpt
   } catch (thrown) {
     if (thrown instanceof UsageError) throw thrown;
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new UsageError(reason.startsWith('events ') ? reason : `workspace: ${reason}`);
+    throw new UsageError(/^(events|directory of skills) /.test(reason) ? reason : `workspace: ${reason}`);
   }
+}
+
+function toSkills({ skills = [], agents = [] }: WorkspaceValues): AppOptions['skills'] {
+  return { skills, agents };
 }
 
 /** Who agrees to what, for workspaces given by flags. */

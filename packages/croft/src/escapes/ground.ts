@@ -4,7 +4,7 @@ import { copyFile, lstat, readFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '@croft/protocol';
-import { type AppOptions, createApp, defaultSandbox, type HostOptions } from '../app.ts';
+import { type App, type AppOptions, createApp, defaultSandbox, type HostOptions } from '../app.ts';
 import type { Provider } from '../core/commands/sandbox.ts';
 import type { Called, Ground, GroundOptions } from './escape.ts';
 import { makeTree, removeTree } from './tree.ts';
@@ -12,7 +12,14 @@ import { makeTree, removeTree } from './tree.ts';
 export interface OpenGroundOptions extends GroundOptions {
   /** Opens the sandboxes, in place of the one that commands have. May want to know whom it serves. */
   readonly provider?: Provider | ((host: HostOptions) => Provider) | undefined;
+  /** The program around the workspace, in place of the one that is on this machine as a whole. */
+  readonly openApp?: OpenApp | undefined;
 }
+
+/** Opens the one workspace of the options. Where its programs see it is for this to say. */
+export type OpenApp = (
+  options: AppOptions,
+) => Promise<Pick<App, 'toolbox' | 'newSession' | 'workspaces'> & AsyncDisposable>;
 
 /** A ground as its keeper has it, who says for how long each call may go on. */
 export interface OpenedGround
@@ -40,9 +47,10 @@ export async function openGround(options: OpenGroundOptions = {}): Promise<Opene
   const [workspace, outside] = [join(base, 'workspace'), join(base, 'outside')];
   await copyFile(prober, join(workspace, 'prober'));
   const before = await describeCanary(outside);
-  const app = createApp(toAppOptions(workspace, options));
+  const { openApp = async (given) => createApp(given) } = options;
+  const app = await openApp(toAppOptions(workspace, options));
   let session = app.newSession(randomUUID());
-  const inside = options.root ?? workspace;
+  const inside = app.workspaces.first().root;
 
   return {
     ...{ workspace, inside, outside, canary, prober: join(inside, 'prober') },

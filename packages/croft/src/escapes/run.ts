@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly provider?: OpenGroundOptions['provider'];
   /** Who the workspaces belong to, where a case does not say. */
   readonly owner?: OpenGroundOptions['owner'];
+  /** What the workspaces are behind. Left out: this program. */
+  readonly openApp?: OpenGroundOptions['openApp'];
   /** By id, or whole groups by their letter. All of them if left out. */
   readonly only?: readonly string[];
   /** Told each as soon as those before it have ended too. */

@@ -3,7 +3,7 @@ import { type OpenedGround, type OpenGroundOptions, openGround } from './ground.
 
 export interface WatchOptions {
   /** How grounds are made, where the case does not say. */
-  readonly made: Pick<OpenGroundOptions, 'provider' | 'owner'>;
+  readonly made: Pick<OpenGroundOptions, 'provider' | 'owner' | 'openApp'>;
   /** Ends what the case has under way. */
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,7 @@
 import { createBubblewrap } from './bubblewrap/provider.ts';
 import { createNone } from './none.ts';
 
+export { createRemoteWorkspace, type RemoteOptions } from './remote/workspace.ts';
 export { createSearchBoxes } from './search-box/provider.ts';
 export { withCaches } from './with-caches.ts';
 export { createBubblewrap };

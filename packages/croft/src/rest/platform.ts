@@ -1,8 +1,10 @@
 import type { Records } from '../core/accounts/records.ts';
-import type { ApprovalDesk, Registry } from '../core/accounts/registry.ts';
+import type { ApprovalDesk, Registry, RunnerToken } from '../core/accounts/registry.ts';
 import type { Vault } from '../core/accounts/vault.ts';
 import type { ChangeFeeds } from '../core/content/change-feeds.ts';
 import type { FileDoors } from '../core/content/file-door.ts';
+import type { RunnerView } from '../core/runners/runner.ts';
+import type { Tickets } from '../core/terminals/tickets.ts';
 import type { AgentDoor } from './agents-door.ts';
 import type { ForkDoors, Histories } from './histories.ts';
 
@@ -15,7 +17,11 @@ export interface Platform {
   /** The same registry over other records: those of one transaction, so that a change and what is kept of it are one. */
   registryOn(records: Records): Registry;
   readonly approvals: ApprovalDesk;
+  /** A runner as it is now. */
+  viewRunner(token: RunnerToken): RunnerView;
   readonly agents: AgentDoor;
+  /** For people. */
+  readonly terminals: { readonly tickets: Pick<Tickets, 'issue'> };
   readonly files: PlatformFiles;
   /** Left out: nothing of what workspaces were is kept. */
   readonly histories?: Histories | undefined;

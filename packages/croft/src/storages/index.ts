@@ -4,6 +4,7 @@ import { goQuote } from '../lib/text/go-quote.ts';
 import { openLocal } from './local.ts';
 
 export { createKeptWorkspaces, type KeptForks, type KeptWorkspaces, namespaceOf } from './kept.ts';
+export { openLocal } from './local.ts';
 export { openLocalMount } from './local-mount.ts';
 export { createDirectGlob } from './s3/direct-glob.ts';
 export { createDirectObjects } from './s3/direct-objects.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fstatSync, globSync, lstatSync, realpathSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, globSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { AppError } from '@croft/protocol';
 import type { Mount } from '../core/mount.ts';
@@ -52,12 +52,7 @@ export function createKeptWorkspaces(data: string, forks?: KeptForks) {
       };
     },
     /** Takes away what a server left behind that was killed: no sandbox without a workspace lives for a day. */
-    sweepScratch(now: number): void {
-      for (const directory of globSync(join(data, 'scratch', 'fs-*'))) {
-        const stats = lstatSync(directory, { throwIfNoEntry: false });
-        if (stats && now - stats.mtimeMs > dayMs) rmSync(directory, { recursive: true, force: true });
-      }
-    },
+    sweepScratch: (now: number): void => sweepScratch(data, now),
     /** An empty one that is gone when it is let go of. */
     openScratch: (name: string): Mount & Disposable => openScratch(data, name),
     /** How many bytes of the disk they take up together. */
@@ -68,6 +63,8 @@ export function createKeptWorkspaces(data: string, forks?: KeptForks) {
       );
       return sizes.reduce((total, size) => total + size, 0);
     },
+    /** Whether there is anything in it. It is not made for that. */
+    hasFiles: (namespace: string): boolean => hasEntries(join(parent, namespace)),
     /** With all its files. Answers whether there was one. */
     async remove(namespace: string): Promise<boolean> {
       const directory = join(parent, namespace);
@@ -102,6 +99,17 @@ export function createKeptWorkspaces(data: string, forks?: KeptForks) {
     opened.set(namespace, known);
     return known;
   }
+}
+
+function sweepScratch(data: string, now: number): void {
+  for (const directory of globSync(join(data, 'scratch', 'fs-*'))) {
+    const stats = lstatSync(directory, { throwIfNoEntry: false });
+    if (stats && now - stats.mtimeMs > dayMs) rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function hasEntries(directory: string): boolean {
+  return lstatSync(directory, { throwIfNoEntry: false }) !== undefined && readdirSync(directory).length > 0;
 }
 
 function openScratch(data: string, name: string): Mount & Disposable {

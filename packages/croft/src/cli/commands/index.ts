@@ -3,5 +3,8 @@ export { audit } from './audit.ts';
 export { doctor } from './doctor.ts';
 export { keys } from './keys.ts';
 export { mcp } from './mcp.ts';
+export { runner } from './runner.ts';
+export { runners } from './runners.ts';
 export { serve } from './serve.ts';
+export { terminal } from './terminal.ts';
 export { tool } from './tool.ts';

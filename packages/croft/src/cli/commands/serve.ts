@@ -1,13 +1,19 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { serve as listen } from '@hono/node-server';
 import type { Platform } from '../../app/platform.ts';
+import type { RunnerSocket } from '../../app/runners/runner-socket.ts';
 import type { App } from '../../app.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { createAgentsMcp } from '../../mcp/agents-http.ts';
 import { createAsking } from '../../mcp/asking.ts';
 import { createMcpHttp } from '../../mcp/http.ts';
+import { createRunnerDoor } from '../../rest/runner-door.ts';
 import { createRestServer } from '../../rest/server.ts';
+import { createTerminalDoor } from '../../rest/terminal-door.ts';
+import { serveUpgrades } from '../../rest/upgrades.ts';
 import { defineCommand, type Terminal, type Values } from '../command.ts';
 import { makeDemo } from '../demo.ts';
 import { toFlagDoors } from '../flag-doors.ts';
@@ -48,6 +54,15 @@ const options = {
     value: 'NAME=VALUE',
     summary: 'of one account: sandboxes open at once (100) or storage (100g); may be repeated',
   },
+  'tls-cert': { type: 'string', value: 'FILE', summary: 'serve HTTPS with this certificate (PEM), with --tls-key' },
+  'tls-key': { type: 'string', value: 'FILE', summary: 'the private key of the certificate (PEM)' },
+  insecure: { type: 'boolean', summary: 'let runners of other machines connect without TLS; they have to say so too' },
+  'runner-grace': {
+    type: 'string',
+    value: 'SECONDS',
+    summary: 'how long a runner that is cut off is waited for (60)',
+  },
+  'runner-heartbeat': { type: 'string', value: 'SECONDS', summary: 'how often a runner has to be heard (15)' },
   'approval-wait': { type: 'string', value: 'SECONDS', summary: 'how long a call waits for an approval (50)' },
   'approval-webhook': { type: 'string', value: 'URL', summary: 'told of every approval that is asked for' },
 } as const;
@@ -75,7 +90,9 @@ export const serve = defineCommand({
 
     const { maxUploadBytes } = config;
     const tokens = { token: token.value, adminToken: adminToken.value };
-    const means = { ...address, ...tokens, platform, approvalWaitMs, maxUploadBytes };
+    const runners = platform.openRunners(toRunnerSettings(values));
+    const tls = toTls(values);
+    const means = { ...address, ...tokens, platform, runners, tls, approvalWaitMs, maxUploadBytes };
     const hostNames = values['allow-host'] ?? [];
     const server = await start(app, { ...means, hostNames }, terminal).catch(async (thrown) => {
       await platform.stop(0);
@@ -94,13 +111,16 @@ interface StartOptions {
   readonly token: string;
   readonly adminToken: string;
   readonly platform: Platform;
+  readonly runners: RunnerSocket;
+  /** Left out: HTTP, for what is on this machine or behind a proxy that has the certificate. */
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   readonly approvalWaitMs: number | undefined;
   readonly maxUploadBytes: number;
   readonly hostNames: readonly string[];
 }
 
 async function start(app: App, options: StartOptions, { stderr, stop }: Terminal) {
-  const { host, port, token, adminToken, platform, approvalWaitMs, maxUploadBytes, hostNames } = options;
+  const { host, port, token, adminToken, platform, runners, tls, approvalWaitMs, maxUploadBytes, hostNames } = options;
   const onError = (error: Error) => stderr.write(`croft: ${error.message}${causeOf(error)}\n`);
   const asking = createAsking({ key: platform.requestKey, waitMs: approvalWaitMs });
   const mcp = createMcpHttp(app, 'server', { maxBodyBytes, asking, onError });
@@ -118,13 +138,19 @@ async function start(app: App, options: StartOptions, { stderr, stop }: Terminal
   });
 
   const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
-  const server = listen({ fetch: rest.fetch, hostname: host, port, createServer }, resolve) as Server;
+  const where = { fetch: rest.fetch, hostname: host, port };
+  const server = listen(
+    tls ? { ...where, createServer: createSecureServer, serverOptions: tls } : { ...where, createServer },
+    resolve,
+  ) as Server;
+  const doors = [createRunnerDoor(runners), createTerminalDoor(platform.terminals)];
+  serveUpgrades(server, { hostNames, doors, isStopping: () => stop.aborted });
   const posts = trackPosts(server);
   server.once('error', (thrown) => reject(new UsageError(`cannot listen on ${host}:${port}: ${thrown.message}`)));
   const bound = await promise;
 
   return {
-    url: `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`,
+    url: `http${tls ? 's' : ''}://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`,
     /** Takes no new connection, lets the calls under way end, then lets go of the clients that stay. */
     async stop(): Promise<void> {
       const closed = new Promise((done) => server.close(done));
@@ -133,6 +159,7 @@ async function start(app: App, options: StartOptions, { stderr, stop }: Terminal
       await Promise.all([mcp.close(), agentsMcp.close()]);
       await app.sessions.close();
       flags.feeds.close();
+      runners.close();
       await platform.stop(0);
       server.closeAllConnections();
       await closed;
@@ -175,6 +202,30 @@ function welcome(
   stdout.write(`token: ${token.file ?? 'from CROFT_TOKEN'}\n`);
   stdout.write(`admin token, for accounts: ${adminToken.file ?? 'from CROFT_ADMIN_TOKEN'}\n`);
   stdout.write(`MCP client configuration:\n${JSON.stringify(configuration, null, 2)}\n`);
+}
+
+function toRunnerSettings(values: Values<typeof options>) {
+  return {
+    allowsInsecure: values.insecure ?? false,
+    graceMs: toMs('runner-grace', values['runner-grace'] ?? '60'),
+    heartbeatMs: toMs('runner-heartbeat', values['runner-heartbeat'] ?? '15'),
+  };
+}
+
+function toMs(flag: string, seconds: string): number {
+  if (!/^\d{1,4}(?:\.\d{1,3})?$/.test(seconds) || Number(seconds) === 0)
+    throw new UsageError(`--${flag} takes seconds, not ${seconds}`);
+  return Number(seconds) * 1000;
+}
+
+function toTls({ 'tls-cert': cert, 'tls-key': key }: Values<typeof options>) {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined || key === undefined) throw new UsageError('--tls-cert and --tls-key go together');
+  try {
+    return { cert: readFileSync(cert), key: readFileSync(key) };
+  } catch (thrown) {
+    throw new UsageError(`the certificate cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`);
+  }
 }
 
 function toWait(seconds: string | undefined): number | undefined {

@@ -1,5 +1,5 @@
 import type { RegistryContext } from './context.ts';
-import { isLive } from './key-rows.ts';
+import { isLive, isRunner } from './key-rows.ts';
 import type { AccountRow } from './records.ts';
 import type { Accounts } from './registry.ts';
 import { toScopes } from './scopes.ts';
@@ -19,7 +19,7 @@ export function createAuthenticate(
     const hash = vault.hash(token);
     return records.read(async (tables) => {
       const key = await tables.keys.byHash(hash);
-      if (!key) return undefined;
+      if (!key || isRunner(key)) return undefined;
       const account = await tables.accounts.get(key.accountId);
       if (account?.status !== status || !isLive(key, now())) return undefined;
       const { accountId, keyId, scopes, expiresAt } = key;

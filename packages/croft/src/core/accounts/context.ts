@@ -9,6 +9,7 @@ export interface Quotas {
   readonly workspaces: number;
   /** Those that can be used. */
   readonly keys: number;
+  readonly runners: number;
   readonly secrets: number;
 }
 

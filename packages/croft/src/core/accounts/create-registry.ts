@@ -8,6 +8,7 @@ import { spellPatch } from './network-config.ts';
 import type { JsonObject } from './plain-json.ts';
 import { createReferences } from './references.ts';
 import type { AgentConfig, Collection, Registry, SandboxConfig, WorkspaceConfig } from './registry.ts';
+import { createRunnerTokens } from './runner-tokens.ts';
 import { createSandboxParser } from './sandbox-config.ts';
 import { createSealedRows } from './sealed-rows.ts';
 import { createSecretStore } from './secret-store.ts';
@@ -18,6 +19,7 @@ export function createRegistry(context: RegistryContext): Registry {
   return {
     accounts: createAccounts(context),
     keys: createKeys(context),
+    runners: createRunnerTokens(context),
     ...createCollections(context),
     secrets: createSecretStore(context),
     audit: createAuditLog(context),

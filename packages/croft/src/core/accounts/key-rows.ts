@@ -9,6 +9,14 @@ const secretPrefix = 'croft_';
 /** The key every account begins with. No other may be called so, because rotating the account's secret ends it. */
 export const defaultKeyName = 'default';
 
+/** No key that somebody makes has it: one with this scope opens the socket of runners, and nothing else. */
+export const runnerScope = 'runner';
+export const runnerPrefix = 'runner/';
+
+export function isRunner({ name, scopes }: Pick<KeyRow, 'name' | 'scopes'>): boolean {
+  return name.startsWith(runnerPrefix) && scopes.length === 1 && scopes[0] === runnerScope;
+}
+
 type NewKey = Pick<KeyRow, 'accountId' | 'name' | 'scopes' | 'expiresAt'>;
 
 /** Made before the transaction that stores it, which may run more than once. */

@@ -4,7 +4,7 @@ import { mustBeActive } from './account-checks.ts';
 import { note } from './audit-log.ts';
 import type { RegistryContext } from './context.ts';
 import { readEveryPage } from './every-page.ts';
-import { defaultKeyName, findLiveKeys, isLive, makeKey, showKey } from './key-rows.ts';
+import { defaultKeyName, findLiveKeys, isLive, isRunner, makeKey, showKey } from './key-rows.ts';
 import { parseBody } from './parse-body.ts';
 import { invalid } from './plain-json.ts';
 import type { KeyRow, Tables } from './records.ts';
@@ -13,7 +13,7 @@ import type { Actor, Keys } from './registry.ts';
 import { mustCover } from './scopes.ts';
 
 /** A key that ends makes none that goes on. */
-function mustOutlive({ expiresAt: own }: Actor, wanted: string | undefined): void {
+export function mustOutlive({ expiresAt: own }: Actor, wanted: string | undefined): void {
   if (own === undefined || (wanted !== undefined && Date.parse(wanted) <= Date.parse(own))) return;
   throw new AppError('E_FORBIDDEN', `this key ends at ${own}: a key it makes has to end by then (expiresAt)`);
 }
@@ -30,7 +30,7 @@ export function createKeys({ records, vault, now, quotas }: RegistryContext): Ke
     });
 
   async function mustHaveRoom(tables: Tables, { accountId, name }: KeyRow): Promise<void> {
-    const live = await findLiveKeys(tables, accountId, now());
+    const live = (await findLiveKeys(tables, accountId, now())).filter((key) => !isRunner(key));
     const holder = live.find((key) => key.name === name);
     if (holder) throw alreadyExists('Key', name, holder.keyId);
     if (live.length >= quotas.keys) throw overQuota('keys', quotas.keys);

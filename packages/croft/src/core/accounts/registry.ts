@@ -1,3 +1,5 @@
+import type { McpServers } from '@croft/protocol';
+import type { RunnerChoice } from '../runners/runner.ts';
 import type { WorkspaceQuota } from '../storage.ts';
 import type { AccountRow, ApprovalState, AuditRow, KeyRow, Page, Paged } from './records.ts';
 
@@ -62,6 +64,28 @@ export interface Keys {
 }
 
 export type KeyView = Omit<KeyRow, 'hash'>;
+
+/** The machines that an account lets connect. Each is known by its token, which is a key that opens nothing else. */
+export interface RunnerTokens {
+  /** The token is answered this once. Throws `E_ALREADY_EXISTS` for a name that is taken. */
+  create(actor: Actor, body: unknown): Promise<{ runner: RunnerToken; token: string }>;
+  /** In order of name. */
+  list(accountId: string): Promise<RunnerToken[]>;
+  /** A new token in the place of the one it has, which is good no more at once. */
+  rotate(actor: Actor, name: string): Promise<{ runner: RunnerToken; token: string }>;
+  revoke(actor: Actor, name: string): Promise<void>;
+  /** Whose token it is. Nothing for one that is unknown, expired or revoked, or of a disabled account. */
+  authenticate(token: string): Promise<RunnerToken | undefined>;
+}
+
+export interface RunnerToken {
+  readonly accountId: string;
+  /** Another one with every token. */
+  readonly runnerId: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly expiresAt?: string | undefined;
+}
 
 export interface Accounts {
   /** By a key of the account. `undefined` for a key that is unknown, expired or revoked, or of a disabled account. */
@@ -135,6 +159,7 @@ export interface AuditLog {
 export interface Registry {
   readonly accounts: Accounts;
   readonly keys: Keys;
+  readonly runners: RunnerTokens;
   readonly agents: Collection<AgentConfig>;
   readonly sandboxes: Collection<SandboxConfig>;
   readonly workspaces: Collection<WorkspaceConfig>;
@@ -142,7 +167,7 @@ export interface Registry {
   readonly audit: AuditLog;
 }
 
-export interface SandboxConfig {
+export interface SandboxConfig extends RunnerChoice {
   readonly provider: string;
   readonly permissionMode: 'ask' | 'edit' | 'bypass';
   readonly network: {
@@ -173,6 +198,8 @@ export interface WorkspaceConfig {
   /** At most, of all files together. */
   readonly quota?: WorkspaceQuota | undefined;
   readonly isolation?: boolean | undefined;
+  /** The runner that its files are on. */
+  readonly home?: string | undefined;
   /** What it was forked from. It only says so. */
   readonly forkOf?: string | undefined;
   readonly harness?:
@@ -187,6 +214,10 @@ export interface WorkspaceConfig {
 export interface AgentConfig {
   readonly sandbox?: string | undefined;
   readonly workspaces?: readonly WorkspaceReference[] | undefined;
+  /** Started in the sandbox of each session, by name. */
+  readonly mcpServers?: McpServers | undefined;
+  /** Whether those that `.mcp.json` of a workspace names are started too. */
+  readonly workspaceMcp?: boolean | undefined;
   /** Settings of the caller's own, kept as they came. */
   readonly [setting: string]: unknown;
 }

@@ -35,6 +35,16 @@ function findProblem(config: SandboxConfig, providers: readonly ProviderTraits[]
   if (!config.persistent && (config.onCreate || config.onResume)) {
     return 'config.onCreate and config.onResume require config.persistent to be true';
   }
+  const misplaced = findRunnerProblem(config);
+  if (misplaced !== undefined) return misplaced;
   const provider = providers.find(({ name }) => name === config.provider);
   return provider && findUnsupported(config, provider);
+}
+
+/** A sandbox on a runner says which; no other has one. */
+function findRunnerProblem({ provider, runner, labels }: SandboxConfig): string | undefined {
+  const given = [runner, labels].filter((setting) => setting !== undefined).length;
+  if (provider !== 'remote')
+    return given === 0 ? undefined : 'config.runner and config.labels are for the provider remote';
+  return given === 1 ? undefined : 'config.runner or config.labels must say which runner, and not both';
 }

@@ -21,7 +21,7 @@ interface Search {
 /** The reports that are there now, so that afterwards they can be told from those of the run. */
 export async function stampReports({ files, profile, place }: Search): Promise<ReportStamps> {
   const paths = await findReports(files, profile.directory, place);
-  const times = files.modifiedTimes(paths);
+  const times = await files.modifiedTimes(paths);
   return new Map(paths.map((path, index) => [path, times[index] ?? 0]));
 }
 

@@ -151,26 +151,26 @@ describe('a host that cannot be reached', () => {
     ["  [cause]: Error: getaddrinfo EAI_AGAIN example.com\n    code: 'EAI_AGAIN',", 'example.com'],
     ["Error: connect ENETUNREACH 1.1.1.1:80 - Local (0.0.0.0:0)\n  code: 'ENETUNREACH',", '1.1.1.1'],
     [
-      'npm error code EAI_AGAIN\nnpm error request to https://registry.npmjs.org/x failed, reason: getaddrinfo EAI_AGAIN registry.npmjs.org',
-      'registry.npmjs.org',
+      'npm error code EAI_AGAIN\nnpm error request to https://packages.example/x failed, reason: getaddrinfo EAI_AGAIN packages.example',
+      'packages.example',
     ],
     [
-      "HTTPSConnectionPool(host='pypi.org', port=443): Max retries (Failed to resolve 'pypi.org' ([Errno -3] Temporary failure in name resolution)",
-      'pypi.org',
+      "HTTPSConnectionPool(host='python.example', port=443): Max retries (Failed to resolve 'python.example' ([Errno -3] Temporary failure in name resolution)",
+      'python.example',
     ],
     ['urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>', 'not named'],
     ['OSError: [Errno 101] Network is unreachable', 'not named'],
     [
-      "warning: spurious network error (3 tries remaining): [6] Couldn't resolve host name (Could not resolve host: index.crates.io)",
-      'index.crates.io',
+      "warning: spurious network error (3 tries remaining): [6] Couldn't resolve host name (Could not resolve host: index.example)",
+      'index.example',
     ],
-    ["W: Failed to fetch http://deb.debian.org/x  Temporary failure resolving 'deb.debian.org'", 'deb.debian.org'],
-    ['dial tcp: lookup proxy.golang.org on [::1]:53: connect: network is unreachable', 'proxy.golang.org'],
+    ["W: Failed to fetch http://mirror.example/x  Temporary failure resolving 'mirror.example'", 'mirror.example'],
+    ['dial tcp: lookup modules.example on [::1]:53: connect: network is unreachable', 'modules.example'],
     ['dial tcp [2606:4700::1111]:443: connect: network is unreachable', '2606:4700::1111'],
     ['java.net.UnknownHostException: repo.maven.apache.org', 'repo.maven.apache.org'],
     [
-      'error sending request for url (https://user@pypi.org/simple/): dns error: failed to lookup address information: Name or service not known',
-      'pypi.org',
+      'error sending request for url (https://user@python.example/simple/): dns error: failed to lookup address information: Name or service not known',
+      'python.example',
     ],
   ])('%j', (lines, host) => {
     expect(seen(lines)).toEqual([`network deny-all ${host}`]);

@@ -49,7 +49,7 @@ export function createSandboxPool<Box extends Closable>({ idleMs, open }: Sandbo
       if (entries.get(workspace) === entry) entries.delete(workspace);
     };
     // One that could not be opened, or ended by itself, is opened anew by the next call.
-    entry.sandbox.then(({ closed }) => closed.then(forget), forget);
+    entry.sandbox.then(({ closed }) => closed.then(forget, forget), forget);
     return entry;
   }
 

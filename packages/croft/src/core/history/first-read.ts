@@ -1,3 +1,5 @@
+export type FirstRead = ReturnType<typeof createFirstRead>;
+
 /** A workspace is read whole once. A call waits for that for a while, and those after it not at all until it is done. */
 export function createFirstRead(read: () => Promise<void>, waitMs: number) {
   let reading: Promise<void> | undefined;

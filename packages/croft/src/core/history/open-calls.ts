@@ -8,6 +8,8 @@ export interface OpenCall {
   readonly isPartial: boolean;
 }
 
+export type OpenCalls = ReturnType<typeof createOpenCalls>;
+
 /** The calls that are under way. */
 export function createOpenCalls() {
   const all = new Set<OpenCall>();

@@ -1,10 +1,10 @@
 import { createSharedLock } from '../../lib/shared-lock.ts';
 import type { Replacement } from '../files.ts';
+import { createCallLooks } from './call-looks.ts';
 import { createFirstRead } from './first-read.ts';
 import type { HistoryCall, Telling } from './history.ts';
-import { createOpenCalls, type OpenCall } from './open-calls.ts';
+import { createOpenCalls } from './open-calls.ts';
 import { createSettling, type Seen, type SettlingOptions } from './settling.ts';
-import { createSharedLook } from './shared-look.ts';
 import { createToldNotes } from './told-notes.ts';
 import { createToldQueue } from './told-queue.ts';
 import type { Root } from './tree.ts';
@@ -45,21 +45,13 @@ export function createTimeline({ firstReadMs, onWarning, ...options }: TimelineO
       return work();
     });
 
-  const shareLook = createSharedLook<OpenCall | undefined>({
+  const { begin, end } = createCallLooks({
     exclusively,
-    look: (owner) => settle(owner).catch(warn),
+    settle: (owner) => settle(owner).catch(warn),
+    calls,
+    first,
+    isRead,
   });
-
-  async function begin(call: HistoryCall, id?: string): Promise<OpenCall> {
-    const isPartial = !(await isRead());
-    const { promise, resolve } = Promise.withResolvers<OpenCall>();
-    const pass = () => resolve(calls.add(call, isPartial, id));
-    await shareLook({ needsLook: () => !isPartial, owner: calls.newest, pass });
-    return promise;
-  }
-
-  const end = (open: OpenCall): Promise<void> =>
-    shareLook({ needsLook: first.hasRead, owner: () => open, pass: () => calls.delete(open) });
 
   async function record<T>(call: HistoryCall, work: () => Promise<T>, id?: string): Promise<T> {
     const open = await begin(call, id);

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import type { Files } from '../files.ts';
+import { mustBeReachable } from '../unreachable.ts';
 import type { ProjectDirectory } from './profile.ts';
 import type { Directory } from './survey.ts';
 
@@ -106,7 +107,8 @@ async function readText(files: Files, path: string): Promise<string | undefined>
     const { bytes } = await files.read(path, { maxBytes: maxSettingsBytes });
     const text = bytes.toString('utf8');
     return text.startsWith('\ufeff') ? text.slice(1) : text;
-  } catch {
+  } catch (thrown) {
+    mustBeReachable(thrown);
     return undefined;
   }
 }
@@ -122,7 +124,8 @@ export async function stampOf(files: Files, path: string): Promise<string> {
   try {
     const { mtimeMs, size, path: real } = await files.stat(path);
     return [real, mtimeMs, size].join();
-  } catch {
+  } catch (thrown) {
+    mustBeReachable(thrown);
     return notThere;
   }
 }

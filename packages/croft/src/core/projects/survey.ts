@@ -1,4 +1,5 @@
 import type { DirectoryEntry, Files } from '../files.ts';
+import { mustBeReachable } from '../unreachable.ts';
 
 /** Beyond these nobody keeps a project of their own, and hostile trees have no end. */
 const maxDepth = 4;
@@ -58,7 +59,8 @@ async function list(files: Files, path: string, limit: number): Promise<Director
   try {
     const { entries, cut } = await files.list(path, { limit });
     return { path, entries, cut };
-  } catch {
+  } catch (thrown) {
+    mustBeReachable(thrown);
     return undefined;
   }
 }

@@ -1,4 +1,6 @@
 const newline = 10;
+/** A line that comes in crumbs is joined from time to time: each of them takes more memory than it has bytes. */
+const maxHeldPieces = 1024;
 
 /** Cuts a stream into lines as it comes. `onTooLong` is told of one that does not end within `maxBytes`. */
 export function createLineCutter(maxBytes: number, onLine: (line: Buffer) => void, onTooLong: () => void) {
@@ -15,6 +17,7 @@ export function createLineCutter(maxBytes: number, onLine: (line: Buffer) => voi
       onLine(whole);
     }
     if (start === chunk.length) return;
+    if (held.length >= maxHeldPieces) held = [Buffer.concat(held)];
     held.push(chunk.subarray(start));
     heldBytes += chunk.length - start;
     if (heldBytes > maxBytes) onTooLong();

@@ -52,6 +52,7 @@ interface OpenOptions extends Partial<SandboxLimits> {
 /** A sandbox that ends with its test. */
 async function open({ hasGroup = true, tree = {}, from = watchdogs, ...changed }: OpenOptions = {}) {
   const ground = makeDirectory(tree);
+  await untilOld(ground.path);
   const directory = openSync(ground.path, constants.O_RDONLY | constants.O_DIRECTORY);
   const group = hasGroup ? groups.found : groups.missing;
   const sandbox = await createBubblewrap(paths, { ...parts, groups: group, watchdogs: from }).open({
@@ -67,6 +68,12 @@ async function open({ hasGroup = true, tree = {}, from = watchdogs, ...changed }
     ground[Symbol.dispose]();
   });
   return { ...sandbox, directory: ground.path };
+}
+
+/** What was made in the very moment in which a sandbox opens may be anybody's: a little later it was there before. */
+async function untilOld(path: string): Promise<void> {
+  const newest = Math.max(...readdirSync(path).map((name) => statSync(join(path, name)).ctimeMs), 0);
+  await vi.waitUntil(() => Date.now() - newest > 50, waiting);
 }
 
 function usedBytes(path: string): number {

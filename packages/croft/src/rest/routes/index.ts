@@ -12,9 +12,11 @@ import { fileLinkRoutes } from './file-links.ts';
 import { fileRoutes } from './files.ts';
 import { forkRoutes } from './forks.ts';
 import { keyRoutes } from './keys.ts';
+import { runnerRoutes } from './runners.ts';
 import { sandboxRoutes } from './sandboxes.ts';
 import { secretRoutes } from './secrets.ts';
 import { snapshotRoutes } from './snapshots.ts';
+import { terminalRoutes } from './terminals.ts';
 import { workspaceRoutes } from './workspaces.ts';
 
 /** Of one account: below `/v1`, and below `/accounts/me` and for the admin `/accounts/{accountId}` as well. */
@@ -25,6 +27,8 @@ export const accountRoutes: readonly Route[] = [
   ...agentToolRoutes,
   ...agentSessionRoutes,
   ...sandboxRoutes,
+  ...runnerRoutes,
+  ...terminalRoutes,
   ...workspaceRoutes,
   ...fileRoutes,
   ...fileContentRoutes,

@@ -66,7 +66,7 @@ export function createS3Files({ objects, namespace, names, direct: shared }: S3F
       return { path: place.path, entries: entries.map(({ mtimeMs: _, ...entry }) => entry), cut };
     },
     // Known of what was listed last, and nothing can be asked without waiting.
-    modifiedTimes: (paths) => paths.map((path) => times.get(path) ?? 0),
+    modifiedTimes: async (paths) => paths.map((path) => times.get(path) ?? 0),
     write: refuse,
     change: refuse,
     upload: refuse,

@@ -1,0 +1,108 @@
+import { resolve } from 'node:path';
+import { createOffer } from '../../app/offer.ts';
+import type { RunnerReport } from '../../core/runners/runner.ts';
+import { parseWorkspaceSpec } from '../../core/workspace-spec.ts';
+import { UsageError } from '../../lib/usage-error.ts';
+import { runRunner } from '../../runner/run.ts';
+import { version } from '../../version.ts';
+import { readSecret } from '../client.ts';
+import { defineCommand, type Terminal, type Values } from '../command.ts';
+import { describeOpenings, sandboxOptions, toSandboxOptions } from '../sandbox-options.ts';
+
+const { sandbox: _, ...policyOptions } = sandboxOptions;
+
+const options = {
+  server: { type: 'string', value: 'URL', summary: 'the server to connect to: https://… or wss://…' },
+  'token-file': { type: 'string', value: 'FILE', summary: 'the token of this runner (croft runners create NAME)' },
+  workspaces: { type: 'string', value: 'SPEC', summary: 'directories that are offered: name=dir,name=dir' },
+  root: { type: 'string', value: 'DIR', summary: 'where new workspaces are made' },
+  name: { type: 'string', value: 'NAME', summary: 'what this runner is called; has to be what its token says' },
+  provider: { type: 'string', value: 'NAME', summary: 'bubblewrap (the default), or none: no isolation at all' },
+  label: { type: 'string', multiple: true, value: 'KEY=VALUE', summary: 'what it can be chosen by; may be repeated' },
+  capacity: { type: 'string', value: 'N', summary: 'sandboxes it takes at once (100)' },
+  readonly: { type: 'boolean', summary: 'lets nothing be changed, whatever the server asks' },
+  insecure: { type: 'boolean', summary: 'connect without TLS to another machine; the server has to allow it too' },
+  data: { type: 'string', value: 'DIR', summary: 'where it keeps what is its own' },
+  ...policyOptions,
+} as const;
+
+export const runner = defineCommand({
+  name: 'runner',
+  usage: 'croft runner --server URL --token-file FILE (--workspaces SPEC | --root DIR) [--label KEY=VALUE]… …',
+  summary: 'offer the sandboxes of this machine to a server',
+  options,
+  async run({ values }, terminal) {
+    const { url, tokenFile } = mustBeGiven(values);
+    const say = (message: string) => void terminal.stderr.write(`croft runner: ${message}\n`);
+    const sandbox = toSandboxes(values, terminal);
+    describeOpenings(sandbox).forEach(say);
+    await using offer = createOffer({
+      ...toPlaces(values),
+      data: toData(values, terminal),
+      ...{ sandbox, host: terminal.config().host, isReadOnly: values.readonly ?? false, capacity: toCapacity(values) },
+      onWarning: say,
+    });
+    await runRunner({
+      ...{ url, offer, report: toReport(values, sandbox.provider, offer.names) },
+      // Read each time, so that one that was replaced is found.
+      token: () => readSecret(tokenFile),
+      isInsecure: values.insecure ?? false,
+      signal: terminal.stop,
+      say,
+    });
+    return 0;
+  },
+});
+
+type RunnerValues = Values<typeof options>;
+
+function mustBeGiven({ server, 'token-file': tokenFile, workspaces, root }: RunnerValues) {
+  if (server === undefined || tokenFile === undefined) throw new UsageError(`usage: ${runner.usage}`);
+  if (!URL.canParse(server)) throw new UsageError(`--server takes a URL such as https://croft.example, not ${server}`);
+  if (workspaces === undefined && root === undefined)
+    throw new UsageError('say what is offered: --workspaces name=dir,… or --root DIR for new ones, or both');
+  return { url: server, tokenFile };
+}
+
+function toPlaces({ workspaces, root }: RunnerValues) {
+  const sources = workspaces === undefined ? [] : parseWorkspaceSpec(workspaces);
+  return { workspaces: sources, ...(root !== undefined && { root: resolve(root) }) };
+}
+
+function toData({ data }: RunnerValues, terminal: Terminal): string {
+  return resolve(data ?? `${terminal.config().data}/runner`);
+}
+
+function toSandboxes(values: RunnerValues, terminal: Terminal) {
+  const { provider, ...rest } = values;
+  const { workspaces, root } = toPlaces(values);
+  const kept = {
+    workspaces: [...workspaces.map(({ path }) => path), ...(root === undefined ? [] : [root])],
+    data: toData(values, terminal),
+    home: terminal.config().host.home,
+  };
+  return toSandboxOptions({ ...rest, ...(provider !== undefined && { sandbox: provider }) }, kept, 'provider');
+}
+
+function toCapacity({ capacity: given }: RunnerValues): number {
+  const capacity = Number(given ?? 100);
+  if (Number.isInteger(capacity) && capacity >= 1 && capacity <= 100_000) return capacity;
+  throw new UsageError(`--capacity takes a number of sandboxes, not ${given}`);
+}
+
+function toReport(values: RunnerValues, provider: string, workspaces: readonly string[]): RunnerReport {
+  return {
+    ...(values.name !== undefined && { name: values.name }),
+    ...{ version, provider, capacity: toCapacity(values), workspaces, labels: toLabels(values.label ?? []) },
+    makesWorkspaces: values.root !== undefined,
+  };
+}
+
+function toLabels(entries: readonly string[]): Record<string, string> {
+  const pairs = entries.map((entry) => {
+    const [, key, value] = /^([^=]{1,128})=(.{1,128})$/.exec(entry) ?? [];
+    if (key === undefined || value === undefined) throw new UsageError(`--label takes KEY=VALUE, not ${entry}`);
+    return [key, value] as const;
+  });
+  return Object.fromEntries(pairs);
+}

@@ -1,0 +1,34 @@
+import type { NetworkPolicy } from '../commands/network-policy.ts';
+import type { Sandbox, SandboxLimits } from '../commands/sandbox.ts';
+import type { Transactions } from '../history/transactions.ts';
+import type { Workspace } from '../workspace.ts';
+
+/** What somebody wants of a machine for commands. A runner gives no more than its own policy has, and says so. */
+export interface WantedSandbox {
+  readonly limits: SandboxLimits;
+  readonly network: NetworkPolicy;
+}
+
+/** A workspace as the machine that has it offers it to a server. The server's `Workspace` is made of it. */
+export interface OfferedWorkspace
+  extends Pick<Workspace, 'root' | 'access' | 'files' | 'withSearchBox' | 'history' | 'watch'> {
+  /** Throws `E_SANDBOX_UNAVAILABLE` for more than the policy of the machine allows. */
+  openSandbox(wanted: WantedSandbox): Promise<Sandbox>;
+  /** Their commands run in such sandboxes. Left out: there are none. */
+  transactions?(wanted: WantedSandbox): Transactions;
+}
+
+export interface WorkspaceWish {
+  /** What it is, for good: `namespaceOf(accountId, workspaceId)`. */
+  readonly namespace: string;
+  /** What the account calls it: a machine that was given directories by name has it by this one. */
+  readonly workspace: string;
+  /** What the agent calls it, which is how the model sees it. */
+  readonly name: string;
+}
+
+/** The workspaces of one machine. */
+export interface Offer {
+  /** Made on first use where the machine has a root for new ones. Throws `E_NOT_FOUND` for what it does not offer. */
+  open(wish: WorkspaceWish): Promise<OfferedWorkspace>;
+}

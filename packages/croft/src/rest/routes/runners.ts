@@ -1,0 +1,75 @@
+import { AppError, CreateRunner, Deleted, Runner, RunnerList, RunnerMade } from '@croft/protocol';
+import { defineRoute } from '../route.ts';
+
+/** Machines that connect in. Each is known by its token alone. */
+export const runnerRoutes = [
+  defineRoute({
+    method: 'POST',
+    path: '/runners',
+    summary: 'Lets a machine connect under a name; its token is answered this once',
+    scopes: ['write'],
+    creates: true,
+    mirrored: true,
+    body: CreateRunner,
+    status: 201,
+    answer: RunnerMade,
+    failures: ['E_ALREADY_EXISTS', 'E_QUOTA'],
+    async handle({ registry, viewRunner }, { actor, body }) {
+      const { runner, token } = await registry.runners.create(actor, body);
+      return { body: { runner: viewRunner(runner), token } };
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/runners',
+    summary: 'Lists the runners: state, load, version and last error',
+    scopes: ['read'],
+    mirrored: true,
+    answer: RunnerList,
+    async handle({ registry, viewRunner }, { actor }) {
+      const known = await registry.runners.list(actor.accountId);
+      return { body: { runners: known.map(viewRunner) } };
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/runners/{name}',
+    summary: 'One runner as it is now',
+    scopes: ['read'],
+    mirrored: true,
+    answer: Runner,
+    failures: ['E_NOT_FOUND'],
+    async handle({ registry, viewRunner }, { actor, params }) {
+      const known = (await registry.runners.list(actor.accountId)).find(({ name }) => name === params.name);
+      if (!known) throw new AppError('E_NOT_FOUND', 'Runner not found');
+      return { body: viewRunner(known) };
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/runners/{name}/rotate',
+    summary: 'A new token for a runner; the one it has is good no more, and its connection ends',
+    scopes: ['write'],
+    creates: true,
+    mirrored: true,
+    answer: RunnerMade,
+    failures: ['E_NOT_FOUND'],
+    async handle({ registry, viewRunner }, { actor, params }) {
+      const { runner, token } = await registry.runners.rotate(actor, params.name);
+      return { body: { runner: viewRunner(runner), token } };
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/runners/{name}',
+    summary: 'Revokes the token of a runner and ends its connection',
+    scopes: ['write'],
+    mirrored: true,
+    answer: Deleted,
+    failures: ['E_NOT_FOUND'],
+    async handle({ registry }, { actor, params }) {
+      await registry.runners.revoke(actor, params.name);
+      return { body: { deleted: true } };
+    },
+  }),
+];

@@ -1,0 +1,46 @@
+import type { Offer, OfferedWorkspace } from '../core/runners/offer.ts';
+import { openWorkspace } from '../link/methods/workspace.ts';
+import type { Peer } from '../link/peer.ts';
+import { serveFiles } from './serve-files.ts';
+import { serveHistory } from './serve-history.ts';
+import { createOwned, type Handlers, type Places, serving } from './serve-means.ts';
+import { servePrograms } from './serve-programs.ts';
+import { createSandboxes, serveSandboxes } from './serve-sandboxes.ts';
+import { serveSearches } from './serve-searches.ts';
+import { serveTransactions } from './serve-transactions.ts';
+import { serveWatches } from './serve-watches.ts';
+
+const maxPlaces = 10_000;
+
+/**
+ * Serves what this machine offers to the other side of one link. Whatever that opens is its own: no other link can name
+ * it, and it goes with the link.
+ */
+export function serveOffer(peer: Peer, offer: Offer): void {
+  const places = createOwned<OfferedWorkspace>('place', maxPlaces);
+  const sandboxes = createSandboxes();
+  peer.serve({
+    ...serveOpening(offer, places),
+    ...serveFiles(places),
+    ...serveSearches(places),
+    ...serveSandboxes(places, sandboxes),
+    ...servePrograms(sandboxes),
+    ...serveHistory(places),
+    ...serveTransactions(places, sandboxes),
+    ...serveWatches(places),
+  });
+}
+
+/** The same wish leads to the same place, however often it is made. */
+function serveOpening(offer: Offer, places: Places): Handlers {
+  const known = new Map<string, string>();
+  return serving(openWorkspace, async (wish) => {
+    const opened = await offer.open(wish);
+    const key = JSON.stringify([wish.namespace, wish.workspace, wish.name]);
+    const place = places.put(known.get(key), opened);
+    known.set(key, place);
+    const { root, access, history, watch, transactions } = opened;
+    const has = { history: !!history, watch: !!watch, transactions: !!transactions };
+    return { place, root, access, has };
+  });
+}

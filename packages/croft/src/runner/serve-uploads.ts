@@ -1,0 +1,39 @@
+import { AppError } from '@croft/protocol';
+import type { Files } from '../core/files.ts';
+import { channels, UploadOrder, uploadFile } from '../link/methods/files.ts';
+import type { Incoming } from '../link/peer.ts';
+import { type Handlers, listen, serving, untilAborted } from './serve-means.ts';
+
+export function serveUploads(writable: (place: string) => Files): Handlers {
+  return serving(uploadFile, async ({ place, path, maxBytes, expect, waits }, call) => {
+    const files = writable(place);
+    const sent = Promise.withResolvers<number>();
+    const mayPlace = Promise.withResolvers<void>();
+    const givenUp = new AbortController();
+    listen(call, UploadOrder, (message) => {
+      if (message.order === 'sent') sent.resolve(message.size);
+      else if (message.order === 'place') mayPlace.resolve();
+      else givenUp.abort(new AppError('E_CANCELLED', 'the upload was given up'));
+    });
+    const gone = untilAborted(AbortSignal.any([call.signal, givenUp.signal]));
+    const around = async <T>(work: () => Promise<T>): Promise<T> => {
+      call.tell({ state: 'there' });
+      await Promise.race([mayPlace.promise, gone]);
+      return work();
+    };
+    const pieces = receive(call, () => Promise.race([sent.promise, gone]));
+    return files.upload(path, pieces, { maxBytes, expect, ...(waits && { around }) });
+  });
+}
+
+/** What is asked for is sent from then on. A stream that was cut looks as if it had ended: it has to be as long as was said. */
+async function* receive(call: Incoming, announced: () => Promise<number>): AsyncGenerator<Uint8Array> {
+  call.tell({ state: 'wanted' });
+  let size = 0;
+  for await (const piece of call.readable(channels.body)) {
+    size += piece.length;
+    yield piece;
+  }
+  if ((await announced()) !== size) throw new AppError('E_CANCELLED', 'not all of it has come');
+  call.signal.throwIfAborted();
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { exactly, must } from './fields.ts';
+
+const someName = 'be 1 to 64 letters, numbers, dots, underscores or hyphens, the first of them a letter or a number';
+
+export const RunnerName = z.string(must(someName)).regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, must(someName));
+
+export const CreateRunner = exactly({
+  name: RunnerName,
+  expiresAt: z.iso.datetime({ offset: true, ...must('be a time such as 2030-01-31T12:00:00Z') }).optional(),
+});
+
+export const Runner = z.object({
+  runnerId: z.string(),
+  name: z.string(),
+  /** `reconnecting`: cut off, and what it had under way is waited for. */
+  state: z.enum(['online', 'reconnecting', 'offline']),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime().optional(),
+  /** What it said of itself when it last connected to this server. */
+  report: z
+    .object({
+      version: z.string(),
+      provider: z.string(),
+      labels: z.record(z.string(), z.string()),
+      capacity: z.int(),
+      workspaces: z.array(z.string()),
+      makesWorkspaces: z.boolean(),
+    })
+    .optional(),
+  load: z.object({ sandboxes: z.int(), cpu: z.number() }).optional(),
+  connectedAt: z.iso.datetime().optional(),
+  lastSeenAt: z.iso.datetime().optional(),
+  lastError: z.string().optional(),
+});
+export type Runner = z.output<typeof Runner>;
+
+export const RunnerList = z.object({ runners: z.array(Runner) });
+/** The token is answered this once. */
+export const RunnerMade = z.object({ runner: Runner, token: z.string() });
