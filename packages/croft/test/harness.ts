@@ -153,7 +153,7 @@ function newClient(era: Era): Client {
 }
 
 /** What a child printed so far, and a wait for what it has not printed yet. */
-function collect(child: ChildProcess) {
+export function collect(child: ChildProcess) {
   let [stdout, stderr] = ['', ''];
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     stdout += chunk;

@@ -24,7 +24,7 @@ export function createNaiveFiles({ names: [directory = ''] }: DiskFilesOptions):
     stat: async (path) => stat(path),
     read: async (path) => ({ ...(await version(path)), bytes: await readFile(at(path)) }),
     version: async (path) => (existsSync(at(path)) ? version(path) : undefined),
-    modifiedTimes: (paths) => paths.map((path) => statSync(at(path), { throwIfNoEntry: false })?.mtimeMs ?? 0),
+    modifiedTimes: async (paths) => paths.map((path) => statSync(at(path), { throwIfNoEntry: false })?.mtimeMs ?? 0),
     async open(path) {
       const file = await open(at(path));
       const chunks = ({ start = 0, end = Number.POSITIVE_INFINITY } = {}) =>

@@ -19,7 +19,7 @@ export const providers: RegistryContext['providers'] = [
   { name: 'plain', capabilities: { mounts: true, networks: ['allow-all', 'deny-all'], persistent: true } },
 ];
 
-const quotas = { agents: 200, sandboxes: 200, workspaces: 200, keys: 20, secrets: 20 };
+const quotas = { agents: 200, sandboxes: 200, workspaces: 200, keys: 20, runners: 100, secrets: 20 };
 
 export interface Ground extends RegistryContext {
   readonly registry: Registry;

@@ -5,6 +5,7 @@ import { type Account, type Answer, type Platform, startPlatform } from './groun
 
 /** Every tool with an input that it takes. What it answers then does not matter here, only whether it may. */
 const inputs: Readonly<Record<string, object>> = {
+  agents: {},
   bash: { command: 'touch made-by-bash' },
   bash_input: { shell_id: 'x', input: 'x' },
   bash_output: { shell_id: 'x' },
@@ -28,6 +29,8 @@ const inputs: Readonly<Record<string, object>> = {
   run_typecheck: {},
   secret: { name: 'x' },
   secrets_available: {},
+  skill: { name: 'x' },
+  skills: {},
   snapshot_create: { name: 's' },
   snapshot_delete: { name: 'x' },
   snapshot_diff: { name: 's' },
@@ -49,7 +52,7 @@ const inputs: Readonly<Record<string, object>> = {
 
 const reading = [
   ...'cd glob grep last_test_failures list read secret secrets_available tests_covering workspaces'.split(' '),
-  ...'snapshot_diff snapshot_list undo_list'.split(' '),
+  ...'agents skill skills snapshot_diff snapshot_list undo_list'.split(' '),
 ];
 const writing = [
   ...'delete edit memory_save move write'.split(' '),

@@ -29,7 +29,7 @@ export function openMcp(ground: Ground, options: Partial<AskingOptions> = {}) {
   let underWay = 0;
   const app: McpApp<string> = {
     toolbox: {
-      list: () => [describe('bash'), describe('write')],
+      list: async () => [describe('bash'), describe('write')],
       async call(tool, input, { session, signal, asker = nobody }): Promise<ToolResult> {
         const preview = async () => JSON.stringify(input);
         underWay += 1;

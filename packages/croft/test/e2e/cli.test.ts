@@ -11,7 +11,7 @@ import { connectHttp, connectStdio, croft, eras, makeDirectory, runCroft, startS
 const repository = join(import.meta.dirname, '../../../..');
 const readingTools = [
   ...['cd', 'glob', 'grep', 'last_test_failures', 'list', 'read', 'secret', 'secrets_available', 'tests_covering'],
-  ...['snapshot_diff', 'snapshot_list', 'undo_list', 'workspaces'],
+  ...['snapshot_diff', 'snapshot_list', 'undo_list', 'workspaces', 'agents', 'skill', 'skills'],
 ].sort();
 
 describe.concurrent('croft tool', () => {

@@ -27,6 +27,7 @@ afterAll(async () => {
 const readers = [
   ...['cd', 'read', 'list', 'glob', 'grep', 'workspaces', 'secret', 'secrets_available'],
   ...['last_test_failures', 'tests_covering', 'snapshot_diff', 'snapshot_list', 'undo_list'],
+  ...['agents', 'skill', 'skills'],
 ];
 
 /** Those of the harness are for agents of accounts alone: test/agents. */
@@ -137,6 +138,10 @@ const samples: Record<string, { readonly succeeds: readonly Arguments[]; readonl
   // What it does to calls: test/history.
   undo: { succeeds: [], fails: [{ calls: 0 }, { checkpoint: 'absent' }, { calls: 1, checkpoint: 'cp_000001' }] },
   undo_list: { succeeds: [{}, { limit: 1 }], fails: [{ limit: 'x' }] },
+  // What these find: test/skills.
+  skills: { succeeds: [{}, { workspace: 'all' }], fails: [{ workspace: 'c' }] },
+  skill: { succeeds: [], fails: [{}, { name: 'absent' }, { name: '../x' }, { name: ' ' }] },
+  agents: { succeeds: [{}, { workspace: 'all' }], fails: [{ name: 'absent' }, { name: 7 }] },
   // What these do to what is there: test/history.
   transaction_commit: { succeeds: [], fails: [{}, { transaction: 'absent' }] },
   transaction_discard: { succeeds: [], fails: [{}, { transaction: 'absent' }] },

@@ -148,10 +148,12 @@ describe('every tool', () => {
     snapshot_restore: { args: { name: 's' }, shows: 'restored snapshot s (no files changed)' },
     snapshot_delete: { args: { name: 's' }, shows: 'deleted snapshot s' },
     undo_list: { args: {}, shows: 'cp_' },
+    skills: { args: {}, shows: 'no skills' },
+    agents: { args: {}, shows: 'no agents' },
   };
   /** About a command, a secret or a project that must be there first; each is shown in a file of its own. */
   const aboutOthers = [
-    ...['bash_input', 'bash_output', 'kill_shell', 'secret', 'undo', 'watch_process_events'],
+    ...['bash_input', 'bash_output', 'kill_shell', 'secret', 'skill', 'undo', 'watch_process_events'],
     ...['run_tests', 'run_failing_tests', 'run_lint', 'run_typecheck', 'run_format', 'run_script'],
     ...['transaction_commit', 'transaction_discard', 'workspace_fork', 'workspace_merge', 'workspace_remove'],
   ];

@@ -24,7 +24,7 @@ async function open(ground: TreeGround, wrap = (tree: WorkingTree) => tree) {
   const write = (path: string, text: string, after: (telling?: Telling) => Promise<void> = async () => {}) =>
     history.recordTold({ tool: 'write', session: 's', title: path }, async (telling) => {
       const { replacement } = await files.change(path, () => ({ bytes: Buffer.from(text) }));
-      telling?.changed(replacement);
+      if (replacement) telling?.changed(replacement);
       await after(telling);
     });
   const run = (title: string, work: () => Promise<void>) => history.record({ tool: 'bash', session: 's', title }, work);
@@ -130,7 +130,7 @@ test('a command that ends between a write and its telling has nothing of it', as
     gate.resolve();
     // As long as a look of the command would take, and longer.
     for (let looks = 0; looks < 5; looks++) await history.look();
-    telling?.changed(replacement);
+    if (replacement) telling?.changed(replacement);
   });
   await command;
   expect(await history.checkpoints(10)).toMatchObject([{ call: { tool: 'write' }, paths: 1 }]);

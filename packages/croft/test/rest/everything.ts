@@ -17,6 +17,8 @@ export async function fillAccount({ send }: Ground, token: string) {
   await make(`/v1/workspaces/${workspaceId}/snapshots`, { name: 'TOKEN' });
   const workspaces = [{ name: 'main', workspaceId }];
   const { agentId } = await make('/v1/agents', { name: 'worker', config: { sandbox: sandboxId, workspaces } });
+  // As is that of a runner.
+  await make('/v1/runners', { name: 'TOKEN' });
   const { key } = await make('/v1/keys', { name: 'spare', scopes: ['read'] });
   await send('PUT', '/v1/secrets/TOKEN', { token, body: { value: 'of-great-value' } });
   const asked = await send('POST', `/v1/agents/${agentId}/tools/ask`, { token, body: { n: 1 } });

@@ -9,6 +9,8 @@ import { createHistories } from '../../src/app/histories.ts';
 import { createLayered, toKeptForks } from '../../src/app/layered.ts';
 import { openPlaces } from '../../src/app/open-places.ts';
 import type { WorkspaceRecord } from '../../src/app/places.ts';
+import { createFleet } from '../../src/app/runners/fleet.ts';
+import { createFleetPlaces } from '../../src/app/runners/fleet-places.ts';
 import { createWorkspaceDoors } from '../../src/app/workspace-doors.ts';
 import type { Quotas } from '../../src/core/accounts/context.ts';
 import { createRegistry } from '../../src/core/accounts/create-registry.ts';
@@ -17,6 +19,7 @@ import type { Records } from '../../src/core/accounts/records.ts';
 import { notFound } from '../../src/core/accounts/refusals.ts';
 import { createApprovals } from '../../src/core/approvals/create-approvals.ts';
 import type { FileDoor } from '../../src/core/content/file-door.ts';
+import { createTickets } from '../../src/core/terminals/tickets.ts';
 import { createDirectoryWatcher } from '../../src/history/watch-directory.ts';
 import { createKeyring, createTokenHash } from '../../src/lib/crypto/keyring.ts';
 import { openRecords } from '../../src/records/index.ts';
@@ -64,7 +67,9 @@ export async function openGround(options: GroundOptions = {}) {
   const openObjects = async () => {
     throw new Error('there is no bucket here');
   };
-  const places = openPlaces({ data: directory.path, kept, histories, openObjects, emit() {}, onWarning });
+  const fleet = createFleet({ now: () => new Date(now()), emit() {} });
+  const remote = createFleetPlaces({ fleet, openWorkspace: openObjects });
+  const places = openPlaces({ data: directory.path, kept, histories, openObjects, remote, emit() {}, onWarning });
   const forks = createAccountForks({ data: directory.path, layered, places, registry, openObjects });
   const watch = createDirectoryWatcher();
   const files = createWorkspaceDoors({
@@ -90,6 +95,8 @@ export async function openGround(options: GroundOptions = {}) {
     platform: {
       ...{ adminToken, records, vault, registry, registryOn, approvals: desk, agents: agents.door, files, limits, now },
       forks,
+      viewRunner: fleet.view,
+      terminals: { tickets: createTickets(randomBytes(32), now) },
       histories: {
         async of(accountId, workspaceId) {
           const record = await registry.workspaces.open(accountId, workspaceId);
@@ -140,7 +147,7 @@ const context = {
   ],
   storages: ['local', 's3'],
   opened: ['local'],
-  quotas: { agents: 500, sandboxes: 500, workspaces: 500, keys: 200, secrets: 100 },
+  quotas: { agents: 500, sandboxes: 500, workspaces: 500, keys: 200, runners: 100, secrets: 100 },
 };
 
 function dump(file: string): Record<string, unknown[]> {

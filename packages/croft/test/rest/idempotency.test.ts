@@ -26,6 +26,7 @@ const creations = [
   ['/v1/workspaces', (name: string) => ({ name, config: {} }), 'workspaces', () => token],
   ['/v1/agents', (name: string) => ({ name, config: {} }), 'agents', () => token],
   ['/accounts/me/keys', (name: string) => ({ name, scopes: ['read'] }), 'api_keys', () => token],
+  ['/v1/runners', (name: string) => ({ name: name.replaceAll(' ', '-') }), 'api_keys', () => token],
   ['/accounts', (username: string) => ({ username }), 'accounts', () => adminToken],
 ] as const;
 

@@ -19,6 +19,7 @@ beforeAll(async () => {
   myIds = { ...(await fillAccount(ground, mine.token)), accountId: mine.accountId };
   theirIds = { ...(await fillAccount(ground, theirs.token)), accountId: theirs.accountId };
   await ground.send('PUT', '/v1/secrets/THEIRS', { token: theirs.token, body: { value: 'x' } });
+  await ground.send('POST', '/v1/runners', { token: theirs.token, body: { name: 'THEIRS' } });
   theirIds = { ...theirIds, name: 'THEIRS' };
   expect(json.accountId).toBe(mine.accountId);
 });
@@ -34,6 +35,7 @@ const withIds = places
 
 function toBody(method: string, pattern: string) {
   if (method === 'PATCH') return { body: { name: 'taken over' } };
+  if (pattern.endsWith('/terminals')) return { body: { workspaceId: myIds.workspaceId } };
   return method === 'POST' ? { body: pattern.includes('/approvals/') ? { decision: 'approve' } : {} } : {};
 }
 
@@ -44,7 +46,9 @@ describe.each(withIds)('$name', ({ pattern, route: { method } }) => {
     const body = toBody(method, pattern);
     const answer = await ground.send(method, path, { token: mine.token, ...body });
     expect(answer.status, answer.text).toBe(404);
-    expect(answer.json.error.message).toMatch(/^(Agent|Sandbox|Workspace|Approval|Key|Secret|Session) not found$/);
+    expect(answer.json.error.message).toMatch(
+      /^(Agent|Sandbox|Workspace|Approval|Key|Secret|Session|Runner) not found$/,
+    );
     // The same as for what nobody has: whether it exists cannot be told.
     const nobodys = Object.fromEntries(Object.entries(theirIds).map(([key, id]) => [key, noOnes(id)]));
     const missing = await ground.send(method, fillPath(pattern, nobodys), {
@@ -84,7 +88,7 @@ test.each(mirrored)(
 );
 
 describe('a list', () => {
-  test.each(['agents', 'sandboxes', 'workspaces', 'approvals', 'keys', 'secrets', 'audit'])(
+  test.each(['agents', 'sandboxes', 'workspaces', 'approvals', 'keys', 'runners', 'secrets', 'audit'])(
     'of %s has nothing of another account, whatever page is asked for',
     async (name) => {
       const ofTheirs = [...Object.values(theirIds), theirs.accountId];

@@ -98,7 +98,7 @@ describe.skipIf(!server)('files straight from a bucket', () => {
     expect(await names(files)).toEqual(shown);
     const { entries } = await files.list('', { limit: 100 });
     expect(entries.find(({ name }) => name === 'link')).toMatchObject({ target: 'b.txt' });
-    const [time, none] = files.modifiedTimes(['b.txt', 'nothing']);
+    const [time, none] = await files.modifiedTimes(['b.txt', 'nothing']);
     expect([time! > Date.now() - 3_600_000, none]).toEqual([true, 0]);
     expect(await names(files, 'dir')).toEqual([]);
     expect(await names(files, 'b')).toEqual(['directory x']);

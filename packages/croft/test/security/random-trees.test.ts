@@ -129,6 +129,7 @@ const takingNoPath = [
   ...['run_tests', 'run_failing_tests', 'run_lint', 'run_typecheck', 'run_format', 'run_script'],
   ...['snapshot_create', 'snapshot_delete', 'snapshot_diff', 'snapshot_list', 'snapshot_restore', 'undo', 'undo_list'],
   ...['transaction_commit', 'transaction_discard', 'workspace_fork', 'workspace_merge', 'workspace_remove'],
+  ...['agents', 'skill', 'skills'],
 ];
 
 test('no path and no tree gets at what is outside, through any tool', async () => {

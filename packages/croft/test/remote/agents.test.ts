@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mustBe, type Platform, startPlatform } from '../agents/ground.ts';
+import { newToken, startRemote, startRunner, untilRunner } from './ground.ts';
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+test('an agent works on a runner as it would here, and nothing of it is on the server', async () => {
+  await using remote = await startRemote(platform, { name: 'works' });
+  const { ok, runner } = remote;
+  await ok('write', { file_path: 'src/a.txt', content: 'hello\n' });
+  expect((await ok('read', { file_path: 'src/a.txt' })).text).toContain('hello');
+  const bash = await ok('bash', { command: 'pwd; cat src/a.txt; env; id -u' });
+  expect(bash.text).toContain('/workspaces/main');
+  expect(bash.text).toContain('hello');
+  // Neither of the runner's environment nor of the server's.
+  expect(bash.text).not.toMatch(/RUNNER_CANARY|CROFT_|admin-token/);
+  expect((await ok('glob', { pattern: '**/*.txt' })).text).toContain('src/a.txt');
+  expect((await ok('grep', { pattern: 'hel+o' })).text).toContain('src/a.txt');
+  await ok('edit', { file_path: 'src/a.txt', old_string: 'hello', new_string: 'goodbye' });
+  const [namespace = ''] = readdirSync(join(runner.root, 'workspaces'));
+  expect(readFileSync(join(runner.root, 'workspaces', namespace, 'src/a.txt'), 'utf8')).toBe('goodbye\n');
+  expect(readdirSync(platform.data)).not.toContain('workspaces');
+  // No path of either machine is in anything that was answered.
+  for (const text of [bash.text]) expect(text).not.toMatch(new RegExp(`${runner.root}|${platform.data}`));
+});
+
+test('what a command changed there is taken back there', async () => {
+  await using remote = await startRemote(platform, { name: 'undoes' });
+  const { ok } = remote;
+  await ok('write', { file_path: 'keep.txt', content: 'first\n' });
+  await ok('bash', { command: 'rm keep.txt; echo new > made.txt' });
+  await ok('undo', {});
+  expect((await ok('bash', { command: 'ls; cat keep.txt' })).text).toContain('keep.txt\nfirst');
+  await ok('snapshot_create', { name: 'one' });
+  await ok('write', { file_path: 'later.txt', content: 'x' });
+  await ok('snapshot_restore', { name: 'one' });
+  expect((await ok('list', {})).text).not.toContain('later.txt');
+});
+
+test('what runs in the background there goes on between calls and ends with its session', async () => {
+  await using remote = await startRemote(platform, { name: 'background' });
+  const { ok } = remote;
+  const started = await ok('bash', { command: 'while :; do echo tick; sleep 0.1; done', run_in_background: true });
+  const id = started.structured.shell_id;
+  expect((await ok('bash', { command: 'ps ax' })).text).toContain('sleep');
+  expect((await ok('bash_output', { shell_id: id })).text).toContain('tick');
+  await ok('kill_shell', { shell_id: id });
+});
+
+test('a command in a transaction there changes nothing until it is committed', async () => {
+  await using remote = await startRemote(platform, { name: 'transacts' });
+  const { ok } = remote;
+  await ok('write', { file_path: 'a.txt', content: 'old\n' });
+  const begun = await ok('bash', { command: 'echo new > a.txt', transaction: true });
+  expect((await ok('read', { file_path: 'a.txt' })).text).toContain('old');
+  await ok('transaction_commit', { transaction: begun.structured.changes.transaction });
+  expect((await ok('read', { file_path: 'a.txt' })).text).toContain('new');
+});
+
+test('people see the files of a workspace where they are', async () => {
+  await using remote = await startRemote(platform, { name: 'people' });
+  const { account, ok, workspaceId } = remote;
+  await ok('write', { file_path: 'a.txt', content: 'from the agent\n' });
+  const answer = await fetch(`${platform.url}/v1/workspaces/${workspaceId}/file?path=a.txt`, {
+    headers: { authorization: `Bearer ${account.secret}` },
+  });
+  expect([answer.status, await answer.text()]).toEqual([200, 'from the agent\n']);
+});
+
+test('a directory that the operator of a runner gave by name is the workspace of that name', async () => {
+  const account = await platform.newAccount('named');
+  const token = await newToken(account, 'laptop');
+  await using runner = await startRunner({ url: platform.url, token });
+  writeFileSync(join(runner.root, 'mine.txt'), 'my own\n');
+  await runner.stop('SIGTERM');
+  await using other = await startRunner({ url: platform.url, token, args: ['--workspaces', `project=${runner.root}`] });
+  await untilRunner(account, 'laptop');
+  const sandbox = await account.newSandbox({ provider: 'remote', runner: 'laptop', permissionMode: 'bypass' });
+  const workspaceId = await account.newWorkspace({}, 'project');
+  const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
+  expect(mustBe(200, await account.call(agentId, 'read', { file_path: 'mine.txt' })).content).toContain('my own');
+  // Another workspace it does not have, and makes none.
+  const missing = await account.newWorkspace({}, 'elsewhere');
+  const lost = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId: missing }] });
+  const refused = await account.call(lost, 'read', { file_path: 'mine.txt' });
+  expect([refused.status, refused.body.error.code]).toEqual([503, 'E_SANDBOX_UNAVAILABLE']);
+  expect(other.child.exitCode).toBe(null);
+});

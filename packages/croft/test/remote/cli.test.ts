@@ -1,0 +1,150 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Account, mustBe, openAccount, type Platform, startPlatform } from '../agents/ground.ts';
+import { addAccount, kill, openHouse } from '../agents/servers.ts';
+import { makeDirectory, runCroft } from '../harness.ts';
+import { startFaultyCable } from '../link/faulty-cable.ts';
+import { newToken, startRunner, untilRunner } from './ground.ts';
+
+const own = makeDirectory();
+let platform: Platform;
+let account: Account;
+beforeAll(async () => {
+  // With a token that it makes itself, in its data directory.
+  platform = await startPlatform([], { CROFT_ADMIN_TOKEN: '' });
+  const admin = readFileSync(join(platform.data, 'admin-token'), 'utf8').trim();
+  const made = mustBe(201, await platform.request(admin, 'POST', '/accounts', { username: 'ann' }));
+  account = openAccount(platform.url, made.secret, made.account.accountId);
+  writeFileSync(own.at('key'), `${account.secret}\n`);
+});
+afterAll(async () => {
+  await platform[Symbol.asyncDispose]();
+  own[Symbol.dispose]();
+});
+
+const runners = (...args: string[]) =>
+  runCroft(['runners', ...args, '--server', platform.url, '--key-file', own.at('key')]);
+
+describe('croft runners', () => {
+  test('prints a token and nothing else, which lets a machine in until it is revoked', async () => {
+    const made = await runners('create', 'laptop');
+    expect(made).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^croft_[\w-]{43}\n$/) });
+    expect(made.stderr).toContain('croft runner --server URL --token-file FILE');
+    expect(made.stderr).not.toContain(made.stdout.trim());
+    expect((await runners()).stdout).toBe('laptop  offline\n');
+    const args = ['--label', 'gpu=yes', '--capacity', '3', '--name', 'laptop'];
+    await using runner = await startRunner({ url: platform.url, token: made.stdout.trim(), args });
+    await untilRunner(account, 'laptop');
+    expect((await runners('list')).stdout).toMatch(
+      /^laptop {2}online {2}bubblewrap {2}0\/3 sandboxes {2}\S+ {2}gpu=yes\n$/,
+    );
+    const [row = ''] = (await runners('list', '--json')).stdout.split('\n');
+    expect(JSON.parse(row)).toMatchObject({ name: 'laptop', state: 'online', report: { labels: { gpu: 'yes' } } });
+
+    // With the new token alone it comes back.
+    const rotated = await runners('rotate', 'laptop');
+    expect(rotated.stdout).toMatch(/^croft_/);
+    expect(rotated.stdout).not.toBe(made.stdout);
+    await untilRunner(account, 'laptop', 'offline');
+    await runner.stop('SIGTERM');
+    expect(runner.child.exitCode).toBe(0);
+    writeFileSync(runner.tokenFile, rotated.stdout);
+    runner.restart();
+    await untilRunner(account, 'laptop');
+
+    expect(await runners('revoke', 'laptop')).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+    await runner.output.find(/refused: AUTH_FAILED/);
+    expect((await runners()).stdout).toBe('');
+  });
+
+  test('is for the admin of the data directory too, in an account', async () => {
+    const asAdmin = (...args: string[]) => {
+      const { accountId } = account;
+      return runCroft(['runners', ...args, '--server', platform.url, '--account', accountId, '--data', platform.data]);
+    };
+    expect((await asAdmin('create', 'of-admin')).stdout).toMatch(/^croft_/);
+    expect((await asAdmin()).stdout).toBe('of-admin  offline\n');
+    expect((await asAdmin('revoke', 'of-admin')).exitCode).toBe(0);
+    const unknown = ['runners', '--server', platform.url, '--account', 'acc_0', '--data', platform.data];
+    expect(await runCroft(unknown)).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('found'),
+    });
+  });
+
+  test('says what is wrong, in a line', async () => {
+    const cable = await startFaultyCable(platform.url);
+    await cable.refuse();
+    const nobody = ['runners', '--server', cable.url, '--key-file', own.at('key')];
+    expect(await runCroft(nobody)).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^croft: the server cannot be asked: .*ECONNREFUSED.*\n$/),
+    });
+    expect((await runCroft(['runners', '--server', platform.url])).stderr).toContain(
+      '--key-file FILE, or --account ID',
+    );
+    expect((await runCroft(['runners', '--key-file', own.at('none')])).stderr).toContain('cannot be read');
+    expect((await runCroft(['runners', '--server', 'nowhere', '--key-file', own.at('key')])).stderr).toContain('URL');
+    for (const wrong of [['create'], ['list', 'x'], ['create', 'a', 'b'], ['dance', 'a']])
+      expect((await runners(...wrong)).stderr).toContain('usage: croft runners');
+    expect((await runners('revoke', 'nobody')).stderr).toContain('Runner not found');
+    expect((await runners('create', '../x')).stderr).toContain('name must be 1 to 64 letters');
+    writeFileSync(own.at('wrong'), 'croft_wrong');
+    const denied = await runCroft(['runners', '--server', platform.url, '--key-file', own.at('wrong')]);
+    expect(denied).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(denied.stderr).not.toContain('croft_wrong');
+  });
+});
+
+test('croft runner says what it needs, and goes nowhere without it', async () => {
+  const token = own.at('key');
+  const cases = [
+    [['--server', platform.url], 'usage: croft runner'],
+    [['--server', platform.url, '--token-file', token], 'say what is offered'],
+    [['--server', 'http://192.0.2.1', '--token-file', token, '--root', own.at('r')], 'use https'],
+    [
+      ['--server', platform.url, '--token-file', token, '--root', own.at('r'), '--label', 'x'],
+      '--label takes KEY=VALUE',
+    ],
+    [['--server', platform.url, '--token-file', token, '--root', own.at('r'), '--capacity', '0'], '--capacity takes'],
+  ] as const;
+  for (const [args, words] of cases) {
+    const run = await runCroft(['runner', ...args, '--data', own.at('data')]);
+    expect(run.exitCode, words).not.toBe(0);
+    expect(run.stderr).toContain(words);
+  }
+});
+
+test('with a certificate of its own a server is reached by https, by those who know the certificate', async () => {
+  const [key, cert] = [own.at('key.pem'), own.at('cert.pem')];
+  const subject = ['-subj', '/CN=croft', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-days', '1', '-nodes'];
+  execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' });
+  await using house = openHouse();
+  const plain = await house.start();
+  const owner = await addAccount(plain, 'owner');
+  const token = await newToken(owner, 'far');
+  await kill(plain);
+
+  const { url } = await house.start(['--tls-cert', cert, '--tls-key', key]);
+  expect(url).toMatch(/^https:/);
+  await using stranger = await startRunner({ url, token });
+  await stranger.output.find(/self-signed certificate/);
+  const env = { NODE_EXTRA_CA_CERTS: cert };
+  writeFileSync(own.at('owner'), owner.secret);
+  const list = () => runCroft(['runners', '--server', url, '--key-file', own.at('owner')], { env });
+  expect((await list()).stdout).toBe('far  offline\n');
+  await using runner = await startRunner({ url, token, env });
+  await vi.waitFor(async () => expect((await list()).stdout).toContain('far  online'));
+  expect(runner.child.exitCode).toBe(null);
+});
+
+test('half a certificate is none', async () => {
+  const run = await runCroft(['serve', '--workspace', own.path, '--tls-cert', own.at('key'), '--data', own.at('d')]);
+  expect(run.stderr).toContain('--tls-cert and --tls-key go together');
+  expect(run.exitCode).not.toBe(0);
+});

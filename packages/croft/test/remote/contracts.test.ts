@@ -1,0 +1,87 @@
+import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
+import type { OfferedWorkspace } from '../../src/core/runners/offer.ts';
+import { createRemoteWorkspace } from '../../src/providers/index.ts';
+import { describeFiles } from '../contracts/files.ts';
+import { describeSandbox } from '../contracts/sandbox.ts';
+import { makeDirectory } from '../harness.ts';
+import { roomyLimits } from '../open-sandbox.ts';
+import { type RunnerOptions, startRunner } from './ground.ts';
+import { type DoorOptions, startLinkDoor } from './link-door.ts';
+import { makeNetwork, startRunnerIn, whyNoNetwork } from './own-network.ts';
+
+/**
+ * What files and sandboxes promise, of a real `croft runner` behind a real socket. One directory and one link for all
+ * of the tests, which are made one after the other: each leaves an empty one to the next.
+ */
+
+/** A runner keeps the caches of package managers. */
+const cacheVariables = ['CARGO_HOME', 'GOMODCACHE', 'GRADLE_USER_HOME', 'npm_config_cache'];
+
+interface Network {
+  readonly door?: DoorOptions;
+  start(options: RunnerOptions): Promise<AsyncDisposable>;
+  end(): void;
+}
+
+function describeContracts(open: () => Network): void {
+  const ends = new AsyncDisposableStack();
+  let ground: ReturnType<typeof makeDirectory>;
+  let directory: string;
+  let workspace: OfferedWorkspace;
+  beforeAll(async () => {
+    ground = makeDirectory();
+    ends.defer(ground[Symbol.dispose]);
+    directory = ground.at('work');
+    mkdirSync(directory);
+    const { door: options, start, end } = open();
+    ends.defer(end);
+    const door = ends.use(await startLinkDoor(options));
+    const { token, peer } = door.expect();
+    ends.use(await start({ url: door.url, token, args: ['--workspaces', `work=${directory}`] }));
+    const namespace = `fs-${'0'.repeat(40)}`;
+    workspace = await createRemoteWorkspace(await peer, { namespace, workspace: 'work', name: 'work' });
+  });
+  afterAll(() => ends.disposeAsync());
+
+  const clear = () => {
+    chmodSync(directory, 0o755);
+    const beside = readdirSync(ground.path).filter((name) => name !== 'work');
+    const inside = readdirSync(directory).map((name) => join('work', name));
+    for (const name of [...beside, ...inside]) rmSync(ground.at(name), { recursive: true, force: true });
+  };
+
+  describeFiles('remote', async () => ({
+    ...{ files: workspace.files, directory },
+    async [Symbol.asyncDispose]() {
+      clear();
+    },
+  }));
+
+  describeSandbox('remote', async () => {
+    const sandbox = await workspace.openSandbox({ limits: roomyLimits, network: { mode: 'deny-all' } });
+    onTestFinished(async () => {
+      await sandbox.close();
+      clear();
+    });
+    return { sandbox, directory, variables: cacheVariables };
+  });
+}
+
+describe('on loopback', () => {
+  describeContracts(() => ({ start: startRunner, end() {} }));
+});
+
+const why = whyNoNetwork();
+
+describe.skipIf(why !== undefined)(`in a network of its own${why === undefined ? '' : ` (${why})`}`, () => {
+  describeContracts(() => {
+    const network = makeNetwork();
+    return {
+      door: { host: network.address, allowsInsecure: true },
+      start: async ({ args = [], ...options }) => startRunnerIn(network, { ...options, args: [...args, '--insecure'] }),
+      end: network[Symbol.dispose],
+    };
+  });
+});

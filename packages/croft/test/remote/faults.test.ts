@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { temporaryPrefix } from '../../src/core/temporary.ts';
+import { connectAgent, mustBe, type Platform, startPlatform } from '../agents/ground.ts';
+import { addAccount, kill, moveTo, openHouse } from '../agents/servers.ts';
+import { type FaultyCable, startFaultyCable } from '../link/faulty-cable.ts';
+import { look, newTicket } from '../terminals/ground.ts';
+import { newToken, type Runner, startRemote, startRunner, untilRunner } from './ground.ts';
+
+let platform: Platform;
+let cable: FaultyCable;
+let remote: Awaited<ReturnType<typeof startRemote>>;
+beforeAll(async () => {
+  platform = await startPlatform(['--runner-heartbeat', '0.5']);
+  cable = await startFaultyCable(platform.url);
+  remote = await startRemote(platform, { name: 'far', url: cable.url });
+});
+afterAll(async () => {
+  await remote[Symbol.asyncDispose]();
+  await cable[Symbol.asyncDispose]();
+  await platform[Symbol.asyncDispose]();
+});
+
+function filesOf({ root }: Pick<Runner, 'root'>): string {
+  const parent = join(root, 'workspaces');
+  return join(parent, readdirSync(parent)[0] ?? '');
+}
+
+/** A few times, each after the runner has come back, until the work is done: one that is never let through waits longer and longer. */
+async function during<T>(fault: () => void, work: Promise<T>, times = 3): Promise<T> {
+  const done = new AbortController();
+  const faults = (async () => {
+    for (let left = times; left > 0 && !done.signal.aborted; left--) {
+      const before = cable.count();
+      fault();
+      while (cable.count() === before && !done.signal.aborted)
+        await pause(50, undefined, { signal: done.signal }).catch(() => {});
+      await pause(100, undefined, { signal: done.signal }).catch(() => {});
+    }
+  })();
+  try {
+    return await work;
+  } finally {
+    done.abort();
+    await faults;
+  }
+}
+
+const faults = {
+  'is cut': () => cable.cut(),
+  'is cut in the middle of what is sent': () => cable.cutAfter(3000),
+  'swallows everything': () => cable.swallow(),
+  'brings bytes in crumbs': () => cable.split(7),
+} as const;
+
+test.each(Object.entries(faults))(
+  'a command runs once and its output is whole, while the cable %s',
+  async (what, fault) => {
+    const name = `runs-${what.length}.txt`;
+    const command = `echo run >> ${name}; for i in $(seq 1 4000); do echo line-$i; done; sleep 1; cat ${name}`;
+    const { structured } = await during(fault, remote.ok('bash', { command, timeout: 300 }));
+    cable.split(Number.POSITIVE_INFINITY);
+    expect(structured.exitCode).toBe(0);
+    const lines = readFileSync(join(filesOf(remote.runner), name), 'utf8');
+    expect(lines).toBe('run\n');
+    expect(structured.output).toContain('line-4000\nrun');
+  },
+);
+
+test('what is put over REST is whole, while the cable is cut', async () => {
+  const bytes = randomBytes(6 * 1024 * 1024);
+  const url = `${platform.url}/v1/workspaces/${remote.workspaceId}/file?path=large.bin`;
+  const headers = { authorization: `Bearer ${remote.account.secret}` };
+  const put = during(() => cable.cutAfter(900_000), fetch(url, { method: 'PUT', headers, body: bytes }));
+  expect((await put).status).toBeLessThan(300);
+  expect(readFileSync(join(filesOf(remote.runner), 'large.bin')).equals(bytes)).toBe(true);
+  const get = during(
+    () => cable.cutAfter(900_000),
+    fetch(url, { headers }).then((answer) => answer.arrayBuffer()),
+  );
+  expect(Buffer.from(await get).equals(bytes)).toBe(true);
+});
+
+test('a terminal shows every byte once, while the cable of its runner is cut', async () => {
+  using screen = look(platform.url, (await newTicket(remote.account, remote)).path);
+  await screen.untilTold('attached');
+  const acknowledging = setInterval(() => screen.say({ type: 'ack', offset: screen.bytes().length }), 5);
+  const typed = 'stty -echo; PS1=; for i in $(seq 1 5000); do echo line-$i; done; sleep 1; echo all "done"\n';
+  screen.type(typed);
+  await during(() => cable.cutAfter(5000), screen.untilText(/all done\r\n/)).finally(() =>
+    clearInterval(acknowledging),
+  );
+  expect(screen.text().match(/line-\d+\r/g)).toEqual(Array.from({ length: 5000 }, (_, index) => `line-${index + 1}\r`));
+});
+
+test('what is written at once while the cable is cut is all there, each file once', async () => {
+  const names = Array.from({ length: 60 }, (_, index) => `many/${index}.txt`);
+  const writes = Promise.all(names.map((name) => remote.ok('write', { file_path: name, content: name })));
+  await during(() => cable.cut(), writes);
+  const there = readdirSync(join(filesOf(remote.runner), 'many'));
+  expect(there.sort()).toEqual(names.map((name) => name.slice(5)).sort());
+});
+
+test('past the grace everything in flight fails at once, and is over on the runner too', async () => {
+  await using house = openHouse(['--runner-heartbeat', '0.3', '--runner-grace', '1']);
+  const server = await house.start();
+  const account = await addAccount(server, 'owner');
+  await using between = await startFaultyCable(server.url);
+  await using runner = await startRunner({ url: between.url, token: await newToken(account, 'far') });
+  await untilRunner(account, 'far');
+  const sandbox = await account.newSandbox({ provider: 'remote', runner: 'far', permissionMode: 'bypass' });
+  const workspaceId = await account.newWorkspace();
+  const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
+  const slow = account.call(agentId, 'bash', {
+    command: 'echo $$ > pid; while :; do date +%N > beat; sleep 0.05; done',
+    timeout: 600,
+  });
+  await vi.waitFor(() => expect(existsSync(join(filesOf(runner), 'beat'))).toBe(true));
+  await between.refuse();
+  const { status, body } = await slow;
+  expect([status, body.error.code]).toEqual([503, 'E_RUNNER_LOST']);
+  const later = await account.call(agentId, 'bash', { command: 'true' });
+  expect(later.body.error.code).toBe('E_SANDBOX_UNAVAILABLE');
+  await untilRunner(account, 'far', 'offline');
+  // The runner has given up as well: nothing beats any more.
+  const beat = () => readFileSync(join(filesOf(runner), 'beat'), 'utf8');
+  await vi.waitFor(async () => {
+    const before = beat();
+    await pause(500);
+    if (beat() !== before) throw new Error('it still runs');
+  });
+  await between.accept();
+  await untilRunner(account, 'far');
+  expect((await account.call(agentId, 'bash', { command: 'true' })).status).toBe(200);
+});
+
+test.each(['server', 'runner'] as const)('kill -9 of the %s loses nothing that was acknowledged', async (who) => {
+  await using house = openHouse(['--runner-heartbeat', '0.5']);
+  let server = await house.start();
+  const account = await addAccount(server, 'owner');
+  await using between = await startFaultyCable(server.url);
+  await using runner = await startRunner({ url: between.url, token: await newToken(account, 'far') });
+  await untilRunner(account, 'far');
+  const sandbox = await account.newSandbox({ provider: 'remote', runner: 'far', permissionMode: 'bypass' });
+  const workspaceId = await account.newWorkspace();
+  const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
+  const acknowledged: string[] = [];
+  const tried: string[] = [];
+  const writer = async () => {
+    for (let index = 0; index < 400; index++) {
+      const name = `${index}.txt`;
+      tried.push(name);
+      const answer = await account.call(agentId, 'write', { file_path: name, content: `whole ${index}` });
+      if (answer.status !== 200) return;
+      acknowledged.push(name);
+    }
+  };
+  const writing = writer().catch(() => {});
+  await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(20));
+  if (who === 'server') await kill(server);
+  else await runner.stop('SIGKILL');
+  if (who === 'runner') runner.restart();
+  await writing;
+  const files = filesOf(runner);
+  for (const name of acknowledged) expect(readFileSync(join(files, name), 'utf8')).toBe(`whole ${name.slice(0, -4)}`);
+  // Nothing else, but for what a write had under way: the next one takes it away.
+  for (const name of readdirSync(files)) if (!name.startsWith(temporaryPrefix)) expect(tried).toContain(name);
+  if (who === 'server') {
+    server = await house.start();
+    between.aim(server.url);
+  }
+  const again = moveTo(server, account);
+  await untilRunner(again, 'far');
+  await using agent = await connectAgent(again, agentId);
+  const { text, isError } = await agent.call('bash', { command: 'ls | wc -l' });
+  expect(isError).toBe(false);
+  expect(Number.parseInt(text, 10)).toBeGreaterThanOrEqual(acknowledged.length);
+  expect(mustBe(200, await again.send('GET', '/v1/runners')).runners).toHaveLength(1);
+});

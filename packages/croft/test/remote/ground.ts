@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { vi } from 'vitest';
+import { type Account, connectAgent, mustBe, type Platform } from '../agents/ground.ts';
+import { collect, croft, makeDirectory } from '../harness.ts';
+
+export type Runner = Awaited<ReturnType<typeof startRunner>>;
+
+/** A token for a machine of this name. */
+export async function newToken(account: Account, name: string): Promise<string> {
+  return mustBe(201, await account.send('POST', '/v1/runners', { name })).token;
+}
+
+export interface RunnerOptions {
+  /** The server, or something in between. */
+  readonly url: string;
+  readonly token: string;
+  readonly args?: readonly string[];
+  readonly env?: Record<string, string>;
+}
+
+/** A real `croft runner`, which need not get through. */
+export async function startRunner({ url, token, args = [], env = {} }: RunnerOptions) {
+  const [data, root] = [makeDirectory(), makeDirectory()];
+  const tokenFile = data.at('token');
+  writeFileSync(tokenFile, `${token}\n`, { mode: 0o600 });
+  const start = () => {
+    const child = spawn(
+      croft,
+      [
+        ...['runner', '--server', url, '--token-file', tokenFile, '--data', data.path],
+        ...toRoot(root.path, args),
+        ...args,
+      ],
+      {
+        cwd: tmpdir(),
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { PATH: process.env.PATH, HOME: process.env.HOME, RUNNER_CANARY: 'of-the-runner', ...env },
+      },
+    );
+    return { child, output: collect(child) };
+  };
+  let running = start();
+  const stop = async (signal: NodeJS.Signals) => {
+    const { child } = running;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  };
+  return {
+    root: root.path,
+    data: data.path,
+    tokenFile,
+    get child() {
+      return running.child;
+    },
+    get output() {
+      return running.output;
+    },
+    stop,
+    /** On the same data, as its operator would. */
+    restart() {
+      running = start();
+    },
+    async [Symbol.asyncDispose]() {
+      await stop('SIGKILL');
+      data[Symbol.dispose]();
+      root[Symbol.dispose]();
+    },
+  };
+}
+
+function toRoot(root: string, args: readonly string[]): string[] {
+  return args.includes('--root') || args.includes('--workspaces') ? [] : ['--root', root];
+}
+
+/** Until the server sees it so. */
+export async function untilRunner(account: Account, name: string, state = 'online') {
+  return vi.waitFor(async () => {
+    const runner = mustBe(200, await account.send('GET', `/v1/runners/${name}`));
+    if (runner.state !== state) throw new Error(`the runner ${name} is ${runner.state}, not ${state}`);
+    return runner;
+  });
+}
+
+export interface RemoteAgentOptions {
+  readonly name?: string;
+  /** What the runner connects to. Left out: the server itself. */
+  readonly url?: string;
+  readonly args?: readonly string[];
+  readonly sandbox?: object;
+}
+
+/** An account, a runner of it that is online, and an agent whose one workspace is there. */
+export async function startRemote(
+  platform: Platform,
+  { name = 'far', url = platform.url, args = [], sandbox = {} }: RemoteAgentOptions = {},
+) {
+  const account = await platform.newAccount(`owner-${name}`);
+  const runner = await startRunner({ url, token: await newToken(account, name), args });
+  await untilRunner(account, name);
+  const sandboxId = await account.newSandbox({
+    provider: 'remote',
+    runner: name,
+    permissionMode: 'bypass',
+    ...sandbox,
+  });
+  const workspaceId = await account.newWorkspace();
+  const agentId = await account.newAgent({ sandbox: sandboxId, workspaces: [{ name: 'main', workspaceId }] });
+  const agent = await connectAgent(account, agentId);
+  return {
+    account,
+    runner,
+    ...{ sandboxId, workspaceId, agentId, call: agent.call },
+    /** What it answers, where it must not fail. */
+    async ok(tool: string, input: Record<string, unknown> = {}) {
+      const answer = await agent.call(tool, input, { timeout: 200_000 });
+      if (answer.isError) throw new Error(answer.text);
+      return answer;
+    },
+    async [Symbol.asyncDispose]() {
+      await agent[Symbol.asyncDispose]();
+      await runner[Symbol.asyncDispose]();
+    },
+  };
+}

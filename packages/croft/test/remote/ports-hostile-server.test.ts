@@ -1,0 +1,154 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { serveOffer } from '../../src/runner/serve-offer.ts';
+import { connectPeers } from '../link/connect-peers.ts';
+import { roomyLimits } from '../open-sandbox.ts';
+import { asking, openOwnGround, wish } from './ports-ground.ts';
+
+const wanted = { limits: roomyLimits, network: { mode: 'deny-all' } };
+const invalid = { code: 'E_INVALID_INPUT' };
+const unknown = { code: 'E_NOT_FOUND' };
+
+async function openAsked() {
+  const ground = await openOwnGround();
+  const ask = asking(ground.server);
+  const { place } = (await ask('workspace.open', wish)) as { place: string };
+  return { ...ground, ask, place };
+}
+
+/** A sandbox that stays open until the link is closed. */
+async function openSandboxId(server: Awaited<ReturnType<typeof openAsked>>['server'], place: string): Promise<string> {
+  const call = server.call('sandbox.open', { place, ...wanted }, {});
+  const told = Promise.withResolvers<string>();
+  call.onTold((message) => told.resolve((message as { sandbox: string }).sandbox));
+  call.answer.catch(told.reject);
+  return told.promise;
+}
+
+describe('a server that asks too much', () => {
+  test.each(['../outside.txt', '/etc/hostname', 'a/../../outside.txt', '/workspace/../outside.txt'])(
+    'of a path outside gets nothing: %s',
+    async (path) => {
+      const { ask, place, directory, server } = await openAsked();
+      writeFileSync(`${directory}/../outside.txt`, 'secret');
+      const outside = { code: 'E_SANDBOX_VIOLATION' };
+      for (const method of ['stat', 'read', 'version', 'open'])
+        await expect(ask(`files.${method}`, { place, path }), method).rejects.toMatchObject(outside);
+      await expect(ask('files.list', { place, path, limit: 1 })).rejects.toMatchObject(outside);
+      await expect(ask('files.remove', { place, path, recursive: true })).rejects.toMatchObject(outside);
+      await expect(ask('files.rename', { place, from: path, to: 'in' })).rejects.toMatchObject(outside);
+      const write = server.call('files.write', { place, path, size: 1 }, {});
+      write.writable(1).end('x');
+      await expect(write.answer).rejects.toMatchObject(outside);
+      expect(readFileSync(`${directory}/../outside.txt`, 'utf8')).toBe('secret');
+    },
+  );
+
+  test.each(['..', '../../usr', 'a/b', '', '.', 'a\0b', 'a\nb'])('by a name that is no name: %j', async (name) => {
+    const { ask } = await openAsked();
+    await expect(ask('workspace.open', { ...wish, name })).rejects.toMatchObject(invalid);
+  });
+
+  test('of a place, a file or a sandbox of another link finds none', async () => {
+    const { offer, server, place, ask, at } = await openAsked();
+    writeFileSync(at('a.txt'), 'mine');
+    const sandbox = await openSandboxId(server, place);
+    const open = server.call('files.open', { place, path: 'a.txt' }, {});
+    const file = await new Promise((resolve) => open.onTold((told) => resolve((told as { file: string }).file)));
+
+    const [other, runner] = connectPeers();
+    serveOffer(runner, offer);
+    const askOther = asking(other);
+    const { place: own } = (await askOther('workspace.open', wish)) as { place: string };
+    expect(own).not.toBe(place);
+    const command = { argv: ['true'], hasInput: false, isMerged: false };
+    await expect(askOther('files.stat', { place, path: 'a.txt' })).rejects.toMatchObject(unknown);
+    await expect(askOther('files.range', { file, start: 0 })).rejects.toMatchObject(unknown);
+    await expect(askOther('sandbox.start', { sandbox, command })).rejects.toMatchObject(unknown);
+    await expect(askOther('sandbox.open', { place, ...wanted })).rejects.toMatchObject(unknown);
+    expect(await ask('files.stat', { place, path: 'a.txt' })).toMatchObject({ size: 4 });
+    expect(await ask('sandbox.start', { sandbox, command })).toMatchObject({ end: { exit: { code: 0 } } });
+    other.close('over');
+  });
+
+  test.each([
+    ['files.stat', {}],
+    ['files.stat', { path: 7 }],
+    ['files.stat', { path: 'a', more: true }],
+    ['files.stat', { path: 'x'.repeat(5000) }],
+    ['files.read', { path: 'a', maxBytes: -1 }],
+    ['files.list', { path: '', limit: -1 }],
+    ['files.list', { path: '', limit: 1e300 }],
+    ['files.list', { path: '', limit: '10' }],
+    ['files.write', { path: 'a', size: 2 ** 40 }],
+    ['files.write', { path: 'a', size: 1, expect: 'whatever' }],
+    ['files.upload', { path: 'a', maxBytes: 1.5, waits: false }],
+    ['files.remove', { path: 'a', recursive: 'yes' }],
+    ['search.start', { argv: ['../../bin/sh'] }],
+    ['search.start', { argv: [] }],
+    ['sandbox.open', { ...wanted, limits: { ...roomyLimits, memoryBytes: -1 } }],
+    ['sandbox.open', { ...wanted, limits: { ...roomyLimits, processes: 1e300 } }],
+    ['sandbox.open', { ...wanted, limits: {} }],
+    ['sandbox.open', { ...wanted, network: { mode: 'everything' } }],
+    ['sandbox.open', { ...wanted, network: { mode: 'restricted', domains: ['*'] } }],
+    ['sandbox.open', { ...wanted, readable: ['/'] }],
+  ])('%s with %j is refused before anything is looked at', async (method, params) => {
+    const { ask, place, directory } = await openAsked();
+    await expect(ask(method, { place, ...params })).rejects.toMatchObject(invalid);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test.each([
+    ['fewer', 'ab', 3],
+    ['more', 'abcd', 3],
+  ])('%s bytes than it said writes nothing', async (_what, body, size) => {
+    const { server, place, at } = await openAsked();
+    const call = server.call('files.write', { place, path: 'a.txt', size }, {});
+    call.writable(1).end(body);
+    await expect(call.answer).rejects.toThrow();
+    expect(existsSync(at('a.txt'))).toBe(false);
+  });
+
+  test('a body that breaks off, or is not what was announced, leaves nothing', async () => {
+    const { server, place, directory } = await openAsked();
+    const write = server.call('files.write', { place, path: 'a.txt', size: 6 }, {});
+    write.writable(1).write('half');
+    write.writable(1).destroy();
+    await expect(write.answer).rejects.toMatchObject({ code: 'E_CANCELLED' });
+
+    const upload = server.call('files.upload', { place, path: 'b.txt', maxBytes: 100, waits: false }, {});
+    upload.writable(1).end('half');
+    upload.tell({ order: 'sent', size: 8 });
+    await expect(upload.answer).rejects.toMatchObject({ code: 'E_CANCELLED' });
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test('what may be read alone is not changed, and nothing runs in it', async () => {
+    const ground = await openOwnGround();
+    const { offered, directory, at } = ground;
+    mkdirSync(at('dir'));
+    const [server, runner] = connectPeers();
+    serveOffer(runner, { open: async () => ({ ...offered, access: 'read-only' as const }) });
+    const ask = asking(server);
+    const { place } = (await ask('workspace.open', wish)) as { place: string };
+    const refused = { code: 'E_READ_ONLY' };
+    await expect(ask('files.write', { place, path: 'a', size: 0 })).rejects.toMatchObject(refused);
+    await expect(ask('files.upload', { place, path: 'a', maxBytes: 9, waits: false })).rejects.toMatchObject(refused);
+    await expect(ask('files.remove', { place, path: 'dir', recursive: true })).rejects.toMatchObject(refused);
+    await expect(ask('files.rename', { place, from: 'dir', to: 'b' })).rejects.toMatchObject(refused);
+    await expect(ask('sandbox.open', { place, ...wanted })).rejects.toMatchObject(refused);
+    expect(readdirSync(directory)).toEqual(['dir']);
+    server.close('over');
+  });
+
+  test('a message that cannot be fails its call and no other', async () => {
+    const { server, place, ask } = await openAsked();
+    const sandbox = await openSandboxId(server, place);
+    const command = { argv: ['sleep', '1000'], hasInput: false, isMerged: false };
+    const call = server.call('sandbox.start', { sandbox, command }, {});
+    call.tell({ type: 'signal', name: 'rm -rf' });
+    await expect(call.answer).rejects.toMatchObject(invalid);
+    const next = { argv: ['true'], hasInput: false, isMerged: false };
+    expect(await ask('sandbox.start', { sandbox, command: next })).toMatchObject({ end: { exit: { code: 0 } } });
+  });
+});

@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import type { AppError } from '@croft/protocol';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createOffer } from '../../src/app/offer.ts';
+import { createFleet } from '../../src/app/runners/fleet.ts';
+import type { RunnerLink } from '../../src/app/runners/runner-link.ts';
+import { createRunnerSocket } from '../../src/app/runners/runner-socket.ts';
+import type { RunnerToken } from '../../src/core/accounts/registry.ts';
+import type { Sandbox } from '../../src/core/commands/sandbox.ts';
+import type { Handler } from '../../src/link/peer.ts';
+import { serveUpgrades } from '../../src/rest/upgrades.ts';
+import { startPlatform } from '../agents/ground.ts';
+import { makeDirectory } from '../harness.ts';
+import { connectPeers } from '../link/connect-peers.ts';
+import { report, startDialling, startLinkServer } from '../link/link-server.ts';
+import { operator, roomyLimits } from '../open-sandbox.ts';
+import { newToken } from './ground.ts';
+import { openLying, wish } from './ports-ground.ts';
+
+const never = new AbortController().signal;
+const wanted = { limits: roomyLimits, network: { mode: 'deny-all' } } as const;
+const now = () => new Date();
+
+/** As deep as it can be sent. */
+function nest(depth: number): unknown {
+  let inner: unknown = 'x';
+  for (let index = 0; index < depth; index += 1) inner = [inner];
+  return inner;
+}
+
+test('what a runner says of a program that failed is cleaned, and not deeper than anybody can print', async () => {
+  const failure = { code: 'E_NOT_RUNNING', message: 'red \u001b[31mtext\u0007', details: { deep: nest(1000) } };
+  const { openSandbox } = await openLying({
+    'sandbox.open': async (_params, call) => {
+      const about = { name: 'none', workspacePath: '/workspaces/w', network: 'deny-all', limits: roomyLimits };
+      call.tell({ type: 'open', sandbox: 's', ...about });
+      return new Promise(() => {});
+    },
+    'sandbox.start': async () => ({ end: { failure }, denials: [] }),
+  });
+  const sandbox = await openSandbox(wanted);
+  const { exit } = sandbox.start({ argv: ['true'], signal: never });
+  const error = (await exit.catch((thrown) => thrown)) as AppError;
+  expect(error).toMatchObject({ code: 'E_NOT_RUNNING', message: 'red text' });
+  expect(JSON.stringify(error.details).length).toBeLessThan(100);
+});
+
+test('changes that a runner tells of byte by byte are not copied anew with each byte', async () => {
+  const done = Promise.withResolvers<void>();
+  const { watch } = await openLying({
+    'workspace.watch': async (_params, call) => {
+      call.tell({ isWatching: true });
+      const write = (text: string) => new Promise((resolve) => call.writable(0).write(text, resolve));
+      for (let index = 0; index < 4000; index += 1) await write(' ');
+      await write('[{"path":"a","type":"write"}]\n');
+      return new Promise(() => {});
+    },
+  });
+  const concat = vi.spyOn(Buffer, 'concat');
+  onTestFinished(() => concat.mockRestore());
+  await watch?.(() => done.resolve(), never);
+  await done.promise;
+  const copied = concat.mock.calls.flatMap(([pieces]) => pieces).reduce((sum, { length }) => sum + length, 0);
+  expect(copied).toBeLessThan(2_000_000);
+});
+
+test('a listing that is longer than what was asked for can be is not even parsed', async () => {
+  const sending: Handler = async (_params, call) => {
+    call.writable(0).end(JSON.stringify(Array.from({ length: 200_000 }, () => 1)));
+    return null;
+  };
+  const { files } = await openLying({ 'files.list': sending, 'files.times': sending });
+  const refused = { code: 'E_SANDBOX_UNAVAILABLE', message: expect.stringContaining('bytes that were asked for') };
+  await expect(files.list('', { limit: 10 })).rejects.toMatchObject(refused);
+  await expect(files.modifiedTimes(['a'])).rejects.toMatchObject(refused);
+});
+
+test('a runner takes no more sandboxes than its operator said, whatever a server asks', async () => {
+  const ground = makeDirectory();
+  mkdirSync(ground.at('work'));
+  const offer = createOffer({
+    ...{ workspaces: [{ name: 'work', path: ground.at('work') }], data: ground.at('data'), capacity: 2 },
+    sandbox: { provider: 'bubblewrap', readable: [], network: { mode: 'deny-all' }, limits: roomyLimits },
+    ...{ host: { ...operator, variables: {} }, isReadOnly: false, onWarning() {} },
+  });
+  onTestFinished(async () => {
+    await offer[Symbol.asyncDispose]();
+    ground[Symbol.dispose]();
+  });
+  const { openSandbox } = await offer.open(wish);
+  const opened = await Promise.allSettled([1, 2, 3].map(() => openSandbox(wanted)));
+  const open = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])) as [Sandbox, Sandbox];
+  expect(open).toHaveLength(2);
+  await expect(openSandbox(wanted)).rejects.toMatchObject({ code: 'E_SANDBOX_UNAVAILABLE' });
+  await open[0].close();
+  const next = await openSandbox(wanted);
+  await Promise.all([open[1].close(), next.close()]);
+  expect(offer.load()).toBe(0);
+});
+
+function newRunner(name: string, expiresAt?: string): RunnerToken {
+  const token = { accountId: 'acct', runnerId: `id-${name}`, name, createdAt: now().toISOString() };
+  return expiresAt === undefined ? token : { ...token, expiresAt };
+}
+
+function newLink(name: string) {
+  const [peer] = connectPeers();
+  const close = vi.fn((reason: string) => peer.close(reason));
+  const link: RunnerLink = { id: name, peer, close, state: () => 'online', onState() {}, lastSeenAt: now };
+  return { link, close, peer };
+}
+
+test('a runner whose token ends far in the future is not cut off before', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const fleet = createFleet({ now, emit() {} });
+  const { link, close } = newLink('far');
+  const dayMs = 86_400_000;
+  fleet.join(newRunner('far', new Date(Date.now() + 60 * dayMs).toISOString()), report, link);
+  vi.advanceTimersByTime(30 * dayMs);
+  expect(close).not.toHaveBeenCalled();
+});
+
+test('runners that come and go under new names are not remembered without end', async () => {
+  const fleet = createFleet({ now, emit() {} });
+  for (let index = 0; index <= 1000; index += 1) {
+    const { link, peer } = newLink(`r${index}`);
+    fleet.join(newRunner(`r${index}`), report, link);
+    peer.close('it left');
+    await peer.lost;
+  }
+  await vi.waitFor(() => expect(fleet.view(newRunner('r1000')).lastError).toContain('it left'));
+  expect(fleet.view(newRunner('r0')).report).toBeUndefined();
+});
+
+test('a token that is revoked while it is looked up lets nobody in', async () => {
+  const fleet = createFleet({ now, emit() {} });
+  const asked = [Promise.withResolvers<RunnerToken | undefined>(), Promise.withResolvers<RunnerToken | undefined>()];
+  const authenticate = vi.fn(async () => asked[authenticate.mock.calls.length - 1]?.promise);
+  const settings = { allowsInsecure: false, graceMs: 60_000, heartbeatMs: 10_000 };
+  const socket = createRunnerSocket({ fleet, authenticate, now, ...settings });
+  const { sockets, url } = await startLinkServer();
+  sockets.removeAllListeners('connection');
+  sockets.on('connection', (one) => socket.accept(one, { token: 't', address: '127.0.0.1', isEncrypted: false }));
+  const { states } = startDialling(url);
+  await vi.waitFor(() => expect(authenticate).toHaveBeenCalled());
+  fleet.drop('acct', 'late', 'revoked');
+  // The answer is of before.
+  asked[0]?.resolve(newRunner('late'));
+  asked[1]?.resolve(undefined);
+  await vi.waitFor(() => expect(states.join()).toContain('AUTH_FAILED'));
+  expect(fleet.linkOf('acct', 'late')).toBeUndefined();
+});
+
+test('who is refused by WebSocket and does not hang up is not kept', async () => {
+  const server = createServer();
+  serveUpgrades(server, { hostNames: [], doors: [], isStopping: () => false });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const client = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true });
+  onTestFinished(() => {
+    client.destroy();
+    server.close();
+  });
+  client.on('error', () => {});
+  client.write('GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  const [answer] = await once(client, 'data');
+  expect(String(answer)).toContain('404');
+  const count = () => new Promise((resolve) => server.getConnections((_, connections) => resolve(connections)));
+  await vi.waitFor(async () => expect(await count()).toBe(0), { timeout: 20_000 });
+});
+
+test('with an account go its runners, at once', async () => {
+  await using platform = await startPlatform();
+  const account = await platform.newAccount('leaving');
+  const token = await newToken(account, 'far');
+  const { peers } = startDialling(platform.url, { token: () => token });
+  await vi.waitFor(() => expect(peers).toHaveLength(1));
+  expect((await account.send('DELETE', '/v1/account')).status).toBe(200);
+  expect((await peers[0]?.lost)?.message).toContain('account');
+});

@@ -1,0 +1,116 @@
+import type { AppError } from '@croft/protocol';
+import { createAccountRoom } from '../../src/app/account-room.ts';
+import { createOffer } from '../../src/app/offer.ts';
+import { openRemoteWorkspace } from '../../src/app/runners/remote-workspace.ts';
+import { type App, type AppOptions, createApp, type SandboxOptions } from '../../src/app.ts';
+import type { AttachedWorkspace } from '../../src/core/accounts/cascade.ts';
+import { createEffects } from '../../src/core/checks/effects.ts';
+import type { OfferedWorkspace } from '../../src/core/runners/offer.ts';
+import { createSecrets } from '../../src/core/secrets.ts';
+import { createSession } from '../../src/core/session.ts';
+import { createToolbox } from '../../src/core/toolbox.ts';
+import { createWorkspaceSet } from '../../src/core/workspace-set.ts';
+import * as detectors from '../../src/detectors/index.ts';
+import type { OpenApp } from '../../src/escapes/ground.ts';
+import { createEnvironmentSource } from '../../src/lib/secret-sources.ts';
+import { createRemoteWorkspace } from '../../src/providers/index.ts';
+import { runRunner } from '../../src/runner/run.ts';
+import * as tools from '../../src/tools/index.ts';
+import { version } from '../../src/version.ts';
+import { makeDirectory } from '../harness.ts';
+import { type LinkDoor, startLinkDoor } from './link-door.ts';
+
+/** A server whose workspaces are all on runners, each of which is one of its own behind a real socket on loopback. */
+export async function startRemoteApps() {
+  const door = await startLinkDoor();
+  const nothing = makeDirectory();
+  return {
+    openApp: ((options) => openRemoteApp(options, { door, nothing: nothing.path })) satisfies OpenApp,
+    async [Symbol.asyncDispose]() {
+      await door[Symbol.asyncDispose]();
+      nothing[Symbol.dispose]();
+    },
+  };
+}
+
+interface Means {
+  readonly door: LinkDoor;
+  /** An empty directory: the server has no files of the workspace. */
+  readonly nothing: string;
+}
+
+/** The same toolbox as the program has on its own, with everything of the workspace at the other end. */
+async function openRemoteApp(options: AppOptions, { door, nothing }: Means): ReturnType<OpenApp> {
+  const runner = startRunnerOf(options, door);
+  const { host, sandbox } = options;
+  const server = createApp({ ...options, workspaces: [{ path: nothing }] });
+  const { emit } = server;
+  const wish = { namespace: `fs-${'0'.repeat(40)}`, workspace: 'workspace', name: 'workspace' };
+  const offered = await createRemoteWorkspace(await runner.peer, wish);
+  const workspaces = createWorkspaceSet([toWorkspace(offered, server, sandbox)]);
+  const toolbox = createToolbox({
+    ...{ tools: Object.values(tools), workspaces, emit, offers: ({ isHarness }) => !isHarness },
+    secrets: createSecrets([createEnvironmentSource(host.variables)]),
+    effects: createEffects({ detectors: Object.values(detectors), formatOnEdit: false, emit }),
+  });
+  const openSandbox = (name: string) => workspaces.pick(name).openSandbox();
+  return {
+    ...{ toolbox, workspaces },
+    newSession: (id) => createSession(id, { sandboxIdleMs: 600_000, openSandbox }),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await runner[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What `croft runner` is, in this process: attempts look for what is left on the machine, not for whose it is. */
+function startRunnerOf({ workspaces, sandbox, host, onWarning }: AppOptions, door: LinkDoor) {
+  const data = makeDirectory();
+  const offer = createOffer({ workspaces, data: data.path, sandbox, host, isReadOnly: false, onWarning });
+  const { token, peer } = door.expect();
+  const stop = new AbortController();
+  const about = { labels: {}, capacity: 10, workspaces: offer.names, makesWorkspaces: false };
+  const done = runRunner({
+    ...{ url: door.url, token: () => token, offer, isInsecure: false, signal: stop.signal, say() {} },
+    report: { version, provider: sandbox.provider, ...about },
+  });
+  return {
+    peer,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await done;
+      await offer[Symbol.asyncDispose]();
+      data[Symbol.dispose]();
+    },
+  };
+}
+
+function toWorkspace(offered: OfferedWorkspace | AppError, { furnish }: App, sandbox: SandboxOptions) {
+  const limits = { sandboxes: 100, storageBytes: Number.MAX_SAFE_INTEGER };
+  const room = createAccountRoom({ limits, measure: async () => 0, now: Date.now });
+  const { network } = sandbox;
+  const sharesNetwork = network.mode === 'restricted' ? network.onlyPublic !== true : network.mode !== 'public';
+  return openRemoteWorkspace(
+    toAttached(sandbox),
+    offered,
+    { furnish, room, limits: sandbox.limits, sharesNetwork },
+    'a',
+  );
+}
+
+/** The records of an account that say the same as the options of a program. */
+function toAttached({ network }: SandboxOptions): AttachedWorkspace {
+  const record = { accountId: 'acc', id: 'ws', name: 'workspace', createdAt: '', updatedAt: '', version: 1 };
+  const asked =
+    network.mode === 'restricted'
+      ? { mode: network.mode, allowDomains: network.domains, allowCidrs: network.cidrs }
+      : { mode: network.mode === 'deny-all' ? network.mode : ('allow-all' as const) };
+  const runtimes = ['bash', 'python', 'node'] as const;
+  return {
+    name: 'workspace',
+    record: { ...record, config: { storage: { provider: 'local' }, home: 'far' } },
+    sandbox: { ...record, config: { provider: 'remote', permissionMode: 'bypass', network: asked, runtimes } },
+    reads: 'sandbox',
+  };
+}

@@ -1,0 +1,114 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Account, mustBe, type Platform, startPlatform } from '../agents/ground.ts';
+import { newToken, type Runner, startRunner, untilRunner } from './ground.ts';
+
+let platform: Platform;
+let account: Account;
+const runners = new Map<string, Runner>();
+beforeAll(async () => {
+  platform = await startPlatform();
+  account = await platform.newAccount('fleet');
+  for (const [name, labels] of [
+    ['small', ['zone=a', 'size=small']],
+    ['large', ['zone=a', 'size=large']],
+  ] as const) {
+    const args = labels.flatMap((label) => ['--label', label]);
+    runners.set(name, await startRunner({ url: platform.url, token: await newToken(account, name), args }));
+    await untilRunner(account, name);
+  }
+});
+afterAll(async () => {
+  for (const runner of runners.values()) await runner[Symbol.asyncDispose]();
+  await platform[Symbol.asyncDispose]();
+});
+
+async function newAgent(labels: Record<string, string>) {
+  const sandbox = await account.newSandbox({ provider: 'remote', labels, permissionMode: 'bypass' });
+  const workspaceId = await account.newWorkspace();
+  const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
+  return { agentId, workspaceId, sandbox };
+}
+
+const homeOf = async (workspaceId: string) =>
+  mustBe(200, await account.send('GET', `/v1/workspaces/${workspaceId}`)).config.home;
+const filesOf = (name: string) => JSON.stringify(readdirSync(runners.get(name)?.root ?? '', { recursive: true }));
+
+test('labels choose the machine, once, and every session of the workspace is there', async () => {
+  const { agentId, workspaceId } = await newAgent({ size: 'large' });
+  mustBe(200, await account.call(agentId, 'write', { file_path: 'one.txt', content: '1' }, { 'croft-session': 'a' }));
+  mustBe(200, await account.call(agentId, 'write', { file_path: 'two.txt', content: '2' }, { 'croft-session': 'b' }));
+  expect(await homeOf(workspaceId)).toBe('large');
+  expect(filesOf('large')).toContain('two.txt');
+  expect(filesOf('small')).not.toContain('one.txt');
+});
+
+test('a workspace does not move when its machine is away, and a person may rebind it', async () => {
+  const { agentId, workspaceId } = await newAgent({ zone: 'a' });
+  mustBe(200, await account.call(agentId, 'write', { file_path: 'home.txt', content: 'x' }));
+  const home = await homeOf(workspaceId);
+  const other = home === 'small' ? 'large' : 'small';
+  await runners.get(home)?.stop('SIGTERM');
+  await untilRunner(account, home, 'offline');
+  const refused = await account.call(agentId, 'read', { file_path: 'home.txt' });
+  expect([refused.status, refused.body.error.code]).toEqual([503, 'E_SANDBOX_UNAVAILABLE']);
+  expect(refused.body.error.message).toContain(home);
+  mustBe(200, await account.send('PATCH', `/v1/workspaces/${workspaceId}`, { config: { home: other } }));
+  // The files have not moved: it is another machine, and the person said so.
+  expect((await account.call(agentId, 'read', { file_path: 'home.txt' })).body.error.code).toBe('E_FILE_NOT_FOUND');
+  mustBe(200, await account.call(agentId, 'write', { file_path: 'moved.txt', content: 'x' }));
+  expect(filesOf(other)).toContain('moved.txt');
+  mustBe(200, await account.send('PATCH', `/v1/workspaces/${workspaceId}`, { config: { home } }));
+  runners.get(home)?.restart();
+  await untilRunner(account, home);
+  expect(mustBe(200, await account.call(agentId, 'read', { file_path: 'home.txt' })).content).toContain('x');
+});
+
+test('a sandbox of this server does not get at files of a runner, nor one of a runner at files of this server', async () => {
+  const { agentId, workspaceId } = await newAgent({ size: 'small' });
+  mustBe(200, await account.call(agentId, 'write', { file_path: 'a.txt', content: 'x' }));
+  const here = await account.newSandbox({ permissionMode: 'bypass' });
+  const local = await account.newAgent({ sandbox: here, workspaces: [{ name: 'main', workspaceId }] });
+  const refused = await account.call(local, 'bash', { command: 'ls' });
+  expect(refused.body.error.message).toContain('its sandbox is on this server');
+  const kept = await account.newWorkspace();
+  const first = await account.newAgent({ sandbox: here, workspaces: [{ name: 'main', workspaceId: kept }] });
+  mustBe(200, await account.call(first, 'write', { file_path: 'here.txt', content: 'x' }));
+  const far = await account.newSandbox({ provider: 'remote', runner: 'small', permissionMode: 'bypass' });
+  const second = await account.newAgent({ sandbox: far, workspaces: [{ name: 'main', workspaceId: kept }] });
+  const hidden = await account.call(second, 'read', { file_path: 'here.txt' });
+  expect(hidden.body.error.message).toContain('files on this server');
+});
+
+test.each([
+  [{ quota: { bytes: 1000 } }, 'has a quota'],
+  [{ storage: { provider: 's3' } }, 'is kept in s3'],
+])('a workspace with %j is refused rather than opened with less', async (config, reason) => {
+  const sandbox = await account.newSandbox({ provider: 'remote', runner: 'small', permissionMode: 'bypass' });
+  const workspaceId = await account.newWorkspace(config);
+  const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
+  const { body } = await account.call(agentId, 'read', { file_path: 'a.txt' });
+  expect([body.error.code, body.error.message]).toEqual(['E_SANDBOX_UNAVAILABLE', expect.stringContaining(reason)]);
+});
+
+test('a runner gives no more than its operator allows', async () => {
+  const open = await account.newSandbox({
+    ...{ provider: 'remote', runner: 'small', permissionMode: 'bypass' },
+    network: { mode: 'restricted', allowDomains: ['example.com'] },
+  });
+  const workspaceId = await account.newWorkspace();
+  const agentId = await account.newAgent({ sandbox: open, workspaces: [{ name: 'main', workspaceId }] });
+  const refused = await account.call(agentId, 'bash', { command: 'true' });
+  expect([refused.status, refused.body.error.code]).toEqual([503, 'E_SANDBOX_UNAVAILABLE']);
+  expect(refused.body.error.message).toContain('this runner allows the network deny-all at most');
+});
+
+test.each([
+  [{ provider: 'remote' }, 'config.runner or config.labels must say which runner'],
+  [{ provider: 'remote', runner: 'a', labels: { b: 'c' } }, 'and not both'],
+  [{ runner: 'a' }, 'config.runner and config.labels are for the provider remote'],
+])('%j is refused: %s', async (config, reason) => {
+  const refused = await account.send('POST', '/v1/sandboxes', { name: `bad-${Math.random()}`, config });
+  expect(refused.status).toBe(400);
+  expect(refused.body.error.message).toContain(reason);
+});
