@@ -1,9 +1,10 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { homedir } from 'node:os';
+import type { Sandbox } from '../packages/croft/src/core/commands/sandbox.ts';
 import { createBubblewrap } from '../packages/croft/src/providers/index.ts';
 import { command } from './bare.ts';
 
-const limits = {
+export const limits = {
   memoryBytes: 1024 ** 3,
   processes: 256,
   cpus: 2,
@@ -18,7 +19,6 @@ const provider = createBubblewrap({ path: process.env.PATH ?? '', home: homedir(
 /** Sandboxes of a directory at the `Sandbox` port, with nothing between it and the bench. */
 export function openPort(path: string) {
   const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
-  const { signal } = new AbortController();
   return {
     /** Answers with what runs `bash -c true` in it. */
     async open() {
@@ -29,15 +29,19 @@ export function openPort(path: string) {
         network: { mode: 'deny-all' },
         readable: [],
       });
-      const run = async () => {
-        const running = sandbox.start({ argv: command, signal });
-        running.stdout.resume();
-        running.stderr.resume();
-        const { code } = await running.exit;
-        if (code !== 0) throw new Error(`exit ${code}`);
-      };
-      return { run, close: () => sandbox.close() };
+      return { run: () => runIn(sandbox), close: () => sandbox.close() };
     },
     [Symbol.dispose]: () => closeSync(directory),
   };
+}
+
+const { signal } = new AbortController();
+
+/** `bash -c true`, to its end. */
+export async function runIn(sandbox: Sandbox): Promise<void> {
+  const running = sandbox.start({ argv: command, signal });
+  running.stdout.resume();
+  running.stderr.resume();
+  const { code } = await running.exit;
+  if (code !== 0) throw new Error(`exit ${code}`);
 }

@@ -1,21 +1,35 @@
 import type { HttpServer, HttpSession } from './http-server.ts';
 
 /** An agent of a fresh account whose sandbox asks nobody, called over REST. */
-export async function openRestAgent({ url, adminToken }: Pick<HttpServer, 'url' | 'adminToken'>) {
-  const { secret } = await send(adminToken, 'POST', '/accounts', { username: 'bench' });
-  const config = { permissionMode: 'bypass' };
-  const { sandboxId } = await send(secret, 'POST', '/v1/sandboxes', { name: 'bench', config });
-  const { workspaceId } = await send(secret, 'POST', '/v1/workspaces', { name: 'bench' });
-  const workspaces = [{ name: 'bench', workspaceId }];
-  const { agentId } = await send(secret, 'POST', '/v1/agents', {
-    name: 'bench',
-    config: { sandbox: sandboxId, workspaces },
-  });
-  const agent = `/v1/agents/${agentId}`;
-  let count = 0;
+export async function openRestAgent(server: Pick<HttpServer, 'url' | 'adminToken'>) {
+  const { newAgent } = await openRestAccount(server);
+  return newAgent('bench');
+}
 
+/** A fresh account. */
+export async function openRestAccount({ url, adminToken }: Pick<HttpServer, 'url' | 'adminToken'>) {
+  const { secret } = await send(adminToken, 'POST', '/accounts', { username: 'bench' });
   return {
-    async openSession(): Promise<HttpSession> {
+    /** Its token, for a runner of this name. */
+    newRunner: async (name: string): Promise<string> => (await send(secret, 'POST', '/v1/runners', { name })).token,
+    isOnline: async (runner: string): Promise<boolean> =>
+      (await send(secret, 'GET', `/v1/runners/${runner}`)).state === 'online',
+    newAgent,
+  };
+
+  /** With a workspace of its own, in a sandbox that asks nobody. */
+  async function newAgent(name: string, sandbox: object = {}) {
+    const config = { permissionMode: 'bypass', ...sandbox };
+    const { sandboxId } = await send(secret, 'POST', '/v1/sandboxes', { name, config });
+    const { workspaceId } = await send(secret, 'POST', '/v1/workspaces', { name });
+    const workspaces = [{ name: 'bench', workspaceId }];
+    const { agentId } = await send(secret, 'POST', '/v1/agents', { name, config: { sandbox: sandboxId, workspaces } });
+    return { openSession: createSessions(`/v1/agents/${agentId}`) };
+  }
+
+  function createSessions(agent: string) {
+    let count = 0;
+    return async (): Promise<HttpSession> => {
       count += 1;
       const session = `bench-${count}`;
       return {
@@ -26,8 +40,8 @@ export async function openRestAgent({ url, adminToken }: Pick<HttpServer, 'url' 
         },
         end: async () => void (await send(secret, 'DELETE', `${agent}/sessions/${session}`)),
       };
-    },
-  };
+    };
+  }
 
   async function send(
     token: string,
