@@ -30,15 +30,18 @@ test.each(['README.md', 'docs/clients.md'])('the configurations in %s are JSON a
   for (const block of blocks(page, 'json')) expect(JSON.parse(block).mcpServers.croft).toBeTypeOf('object');
 });
 
-test.each(['README.md', 'docs/clients.md'])('every command in %s exists, with those flags', (page) => {
-  const lines = blocks(page, 'sh').flatMap((block) => block.match(/^(?:npx )?croft .*$/gm) ?? []);
-  expect(lines.length).toBeGreaterThan(0);
-  for (const line of lines) {
-    const command = Object.values(commands).find(({ name }) => line.includes(`croft ${name}`));
-    const flags = [...line.matchAll(/ --([a-z-]+)/g)].map(([, flag = '']) => flag);
-    expect(Object.keys(command?.options ?? {})).toEqual(expect.arrayContaining(flags));
-  }
-});
+test.each(['README.md', 'docs/clients.md', 'docs/runners.md'])(
+  'every command in %s exists, with those flags',
+  (page) => {
+    const lines = blocks(page, 'sh').flatMap((block) => block.match(/^(?:npx )?croft .*$/gm) ?? []);
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) {
+      const command = Object.values(commands).find(({ name }) => `${line} `.includes(`croft ${name} `));
+      const flags = [...line.matchAll(/ --([a-z-]+)/g)].map(([, flag = '']) => flag);
+      expect(Object.keys(command?.options ?? {})).toEqual(expect.arrayContaining(flags));
+    }
+  },
+);
 
 test('the calls shown for a shell do what the page says', async () => {
   const good = await runCroft(['tool', 'read', '{"file_path": "README.md"}'], { cwd: root });
