@@ -8,6 +8,7 @@ import { parseTrx, type TrxResult } from '../lib/trx.ts';
 export const dotnetTest = defineTestRunner({
   name: 'dotnet-test',
   cannotPick: () => [],
+  takesOneFile: true,
   environment: { DOTNET_CLI_TELEMETRY_OPTOUT: '1', DOTNET_NOLOGO: '1', DOTNET_CLI_UI_LANGUAGE: 'en' },
   toArgv(argv, { files, name, again, reportFile }) {
     const [program, ...rest] = withFiles(argv, []);

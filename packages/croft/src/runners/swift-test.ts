@@ -6,6 +6,7 @@ import { findUnfinished, readSwiftFailures } from '../core/readers/swift-failure
 export const swiftTest = defineTestRunner({
   name: 'swift-test',
   cannotPick: () => [],
+  takesOneFile: true,
   toArgv(argv, request) {
     const [program, ...rest] = withFiles(argv, []);
     // Swift Testing takes no notice of `--filter=…` in one argument, and runs everything.

@@ -45,6 +45,7 @@ async function mustBeThere(files: Files, file: string): Promise<void> {
 
 /** A request that a runner cannot keep to is refused: other tests say nothing of those that are asked for. */
 export function mustPick(runner: TestRunner, argv: Argv, { files, name }: Pick<TestRequest, 'files' | 'name'>): void {
+  if (runner.takesOneFile && files.length > 1) throw oneAtATime(argv, files);
   const cannot = runner.cannotPick?.(argv) ?? (argv.includes('$FILES') ? [] : (['files'] as const));
   const asked: readonly Picked[] = [
     ...(files.length > 0 ? ['files' as const] : []),
@@ -59,4 +60,9 @@ export function mustPick(runner: TestRunner, argv: Argv, { files, name }: Pick<T
     `the tests cannot be narrowed by ${what}: ${command} always runs what it runs; leave out ${what} to run all of it`,
     { details: { command, refused } },
   );
+}
+
+function oneAtATime(argv: Argv, files: readonly string[]): AppError {
+  const reason = `${argv[0]} finds tests by the class that a file is named after, and says nothing of a file without one`;
+  return new AppError('E_INVALID_INPUT', `ask for one file at a time: ${reason}`, { details: { files } });
 }

@@ -85,6 +85,11 @@ export interface TestRunner {
    * a request is refused: a run of other tests proves nothing of those that were asked for.
    */
   cannotPick?(argv: Argv): readonly Picked[];
+  /**
+   * It picks tests by the names of their classes, which it makes of the names of files: of several, one that has no such
+   * class is passed over, and the others are green. So it is asked for one.
+   */
+  readonly takesOneFile?: true;
   /** Some versions of it take files and no patterns of them. */
   readonly takesOnlyFiles?: true;
   /** Variables it needs besides. */
