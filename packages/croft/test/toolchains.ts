@@ -24,6 +24,8 @@ const toolchains = {
   rustfmt: { needs: ['rustfmt'], packages: ['rustfmt'] },
   cmake: { needs: ['cmake', 'ctest', 'cc', 'make'], packages: ['cmake', 'gcc', 'libc6-dev', 'make'] },
   meson: { needs: ['meson', 'ninja', 'cc'], packages: ['meson', 'ninja-build', 'gcc', 'libc6-dev'] },
+  openssl: { needs: ['openssl'], packages: ['openssl'] },
+  iproute: { needs: ['/usr/sbin/ip', '/usr/bin/nsenter'], packages: ['iproute2', 'util-linux'] },
   shellcheck: { needs: ['shellcheck'], packages: ['shellcheck'] },
   maven: {
     // The versions that the fixture names: without them in the repository of Debian it cannot be built offline.

@@ -6,6 +6,7 @@ import { type Account, mustBe, openAccount, type Platform, startPlatform } from 
 import { addAccount, kill, openHouse } from '../agents/servers.ts';
 import { makeDirectory, runCroft } from '../harness.ts';
 import { startFaultyCable } from '../link/faulty-cable.ts';
+import { hasToolchains } from '../toolchains.ts';
 import { newToken, startRunner, untilRunner } from './ground.ts';
 
 const own = makeDirectory();
@@ -119,29 +120,32 @@ test('croft runner says what it needs, and goes nowhere without it', async () =>
   }
 });
 
-test('with a certificate of its own a server is reached by https, by those who know the certificate', async () => {
-  const [key, cert] = [own.at('key.pem'), own.at('cert.pem')];
-  const subject = ['-subj', '/CN=croft', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-days', '1', '-nodes'];
-  execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' });
-  await using house = openHouse();
-  const plain = await house.start();
-  const owner = await addAccount(plain, 'owner');
-  const token = await newToken(owner, 'far');
-  await kill(plain);
+test.skipIf(!(await hasToolchains('openssl')))(
+  'with a certificate of its own a server is reached by https, by those who know the certificate',
+  async () => {
+    const [key, cert] = [own.at('key.pem'), own.at('cert.pem')];
+    const subject = ['-subj', '/CN=croft', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-days', '1', '-nodes'];
+    execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' });
+    await using house = openHouse();
+    const plain = await house.start();
+    const owner = await addAccount(plain, 'owner');
+    const token = await newToken(owner, 'far');
+    await kill(plain);
 
-  const { url } = await house.start(['--tls-cert', cert, '--tls-key', key]);
-  expect(url).toMatch(/^https:/);
-  await using stranger = await startRunner({ url, token });
-  await stranger.output.find(/self-signed certificate/);
-  const env = { NODE_EXTRA_CA_CERTS: cert };
-  writeFileSync(own.at('owner'), owner.secret);
-  const list = () => runCroft(['runners', '--server', url, '--key-file', own.at('owner')], { env });
-  expect((await list()).stdout).toBe('far  offline\n');
-  await using runner = await startRunner({ url, token, env });
-  await vi.waitFor(async () => expect((await list()).stdout).toContain('far  online'));
-  expect(runner.child.exitCode).toBe(null);
-});
+    const { url } = await house.start(['--tls-cert', cert, '--tls-key', key]);
+    expect(url).toMatch(/^https:/);
+    await using stranger = await startRunner({ url, token });
+    await stranger.output.find(/self-signed certificate/);
+    const env = { NODE_EXTRA_CA_CERTS: cert };
+    writeFileSync(own.at('owner'), owner.secret);
+    const list = () => runCroft(['runners', '--server', url, '--key-file', own.at('owner')], { env });
+    expect((await list()).stdout).toBe('far  offline\n');
+    await using runner = await startRunner({ url, token, env });
+    await vi.waitFor(async () => expect((await list()).stdout).toContain('far  online'));
+    expect(runner.child.exitCode).toBe(null);
+  },
+);
 
 test('half a certificate is none', async () => {
   const run = await runCroft(['serve', '--workspace', own.path, '--tls-cert', own.at('key'), '--data', own.at('d')]);

@@ -73,7 +73,7 @@ describe('on loopback', () => {
   describeContracts(() => ({ start: startRunner, end() {} }));
 });
 
-const why = whyNoNetwork();
+const why = await whyNoNetwork();
 
 describe.skipIf(why !== undefined)(`in a network of its own${why === undefined ? '' : ` (${why})`}`, () => {
   describeContracts(() => {

@@ -5,7 +5,7 @@ import { type Account, connectAgent, type Platform, startPlatform } from '../age
 import { newToken, untilRunner } from './ground.ts';
 import { makeNetwork, type OwnNetwork, startRunnerIn, whyNoNetwork } from './own-network.ts';
 
-const why = whyNoNetwork();
+const why = await whyNoNetwork();
 
 describe.skipIf(why !== undefined)(`a runner in a network of its own${why === undefined ? '' : ` (${why})`}`, () => {
   let network: OwnNetwork;

@@ -1,16 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { collect, croft, makeDirectory } from '../harness.ts';
+import { hasToolchains } from '../toolchains.ts';
 
 const programs = { ip: '/usr/sbin/ip', nsenter: '/usr/bin/nsenter' };
 
 /** Why there can be no network of its own here, if so. */
-export function whyNoNetwork(): string | undefined {
+export async function whyNoNetwork(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'only root can make a network';
-  const missing = Object.values(programs).find((program) => !existsSync(program));
-  return missing && `there is no ${missing}`;
+  return (await hasToolchains('iproute')) ? undefined : 'there is no ip';
 }
 
 export type OwnNetwork = ReturnType<typeof makeNetwork>;

@@ -1,3 +1,4 @@
+import { leastOf } from '../commands/least-limits.ts';
 import type { NetworkPolicy } from '../commands/network-policy.ts';
 import type { CommandSettings } from '../commands/runtimes.ts';
 import type { SandboxLimits } from '../commands/sandbox.ts';
@@ -17,19 +18,10 @@ const sizes = {
 
 /** What a config allows, and never more than the operator does. */
 export function toLimits({ size, memoryLimit }: SandboxConfig, most: SandboxLimits): SandboxLimits {
-  const wanted: Partial<SandboxLimits> = {
+  return leastOf(most, {
     ...(size && sizes[size]),
     ...(memoryLimit !== undefined && { memoryBytes: memoryLimit * megabyte }),
-  };
-  const least = (name: keyof SandboxLimits) => Math.min(wanted[name] ?? most[name], most[name]);
-  return {
-    memoryBytes: least('memoryBytes'),
-    processes: least('processes'),
-    cpus: least('cpus'),
-    fileBytes: least('fileBytes'),
-    openFiles: least('openFiles'),
-    diskBytes: least('diskBytes'),
-  };
+  });
 }
 
 export function toCommandSettings({ timeout, outputLimitBytes, runtimes }: SandboxConfig): CommandSettings {

@@ -1,4 +1,5 @@
 import { AppError } from '@croft/protocol';
+import { leastOf } from '../commands/least-limits.ts';
 import type { NetworkPolicy } from '../commands/network-policy.ts';
 import type { SandboxLimits } from '../commands/sandbox.ts';
 import type { WantedSandbox } from './offer.ts';
@@ -20,18 +21,6 @@ export function narrowTo({ network, limits }: RunnerPolicy, wanted: WantedSandbo
     );
   }
   return { network: wanted.network, limits: leastOf(limits, wanted.limits) };
-}
-
-function leastOf(own: SandboxLimits, wanted: SandboxLimits): SandboxLimits {
-  const least = (name: keyof SandboxLimits) => Math.min(own[name], wanted[name]);
-  return {
-    memoryBytes: least('memoryBytes'),
-    processes: least('processes'),
-    cpus: least('cpus'),
-    fileBytes: least('fileBytes'),
-    openFiles: least('openFiles'),
-    diskBytes: least('diskBytes'),
-  };
 }
 
 /** Whether everything that `wanted` reaches is within `own`. What cannot be told is not. */
