@@ -9,7 +9,7 @@ const alone = {
 
 export default defineConfig({
   test: {
-    setupFiles: ['packages/croft/test/patience.ts'],
+    setupFiles: ['packages/croft/test/patience.ts', 'packages/croft/test/seeds.ts'],
     // A test that passes takes a second or a few; these are for machines under load, and for those that hang.
     testTimeout: 240_000,
     hookTimeout: 240_000,

@@ -16,8 +16,9 @@ export const goVet = defineLinter({
   scope: 'build',
   toArgv: (argv, files) => withJson(withFiles(argv, toGoPackages(files), ['./...'])),
   read(output) {
-    const lines = linesOf(`${output.stdout}\n${output.stderr}`);
-    const blocks = blocksOf(lines).map((text) => readJson(Answer, text));
+    const streams = [linesOf(output.stdout), linesOf(output.stderr)];
+    const lines = streams.flat();
+    const blocks = streams.flatMap(blocksOf).map((text) => readJson(Answer, text));
     const entries = blocks.flatMap((answer) => Object.values(answer ?? {}).flatMap((said) => Object.entries(said)));
     const findings = entries.flatMap(([rule, said]) =>
       typeof said === 'string' ? [] : said.flatMap((one) => toFinding(rule, one, output.directory)),
@@ -42,7 +43,7 @@ function withJson(argv: Argv): Argv {
   return rest.includes('-json') ? argv : [program, ...rest.toSpliced(rest.indexOf('vet') + 1, 0, '-json')];
 }
 
-/** Objects that begin and end at the start of a line, one for each package. */
+/** Objects that begin and end at the start of a line, one for each package. One that is empty is a line of its own. */
 function blocksOf(lines: readonly string[]): string[] {
   const blocks: string[] = [];
   let open: string[] | undefined;
@@ -51,7 +52,7 @@ function blocksOf(lines: readonly string[]): string[] {
     else if (line === '{') open = [];
     open?.push(line);
     if (line !== '}' || !open) continue;
-    blocks.push(open.join('\n'));
+    blocks.push(open.length > 2 ? open.join('\n') : '');
     open = undefined;
   }
   return open ? [...blocks, ''] : blocks;

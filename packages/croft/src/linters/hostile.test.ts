@@ -27,6 +27,14 @@ const output = fc.record({
   directory: fc.constant('/workspace'),
 });
 
+const silent = { stdout: '', stderr: '', exitCode: 0, isCut: false, directory: '/workspace' };
+/** What is an answer only when two streams, or two lines, are taken for one. */
+const halves = [
+  ['{', '}'],
+  ['{\n}', ''],
+  ['[', ']'],
+] as const;
+
 /** The whole of what each says when it has found nothing, where that is not JSON of its own shape. */
 const cleanAnswers: Record<string, (said: string) => boolean> = {
   flake8: (said) => said === '0',
@@ -61,7 +69,7 @@ describe.each(linters)('$name', (linter) => {
           expect(`${file}${message}${rule}`).not.toMatch(/\n|\p{Cc}/u);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 100, examples: halves.map(([stdout, stderr]) => [{ ...silent, stdout, stderr }]) },
     );
   });
 
