@@ -33,9 +33,14 @@ export async function startCroft(directory: string, start: StartClient): Promise
   return { ...client, calls };
 }
 
-export async function startPeer(directory: string, start: StartClient): Promise<FileServer> {
+export async function startPeer(
+  directory: string,
+  start: StartClient,
+  { isDurable = false } = {},
+): Promise<FileServer> {
   const program = programOf('@modelcontextprotocol/server-filesystem', 'dist/index.js');
-  const client = await start([process.execPath, program, directory]);
+  const loaded = isDurable ? ['--import', join(import.meta.dirname, 'durable-peer.ts')] : [];
+  const client = await start([process.execPath, ...loaded, program, directory]);
   const calls: FileCalls = {
     read: (path) => ({ tool: 'read_text_file', args: { path } }),
     write: (path, content) => ({ tool: 'write_file', args: { path, content } }),

@@ -27,13 +27,13 @@ const output = fc.record({
   directory: fc.constant('/workspace'),
 });
 
-const silent = { stdout: '', stderr: '', exitCode: 0, isCut: false, directory: '/workspace' };
+const quiet = { exitCode: 0, isCut: false, directory: '/workspace' } as const;
 /** What is an answer only when two streams, or two lines, are taken for one. */
 const halves = [
-  ['{', '}'],
-  ['{\n}', ''],
-  ['[', ']'],
-] as const;
+  { stdout: '{', stderr: '}' },
+  { stdout: '{\n}', stderr: '' },
+  { stdout: '[', stderr: ']' },
+];
 
 /** The whole of what each says when it has found nothing, where that is not JSON of its own shape. */
 const cleanAnswers: Record<string, (said: string) => boolean> = {
@@ -69,7 +69,7 @@ describe.each(linters)('$name', (linter) => {
           expect(`${file}${message}${rule}`).not.toMatch(/\n|\p{Cc}/u);
         }
       }),
-      { numRuns: 100, examples: halves.map(([stdout, stderr]) => [{ ...silent, stdout, stderr }]) },
+      { numRuns: 100, examples: halves.map((half): [typeof half & typeof quiet] => [{ ...half, ...quiet }]) },
     );
   });
 
