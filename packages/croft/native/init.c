@@ -16,6 +16,7 @@
 #include "command.h"
 #include "fence.h"
 #include "follow.h"
+#include "init.h"
 #include "landlock.h"
 #include "mount.h"
 #include "pins.h"
@@ -180,19 +181,7 @@ static void raise_fence(const char *workspace) {
   if (fence_load(&refusals) != 0) die("seccomp");
 }
 
-/* croft-init WORKSPACE GROUPS [PROXY], with the server on descriptor 3 and as many files of control groups as said from
-   FIRST_GROUP on. Without a workspace there is no fence, for where none is wanted; without the socket of a proxy there
-   is no way to one. croft-init --search-box has none either: each search raises its own, by
-   croft-init --search PROGRAM ... or croft-init --search-with-times SUFFIX PROGRAM ...
-   croft-init --spawn SOCKET is not one at all: see spawner.h. Nor is croft-init --follow PATHS WATCHES: see follow.h.
-   Nor are croft-init --mount ... and croft-init --unmount TARGET [lazily]: see mount.h. */
-int main(int argc, char **argv) {
-  if (argc == 3 && strcmp(argv[1], "--spawn") == 0) spawner_serve(argv[2]);
-  if (argc == 4 && strcmp(argv[1], "--follow") == 0) follow_serve(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10));
-  if (argc > 5 && strcmp(argv[1], "--mount") == 0) return mount_overlay(argv + 2);
-  if (argc > 2 && strcmp(argv[1], "--unmount") == 0) return unmount_overlay(argv[2], argc > 3);
-  if (argc > 2 && strcmp(argv[1], "--search") == 0) return search(argv + 2);
-  if (argc > 3 && strcmp(argv[1], "--search-with-times") == 0) return search_with_times(argv[2], argv + 3);
+void init_serve(int argc, char **argv) {
   if (fcntl(SOCKET, F_SETFD, FD_CLOEXEC) != 0 || fcntl(SOCKET, F_SETFL, O_NONBLOCK) != 0) die("no socket");
   if (argc > 2 && enter_groups(atoi(argv[2])) != 0) die("cannot enter the control groups");
   /* Whatever else came along is somebody's outside; a link to a handle of ours would lead there. */
@@ -212,4 +201,20 @@ int main(int argc, char **argv) {
   uint32_t version = WIRE_VERSION;
   send_frame(FRAME_READY, 0, 0, &version, sizeof version);
   for (;;) serve();
+}
+
+/* croft-init WORKSPACE GROUPS [PROXY], with the server on descriptor 3 and as many files of control groups as said from
+   FIRST_GROUP on. Without a workspace there is no fence, for where none is wanted; without the socket of a proxy there
+   is no way to one. croft-init --search-box has none either: each search raises its own, by
+   croft-init --search PROGRAM ... or croft-init --search-with-times SUFFIX PROGRAM ...
+   croft-init --spawn SOCKET is not one at all: see spawner.h. Nor is croft-init --follow PATHS WATCHES: see follow.h.
+   Nor are croft-init --mount ... and croft-init --unmount TARGET [lazily]: see mount.h. */
+int main(int argc, char **argv) {
+  if (argc == 3 && strcmp(argv[1], "--spawn") == 0) spawner_serve(argv);
+  if (argc == 4 && strcmp(argv[1], "--follow") == 0) follow_serve(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10));
+  if (argc > 5 && strcmp(argv[1], "--mount") == 0) return mount_overlay(argv + 2);
+  if (argc > 2 && strcmp(argv[1], "--unmount") == 0) return unmount_overlay(argv[2], argc > 3);
+  if (argc > 2 && strcmp(argv[1], "--search") == 0) return search(argv + 2);
+  if (argc > 3 && strcmp(argv[1], "--search-with-times") == 0) return search_with_times(argv[2], argv + 3);
+  init_serve(argc, argv);
 }

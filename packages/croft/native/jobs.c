@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "box.h"
 #include "server.h"
 #include "wire.h"
 
@@ -34,7 +36,7 @@ struct making {
   int handles[7 + MAX_GROUPS], count;
   uid_t owner;
   gid_t group;
-  int has_owner;
+  int has_owner, is_box;
   char *arguments[MAX_ARGUMENTS + 1];
 };
 
@@ -126,7 +128,8 @@ void job_let_run(uint32_t id) {
 
 void job_kill(uint32_t id) {
   struct job *job = find_job(id);
-  if (job != NULL) kill(-job->pid, SIGKILL);
+  /* One that has only just begun has no group of its own yet. */
+  if (job != NULL) kill(-job->pid, SIGKILL), kill(job->pid, SIGKILL);
   /* Whoever waits for its end must not wait for ever. */
   else send_frame(FRAME_EXIT, id, 0, NULL, 0);
 }
@@ -166,7 +169,9 @@ static int add_arguments(struct making *making, const char **at, const char *end
   for (const char *text; (text = take(at, end)) != NULL; making->arguments[count++] = (char *)text)
     if (count == MAX_ARGUMENTS) return errno = E2BIG, -1;
   making->arguments[count] = NULL;
-  return count == 0 || *at != end ? (errno = EINVAL, -1) : 0;
+  if (count == 0 || *at != end) return errno = EINVAL, -1;
+  making->is_box = strcmp(making->arguments[0], BOX) == 0;
+  return making->is_box && !box_takes(making->arguments + 1) ? (errno = EOPNOTSUPP, -1) : 0;
 }
 
 /* The very directory that the server has open. One that nobody may look into, as a server with capabilities of its own,
@@ -203,6 +208,7 @@ static int make(struct making *making, struct job *job, const char *at, const ch
   const int first[] = {copy_of(nothing), copy_of(nothing), copy_of(job->words), copy_of(connection), told[1], waits, open_workspace(number, place, identity)};
   int result = 0;
   for (unsigned i = 0; i < sizeof first / sizeof *first; i++) result |= add_handle(making, first[i]);
+  box_plan(making->has_owner ? making->owner : getuid(), making->has_owner ? making->group : getgid(), gate[0] != 0);
   return result != 0 || add_groups(making, &at, end) != 0 ? -1 : add_arguments(making, &at, end);
 }
 
@@ -212,8 +218,17 @@ static int become_owner(const struct making *making) {
   return (int)syscall(SYS_setuid, making->owner);
 }
 
-/* In the child, between vfork and exec: no memory of its own, so it answers through `error`. */
-static void become(struct making *making, volatile int *error) {
+/* A sandbox that is made here has no parent but the spawner: what made it is gone as soon as it is there. */
+static pid_t become_box(struct making *making) {
+  /* Nothing ends by itself on exec, because there is none. */
+  if (syscall(SYS_close_range, making->count, ~0U, 0) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+  pid_t first = box_clone(making->arguments + 1);
+  if (first == 0) box_run(making->arguments + 1);
+  return first;
+}
+
+/* In the child, between vfork and exec: no memory of its own, so it answers through `error` and `box`. */
+static void become(struct making *making, volatile pid_t *box, volatile int *error) {
   sigset_t none;
   char *const empty[] = {NULL};
   sigemptyset(&none);
@@ -221,7 +236,10 @@ static void become(struct making *making, volatile int *error) {
   int result = chdir("/");
   for (int i = 0; result >= 0 && i < making->count; i++) result = dup2(making->handles[i], i);
   if (result >= 0) result = become_owner(making);
-  if (result >= 0) {
+  if (result >= 0 && making->is_box) {
+    *box = become_box(making);
+    if (*box > 0) _exit(0);
+  } else if (result >= 0) {
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     execve(making->arguments[0], making->arguments, empty);
@@ -232,9 +250,11 @@ static void become(struct making *making, volatile int *error) {
 
 static int launch(struct making *making, struct job *job) {
   volatile int error = 0;
+  volatile pid_t box = -1;
   job->pid = vfork();
-  if (job->pid == 0) become(making, &error);
+  if (job->pid == 0) become(making, &box, &error);
   if (job->pid < 0) return -1;
+  if (error == 0 && making->is_box) job->pid = box;
   return error == 0 ? 0 : (errno = error, -1);
 }
 

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "box.h"
 #include "jobs.h"
 #include "server.h"
 #include "wire.h"
@@ -96,13 +97,14 @@ static void watch_children(void) {
   signal(SIGPIPE, SIG_IGN);
 }
 
-void spawner_serve(const char *path) {
+void spawner_serve(char **arguments) {
   server = getppid();
   /* Whatever else came along is not for children. */
   syscall(SYS_close_range, SOCKET + 1, ~0U, 0);
   if (fcntl(SOCKET, F_SETFD, FD_CLOEXEC) != 0 || jobs_prepare(server) != 0) die("no socket");
+  if (box_prepare(arguments) != 0) die("cannot find itself");
   watch_children();
-  listen_at(path);
+  listen_at(arguments[2]);
   uint32_t version = WIRE_VERSION;
   send_frame(FRAME_READY, 0, 0, &version, sizeof version);
   for (;;) {

@@ -2,7 +2,8 @@
 #ifndef CROFT_SPAWNER_H
 #define CROFT_SPAWNER_H
 
-/* Serves the process that started it, on descriptor 3 and by connections to a socket at `path`, until it is gone. */
-_Noreturn void spawner_serve(const char *path);
+/* croft-init --spawn SOCKET: serves the process that started it, on descriptor 3 and by connections to a socket at that
+   path, until it is gone. */
+_Noreturn void spawner_serve(char **arguments);
 
 #endif

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { AppError } from '@croft/protocol';
 import type { Provider, Sandbox, SandboxSpec } from '../../core/commands/sandbox.ts';
 import { createInitFinder } from '../../init/binary.ts';
 import { connectInit } from '../../init/client.ts';
@@ -16,8 +15,8 @@ import { openEgress } from './egress.ts';
 import { toEntry } from './entry.ts';
 import { toEnvironment, toRlimits } from './environment.ts';
 import { createEtc } from './etc.ts';
-import { explainStart } from './explain-start.ts';
 import { initPath, proxyPath, toFence } from './fence.ts';
+import { createLauncher, endWith, type Launcher, unavailable } from './launch.ts';
 import { findToolchains, type Toolchains, withinReach } from './toolchains.ts';
 import { createWatchdogs, type Watchdog, type Watchdogs } from './watchdog.ts';
 
@@ -50,6 +49,7 @@ const wholeParts = (): BubblewrapParts => ({ findInit: createInitFinder(), toFen
 export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions, parts = wholeParts()): Provider {
   const allToolchains = findToolchains(path, operatorHome);
   const { groups, watchdogs = createWatchdogs(), spawner = sharedSpawner } = parts;
+  const launch = createLauncher(spawner);
   const findEtc = createEtc();
   const starting = createSlots(startingAtOnce);
   const [recentEtc, recentToolchains] = [createRecent<string | undefined>(), createRecent<Toolchains>()];
@@ -65,7 +65,7 @@ export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions
         parts.toFence({ spec, toolchains, init: parts.findInit(), proxySocket, etc: recentEtc(findEtc) });
       const resources = new AsyncDisposableStack();
       try {
-        const options = { program, fence, spec, owner, groups, spawner, resources };
+        const options = { program, fence, spec, owner, groups, launch, resources };
         return await finish({ ...options, toolchains, watchdogs }, await starting.run(() => begin(options)));
       } catch (thrown) {
         await resources.disposeAsync();
@@ -81,7 +81,7 @@ interface BeginOptions {
   readonly spec: SandboxSpec;
   readonly owner: Owner | undefined;
   readonly groups: BubblewrapParts['groups'];
-  readonly spawner: Spawner;
+  readonly launch: Launcher;
   /** What goes with the sandbox. */
   readonly resources: AsyncDisposableStack;
 }
@@ -89,7 +89,7 @@ interface BeginOptions {
 type Begun = Awaited<ReturnType<typeof begin>>;
 
 /** Until there is a process, with limits on it. */
-async function begin({ program, fence, spec, owner, groups, spawner, resources }: BeginOptions) {
+async function begin({ program, fence, spec, owner, groups, launch, resources }: BeginOptions) {
   const group = 'create' in groups ? groups.create(`sandbox-${randomUUID()}`, spec.limits) : undefined;
   resources.defer(() => group?.remove());
   const denials = createDenials();
@@ -98,19 +98,9 @@ async function begin({ program, fence, spec, owner, groups, spawner, resources }
 
   const entry = toEntry(group);
   const inside = [initPath, spec.workspacePath, String(entry.doors.length), ...(egress ? [proxyPath] : [])];
-  const spawned = await spawner
-    .start({
-      argv: [program, ...entry.options, ...fence(egress?.socketPath), '--', ...inside],
-      owner,
-      directory: spec.directory,
-      groups: entry.doors,
-      hasGate: entry.hasGate,
-    })
-    .catch((cause) => {
-      throw unavailable('bubblewrap cannot be started', cause);
-    });
-  const pid = await entry.enter(spawned).catch((cause) => endWith(spawned, cause));
-  return { group, denials, egress, spawned, pid };
+  const words = [...fence(egress?.socketPath), '--', ...inside];
+  const launched = await launch({ program, entry, words, owner, directory: spec.directory });
+  return { group, denials, egress, ...launched };
 }
 
 interface FinishOptions extends Pick<BeginOptions, 'spec' | 'resources'> {
@@ -146,13 +136,6 @@ async function finish(options: FinishOptions, { group, denials, egress, spawned,
   } catch (cause) {
     return endWith(spawned, cause);
   }
-}
-
-/** What it said to people is why it did not begin. */
-async function endWith(spawned: Spawned, cause: unknown): Promise<never> {
-  spawned.kill();
-  const words = await spawned.gone;
-  throw unavailable(explainStart(words), new Error(words.trim(), { cause }));
 }
 
 function hasKilled(group: Group | undefined): boolean {
@@ -197,8 +180,4 @@ function toSandbox({ spec, init, spawned, group, watchdog, denials, resources }:
     },
     closed,
   };
-}
-
-function unavailable(reason: string, cause?: unknown): AppError {
-  return new AppError('E_SANDBOX_UNAVAILABLE', reason, { details: { provider: 'bubblewrap' }, cause });
 }
