@@ -112,17 +112,25 @@ static void wait_at_gate(void) {
   if (has_gate && read(GATE, &byte, 1) != 1) fail("not let in");
 }
 
-/* The init is the program that we already are, or else one that is started. */
+/* As bubblewrap would start it. */
+_Noreturn static void start_init(char **arguments) {
+  for (int capability = 0; capability <= 63; capability++) {
+    const int is_needed = capability < 32 && NEEDED >> capability & 1;
+    if (is_needed) prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0);
+    else prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+  }
+  execve(arguments[0], arguments, (char *[]){NULL});
+  fail("cannot start the init");
+}
+
+/* The init is the program that we already are, unless another one was put there. */
 _Noreturn static void become_init(char **arguments) {
   struct stat status;
   int count = 0;
   while (arguments[count] != NULL) count++;
   if (stat(arguments[0], &status) != 0) fail("no init");
   if (status.st_dev == own_file.st_dev && status.st_ino == own_file.st_ino) init_serve(count, arguments);
-  for (int capability = 0; capability < 32; capability++)
-    if (NEEDED >> capability & 1) prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0);
-  execve(arguments[0], arguments, (char *[]){NULL});
-  fail("cannot start the init");
+  start_init(arguments);
 }
 
 static void make_namespaces_ours(int proc, char *const *words) {

@@ -11,7 +11,6 @@
 /* The handles of whoever becomes its first process. */
 #define TOLD 4
 #define GATE 5
-#define WORKSPACE 6
 
 /* What the spawner has of itself: its arguments, which a sandbox must not show, and the file that it is. */
 int box_prepare(char **own_arguments);

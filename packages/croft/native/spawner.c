@@ -48,6 +48,8 @@ static void take_connection(void) {
     const int is_whole = frame.size <= sizeof request && read_all(connection, request, frame.size) == 0;
     setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
     if (!is_whole || job_start(frame.id, (const char *)request, frame.size, connection) != 0) job_fail(frame.id, strerror(is_whole ? errno : EINVAL));
+    /* A sandbox begins as a copy of us, and must find nothing of others. */
+    explicit_bzero(request, sizeof request < frame.size ? sizeof request : frame.size);
   }
   close(connection);
 }
