@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { counter, createParent, get, makeWith, moveInto, put, tryPut } from './cgroup-directory.ts';
+import { locateGroup } from './cgroup-mount.ts';
 import {
   createWithin,
   type Group,
@@ -32,12 +32,7 @@ export function findVersion1(own: string, options: GroupsOptions): Groups | unde
 function locateVersion1(own: string, controller: string): string | undefined {
   const line = own.split('\n').find((row) => row.split(':')[1]?.split(',').includes(controller));
   const path = line?.split(':').slice(2).join(':');
-  const mount = readFileSync('/proc/self/mountinfo', 'utf8')
-    .split('\n')
-    .find((row) => / - cgroup /.test(row) && (row.split(' ').at(-1)?.split(',').includes(controller) ?? false));
-  if (path === undefined || mount === undefined) return undefined;
-  const [, , , root = '/', point = ''] = mount.split(' ');
-  return join(point, root === '/' ? path : path.replace(root, ''));
+  return locateGroup(path, ({ kind, options }) => kind === 'cgroup' && options.includes(controller));
 }
 
 function limitMemory(directory: string, bytes: number, set = put): void {

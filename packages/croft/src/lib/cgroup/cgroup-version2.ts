@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { counter, createParent, get, makeWith, moveInto, put, tryPut } from './cgroup-directory.ts';
+import { locateGroup } from './cgroup-mount.ts';
 import {
   createWithin,
   type Group,
@@ -10,32 +11,52 @@ import {
   periodUs,
 } from './cgroup-parts.ts';
 
+const controllers = ['memory', 'pids', 'cpu'] as const;
+const handOn = controllers.map((controller) => `+${controller}`).join(' ');
+/** Where a server is that had to make room for groups beside it. */
+const leafName = 'croft-server';
+
 export function findVersion2(own: string, options: GroupsOptions): Groups | undefined {
   const { name, total } = options;
-  const path = /^0::(.*)$/m.exec(own)?.[1];
-  const mount = / (\/\S*) \S+ (?:\S+ )*?- cgroup2 /.exec(readFileSync('/proc/self/mountinfo', 'utf8'))?.[1];
-  if (path === undefined || mount === undefined) return undefined;
-  const base = join(mount, path);
-  const offered = get(base, 'cgroup.controllers').split(/\s+/);
-  if (!['memory', 'pids', 'cpu'].every((controller) => offered.includes(controller))) return undefined;
+  const base = locateVersion2(own);
+  if (base === undefined) return undefined;
+  mustOffer(base);
   delegate(base);
   const parent = createParent(base, name, (directory) => {
-    put(directory, 'cgroup.subtree_control', '+memory +pids +cpu');
+    put(directory, 'cgroup.subtree_control', handOn);
     tryPut(directory, 'memory.max', total.memoryBytes);
+    tryPut(directory, 'memory.swap.max', 0);
     tryPut(directory, 'pids.max', total.processes);
   });
   return { version: 2, create: createWithin([parent], options, createGroup) };
 }
 
-/** A group with processes of its own cannot hand controllers on: ours moves down first. */
+/** Our own group, or the one above where we, or who started us, moved down from it. */
+function locateVersion2(own: string): string | undefined {
+  const path = /^0::(.*)$/m.exec(own)?.[1];
+  const group = path !== undefined && basename(path) === leafName ? dirname(path) : path;
+  return locateGroup(group, ({ kind }) => kind === 'cgroup2');
+}
+
+function mustOffer(base: string): void {
+  const offered = get(base, 'cgroup.controllers').split(/\s+/);
+  const missing = controllers.filter((controller) => !offered.includes(controller));
+  if (missing.length > 0) throw new Error(`its group is not given the controllers it needs: no ${missing.join(', ')}`);
+}
+
+/** A group with processes of its own cannot hand controllers on: ours moves down first, if there is no other. */
 function delegate(base: string): void {
   try {
-    put(base, 'cgroup.subtree_control', '+memory +pids +cpu');
-  } catch {
-    const leaf = join(base, 'croft-server');
+    put(base, 'cgroup.subtree_control', handOn);
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EBUSY')) throw thrown;
+    const inside = get(base, 'cgroup.procs').split('\n');
+    const others = inside.filter((pid) => pid !== '' && pid !== String(process.pid));
+    if (others.length > 0) throw new Error(`EBUSY: its group has ${others.length} other processes in it`);
+    const leaf = join(base, leafName);
     mkdirSync(leaf, { recursive: true });
     put(leaf, 'cgroup.procs', process.pid);
-    put(base, 'cgroup.subtree_control', '+memory +pids +cpu');
+    put(base, 'cgroup.subtree_control', handOn);
   }
 }
 

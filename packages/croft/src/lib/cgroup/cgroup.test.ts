@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { findGroups, type GroupLimits, type Groups } from './cgroup.ts';
 import { parentName } from './cgroup-directory.ts';
+import { locateGroup } from './cgroup-mount.ts';
 
 const found = findGroups();
 const reason = 'reason' in found ? found.reason : undefined;
@@ -58,6 +59,12 @@ async function startShell() {
     },
   };
 }
+
+const isUnified = ({ kind }: { kind: string }) => kind === 'cgroup2';
+
+test.skipIf(locateGroup('/', isUnified) === undefined)('version 2 is found where it is mounted', () => {
+  expect(existsSync(join(locateGroup('/', isUnified)!, 'cgroup.subtree_control'))).toBe(true);
+});
 
 test.skipIf(reason)('a group has its limits, and nothing in it', async () => {
   const group = groups.create('limits', limits);
