@@ -26,6 +26,7 @@ const toolchains = {
   meson: { needs: ['meson', 'ninja', 'cc'], packages: ['meson', 'ninja-build', 'gcc', 'libc6-dev'] },
   openssl: { needs: ['openssl'], packages: ['openssl'] },
   iproute: { needs: ['/usr/sbin/ip', '/usr/bin/nsenter'], packages: ['iproute2', 'util-linux'] },
+  'another kernel': { needs: ['/usr/bin/linux.uml', 'cc'], packages: ['user-mode-linux', 'gcc', 'libc6-dev'] },
   shellcheck: { needs: ['shellcheck'], packages: ['shellcheck'] },
   maven: {
     // The versions that the fixture names: without them in the repository of Debian it cannot be built offline.

@@ -52,7 +52,7 @@ function delegate(base: string): void {
     if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EBUSY')) throw thrown;
     const inside = get(base, 'cgroup.procs').split('\n');
     const others = inside.filter((pid) => pid !== '' && pid !== String(process.pid));
-    if (others.length > 0) throw new Error(`EBUSY: its group has ${others.length} other processes in it`);
+    if (others.length > 0) throw new Error('EBUSY: other processes are in its group');
     const leaf = join(base, leafName);
     mkdirSync(leaf, { recursive: true });
     put(leaf, 'cgroup.procs', process.pid);

@@ -1,0 +1,83 @@
+import { constants, mkdtempSync, openSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Sandbox } from '../../src/core/commands/sandbox.ts';
+import { createInitFinder } from '../../src/init/binary.ts';
+import { findGroups } from '../../src/lib/cgroup/cgroup.ts';
+import { toFence } from '../../src/providers/bubblewrap/fence.ts';
+import { createBubblewrap } from '../../src/providers/bubblewrap/provider.ts';
+
+interface Attempted {
+  readonly memory: Ended;
+  /** Of a processor, by a program that would take a whole one and may have half. */
+  readonly processorShare: number;
+  readonly processes: Ended;
+}
+
+/** What one way to have control groups came to, or to have none. Printed as one line. */
+export interface Told extends Partial<Attempted> {
+  readonly as: string;
+  readonly groups: { readonly version: number } | { readonly reason: string };
+}
+
+interface Ended {
+  readonly output: string;
+  readonly rules: readonly string[];
+}
+
+const megabyte = 1024 * 1024;
+const limits = {
+  memoryBytes: 64 * megabyte,
+  processes: 32,
+  cpus: 0.5,
+  fileBytes: 64 * megabyte,
+  openFiles: 256,
+  diskBytes: 64 * megabyte,
+};
+const size = 128 * megabyte;
+const attempts = {
+  memory: `head -c ${size} /dev/zero | tail -c ${size} | wc -c`,
+  processes: 'for i in $(seq 1 100); do sleep 1000 & done; echo all of them',
+  processor: 'timeout 2 sh -c "while :; do :; done"',
+};
+
+const [, , as = '', what = 'all'] = process.argv;
+const groups = findGroups();
+// Again, as several parts of a server ask: nobody must end up further down each time.
+const again = findGroups();
+const found = 'reason' in again ? { reason: again.reason } : { version: again.version };
+const told: Told = { as, groups: found, ...(what === 'all' ? await attemptAll() : {}) };
+console.log(JSON.stringify(told));
+
+async function attemptAll(): Promise<Attempted> {
+  const parts = { findInit: createInitFinder(), toFence, groups };
+  const provider = createBubblewrap({ path: process.env.PATH ?? '', home: homedir() }, parts);
+  const directory = openSync(mkdtempSync(join(tmpdir(), 'croft-vm-')), constants.O_RDONLY | constants.O_DIRECTORY);
+  const place = { directory, workspacePath: '/workspace', network: { mode: 'deny-all' }, readable: [] } as const;
+  const sandbox = await provider.open({ ...place, limits });
+  const memory = await attempt(sandbox, attempts.memory);
+  const processorShare = await measure(sandbox);
+  // The last: what it leaves behind keeps others from starting.
+  const processes = await attempt(sandbox, attempts.processes);
+  await sandbox.close();
+  return { memory, processorShare, processes };
+}
+
+async function run(within: Sandbox, script: string) {
+  const running = within.start({ argv: ['/bin/sh', '-c', script], signal: new AbortController().signal });
+  running.stderr.resume();
+  const [output, { usage }] = await Promise.all([text(running.stdout), running.exit]);
+  return { output, usage };
+}
+
+async function attempt(within: Sandbox, script: string): Promise<Ended> {
+  const { output } = await run(within, script);
+  return { output, rules: within.takeDenials().map(({ rule }) => rule) };
+}
+
+async function measure(within: Sandbox): Promise<number> {
+  const startedAt = performance.now();
+  const { usage } = await run(within, attempts.processor);
+  return (usage.userMs + usage.systemMs) / (performance.now() - startedAt);
+}

@@ -1,0 +1,65 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hasToolchains } from '../toolchains.ts';
+import type { Told } from './attempts.ts';
+import { type As, boot } from './machine.ts';
+
+const isPossible = await hasToolchains('another kernel');
+/** Every sandbox costs seconds there, so one stands for those that have groups and one for those that have not. */
+const jobs: readonly (readonly [As, 'all' | 'groups'])[] = [
+  ['root', 'groups'],
+  ['delegated', 'all'],
+  ['beside', 'groups'],
+  ['crowded', 'groups'],
+  ['plain', 'all'],
+];
+/** A machine under load has other things to do, and it takes many times as long there as here. */
+const bootedMs = 300_000;
+const told = new Map<string, Told>();
+
+/** Here control groups may be version 1, or out of reach. There they are version 2, and given in every way there is. */
+describe.skipIf(!isPossible)('control groups version 2, in a machine of their own', () => {
+  let output = '';
+  let isUp = false;
+  beforeAll(async () => {
+    const program = `${import.meta.dirname}/attempts.ts`;
+    const toJob = ([as, what]: (typeof jobs)[number]) => ({ as, argv: ['node', program, as, what] });
+    const onOutput = (text: string) => {
+      output += text;
+    };
+    ({ isUp } = await boot({ jobs: jobs.map(toJob), withinMs: bootedMs, onOutput }));
+    if (!isUp) console.warn(`SKIPPED, because no other kernel can be started here: ${output.slice(-2000)}`);
+    for (const line of output.split('\n').filter((row) => row.startsWith('{'))) {
+      const one: Told = JSON.parse(line);
+      told.set(one.as, one);
+    }
+  }, 2 * bootedMs);
+  beforeEach((context) => context.skip(!isUp));
+
+  test('handed over: they hold memory, processes and processor time, and say so', () => {
+    expect(told.get('delegated'), output).toMatchObject({
+      groups: { version: 2 },
+      memory: { output: '0\n', rules: ['memory'] },
+      processes: { output: '', rules: ['processes'] },
+    });
+    expect(told.get('delegated')?.processorShare).toBeLessThan(0.75);
+  });
+
+  test.each(['root', 'beside'])('of %s: they are found, however often they are asked for', (as) => {
+    expect(told.get(as), output).toMatchObject({ groups: { version: 2 } });
+  });
+
+  test('of somebody who was given none: why, and what is left holds memory and processes', () => {
+    expect(told.get('plain'), output).toMatchObject({
+      groups: { reason: expect.stringContaining('EACCES') },
+      // What it was refused, or nothing if everything there was ended.
+      memory: { output: expect.stringMatching(/^(0\n)?$/) },
+      processes: { output: '' },
+    });
+  });
+
+  test('of somebody who is not alone in what was given: why there are none', () => {
+    expect(told.get('crowded'), output).toMatchObject({
+      groups: { reason: expect.stringContaining('other processes') },
+    });
+  });
+});
