@@ -15,7 +15,8 @@ export const networkClosed: readonly Escape[] = [
     title: 'an interface or a route of this machine',
     guards: ['network'],
     async attempt(ground) {
-      const { output } = await ground.run('cat /proc/net/dev /proc/net/route /proc/net/ipv6_route');
+      // Not every kernel has IPv6, and what cat says of that looks like an interface.
+      const { output } = await ground.run('cat /proc/net/dev /proc/net/route /proc/net/ipv6_route 2>/dev/null');
       const names = [...output.matchAll(/^\s*([\w.-]+):/gm)].map(([, name]) => name);
       const routed = output.split('\n').filter((line) => /^\w+\t[0-9A-F]{8}\t/.test(line));
       if (!names.includes('lo')) throw new Error(`there is not even a loopback: ${output}`);
