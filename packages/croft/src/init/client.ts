@@ -230,10 +230,14 @@ function toExit(payload: Buffer): Exit {
   };
 }
 
+const startFailures: ReadonlyMap<number, string> = new Map([
+  [constants.errno.ENOENT, 'not found'],
+  [constants.errno.EACCES, 'not executable'],
+  [constants.errno.EAGAIN, 'as many processes run already as may; end some of them'],
+]);
+
 function cannotStart(errno: number): AppError {
-  const { errno: numbers } = constants;
-  const reason =
-    errno === numbers.ENOENT ? 'not found' : errno === numbers.EACCES ? 'not executable' : `error ${errno}`;
+  const reason = startFailures.get(errno) ?? `error ${errno}`;
   return new AppError('E_COMMAND_NOT_STARTED', `the program could not be started: ${reason}`, { details: { errno } });
 }
 

@@ -414,6 +414,20 @@ describe('limits', () => {
     }, waiting);
   });
 
+  test.skipIf(!hasGroups)('a command for which there is no process left says so', async () => {
+    const { sandbox } = await open({}, { processes: 24 });
+    const take = "try:\n  while os.fork(): pass\nexcept OSError: print('all', flush=True)\ntime.sleep(1000)";
+    const holding = startIn(sandbox, ['/usr/bin/python3', '-c', `import os, time\n${take}`]);
+    await once(holding.stdout, 'data');
+    await expect(runIn(sandbox, ['true'])).rejects.toMatchObject({
+      code: 'E_COMMAND_NOT_STARTED',
+      message: expect.stringContaining('as many processes run already as may'),
+    });
+    holding.kill();
+    await holding.exit;
+    expect((await runIn(sandbox, ['echo', 'here'])).stdout).toBe('here\n');
+  });
+
   test('two providers in one process do not get in each other’s way', async () => {
     await open();
     const second = createBubblewrap({ path: '', home: homedir() });
