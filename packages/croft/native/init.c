@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "container.h"
 #include "fence.h"
 #include "follow.h"
 #include "init.h"
@@ -181,6 +182,14 @@ static void raise_fence(const char *workspace) {
   if (fence_load(&refusals) != 0) die("seccomp");
 }
 
+/* What others have around them when they start. Answers how many arguments that took. */
+static int enter_container(int argc, char **argv) {
+  if (argc < 6 || strcmp(argv[1], "--container") != 0) return 0;
+  if (container_dial(argv[2]) != 0) die("cannot reach the server");
+  if (container_enter(argv[4], argv[3]) != 0) die("cannot enter the container");
+  return 3;
+}
+
 void init_serve(int argc, char **argv) {
   if (fcntl(SOCKET, F_SETFD, FD_CLOEXEC) != 0 || fcntl(SOCKET, F_SETFL, O_NONBLOCK) != 0) die("no socket");
   if (argc > 2 && enter_groups(atoi(argv[2])) != 0) die("cannot enter the control groups");
@@ -207,6 +216,7 @@ void init_serve(int argc, char **argv) {
    FIRST_GROUP on. Without a workspace there is no fence, for where none is wanted; without the socket of a proxy there
    is no way to one. croft-init --search-box has none either: each search raises its own, by
    croft-init --search PROGRAM ... or croft-init --search-with-times SUFFIX PROGRAM ...
+   croft-init --container SOCKET IDENTITY WORKSPACE GROUPS [PROXY] has no descriptor 3 yet, and dials: see container.h.
    croft-init --spawn SOCKET is not one at all: see spawner.h. Nor is croft-init --follow PATHS WATCHES: see follow.h.
    Nor are croft-init --mount ... and croft-init --unmount TARGET [lazily]: see mount.h. */
 int main(int argc, char **argv) {
@@ -216,5 +226,6 @@ int main(int argc, char **argv) {
   if (argc > 2 && strcmp(argv[1], "--unmount") == 0) return unmount_overlay(argv[2], argc > 3);
   if (argc > 2 && strcmp(argv[1], "--search") == 0) return search(argv + 2);
   if (argc > 3 && strcmp(argv[1], "--search-with-times") == 0) return search_with_times(argv[2], argv + 3);
-  init_serve(argc, argv);
+  const int taken = enter_container(argc, argv);
+  init_serve(argc - taken, argv + taken);
 }

@@ -69,11 +69,15 @@ export interface HostOptions {
   /** Variables, of which `CROFT_SECRET_…` are secrets. */
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly secretsDirectory?: string | undefined;
+  /** Where Docker listens. Left out: where it usually does. */
+  readonly dockerSocket?: string | undefined;
 }
 
 /** How the sandboxes of every workspace are opened. */
 export interface SandboxOptions {
   readonly provider: ProviderName;
+  /** Of the provider docker. Left out: commands have the programs of this machine. */
+  readonly image?: string | undefined;
   readonly network: NetworkPolicy;
   readonly limits: SandboxLimits;
   /** Further directories that commands may read. */
@@ -203,7 +207,7 @@ function toSkills({ skills: directories, onWarning }: AppOptions, emit: Emit): S
 function findProvider({
   sandbox,
   host,
-  provider = providers[sandbox.provider](host),
+  provider = providers[sandbox.provider]({ ...host, image: sandbox.image }),
   onWarning,
 }: AppOptions): Provider {
   return sandbox.caches === undefined ? provider : withCaches(provider, { caches: sandbox.caches, onWarning });

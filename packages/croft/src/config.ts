@@ -56,6 +56,11 @@ export const Settings = z.object({
     .enum(['1', '0'])
     .optional()
     .describe('`1`: buckets of accounts may be at addresses of this machine and of private networks, also without TLS'),
+  CROFT_DOCKER_HOST: z
+    .string()
+    .regex(/^unix:\/\/\/./, 'takes a socket of this machine, such as unix:///var/run/docker.sock')
+    .optional()
+    .describe('Where `--sandbox docker` finds Docker, or Podman. Left out: `unix:///var/run/docker.sock`'),
   CROFT_DATA: z.string().min(1).optional().describe('Where Croft keeps what is its own, unless `--data` says'),
   XDG_DATA_HOME: z.string().optional().describe('Its folder `croft` is the data directory when nothing else says'),
 });
@@ -74,6 +79,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
     CROFT_WEBHOOK_SECRET,
     CROFT_DATABASE_URL,
     CROFT_MAX_UPLOAD,
+    CROFT_DOCKER_HOST,
     CROFT_DATA,
     XDG_DATA_HOME,
     ...others
@@ -86,7 +92,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
     webhookSecret: CROFT_WEBHOOK_SECRET,
     maxUploadBytes: parseSize(CROFT_MAX_UPLOAD ?? '100m') ?? 0,
     s3: toS3(others),
-    host: { path: environment.PATH ?? '', home: homedir(), variables: environment },
+    host: {
+      ...{ path: environment.PATH ?? '', home: homedir(), variables: environment },
+      dockerSocket: CROFT_DOCKER_HOST?.slice('unix://'.length),
+    },
     data: CROFT_DATA ?? join(XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'croft'),
   } as const;
 }

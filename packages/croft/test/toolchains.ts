@@ -3,13 +3,15 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findToolchains } from '../src/providers/bubblewrap/toolchains.ts';
+import { findToolchains } from '../src/host/toolchains.ts';
 
 interface Toolchain {
   /** Programs, and files by their whole paths, that are there when it is. */
   readonly needs: readonly string[];
   /** What brings them on Debian, whose own repository has what nothing here may fetch from elsewhere. */
   readonly packages: readonly string[];
+  /** Whether a machine that starts services would start it for good once it is there, which is not for tests to do. */
+  readonly isService?: true;
 }
 
 const mavenPlugins = '/usr/share/maven-repo/org/apache/maven/plugins';
@@ -24,6 +26,7 @@ const toolchains = {
   rustfmt: { needs: ['rustfmt'], packages: ['rustfmt'] },
   cmake: { needs: ['cmake', 'ctest', 'cc', 'make'], packages: ['cmake', 'gcc', 'libc6-dev', 'make'] },
   meson: { needs: ['meson', 'ninja', 'cc'], packages: ['meson', 'ninja-build', 'gcc', 'libc6-dev'] },
+  docker: { needs: ['dockerd', 'containerd', 'runc'], packages: ['docker.io'], isService: true },
   openssl: { needs: ['openssl'], packages: ['openssl'] },
   iproute: { needs: ['/usr/sbin/ip', '/usr/bin/nsenter'], packages: ['iproute2', 'util-linux'] },
   'another kernel': { needs: ['/usr/bin/linux.uml', 'cc'], packages: ['user-mode-linux', 'gcc', 'libc6-dev'] },
@@ -64,19 +67,24 @@ function missingOf(name: ToolchainName): string[] {
   return toolchains[name].needs.filter((need) => !isThere(need) || (need.startsWith('/') && !existsSync(need)));
 }
 
+function isService(name: ToolchainName): boolean {
+  return 'isService' in toolchains[name];
+}
+
 const run = promisify(execFile);
 const forgetAfterMs = 10 * 60_000;
 
 /** Why it did not work. Twice at most, and not again by every test file after one that tried in vain. */
 async function install(name: ToolchainName): Promise<string> {
   if (process.getuid?.() !== 0) return '; not root';
+  if (isService(name) && existsSync('/run/systemd/system')) return '; it would be started as a service of this machine';
   const failed = join(tmpdir(), `croft-test-no-${name}`);
   const since = statSync(failed, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (Date.now() - since < forgetAfterMs) return `; it could not be installed, see ${failed}`;
   console.warn(`installing what is missing, ${name} for one`);
   try {
     // What other test files are going to miss comes along; whatever of it cannot be had is their trouble.
-    const all = toolchainNames.filter((one) => missingOf(one).length > 0);
+    const all = toolchainNames.filter((one) => (one === name || !isService(one)) && missingOf(one).length > 0);
     await aptInstall(all).catch(async () => {
       await aptGet('update');
       await aptInstall([name]);

@@ -76,7 +76,7 @@ export function createOffer(options: OfferOptions) {
 }
 
 function openProvider({ sandbox, host, onWarning }: OfferOptions): Provider {
-  const provider = providers[sandbox.provider](host);
+  const provider = providers[sandbox.provider]({ ...host, image: sandbox.image });
   return sandbox.caches === undefined ? provider : withCaches(provider, { caches: sandbox.caches, onWarning });
 }
 

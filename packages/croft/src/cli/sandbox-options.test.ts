@@ -67,7 +67,8 @@ describe('--sandbox', () => {
   });
 
   test.each<[Flags, RegExp]>([
-    [{ sandbox: 'docker' }, /^--sandbox takes one of bubblewrap, none; not "docker"$/],
+    [{ sandbox: 'podman' }, /^--sandbox takes one of bubblewrap, docker, none; not "podman"$/],
+    [{ 'docker-image': 'debian' }, /^--docker-image goes with --sandbox docker, not with bubblewrap$/],
     [{ sandbox: 'toString' }, /^--sandbox takes one of/],
     [{ sandbox: 'none' }, /^--sandbox none cannot hold the network policy deny-all; add --network allow-all/],
     [{ sandbox: 'none', 'allow-domain': ['a.com'] }, /^--sandbox none cannot hold the network policy restricted; add/],

@@ -7,9 +7,16 @@ import type { Options, Values } from './command.ts';
 import { toLimits } from './limits.ts';
 import { isDataOpen, type KeptDirectories, toReadable } from './readable.ts';
 
+export const providerSummary = 'bubblewrap (the default), docker, or none: no isolation at all';
+
 /** The flags of every command that may open a sandbox. */
 export const sandboxOptions = {
-  sandbox: { type: 'string', value: 'NAME', summary: 'bubblewrap (the default), or none: no isolation at all' },
+  sandbox: { type: 'string', value: 'NAME', summary: providerSummary },
+  'docker-image': {
+    type: 'string',
+    value: 'IMAGE',
+    summary: 'an image on this machine whose programs commands have with docker, in place of those of this machine',
+  },
   network: {
     type: 'string',
     value: 'MODE',
@@ -45,7 +52,7 @@ type SandboxValues = Values<typeof sandboxOptions>;
 
 /** Throws a `UsageError` for what is not valid, and for what no provider could hold. */
 export function toSandboxOptions(values: SandboxValues, kept: KeptDirectories, flag = 'sandbox'): SandboxOptions {
-  const provider = oneOf(flag, ['bubblewrap', 'none'] as const, values.sandbox ?? defaultSandbox.provider);
+  const provider = oneOf(flag, ['bubblewrap', 'docker', 'none'] as const, values.sandbox ?? defaultSandbox.provider);
   const network = toNetwork(values);
   const isBare = provider === 'none';
   if (isBare && network.mode !== 'allow-all') {
@@ -53,8 +60,12 @@ export function toSandboxOptions(values: SandboxValues, kept: KeptDirectories, f
       `--${flag} none cannot hold the network policy ${network.mode}; add --network allow-all, or leave --${flag} none out`,
     );
   }
+  const { 'docker-image': image } = values;
+  if (image !== undefined && provider !== 'docker')
+    throw new UsageError(`--docker-image goes with --${flag} docker, not with ${provider}`);
   return {
     provider,
+    ...(image !== undefined && { image }),
     network,
     limits: { ...defaultSandbox.limits, ...toLimits(values.limit ?? []) },
     readable: toReadable(values['allow-read'] ?? [], kept),

@@ -20,6 +20,8 @@ const readyWithinMs = 10_000;
 const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 
 export interface InitClientOptions {
+  /** Who opened the sandbox, for those who are told that it ended. */
+  readonly provider?: string;
   readonly socket: Duplex;
   readonly limits: readonly (number | undefined)[];
   readonly workspacePath: string;
@@ -42,7 +44,8 @@ interface Command {
 
 /** Speaks to the init of one sandbox. Resolves when it has loaded its fence and is ready. */
 export async function connectInit(options: InitClientOptions) {
-  const { socket, limits, workspacePath, environment, onRefused, explainEnd } = options;
+  const { socket, limits, workspacePath, environment, onRefused, explainEnd, provider = 'bubblewrap' } = options;
+  const unavailable = (reason: string) => new AppError('E_SANDBOX_UNAVAILABLE', reason, { details: { provider } });
   const commands = new Map<number, Command>();
   const ready = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
@@ -245,8 +248,4 @@ function toUint32(value: number): Buffer {
   const bytes = Buffer.allocUnsafe(4);
   bytes.writeUInt32LE(value);
   return bytes;
-}
-
-function unavailable(reason: string): AppError {
-  return new AppError('E_SANDBOX_UNAVAILABLE', reason, { details: { provider: 'bubblewrap' } });
 }

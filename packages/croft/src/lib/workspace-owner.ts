@@ -20,6 +20,11 @@ export function canReach(directory: string, owner: Owner): boolean {
   return directory === '/' || canReach(dirname(directory), owner);
 }
 
+/** The first of those that an owner has no way to. */
+export function findHidden(directories: readonly string[], owner: Owner | undefined): string | undefined {
+  return owner && directories.find((directory) => !canReach(directory, owner));
+}
+
 /** Where an open directory is now. */
 export function realpathOf(directory: number): string {
   return realpathSync.native(`/proc/self/fd/${directory}`);

@@ -1,4 +1,5 @@
 import { createBubblewrap } from './bubblewrap/provider.ts';
+import { createDocker } from './docker/provider.ts';
 import { createNone } from './none.ts';
 
 export { createRemoteWorkspace, type RemoteOptions } from './remote/workspace.ts';
@@ -7,5 +8,5 @@ export { withCaches } from './with-caches.ts';
 export { createBubblewrap };
 
 /** By the names that an operator asks for them by. */
-export const providers = { bubblewrap: createBubblewrap, none: createNone };
+export const providers = { bubblewrap: createBubblewrap, docker: createDocker, none: createNone };
 export type ProviderName = keyof typeof providers;

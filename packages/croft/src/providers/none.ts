@@ -65,7 +65,13 @@ async function openSandbox(
   try {
     const socket = child.stdio[3] as Duplex;
     const { workspacePath } = spec;
-    const init = await connectInit({ socket, workspacePath, environment, limits: toRlimits(spec.limits) });
+    const init = await connectInit({
+      provider: name,
+      socket,
+      workspacePath,
+      environment,
+      limits: toRlimits(spec.limits),
+    });
     return toSandbox({ spec, init, child, closed: gone });
   } catch (cause) {
     killGroup(child);

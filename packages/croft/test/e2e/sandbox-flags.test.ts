@@ -41,7 +41,7 @@ function makeGround() {
 
 describe.concurrent('flags of a sandbox', () => {
   test.each([
-    [['--sandbox', 'docker'], /^--sandbox takes one of bubblewrap, none; not "docker"\n$/],
+    [['--sandbox', 'podman'], /^--sandbox takes one of bubblewrap, docker, none; not "podman"\n$/],
     [['--sandbox', 'none'], /^--sandbox none cannot hold the network policy deny-all; add --network allow-all/],
     [['-sandbox=none', '-network=restricted'], /^--sandbox none cannot hold the network policy restricted; add/],
     [['--network', 'some'], /^--network takes one of deny-all, restricted, allow-all; not "some"\n$/],

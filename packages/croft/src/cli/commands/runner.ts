@@ -7,7 +7,7 @@ import { runRunner } from '../../runner/run.ts';
 import { version } from '../../version.ts';
 import { readSecret } from '../client.ts';
 import { defineCommand, type Terminal, type Values } from '../command.ts';
-import { describeOpenings, sandboxOptions, toSandboxOptions } from '../sandbox-options.ts';
+import { describeOpenings, providerSummary, sandboxOptions, toSandboxOptions } from '../sandbox-options.ts';
 
 const { sandbox: _, ...policyOptions } = sandboxOptions;
 
@@ -17,7 +17,7 @@ const options = {
   workspaces: { type: 'string', value: 'SPEC', summary: 'directories that are offered: name=dir,name=dir' },
   root: { type: 'string', value: 'DIR', summary: 'where new workspaces are made' },
   name: { type: 'string', value: 'NAME', summary: 'what this runner is called; has to be what its token says' },
-  provider: { type: 'string', value: 'NAME', summary: 'bubblewrap (the default), or none: no isolation at all' },
+  provider: { type: 'string', value: 'NAME', summary: providerSummary },
   label: { type: 'string', multiple: true, value: 'KEY=VALUE', summary: 'what it can be chosen by; may be repeated' },
   capacity: { type: 'string', value: 'N', summary: 'sandboxes it takes at once (100)' },
   readonly: { type: 'boolean', summary: 'lets nothing be changed, whatever the server asks' },

@@ -35,6 +35,19 @@ function locateVersion1(own: string, controller: string): string | undefined {
   return locateGroup(path, ({ kind, options }) => kind === 'cgroup' && options.includes(controller));
 }
 
+function refusalsOf(memory: string, pids: string): ReturnType<Group['refusals']> {
+  return {
+    memoryKills: counter(get(memory, 'memory.oom_control'), 'oom_kill'),
+    refusedForks: counter(get(pids, 'pids.events'), 'max'),
+  };
+}
+
+/** Of a group that somebody else made, by what the kernel says of a process in it. */
+export function observeVersion1(of: string): Pick<Group, 'refusals'> | undefined {
+  const [memory, pids] = [locateVersion1(of, 'memory'), locateVersion1(of, 'pids')];
+  return memory === undefined || pids === undefined ? undefined : { refusals: () => refusalsOf(memory, pids) };
+}
+
 function limitMemory(directory: string, bytes: number, set = put): void {
   set(directory, 'memory.limit_in_bytes', bytes);
   // Swap counts too, where the kernel counts it.
@@ -49,10 +62,7 @@ function createGroup(directories: readonly string[], limits: GroupLimits): Omit<
     put(cpu, 'cpu.cfs_period_us', periodUs);
     put(cpu, 'cpu.cfs_quota_us', Math.round(limits.cpus * periodUs));
   });
-  const refusals = () => ({
-    memoryKills: counter(get(memory, 'memory.oom_control'), 'oom_kill'),
-    refusedForks: counter(get(pids, 'pids.events'), 'max'),
-  });
+  const refusals = () => refusalsOf(memory, pids);
   return {
     doors: directories.map((directory) => join(directory, 'tasks')),
     add: (pid) => moveInto(directories, pid),

@@ -44,6 +44,19 @@ function mustOffer(base: string): void {
   if (missing.length > 0) throw new Error(`its group is not given the controllers it needs: no ${missing.join(', ')}`);
 }
 
+function refusalsOf(directory: string): ReturnType<Group['refusals']> {
+  return {
+    memoryKills: counter(get(directory, 'memory.events'), 'oom_kill'),
+    refusedForks: counter(get(directory, 'pids.events'), 'max'),
+  };
+}
+
+/** Of a group that somebody else made, by what the kernel says of a process in it. */
+export function observeVersion2(of: string): Pick<Group, 'refusals'> | undefined {
+  const directory = locateVersion2(of);
+  return directory === undefined ? undefined : { refusals: () => refusalsOf(directory) };
+}
+
 /** A group with processes of its own cannot hand controllers on: ours moves down first, if there is no other. */
 function delegate(base: string): void {
   try {
@@ -67,10 +80,7 @@ function createGroup([directory = '']: readonly string[], limits: GroupLimits): 
     put(directory, 'pids.max', limits.processes);
     put(directory, 'cpu.max', `${Math.round(limits.cpus * periodUs)} ${periodUs}`);
   });
-  const refusals = () => ({
-    memoryKills: counter(get(directory, 'memory.events'), 'oom_kill'),
-    refusedForks: counter(get(directory, 'pids.events'), 'max'),
-  });
+  const refusals = () => refusalsOf(directory);
   return {
     add: (pid) => moveInto([directory], pid),
     usage: () => ({

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { parentName } from './cgroup-directory.ts';
-import type { Groups, GroupsOptions } from './cgroup-parts.ts';
-import { findVersion1 } from './cgroup-version1.ts';
-import { findVersion2 } from './cgroup-version2.ts';
+import type { Group, Groups, GroupsOptions } from './cgroup-parts.ts';
+import { findVersion1, observeVersion1 } from './cgroup-version1.ts';
+import { findVersion2, observeVersion2 } from './cgroup-version2.ts';
 
 export type { Group, GroupLimits, Groups, GroupsOptions, GroupUsage } from './cgroup-parts.ts';
 
@@ -16,6 +16,16 @@ export function findGroups(changed: Partial<GroupsOptions> = {}): Groups | { rea
     return found ?? { reason: 'no memory and pids controllers are delegated here' };
   } catch (thrown) {
     return { reason: thrown instanceof Error ? thrown.message : String(thrown) };
+  }
+}
+
+/** The group that somebody else put a process in, if `mark` is in its name: the number may mean another process here. */
+export function observeGroup(pid: number, mark: string): Pick<Group, 'refusals'> | undefined {
+  try {
+    const of = readFileSync(`/proc/${pid}/cgroup`, 'utf8');
+    return of.includes(mark) ? (observeVersion1(of) ?? observeVersion2(of)) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

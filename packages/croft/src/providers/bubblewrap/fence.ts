@@ -1,18 +1,9 @@
 import { lstatSync, readlinkSync, statSync } from 'node:fs';
 import type { SandboxSpec } from '../../core/commands/sandbox.ts';
+import { shownSettings } from '../../host/etc.ts';
+import { cachePath, home, initPath, proxyPath, systemDirectories } from '../../host/places.ts';
+import type { Toolchains } from '../../host/toolchains.ts';
 import { createRecent } from '../../lib/recent.ts';
-import { shownSettings } from './etc.ts';
-import type { Toolchains } from './toolchains.ts';
-
-export const home = '/home/croft';
-/** Where the init and the socket of the proxy are inside. */
-export const initPath = '/run/croft/init';
-export const proxyPath = '/run/croft/proxy.sock';
-/** Where package managers keep what they fetched. */
-export const cachePath = `${home}/.cache`;
-
-/** The system's programs. Where these are links into /usr they become links again. */
-const systemDirectories = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
 const recentSystem = createRecent<string[]>();
 

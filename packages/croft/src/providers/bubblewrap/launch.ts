@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
+import { explainStart } from '../../host/explain-start.ts';
 import type { Spawned, Spawner, SpawnRequest } from '../../init/spawner.ts';
 import type { Entry } from './entry.ts';
-import { explainStart } from './explain-start.ts';
 
 /** `BOX` of `native/box.h`: the spawner makes the sandbox itself, of the words that bubblewrap would be told. */
 const ownMaker = 'box';
@@ -52,7 +52,10 @@ async function start(spawner: Spawner, maker: string, options: LaunchOptions): P
 export async function endWith(spawned: Spawned, cause: unknown): Promise<never> {
   spawned.kill();
   const words = await spawned.gone;
-  throw unavailable(explainStart(words), new Error(words.trim(), { cause }));
+  throw unavailable(
+    explainStart(words, 'bubblewrap cannot make a sandbox on this host'),
+    new Error(words.trim(), { cause }),
+  );
 }
 
 export function unavailable(reason: string, cause?: unknown): AppError {

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { Provider, Sandbox, SandboxSpec } from '../../core/commands/sandbox.ts';
+import { createDenials, createGroupReader, type Denials, outOfMemory, refusedCall } from '../../host/denials.ts';
+import { openEgress } from '../../host/egress.ts';
+import { toEnvironment, toRlimits } from '../../host/environment.ts';
+import { createEtc } from '../../host/etc.ts';
+import { initPath, proxyPath } from '../../host/places.ts';
+import { findToolchains, type Toolchains, withinReach } from '../../host/toolchains.ts';
+import { createWatchdogs, type Watchdog, type Watchdogs } from '../../host/watchdog.ts';
 import { createInitFinder } from '../../init/binary.ts';
 import { connectInit } from '../../init/client.ts';
 import { sharedSpawner } from '../../init/shared-spawner.ts';
@@ -9,16 +16,10 @@ import { findGroups, type Group } from '../../lib/cgroup/cgroup.ts';
 import { findProgram } from '../../lib/find-program.ts';
 import { createRecent } from '../../lib/recent.ts';
 import { createSlots } from '../../lib/slots.ts';
-import { canReach, type Owner, ownerOf } from '../../lib/workspace-owner.ts';
-import { createDenials, createGroupReader, type Denials, outOfMemory, refusedCall } from './denials.ts';
-import { openEgress } from './egress.ts';
+import { findHidden, type Owner, ownerOf } from '../../lib/workspace-owner.ts';
 import { toEntry } from './entry.ts';
-import { toEnvironment, toRlimits } from './environment.ts';
-import { createEtc } from './etc.ts';
-import { initPath, proxyPath, toFence } from './fence.ts';
+import { toFence } from './fence.ts';
 import { createLauncher, endWith, type Launcher, unavailable } from './launch.ts';
-import { findToolchains, type Toolchains, withinReach } from './toolchains.ts';
-import { createWatchdogs, type Watchdog, type Watchdogs } from './watchdog.ts';
 
 export interface BubblewrapOptions {
   /** The operator's own, to find toolchains by. */
@@ -148,7 +149,7 @@ function hasKilled(group: Group | undefined): boolean {
 }
 
 function mustReach(readable: readonly string[], owner: Owner | undefined): void {
-  const hidden = owner && readable.find((directory) => !canReach(directory, owner));
+  const hidden = findHidden(readable, owner);
   if (hidden !== undefined)
     throw unavailable(`${hidden} was to be readable, but the owner of the workspace cannot reach it`);
 }

@@ -5,13 +5,13 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { runIn, shellIn, startIn, within } from '../../../test/contracts/sandbox.ts';
 import { makeDirectory } from '../../../test/harness.ts';
 import type { Running, Sandbox, SandboxLimits } from '../../core/commands/sandbox.ts';
+import { createWatchdogs } from '../../host/watchdog.ts';
 import { createInitFinder } from '../../init/binary.ts';
 import { findGroups } from '../../lib/cgroup/cgroup.ts';
 import { createMeasuringThread, type MeasuringThread } from '../../lib/growth/measuring-thread.ts';
 import { createRoomFinder, type Room } from '../../lib/growth/room.ts';
 import { toFence } from './fence.ts';
 import { createBubblewrap } from './provider.ts';
-import { createWatchdogs } from './watchdog.ts';
 
 const megabyte = 1024 * 1024;
 const limits: SandboxLimits = {

@@ -1,6 +1,6 @@
-import type { Denial, SandboxLimits } from '../../core/commands/sandbox.ts';
-import type { Growth } from '../../lib/growth/growth-tally.ts';
-import type { MeasuringThread } from '../../lib/growth/measuring-thread.ts';
+import type { Denial, SandboxLimits } from '../core/commands/sandbox.ts';
+import type { Growth } from '../lib/growth/growth-tally.ts';
+import type { MeasuringThread } from '../lib/growth/measuring-thread.ts';
 import {
   differenceOf,
   endlessRoom,
@@ -13,8 +13,8 @@ import {
   type RoomFinder,
   smallerOf,
   sumOf,
-} from '../../lib/growth/room.ts';
-import { createRoomGauge } from '../../lib/growth/room-gauge.ts';
+} from '../lib/growth/room.ts';
+import { createRoomGauge } from '../lib/growth/room-gauge.ts';
 
 export interface DiskWatchOptions {
   readonly limits: SandboxLimits;

@@ -1,5 +1,5 @@
-import type { Denial, SandboxLimits } from '../../core/commands/sandbox.ts';
-import type { MeasuringThread } from '../../lib/growth/measuring-thread.ts';
+import type { Denial, SandboxLimits } from '../core/commands/sandbox.ts';
+import type { MeasuringThread } from '../lib/growth/measuring-thread.ts';
 import { sizeText } from './disk-watch.ts';
 
 export interface ProcessWatchOptions {

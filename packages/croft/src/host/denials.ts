@@ -1,5 +1,5 @@
-import type { Denial, SandboxLimits } from '../../core/commands/sandbox.ts';
-import type { Group } from '../../lib/cgroup/cgroup.ts';
+import type { Denial, SandboxLimits } from '../core/commands/sandbox.ts';
+import type { Group } from '../lib/cgroup/cgroup.ts';
 
 /** A program that tries for ever says nothing new. */
 const maxKept = 20;
@@ -27,7 +27,7 @@ export function createDenials(): Denials {
 }
 
 /** Looks at what the group refused since it was last asked. */
-export function createGroupReader(group: Group, limits: SandboxLimits): () => Denial[] {
+export function createGroupReader(group: Pick<Group, 'refusals'>, limits: SandboxLimits): () => Denial[] {
   let seen = { memoryKills: 0, refusedForks: 0 };
   return () => {
     const before = seen;

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { chmod, copyFile, cp, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeOwnDirectory } from '../../lib/own-directory.ts';
+import { makeOwnDirectory } from '../lib/own-directory.ts';
 
-const staticEtc = join(import.meta.dirname, '../../../native/etc');
+export const staticEtc = join(import.meta.dirname, '../../native/etc');
 
 /** What programs look for in /etc, and nothing that is about this machine or its people. */
 const systemSettings = [

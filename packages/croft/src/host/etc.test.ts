@@ -1,10 +1,10 @@
 import { existsSync, lstatSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
-import { shellIn } from '../../../test/contracts/sandbox.ts';
-import { makeDirectory } from '../../../test/harness.ts';
-import { openSandbox, operator } from '../../../test/open-sandbox.ts';
+import { shellIn } from '../../test/contracts/sandbox.ts';
+import { makeDirectory } from '../../test/harness.ts';
+import { openSandbox, operator } from '../../test/open-sandbox.ts';
+import { createBubblewrap } from '../providers/bubblewrap/provider.ts';
 import { createEtc, shownSettings } from './etc.ts';
-import { createBubblewrap } from './provider.ts';
 
 const waiting = { interval: 20 };
 

@@ -1,6 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { canReach, type Owner } from '../../lib/workspace-owner.ts';
+import { canReach, type Owner } from '../lib/workspace-owner.ts';
 
 export interface Toolchains {
   /** Directories to show, read-only, at their own paths. */

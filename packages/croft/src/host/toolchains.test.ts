@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeDirectory } from '../../../test/harness.ts';
+import { makeDirectory } from '../../test/harness.ts';
 import { findToolchains } from './toolchains.ts';
 
 const systemPath = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];

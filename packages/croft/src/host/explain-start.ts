@@ -15,9 +15,9 @@ const explanations: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** `words` is all that bubblewrap and the init have written. */
-export function explainStart(words: string): string {
+/** `words` is all that the init and what started it have written; `otherwise` is for when the init said nothing. */
+export function explainStart(words: string, otherwise: string): string {
   const [, own] = /^croft-init: (.*)$/m.exec(words) ?? [];
-  if (own === undefined) return 'bubblewrap cannot make a sandbox on this host';
+  if (own === undefined) return otherwise;
   return explanations.find(([pattern]) => pattern.test(own))?.[1] ?? own;
 }

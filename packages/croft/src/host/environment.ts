@@ -1,5 +1,5 @@
-import type { SandboxLimits, SandboxSpec } from '../../core/commands/sandbox.ts';
-import { cachePath, home } from './fence.ts';
+import type { SandboxLimits, SandboxSpec } from '../core/commands/sandbox.ts';
+import { cachePath, home } from './places.ts';
 import type { Toolchains } from './toolchains.ts';
 
 /** For those that do not look in `~/.cache` by themselves. */

@@ -1,12 +1,12 @@
 import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createJudge } from '../../core/commands/network-judge.ts';
-import type { NetworkPolicy } from '../../core/commands/network-policy.ts';
-import type { Denial } from '../../core/commands/sandbox.ts';
-import { proxyEnvironment } from '../../lib/net/http-proxy/environment.ts';
-import { startProxy } from '../../lib/net/http-proxy/start-proxy.ts';
-import { listOwnAddresses } from '../../lib/net/ip-ranges.ts';
+import { createJudge } from '../core/commands/network-judge.ts';
+import type { NetworkPolicy } from '../core/commands/network-policy.ts';
+import type { Denial } from '../core/commands/sandbox.ts';
+import { proxyEnvironment } from '../lib/net/http-proxy/environment.ts';
+import { startProxy } from '../lib/net/http-proxy/start-proxy.ts';
+import { listOwnAddresses } from '../lib/net/ip-ranges.ts';
 
 /** Where the init listens inside: `RELAY_PORT` of `native/relay.h`. */
 const proxyUrl = 'http://127.0.0.1:3128';

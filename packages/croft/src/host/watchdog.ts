@@ -1,7 +1,7 @@
-import type { Denial, Running, SandboxLimits } from '../../core/commands/sandbox.ts';
-import { createMeasuringThread } from '../../lib/growth/measuring-thread.ts';
-import { childrenOf, endProcesses, namespaceOf } from '../../lib/growth/namespace-processes.ts';
-import { createRoomFinder } from '../../lib/growth/room.ts';
+import type { Denial, Running, SandboxLimits } from '../core/commands/sandbox.ts';
+import { createMeasuringThread } from '../lib/growth/measuring-thread.ts';
+import { childrenOf, endProcesses, namespaceOf } from '../lib/growth/namespace-processes.ts';
+import { createRoomFinder } from '../lib/growth/room.ts';
 import { createDiskWatch } from './disk-watch.ts';
 import { createProcessWatch } from './process-watch.ts';
 

@@ -1,0 +1,120 @@
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { z } from 'zod';
+
+/** What an engine refused, in its own words, which may name places of this machine. */
+export class EngineError extends Error {
+  readonly status: number;
+
+  constructor(status: number, words: string) {
+    super(words);
+    this.status = status;
+  }
+}
+
+interface Question {
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly withinMs?: number;
+}
+
+const answersWithinMs = 30_000;
+/** To make a container is work for a disk, which others may be using. */
+const worksWithinMs = 60_000;
+
+const Refusal = z.object({ message: z.string() });
+const Created = z.object({ Id: z.string() });
+const Inspected = z.object({ State: z.object({ Pid: z.number() }) });
+const Listed = z.array(z.object({ Id: z.string(), Created: z.number() }));
+const Image = z.object({
+  Id: z.string(),
+  Config: z
+    .object({ Env: z.array(z.string()).nullish(), Volumes: z.record(z.string(), z.unknown()).nullish() })
+    .nullish(),
+});
+
+export type EngineImage = z.output<typeof Image>;
+export type Engine = ReturnType<typeof createEngine>;
+
+/** What is needed of the API that Docker has and Podman's service has too. Nothing is waited for without an end. */
+export function createEngine(socketPath: string) {
+  const ask = (question: Question) => askEngine(socketPath, question);
+  const container = (id: string, rest = '') => `/containers/${encodeURIComponent(id)}${rest}`;
+  return {
+    async create(name: string, body: object): Promise<string> {
+      const path = '/containers/create';
+      const made = await ask({ method: 'POST', path, query: { name }, body, withinMs: worksWithinMs });
+      return Created.parse(made).Id;
+    },
+    async start(id: string): Promise<void> {
+      await ask({ method: 'POST', path: container(id, '/start'), withinMs: worksWithinMs });
+    },
+    /** Of its first process, as the engine numbers it. */
+    async pidOf(id: string): Promise<number> {
+      return Inspected.parse(await ask({ path: container(id, '/json') })).State.Pid;
+    },
+    /** Until nothing of it runs any more. */
+    async waitFor(id: string): Promise<void> {
+      await ask({ method: 'POST', path: container(id, '/wait'), query: { condition: 'not-running' } }).catch(
+        unlessGone,
+      );
+    },
+    /** With everything that runs in it. */
+    async remove(id: string): Promise<void> {
+      await ask({ method: 'DELETE', path: container(id), query: { force: 'true', v: 'true' } }).catch(unlessGone);
+    },
+    async list(filters: object): Promise<z.output<typeof Listed>> {
+      const query = { all: 'true', filters: JSON.stringify(filters) };
+      return Listed.parse(await ask({ path: '/containers/json', query }));
+    },
+    async findImage(name: string): Promise<EngineImage | undefined> {
+      const found = await ask({ path: `/images/${encodeURIComponent(name)}/json` }).catch(unlessGone);
+      return found === undefined ? undefined : Image.parse(found);
+    },
+    /** An image of one layer. */
+    async importImage(name: string, tag: string, tar: Buffer): Promise<void> {
+      const query = { fromSrc: '-', repo: name, tag };
+      await ask({ method: 'POST', path: '/images/create', query, body: tar, withinMs: worksWithinMs });
+    },
+  };
+}
+
+/** Not there, or somebody else is removing it. */
+function unlessGone(thrown: unknown): undefined {
+  if (thrown instanceof EngineError && (thrown.status === 404 || thrown.status === 409)) return undefined;
+  throw thrown;
+}
+
+async function askEngine(socketPath: string, question: Question): Promise<unknown> {
+  const { method = 'GET', path, query = {}, body, withinMs = answersWithinMs } = question;
+  const signal = AbortSignal.timeout(withinMs);
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body === undefined ? '' : JSON.stringify(body));
+  const type = Buffer.isBuffer(body) ? 'application/x-tar' : 'application/json';
+  const headers = { Host: 'engine', 'Content-Type': type, 'Content-Length': bytes.length };
+  const target = `${path}?${new URLSearchParams(query)}`;
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    request({ socketPath, method, path: target, headers, signal, agent: false }, resolve)
+      .on('error', reject)
+      .end(bytes);
+  });
+  const words = await text(answer);
+  const status = answer.statusCode ?? 0;
+  if (status >= 400 || status < 200) throw new EngineError(status, toReason(words));
+  return parseJson(words);
+}
+
+function toReason(words: string): string {
+  const refusal = Refusal.safeParse(parseJson(words));
+  return refusal.success ? refusal.data.message : words.slice(0, 1000);
+}
+
+/** Some answers are none, and some are many. */
+function parseJson(words: string): unknown {
+  try {
+    return JSON.parse(words);
+  } catch {
+    return undefined;
+  }
+}

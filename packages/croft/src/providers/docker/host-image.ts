@@ -1,0 +1,47 @@
+import { lstatSync, readlinkSync } from 'node:fs';
+import { systemDirectories } from '../../host/places.ts';
+import { sha256 } from '../../lib/sha256.ts';
+import type { Engine } from './engine.ts';
+
+const blockBytes = 512;
+const directories = ['etc', 'home', 'proc', 'run', 'sys', 'dev', 'tmp', 'usr', 'var'];
+const imageName = 'localhost/croft-host';
+
+/**
+ * An image with nothing in it but directories, over which this machine's own system is mounted: the toolchains are
+ * those that bubblewrap shows, and no registry is needed. Made where it is not there yet.
+ */
+export async function ensureHostImage(engine: Engine): Promise<string> {
+  const tar = toTar();
+  const tag = sha256(tar).slice(0, 12);
+  const name = `${imageName}:${tag}`;
+  if (!(await engine.findImage(name))) await engine.importImage(imageName, tag, tar);
+  return name;
+}
+
+function toTar(): Buffer {
+  const links = systemDirectories.flatMap((path) => {
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+    return isLink ? [toEntry(path.slice(1), readlinkSync(path))] : [];
+  });
+  const entries = [...directories.map((name) => toEntry(`${name}/`)), ...links, toEntry('var/tmp', '../tmp')];
+  return Buffer.concat([...entries, Buffer.alloc(2 * blockBytes)]);
+}
+
+/** A directory, or a link where it says where to. */
+function toEntry(name: string, link?: string): Buffer {
+  const block = Buffer.alloc(blockBytes);
+  const put = (text: string, at: number) => block.write(text, at, 'latin1');
+  put(name, 0);
+  put(link === undefined ? '0000755\0' : '0000777\0', 100);
+  for (const at of [108, 116]) put('0000000\0', at);
+  for (const at of [124, 136]) put('00000000000\0', at);
+  put('        ', 148);
+  put(link === undefined ? '5' : '2', 156);
+  put(link ?? '', 157);
+  put('ustar\0', 257);
+  put('00', 263);
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  put(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return block;
+}
