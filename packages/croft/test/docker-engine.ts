@@ -15,7 +15,7 @@ export interface TestEngine extends AsyncDisposable {
   readonly environment: { readonly CROFT_DOCKER_HOST: string };
   /** What the API answers, as it is. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
-  ask(method: string, path: string): Promise<any>;
+  ask(method: string, path: string, body?: Buffer): Promise<any>;
   /** Names of all containers, whatever they do. */
   containers(): Promise<string[]>;
 }
@@ -69,7 +69,7 @@ interface Places {
 function toEngine(child: ChildProcess, { ground, socket, parent }: Places): TestEngine {
   const killNow = () => child.kill('SIGKILL');
   process.once('exit', killNow);
-  const ask = (method: string, path: string) => askEngine(socket, method, path);
+  const ask: TestEngine['ask'] = (method, path, body) => askEngine(socket, method, path, body);
   return {
     ...{ socket, environment: { CROFT_DOCKER_HOST: `unix://${socket}` }, ask },
     async containers() {
@@ -91,11 +91,11 @@ function toEngine(child: ChildProcess, { ground, socket, parent }: Places): Test
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: as for `ask`.
-async function askEngine(socketPath: string, method: string, path: string): Promise<any> {
+async function askEngine(socketPath: string, method: string, path: string, body?: Buffer): Promise<any> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   request({ socketPath, method, path }, (answer) => void text(answer).then(resolve, reject))
     .on('error', reject)
-    .end();
+    .end(body);
   const words = await promise;
   return words.startsWith('{') || words.startsWith('[') ? JSON.parse(words) : words;
 }

@@ -13,6 +13,15 @@ const explanations: readonly (readonly [RegExp, string])[] = [
     /cannot hold the control files: Too many open files/,
     'this server has too many files open to open another sandbox; end sessions, or raise its limit of open files',
   ],
+  [
+    /cannot enter the container: Stale file handle/,
+    'Docker sees another directory by the name of the workspace than this server does; run both with the same mounts',
+  ],
+  [
+    /cannot enter the container/,
+    'this machine lets no container have a user namespace, without which the control files of the workspace cannot be held; ' +
+      'croft doctor tells what is in the way',
+  ],
 ];
 
 /** `words` is all that the init and what started it have written; `otherwise` is for when the init said nothing. */

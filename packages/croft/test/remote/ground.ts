@@ -92,15 +92,17 @@ export interface RemoteAgentOptions {
   readonly url?: string;
   readonly args?: readonly string[];
   readonly sandbox?: object;
+  /** Of the runner. */
+  readonly env?: Record<string, string>;
 }
 
 /** An account, a runner of it that is online, and an agent whose one workspace is there. */
 export async function startRemote(
   platform: Platform,
-  { name = 'far', url = platform.url, args = [], sandbox = {} }: RemoteAgentOptions = {},
+  { name = 'far', url = platform.url, args = [], sandbox = {}, env = {} }: RemoteAgentOptions = {},
 ) {
   const account = await platform.newAccount(`owner-${name}`);
-  const runner = await startRunner({ url, token: await newToken(account, name), args });
+  const runner = await startRunner({ url, token: await newToken(account, name), args, env });
   await untilRunner(account, name);
   const sandboxId = await account.newSandbox({
     provider: 'remote',

@@ -4,14 +4,13 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-const dialsWithinMs = 30_000;
-
 /** Where the init of one container comes in. */
 export interface Door {
   /** To be mounted. */
   readonly path: string;
   /** Nobody comes in after it, also not by a container that was told to try. */
   enter(): Promise<{ readonly socket: Socket; readonly words: Promise<string> }>;
+  /** Whoever waits waits no more, and who came in is out. */
   close(): void;
 }
 
@@ -32,16 +31,13 @@ export async function openDoor(directory: string): Promise<Door> {
   return {
     path,
     async enter() {
-      const timer = setTimeout(() => both.reject(new Error('the init did not come')), dialsWithinMs);
-      await both.promise.finally(() => {
-        clearTimeout(timer);
-        close();
-      });
+      await both.promise.finally(close);
       // `container_dial` of native/container.c comes in this order.
       const [socket, words] = arrived as [Socket, Socket];
       return { socket, words: text(words).catch(() => '') };
     },
     close() {
+      both.reject(new Error('the init did not come'));
       close();
       for (const socket of arrived) socket.destroy();
     },

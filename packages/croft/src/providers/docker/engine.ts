@@ -20,7 +20,9 @@ interface Question {
   readonly withinMs?: number;
 }
 
-const answersWithinMs = 30_000;
+type TimedQuestion = Question & { readonly withinMs: number };
+
+const usuallyAnswersWithinMs = 30_000;
 /** To make a container is work for a disk, which others may be using. */
 const worksWithinMs = 60_000;
 
@@ -39,8 +41,8 @@ export type EngineImage = z.output<typeof Image>;
 export type Engine = ReturnType<typeof createEngine>;
 
 /** What is needed of the API that Docker has and Podman's service has too. Nothing is waited for without an end. */
-export function createEngine(socketPath: string) {
-  const ask = (question: Question) => askEngine(socketPath, question);
+export function createEngine(socketPath: string, answersWithinMs = usuallyAnswersWithinMs) {
+  const ask = (question: Question) => askEngine(socketPath, { withinMs: answersWithinMs, ...question });
   const container = (id: string, rest = '') => `/containers/${encodeURIComponent(id)}${rest}`;
   return {
     async create(name: string, body: object): Promise<string> {
@@ -55,11 +57,9 @@ export function createEngine(socketPath: string) {
     async pidOf(id: string): Promise<number> {
       return Inspected.parse(await ask({ path: container(id, '/json') })).State.Pid;
     },
-    /** Until nothing of it runs any more. */
+    /** Until it is gone. */
     async waitFor(id: string): Promise<void> {
-      await ask({ method: 'POST', path: container(id, '/wait'), query: { condition: 'not-running' } }).catch(
-        unlessGone,
-      );
+      await ask({ method: 'POST', path: container(id, '/wait'), query: { condition: 'removed' } }).catch(unlessGone);
     },
     /** With everything that runs in it. */
     async remove(id: string): Promise<void> {
@@ -87,8 +87,8 @@ function unlessGone(thrown: unknown): undefined {
   throw thrown;
 }
 
-async function askEngine(socketPath: string, question: Question): Promise<unknown> {
-  const { method = 'GET', path, query = {}, body, withinMs = answersWithinMs } = question;
+async function askEngine(socketPath: string, question: TimedQuestion): Promise<unknown> {
+  const { method = 'GET', path, query = {}, body, withinMs } = question;
   const signal = AbortSignal.timeout(withinMs);
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body === undefined ? '' : JSON.stringify(body));
   const type = Buffer.isBuffer(body) ? 'application/x-tar' : 'application/json';

@@ -1,20 +1,145 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { homedir } from 'node:os';
-import { afterAll, describe, onTestFinished } from 'vitest';
-import { describeSandbox } from '../../../test/contracts/sandbox.ts';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describeSandbox, runIn, shellIn } from '../../../test/contracts/sandbox.ts';
 import { startEngine } from '../../../test/docker-engine.ts';
 import { makeDirectory } from '../../../test/harness.ts';
-import { openSandbox } from '../../../test/open-sandbox.ts';
+import { openSandbox, roomyLimits } from '../../../test/open-sandbox.ts';
+import { ownLabel } from './container.ts';
+import { createEngine } from './engine.ts';
 import { createDocker } from './provider.ts';
+import { sweepLeftovers } from './sweep.ts';
 
-const engine = await startEngine();
-afterAll(() => engine?.[Symbol.asyncDispose]());
+const operator = { path: process.env.PATH ?? '', home: homedir() };
+const isRoot = process.getuid?.() === 0;
+const docker = await startEngine();
+afterAll(() => docker?.[Symbol.asyncDispose]());
 
-describe.runIf(engine)('docker', () => {
-  const provider = createDocker({ path: process.env.PATH ?? '', home: homedir(), dockerSocket: engine?.socket });
+function makeGround(tree: Record<string, string> = {}) {
+  const ground = makeDirectory(tree);
+  onTestFinished(() => ground[Symbol.dispose]());
+  return ground;
+}
+
+const unavailable = (message: RegExp) => ({
+  code: 'E_SANDBOX_UNAVAILABLE',
+  details: { provider: 'docker' },
+  message: expect.stringMatching(message),
+});
+
+describe.runIf(docker)('docker', () => {
+  const socket = docker?.socket ?? '';
+  const provider = createDocker({ ...operator, dockerSocket: socket });
 
   describeSandbox('docker', async () => {
-    const ground = makeDirectory();
-    onTestFinished(() => ground[Symbol.dispose]());
+    const ground = makeGround();
     return { sandbox: await openSandbox(ground.path, { provider }), directory: ground.path };
+  });
+
+  test.runIf(isRoot)('commands are the owner of the workspace, with no privilege, and see nothing else', async () => {
+    const ground = makeGround({ '.git/hooks/pre-commit': 'true', '.git/HEAD': 'ref: refs/heads/main' });
+    chmodSync(ground.path, 0o755);
+    for (const name of ['', '.git', '.git/hooks', '.git/hooks/pre-commit', '.git/HEAD'])
+      chownSync(ground.at(name), 60_417, 60_417);
+    const sandbox = await openSandbox(ground.path, { provider });
+    const { stdout } = await shellIn(sandbox, 'id -un; touch made; grep -E "^Cap(Prm|Bnd)|^NoNew" /proc/self/status');
+    expect(stdout).toBe('croft\nCapPrm:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\n');
+    expect(statSync(ground.at('made')).uid).toBe(60_417);
+    // Nobody is left to be told of what is refused but the shell itself.
+    const writes = ['/usr/x', '/etc/x', '/run/x', '/dev/x', '.git/hooks/pre-commit', '.git/hooks/x'];
+    const tried = await shellIn(
+      sandbox,
+      writes.map((path) => `(echo evil > ${path}) 2>/dev/null && echo ${path}`).join('\n'),
+    );
+    expect(tried.stdout).toBe('');
+    expect((await shellIn(sandbox, 'mv .git .gone; ls -A /sys /root; cat /proc/net/dev | wc -l')).stdout).toMatch(
+      /^\/sys:\n3\n$/,
+    );
+    expect((await shellIn(sandbox, `ls ${socket} /var/run/docker.sock /run/docker.sock`)).stdout).toBe('');
+  });
+
+  test('tells what its limits refused', async () => {
+    const ground = makeGround();
+    const sandbox = await openSandbox(ground.path, { provider });
+    const eat = 'import os; x = b"x" * (2 * 1024 ** 3)';
+    expect((await runIn(sandbox, ['/usr/bin/python3', '-c', eat])).signal).toBe('SIGKILL');
+    expect(sandbox.takeDenials()).toMatchObject([{ layer: 'limit', rule: 'memory' }]);
+    expect((await runIn(sandbox, ['echo', 'here'])).stdout).toBe('here\n');
+  });
+
+  test.runIf(isRoot)('a name that leads elsewhere by now opens nothing', async () => {
+    const ground = makeGround();
+    mkdirSync(ground.at('workspace'));
+    const directory = openSync(ground.at('workspace'), constants.O_RDONLY | constants.O_DIRECTORY);
+    onTestFinished(() => closeSync(directory));
+    execFileSync('mount', ['-t', 'tmpfs', 'croft-test', ground.at('workspace')]);
+    const spec = { directory, workspacePath: '/workspace', limits: roomyLimits, readable: [] };
+    const opening = provider.open({ ...spec, network: { mode: 'deny-all' } });
+    await expect(opening).rejects.toMatchObject(unavailable(/^Docker sees another directory/));
+    expect(await docker?.containers()).toEqual([]);
+  });
+
+  test('an image brings its own programs, and is never fetched', async () => {
+    const ground = makeGround();
+    const libraries = execFileSync('ldd', ['/usr/bin/dash'], { encoding: 'utf8' }).match(/\/\S+/g) ?? [];
+    const tar = execFileSync('tar', ['-chPf', '-', '/usr/bin/dash', ...libraries], { maxBuffer: 2 ** 26 });
+    const make = (name: string, change: string) =>
+      docker?.ask('POST', `/images/create?fromSrc=-&repo=${name}&tag=1&changes=${encodeURIComponent(change)}`, tar);
+    await make('small', 'ENV PATH=/usr/bin');
+    await make('roomy', 'VOLUME /data');
+    const open = (image: string) =>
+      openSandbox(ground.path, { provider: createDocker({ ...operator, dockerSocket: socket, image }) });
+    const sandbox = await open('small:1');
+    const { stdout } = await runIn(sandbox, ['dash', '-c', 'echo /usr/bin/* $PATH; echo made > made']);
+    expect(stdout).toBe('/usr/bin/dash /usr/bin\n');
+    await expect(open('roomy:1')).rejects.toMatchObject(unavailable(/has volumes \(\/data\)/));
+    await expect(open('absent:1')).rejects.toMatchObject(
+      unavailable(/^the image absent:1 is not .+: docker pull absent:1$/),
+    );
+  });
+
+  test('what a killed server made and never started is swept, and nothing of others', async () => {
+    await openSandbox(makeGround().path, { provider });
+    const engine = createEngine(socket);
+    const [{ Image }] = (await docker?.ask('GET', '/containers/json')) ?? [];
+    const left = await engine.create('left', { Image, Cmd: ['x'], Labels: { [ownLabel]: '1' } });
+    const foreign = await engine.create('foreign', { Image, Cmd: ['x'] });
+    onTestFinished(() => engine.remove(foreign));
+    await sweepLeftovers(engine);
+    expect(await docker?.containers()).toContain('/left');
+    await sweepLeftovers(engine, -60_000);
+    expect(await docker?.containers()).toEqual(
+      expect.arrayContaining(['/foreign', expect.stringMatching(/^\/croft-/)]),
+    );
+    expect(await docker?.containers()).not.toContain('/left');
+    await expect(engine.remove(left)).resolves.toBeUndefined();
+  });
+});
+
+describe('without an engine', () => {
+  const openWith = (dockerSocket: string) =>
+    openSandbox(makeGround().path, { provider: createDocker({ ...operator, dockerSocket }) });
+
+  test('nothing is opened, and it is said what to do', async () => {
+    const ground = makeGround({ 'not-a-socket': '' });
+    const expected = unavailable(/^Docker does not answer on this machine; install and start it .+CROFT_DOCKER_HOST$/);
+    await expect(openWith(ground.at('absent'))).rejects.toMatchObject(expected);
+    await expect(openWith(ground.at('not-a-socket'))).rejects.toMatchObject(expected);
+  });
+
+  test('one that talks nonsense is refused, and one that never answers is not waited for', async () => {
+    const ground = makeGround();
+    let isSilent = false;
+    const server = createServer((connection) => {
+      connection.on('error', () => {});
+      if (!isSilent) connection.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"a":"b"}');
+    });
+    await new Promise<void>((resolve) => server.listen(ground.at('socket'), resolve));
+    onTestFinished(() => void server.close());
+    await expect(openWith(ground.at('socket'))).rejects.toMatchObject(unavailable(/^Docker cannot make a sandbox/));
+    isSilent = true;
+    await expect(createEngine(ground.at('socket'), 50).list({})).rejects.toMatchObject({ code: 'ABORT_ERR' });
   });
 });

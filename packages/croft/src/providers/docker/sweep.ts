@@ -2,13 +2,13 @@ import { ownLabel } from './container.ts';
 import type { Engine } from './engine.ts';
 
 /** Longer than a server takes from making a container to starting it. */
-const leftAfterMs = 5 * 60_000;
+const usuallyLeftAfterMs = 5 * 60_000;
 
 /**
  * Takes away containers that a server made and was killed before it could start them. Those that ran have ended with
  * their server, whose end their init sees, and an engine removes them itself.
  */
-export async function sweepLeftovers(engine: Engine): Promise<void> {
+export async function sweepLeftovers(engine: Engine, leftAfterMs = usuallyLeftAfterMs): Promise<void> {
   const found = await engine.list({ label: [ownLabel], status: ['created', 'exited', 'dead'] });
   const old = found.filter(({ Created }) => Date.now() - Created * 1000 > leftAfterMs);
   // One that somebody else is removing is not ours to wait for.

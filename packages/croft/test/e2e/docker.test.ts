@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { mustBe, startPlatform } from '../agents/ground.ts';
+import { startEngine } from '../docker-engine.ts';
+import { makeDirectory, runCroft } from '../harness.ts';
+import { startRemote } from '../remote/ground.ts';
+
+const docker = await startEngine();
+afterAll(() => docker?.[Symbol.asyncDispose]());
+
+const onDocker = ['--sandbox', 'docker'];
+
+describe.runIf(docker)('--sandbox docker', () => {
+  const env = { ...docker?.environment };
+  const containers = async () => (await docker?.containers()) ?? [];
+  const untilGone = () => vi.waitFor(async () => expect(await containers()).toEqual([]));
+
+  test('runs a command in a container, which is gone afterwards', async () => {
+    using ground = makeDirectory({ 'a.txt': 'of the workspace\n' });
+    const command = 'cat a.txt; cat /proc/1/cmdline | tr "\\0" " "; echo made > b.txt; cat b.txt';
+    const args = ['tool', 'bash', JSON.stringify({ command }), '--workspace', ground.path, ...onDocker];
+    const { exitCode, stdout, stderr } = await runCroft(args, { env });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toMatch(/^of the workspace\n\/run\/croft\/init --container .+ made\n$/);
+    await untilGone();
+  });
+
+  test('is what records may name on such a server, and kill -9 of the server leaves no container', async () => {
+    await using platform = await startPlatform(onDocker, env);
+    const account = await platform.newAccount();
+    const refused = await account.send('POST', '/v1/sandboxes', { name: 'other', config: { provider: 'bubblewrap' } });
+    expect(JSON.stringify(mustBe(400, refused))).toContain('config.provider must be one of: docker, remote');
+    const sandbox = await account.newSandbox({ provider: 'docker', permissionMode: 'bypass' });
+    const workspaceId = await account.newWorkspace();
+    const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
+    const command = 'hostname; sleep 600 & sleep 601 & echo started';
+    const answer = mustBe(200, await account.call(agentId, 'bash', { command }));
+    expect(JSON.stringify(answer)).toContain('croft\\nstarted');
+    expect(await containers()).toEqual([expect.stringMatching(/^\/croft-/)]);
+    platform.child.kill('SIGKILL');
+    await once(platform.child, 'exit');
+    await untilGone();
+  });
+
+  test('works on a runner, whose operator asks for it', async () => {
+    await using platform = await startPlatform();
+    await using remote = await startRemote(platform, { args: ['--provider', 'docker'], env });
+    const runner = mustBe(200, await remote.account.send('GET', '/v1/runners/far'));
+    expect(runner.report).toMatchObject({ provider: 'docker' });
+    await remote.ok('write', { file_path: 'a.txt', content: 'over the link\n' });
+    const { text } = await remote.ok('bash', { command: 'cat a.txt; pwd; hostname' });
+    expect(text).toMatch(/^over the link\n\/workspaces\/\S+\ncroft/);
+    expect(await containers()).toHaveLength(1);
+    await remote.runner.stop('SIGKILL');
+    await untilGone();
+  });
+});
+
+test('without Docker nothing runs, least of all without a container', async () => {
+  using ground = makeDirectory();
+  const args = ['tool', 'bash', '{"command":"touch made"}', '--workspace', ground.path, ...onDocker];
+  const env = { CROFT_DOCKER_HOST: `unix://${ground.at('absent')}` };
+  const { exitCode, stdout, stderr } = await runCroft(args, { env });
+  expect([exitCode, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/E_SANDBOX_UNAVAILABLE.*Docker does not answer on this machine/);
+  expect(stderr).not.toContain(ground.path);
+  const wrong = await runCroft(args, { env: { CROFT_DOCKER_HOST: 'tcp://127.0.0.1:2375' } });
+  expect(wrong).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/^CROFT_DOCKER_HOST: takes a socket/) });
+});

@@ -1,0 +1,41 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import type { HostOptions } from '../../src/app.ts';
+import { runEscapes } from '../../src/escapes/run.ts';
+import { toContainer } from '../../src/providers/docker/container.ts';
+import { createDocker } from '../../src/providers/docker/provider.ts';
+import { startEngine } from '../docker-engine.ts';
+
+const docker = await startEngine();
+afterAll(() => docker?.[Symbol.asyncDispose]());
+
+/**
+ * All of the kernel, and of the rest those that would get out by what an engine is told. What the file tools, the proxy
+ * and the init hold is the same code as elsewhere; all of them have been seen to hold in containers too.
+ */
+const ofContainers = [
+  ...['B', 'A1c', 'A4c', 'A16', 'A18', 'A19', 'C48', 'D53', 'D55', 'E61', 'E61b', 'E62', 'E65', 'E75', 'E80'],
+  ...['F81', 'F82', 'G90', 'G92', 'G97'],
+];
+
+describe.runIf(docker)('from a container', () => {
+  const inContainers = (make = toContainer) => ({
+    provider: (host: HostOptions) => createDocker({ ...host, dockerSocket: docker?.socket }, { toContainer: make }),
+  });
+  const outOf = (reports: Awaited<ReturnType<typeof runEscapes>>) =>
+    reports.filter(({ outcome }) => 'held' in outcome && !outcome.held);
+
+  test('nothing gets out', async () => {
+    const reports = await runEscapes({ ...inContainers(), only: ofContainers });
+    expect(reports.length).toBeGreaterThan(45);
+    expect(outOf(reports)).toEqual([]);
+  });
+
+  test('what an engine is not told, it does not hold', async () => {
+    const weakened = inContainers((options) => {
+      const made = toContainer(options) as { HostConfig: object };
+      return { ...made, HostConfig: { ...made.HostConfig, NetworkMode: 'host', IpcMode: 'host' } };
+    });
+    const out = outOf(await runEscapes({ ...weakened, only: ['B37', 'B37c', 'E61'] }));
+    expect(out.map(({ id }) => id)).toEqual(expect.arrayContaining(['B37c', 'E61']));
+  });
+});
