@@ -59,7 +59,7 @@ export const Settings = z.object({
   CROFT_DOCKER_HOST: z
     .string()
     .regex(/^unix:\/\/\/./, 'takes a socket of this machine, such as unix:///var/run/docker.sock')
-    .optional()
+    .default('unix:///var/run/docker.sock')
     .describe('Where `--sandbox docker` finds Docker, or Podman. Left out: `unix:///var/run/docker.sock`'),
   CROFT_DATA: z.string().min(1).optional().describe('Where Croft keeps what is its own, unless `--data` says'),
   XDG_DATA_HOME: z.string().optional().describe('Its folder `croft` is the data directory when nothing else says'),
@@ -84,6 +84,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
     XDG_DATA_HOME,
     ...others
   } = result.data;
+  const dockerSocket = CROFT_DOCKER_HOST.slice('unix://'.length);
   return {
     token: CROFT_TOKEN,
     adminToken: CROFT_ADMIN_TOKEN,
@@ -92,10 +93,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
     webhookSecret: CROFT_WEBHOOK_SECRET,
     maxUploadBytes: parseSize(CROFT_MAX_UPLOAD ?? '100m') ?? 0,
     s3: toS3(others),
-    host: {
-      ...{ path: environment.PATH ?? '', home: homedir(), variables: environment },
-      dockerSocket: CROFT_DOCKER_HOST?.slice('unix://'.length),
-    },
+    host: { path: environment.PATH ?? '', home: homedir(), variables: environment, dockerSocket },
+    dockerSocket,
     data: CROFT_DATA ?? join(XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'croft'),
   } as const;
 }

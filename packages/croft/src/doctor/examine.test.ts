@@ -51,6 +51,7 @@ function makeHost(given: Given = {}): Host {
     user,
     tryGroups: async () => given.groups ?? { version: 2 },
     findInitProblem: () => given.init,
+    dockerSocket: '/run/docker.sock',
     runInside: given.inside ?? (async (_, network) => ({ output: network === 'deny-all' ? goodInside : goodNetwork })),
   };
 }
@@ -304,4 +305,27 @@ test('without ripgrep agents cannot search; without git they can work', async ()
   expect(await look({ lacks: ['rg'] })).toMatchObject({ isReady: false });
   const { row, isReady } = await look({ lacks: ['git'] });
   expect([row('git').state, isReady]).toEqual(['weaker', true]);
+});
+
+describe('docker', () => {
+  const paths = ['/run/docker.sock'];
+
+  test('has no row where it is not there, and holds where its sandboxes open', async () => {
+    expect((await look({})).row('docker')).toBeUndefined();
+    expect((await look({ paths })).row('docker')).toMatchObject({
+      state: 'holds',
+      found: expect.stringMatching(/^opens; no capability/),
+    });
+  });
+
+  test('that refuses is no failure, but a fence that does not stand is', async () => {
+    const inside =
+      (of: Awaited<ReturnType<Host['runInside']>>) => async (_: string, network: string, provider?: string) =>
+        provider ? of : { output: network === 'deny-all' ? goodInside : goodNetwork };
+    const refused = await look({ paths, inside: inside({ reason: 'Docker does not answer\nconnect ENOENT' }) });
+    expect([refused.row('docker').state, refused.isReady]).toEqual(['weaker', true]);
+    expect(refused.row('docker').found).toBe('--sandbox docker cannot be used: Docker does not answer');
+    const open = await look({ paths, inside: inside({ output: status.replace('Seccomp:\t2', 'Seccomp:\t0') }) });
+    expect([open.row('docker').state, open.isReady]).toEqual(['missing', false]);
+  });
 });

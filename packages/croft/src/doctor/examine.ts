@@ -1,4 +1,5 @@
 import type { Check } from './check.ts';
+import { checkDocker } from './docker.ts';
 import type { Host } from './host.ts';
 import { checkInside } from './inside.ts';
 import { checkLandlock, checkSeccomp } from './kernel-guards.ts';
@@ -27,6 +28,7 @@ export async function examine(host: Host): Promise<Examination> {
     ...before,
     ...(await checkInside(host, before)),
     ...(await checkLimits(host)),
+    ...(await checkDocker(host)),
     checkServerUser(host),
     await checkRipgrep(host),
     await checkGit(host),

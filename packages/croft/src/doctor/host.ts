@@ -11,8 +11,10 @@ export interface Host {
   tryGroups(): Promise<{ readonly version: 1 | 2 } | { readonly reason: string }>;
   /** Why the init of sandboxes cannot be used, if so. */
   findInitProblem(): string | undefined;
+  /** Where Docker listens, if it does. */
+  readonly dockerSocket: string;
   /** What a script prints that runs through the whole pipeline, in a sandbox such as agents get. */
-  runInside(script: string, network: 'deny-all' | 'restricted'): Promise<Look>;
+  runInside(script: string, network: 'deny-all' | 'restricted', provider?: 'docker'): Promise<Look>;
 }
 
 export type Look = { readonly output: string } | { readonly reason: string };

@@ -6,8 +6,9 @@ const toolchains = ['bash', 'git', 'node', 'python3', 'go', 'cargo', 'java', 'ph
 
 /** What a program in a sandbox can say of itself, a line each. */
 const interfaces = "sed -n '3,$s/^ *\\([^:]*\\):.*/Interface: \\1/p' /proc/net/dev";
+export const fenceScript = "grep -E '^(CapEff|CapPrm|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status";
 const script = [
-  "grep -E '^(CapEff|CapPrm|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status",
+  fenceScript,
   interfaces,
   `for name in ${toolchains.join(' ')}; do command -v $name >/dev/null && echo "Program: $name"; done; true`,
 ].join('\n');
@@ -44,14 +45,14 @@ function checkInit(host: Host): Check {
   return missing('init', problem, { say: 'Compile it.', run: 'npm run setup' });
 }
 
-function checkFence(output: string): Check {
+export function checkFence(output: string, name = 'sandbox'): Check {
   const wrong = [
     ...['CapEff', 'CapPrm', 'CapBnd'].filter((set) => !/^0+$/.test(valuesOf(output, set)[0] ?? '')),
     ...(valuesOf(output, 'NoNewPrivs')[0] === '1' ? [] : ['NoNewPrivs']),
     ...(valuesOf(output, 'Seccomp')[0] === '2' ? [] : ['Seccomp']),
   ];
-  if (wrong.length === 0) return holds('sandbox', 'opens; no capability, no new privileges, filter loaded');
-  return missing('sandbox', `opens, but its fence does not stand: ${wrong.join(', ')}`, alarm);
+  if (wrong.length === 0) return holds(name, 'opens; no capability, no new privileges, filter loaded');
+  return missing(name, `opens, but its fence does not stand: ${wrong.join(', ')}`, alarm);
 }
 
 /** The policies that promise something are tried; the third promises nothing. */

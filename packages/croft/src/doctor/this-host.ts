@@ -11,7 +11,7 @@ const environment = { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' };
 const answersWithinMs = 10_000;
 
 /** The machine this runs on. */
-export function createThisHost(runInside: Host['runInside']): Host {
+export function createThisHost({ runInside, dockerSocket }: Pick<Host, 'runInside' | 'dockerSocket'>): Host {
   return {
     read: (path) => attempt(() => readText(path)),
     exists: (path) => attempt(() => accessSync(path) ?? true) ?? false,
@@ -21,6 +21,7 @@ export function createThisHost(runInside: Host['runInside']): Host {
     tryGroups,
     findInitProblem,
     runInside,
+    dockerSocket,
   };
 }
 

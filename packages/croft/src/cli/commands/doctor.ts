@@ -25,7 +25,9 @@ export const doctor = defineCommand({
     const { createThisHost } = await import('../../doctor/this-host.ts');
     const { toTable } = await import('../../doctor/table.ts');
 
-    const examination = await examine(createThisHost(insideOf(terminal)));
+    const examination = await examine(
+      createThisHost({ runInside: insideOf(terminal), dockerSocket: terminal.config().dockerSocket }),
+    );
     if (!json) terminal.stdout.write(toTable(examination));
     const isOpen = isReady(examination);
     const proof = prove ? await attemptEscapes(isOpen, positionals, terminal, json) : undefined;
@@ -50,12 +52,12 @@ async function attemptEscapes(isOpen: boolean, ids: readonly string[], terminal:
 
 /** Through the same pipeline as any agent's command, in a workspace of its own. */
 function insideOf(terminal: Terminal): Host['runInside'] {
-  return async (command, network) => {
+  return async (command, network, sandbox) => {
     const place = mkdtempSync(join(tmpdir(), 'croft-doctor-'));
     const [workspace, data] = [join(place, 'workspace'), join(place, 'data')];
     try {
       mkdirSync(workspace);
-      await using app = openApp({ workspace, data, network }, terminal);
+      await using app = openApp({ workspace, data, network, ...(sandbox && { sandbox }) }, terminal);
       await using stack = new AsyncDisposableStack();
       const session = stack.adopt(app.newSession('doctor'), (opened) => opened.close());
       const { structured } = await app.toolbox.call('bash', { command }, { session, signal: terminal.stop });
