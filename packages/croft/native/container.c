@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -63,9 +64,16 @@ static int map_id(const char *path, unsigned outside) {
   return put(path, text);
 }
 
+/* What is not mounted by itself is a part of the root, which is read-only. */
 static int make_read_only(const char *path) {
   struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
-  return (int)syscall(SYS_mount_setattr, AT_FDCWD, path, 0, &attributes, sizeof attributes);
+  int result = (int)syscall(SYS_mount_setattr, AT_FDCWD, path, 0, &attributes, sizeof attributes);
+  return result != 0 && errno == EINVAL ? 0 : result;
+}
+
+/* What is there is about this machine, and no program needs it. */
+static int cover(const char *path) {
+  return mount("nothing", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=555");
 }
 
 int container_enter(const char *workspace, const char *identity) {
@@ -75,5 +83,7 @@ int container_enter(const char *workspace, const char *identity) {
   if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWCGROUP) != 0) return -1;
   if (put("/proc/self/setgroups", "deny") != 0 || map_id("/proc/self/uid_map", user) != 0) return -1;
   if (map_id("/proc/self/gid_map", group) != 0) return -1;
-  return make_read_only("/proc") != 0 ? -1 : make_read_only("/dev");
+  /* Podman has a place to write at /run. */
+  if (make_read_only("/proc") != 0 || make_read_only("/dev") != 0 || make_read_only("/run") != 0) return -1;
+  return cover("/sys");
 }

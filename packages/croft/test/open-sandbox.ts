@@ -23,15 +23,16 @@ const bubblewrap = createBubblewrap(operator);
 interface OpenOptions {
   readonly network?: NetworkPolicy;
   readonly provider?: Provider;
+  readonly readable?: readonly string[];
 }
 
 /** A sandbox over a directory, shown as `/workspace`. Closed when its test is over. */
 export async function openSandbox(root: string, options: OpenOptions = {}): Promise<Sandbox> {
-  const { network = { mode: 'deny-all' }, provider = bubblewrap } = options;
+  const { network = { mode: 'deny-all' }, provider = bubblewrap, readable = [] } = options;
   const directory = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY);
   onTestFinished(() => closeSync(directory));
   const place = { directory, workspacePath: '/workspace' };
-  const sandbox = await provider.open({ ...place, limits: roomyLimits, network, readable: [] });
+  const sandbox = await provider.open({ ...place, limits: roomyLimits, network, readable });
   onTestFinished(() => sandbox.close());
   return sandbox;
 }

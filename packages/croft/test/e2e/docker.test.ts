@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
 import { mustBe, startPlatform } from '../agents/ground.ts';
 import { startEngine } from '../docker-engine.ts';
 import { makeDirectory, runCroft } from '../harness.ts';
@@ -19,8 +20,8 @@ describe.runIf(docker)('--sandbox docker', () => {
     using ground = makeDirectory({ 'a.txt': 'of the workspace\n' });
     const command = 'cat a.txt; cat /proc/1/cmdline | tr "\\0" " "; echo made > b.txt; cat b.txt';
     const args = ['tool', 'bash', JSON.stringify({ command }), '--workspace', ground.path, ...onDocker];
-    const { exitCode, stdout, stderr } = await runCroft(args, { env });
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const { exitCode, stdout } = await runCroft(args, { env });
+    expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^of the workspace\n\/run\/croft\/init --container .+ made\n$/);
     await untilGone();
   });
@@ -64,6 +65,6 @@ test('without Docker nothing runs, least of all without a container', async () =
   expect([exitCode, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/E_SANDBOX_UNAVAILABLE.*Docker does not answer on this machine/);
   expect(stderr).not.toContain(ground.path);
-  const wrong = await runCroft(args, { env: { CROFT_DOCKER_HOST: 'tcp://127.0.0.1:2375' } });
-  expect(wrong).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/^CROFT_DOCKER_HOST: takes a socket/) });
+  // Whoever is there could see what no sandbox may be shown, and has none of its files.
+  expect(() => loadConfig({ CROFT_DOCKER_HOST: 'tcp://127.0.0.1:2375' })).toThrow(/^CROFT_DOCKER_HOST: takes a socket/);
 });

@@ -12,10 +12,7 @@ afterAll(() => docker?.[Symbol.asyncDispose]());
  * All of the kernel, and of the rest those that would get out by what an engine is told. What the file tools, the proxy
  * and the init hold is the same code as elsewhere; all of them have been seen to hold in containers too.
  */
-const ofContainers = [
-  ...['B', 'A1c', 'A4c', 'A16', 'A18', 'A19', 'C48', 'D53', 'D55', 'E61', 'E61b', 'E62', 'E65', 'E75', 'E80'],
-  ...['F81', 'F82', 'G90', 'G92', 'G97'],
-];
+const ofContainers = ['B', 'A18', 'A19', 'C48', 'D53', 'E61', 'E65', 'E75', 'G90', 'G92', 'G97'];
 
 describe.runIf(docker)('from a container', () => {
   const inContainers = (make = toContainer) => ({
@@ -26,7 +23,7 @@ describe.runIf(docker)('from a container', () => {
 
   test('nothing gets out', async () => {
     const reports = await runEscapes({ ...inContainers(), only: ofContainers });
-    expect(reports.length).toBeGreaterThan(45);
+    expect(reports.length).toBeGreaterThan(40);
     expect(outOf(reports)).toEqual([]);
   });
 

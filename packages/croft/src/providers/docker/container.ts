@@ -30,7 +30,7 @@ export function toContainer({ spec, image, mounts, user, hasProxy, identity }: C
     Labels: { [ownLabel]: String(process.pid) },
     HostConfig: {
       Mounts: mounts,
-      Tmpfs: toTmpfs(limits, user),
+      Tmpfs: toTmpfs(limits),
       ...toLimits(limits),
       ...toFence(user),
       // With allow-all commands have the network of this machine, as they have with every other provider.
@@ -59,15 +59,12 @@ function toFence({ uid }: Owner): object {
 }
 
 /** What is in them is memory, and some of that must stay for programs. */
-function toTmpfs({ memoryBytes, diskBytes }: SandboxLimits, { uid, gid }: Owner): Record<string, string> {
+function toTmpfs({ memoryBytes, diskBytes }: SandboxLimits): Record<string, string> {
   const sized = (part: number) => `size=${Math.round(Math.min(diskBytes, memoryBytes * part))}`;
-  // Theirs, because some engines give them the mode of what is there in the image.
-  const open = `rw,exec,nosuid,nodev,mode=1777,uid=${uid},gid=${gid}`;
+  const open = 'rw,exec,nosuid,nodev,mode=1777';
   return {
     '/tmp': `${open},${sized(1 / 2)}`,
     [home]: `${open},${sized(1 / 4)}`,
-    // What is there is about this machine.
-    '/sys': 'ro,noexec,nosuid,nodev,size=4096',
   };
 }
 

@@ -74,8 +74,8 @@ export function createEngine(socketPath: string, answersWithinMs = usuallyAnswer
       return found === undefined ? undefined : Image.parse(found);
     },
     /** An image of one layer. */
-    async importImage(name: string, tag: string, tar: Buffer): Promise<void> {
-      const query = { fromSrc: '-', repo: name, tag };
+    async importImage(name: string, tar: Buffer): Promise<void> {
+      const query = { fromSrc: '-', repo: name, tag: 'latest' };
       await ask({ method: 'POST', path: '/images/create', query, body: tar, withinMs: worksWithinMs });
     },
   };

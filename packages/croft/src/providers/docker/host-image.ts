@@ -4,7 +4,7 @@ import { sha256 } from '../../lib/sha256.ts';
 import type { Engine } from './engine.ts';
 
 const blockBytes = 512;
-const directories = ['etc', 'home', 'proc', 'run', 'sys', 'dev', 'tmp', 'usr', 'var'];
+const directories = ['etc', 'home', 'proc', 'run', 'sys', 'dev', 'usr', 'var'];
 const imageName = 'localhost/croft-host';
 
 /**
@@ -13,9 +13,9 @@ const imageName = 'localhost/croft-host';
  */
 export async function ensureHostImage(engine: Engine): Promise<string> {
   const tar = toTar();
-  const tag = sha256(tar).slice(0, 12);
-  const name = `${imageName}:${tag}`;
-  if (!(await engine.findImage(name))) await engine.importImage(imageName, tag, tar);
+  // Not as its tag, which Podman takes no notice of.
+  const name = `${imageName}-${sha256(tar).slice(0, 12)}`;
+  if (!(await engine.findImage(name))) await engine.importImage(name, tar);
   return name;
 }
 
@@ -24,16 +24,21 @@ function toTar(): Buffer {
     const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
     return isLink ? [toEntry(path.slice(1), readlinkSync(path))] : [];
   });
-  const entries = [...directories.map((name) => toEntry(`${name}/`)), ...links, toEntry('var/tmp', '../tmp')];
+  const entries = [
+    ...directories.map((name) => toEntry(`${name}/`)),
+    toEntry('tmp/', undefined, 0o1777),
+    ...links,
+    toEntry('var/tmp', '../tmp'),
+  ];
   return Buffer.concat([...entries, Buffer.alloc(2 * blockBytes)]);
 }
 
-/** A directory, or a link where it says where to. */
-function toEntry(name: string, link?: string): Buffer {
+/** A directory, or a link where it says where to. What is mounted over a directory gets its mode from some engines. */
+function toEntry(name: string, link?: string, mode = 0o755): Buffer {
   const block = Buffer.alloc(blockBytes);
   const put = (text: string, at: number) => block.write(text, at, 'latin1');
   put(name, 0);
-  put(link === undefined ? '0000755\0' : '0000777\0', 100);
+  put(`${mode.toString(8).padStart(7, '0')}\0`, 100);
   for (const at of [108, 116]) put('0000000\0', at);
   for (const at of [124, 136]) put('00000000000\0', at);
   put('        ', 148);

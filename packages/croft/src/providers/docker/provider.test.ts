@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { chmodSync, chownSync, closeSync, constants, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { describeSandbox, runIn, shellIn } from '../../../test/contracts/sandbox.ts';
+import { describeSandbox, type OpenedSandbox, runIn, shellIn } from '../../../test/contracts/sandbox.ts';
 import { startEngine } from '../../../test/docker-engine.ts';
 import { makeDirectory } from '../../../test/harness.ts';
 import { openSandbox, roomyLimits } from '../../../test/open-sandbox.ts';
+import type { Provider, Sandbox } from '../../core/commands/sandbox.ts';
 import { ownLabel } from './container.ts';
 import { createEngine } from './engine.ts';
 import { createDocker } from './provider.ts';
@@ -23,6 +24,31 @@ function makeGround(tree: Record<string, string> = {}) {
   return ground;
 }
 
+/** Lends a sandbox to one test after the other for as long as it is open: to make one takes a while. */
+function createLending(provider: Provider): () => Promise<OpenedSandbox> {
+  const [idle, grounds]: [OpenedSandbox[], Disposable[]] = [[], []];
+  const closed = new WeakSet<Sandbox>();
+  afterAll(async () => {
+    await Promise.all(idle.map(({ sandbox }) => sandbox.close()));
+    for (const ground of grounds) ground[Symbol.dispose]();
+  });
+  return async () => {
+    const lent = idle.pop() ?? (await openOne());
+    onTestFinished(() => void (closed.has(lent.sandbox) || idle.push(lent)));
+    return lent;
+  };
+
+  async function openOne(): Promise<OpenedSandbox> {
+    const ground = makeDirectory();
+    grounds.push(ground);
+    const directory = openSync(ground.path, constants.O_RDONLY | constants.O_DIRECTORY);
+    const spec = { directory, workspacePath: '/workspace', limits: roomyLimits, readable: [] };
+    const sandbox = await provider.open({ ...spec, network: { mode: 'deny-all' } });
+    void sandbox.closed.then(() => closed.add(sandbox) && closeSync(directory));
+    return { sandbox, directory: ground.path };
+  }
+}
+
 const unavailable = (message: RegExp) => ({
   code: 'E_SANDBOX_UNAVAILABLE',
   details: { provider: 'docker' },
@@ -33,10 +59,7 @@ describe.runIf(docker)('docker', () => {
   const socket = docker?.socket ?? '';
   const provider = createDocker({ ...operator, dockerSocket: socket });
 
-  describeSandbox('docker', async () => {
-    const ground = makeGround();
-    return { sandbox: await openSandbox(ground.path, { provider }), directory: ground.path };
-  });
+  describeSandbox('docker', createLending(provider));
 
   test.runIf(isRoot)('commands are the owner of the workspace, with no privilege, and see nothing else', async () => {
     const ground = makeGround({ '.git/hooks/pre-commit': 'true', '.git/HEAD': 'ref: refs/heads/main' });
@@ -78,7 +101,30 @@ describe.runIf(docker)('docker', () => {
     const spec = { directory, workspacePath: '/workspace', limits: roomyLimits, readable: [] };
     const opening = provider.open({ ...spec, network: { mode: 'deny-all' } });
     await expect(opening).rejects.toMatchObject(unavailable(/^Docker sees another directory/));
-    expect(await docker?.containers()).toEqual([]);
+    expect(await docker?.ask('GET', '/containers/json?all=1&filters={"status":["created","exited"]}')).toEqual([]);
+  });
+
+  test.runIf(isRoot)('what may be read stays as it is, with what is mounted below it', async () => {
+    const [ground, library] = [makeGround(), makeGround({ 'a.txt': 'to read' })];
+    mkdirSync(library.at('below'));
+    execFileSync('mount', ['-t', 'tmpfs', 'croft-test', library.at('below')]);
+    writeFileSync(library.at('below/b.txt'), ' and below');
+    const sandbox = await openSandbox(ground.path, { provider, readable: [library.path] });
+    const script = `cd ${library.path} && cat a.txt below/b.txt; touch c.txt; touch below/c.txt; ls . below`;
+    expect((await shellIn(sandbox, script)).stdout).toBe('to read and below.:\na.txt\nbelow\n\nbelow:\nb.txt\n');
+  });
+
+  test.each([
+    ['allow-all', 'heard'],
+    ['deny-all', ''],
+  ] as const)('with the network policy %s a server of this machine is heard, or not', async (mode, heard) => {
+    const server = createServer((connection) => connection.end('heard'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const sandbox = await openSandbox(makeGround().path, { provider, network: { mode } });
+    const { port } = server.address() as AddressInfo;
+    const ask = `exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3`;
+    expect((await runIn(sandbox, ['/bin/bash', '-c', ask])).stdout).toBe(heard);
   });
 
   test('an image brings its own programs, and is never fetched', async () => {
