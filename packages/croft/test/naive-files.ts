@@ -1,10 +1,25 @@
-import { existsSync, lstatSync, readdirSync, realpathSync, rmdirSync, type Stats, statSync, unlinkSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  rmdirSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
 import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { AppError } from '@croft/protocol';
 import type { Files, FileVersion } from '../src/core/files.ts';
+import { outsideRoot } from '../src/core/path.ts';
 import type { DiskFilesOptions } from '../src/disk/files.ts';
 import { kindOf } from '../src/disk/handles.ts';
+import type { PathHandles } from '../src/history/path-handles.ts';
 import { sha256 } from '../src/lib/sha256.ts';
 
 /**
@@ -22,7 +37,10 @@ export function createNaiveFiles({ names: [directory = ''] }: DiskFilesOptions):
 
   return {
     stat: async (path) => stat(path),
-    read: async (path) => ({ ...(await version(path)), bytes: await readFile(at(path)) }),
+    async read(path) {
+      const bytes = await readFile(at(path));
+      return { ...stat(path), version: sha256(bytes), bytes };
+    },
     version: async (path) => (existsSync(at(path)) ? version(path) : undefined),
     modifiedTimes: async (paths) => paths.map((path) => statSync(at(path), { throwIfNoEntry: false })?.mtimeMs ?? 0),
     async open(path) {
@@ -68,10 +86,10 @@ export function createNaiveFiles({ names: [directory = ''] }: DiskFilesOptions):
   }
 
   function at(path: string): string {
-    const named = isAbsolute(path) ? path : `${directory}/${path}`;
+    // As a program in C does, to which a text ends there.
+    const [text = ''] = path.split('\0', 1);
+    const named = isAbsolute(text) ? text : `${directory}/${text}`;
     const real = resolveLinks(named);
-    // Whoever opens a pipe waits in one of the few threads there are.
-    if (statSync(real, { throwIfNoEntry: false })?.isFIFO()) throw new AppError('E_NOT_A_FILE', `a pipe: ${path}`);
     if (`${real}/`.startsWith(`${around}/`) || /^\/proc\/(?:self|\d+)\/environ$/.test(real)) return named;
     throw new AppError('E_SANDBOX_VIOLATION', `path is outside workspace root: ${path}`);
   }
@@ -79,6 +97,51 @@ export function createNaiveFiles({ names: [directory = ''] }: DiskFilesOptions):
   function toStat(path: string, stats: Stats) {
     return { path: relative(directory, path), kind: kindOf(stats), size: stats.size, mtimeMs: stats.mtimeMs };
   }
+}
+
+/** Files of a program that helps with spelling: what is encoded or from another system means what it looks like. */
+export function createSpellingFiles(options: DiskFilesOptions): Files {
+  const spell = (path: string) => decodeURIComponent(path).normalize('NFKC').replaceAll('\\', '/');
+  return around(createNaiveFiles(options), (use, path) => use(spell(path)));
+}
+
+/** Files whose errors are told as they come. */
+export function createTellingFiles(options: DiskFilesOptions): Files {
+  return around(createNaiveFiles(options), async (use, path) => {
+    try {
+      return await use(path);
+    } catch (thrown) {
+      throw AppError.is(thrown) ? thrown : new AppError('E_FILE_NOT_FOUND', String(thrown));
+    }
+  });
+}
+
+/**
+ * Files as one writes them with a thought for links: what leads out is refused, and then what was looked at is used.
+ * In between something else may take its place, and whoever waits for that has all the time there is.
+ */
+export function createCheckedFiles(options: DiskFilesOptions): Files {
+  const [directory = ''] = options.names;
+  const look = (path: string) => resolveLinks(isAbsolute(path) ? path : `${directory}/${path}`);
+  return around(createNaiveFiles(options), async (use, path) => {
+    const seen = look(path);
+    if (!`${seen}/`.startsWith(`${directory}/`)) throw outsideRoot(path, 'leads out');
+    for (let turn = 0; turn < 100 && look(path) === seen; turn += 1) await setTimeout(1);
+    return use(path);
+  });
+}
+
+type Use = (path: string) => Promise<unknown>;
+
+/** The same files, with something around each use of a path. */
+function around(files: Files, wrap: (use: Use, path: string) => Promise<unknown>): Files {
+  const wrapped = Object.entries(files).map(([name, method]) => {
+    const call = method as (path: unknown, ...rest: unknown[]) => Promise<unknown>;
+    const use = (path: unknown, ...rest: unknown[]) =>
+      typeof path === 'string' ? wrap((other) => call(other, ...rest), path) : call(path, ...rest);
+    return [name, use];
+  });
+  return Object.fromEntries(wrapped);
 }
 
 /** Where a path leads, of which the end need not be there. */
@@ -100,4 +163,25 @@ function remove(path: string): number {
   if (lstatSync(path).isSymbolicLink()) unlinkSync(path);
   else rmdirSync(path);
   return below + 1;
+}
+
+/**
+ * Directories by their paths, links among them followed. Waits for one to become a link, as whoever puts it there may
+ * have had the time to.
+ */
+export function createFollowingHandles(root: number): PathHandles {
+  const open: number[] = [];
+  const forget = () => {
+    for (const handle of open.splice(0)) closeSync(handle);
+  };
+  const handleOf = (path: string) => {
+    if (path === '') return root;
+    const place = `/proc/self/fd/${root}/${path}`;
+    const isLink = () => lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink();
+    for (const until = performance.now() + 30; performance.now() < until && !isLink(); );
+    const handle = openSync(place, constants.O_DIRECTORY);
+    open.push(handle);
+    return handle;
+  };
+  return { handleOf, forget, [Symbol.dispose]: forget };
 }

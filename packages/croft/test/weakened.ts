@@ -1,87 +1,51 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { HostOptions } from '../src/app.ts';
 import type { Provider, SandboxLimits, SandboxSpec } from '../src/core/commands/sandbox.ts';
 import type { Guard } from '../src/escapes/escape.ts';
-import { createInitFinder } from '../src/init/binary.ts';
+import { sharedSpawner } from '../src/init/shared-spawner.ts';
 import { findGroups } from '../src/lib/cgroup/cgroup.ts';
 import { toFence } from '../src/providers/bubblewrap/fence.ts';
 import { createBubblewrap } from '../src/providers/bubblewrap/provider.ts';
+import type { InitEdit, InitMaker } from './weakened-init.ts';
 
-const native = join(import.meta.dirname, '../native');
-
-type Edit = readonly [file: string, found: RegExp, instead: string];
-
-/** How each guard that the init raises is taken out of its sources. The product has no switch for any of it. */
-const edits: Partial<Record<Guard, readonly Edit[]>> = {
-  'system-calls': [['init.c', /fence_load\(&refusals\) != 0/, '0']],
-  'control-files': [['init.c', /pins_place\(workspace\) != 0/, '0']],
-  capabilities: [['init.c', /pins_drop_privileges\(\) != 0/, '0']],
-  landlock: [['init.c', /landlock_restrict\(writable\) != 0/, '0']],
-  init: [
-    ['init.c', /prctl\(PR_SET_DUMPABLE, 0, 0, 0, 0\) != 0/, '0'],
-    ['init.c', /fcntl\(SOCKET, F_SETFD, FD_CLOEXEC\) != 0/, '0'],
-    ['keeper.c', /prctl\(PR_SET_DUMPABLE, 0, 0, 0, 0\);/, ''],
-    ['keeper.c', /syscall\(SYS_close_range, 3, ~0U, 0\);/, ''],
-    ['end.c', /keeper_kill\(command->keeper, is_keeper\);/, 'kill(-command->program, SIGKILL);'],
-  ],
-  limits: [['keeper.c', /limit\(RLIMIT_CORE, 0\);/, '']],
-};
-
-/** Compiles copies of the init that lack guards, each once. */
-export function createInitMaker(directory: string) {
-  const made = new Map<string, string>();
-  return (guards: readonly Guard[], further: readonly Edit[] = []): string => {
-    const wanted = [...guards.flatMap((guard) => edits[guard] ?? []), ...further];
-    const key = wanted.map(String).sort().join('\n');
-    const known = made.get(key);
-    if (known !== undefined) return known;
-    const built = wanted.length === 0 ? createInitFinder()() : compile(join(directory, `init-${made.size}`), wanted);
-    made.set(key, built);
-    return built;
-  };
-}
-
-export type InitMaker = ReturnType<typeof createInitMaker>;
-
-function compile(folder: string, wanted: readonly Edit[]): string {
-  mkdirSync(folder, { mode: 0o755 });
-  const names = readdirSync(native).filter((name) => statSync(join(native, name)).isFile());
-  for (const name of names) {
-    const own = wanted.filter(([file]) => file === name);
-    writeFileSync(join(folder, name), own.reduce(takeOut, readFileSync(join(native, name), 'utf8')));
-  }
-  const sources = names.filter((name) => name.endsWith('.c')).map((name) => join(folder, name));
-  execFileSync('cc', ['-O1', '-w', '-static', '-o', join(folder, 'init'), ...sources]);
-  return join(folder, 'init');
-}
-
-function takeOut(source: string, [file, found, instead]: Edit): string {
-  const count = source.match(new RegExp(found, 'g'))?.length;
-  if (count !== 1) throw new Error(`${found} is in ${file} ${count ?? 0} times: say here how its guard looks now`);
-  return source.replace(found, instead);
+export interface WeakenOptions {
+  readonly makeInit: InitMaker;
+  /** Further lines of the init that are others. */
+  readonly edits?: readonly InitEdit[];
+  /** Further changes to what bubblewrap is told. */
+  readonly change?: (fence: string[], spec: SandboxSpec) => string[];
+  /** A program with its first words, which starts bubblewrap. */
+  readonly starter?: readonly string[];
 }
 
 /** A provider whose sandboxes lack guards. Still bubblewrap, so that nothing is ever attempted on the machine itself. */
-export function weaken(guards: readonly Guard[], makeInit: InitMaker) {
+export function weaken(guards: readonly Guard[], options: WeakenOptions) {
+  const { makeInit, edits = [], change = (fence) => fence, starter = [] } = options;
   const lacks = (guard: Guard) => guards.includes(guard);
+  const init = makeInit(guards, edits);
   return (host: HostOptions): Provider => {
-    const weakFence: typeof toFence = (options) => {
-      let fence = toFence(options);
+    const weakFence: typeof toFence = (given) => {
+      let fence = toFence(given);
       if (lacks('namespaces')) fence = shareNamespaces(fence);
-      if (lacks('network') && options.spec.network.mode === 'deny-all') fence = shareNetwork(fence);
-      if (lacks('mounts')) fence = showMore(fence, options.spec.workspacePath);
-      return fence;
+      if (lacks('network') && given.spec.network.mode === 'deny-all') fence = shareNetwork(fence);
+      if (lacks('mounts')) fence = showMore(fence, given.spec.workspacePath);
+      return change(fence, given.spec);
     };
-    const parts = { findInit: () => makeInit(guards), toFence: weakFence, groups: findGroups() };
+    const spawner: typeof sharedSpawner = {
+      start: (request) => sharedSpawner.start({ ...request, argv: startedBy(starter, request.argv) }),
+    };
+    const parts = { findInit: () => init, toFence: weakFence, groups: findGroups(), spawner };
     let provider = createBubblewrap({ path: host.path, home: homedir() }, parts);
     if (lacks('limits')) provider = withMore(provider);
     if (lacks('environment')) provider = withVariables(provider, host);
     if (lacks('refusal')) provider = withSomethingElse(provider);
     return provider;
   };
+}
+
+function startedBy([program, ...words]: readonly string[], argv: readonly [string, ...string[]]) {
+  return program === undefined ? argv : ([program, ...words, ...argv] as const);
 }
 
 /** All but those of users, mounts and the network, which other guards are made of. */
@@ -91,7 +55,7 @@ function shareNamespaces(fence: readonly string[]): string[] {
     .flatMap((word) => (word === '--unshare-all' ? ['--unshare-user', '--unshare-net'] : [word]));
 }
 
-function shareNetwork(fence: readonly string[]): string[] {
+export function shareNetwork(fence: readonly string[]): string[] {
   return fence.flatMap((word) => (word === '--unshare-all' ? [word, '--share-net'] : [word]));
 }
 
@@ -105,10 +69,16 @@ function showMore(fence: readonly string[], workspacePath: string): string[] {
   });
 }
 
-/** A few times more, never without end: what is attempted must stay harmless. */
+/** A few times more, never without end: what is attempted must stay harmless. Processors there are only so many. */
 function withMore(provider: Provider): Provider {
-  const more = (limits: SandboxLimits) =>
-    Object.fromEntries(Object.entries(limits).map(([name, value]) => [name, 4 * value])) as unknown as SandboxLimits;
+  const more = (limits: SandboxLimits): SandboxLimits => ({
+    memoryBytes: 4 * limits.memoryBytes,
+    processes: 4 * limits.processes,
+    fileBytes: 4 * limits.fileBytes,
+    openFiles: 4 * limits.openFiles,
+    diskBytes: 4 * limits.diskBytes,
+    cpus: 40 * limits.cpus,
+  });
   return { ...provider, open: (spec) => provider.open({ ...spec, limits: more(spec.limits) }) };
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ground } from './escape.ts';
 import { watchFiles } from './steadfast.ts';
@@ -24,17 +25,24 @@ export async function attemptOwnPolicy(ground: Ground) {
   );
 }
 
-/** Every tool that works outside the sandbox, in a repository that would like it to run something. */
+/**
+ * Every tool that works outside the sandbox, in a repository that would like it to run something. What is run after a
+ * write, the linter that the repository brings along, is run inside.
+ */
 export async function attemptServerCode(ground: Ground) {
   const own = await ground.open({ tree: hostileRepository(ground) });
   const problems: Problem[] = [];
-  const changes = watchFiles(ground.outside, ['.']);
+  const changes = [ground, own].map(({ outside }) => watchFiles(outside, ['.']));
   for (const [tool, input] of serverCalls) {
     const { isError, text } = await own.call(tool, input);
     if (isError) throw new Error(`${tool}: ${text}`);
     if (text.includes('was run')) problems.push(`${tool} ran code of the repository`);
   }
-  return verdict(problems, changes());
+  if (!existsSync(join(own.workspace, 'linted'))) throw new Error('the linter of the repository was not run at all');
+  return verdict(
+    problems,
+    changes.flatMap((find) => find()),
+  );
 }
 
 const serverCalls: readonly (readonly [string, Record<string, unknown>])[] = [
@@ -61,6 +69,8 @@ function hostileRepository({ outside }: Ground): Record<string, string> {
     '.git/objects/x': '',
     '.git/hooks/post-checkout': script,
     '.gitattributes': '* filter=evil diff=evil\n',
+    'eslint.config.js': mark,
+    'node_modules/.bin/eslint': '#!/bin/sh\necho x > linted\necho x > ../outside/was-run\n',
     'node_modules/.bin/prettier': script,
     'node_modules/.bin/rg': script,
     'package.json': JSON.stringify({ scripts: { prepare: mark, format: mark } }),

@@ -59,8 +59,8 @@ export const controlFiles: readonly Escape[] = [
   },
   {
     id: 'C51',
-    title: 'code of a repository that the server itself would run',
-    guards: ['environment'],
+    title: 'code of a repository that the server runs, or has run',
+    guards: ['mounts', 'landlock'],
     attempt: attemptServerCode,
   },
   {

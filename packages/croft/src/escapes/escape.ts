@@ -3,7 +3,9 @@ import type { Denial, SandboxLimits } from '../core/commands/sandbox.ts';
 
 /**
  * The parts of the fence, so that each can be taken away to see what it held. `init` is what the first process of a
- * sandbox does to be out of reach, `refusal` that there is no sandbox rather than a weaker one.
+ * sandbox does to be out of reach, `privileges` that nobody in it ever gains any, `refusal` that there is no sandbox
+ * rather than a weaker one, `server` what this program does for itself: how long it waits, how much it keeps, what it
+ * hands to a search.
  */
 export type Guard =
   | 'capabilities'
@@ -16,8 +18,10 @@ export type Guard =
   | 'mounts'
   | 'namespaces'
   | 'network'
+  | 'privileges'
   | 'redaction'
   | 'refusal'
+  | 'server'
   | 'system-calls';
 
 /** One attack, really attempted. */
@@ -26,7 +30,7 @@ export interface Escape {
   readonly id: string;
   /** What is attempted, in a few words: `a user namespace of its own`. */
   readonly title: string;
-  /** What is expected to hold it, the first by itself. */
+  /** What holds it: the first by itself, and where there are more of them each by itself, as far as they reach. */
   readonly guards: readonly [Guard, ...Guard[]];
   attempt(ground: Ground): Promise<Outcome>;
 }
@@ -72,6 +76,8 @@ export interface GroundOptions {
   readonly owner?: 'nobody' | 'server' | undefined;
   /** Where programs see the workspace. Its own path if left out. */
   readonly root?: string;
+  /** Whether what happens to the files is kept, to go back to. */
+  readonly keepsHistory?: boolean;
 }
 
 export interface Ran {

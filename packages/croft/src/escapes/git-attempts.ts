@@ -50,7 +50,7 @@ export async function attemptByTools(ground: Ground) {
 /** The one program that the server hands words of a caller to is the search; it starts no git at all. */
 export async function attemptOptions(ground: Ground) {
   const own = await ground.open({
-    tree: { 'evil.sh': '#!/bin/sh\necho was run\n', 'a.txt': 'plain\n', '--pre=evil': 'plain\n' },
+    tree: { 'evil.sh': "#!/bin/sh\nprintf 'was %s\\n' run\n", 'a.txt': 'plain\n', '--pre=evil': 'plain\n' },
   });
   const options = [
     `--pre=${own.inside}/evil.sh`,
@@ -66,7 +66,7 @@ export async function attemptOptions(ground: Ground) {
     own.call('glob', { pattern: option }),
   ]);
   const problems = (await Promise.all(calls)).map(
-    ({ text }): Problem => /^was run|root:/m.test(text) && 'an option was obeyed',
+    ({ text }): Problem => /was run|root:/.test(text) && 'an option was obeyed',
   );
   return verdict(problems);
 }

@@ -109,7 +109,12 @@ export const git: readonly Escape[] = [
     },
   },
   holding('D58', 'attributes that send files through filters', repository('.git/'), ['.git/info/attributes']),
-  { id: 'D59', title: 'an option in place of a pattern or a path', guards: ['files'], attempt: attemptOptions },
+  {
+    id: 'D59',
+    title: 'an option in place of a pattern or a path',
+    guards: ['server', 'mounts'],
+    attempt: attemptOptions,
+  },
   {
     id: 'D60',
     title: 'what is left in a repository when a sandbox closes',

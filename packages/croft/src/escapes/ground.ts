@@ -48,7 +48,8 @@ export async function openGround(options: OpenGroundOptions = {}): Promise<Opene
   await copyFile(prober, join(workspace, 'prober'));
   const before = await describeCanary(outside);
   const { openApp = async (given) => createApp(given) } = options;
-  const app = await openApp(toAppOptions(workspace, options));
+  const data = options.keepsHistory ? join(base, 'data') : undefined;
+  const app = await openApp({ ...toAppOptions(workspace, options), data });
   let session = app.newSession(randomUUID());
   const inside = app.workspaces.first().root;
 

@@ -32,7 +32,7 @@ export const kernelProcesses: readonly Escape[] = [
   {
     id: 'B26b',
     title: 'privileges of a set-id program of the system',
-    guards: ['system-calls', 'namespaces', 'mounts'],
+    guards: ['privileges', 'landlock', 'system-calls'],
     async attempt(ground) {
       const { output } = await ground.run("grep NoNewPrivs /proc/self/status; bash -c 'sudo -n id -u' </dev/null");
       const isRoot = /^0$/m.test(output);

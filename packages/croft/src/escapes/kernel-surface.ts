@@ -22,7 +22,7 @@ export const kernelSurface: readonly Escape[] = [
   {
     id: 'B35b',
     title: 'the terminal of the server',
-    guards: ['namespaces', 'init'],
+    guards: ['init', 'namespaces'],
     async attempt(ground) {
       const { output } = await ground.run('exec 9<>/dev/tty && echo "there is a terminal"; exit 0');
       return verdict(output.includes('there is a terminal') && 'there is a terminal');

@@ -46,13 +46,14 @@ export async function attemptRestricted(ground: Ground, attempt: RestrictedAttem
   const own = await ground.open({ network: { mode: 'restricted', domains, cidrs } });
 
   const requests = attempt.requests?.(servers) ?? [];
-  const ran = requests.length > 0 ? await ask(own, requests) : undefined;
+  const ran = requests.length > 0 ? await ask(own, requests, { untilTaken: true }) : undefined;
   const heard = (await Promise.all([...servers.closed, allowed].map((server) => server.findHeard()))).flat();
   if (heard.length > 0) return verdict(heard);
   const further = (await attempt.further?.(own, servers)) ?? [];
+  if (further.some(Boolean)) return verdict(further);
   const control = attempt.hasControl === false ? [] : await findControl(own, allowed);
   const judged = ran ? judgeAnswers(ran, requests.length, attempt.mayFail) : [];
-  return verdict(judged, further, control);
+  return verdict(judged, control);
 }
 
 export const toCidr = ({ address, port }: Listener) => `${address}/${address.includes(':') ? 128 : 32}:${port}`;
@@ -69,15 +70,28 @@ export function tunnelTo(authority: string): string {
   return `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`;
 }
 
+interface AskOptions {
+  /** For what follows the first line of an answer. */
+  readonly seconds?: number;
+  /** Whether one that is taken is the last: it says enough, and may go on for long. */
+  readonly untilTaken?: boolean;
+}
+
 /** Says each to the proxy inside, and answers what came back, a line before each. */
-export function ask(ground: Ground, requests: readonly (string | Buffer)[], seconds = 2): Promise<Ran> {
+export function ask(
+  ground: Ground,
+  requests: readonly (string | Buffer)[],
+  { seconds = 2, untilTaken = false }: AskOptions = {},
+): Promise<Ran> {
   for (const [index, request] of requests.entries()) {
     writeFileSync(join(ground.workspace, `request-${String(index).padStart(3, '0')}`), request);
   }
   return ground.run(`for request in request-*; do
     echo; echo "--- $request"
     exec 3<>/dev/tcp/127.0.0.1/3128 || continue
-    cat "$request" >&3; timeout ${seconds} cat <&3 | head -c 3000; exec 3>&-
+    cat "$request" >&3; IFS= read -rt ${seconds} first <&3; echo "$first"
+    case "$first" in *' 200 '*) ${untilTaken ? 'break' : ':'};; esac
+    timeout ${seconds} cat <&3 | head -c 3000; exec 3>&-
   done 2>/dev/null; rm -f request-*`);
 }
 

@@ -135,7 +135,7 @@ async function attemptForgedHello(ground: Ground, { allowed }: Servers): Promise
   await ask(
     ground,
     [hello, ...others.map((text) => Buffer.from(text))].map((first) => Buffer.concat([tunnel, first])),
-    1,
+    { seconds: 1 },
   );
   const words = allowed.heard.splice(0).filter((text) => text !== 'a connection');
   return [words.length > 0 && `a tunnel carried ${JSON.stringify(words[0]?.slice(0, 40))}`];

@@ -13,11 +13,13 @@ interface Attempts {
   readonly secret?: string;
   /** An answer is no success by itself: a search may well find nothing. */
   readonly mayAnswer?: boolean;
+  /** After so many problems no more calls are made. */
+  readonly enough?: number;
 }
 
 /** Makes calls of which none may tell or touch anything outside, and which are to be refused. */
 export async function attemptCalls(ground: Ground, calls: readonly ToolCall[], attempts: Attempts = {}) {
-  const { directory = ground.outside, secret = ground.canary, mayAnswer = false } = attempts;
+  const { directory = ground.outside, secret = ground.canary, mayAnswer = false, enough = maxProblems } = attempts;
   const changes = watchOver(directory);
   const problems: Problem[] = [];
   for (const [tool, input] of calls) {
@@ -27,7 +29,7 @@ export async function attemptCalls(ground: Ground, calls: readonly ToolCall[], a
     if (!mayAnswer && !answer.isError) problems.push(`${what} was not refused`);
     if (isUnforeseen(answer.text)) problems.push(`${what} failed in a way that nobody thought of`);
     // Where nothing holds, the next call could wait for input that never comes.
-    if (problems.filter(Boolean).length >= maxProblems) break;
+    if (problems.filter(Boolean).length >= enough) break;
   }
   return [...problems, ...changes()];
 }

@@ -84,7 +84,7 @@ export const pathsControl: readonly Escape[] = [
   {
     id: 'A18',
     title: 'a control directory that was a link out before the sandbox opened',
-    guards: ['mounts'],
+    guards: ['mounts', 'control-files'],
     async attempt(ground) {
       const repository = await ground.open({ tree: { '.git/HEAD': '', '.git/config': '', '.git/objects/x': '' } });
       const { outside, workspace } = repository;

@@ -9,7 +9,7 @@ export const pathsShared: readonly Escape[] = [
   {
     id: 'A22',
     title: 'a directory that everybody shares, where ours are made',
-    guards: ['files'],
+    guards: ['server'],
     async attempt(ground) {
       const open = new Map<string, number>();
       const watcher = watch(tmpdir(), (_, name) => {

@@ -73,7 +73,7 @@ async function attemptWaiting(ground: Ground): Promise<Problem[]> {
   await ground.run(
     `mkfifo pipe; ln -s pipe way; ln -s /dev/zero zero; ln -s /dev/stdin in; ln -s /dev/tty tty; mkdir d; mkfifo d/pipe`,
   );
-  const command = `sleep ${rescueSeconds}; for i in {1..20}; do for at in pipe d/pipe; do timeout 0.2 sh -c "echo late > $at"; done; done`;
+  const command = `sleep ${rescueSeconds}; while :; do for at in pipe d/pipe; do timeout 0.2 sh -c "echo late > $at"; done; done`;
   const { structured } = await ground.call('bash', { command, run_in_background: true });
   const startedAt = performance.now();
   const reads = ['pipe', 'way', 'zero', 'in', 'tty', 'd/pipe'].flatMap((path): ToolCall[] => [
@@ -82,7 +82,8 @@ async function attemptWaiting(ground: Ground): Promise<Problem[]> {
     ['write', { file_path: path, content: 'x' }],
     ['edit', { file_path: path, old_string: 'l', new_string: 'x' }],
   ]);
-  const problems = await attemptCalls(ground, reads);
+  // Whoever has waited for one pipe would wait for every other.
+  const problems = await attemptCalls(ground, reads, { enough: 1 });
   const searches: ToolCall[] = [
     ['grep', { pattern: '.' }],
     ['grep', { pattern: '.', path: 'd' }],

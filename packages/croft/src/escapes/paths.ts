@@ -3,7 +3,9 @@ import { onOwnGround } from './own-ground.ts';
 import { pathsClimb } from './paths-climb.ts';
 import { pathsControl } from './paths-control.ts';
 import { pathsLinks } from './paths-links.ts';
+import { pathsNames } from './paths-names.ts';
 import { pathsRace } from './paths-race.ts';
+import { pathsRestore } from './paths-restore.ts';
 import { pathsShared } from './paths-shared.ts';
 import { pathsSpecial } from './paths-special.ts';
 
@@ -15,6 +17,8 @@ export const paths: readonly Escape[] = [
   ...pathsSpecial,
   ...pathsShared,
   ...pathsControl,
+  ...pathsNames,
+  ...pathsRestore,
 ]
   .map((one) => onOwnGround(one))
   .sort((one, other) => one.id.localeCompare(other.id, 'en', { numeric: true }));

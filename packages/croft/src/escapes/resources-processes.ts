@@ -85,6 +85,7 @@ async function attemptOutliving(ground: Ground) {
   const ran = await own.run(`${flee(late)} echo started; sleep 60`, { timeoutSeconds: 1 });
   if (!ran.output.includes('started')) throw new Error(`nothing was started: ${ran.output}`);
   problems.push((await findSurvivors(late)) && 'it outlived the time it had');
+  if (problems.some(Boolean)) return verdict(problems);
 
   const killed = newMark();
   const { structured } = await own.call('bash', { command: `${flee(killed)} sleep 60`, run_in_background: true });

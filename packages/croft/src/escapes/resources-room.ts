@@ -91,6 +91,7 @@ export const resourcesRoom: readonly Escape[] = [
       for (const way of ways) {
         const own = await ground.open({ limits: { diskBytes: 32 * megabyte } });
         problems.push(...judgeFill(await own.run(`${way}; ${more}; echo all of it`), 'disk'));
+        if (problems.some(Boolean)) break;
       }
       return verdict(problems);
     },

@@ -7,13 +7,14 @@ import { type Problem, verdict } from './verdict.ts';
 
 const megabyte = 1024 * 1024;
 const promptMs = 5000;
+const maxCpus = 0.05;
 
 /** Processor time, of programs and of the server itself. */
 export const resourcesTime: readonly Escape[] = [
   {
     id: 'G94',
     title: 'a program that never ends',
-    guards: ['limits'],
+    guards: ['server'],
     async attempt(ground) {
       const mark = randomUUID();
       const spin = `trap '' TERM INT HUP; : ${mark}; (while :; do :; done) & while :; do :; done`;
@@ -33,25 +34,27 @@ export const resourcesTime: readonly Escape[] = [
     guards: ['limits'],
     async attempt(ground) {
       if (!hasGroups()) return { skipped: 'without a control group nothing limits processors, as croft doctor says' };
-      const own = await ground.open({ limits: { cpus: 0.1 } });
-      const spin = 'for i in 1 2; do (while :; do :; done) & done; sleep 1.5; kill $(jobs -p); wait 2>/dev/null; times';
-      const { output } = await own.run(spin);
+      const own = await ground.open({ limits: { cpus: maxCpus } });
+      // So many that they would have their share of a busy machine too.
+      const spin =
+        'for i in {1..8}; do (while :; do :; done) & done; sleep 1.5; kill $(jobs -p); wait 2>/dev/null; times';
+      const { output, durationMs } = await own.run(spin);
       const [, minutes = '', seconds = ''] = /\n(\d+)m([\d.]+)s \d+m[\d.]+s\s*$/.exec(output) ?? [];
       if (minutes === '') throw new Error(`the time it took is not known: ${output}`);
       const used = Number(minutes) * 60 + Number(seconds);
-      return verdict(used > 0.3 && `it had ${used} s of 1.5 s`);
+      return verdict(used > (2 * maxCpus * durationMs) / 1000 && `it had ${used} s of ${durationMs} ms`);
     },
   },
   {
     id: 'G95',
     title: 'a flood of output',
-    guards: ['limits'],
+    guards: ['server'],
     attempt: attemptFlood,
   },
   {
     id: 'G98',
     title: 'patterns that take for ever',
-    guards: ['limits'],
+    guards: ['server'],
     attempt: attemptPatterns,
   },
 ];
@@ -59,7 +62,7 @@ export const resourcesTime: readonly Escape[] = [
 /** What is printed must not be kept in memory, and what is kept must not be shown whole. */
 async function attemptFlood(ground: Ground) {
   const [own, other] = [await ground.open({}), await ground.open({})];
-  const size = 256 * megabyte;
+  const size = 128 * megabyte;
   const { structured } = await own.call('bash', {
     command: `yes flood | head -c ${size / 16}; sleep 60`,
     run_in_background: true,
@@ -77,8 +80,8 @@ async function attemptFlood(ground: Ground) {
   const grown = result.most - before;
   return verdict(
     problems,
-    // Half of what was printed: more than Node lets lie about before it cleans up.
-    grown > size && `the server grew by ${Math.round(grown / megabyte)} MB`,
+    // More than Node lets lie about before it cleans up, and less than what was printed.
+    grown > 1.25 * size && `the server grew by ${Math.round(grown / megabyte)} MB`,
     result.result.output.length > megabyte && `${result.result.output.length} characters were answered`,
     kept.text.length > 2 * megabyte && `${kept.text.length} characters were answered from the background`,
   );
@@ -127,6 +130,8 @@ async function findSlow(ground: Ground, calls: readonly ToolCall[]): Promise<Pro
     const what = `${tool} ${JSON.stringify(input).slice(0, 80)}`;
     if (took > promptMs) problems.push(`${what} took ${Math.round(took)} ms`);
     if (text.includes('unexpected failure')) problems.push(`${what} failed in a way that nobody thought of`);
+    // Where nothing holds, each of the others would take as long.
+    if (problems.length > 0) break;
   }
   return problems;
 }
