@@ -1,9 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { spawn } from 'node:child_process';
+import { readlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { DiskFilesOptions } from '../../src/disk/files.ts';
 import { escapes } from '../../src/escapes/index.ts';
 import { attemptAll, type EscapeReport } from '../../src/escapes/run.ts';
+import { makeDirectory } from '../harness.ts';
 import { createNaiveFiles } from '../naive-files.ts';
+import { type LinkDoor, startLinkDoor } from './link-door.ts';
+import { makeNetwork, type OwnNetwork, whyNoNetwork } from './own-network.ts';
 import { startRemoteApps } from './remote-app.ts';
+import { serveApps } from './wire-app.ts';
 
 /**
  * Every attempt to get out, made by an agent of a server whose workspaces are on a runner. It is the same list, because
@@ -20,22 +28,20 @@ const elsewhere: Readonly<Record<string, string>> = {
 };
 const attempted = escapes.filter(({ id }) => !(id in elsewhere));
 
-describe('from a workspace on a runner', () => {
-  let apps: Awaited<ReturnType<typeof startRemoteApps>>;
+type Attempt = () => Promise<readonly EscapeReport[]>;
+
+function describeEscapes(attempt: Attempt): void {
   let reports: ReadonlyMap<string, EscapeReport>;
   beforeAll(async () => {
-    apps = await startRemoteApps();
-    const all = await attemptAll(attempted, { openApp: apps.openApp, deadlineMs });
-    reports = new Map(all.map((report) => [report.id, report]));
+    reports = new Map((await attempt()).map((report) => [report.id, report]));
   }, tenMinutes);
-  afterAll(() => apps[Symbol.asyncDispose]());
 
   test.each(attempted)('$id $title', ({ id }) => {
     const { outcome } = reports.get(id) as EscapeReport;
     if (!('skipped' in outcome)) expect(outcome).toEqual({ held: true });
   });
 
-  test('none is skipped that can be attempted without one', async () => {
+  test('none is skipped that can be attempted without one', { timeout: tenMinutes }, async () => {
     const skipped = [...reports.values()].flatMap(({ id, outcome }) => ('skipped' in outcome ? [id] : []));
     const here = await attemptAll(
       escapes.filter(({ id }) => skipped.includes(id)),
@@ -43,7 +49,55 @@ describe('from a workspace on a runner', () => {
     );
     expect(here.filter(({ outcome }) => !('skipped' in outcome)).map(({ id }) => id)).toEqual([]);
   });
+}
+
+describe('from a workspace on a runner on loopback', () => {
+  describeEscapes(async () => {
+    await using apps = await startRemoteApps();
+    return await attemptAll(attempted, { openApp: apps.openApp, deadlineMs });
+  });
 });
+
+const why = await whyNoNetwork();
+
+describe.skipIf(why !== undefined)(`from one in a network of its own${why === undefined ? '' : ` (${why})`}`, () => {
+  describeEscapes(async () => {
+    using network = makeNetwork();
+    await using door = await startLinkDoor({ host: network.address, allowsInsecure: true });
+    using nothing = makeDirectory();
+    return await attemptIn(network, { door, nothing: nothing.path });
+  });
+});
+
+interface There {
+  readonly reports: readonly EscapeReport[];
+  readonly network: string;
+}
+
+/** Where the runner is, there is whatever it must not reach: attempts are made by another process, in that network. */
+async function attemptIn(
+  { enter: [program, net] }: OwnNetwork,
+  { door, nothing }: { door: LinkDoor; nothing: string },
+) {
+  const main = join(import.meta.dirname, 'escapes-there.ts');
+  const args = [net, process.execPath, main, String(deadlineMs), ...Object.keys(elsewhere)];
+  const child = spawn(program, args, {
+    cwd: tmpdir(),
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME },
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<There>();
+  child.on('message', (message: Partial<There>) => 'reports' in message && resolve(message as There));
+  child.once('exit', (code, signal) => reject(new Error(`the attempts ended with ${signal ?? code}`)));
+  serveApps(child, door, nothing);
+  try {
+    const { reports, network } = await promise;
+    expect(network).not.toBe(readlinkSync('/proc/self/ns/net'));
+    return reports;
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
 
 test('where the runner takes a path as it comes, they get out through the wire', { timeout: tenMinutes }, async () => {
   vi.resetModules();

@@ -30,6 +30,7 @@ export function makeNetwork() {
     ip('link', 'set', here, 'up');
     ip('-n', name, 'address', 'add', `${subnet}.2/30`, 'dev', there);
     ip('-n', name, 'link', 'set', there, 'up');
+    ip('-n', name, 'link', 'set', 'lo', 'up');
   } catch (thrown) {
     remove();
     throw thrown;

@@ -13,19 +13,31 @@ import { createWorkspaceSet } from '../../src/core/workspace-set.ts';
 import * as detectors from '../../src/detectors/index.ts';
 import type { OpenApp } from '../../src/escapes/ground.ts';
 import { createEnvironmentSource } from '../../src/lib/secret-sources.ts';
+import type { Peer } from '../../src/link/peer.ts';
 import { createRemoteWorkspace } from '../../src/providers/index.ts';
 import { runRunner } from '../../src/runner/run.ts';
 import * as tools from '../../src/tools/index.ts';
 import { version } from '../../src/version.ts';
 import { makeDirectory } from '../harness.ts';
-import { type LinkDoor, startLinkDoor } from './link-door.ts';
+import { startLinkDoor } from './link-door.ts';
 
 /** A server whose workspaces are all on runners, each of which is one of its own behind a real socket on loopback. */
 export async function startRemoteApps() {
   const door = await startLinkDoor();
   const nothing = makeDirectory();
   return {
-    openApp: ((options) => openRemoteApp(options, { door, nothing: nothing.path })) satisfies OpenApp,
+    openApp: (async (options) => {
+      const { token, peer } = door.expect();
+      const runner = startRunnerOf(options, { url: door.url, token });
+      const server = openServerOf(options, await peer, nothing.path);
+      return {
+        ...(await server),
+        async [Symbol.asyncDispose]() {
+          await (await server)[Symbol.asyncDispose]();
+          await runner[Symbol.asyncDispose]();
+        },
+      };
+    }) satisfies OpenApp,
     async [Symbol.asyncDispose]() {
       await door[Symbol.asyncDispose]();
       nothing[Symbol.dispose]();
@@ -33,20 +45,16 @@ export async function startRemoteApps() {
   };
 }
 
-interface Means {
-  readonly door: LinkDoor;
-  /** An empty directory: the server has no files of the workspace. */
-  readonly nothing: string;
-}
-
-/** The same toolbox as the program has on its own, with everything of the workspace at the other end. */
-async function openRemoteApp(options: AppOptions, { door, nothing }: Means): ReturnType<OpenApp> {
-  const runner = startRunnerOf(options, door);
+/**
+ * The same toolbox as the program has on its own, with everything of the workspace at the other end. The server has
+ * no files of the workspace: `nothing` is an empty directory.
+ */
+export async function openServerOf(options: AppOptions, peer: Peer, nothing: string): ReturnType<OpenApp> {
   const { host, sandbox } = options;
   const server = createApp({ ...options, workspaces: [{ path: nothing }] });
   const { emit } = server;
   const wish = { namespace: `fs-${'0'.repeat(40)}`, workspace: 'workspace', name: 'workspace' };
-  const offered = await createRemoteWorkspace(await runner.peer, wish);
+  const offered = await createRemoteWorkspace(peer, wish);
   const workspaces = createWorkspaceSet([toWorkspace(offered, server, sandbox)]);
   const toolbox = createToolbox({
     ...{ tools: Object.values(tools), workspaces, emit, offers: ({ isHarness }) => !isHarness },
@@ -57,26 +65,28 @@ async function openRemoteApp(options: AppOptions, { door, nothing }: Means): Ret
   return {
     ...{ toolbox, workspaces },
     newSession: (id) => createSession(id, { sandboxIdleMs: 600_000, openSandbox }),
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await runner[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 
+interface Place {
+  readonly url: string;
+  readonly token: string;
+  readonly isInsecure?: boolean;
+}
+
 /** What `croft runner` is, in this process: attempts look for what is left on the machine, not for whose it is. */
-function startRunnerOf({ workspaces, sandbox, host, onWarning }: AppOptions, door: LinkDoor) {
+export function startRunnerOf(options: AppOptions, { url, token, isInsecure = false }: Place): AsyncDisposable {
+  const { workspaces, sandbox, host, onWarning } = options;
   const data = makeDirectory();
   const offer = createOffer({ workspaces, data: data.path, sandbox, host, isReadOnly: false, onWarning });
-  const { token, peer } = door.expect();
   const stop = new AbortController();
   const about = { labels: {}, capacity: 10, workspaces: offer.names, makesWorkspaces: false };
   const done = runRunner({
-    ...{ url: door.url, token: () => token, offer, isInsecure: false, signal: stop.signal, say() {} },
+    ...{ url, token: () => token, offer, isInsecure, signal: stop.signal, say() {} },
     report: { version, provider: sandbox.provider, ...about },
   });
   return {
-    peer,
     async [Symbol.asyncDispose]() {
       stop.abort();
       await done;
