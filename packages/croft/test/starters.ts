@@ -18,6 +18,37 @@ int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigne
   return ['/usr/bin/env', `LD_PRELOAD=${library}`];
 }
 
+/** What starts a program under a kernel that, as far as it can tell, has no filters for system calls. */
+export function withoutFilters(directory: string): readonly string[] {
+  const program = compileText(
+    directory,
+    'without-filters',
+    `#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  struct sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) return 125;
+  execv(argv[1], argv + 1);
+  return 127;
+}
+`,
+    ['-w'],
+  );
+  return [program];
+}
+
 /** What starts a program in a session that has a terminal, and holds the other end of that for as long. */
 export function withTerminal(directory: string): readonly string[] {
   const program = compileText(

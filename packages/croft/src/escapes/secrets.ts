@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Escape, Ground } from './escape.ts';
 import { newValue, openWith, secretsShown } from './secrets-shown.ts';
 import { verdict } from './verdict.ts';
@@ -53,7 +55,28 @@ export const secrets: readonly Escape[] = [
     },
   },
   ...secretsShown,
+  {
+    id: 'F88',
+    title: 'the value of a secret in what a history keeps',
+    guards: ['redaction'],
+    attempt: attemptKeeping,
+  },
 ];
+
+/** It is in the command line and in the environment of a call that is kept to be undone, and in no file. */
+async function attemptKeeping(ground: Ground) {
+  const value = newValue();
+  const variables = { CROFT_SECRET_DEPLOY: value };
+  const own = await ground.open({ variables, keepsHistory: true });
+  await own.run(`echo made > made.txt; : '${value}'`, { secrets: ['deploy'] });
+  const made = await own.call('snapshot_create', { name: 'after' });
+  const { text } = await own.call('undo_list', {});
+  if (made.isError || !text.includes('made.txt')) throw new Error(`nothing was kept: ${made.text} ${text}`);
+  const data = join(dirname(own.workspace), 'data');
+  const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const holding = files.filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(value));
+  return verdict(holding.map(({ name }) => `${name} has the secret`));
+}
 
 /** Whether a command had it is told by its hash: the value itself would not be shown. */
 const hash = `printf %s "$DEPLOY" | sha256sum`;

@@ -4,24 +4,36 @@ import { dirname, join } from 'node:path';
 import type { Ground } from './escape.ts';
 import type { Problem } from './verdict.ts';
 
-/** What a shell can do to a file that is not its own to change. `$1` is the file; all of it may fail, and should. */
+/** What a shell can do to a file that is not its own to change, and to a directory it is in. All may fail, and should. */
 const attacks = `attack() {
-  echo evil > "$1"; echo evil >> "$1"; truncate -s 0 "$1"; chmod 777 "$1"; touch -d 2001-01-01 "$1"
-  ln "$1" second && echo evil > second; sed -i s/./evil/ "$1"; cp -f /proc/self/status "$1"
-  echo evil > new; mv -f new "$1"; echo evil > new; ln -f new "$1"; ln -sfn /tmp "$1"; echo evil > "$1/new"
-  mv -f "$1" gone; rm -f "$1"; rm -rf "$1"; mkdir -p "$1"
-  folder=$(dirname "$1")
-  while [ "$folder" != . ]; do
-    mv "$folder" elsewhere && mkdir -p "$(dirname "$1")" && echo evil > "$1"
-    rm -rf "$folder"; ln -sfn /tmp "$folder"; folder=$(dirname "$folder")
-  done
-} 2>/dev/null`;
+  echo evil > "$1"; echo evil >> "$1"; ln "$1" second && echo evil > second; sed -i s/./evil/ "$1"
+  cp -f /proc/self/status "$1"; echo evil > new; mv -f new "$1"; echo evil > new; ln -f new "$1"
+  ln -sfn /tmp "$1"; echo evil > "$1/new"; mv -f "$1" gone
+}
+replace() {
+  mv "$1" elsewhere && mkdir -p "$1" && echo evil > "$1/new"; rm -rf "$1"; ln -sfn /tmp "$1"
+}
+exec 2>/dev/null`;
 
 /** Attacks files from inside, and tells what became of them and of the directories they are in. */
 export async function attackFiles(ground: Ground, files: readonly string[]): Promise<Problem[]> {
   const changes = watchFiles(ground.workspace, files);
-  await ground.run([attacks, ...files.map((file) => `attack '${file}'`)].join('\n'));
+  // A program each for what takes many names: there are hundreds of files.
+  const all = files.map((file) => `'${file}'`).join(' ');
+  await ground.run(`${attacks}
+    truncate -s 0 ${all}; chmod 777 ${all}; touch -d 2001-01-01 ${all}
+    for file in ${all}; do attack "$file"; done
+    rm -rf ${all}; mkdir -p ${all}
+    for folder in ${foldersOf(files)
+      .map((folder) => `'${folder}'`)
+      .join(' ')}; do replace "$folder"; done`);
   return changes();
+}
+
+/** Every directory on the way to a file, the deepest first. */
+function foldersOf(files: readonly string[]): string[] {
+  const above = (path: string): string[] => (dirname(path) === '.' ? [] : [dirname(path), ...above(dirname(path))]);
+  return [...new Set(files.flatMap(above))].sort((one, other) => other.length - one.length);
 }
 
 /** Looks at files now, and tells later which are no longer as they were. */
