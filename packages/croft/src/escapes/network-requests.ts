@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { connect } from 'node:tls';
 import type { Escape, Ground } from './escape.ts';
+import { pause } from './meanwhile.ts';
 import {
   ask,
   attemptRestricted,
@@ -16,6 +17,8 @@ import type { Problem } from './verdict.ts';
 
 /** As much as sockets and pipes on the way hold. */
 const maxUnread = 24 * 1024 * 1024;
+/** So many looks without any more: nobody takes anything. */
+const stillTurns = 10;
 
 /** Through a policy that allows something, by how a request is made. */
 export const networkRequests: readonly Escape[] = [
@@ -117,10 +120,23 @@ async function attemptEndless(ground: Ground, { allowed }: Servers): Promise<Pro
       },
     });
   const open = `exec 3<>/dev/tcp/127.0.0.1/3128; printf 'GET http://${toAuthority(allowed)}/ HTTP/1.1\\r\\nHost: ${toAuthority(allowed)}\\r\\n\\r\\n' >&3`;
-  const { output } = await ground.run(`${open}; head -c 4 <&3; sleep 1.5`);
+  const command = `${open}; head -c 4 <&3; sleep 60`;
+  const { structured } = await ground.call('bash', { command, run_in_background: true });
+  await untilStill(() => Math.min(sent, maxUnread + 1));
+  await ground.call('kill_shell', { shell_id: structured.shell_id });
   allowed.words.answer = usual;
-  if (output !== 'HTTP') throw new Error(`the server did not answer: ${output}`);
   return [sent > maxUnread && `${sent} bytes were taken for a program that reads none`];
+}
+
+/** Until a number that has begun to grow does so no more. */
+async function untilStill(read: () => number): Promise<void> {
+  const endAt = performance.now() + 20_000;
+  for (let [last, turns] = [0, 0]; last === 0 || turns < stillTurns; turns += 1) {
+    if (performance.now() > endAt && last === 0) throw new Error('the server was never asked');
+    await pause(100);
+    if (read() !== last) turns = 0;
+    last = read();
+  }
 }
 
 function restricted(id: string, title: string, attempt: RestrictedAttempt): Escape {

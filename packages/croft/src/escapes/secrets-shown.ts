@@ -50,6 +50,9 @@ export function newValue(): string {
   return `s3cr3t/${randomBytes(12).toString('hex')}+&"é`;
 }
 
+/** What of it is the same in every encoding but base64. */
+export const coreOf = (value: string) => value.slice(7, 31);
+
 export const openWith = async (ground: Ground, value: string, tree = {}) =>
   ground.open({ variables: { CROFT_SECRET_DEPLOY: value }, tree });
 
@@ -110,13 +113,12 @@ async function attemptReadingBack(ground: Ground) {
 }
 
 function showsAny(answer: Called, value: string, way: string): Problem[] {
-  const core = value.slice(7, 31);
   const base64 = [0, 1, 2].map((shift) =>
     Buffer.from('x'.repeat(shift) + value)
       .toString('base64')
       .slice(8, 32),
   );
-  return [core, ...base64].map((form) => shows(answer, form, way));
+  return [coreOf(value), ...base64].map((form) => shows(answer, form, way));
 }
 
 function shows({ text, structured }: Called, form: string, way: string): Problem {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Escape, Ground } from './escape.ts';
-import { newValue, openWith, secretsShown } from './secrets-shown.ts';
+import { coreOf, newValue, openWith, secretsShown } from './secrets-shown.ts';
 import { verdict } from './verdict.ts';
 
 /** F: what the server knows and commands do not, or only while they run. */
@@ -74,7 +74,7 @@ async function attemptKeeping(ground: Ground) {
   if (made.isError || !text.includes('made.txt')) throw new Error(`nothing was kept: ${made.text} ${text}`);
   const data = join(dirname(own.workspace), 'data');
   const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const holding = files.filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(value));
+  const holding = files.filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(coreOf(value)));
   return verdict(holding.map(({ name }) => `${name} has the secret`));
 }
 
