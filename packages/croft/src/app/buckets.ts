@@ -1,4 +1,5 @@
-import { type ObjectStore, type OperatorBucket, openObjects } from '../storages/index.ts';
+import type { ObjectStore } from '../core/objects.ts';
+import { type OperatorBucket, openObjects } from '../storages/index.ts';
 import type { WorkspaceRecord } from './places.ts';
 
 export interface BucketsOptions {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Emit } from '../core/events.ts';
 import { openFilesLazily } from '../core/lazy-files.ts';
+import type { ObjectStore } from '../core/objects.ts';
 import { once } from '../lib/once.ts';
 import { removeTree } from '../lib/remove-tree.ts';
-import type { ObjectStore } from '../storages/index.ts';
 import {
   createDirectGlob,
   createDirectObjects,

@@ -1,4 +1,4 @@
-import type { ObjectStore } from '../storages/index.ts';
+import type { ObjectStore } from '../core/objects.ts';
 import { type KeptWorkspaces, namespaceOf, removeWorkspaceObjects } from '../storages/index.ts';
 import type { Places, WorkspaceRecord } from './places.ts';
 

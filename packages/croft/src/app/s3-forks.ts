@@ -6,7 +6,8 @@ import type { History } from '../core/history/history.ts';
 import type { HistoryStore } from '../core/history/store.ts';
 import { emptyRoot } from '../core/history/tree.ts';
 import type { WorkingTree } from '../core/history/working-tree.ts';
-import { createS3Store, namespaceOf, type ObjectStore, putTree } from '../storages/index.ts';
+import type { ObjectStore } from '../core/objects.ts';
+import { createS3Store, namespaceOf, putTree } from '../storages/index.ts';
 import type { ForkedRecords } from './forked-records.ts';
 import type { Places, WorkspaceRecord } from './places.ts';
 

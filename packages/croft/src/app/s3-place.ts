@@ -4,10 +4,11 @@ import { recordCall } from '../core/history/around.ts';
 import { createHistory, type KeptHistory } from '../core/history/create-history.ts';
 import { openLazily } from '../core/history/lazy-history.ts';
 import { openFilesLazily } from '../core/lazy-files.ts';
+import type { ObjectStore } from '../core/objects.ts';
 import type { StoredMount, WorkspaceQuota } from '../core/storage.ts';
 import type { CallAround } from '../core/workspace.ts';
 import { once } from '../lib/once.ts';
-import { createS3Store, type ObjectStore, openS3Mount, type S3Mount } from '../storages/index.ts';
+import { createS3Store, openS3Mount, type S3Mount } from '../storages/index.ts';
 import type { Histories } from './histories.ts';
 import type { Place } from './places.ts';
 

@@ -1,10 +1,10 @@
 import { AppError } from '@croft/protocol';
 import type { Files } from '../core/files.ts';
 import { parse } from '../core/parse.ts';
+import { type Budget, createBudget } from '../lib/budget.ts';
 import { collect, send, toPieces } from '../link/methods/body.ts';
 import * as methods from '../link/methods/files.ts';
 import type { Incoming } from '../link/peer.ts';
-import { type Budget, createBudget } from './serve-budget.ts';
 import { answerJson, type Handlers, mustBeWritable, type Places, parseJson, serving } from './serve-means.ts';
 import { serveOpenFiles } from './serve-open-files.ts';
 import { serveUploads } from './serve-uploads.ts';

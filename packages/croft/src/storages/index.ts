@@ -9,7 +9,6 @@ export { openLocalMount } from './local-mount.ts';
 export { createDirectGlob } from './s3/direct-glob.ts';
 export { createDirectObjects } from './s3/direct-objects.ts';
 export { openS3Mount, type S3Mount } from './s3/mount.ts';
-export type { ObjectStore } from './s3/objects.ts';
 export { type ObjectsMeans, type OperatorBucket, openObjects } from './s3/open-objects.ts';
 export { putTree } from './s3/put-tree.ts';
 export { removeWorkspaceObjects } from './s3/remove-workspace.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ObjectStore, Sendable, StoredObject } from '../../src/storages/s3/objects.ts';
+import type { ObjectStore, Sendable, StoredObject } from '../../src/core/objects.ts';
 
 export interface ObjectStoreGround {
   /** Nothing is in it. */

@@ -2,7 +2,7 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { CurrentFile } from '../../src/core/files.ts';
-import { createBudget } from '../../src/runner/serve-budget.ts';
+import { createBudget } from '../../src/lib/budget.ts';
 import { describeFiles } from '../contracts/files.ts';
 import { bytesOf, expectFailure } from '../contracts/files-expect.ts';
 import { openGround } from './ports-ground.ts';

@@ -9,12 +9,12 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
+import type { ObjectStore } from '../../src/core/objects.ts';
 import { openSqliteStore } from '../../src/history/sqlite-store.ts';
 import { createWalkingFollower } from '../../src/history/walking-follower.ts';
 import { openWorkingTree } from '../../src/history/working-tree.ts';
 import { openS3Mount, type S3Mount, type S3MountOptions } from '../../src/storages/s3/mount.ts';
 import { createObjectStore, type ObjectStoreOptions } from '../../src/storages/s3/object-store.ts';
-import type { ObjectStore } from '../../src/storages/s3/objects.ts';
 
 /** Where a workspace of a bucket is, in a form that can be handed to another process. */
 export interface BucketPlace {

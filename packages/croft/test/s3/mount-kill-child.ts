@@ -4,7 +4,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ObjectStore } from '../../src/storages/s3/objects.ts';
+import type { ObjectStore } from '../../src/core/objects.ts';
 import { type BucketPlace, connect, openMount } from './mount-ground.ts';
 
 const { place, data, other, at, phase } = JSON.parse(process.argv[2] ?? '{}') as {

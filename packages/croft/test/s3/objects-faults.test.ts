@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { StoredObject } from '../../src/core/objects.ts';
 import { createObjectStore, type ObjectStoreOptions } from '../../src/storages/s3/object-store.ts';
-import type { StoredObject } from '../../src/storages/s3/objects.ts';
 import { keysIn, sendable, textOf } from '../contracts/object-store.ts';
 import { type SeenRequest, startFaultyProxy } from '../faulty-proxy.ts';
 import { startS3, startS3Gateway } from '../s3-server.ts';

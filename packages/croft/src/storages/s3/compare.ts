@@ -1,7 +1,7 @@
+import type { ObjectHead } from '../../core/objects.ts';
 import { type Ground, objectKey } from './ground.ts';
 import { pathOfAny } from './keys.ts';
 import { claimSize, describeObject, tombstone, tombstoneEtag, toSecond } from './object-entries.ts';
-import type { ObjectHead } from './objects.ts';
 
 type Listed = Omit<ObjectHead, 'metadata'>;
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import type { ObjectStore } from '../../core/objects.ts';
 import { parseJson } from './json-objects.ts';
-import type { ObjectStore } from './objects.ts';
 import { readBounded } from './read-bounded.ts';
 import { condemnedKey } from './store-keys.ts';
 

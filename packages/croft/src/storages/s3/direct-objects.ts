@@ -1,6 +1,6 @@
+import type { ObjectHead, ObjectStore } from '../../core/objects.ts';
 import { pathOfAny } from './keys.ts';
 import { describeObject, type ObjectEntry } from './object-entries.ts';
-import type { ObjectHead, ObjectStore } from './objects.ts';
 import { readBounded } from './read-bounded.ts';
 
 export type ListedObject = Omit<ObjectHead, 'metadata'>;

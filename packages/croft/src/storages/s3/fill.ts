@@ -1,5 +1,6 @@
 import { chmodSync, unlinkSync } from 'node:fs';
 import type { TreePath } from '../../core/history/tree.ts';
+import type { ObjectHead } from '../../core/objects.ts';
 import { inParallel } from '../../lib/in-parallel.ts';
 import { isTombstoneListed, listAll, noName } from './compare.ts';
 import { createShape } from './fill-shape.ts';
@@ -8,7 +9,6 @@ import { fetchIncoming } from './incoming.ts';
 import { isMarker, keyOf, pathOfAny } from './keys.ts';
 import type { Known } from './manifest.ts';
 import { describeObject, toSecond } from './object-entries.ts';
-import type { ObjectHead } from './objects.ts';
 import { createPlacing } from './place.ts';
 
 type Listed = readonly [key: string, object: Omit<ObjectHead, 'metadata'>];

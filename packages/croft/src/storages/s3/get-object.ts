@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
+import type { ObjectHead, ObjectStore, StoredObject } from '../../core/objects.ts';
 import { isPassing, readRefusal, ServiceRefusal, toStorageError } from './failures.ts';
-import type { ObjectHead, ObjectStore, StoredObject } from './objects.ts';
 import { readWhole } from './read-whole.ts';
 import { type RetryPolicy, withRetries } from './retries.ts';
 import type { Transport } from './transport.ts';

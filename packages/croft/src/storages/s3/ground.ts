@@ -1,7 +1,7 @@
 import type { WorkingTree } from '../../core/history/working-tree.ts';
+import type { ObjectStore } from '../../core/objects.ts';
 import type { Owner } from '../../lib/workspace-owner.ts';
 import type { Manifest } from './manifest.ts';
-import type { ObjectStore } from './objects.ts';
 
 /** What the parts of one mount share. */
 export interface Ground {

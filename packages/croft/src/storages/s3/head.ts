@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import type { ObjectStore, PutCondition } from './objects.ts';
+import type { ObjectStore, PutCondition } from '../../core/objects.ts';
 import { readBounded } from './read-bounded.ts';
 
 const maxCommits = 200;

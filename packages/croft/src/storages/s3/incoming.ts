@@ -1,8 +1,8 @@
 import type { TreeEntry } from '../../core/history/tree.ts';
+import type { ObjectHead } from '../../core/objects.ts';
 import { type Ground, objectKey } from './ground.ts';
 import type { Known } from './manifest.ts';
 import { describeObject, toSecond } from './object-entries.ts';
-import type { ObjectHead } from './objects.ts';
 import { type Held, hold } from './spool.ts';
 
 /** An object as it is in the bucket, with its content. */

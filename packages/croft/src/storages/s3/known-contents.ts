@@ -1,6 +1,6 @@
+import type { ObjectStore } from '../../core/objects.ts';
 import { inParallel } from '../../lib/in-parallel.ts';
 import type { SeenSentence } from './condemned.ts';
-import type { ObjectStore } from './objects.ts';
 import { contentKey, contentsPrefix, hashOfKey } from './store-keys.ts';
 
 export type KnownContents = ReturnType<typeof createKnownContents>;

@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
+import type { ObjectHead, ObjectStore } from '../../core/objects.ts';
 import { readRefusal } from './failures.ts';
 import type { Wire } from './get-object.ts';
-import type { ObjectHead, ObjectStore } from './objects.ts';
 import { readWhole } from './read-whole.ts';
 import { withRetries } from './retries.ts';
 import { unquote } from './wire-heads.ts';

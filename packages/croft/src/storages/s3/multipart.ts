@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { PutCondition, PutOptions, Sendable } from '../../core/objects.ts';
 import { fromSdk, ServiceRefusal } from './failures.ts';
 import { headObject, type Wire } from './get-object.ts';
-import type { PutCondition, PutOptions, Sendable } from './objects.ts';
 import { type EtagForm, isRefused, ownOrRefused, type PutResult } from './put-object.ts';
 import { withRetries } from './retries.ts';
 import { call, nameOf, type PartsWire, toAbort } from './sdk-call.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type EntryKind, emptyRoot, type TreeEntry } from '../../core/history/tree.ts';
-import type { ObjectHead } from './objects.ts';
+import type { ObjectHead } from '../../core/objects.ts';
 
 /** What stands for a file that is being removed, until the head says so: stores do not honour conditional deletes. */
 export const tombstone = Buffer.from('croft: deleted\n');

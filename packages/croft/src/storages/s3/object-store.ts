@@ -1,9 +1,9 @@
+import type { ObjectStore } from '../../core/objects.ts';
 import { type EndpointOptions, toEndpoint } from './endpoint.ts';
 import { getObject, headObject } from './get-object.ts';
 import { listObjects } from './list-objects.ts';
 import { copyObject, removeObjects } from './many-objects.ts';
 import { putInParts } from './multipart.ts';
-import type { ObjectStore } from './objects.ts';
 import { type Probed, probeConditions } from './probe.ts';
 import { putWhole } from './put-object.ts';
 import { defaultRetries, type RetryPolicy } from './retries.ts';

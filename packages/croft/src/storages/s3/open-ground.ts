@@ -5,6 +5,7 @@ import { AppError } from '@croft/protocol';
 import type { HistoryStore } from '../../core/history/store.ts';
 import { emptyRoot } from '../../core/history/tree.ts';
 import type { WorkingTree } from '../../core/history/working-tree.ts';
+import type { ObjectStore } from '../../core/objects.ts';
 import { openRoot } from '../../disk/handles.ts';
 import { makeWorkspaceDirectory } from '../../lib/workspace-directory.ts';
 import { ownerOf } from '../../lib/workspace-owner.ts';
@@ -14,7 +15,6 @@ import type { Ground, MountPhase } from './ground.ts';
 import { readHead } from './head.ts';
 import { pathOfAny } from './keys.ts';
 import { type Known, type Manifest, openManifest } from './manifest.ts';
-import type { ObjectStore } from './objects.ts';
 import { plain } from './settle.ts';
 
 export interface GroundOptions {

@@ -1,7 +1,7 @@
 import { AppError, WorkspaceStorage } from '@croft/protocol';
 import type { WorkspaceConfig } from '../../core/accounts/registry.ts';
+import type { ObjectStore } from '../../core/objects.ts';
 import { createObjectStore, type ObjectStoreOptions } from './object-store.ts';
-import type { ObjectStore } from './objects.ts';
 
 /** The bucket that the operator has for workspaces without one of their own. */
 export type OperatorBucket = Pick<ObjectStoreOptions, 'bucket' | 'endpoint' | 'region' | 'prefix' | 'credentials'>;

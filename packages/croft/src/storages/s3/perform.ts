@@ -1,8 +1,8 @@
 import { AppError } from '@croft/protocol';
+import type { ObjectHead, PutCondition } from '../../core/objects.ts';
 import { type Ground, objectKey } from './ground.ts';
 import type { Known } from './manifest.ts';
 import { describeObject, metadataOf } from './object-entries.ts';
-import type { ObjectHead, PutCondition } from './objects.ts';
 import { type Outgoing, readOutgoing } from './outgoing.ts';
 import type { Operation } from './plan.ts';
 import { isTombstone, passTombstone, putTombstone } from './tombstones.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '@croft/protocol';
+import type { PutCondition, PutOptions, Sendable } from '../../core/objects.ts';
 import { readRefusal, type ServiceRefusal } from './failures.ts';
 import { headObject, type Wire } from './get-object.ts';
-import type { PutCondition, PutOptions, Sendable } from './objects.ts';
 import { readWhole } from './read-whole.ts';
 import { withRetries } from './retries.ts';
 import { markOf, toMetadataHeaders, unquote, writeMark } from './wire-heads.ts';

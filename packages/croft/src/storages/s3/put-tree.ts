@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { AppError } from '@croft/protocol';
 import type { HistoryStore } from '../../core/history/store.ts';
 import { emptyRoot, type PathChange, type TreeEntry, type TreePath } from '../../core/history/tree.ts';
+import type { ObjectStore } from '../../core/objects.ts';
 import { inParallel } from '../../lib/in-parallel.ts';
 import { objectKey, requestsAtATime } from './ground.ts';
 import { advanceHead } from './head.ts';
 import { keyOf, markerOf } from './keys.ts';
 import { metadataOf } from './object-entries.ts';
-import type { ObjectStore } from './objects.ts';
 
 export interface PutTreeOptions {
   readonly objects: ObjectStore;

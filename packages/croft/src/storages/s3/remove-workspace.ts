@@ -1,4 +1,4 @@
-import type { ObjectStore } from './objects.ts';
+import type { ObjectStore } from '../../core/objects.ts';
 
 /** Takes away everything of one workspace, and nothing else of the bucket, which may be a customer's own. */
 export async function removeWorkspaceObjects(objects: ObjectStore, namespace: string): Promise<void> {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { decodeListing } from '../../core/history/listing.ts';
 import { emptyRoot, type Root } from '../../core/history/tree.ts';
+import type { ObjectStore } from '../../core/objects.ts';
 import { inParallel } from '../../lib/in-parallel.ts';
 import { type Condemned, maxSweepMs, type SeenSentence } from './condemned.ts';
-import type { ObjectStore } from './objects.ts';
 import { clockKey, contentKey, contentsPrefix, hashOfKey } from './store-keys.ts';
 
 export interface Collecting {

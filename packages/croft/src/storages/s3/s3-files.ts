@@ -1,11 +1,11 @@
 import { AppError } from '@croft/protocol';
 import type { ByteRange, FileContent, FileStat, Files, FileVersion, OpenFile } from '../../core/files.ts';
+import type { ObjectStore, StoredObject } from '../../core/objects.ts';
 import { missing } from '../../core/path-errors.ts';
 import { listDirect } from './direct-list.ts';
 import { createDirectObjects, type DirectObjects, type Seen } from './direct-objects.ts';
 import { type DirectPlace, walkDirect } from './direct-walk.ts';
 import { describeObject } from './object-entries.ts';
-import type { ObjectStore, StoredObject } from './objects.ts';
 
 export interface S3FilesOptions {
   readonly objects: ObjectStore;

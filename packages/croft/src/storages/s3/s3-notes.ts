@@ -1,8 +1,8 @@
 import { AppError } from '@croft/protocol';
 import type { Note, NoteKind } from '../../core/history/store.ts';
+import type { ObjectStore } from '../../core/objects.ts';
 import { inParallel } from '../../lib/in-parallel.ts';
 import { parseJson } from './json-objects.ts';
-import type { ObjectStore } from './objects.ts';
 import { readBounded } from './read-bounded.ts';
 import { notesPrefix } from './store-keys.ts';
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '@croft/protocol';
 import type { Content, HistoryStore } from '../../core/history/store.ts';
+import type { ObjectStore, Sendable } from '../../core/objects.ts';
 import { inParallel } from '../../lib/in-parallel.ts';
 import { createCondemned } from './condemned.ts';
 import { createKnownContents } from './known-contents.ts';
-import type { ObjectStore, Sendable } from './objects.ts';
 import { readBounded } from './read-bounded.ts';
 import { collectContents } from './s3-collect.ts';
 import { createNotes } from './s3-notes.ts';

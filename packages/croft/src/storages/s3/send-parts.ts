@@ -1,6 +1,6 @@
+import type { Sendable } from '../../core/objects.ts';
 import { readRefusal } from './failures.ts';
 import type { Wire } from './get-object.ts';
-import type { Sendable } from './objects.ts';
 import { sizeDiffers } from './put-object.ts';
 import { withRetries } from './retries.ts';
 

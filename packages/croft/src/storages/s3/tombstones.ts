@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { ObjectHead, PutCondition } from '../../core/objects.ts';
 import { inParallel } from '../../lib/in-parallel.ts';
 import { type Ground, objectKey, requestsAtATime } from './ground.ts';
 import { claimBody, describeObject, tombstone, tombstoneMetadata } from './object-entries.ts';
-import type { ObjectHead, PutCondition } from './objects.ts';
 
 /**
  * Whoever put a tombstone takes it away, with a delete that no store makes conditional. It must never meet the file that

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '@croft/protocol';
-import type { ObjectHead } from './objects.ts';
+import type { ObjectHead } from '../../core/objects.ts';
 
 const metadataPrefix = 'x-amz-meta-';
 /** By which a put whose answer was lost knows that what is there is its own. */
