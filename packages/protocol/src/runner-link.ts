@@ -4,6 +4,8 @@ import { z } from 'zod';
 export const runnerLinkPath = '/v1/runner-link';
 export const runnerSubprotocol = 'croft.runner.1';
 export const runnerLinkVersion = 1;
+/** Of a runner that opens workspaces in buckets, and holds workspaces to their quotas. */
+export const runnerStores = 'storage';
 
 /** One line of a stranger: short, and without anything that a terminal would obey. */
 function line(max: number) {

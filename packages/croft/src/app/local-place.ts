@@ -1,9 +1,9 @@
 import { keepHistory } from '../core/history/around.ts';
 import type { WorkspaceQuota } from '../core/storage.ts';
-import { once } from '../lib/once.ts';
 import { realpathOf } from '../lib/workspace-owner.ts';
-import { type KeptWorkspaces, openLocalMount } from '../storages/index.ts';
+import type { KeptWorkspaces } from '../storages/index.ts';
 import type { Histories } from './histories.ts';
+import { holdToQuota } from './local-quota.ts';
 import type { Place } from './places.ts';
 
 export interface LocalPlaceMeans {
@@ -20,22 +20,16 @@ export function createLocalPlace(namespace: string, means: LocalPlaceMeans): Pla
   const open = (name: string) => kept.open(namespace, name);
   const mount = open(namespace);
   const { handle, mustBeThere } = mount;
-  const openMount = once(async () => openLocalMount({ mount, quota, tree: await histories.treeOf(handle) }));
+  const tree = () => histories.treeOf(handle);
   /** Without a quota there is nothing to look at. */
-  const within: Place['around'] = async (call, work) => {
-    if (!quota || call.access === 'read') return work();
-    const { commit } = await openMount();
-    const result = await work();
-    await commit(call.signal);
-    return result;
-  };
+  const within: Place['around'] = quota ? holdToQuota({ mount, quota, tree }) : (_, work) => work();
   const history = histories.of(handle);
   return {
     key: realpathOf(handle),
     named: open,
     directory: async () => handle,
     mustBeThere,
-    tree: () => histories.treeOf(handle),
+    tree,
     history,
     around: history ? keepHistory(history, within) : within,
     watch: (onChange, signal) => histories.watch(handle, onChange, signal),

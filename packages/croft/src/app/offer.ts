@@ -1,17 +1,19 @@
 import { AppError } from '@croft/protocol';
 import type { HostOptions, SandboxOptions } from '../app.ts';
-import type { Provider, Sandbox } from '../core/commands/sandbox.ts';
-import type { SearchBox } from '../core/content/search-box.ts';
+import type { Provider } from '../core/commands/sandbox.ts';
 import type { Mount } from '../core/mount.ts';
-import type { Offer, OfferedWorkspace, WantedSandbox } from '../core/runners/offer.ts';
-import { narrowTo, type RunnerPolicy } from '../core/runners/policy.ts';
+import type { ObjectStore } from '../core/objects.ts';
+import type { Offer, OfferedWorkspace, WorkspaceWish } from '../core/runners/offer.ts';
 import { asReadOnly } from '../core/runners/read-only.ts';
-import { providers, withCaches } from '../providers/index.ts';
+import type { Peer } from '../link/peer.ts';
+import { createLinkObjects, providers, withCaches } from '../providers/index.ts';
 import { createKeptWorkspaces, type KeptWorkspaces, openMounts, type WorkspaceSource } from '../storages/index.ts';
-import { createHistories, type Histories } from './histories.ts';
-import { createLayered, type Layered, openTransactions, toKeptForks } from './layered.ts';
+import { createHistories } from './histories.ts';
+import { createLayered, toKeptForks } from './layered.ts';
+import { createOfferedBuckets, type OfferedBuckets, type StoredWish } from './offered-buckets.ts';
+import { type OfferedPlace, type OfferMeans, toLocalPlace, toOffered } from './offered-workspace.ts';
 import { createSandboxRoom } from './runners/sandbox-room.ts';
-import { createSearches, type Searches } from './searches.ts';
+import { createSearches } from './searches.ts';
 
 export interface OfferOptions {
   /** Directories of this machine, each by the name that the account has for the workspace. */
@@ -29,17 +31,6 @@ export interface OfferOptions {
   onWarning(message: string): void;
 }
 
-interface Means {
-  readonly provider: Provider;
-  readonly readable: readonly string[];
-  readonly policy: RunnerPolicy;
-  readonly searches: Searches;
-  readonly histories: Histories;
-  readonly layered: Layered;
-  /** Opens one, if there is room. */
-  counted(open: () => Promise<Sandbox>): Promise<Sandbox>;
-}
-
 const namespacePattern = /^fs-[0-9a-f]{40}$/;
 
 /** What a machine offers to a server, with the very parts that a server uses itself. */
@@ -48,30 +39,69 @@ export function createOffer(options: OfferOptions) {
   const histories = createHistories({ data, onWarning });
   const layered = createLayered(data, histories, onWarning);
   const searches = createSearches();
-  const named = openNamed(options);
-  const kept = root === undefined ? undefined : createKeptWorkspaces(root, toKeptForks(layered));
   const room = createSandboxRoom(options.capacity);
-  const policy = { ...sandbox, isReadOnly };
-  const { readable } = sandbox;
-  const { counted } = room;
-  const means: Means = { provider: openProvider(options), readable, policy, searches, histories, layered, counted };
-  const offer: Offer = {
-    async open({ namespace, workspace, name }) {
-      const mount = named.get(workspace) ?? openKept(kept, namespace, name);
-      const offered = toOffered(mount, means);
-      return isReadOnly ? asReadOnly(offered) : offered;
+  const access = isReadOnly ? 'read-only' : 'read-write';
+  const kept = root === undefined ? undefined : createKeptWorkspaces(root, toKeptForks(layered));
+  const buckets = root === undefined ? undefined : createOfferedBuckets({ root, histories, access, onWarning });
+  const open = createOpening(
+    { named: openNamed(options), kept, buckets },
+    {
+      ...{ provider: openProvider(options), policy: { ...sandbox, isReadOnly }, readable: sandbox.readable },
+      ...{ searches, histories, layered, counted: room.counted },
     },
-  };
+  );
   return {
-    ...offer,
+    open: (wish: WorkspaceWish) => open(wish),
+    /** The same over a link, by which buckets are reached. */
+    on: (peer: Peer): Offer => ({ open: (wish) => open(wish, (id) => createLinkObjects(peer, id)) }),
     names: workspaces.map(({ name, path }) => name ?? path),
     /** Sandboxes that are open. */
     load: room.taken,
     async [Symbol.asyncDispose]() {
       await searches.close();
+      await buckets?.close();
       await histories.close();
       kept?.close();
     },
+  };
+}
+
+interface OfferedPlaces {
+  readonly named: ReadonlyMap<string, Mount>;
+  /** Left out: none is made. */
+  readonly kept?: KeptWorkspaces | undefined;
+  readonly buckets?: OfferedBuckets | undefined;
+}
+
+function createOpening({ named, kept, buckets }: OfferedPlaces, means: OfferMeans) {
+  const { provider, policy, histories } = means;
+  const hasFence = provider.name !== 'none';
+  /** What a quota counts from is the same for all who have the workspace. */
+  const local = new Map<string, OfferedPlace>();
+
+  function openLocal({ namespace, workspace, name, quota }: WorkspaceWish): OfferedPlace {
+    const mount = named.get(workspace) ?? mustMake(kept, namespace).open(namespace, name);
+    const key = JSON.stringify([mount.handle, quota]);
+    const place = local.get(key) ?? toLocalPlace(mount, quota, histories);
+    if (quota) local.set(key, place);
+    return { ...place, files: mount.files, root: hasFence ? mount.root : mount.directory };
+  }
+
+  async function openStored(wish: WorkspaceWish & StoredWish, objects: ObjectStore): Promise<OfferedPlace> {
+    const stored = mustMake(buckets, wish.namespace);
+    const place = await stored.open(wish, objects);
+    const { root, files } = place.named(wish.name);
+    return { ...place, files, root: hasFence ? root : stored.filesOf(wish.namespace) };
+  }
+
+  return async (wish: WorkspaceWish, openObjects?: (id: string) => ObjectStore): Promise<OfferedWorkspace> => {
+    const { bucket } = wish;
+    if (bucket && !openObjects)
+      throw new AppError('E_NOT_FOUND', 'there is no link here to ask for what is in a bucket');
+    const place =
+      bucket && openObjects ? await openStored({ ...wish, bucket }, openObjects(bucket.objects)) : openLocal(wish);
+    const offered = toOffered(place, means);
+    return policy.isReadOnly ? asReadOnly(offered) : offered;
   };
 }
 
@@ -89,36 +119,10 @@ function openNamed({ workspaces, sandbox }: OfferOptions): ReadonlyMap<string, M
   return new Map(openMounts(sources).map((mount) => [mount.name, mount]));
 }
 
-function openKept(kept: KeptWorkspaces | undefined, namespace: string, name: string): Mount {
-  if (!kept) throw new AppError('E_NOT_FOUND', 'this runner does not have that workspace, and makes no new ones');
+/** Only where workspaces are made, and only such as a server names so. */
+function mustMake<T>(makes: T | undefined, namespace: string): T {
+  if (makes === undefined)
+    throw new AppError('E_NOT_FOUND', 'this runner does not have that workspace, and makes no new ones');
   if (!namespacePattern.test(namespace)) throw new AppError('E_INVALID_INPUT', 'that is not the name of a workspace');
-  return kept.open(namespace, name);
-}
-
-function toOffered(mount: Mount, means: Means): OfferedWorkspace {
-  const { handle, files, mustBeThere } = mount;
-  const { histories, layered, policy, provider, readable, searches } = means;
-  const root = provider.name === 'none' ? mount.directory : mount.root;
-  const openSandboxIn = async (directory: number, wanted: WantedSandbox) => {
-    mustBeThere();
-    const spec = { directory, workspacePath: root, readable, ...narrowTo(policy, wanted) };
-    return means.counted(() => provider.open(spec));
-  };
-  const history = histories.of(handle);
-  return {
-    ...{ root, access: 'read-write', files },
-    withSearchBox: <T>(work: (box: SearchBox) => Promise<T>) =>
-      searches.openIn({ directory: handle, workspacePath: root }, mustBeThere)(work),
-    openSandbox: (wanted) => openSandboxIn(handle, wanted),
-    watch: (onChange, signal) => histories.watch(handle, onChange, signal),
-    ...(history && { history }),
-    ...(history && {
-      transactions: (wanted) =>
-        openTransactions(layered, {
-          tree: () => histories.treeOf(handle),
-          directory: async () => handle,
-          openSandbox: (layer) => openSandboxIn(layer, wanted),
-        }),
-    }),
-  };
+  return makes;
 }

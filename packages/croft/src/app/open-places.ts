@@ -41,7 +41,7 @@ export function openPlaces({ data, kept, histories, openObjects, remote, emit, o
         const directory = join(data, 'mounts', namespace);
         const { quota, storage } = record.config;
         return createS3Place({
-          ...{ namespace, directory, histories, quota, onWarning },
+          ...{ namespace, directory, histories, quota, onWarning, access: 'read-write' },
           onOutage: storage.onOutage === 'queue' ? 'queue' : 'refuse',
           openObjects: () => openObjects(record),
           onProgress: (phase, done, total) =>

@@ -32,6 +32,7 @@ import { createFleet } from './runners/fleet.ts';
 import { createFleetPlaces } from './runners/fleet-places.ts';
 import { createRemoteSurfaces } from './runners/remote-surface.ts';
 import { createRunnerSocket, type RunnerSettings } from './runners/runner-socket.ts';
+import { createServedBuckets } from './runners/served-buckets.ts';
 import type { RuntimeMeans } from './runtime-means.ts';
 import { startSweeping } from './sweep.ts';
 import { createTerminalDesk } from './terminals.ts';
@@ -114,7 +115,7 @@ export async function createPlatform(options: PlatformOptions) {
         return toPlaceHistory(places.of(record));
       },
     },
-    registry: withClosing(registry, { ...agents, closeStale, dropRunner: fleet.drop }, places),
+    registry: withClosing(registry, { ...agents, closeStale, dropRunner: fleet.drop }, [places, ground.served]),
     fleet,
     /** Where runners connect to. */
     openRunners: (settings: RunnerSettings) =>
@@ -181,9 +182,12 @@ async function openGround(options: PlatformOptions) {
   const openObjects = createBuckets({ ...buckets, secretsOf: (accountId) => registry.secrets.openAll(accountId) });
   const { emit, onWarning } = options;
   const fleet = createFleet({ now, emit });
-  const remote = createFleetPlaces({ fleet, openWorkspace: ({ peer }, wish) => createRemoteWorkspace(peer, wish) });
+  const served = createServedBuckets({ openObjects });
+  const remote = createFleetPlaces({ fleet, buckets: served, openWorkspace: createRemoteWorkspace });
   const places = openPlaces({ data, kept, histories, openObjects, remote, emit, onWarning });
-  const removeWorkspace = createRemoval({ places, kept, openObjects, dropBases: (key) => dropBases(layered, key) });
+  const removeWorkspace = createRemoval({
+    ...{ places, kept, openObjects, served, dropBases: (key) => dropBases(layered, key) },
+  });
   const remove = (record: WorkspaceRecord) =>
     removeWorkspace(record).catch((thrown) =>
       options.onWarning(`the files of workspace ${record.id} are still where they were: ${thrown}`),
@@ -199,7 +203,7 @@ async function openGround(options: PlatformOptions) {
   });
   const hasFiles = ({ accountId, id }: WorkspaceRecord) => kept.hasFiles(namespaceOf(accountId, id));
   return {
-    ...{ now, records, vault, kept, fleet, remote, hasFiles, places },
+    ...{ now, records, vault, kept, fleet, remote, served, hasFiles, places },
     ...{ openObjects, removeWorkspace, registry, registryOn, room },
   };
 }

@@ -1,6 +1,6 @@
 import type { Actor, Registry } from '../core/accounts/registry.ts';
 import type { Agents } from './agents.ts';
-import type { Places, WorkspaceRecord } from './places.ts';
+import type { WorkspaceRecord } from './places.ts';
 import type { Fleet } from './runners/fleet.ts';
 
 /** A workspace goes with its files, once nothing refers to it any more. */
@@ -23,7 +23,8 @@ export function withFiles(registry: Registry, removeFiles: (record: WorkspaceRec
 export function withClosing(
   registry: Registry,
   running: Pick<Agents, 'closeOf' | 'closeStale'> & { readonly dropRunner: Fleet['drop'] },
-  places: Places,
+  /** Whatever has buckets open. */
+  buckets: readonly { reopen(accountId: string): unknown }[],
 ): Registry {
   const { agents, sandboxes, keys, runners, secrets } = registry;
   const { closeOf, closeStale, dropRunner } = running;
@@ -51,7 +52,7 @@ export function withClosing(
       // Buckets are opened with them.
       async put(actor, ...change) {
         const answer = await secrets.put(actor, ...change);
-        await places.reopen(actor.accountId).catch(() => {});
+        await Promise.allSettled(buckets.map(async ({ reopen }) => reopen(actor.accountId)));
         return answer;
       },
     },

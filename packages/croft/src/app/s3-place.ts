@@ -19,6 +19,8 @@ export interface S3PlaceMeans {
   readonly histories: Histories;
   readonly quota?: WorkspaceQuota | undefined;
   readonly onOutage: 'refuse' | 'queue';
+  /** `read-only`: nothing of what is in the bucket is ever changed from here. */
+  readonly access: 'read-write' | 'read-only';
   openObjects(): Promise<ObjectStore>;
   removeDirectory(): Promise<void>;
   onWarning(message: string): void;
@@ -106,6 +108,7 @@ async function openNow(means: S3PlaceMeans): Promise<Opened> {
       onProgress: nowAndThen(means.onProgress),
       history: createS3Store({ objects, namespace }),
       openTree: (handle, kept) => histories.openTree({ handle, store: kept, state: join(directory, 'tree') }),
+      access: means.access,
     });
     const history = createHistory({ tree: mount.tree, archive: mount.history, now: () => new Date(), onWarning });
     const flushing = flushNowAndThen(mount);
@@ -127,9 +130,9 @@ async function openNow(means: S3PlaceMeans): Promise<Opened> {
 }
 
 /** A service on which one writer cannot notice another is good enough for readers. */
-async function openMount(options: Omit<Parameters<typeof openS3Mount>[0], 'access'>) {
+async function openMount(options: Parameters<typeof openS3Mount>[0]) {
   try {
-    return { mount: await openS3Mount({ ...options, access: 'read-write' }) };
+    return { mount: await openS3Mount(options) };
   } catch (thrown) {
     if (!AppError.is(thrown) || thrown.details?.isConditional !== false) throw thrown;
     return { mount: await openS3Mount({ ...options, access: 'read-only' }), refusal: thrown };

@@ -2,6 +2,7 @@ import { createBubblewrap } from './bubblewrap/provider.ts';
 import { createDocker } from './docker/provider.ts';
 import { createNone } from './none.ts';
 
+export { createLinkObjects } from './remote/objects.ts';
 export { createRemoteWorkspace, type RemoteOptions } from './remote/workspace.ts';
 export { createSearchBoxes } from './search-box/provider.ts';
 export { withCaches } from './with-caches.ts';

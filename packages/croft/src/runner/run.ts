@@ -1,4 +1,5 @@
 import { availableParallelism, loadavg } from 'node:os';
+import { runnerStores } from '@croft/protocol';
 import type { Offer } from '../core/runners/offer.ts';
 import type { RunnerReport } from '../core/runners/runner.ts';
 import { dialServer } from '../link/dial.ts';
@@ -8,7 +9,7 @@ import { serveOffer } from './serve-offer.ts';
 export interface RunOptions {
   readonly url: string;
   token(): string;
-  readonly offer: Offer & { load(): number };
+  readonly offer: { on(peer: Peer): Offer; load(): number };
   readonly report: RunnerReport;
   readonly isInsecure: boolean;
   /** Aborts when the program is asked to stop. */
@@ -23,8 +24,9 @@ const loadEveryMs = 10_000;
 export async function runRunner({ url, token, offer, report, isInsecure, signal, say }: RunOptions): Promise<void> {
   await dialServer({
     ...{ url, token, isInsecure, signal, report: () => ({ ...report, workspaces: [...report.workspaces] }) },
+    capabilities: [runnerStores],
     onLink(peer) {
-      serveOffer(peer, offer);
+      serveOffer(peer, offer.on(peer));
       tellLoad(peer, offer);
     },
     onState: (state, detail) => say(detail === undefined ? state : `${state}: ${detail}`),

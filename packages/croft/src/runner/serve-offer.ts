@@ -1,6 +1,7 @@
 import type { Offer, OfferedWorkspace } from '../core/runners/offer.ts';
 import { openWorkspace } from '../link/methods/workspace.ts';
 import type { Peer } from '../link/peer.ts';
+import { serveAround } from './serve-around.ts';
 import { serveFiles } from './serve-files.ts';
 import { serveHistory } from './serve-history.ts';
 import { createOwned, type Handlers, type Places, serving } from './serve-means.ts';
@@ -21,6 +22,7 @@ export function serveOffer(peer: Peer, offer: Offer): void {
   const sandboxes = createSandboxes();
   peer.serve({
     ...serveOpening(offer, places),
+    ...serveAround(places),
     ...serveFiles(places),
     ...serveSearches(places),
     ...serveSandboxes(places, sandboxes),
@@ -39,8 +41,8 @@ function serveOpening(offer: Offer, places: Places): Handlers {
     const key = JSON.stringify([wish.namespace, wish.workspace, wish.name]);
     const place = places.put(known.get(key), opened);
     known.set(key, place);
-    const { root, access, history, watch, transactions } = opened;
-    const has = { history: !!history, watch: !!watch, transactions: !!transactions };
+    const { root, access, history, watch, transactions, around } = opened;
+    const has = { history: !!history, watch: !!watch, transactions: !!transactions, around: !!around };
     return { place, root, access, has };
   });
 }

@@ -10,6 +10,7 @@ export { createDirectGlob } from './s3/direct-glob.ts';
 export { createDirectObjects } from './s3/direct-objects.ts';
 export { openS3Mount, type S3Mount } from './s3/mount.ts';
 export { type ObjectsMeans, type OperatorBucket, openObjects } from './s3/open-objects.ts';
+export { keepToOwnKeys } from './s3/own-keys.ts';
 export { putTree } from './s3/put-tree.ts';
 export { removeWorkspaceObjects } from './s3/remove-workspace.ts';
 export { createS3Files } from './s3/s3-files.ts';

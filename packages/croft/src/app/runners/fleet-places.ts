@@ -1,31 +1,39 @@
-import { AppError } from '@croft/protocol';
-import { notConnected } from '../../core/runners/home.ts';
+import { AppError, runnerStores } from '@croft/protocol';
+import { isInBucket, notConnected } from '../../core/runners/home.ts';
 import type { OfferedWorkspace, WorkspaceWish } from '../../core/runners/offer.ts';
 import { unavailable } from '../../core/runners/placement.ts';
+import type { Peer } from '../../link/peer.ts';
+import { namespaceOf } from '../../storages/index.ts';
+import type { WorkspaceRecord } from '../places.ts';
 import type { Fleet } from './fleet.ts';
 import type { RunnerLink } from './runner-link.ts';
+import type { ServedBuckets } from './served-buckets.ts';
 
 export interface FleetPlacesOptions {
   readonly fleet: Pick<Fleet, 'linkOf'>;
+  /** Those of workspaces that are in one. */
+  readonly buckets: Pick<ServedBuckets, 'serve'>;
   /** A workspace of the machine at the other end. */
-  openWorkspace(link: RunnerLink, wish: WorkspaceWish): Promise<OfferedWorkspace>;
+  openWorkspace(peer: Peer, wish: WorkspaceWish): Promise<OfferedWorkspace>;
 }
 
 export type FleetPlaces = ReturnType<typeof createFleetPlaces>;
 
 /** The workspaces that are on runners, each opened once for a link, whoever asks. */
-export function createFleetPlaces({ fleet, openWorkspace }: FleetPlacesOptions) {
+export function createFleetPlaces({ fleet, buckets, openWorkspace }: FleetPlacesOptions) {
   const opened = new WeakMap<RunnerLink, Map<string, Promise<OfferedWorkspace>>>();
 
   return {
-    /** Throws `E_SANDBOX_UNAVAILABLE`. */
-    async open(accountId: string, runner: string, wish: WorkspaceWish): Promise<OfferedWorkspace> {
-      const link = fleet.linkOf(accountId, runner);
+    /** `name` is what the agent calls it. Throws `E_SANDBOX_UNAVAILABLE`. */
+    async open(record: WorkspaceRecord, runner: string, name: string): Promise<OfferedWorkspace> {
+      const link = fleet.linkOf(record.accountId, runner);
       if (!link) throw notConnected(runner);
+      mustKnowHow(link, runner, record);
       const places = opened.get(link) ?? new Map<string, Promise<OfferedWorkspace>>();
       opened.set(link, places);
-      const key = JSON.stringify([wish.namespace, wish.name]);
-      const opening = places.get(key) ?? openWorkspace(link, wish);
+      const wish = { ...toWish(record, name), bucket: buckets.serve(link, record) };
+      const key = JSON.stringify(wish);
+      const opening = places.get(key) ?? openWorkspace(link.peer, wish);
       places.set(key, opening);
       try {
         return await opening;
@@ -37,6 +45,18 @@ export function createFleetPlaces({ fleet, openWorkspace }: FleetPlacesOptions) 
     /** Another one whenever the machine is another, or gone: nothing that was open on it is any more. */
     markOf: (accountId: string, runner: string): string => fleet.linkOf(accountId, runner)?.id ?? 'offline',
   };
+}
+
+function toWish({ accountId, id, name: workspace, config }: WorkspaceRecord, name: string): WorkspaceWish {
+  return { namespace: namespaceOf(accountId, id), workspace, name, quota: config.quota };
+}
+
+/** One that does not would keep its files to itself, or more of them than it may. */
+function mustKnowHow({ capabilities }: RunnerLink, runner: string, record: WorkspaceRecord): void {
+  const isStored = isInBucket(record) || record.config.quota !== undefined;
+  if (!isStored || capabilities.includes(runnerStores)) return;
+  const what = isInBucket(record) ? 'does not open what is in a bucket' : 'holds no workspace to a quota';
+  throw unavailable(`the runner ${runner} is of an older release, which ${what}: update it`, { runner });
 }
 
 /** A machine that does not offer a workspace is as good as none. */

@@ -6,7 +6,6 @@ import type { OfferedWorkspace } from '../../core/runners/offer.ts';
 import { unavailable } from '../../core/runners/placement.ts';
 import type { Place, WorkspaceRecord } from '../places.ts';
 import type { FleetPlaces } from './fleet-places.ts';
-import { toWish } from './remote-surface.ts';
 
 /** A workspace on a runner, for people: the same files that its agents have, and never a directory of this server. */
 export function createRemotePlace(
@@ -15,8 +14,7 @@ export function createRemotePlace(
   onWarning: (message: string) => void,
 ): Place {
   const { home = '' } = record.config;
-  const open = (name = record.id): Promise<OfferedWorkspace> =>
-    places.open(record.accountId, home, toWish(record, name));
+  const open = (name = record.id): Promise<OfferedWorkspace> => places.open(record, home, name);
   const history = openLazily(async () => {
     const { history: kept } = await open();
     if (!kept) throw unavailable(`the runner ${home} keeps no history of this workspace`);
@@ -29,7 +27,10 @@ export function createRemotePlace(
     mustBeThere() {},
     tree: async () => refuse(home),
     history,
-    around: keepHistory(history),
+    async around(call, work) {
+      const { around = keepHistory(history) } = await open();
+      return around(call, work);
+    },
     async watch(onChange, signal) {
       const { watch } = await open();
       if (!watch) throw unavailable(`the runner ${home} cannot tell what changes`);

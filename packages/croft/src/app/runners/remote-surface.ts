@@ -1,11 +1,11 @@
 import { AppError } from '@croft/protocol';
 import type { AttachedWorkspace, Surface } from '../../core/accounts/cascade.ts';
 import type { Actor, Collection, WorkspaceConfig } from '../../core/accounts/registry.ts';
-import { isOnRunner, mustBeMovable, mustHaveHome } from '../../core/runners/home.ts';
-import type { OfferedWorkspace, WorkspaceWish } from '../../core/runners/offer.ts';
+import { isHomeless, isOnRunner, mustBeMovable, mustHaveHome } from '../../core/runners/home.ts';
+import type { OfferedWorkspace } from '../../core/runners/offer.ts';
 import { chooseRunner } from '../../core/runners/placement.ts';
-import { namespaceOf } from '../../storages/index.ts';
 import type { WorkspaceRecord } from '../places.ts';
+import { createChoices } from './choices.ts';
 import type { Fleet } from './fleet.ts';
 import type { FleetPlaces } from './fleet-places.ts';
 
@@ -25,23 +25,24 @@ export interface RemoteSurfacesOptions {
 
 export type RemoteSurfaces = ReturnType<typeof createRemoteSurfaces>;
 
-/** Which machine each workspace of an agent is on. Decided when it is first used, and then for good. */
+/** Which machine each workspace of an agent is on. Decided when it is first used, and where its files are there, for good. */
 export function createRemoteSurfaces({ fleet, places, workspaces, hasFiles }: RemoteSurfacesOptions) {
+  const choices = createChoices();
   return {
     /** Binds what is bound to no machine yet. Answers whether a record was changed by it. */
     async settle({ workspaces: attached }: Surface): Promise<boolean> {
-      const homeless = attached.filter((one) => isOnRunner(one) && one.record.config.home === undefined);
-      const bound = await Promise.all(homeless.map(bind));
+      const unbound = attached.filter((one) => isOnRunner(one) && one.record.config.home === undefined);
+      const bound = await Promise.all(unbound.filter((one) => !isHomeless(one)).map(bind));
       return bound.some(Boolean);
     },
 
     async enter({ workspaces: attached }: Surface): Promise<RemoteSurface> {
       const own = attached.filter(isOnRunner);
       if (own.length === 0) return nothing;
-      const opened = await Promise.all(own.map(async (one) => [one, await openOrSay(one)] as const));
+      const opened = await Promise.all(own.map(openOrSay));
       return {
-        mark: JSON.stringify(opened.map(([{ record }, place]) => [record.id, markOf(record, place)])),
-        places: new Map(opened.map(([{ record, name }, place]) => [toKey(record.id, name), place])),
+        mark: JSON.stringify(opened.map(({ record, mark }) => [record.id, mark])),
+        places: new Map(opened.map(({ record, name, place }) => [toKey(record.id, name), place])),
       };
     },
   };
@@ -61,20 +62,30 @@ export function createRemoteSurfaces({ fleet, places, workspaces, hasFiles }: Re
     }
   }
 
-  async function openOrSay(attached: AttachedWorkspace): Promise<OfferedWorkspace | AppError> {
+  async function openOrSay(attached: AttachedWorkspace): Promise<Opened> {
     const { record, name } = attached;
     try {
       mustBeMovable(attached, record.config.home === undefined && hasFiles(record));
-      const home = mustHaveHome(attached, fleet.candidates(record.accountId));
-      return await places.open(record.accountId, home, toWish(record, name));
+      const runner = machineOf(attached);
+      const place = await places.open(record, runner, name);
+      return { record, name, place, mark: places.markOf(record.accountId, runner) };
     } catch (thrown) {
-      return AppError.from(thrown);
+      const place = AppError.from(thrown);
+      return { record, name, place, mark: place.message };
     }
   }
 
-  function markOf({ accountId, config }: WorkspaceRecord, place: OfferedWorkspace | AppError): string {
-    return place instanceof AppError ? place.message : places.markOf(accountId, config.home ?? '');
+  function machineOf(attached: AttachedWorkspace): string {
+    const candidates = fleet.candidates(attached.record.accountId);
+    return isHomeless(attached) ? choices.of(attached, candidates) : mustHaveHome(attached, candidates);
   }
+}
+
+interface Opened {
+  readonly record: WorkspaceRecord;
+  readonly name: string;
+  readonly place: OfferedWorkspace | AppError;
+  readonly mark: string;
 }
 
 const nothing: RemoteSurface = { mark: '', places: new Map() };
@@ -82,10 +93,6 @@ const nothing: RemoteSurface = { mark: '', places: new Map() };
 /** An agent may have one workspace under two names. */
 export function toKey(workspaceId: string, name: string): string {
   return `${workspaceId}/${name}`;
-}
-
-export function toWish({ accountId, id, name: workspace }: WorkspaceRecord, name: string): WorkspaceWish {
-  return { namespace: namespaceOf(accountId, id), workspace, name };
 }
 
 /** Binding is the server's to do: whoever calls may perhaps only call. */

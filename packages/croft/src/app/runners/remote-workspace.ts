@@ -20,20 +20,26 @@ export function openRemoteWorkspace(
 ): Workspace {
   const { name, record, sandbox } = attached;
   const offered = place instanceof AppError ? toNothing(name, place) : place;
-  const { root, files, history, watch } = offered;
+  const { root, files, watch } = offered;
   const isWritable = sandbox !== undefined && offered.access === 'read-write';
   return {
     ...{ id: record.id, name, root, files },
     access: isWritable ? 'read-write' : 'read-only',
     permission: sandbox?.config.permissionMode ?? 'ask',
     commands: sandbox && toCommandSettings(sandbox.config),
-    ...means.furnish({ name, root, key: `${record.config.home}:${record.id}`, files, ...nowhere }),
+    ...means.furnish({ name, root, key: `${record.config.home ?? 'runner'}:${record.id}`, files, ...nowhere }),
     withSearchBox: offered.withSearchBox,
     ...(watch && { watch }),
-    ...(isWritable && history && { history, around: keepHistory(history) }),
+    ...toHistory(offered, isWritable),
     ...(isWritable && toTransactions(attached, offered, means, agentId)),
     openSandbox: createOpening(attached, offered, means),
   };
+}
+
+/** What stands around calls at the runner remembers them as well. */
+function toHistory({ history, around }: OfferedWorkspace, isWritable: boolean): Pick<Workspace, 'history' | 'around'> {
+  if (!isWritable || !history) return around ? { around } : {};
+  return { history, around: around ?? keepHistory(history) };
 }
 
 function createOpening({ record, sandbox }: AttachedWorkspace, offered: OfferedWorkspace, means: Means) {

@@ -6,6 +6,8 @@ export interface RunnerLink {
   /** No other has it. */
   readonly id: string;
   readonly peer: Peer;
+  /** What it knows of besides what every runner does. */
+  readonly capabilities: readonly string[];
   state(): RunnerState;
   onState(listener: (state: RunnerState) => void): void;
   lastSeenAt(): Date;

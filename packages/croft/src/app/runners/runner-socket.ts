@@ -31,7 +31,8 @@ export function createRunnerSocket(options: RunnerSocketOptions) {
       if (refusal || !who) throw new LinkRefusal(refusal?.code ?? 'AUTH_FAILED', refusal?.message ?? '');
       return { who, key: keyOf(who.accountId, who.name) };
     },
-    onLink: (who, { report }, link) => fleet.join(who, report, { id: crypto.randomUUID(), ...link }),
+    onLink: (who, { report, capabilities }, link) =>
+      fleet.join(who, report, { id: crypto.randomUUID(), capabilities, ...link }),
   });
   fleet.onDrop(server.drop);
   return server;

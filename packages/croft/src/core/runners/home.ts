@@ -6,13 +6,19 @@ export function isOnRunner({ record, sandbox }: AttachedWorkspace): boolean {
   return sandbox?.config.provider === 'remote' || record.config.home !== undefined;
 }
 
+/** Its files are on no machine: any may open it, the server as well. */
+export function isInBucket({ config }: AttachedWorkspace['record']): boolean {
+  return config.storage.provider === 's3';
+}
+
+/** It is wherever its sandbox is, unless a person said where. */
+export function isHomeless({ record }: AttachedWorkspace): boolean {
+  return isInBucket(record) && record.config.home === undefined;
+}
+
 /** A workspace that could be on a runner. Throws for one that cannot. */
 export function mustBeMovable({ record }: AttachedWorkspace, hasFiles: boolean): void {
-  const { storage, quota, home } = record.config;
-  if (storage.provider !== 'local')
-    throw unavailable(`this workspace is kept in ${storage.provider}, which no runner opens`);
-  if (quota) throw unavailable('this workspace has a quota, which no runner holds it to');
-  if (home === undefined && hasFiles)
+  if (!isInBucket(record) && record.config.home === undefined && hasFiles)
     throw unavailable('this workspace has files on this server, which no runner would see: make a new one for it');
 }
 

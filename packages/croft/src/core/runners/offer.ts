@@ -1,6 +1,7 @@
 import type { NetworkPolicy } from '../commands/network-policy.ts';
 import type { Sandbox, SandboxLimits } from '../commands/sandbox.ts';
 import type { Transactions } from '../history/transactions.ts';
+import type { WorkspaceQuota } from '../storage.ts';
 import type { Workspace } from '../workspace.ts';
 
 /** What somebody wants of a machine for commands. A runner gives no more than its own policy has, and says so. */
@@ -11,7 +12,7 @@ export interface WantedSandbox {
 
 /** A workspace as the machine that has it offers it to a server. The server's `Workspace` is made of it. */
 export interface OfferedWorkspace
-  extends Pick<Workspace, 'root' | 'access' | 'files' | 'withSearchBox' | 'history' | 'watch'> {
+  extends Pick<Workspace, 'root' | 'access' | 'files' | 'withSearchBox' | 'history' | 'watch' | 'around'> {
   /** Throws `E_SANDBOX_UNAVAILABLE` for more than the policy of the machine allows. */
   openSandbox(wanted: WantedSandbox): Promise<Sandbox>;
   /** Their commands run in such sandboxes. Left out: there are none. */
@@ -25,6 +26,18 @@ export interface WorkspaceWish {
   readonly workspace: string;
   /** What the agent calls it, which is how the model sees it. */
   readonly name: string;
+  /** Left out: its files are the machine's own. */
+  readonly bucket?: BucketWish | undefined;
+  readonly quota?: WorkspaceQuota | undefined;
+}
+
+/** A workspace that is kept in a bucket, whose keys stay with the server. */
+export interface BucketWish {
+  /** By which the machine asks the server for what is in it. Good for one link. */
+  readonly objects: string;
+  /** Another one where the bucket is another. */
+  readonly mark: string;
+  readonly onOutage: 'refuse' | 'queue';
 }
 
 /** The workspaces of one machine. */

@@ -4,10 +4,12 @@ import type { OfferedWorkspace } from './offer.ts';
 
 /** A workspace of a machine whose operator lets nothing be changed: whatever a server asks. */
 export function asReadOnly(offered: OfferedWorkspace): OfferedWorkspace {
-  const { root, withSearchBox, watch } = offered;
+  const { root, withSearchBox, watch, around } = offered;
   return {
     ...{ root, withSearchBox, access: 'read-only', files: readOnlyFiles(offered.files) },
     ...(watch && { watch }),
+    // What others committed is taken in all the same.
+    ...(around && { around: (call, work) => (call.access === 'read' ? around(call, work) : refuse()) }),
     openSandbox: refuse,
   };
 }

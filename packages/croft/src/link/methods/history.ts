@@ -16,7 +16,7 @@ const TreeEntry = z.object({
   hash: z.string().max(128),
 });
 const Paths = z.array(InsidePath);
-const HistoryCall = z.object({ tool: Label, session: Label, title: z.string().max(64 * 1024) });
+export const HistoryCall = z.object({ tool: Label, session: Label, title: z.string().max(64 * 1024) });
 const KnownCheck = z.object({
   tool: Label,
   project: Label,

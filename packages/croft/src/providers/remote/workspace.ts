@@ -1,9 +1,11 @@
 import type { OfferedWorkspace, WorkspaceWish } from '../../core/runners/offer.ts';
 import { openWorkspace } from '../../link/methods/workspace.ts';
 import type { Peer } from '../../link/peer.ts';
+import { createRemoteAround } from './around.ts';
 import { createAsking } from './asking.ts';
 import { createRemoteFiles } from './files.ts';
 import { createRemoteHistory } from './history.ts';
+import { nonsense } from './nonsense.ts';
 import { openRemoteSandbox } from './sandbox.ts';
 import { createRemoteSearches } from './searches.ts';
 import { createRemoteTransactions } from './transactions.ts';
@@ -22,11 +24,14 @@ const defaultPatienceMs = 120_000;
  */
 export async function createRemoteWorkspace(
   peer: Peer,
-  { namespace, workspace, name }: WorkspaceWish,
+  wish: WorkspaceWish,
   { patienceMs = defaultPatienceMs }: RemoteOptions = {},
 ): Promise<OfferedWorkspace> {
   const asking = createAsking(peer, { patienceMs });
-  const { place, root, access, has } = await asking.ask(openWorkspace, { namespace, workspace, name });
+  const { namespace, workspace, name, bucket, quota } = wish;
+  const { place, root, access, has } = await asking.ask(openWorkspace, { namespace, workspace, name, bucket, quota });
+  const isStored = bucket !== undefined || quota !== undefined;
+  if (isStored && !has.around) throw nonsense(openWorkspace.name, 'a workspace that it does not store');
   return {
     root,
     access,
@@ -34,6 +39,7 @@ export async function createRemoteWorkspace(
     withSearchBox: createRemoteSearches(asking, place),
     openSandbox: (wanted) => openRemoteSandbox(asking, place, wanted),
     ...(has.history && { history: createRemoteHistory(asking, place) }),
+    ...(has.around && { around: createRemoteAround(asking, place, { isShared: bucket !== undefined }) }),
     ...(has.watch && { watch: createRemoteWatch(asking, place) }),
     ...(has.transactions && { transactions: (wanted) => createRemoteTransactions(asking, place, wanted) }),
   };

@@ -79,6 +79,6 @@ function toReport({ committed, conflicts, failed }: Committed): CommitReport {
 function waitingError(waiting: readonly string[], since: Date | undefined, cause: AppError): AppError {
   const message =
     `the storage of this workspace has not answered since ${since?.toISOString() ?? 'a moment ago'}. What was changed ` +
-    `is on this server's disk and will be stored as soon as it answers: ${nameSome(waiting)}`;
+    `is on disk where it was changed, and will be stored as soon as it answers: ${nameSome(waiting)}`;
   return new AppError('E_STORAGE_UNAVAILABLE', message, { cause, details: { waiting } });
 }
