@@ -1,15 +1,14 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { OfferedWorkspace } from '../../src/core/runners/offer.ts';
 import { createRemoteWorkspace } from '../../src/providers/index.ts';
 import { describeFiles } from '../contracts/files.ts';
 import { describeSandbox } from '../contracts/sandbox.ts';
 import { makeDirectory } from '../harness.ts';
 import { roomyLimits } from '../open-sandbox.ts';
-import { type RunnerOptions, startRunner } from './ground.ts';
-import { type DoorOptions, startLinkDoor } from './link-door.ts';
-import { makeNetwork, startRunnerIn, whyNoNetwork } from './own-network.ts';
+import { startLinkDoor } from './link-door.ts';
+import { describeInNetworks, type Network } from './networks.ts';
 
 /**
  * What files and sandboxes promise, of a real `croft runner` behind a real socket. One directory and one link for all
@@ -18,12 +17,6 @@ import { makeNetwork, startRunnerIn, whyNoNetwork } from './own-network.ts';
 
 /** A runner keeps the caches of package managers. */
 const cacheVariables = ['CARGO_HOME', 'GOMODCACHE', 'GRADLE_USER_HOME', 'npm_config_cache'];
-
-interface Network {
-  readonly door?: DoorOptions;
-  start(options: RunnerOptions): Promise<AsyncDisposable>;
-  end(): void;
-}
 
 function describeContracts(open: () => Network): void {
   const ends = new AsyncDisposableStack();
@@ -69,19 +62,4 @@ function describeContracts(open: () => Network): void {
   });
 }
 
-describe('on loopback', () => {
-  describeContracts(() => ({ start: startRunner, end() {} }));
-});
-
-const why = await whyNoNetwork();
-
-describe.skipIf(why !== undefined)(`in a network of its own${why === undefined ? '' : ` (${why})`}`, () => {
-  describeContracts(() => {
-    const network = makeNetwork();
-    return {
-      door: { host: network.address, allowsInsecure: true },
-      start: async ({ args = [], ...options }) => startRunnerIn(network, { ...options, args: [...args, '--insecure'] }),
-      end: network[Symbol.dispose],
-    };
-  });
-});
+describeInNetworks(describeContracts);

@@ -101,6 +101,25 @@ test('a runner takes no more sandboxes than its operator said, whatever a server
   expect(offer.load()).toBe(0);
 });
 
+test('a server makes no directory of its own choice by what it says of a bucket', async () => {
+  using ground = makeDirectory();
+  const [, runner] = connectPeers();
+  const bucket = { objects: 'any', mark: 'any', onOutage: 'refuse' } as const;
+  const [good, bad] = [`fs-${'0'.repeat(40)}`, '../../outside'];
+  mkdirSync(ground.at('work'));
+  const offered = {
+    sandbox: { provider: 'bubblewrap', readable: [], network: { mode: 'deny-all' }, limits: roomyLimits },
+    ...{ data: ground.at('data'), host: { ...operator, variables: {} }, isReadOnly: false, onWarning() {} },
+  } as const;
+  await using making = createOffer({ ...offered, workspaces: [], root: ground.at('root') });
+  await using named = createOffer({ ...offered, workspaces: [{ name: 'work', path: ground.at('work') }] });
+  const ask = (offer: typeof making, namespace: string) => offer.on(runner).open({ ...wish, namespace, bucket });
+  await expect(ask(making, bad)).rejects.toMatchObject({ code: 'E_INVALID_INPUT' });
+  // What is in a bucket is no directory that an operator gave, whatever it is called.
+  await expect(ask(named, good)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+  expect((await ask(making, good)).root).toBe('/workspaces/work');
+});
+
 function newRunner(name: string, expiresAt?: string): RunnerToken {
   const token = { accountId: 'acct', runnerId: `id-${name}`, name, createdAt: now().toISOString() };
   return expiresAt === undefined ? token : { ...token, expiresAt };
@@ -109,7 +128,15 @@ function newRunner(name: string, expiresAt?: string): RunnerToken {
 function newLink(name: string) {
   const [peer] = connectPeers();
   const close = vi.fn((reason: string) => peer.close(reason));
-  const link: RunnerLink = { id: name, peer, close, state: () => 'online', onState() {}, lastSeenAt: now };
+  const link: RunnerLink = {
+    id: name,
+    capabilities: [],
+    peer,
+    close,
+    state: () => 'online',
+    onState() {},
+    lastSeenAt: now,
+  };
   return { link, close, peer };
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Account, mustBe, type Platform, startPlatform } from '../agents/ground.ts';
+import { startDialling } from '../link/link-server.ts';
 import { newToken, type Runner, startRunner, untilRunner } from './ground.ts';
 
 let platform: Platform;
@@ -81,14 +82,19 @@ test('a sandbox of this server does not get at files of a runner, nor one of a r
 });
 
 test.each([
-  [{ quota: { bytes: 1000 } }, 'has a quota'],
-  [{ storage: { provider: 's3' } }, 'is kept in s3'],
-])('a workspace with %j is refused rather than opened with less', async (config, reason) => {
-  const sandbox = await account.newSandbox({ provider: 'remote', runner: 'small', permissionMode: 'bypass' });
+  [{ quota: { bytes: 1000 } }, 'holds no workspace to a quota'],
+  [{ storage: { provider: 's3' } }, 'does not open what is in a bucket'],
+])('a workspace with %j is refused on a runner that knows nothing of it', async (config, reason) => {
+  const token = await newToken(account, `old-${reason.length}`);
+  const { stop } = startDialling(platform.url, { token: () => token });
+  await untilRunner(account, `old-${reason.length}`);
+  const runner = { provider: 'remote', runner: `old-${reason.length}`, permissionMode: 'bypass' };
+  const sandbox = await account.newSandbox(runner);
   const workspaceId = await account.newWorkspace(config);
   const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
   const { body } = await account.call(agentId, 'read', { file_path: 'a.txt' });
   expect([body.error.code, body.error.message]).toEqual(['E_SANDBOX_UNAVAILABLE', expect.stringContaining(reason)]);
+  await stop();
 });
 
 test('a runner gives no more than its operator allows', async () => {

@@ -52,7 +52,7 @@ describe.skipIf(!server)('a bucket that fails', () => {
     const refused = await mount.commit(signal).catch((thrown) => thrown);
     expect(refused.code).toBe('E_STORAGE_UNAVAILABLE');
     expect(refused.details.waiting.toSorted()).toEqual(['a', 'b']);
-    expect(refused.message).toMatch(/on this server's disk/);
+    expect(refused.message).toMatch(/on disk where it was changed/);
     expect(mount.unavailableSince).toBeInstanceOf(Date);
     expect(await tool.all()).toEqual({ a: 'before' });
     await proxy.accept();

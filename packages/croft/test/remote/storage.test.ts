@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { serveObjects } from '../../src/app/runners/serve-objects.ts';
+import type { ObjectStore } from '../../src/core/objects.ts';
+import type { StoredMount, WorkspaceQuota } from '../../src/core/storage.ts';
+import type { Peer } from '../../src/link/peer.ts';
+import { createRemoteWorkspace } from '../../src/providers/index.ts';
+import { keepToOwnKeys } from '../../src/storages/index.ts';
+import { keysSince, readHead } from '../../src/storages/s3/head.ts';
+import { pathOfAny } from '../../src/storages/s3/keys.ts';
+import { describeStoredMount } from '../contracts/stored-mount.ts';
+import { type BucketPlace, connect, newPlace } from '../s3/mount-ground.ts';
+import { startS3 } from '../s3-server.ts';
+import { type LinkDoor, startLinkDoor } from './link-door.ts';
+import { describeInNetworks, type Network } from './networks.ts';
+
+const server = await startS3();
+const bucket = (await server?.bucket('runners')) ?? '';
+
+/** A real `croft runner`, and the server's end of its link, which gives out the objects of any workspace by its name. */
+interface Machine {
+  readonly root: string;
+  readonly peer: Peer;
+}
+
+/** A workspace as a runner keeps it. Its directory is of this machine, where tests are; what is done with it is asked of the runner. */
+async function openAt({ peer, root }: Machine, place: BucketPlace, objects: ObjectStore, quota?: WorkspaceQuota) {
+  const { namespace } = place;
+  // Another mark each time, so that the runner lets go of what it has open, and begins as after a restart.
+  const opened = { objects: namespace, mark: randomBytes(8).toString('hex'), onOutage: 'refuse' } as const;
+  const wish = { namespace, workspace: 'any', name: 'ws', bucket: opened, quota };
+  const { files, root: seen, around } = await createRemoteWorkspace(peer, wish);
+  const within = (access: 'read' | 'write' | 'execute', signal: AbortSignal) =>
+    around!({ tool: 'any', access, session: 'any', title: '', signal }, async () => {});
+  const head = async () => {
+    const found = await readHead(objects, namespace);
+    return found === undefined || found === 'unchanged' ? { version: 0, commits: [] } : found.head;
+  };
+  const mount: Omit<StoredMount, 'tree' | 'history' | 'handle'> = {
+    ...{ directory: join(root, 'mounts', namespace, 'files'), root: seen, files },
+    mustBeThere() {},
+    refresh: (signal) => within('read', signal),
+    flush: (signal) => within('write', signal),
+    async commit(signal) {
+      const { version } = await head();
+      await within('write', signal);
+      const keys = [...(keysSince(await head(), version, '') ?? [])];
+      return { committed: keys.map((key) => pathOfAny(key) ?? '').sort(), conflicts: [], queued: [] };
+    },
+    materialize: (_, signal) => within('execute', signal),
+    close: async () => {},
+  };
+  await within('read', new AbortController().signal);
+  return mount as StoredMount;
+}
+
+function describeContract(open: () => Network): void {
+  const ends = new AsyncDisposableStack();
+  const stores = new Map<string, ObjectStore>();
+  const machines = new Map<number, Promise<Machine>>();
+  let [network, door]: [Network?, LinkDoor?] = [];
+  beforeAll(async () => {
+    network = open();
+    ends.defer(network.end);
+    door = ends.use(await startLinkDoor(network.door));
+  });
+  afterAll(() => ends.disposeAsync());
+
+  async function start(): Promise<Machine> {
+    const { token, peer } = door!.expect();
+    const { root } = ends.use(await network!.start({ url: door!.url, token }));
+    const link = await peer;
+    link.serve(serveObjects(async (namespace) => keepToOwnKeys(stores.get(namespace)!, namespace)));
+    return { root, peer: link };
+  }
+
+  describeStoredMount('a bucket, on runners', async () => {
+    const place = newPlace(server!, bucket);
+    const objects = connect(place);
+    stores.set(place.namespace, objects);
+    return {
+      async open(number, { quota } = {}) {
+        const machine = machines.get(number) ?? start();
+        machines.set(number, machine);
+        return openAt(await machine, place, objects, quota);
+      },
+      [Symbol.asyncDispose]: async () => objects.close(),
+    };
+  });
+}
+
+describe.skipIf(!server)('what is kept in a bucket', () => describeInNetworks(describeContract));
