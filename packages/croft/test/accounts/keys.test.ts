@@ -40,7 +40,12 @@ describe('a key', () => {
     expect(await messageOf(registry.keys.create(short, { name: 'a', scopes: ['read'], expiresAt: later }))).toContain(
       'end',
     );
-    expect(await registry.keys.create(short, { name: 'a', scopes: ['read'], expiresAt })).toBeDefined();
+    const equal = await registry.keys.create(short, { name: 'a', scopes: ['read'], expiresAt });
+    expect((await registry.keys.rotate(short, equal.key.keyId)).key.expiresAt).toBe(expiresAt);
+    // Nor has it the secret of one that goes on by making that anew.
+    const lasting = await registry.keys.create(actor, { name: 'b', scopes: ['read'] });
+    expect(await messageOf(registry.keys.rotate(short, lasting.key.keyId))).toContain(expiresAt);
+    expect(await registry.accounts.authenticate(lasting.secret)).toBeDefined();
   });
 
   test('that is wrong, cut, grown or none is nobody', async () => {

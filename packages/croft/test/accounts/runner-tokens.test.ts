@@ -81,7 +81,8 @@ describe('the name of a runner', () => {
 });
 
 test('rotated, the old token is good no more, and the new one ends when the old would have', async () => {
-  const { registry, actor, now } = await openGround();
+  const ground = await openGround();
+  const { registry, actor, now } = ground;
   const expiresAt = new Date(now().getTime() + hour).toISOString();
   const first = await registry.runners.create(actor, { name: 'laptop', expiresAt });
   const second = await registry.runners.rotate(actor, 'laptop');
@@ -89,6 +90,7 @@ test('rotated, the old token is good no more, and the new one ends when the old 
   expect(await registry.runners.authenticate(first.token)).toBeUndefined();
   expect(await registry.runners.authenticate(second.token)).toEqual(second.runner);
   expect(await registry.runners.list(actor.accountId)).toEqual([second.runner]);
+  expect((await auditOf(ground, actor)).at(-1)).toMatchObject({ action: 'runner.rotated', target: 'laptop' });
 });
 
 test('expired, it is nobody at once, and its name is free', async () => {
@@ -114,6 +116,11 @@ test('a key that ends makes no token that goes on after it', async () => {
   if (!short) throw new Error('a new key is not good');
   expect(await messageOf(registry.runners.create(short, { name: 'laptop' }))).toContain(expiresAt);
   expect((await registry.runners.create(short, { name: 'laptop', expiresAt })).runner.expiresAt).toBe(expiresAt);
+  expect((await registry.runners.rotate(short, 'laptop')).runner.expiresAt).toBe(expiresAt);
+  // Nor by making a new one of another's, which does not end.
+  const { token } = await registry.runners.create(actor, { name: 'lasting' });
+  expect(await messageOf(registry.runners.rotate(short, 'lasting'))).toContain(expiresAt);
+  expect(await registry.runners.authenticate(token)).toBeDefined();
 });
 
 test('of an account whose removal was begun it is nobody, and none is made', async () => {

@@ -67,6 +67,7 @@ export function createKeys({ records, vault, now, quotas }: RegistryContext): Ke
         await mustBeActive(tables, actor.accountId);
         const old = await mustFind(tables, actor, keyId);
         mustBeLive(old, now());
+        mustOutlive(actor, old.expiresAt);
         await tables.keys.revoke(actor.accountId, keyId, now().toISOString());
         const { name, scopes, expiresAt } = old;
         const fresh = { ...made.row, name, scopes, ...(expiresAt && { expiresAt }) };

@@ -54,6 +54,7 @@ export function createRunnerTokens(context: RegistryContext): RunnerTokens {
       const row = await records.change(async (tables) => {
         await mustBeActive(tables, actor.accountId);
         const old = await mustFind(tables, actor.accountId, name);
+        mustOutlive(actor, old.expiresAt);
         await tables.keys.revoke(actor.accountId, old.keyId, now().toISOString());
         const fresh = { ...made.row, expiresAt: old.expiresAt };
         await tables.keys.insert(fresh);
