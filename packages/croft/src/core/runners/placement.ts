@@ -26,9 +26,7 @@ export function hasLabels(
   given: Readonly<Record<string, string>> | undefined,
   wanted: Readonly<Record<string, string>>,
 ): boolean {
-  return Object.entries(wanted).every(
-    ([key, value]) => given !== undefined && Object.hasOwn(given, key) && given[key] === value,
-  );
+  return Object.entries(wanted).every(([key, value]) => given?.[key] === value);
 }
 
 export function unavailable(reason: string, details: Readonly<Record<string, unknown>> = {}): AppError {

@@ -23,6 +23,7 @@ test.each([
   [restricted(['*.a.example']), restricted(['xa.example']), false],
   [restricted(['*.a.example']), restricted(['x.a.example:8443']), false],
   [restricted(['a.example'], ['10.0.0.0/8']), restricted(['a.example'], ['10.0.0.0/8']), true],
+  [restricted([], ['10.0.0.0/8']), restricted([], ['10.0.0.0/8', '192.168.0.0/16']), false],
   [restricted(['a.example'], ['10.0.0.0/8'], true), restricted(['a.example'], ['10.0.0.0/8']), false],
 ] as const)('%j and %j: %s', (own, wanted, isCovered) => {
   expect(covers(own as NetworkPolicy, wanted as NetworkPolicy)).toBe(isCovered);
