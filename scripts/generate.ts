@@ -7,7 +7,7 @@ import { toToolsPage } from './generate/tools-page.ts';
 const root = join(import.meta.dirname, '..');
 
 /** Everything that is made from the code. `--check` fails on what is not as the code would make it. */
-const generated: Readonly<Record<string, () => string>> = {
+const generated: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/tools.md': toToolsPage,
   'docs/configuration.md': toConfigurationPage,
   'openapi.json': () => `${JSON.stringify(toOpenApi(), null, 2)}\n`,
@@ -15,7 +15,7 @@ const generated: Readonly<Record<string, () => string>> = {
 
 const isCheck = process.argv.includes('--check');
 for (const [path, make] of Object.entries(generated)) {
-  const text = make();
+  const text = await make();
   const file = join(root, path);
   if (!isCheck) writeFileSync(file, text);
   else if (readIfPresent(file) !== text) report(path);

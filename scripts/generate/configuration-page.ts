@@ -1,9 +1,9 @@
-import * as commands from '../../packages/croft/src/cli/commands/index.ts';
+import { loadCommands } from '../../packages/croft/src/cli/commands/index.ts';
 import { Settings } from '../../packages/croft/src/config.ts';
 import { generatedNote, table } from './markdown.ts';
 
-export function toConfigurationPage(): string {
-  const sections = Object.values(commands).map(({ name, usage, summary, options }) => {
+export async function toConfigurationPage(): Promise<string> {
+  const sections = (await loadCommands()).map(({ name, usage, summary, options }) => {
     const rows = Object.entries(options).map(([flag, { value = '', summary: about }]) => [
       `\`--${flag}${value === '' ? '' : ` ${value}`}\``,
       about,

@@ -2,15 +2,13 @@ import { UsageError } from '../lib/usage-error.ts';
 import { version } from '../version.ts';
 import { parseArguments } from './arguments.ts';
 import type { Command, Terminal } from './command.ts';
-import * as commandsByName from './commands/index.ts';
-
-const commands = Object.values(commandsByName);
+import { commands, loadCommands } from './commands/index.ts';
 
 /** Answers the exit code. Data goes to standard output, talk to standard error. */
 export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
   const [name = '', ...rest] = argv;
   if (['-v', '--version', 'version'].includes(name)) return print(terminal, `croft ${version}\n`);
-  const command = commands.find((known) => known.name === name);
+  const command = Object.hasOwn(commands, name) ? await commands[name]?.() : undefined;
   if (!command) return explain(name, terminal);
   if (rest.includes('--help') || rest.includes('-h')) return print(terminal, describe(command));
   try {
@@ -22,10 +20,9 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
   }
 }
 
-function explain(name: string, terminal: Terminal): number {
-  const overview = ['croft: workspaces, sandboxes and a fence for coding agents', '', ...commands.map(toRow), ''].join(
-    '\n',
-  );
+async function explain(name: string, terminal: Terminal): Promise<number> {
+  const rows = (await loadCommands()).map(toRow);
+  const overview = ['croft: workspaces, sandboxes and a fence for coding agents', '', ...rows, ''].join('\n');
   if (['', 'help', '--help', '-h'].includes(name)) return print(terminal, overview);
   terminal.stderr.write(`there is no command ${name}\n\n${overview}`);
   return 1;

@@ -1,10 +1,19 @@
-export { approvals } from './approvals.ts';
-export { audit } from './audit.ts';
-export { doctor } from './doctor.ts';
-export { keys } from './keys.ts';
-export { mcp } from './mcp.ts';
-export { runner } from './runner.ts';
-export { runners } from './runners.ts';
-export { serve } from './serve.ts';
-export { terminal } from './terminal.ts';
-export { tool } from './tool.ts';
+import type { Command } from '../command.ts';
+
+/** Each is loaded when it is asked for: servers are large, and most commands need little of what they are made of. */
+export const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  approvals: async () => (await import('./approvals.ts')).approvals,
+  audit: async () => (await import('./audit.ts')).audit,
+  doctor: async () => (await import('./doctor.ts')).doctor,
+  keys: async () => (await import('./keys.ts')).keys,
+  mcp: async () => (await import('./mcp.ts')).mcp,
+  runner: async () => (await import('./runner.ts')).runner,
+  runners: async () => (await import('./runners.ts')).runners,
+  serve: async () => (await import('./serve.ts')).serve,
+  terminal: async () => (await import('./terminal.ts')).terminal,
+  tool: async () => (await import('./tool.ts')).tool,
+};
+
+export function loadCommands(): Promise<Command[]> {
+  return Promise.all(Object.values(commands).map((load) => load()));
+}
