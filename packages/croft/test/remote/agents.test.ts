@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mustBe, type Platform, startPlatform } from '../agents/ground.ts';
+import { look, newTicket } from '../terminals/ground.ts';
 import { newToken, startRemote, startRunner, untilRunner } from './ground.ts';
 
 let platform: Platform;
@@ -91,4 +92,35 @@ test('a directory that the operator of a runner gave by name is the workspace of
   const refused = await account.call(lost, 'read', { file_path: 'mine.txt' });
   expect([refused.status, refused.body.error.code]).toEqual([503, 'E_SANDBOX_UNAVAILABLE']);
   expect(other.child.exitCode).toBe(null);
+});
+
+test('on a runner that was started with --readonly files are seen, nothing is changed and nothing runs', async () => {
+  await using remote = await startRemote(platform, { name: 'looks', args: ['--readonly'] });
+  const { account, ok, call, runner, workspaceId } = remote;
+  await ok('glob', { pattern: '*' });
+  const [namespace = ''] = readdirSync(join(runner.root, 'workspaces'));
+  const place = join(runner.root, 'workspaces', namespace);
+  writeFileSync(join(place, 'a.txt'), 'as it was\n');
+  expect((await ok('read', { file_path: 'a.txt' })).text).toContain('as it was');
+  for (const [tool, input] of [
+    ['write', { file_path: 'b.txt', content: 'x' }],
+    ['edit', { file_path: 'a.txt', old_string: 'was', new_string: 'is' }],
+    ['bash', { command: 'touch b.txt' }],
+    ['bash', { command: 'touch b.txt', transaction: true }],
+  ] as const) {
+    const { isError, structured } = await call(tool, input);
+    expect([tool, isError, structured.error?.code]).toEqual([tool, true, 'E_READ_ONLY']);
+  }
+  // Nor for people.
+  const url = `${platform.url}/v1/workspaces/${workspaceId}/file?path=`;
+  const headers = { authorization: `Bearer ${account.secret}` };
+  for (const [method, path] of [
+    ['PUT', 'b.txt'],
+    ['DELETE', 'a.txt'],
+  ] as const)
+    expect((await fetch(`${url}${path}`, { method, headers })).ok, method).toBe(false);
+  using screen = look(platform.url, (await newTicket(account, remote)).path);
+  expect(await screen.untilTold('error')).toMatchObject({ code: 'E_READ_ONLY' });
+  expect(readdirSync(place)).toEqual(['a.txt']);
+  expect(readFileSync(join(place, 'a.txt'), 'utf8')).toBe('as it was\n');
 });

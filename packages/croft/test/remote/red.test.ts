@@ -1,13 +1,15 @@
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { AppError } from '@croft/protocol';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createOffer } from '../../src/app/offer.ts';
 import { createFleet } from '../../src/app/runners/fleet.ts';
+import { createFleetPlaces } from '../../src/app/runners/fleet-places.ts';
 import type { RunnerLink } from '../../src/app/runners/runner-link.ts';
 import { createRunnerSocket } from '../../src/app/runners/runner-socket.ts';
+import { createSandboxRoom } from '../../src/app/runners/sandbox-room.ts';
 import type { RunnerToken } from '../../src/core/accounts/registry.ts';
 import type { Sandbox } from '../../src/core/commands/sandbox.ts';
 import type { Handler } from '../../src/link/peer.ts';
@@ -78,19 +80,23 @@ test('a listing that is longer than what was asked for can be is not even parsed
   await expect(files.modifiedTimes(['a'])).rejects.toMatchObject(refused);
 });
 
-test('a runner takes no more sandboxes than its operator said, whatever a server asks', async () => {
-  const ground = makeDirectory();
-  mkdirSync(ground.at('work'));
+async function openOffered(more: { capacity?: number; isReadOnly?: boolean }) {
+  const ground = makeDirectory({ 'work/a.txt': 'as it was' });
   const offer = createOffer({
-    ...{ workspaces: [{ name: 'work', path: ground.at('work') }], data: ground.at('data'), capacity: 2 },
+    ...{ workspaces: [{ name: 'work', path: ground.at('work') }], data: ground.at('data') },
     sandbox: { provider: 'bubblewrap', readable: [], network: { mode: 'deny-all' }, limits: roomyLimits },
-    ...{ host: { ...operator, variables: {} }, isReadOnly: false, onWarning() {} },
+    ...{ host: { ...operator, variables: {} }, isReadOnly: false, onWarning() {}, ...more },
   });
   onTestFinished(async () => {
     await offer[Symbol.asyncDispose]();
     ground[Symbol.dispose]();
   });
-  const { openSandbox } = await offer.open(wish);
+  return { offer, offered: await offer.open(wish), ground };
+}
+
+test('a runner takes no more sandboxes than its operator said, whatever a server asks', async () => {
+  const { offer, offered } = await openOffered({ capacity: 2 });
+  const { openSandbox } = offered;
   const opened = await Promise.allSettled([1, 2, 3].map(() => openSandbox(wanted)));
   const open = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])) as [Sandbox, Sandbox];
   expect(open).toHaveLength(2);
@@ -120,13 +126,39 @@ test('a server makes no directory of its own choice by what it says of a bucket'
   expect((await ask(making, good)).root).toBe('/workspaces/work');
 });
 
-function newRunner(name: string, expiresAt?: string): RunnerToken {
-  const token = { accountId: 'acct', runnerId: `id-${name}`, name, createdAt: now().toISOString() };
+test('a sandbox that could not be opened takes no room', async () => {
+  const { counted, taken } = createSandboxRoom(1);
+  const failing = async () => Promise.reject(new Error('it does not start'));
+  await expect(counted(failing)).rejects.toThrow('it does not start');
+  await expect(counted(failing)).rejects.toThrow('it does not start');
+  expect(taken()).toBe(0);
+});
+
+test('a runner that lets nothing be changed refuses by itself, whatever is asked and however', async () => {
+  const { offered, ground } = await openOffered({ isReadOnly: true });
+  const { access, files, openSandbox, history, transactions } = offered;
+  expect([access, history, transactions]).toEqual(['read-only', undefined, undefined]);
+  const [bytes, none] = [Buffer.from('x'), (async function* () {})()];
+  for (const attempt of [
+    () => files.write('a.txt', bytes),
+    () => files.change('a.txt', () => ({ bytes })),
+    () => files.upload('b.txt', none, { maxBytes: 1 }),
+    () => files.remove('a.txt', { recursive: true }),
+    () => files.rename('a.txt', 'b.txt'),
+    () => openSandbox(wanted),
+  ])
+    await expect(attempt()).rejects.toMatchObject({ code: 'E_READ_ONLY' });
+  expect((await files.read('a.txt')).bytes.toString()).toBe('as it was');
+  expect(readdirSync(ground.at('work'))).toEqual(['a.txt']);
+});
+
+function newRunner(name: string, expiresAt?: string, accountId = 'acct'): RunnerToken {
+  const token = { accountId, runnerId: `id-${name}`, name, createdAt: now().toISOString() };
   return expiresAt === undefined ? token : { ...token, expiresAt };
 }
 
 function newLink(name: string) {
-  const [peer] = connectPeers();
+  const [peer, runner] = connectPeers();
   const close = vi.fn((reason: string) => peer.close(reason));
   const link: RunnerLink = {
     id: name,
@@ -137,8 +169,64 @@ function newLink(name: string) {
     onState() {},
     lastSeenAt: now,
   };
-  return { link, close, peer };
+  return { link, close, peer, runner };
 }
+
+function joinFleet(...tokens: RunnerToken[]) {
+  const fleet = createFleet({ now, emit() {} });
+  const links = tokens.map((token, index) => {
+    const made = newLink(`${index}`);
+    fleet.join(token, report, made.link);
+    return made;
+  });
+  return { fleet, links, closed: () => links.map(({ close }) => close.mock.calls.length > 0) };
+}
+
+test('a runner that comes anew is not taken away by the end of what it was before', async () => {
+  const { fleet, links } = joinFleet(newRunner('again'), newRunner('again'));
+  links[0]?.peer.close('it was cut off');
+  await links[0]?.peer.lost;
+  await new Promise(setImmediate);
+  expect(fleet.linkOf('acct', 'again')).toBe(links[1]?.link);
+});
+
+test('an account that is removed loses its runners, and no other does; so does a token that is not listed any more', async () => {
+  const { fleet, closed } = joinFleet(newRunner('a'), newRunner('b'), newRunner('a', undefined, 'other'));
+  await fleet.dropRevoked(async (accountId) => (accountId === 'acct' ? [newRunner('b')] : [newRunner('a')]));
+  expect(closed()).toEqual([true, false, false]);
+  fleet.dropAll('acct');
+  expect(closed()).toEqual([true, true, false]);
+});
+
+test('a token that ends takes its runner away at that moment', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { closed } = joinFleet(newRunner('brief', new Date(Date.now() + 1000).toISOString()));
+  vi.advanceTimersByTime(999);
+  expect(closed()).toEqual([false]);
+  vi.advanceTimersByTime(1);
+  expect(closed()).toEqual([true]);
+});
+
+test.each([{ sandboxes: -1, cpu: 0 }, { sandboxes: 0.5, cpu: 0 }, { sandboxes: 0, cpu: -100 }, { sandboxes: 0 }, null])(
+  'a runner that says its load is %j is not believed',
+  async (load) => {
+    const { fleet, links } = joinFleet(newRunner('liar'));
+    await expect(links[0]?.runner.call('runner.load', load, {}).answer).rejects.toThrow();
+    expect(fleet.candidates('acct')[0]?.load).toEqual({ sandboxes: 0, cpu: 0 });
+  },
+);
+
+test('a workspace that a runner could not open is asked for again, and one that it opened is not', async () => {
+  const { link } = newLink('far');
+  const { offered } = await openOffered({});
+  const openWorkspace = vi.fn(async () => offered).mockRejectedValueOnce(new Error('not yet'));
+  const places = createFleetPlaces({ fleet: { linkOf: () => link }, openWorkspace });
+  const open = () => places.open('acct', 'far', wish);
+  await expect(open()).rejects.toThrow('unexpected failure');
+  expect(await Promise.all([open(), open()])).toEqual([offered, offered]);
+  expect(openWorkspace).toHaveBeenCalledTimes(2);
+});
 
 test('a runner whose token ends far in the future is not cut off before', () => {
   vi.useFakeTimers();

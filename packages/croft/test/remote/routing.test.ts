@@ -82,6 +82,27 @@ test('a sandbox of this server does not get at files of a runner, nor one of a r
 });
 
 test.each([
+  [{ runner: 'large' }, 'its sandbox names large'],
+  [{ labels: { zone: 'a', size: 'large' } }, 'has not the labels that its sandbox asks for'],
+])('a sandbox with %j does not get at files of another runner', async (choice, reason) => {
+  const { agentId, workspaceId } = await newAgent({ size: 'small' });
+  mustBe(200, await account.call(agentId, 'write', { file_path: 'mine.txt', content: 'x' }));
+  const sandbox = await account.newSandbox({ provider: 'remote', permissionMode: 'bypass', ...choice });
+  const other = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
+  const { body } = await account.call(other, 'bash', { command: 'ls' });
+  expect([body.error.code, body.error.message]).toEqual(['E_SANDBOX_UNAVAILABLE', expect.stringContaining(reason)]);
+});
+
+test('no machine of another account is chosen, nor its name told', async () => {
+  const stranger = await platform.newAccount('stranger');
+  const sandbox = await stranger.newSandbox({ provider: 'remote', labels: { zone: 'a' } });
+  const workspaceId = await stranger.newWorkspace();
+  const agentId = await stranger.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
+  const { body } = await stranger.call(agentId, 'read', { file_path: 'a.txt' });
+  expect(body.error.message).toContain('there is no runner with the labels zone=a');
+});
+
+test.each([
   [{ quota: { bytes: 1000 } }, 'holds no workspace to a quota'],
   [{ storage: { provider: 's3' } }, 'does not open what is in a bucket'],
 ])('a workspace with %j is refused on a runner that knows nothing of it', async (config, reason) => {
