@@ -40,7 +40,7 @@ test.each([
   async (_, choice: { runner?: string; labels?: Record<string, string> }) => {
     const { account } = remote;
     if (choice.runner === 'asleep') await newToken(account, 'asleep');
-    const { agentId } = await agentOn(account, choice);
+    const { agentId, workspaceId } = await agentOn(account, choice);
     const marker = join(platform.data, 'ran-on-the-host');
     for (const [tool, input] of [
       ['bash', { command: `touch ${marker}` }],
@@ -54,6 +54,8 @@ test.each([
       expect(body.error.message).toContain('nothing runs anywhere else');
     }
     expect(existsSync(marker)).toBe(false);
+    // Nor is it bound to a machine that is not there.
+    expect(mustBe(200, await account.send('GET', `/v1/workspaces/${workspaceId}`)).config.home).toBeUndefined();
     expect(existsSync(join(platform.data, 'workspaces'))).toBe(false);
   },
 );

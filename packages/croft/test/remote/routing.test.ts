@@ -8,7 +8,7 @@ let platform: Platform;
 let account: Account;
 const runners = new Map<string, Runner>();
 beforeAll(async () => {
-  platform = await startPlatform();
+  platform = await startPlatform(['--account-limit', 'sandboxes=4']);
   account = await platform.newAccount('fleet');
   for (const [name, labels] of [
     ['small', ['zone=a', 'size=small']],
@@ -116,6 +116,39 @@ test.each([
   const { body } = await account.call(agentId, 'read', { file_path: 'a.txt' });
   expect([body.error.code, body.error.message]).toEqual(['E_SANDBOX_UNAVAILABLE', expect.stringContaining(reason)]);
   await stop();
+});
+
+test('what a sandbox is set to holds on a runner, and so does what an account may have open at once', async () => {
+  const sandbox = await account.newSandbox({
+    ...{ provider: 'remote', runner: 'small', permissionMode: 'bypass', memoryLimit: 128, persistent: true },
+    ...{ envVars: { OF_MINE: 'said-by-me' }, onCreate: ['echo made-first > made.txt'] },
+  });
+  const workspaceId = await account.newWorkspace();
+  const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
+  const bash = (command: string, session = 'a') =>
+    account.call(agentId, 'bash', { command }, { 'croft-session': session });
+  expect(mustBe(200, await bash('cat made.txt; echo ${#OF_MINE}')).output).toBe('made-first\n10\n');
+  // One line without an end, which `tail` holds in memory.
+  expect(mustBe(200, await bash('head -c 200000000 /dev/zero | tail -n 1 | wc -c')).output).not.toContain('200000000');
+  const more = await Promise.all(['b', 'c', 'd', 'e', 'f'].map((session) => bash('true', session)));
+  expect(more.filter(({ status }) => status === 200).length).toBeLessThan(4);
+  expect(more.find(({ status }) => status !== 200)?.body.error.code).toBe('E_QUOTA');
+});
+
+test('a workspace on a runner that an agent has no sandbox for is read, and nothing of it is changed', async () => {
+  const { agentId, workspaceId, sandbox } = await newAgent({ size: 'small' });
+  mustBe(200, await account.call(agentId, 'write', { file_path: 'a.txt', content: 'to be read' }));
+  const own = { name: 'own', workspaceId: await account.newWorkspace() };
+  const theirs = { name: 'theirs', workspaceId, sandbox: null };
+  const reader = await account.newAgent({ sandbox, workspaces: [own, theirs] });
+  const call = (tool: string, input: object) => account.call(reader, tool, { ...input, workspace: 'theirs' });
+  expect(mustBe(200, await call('read', { file_path: 'a.txt' })).content).toContain('to be read');
+  for (const [tool, input] of [
+    ['write', { file_path: 'b.txt', content: 'x' }],
+    ['bash', { command: 'touch b.txt' }],
+  ] as const)
+    expect([tool, (await call(tool, input)).body.error?.code]).toEqual([tool, 'E_READ_ONLY']);
+  expect(filesOf('small')).not.toContain('b.txt');
 });
 
 test('a runner gives no more than its operator allows', async () => {
