@@ -26,7 +26,7 @@ interface Lane {
 }
 
 const stores = postgres ? (['sqlite', 'postgres'] as const) : (['sqlite'] as const);
-const roundsOf = { sqlite: 5, postgres: 2 };
+const roundsOf = { sqlite: 3, postgres: 2 };
 const maxMs = { sqlite: 12_000, postgres: 8000 };
 
 describe.each(stores)('kill −9 under load, on %s', (store) => {
@@ -37,7 +37,7 @@ describe.each(stores)('kill −9 under load, on %s', (store) => {
     const account = await addAccount(server, 'ann');
     const { lanes, resting } = await furnish(account);
     const endAt = performance.now() + maxMs[store];
-    const counts = fc.sample(fc.integer({ min: 15, max: 120 }), { numRuns: roundsOf[store], seed: Date.now() });
+    const counts = fc.sample(fc.integer({ min: 15, max: 120 }), { numRuns: roundsOf[store] });
     for (const [round, count] of counts.entries()) {
       if (round > 1 && performance.now() > endAt) break;
       const before = await resting.begin(moveTo(server, account));

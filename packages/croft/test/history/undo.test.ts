@@ -1,5 +1,5 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { McpSession } from '../harness.ts';
 import { type Ground, git, openGround } from './ground.ts';
 
@@ -13,7 +13,19 @@ async function run(session: McpSession, command: string): Promise<void> {
   expect(ran.structured?.exitCode, ran.text).toBe(0);
 }
 
-describe('undo', () => {
+describe('undo takes back', () => {
+  let ground: Ground;
+  let session: McpSession;
+  beforeAll(async () => {
+    ground = openGround(tree);
+    symlinkSync('run.sh', ground.at('link'));
+    session = await ground.connect();
+  });
+  afterAll(async () => {
+    await session[Symbol.asyncDispose]();
+    ground[Symbol.dispose]();
+  });
+
   test.each([
     ['a directory that is gone', 'rm -rf src'],
     ['a file changed in place', "sed -i 's/one/three/' notes.txt"],
@@ -24,11 +36,8 @@ describe('undo', () => {
     ['a directory where a file was', 'rm notes.txt && mkdir notes.txt && echo x > notes.txt/x'],
     ['new directories', 'mkdir -p new/empty new/full && echo x > new/full/x && chmod 700 new/empty'],
     ['a command that fails', 'echo x > notes.txt; rm -rf src; false'],
-  ])('takes back %s', async (_, command) => {
-    using ground = openGround(tree);
-    symlinkSync('run.sh', ground.at('link'));
+  ])('%s', async (_, command) => {
     const before = ground.look();
-    await using session = await ground.connect();
     await session.call('bash', { command });
     const changed = ground.look();
     expect(changed).not.toEqual(before);
@@ -43,7 +52,9 @@ describe('undo', () => {
     expect(again.structured.undone, again.text).toMatchObject([{ tool: 'bash', title: command }]);
     expect(ground.look()).toEqual(before);
   });
+});
 
+describe('undo', () => {
   test('goes further back each time, over writes, edits, moves and deletes, and over a restart', async () => {
     using ground = openGround({ 'a.txt': 'one\n' });
     const states = [ground.look()];

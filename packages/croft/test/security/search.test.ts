@@ -13,7 +13,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ErrorEnvelope } from '@croft/protocol';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { plantCanary } from '../canary.ts';
 import { type CallOptions, connectStdio, croft, makeDirectory } from '../harness.ts';
 
@@ -35,6 +35,16 @@ async function openWork(tree: Record<string, string>) {
       expect(changes).toEqual([]);
     },
   };
+}
+
+/** One for all tests of a group, which change nothing of it that another looks at. */
+function shareWork(tree: Record<string, string>) {
+  let work: Awaited<ReturnType<typeof openWork>> | undefined;
+  beforeAll(async () => {
+    work = await openWork(tree);
+  });
+  afterAll(() => work?.[Symbol.asyncDispose]());
+  return () => work!;
 }
 
 /** Whether a search of this workspace is at work, or anything of it is left. */
@@ -101,7 +111,7 @@ describe('a search waits for nobody', () => {
 describe('the box of searches', () => {
   const found = { text: 'a.txt:1:inside\n' };
 
-  test('is opened by the first one, and used by the next', async () => {
+  test('is opened by the first one, used by the next, and shows what came to the workspace since', async () => {
     await using work = await openWork({ 'a.txt': 'inside' });
     expect(boxesIn(work.path)).toEqual([]);
     expect(await work.call('grep', { pattern: 'inside' })).toMatchObject(found);
@@ -109,6 +119,9 @@ describe('the box of searches', () => {
     expect(boxes).toHaveLength(1);
     expect(await work.call('glob', { pattern: '*.txt' })).toMatchObject({ text: 'a.txt' });
     expect(await work.call('grep', { pattern: 'inside' })).toMatchObject(found);
+    mkdirSync(work.at('new'));
+    writeFileSync(work.at('new/b.txt'), 'inside');
+    expect(await work.call('glob', { pattern: 'b.txt' })).toMatchObject({ text: 'new/b.txt' });
     expect(boxesIn(work.path)).toEqual(boxes);
   });
 
@@ -138,17 +151,11 @@ describe('the box of searches', () => {
     }
     await until(() => boxesIn(path).length + boxesIn(`${path} (deleted)`).length === 0);
   });
-
-  test('shows what came to the workspace after it was opened', async () => {
-    await using work = await openWork({ 'a.txt': 'inside' });
-    expect(await work.call('grep', { pattern: 'inside' })).toMatchObject(found);
-    mkdirSync(work.at('new'));
-    writeFileSync(work.at('new/b.txt'), 'inside');
-    expect(await work.call('glob', { pattern: 'b.txt' })).toMatchObject({ text: 'new/b.txt' });
-  });
 });
 
 describe('a search that no program can be started for', () => {
+  const work = shareWork({ 'a.txt': 'inside' });
+
   test.each<[string, Record<string, unknown>]>([
     ['a pattern with a NUL byte', { pattern: 'in\0side' }],
     ['a type with a NUL byte', { pattern: 'inside', type: 'ts\0' }],
@@ -157,8 +164,7 @@ describe('a search that no program can be started for', () => {
     ['a type longer than an argument may be', { pattern: 'inside', type: 'x'.repeat(200_000) }],
     ['a pattern that is too large once compiled', { pattern: '(a{1000}){1000}' }],
   ])('is answered with what is wrong: %s', async (_, args) => {
-    await using work = await openWork({ 'a.txt': 'inside' });
-    const answer = await work.call('grep', args);
+    const answer = await work().call('grep', args);
     if (answer.isError) expect(answer.structured.error.code).toMatch(/^E_(INVALID_INPUT|BAD_PATTERN|TOO_LARGE)$/);
     else expect(answer.structured.matches).toEqual([]);
   });
@@ -180,11 +186,12 @@ describe('a server with few file handles', () => {
 });
 
 describe('a search tells the truth about names', () => {
+  const work = shareWork({ 'evil\nREADME.md': 'inside', 'dir\nname/a.txt': 'inside' });
+
   test.each(['content', 'count', 'files_with_matches'])(
     'a newline in one does not make it another, in mode %s',
     async (mode) => {
-      await using work = await openWork({ 'evil\nREADME.md': 'inside', 'dir\nname/a.txt': 'inside' });
-      const answer = await work.call('grep', { pattern: 'inside', output_mode: mode });
+      const answer = await work().call('grep', { pattern: 'inside', output_mode: mode });
       const paths = answer.structured.matches.map(({ path }: { path: string }) => path);
       expect(paths.sort()).toEqual(['dir\nname/a.txt', 'evil\nREADME.md']);
     },
@@ -228,7 +235,7 @@ describe('a search stays inside', () => {
       expect((await work.call(tool, { pattern: 'inside' })).structured.error.code).toBe('E_WORKSPACE_GONE');
   });
 
-  test('a directory called like an option is a directory', async () => {
+  test('a directory called like an option is a directory, and a pattern like one a pattern', async () => {
     await using work = await openWork({});
     for (const name of ['--follow', '-L', '--no-ignore', '--pre=cat', '-', '--', '@file', '!x']) {
       mkdirSync(work.at(name));
@@ -239,22 +246,21 @@ describe('a search stays inside', () => {
       expect(found.text).toBe(`${name}/a.txt:1:inside\n`);
       expect((await work.call('glob', { pattern: '*.txt', path: name })).text).toBe(`${name}/a.txt`);
     }
-  });
-
-  test('a pattern like an option is a pattern', async () => {
-    await using work = await openWork({});
     for (const pattern of ['--follow', '--pre=/bin/sh', '-f/etc/passwd', '--files', '--']) {
       writeFileSync(work.at('a.txt'), `has ${pattern} in it`);
       expect((await work.call('grep', { pattern })).text).toBe(`a.txt:1:has ${pattern} in it\n`);
     }
   });
 
-  test.each(['.gitignore', '.ignore'])('%s that leads out tells nothing of where', async (name) => {
+  test('.gitignore or .ignore that leads out tells nothing of where', async () => {
     await using work = await openWork({ 'a.txt': 'inside' });
-    symlinkSync(`${work.canary.path}/secret.txt`, work.at(name));
-    const answers = [await work.call('grep', { pattern: 'inside' }), await work.call('grep', { pattern: '(' })];
-    expect(JSON.stringify(answers)).not.toContain(work.canary.secret);
-    expect(answers[0]).toMatchObject({ isError: false });
+    for (const name of ['.gitignore', '.ignore']) {
+      symlinkSync(`${work.canary.path}/secret.txt`, work.at(name));
+      const answers = [await work.call('grep', { pattern: 'inside' }), await work.call('grep', { pattern: '(' })];
+      expect(JSON.stringify(answers)).not.toContain(work.canary.secret);
+      expect(answers[0]).toMatchObject({ isError: false });
+      rmSync(work.at(name));
+    }
   });
 
   test('configuration in the workspace has no say', async () => {
