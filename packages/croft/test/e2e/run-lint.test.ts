@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { describe, expect, test } from 'vitest';
-import { connectStdio, makeDirectory } from '../harness.ts';
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connectStdio, type McpSession, makeDirectory } from '../harness.ts';
 import { installBiome, makeProject, replay, script } from '../lint-ground.ts';
 
 const manifest = '{"name":"x","type":"module"}';
@@ -14,10 +15,10 @@ const withEslint = (program: string, more: Record<string, string> = {}) =>
     ...more,
   });
 
-async function call(directory: string, name: string, args: Record<string, unknown> = {}) {
-  await using session = await connectStdio(['--workspace', directory, '--sandbox', 'bubblewrap']);
+async function connect(directory: string) {
+  const session = await connectStdio(['--workspace', directory, '--sandbox', 'bubblewrap']);
   await session.client.listTools();
-  return await session.call(name, args);
+  return session;
 }
 
 describe('with the real linter', () => {
@@ -29,7 +30,8 @@ describe('with the real linter', () => {
       'src/good.js': 'export const fine = 1;\n',
     });
     installBiome(project.path);
-    const { text, structured, isError } = await call(project.path, 'run_lint');
+    await using session = await connect(project.path);
+    const { text, structured, isError } = await session.call('run_lint');
     expect(isError).toBe(false);
     expect(text.split('\n')).toEqual([
       expect.stringMatching(/^src\/bad\.js:1:7:lint\/correctness\/noUnusedVariables: /),
@@ -40,9 +42,9 @@ describe('with the real linter', () => {
     expect(structured).toMatchObject({ state: 'findings', runs: [{ tool: 'biome', exitCode: 1, state: 'findings' }] });
     expect(structured.findings[1]).toMatchObject({ file: 'src/bad.js', line: 2, column: 1, severity: 'error' });
 
-    const good = await call(project.path, 'run_lint', { files: ['src/good.js'] });
+    const good = await session.call('run_lint', { files: ['src/good.js'] });
     expect(good).toMatchObject({ text: '0 findings\n', structured: { state: 'clean', findings: [] } });
-    const gone = await call(project.path, 'run_lint', { files: ['src/gone.js'] });
+    const gone = await session.call('run_lint', { files: ['src/gone.js'] });
     expect(gone.structured.state).toBe('broken');
   });
 
@@ -53,7 +55,8 @@ describe('with the real linter', () => {
       'src/main.rs': 'mod other;\nfn main() {\n    let v = vec![1];\n    if v.len() == 0 {}\n    other::f();\n}\n',
       'src/other.rs': 'pub fn f() {}\n',
     });
-    const denied = await call(project.path, 'run_lint');
+    await using session = await connect(project.path);
+    const denied = await session.call('run_lint');
     expect(denied.structured, denied.text).toMatchObject({ state: 'findings' });
     expect(denied.text).toMatch(/^src\/main\.rs:4:8:clippy::len_zero: .*$/m);
     expect(denied.text).not.toContain('incomplete');
@@ -63,31 +66,48 @@ describe('with the real linter', () => {
       'src/main.rs': 'mod other;\nfn main() {\n    println!("{}", nowhere);\n}\n',
       'src/other.rs': 'pub fn f() {}\n',
     });
-    const all = await call(broken.path, 'run_lint');
+    await using second = await connect(broken.path);
+    const all = await second.call('run_lint');
     expect(all.text).toMatch(/^src\/main\.rs:3:20:E0425: cannot find value `nowhere` in this scope.*$/m);
     expect(all.structured.findings[0].severity).toBe('error');
     // The error is why nothing is said of the other file, which is no proof that it is clean.
-    const other = await call(broken.path, 'run_lint', { files: ['src/other.rs'] });
+    const other = await second.call('run_lint', { files: ['src/other.rs'] });
     expect(other.structured).toMatchObject({ state: 'broken', findings: [] });
     expect(other.text).toContain('(lint incomplete: clippy: ');
   });
 });
 
 describe('never a false green', () => {
+  const said = '[{"filePath":"src/bad.js","messages":[{"ruleId":"r","severity":2,"message":"m","line":1,"column":2}]}]';
+  let project: ReturnType<typeof withEslint>;
+  let session: McpSession;
+  beforeAll(async () => {
+    project = withEslint(script('exit 1'));
+    session = await connect(project.path);
+  });
+  afterAll(async () => {
+    await session[Symbol.asyncDispose]();
+    project[Symbol.dispose]();
+  });
+  const lintWith = (program: string, args: Record<string, unknown> = {}) => {
+    writeFileSync(project.at('node_modules/.bin/eslint'), program);
+    return session.call('run_lint', args);
+  };
+
   test('a linter that is not installed is said, with what brings it', async () => {
-    using project = makeProject({
+    using bare = makeProject({
       'package.json': '{"name":"x","scripts":{"lint":"eslint ."}}',
       'eslint.config.js': eslintConfig,
     });
-    const { isError, structured, text } = await call(project.path, 'run_lint');
+    await using own = await connect(bare.path);
+    const { isError, structured, text } = await own.call('run_lint');
     expect(isError).toBe(true);
     expect(structured.error).toMatchObject({ code: 'E_TOOL_MISSING', details: { install: 'npm install' } });
     expect(text).toMatch(/^run_lint: .*eslint: not found on PATH; it may come with: npm install\nNext: /);
   });
 
   test('a finding that something is not found is a finding', async () => {
-    using project = withEslint(replay('eslint', 'findings'));
-    const { isError, structured, text } = await call(project.path, 'run_lint');
+    const { isError, structured, text } = await lintWith(replay('eslint', 'findings'));
     expect(isError).toBe(false);
     expect(structured.state).toBe('findings');
     expect(text).toContain("src/bad.js:2:13:no-undef: 'not_found' is not defined.\n4 findings\n");
@@ -95,8 +115,7 @@ describe('never a false green', () => {
 
   test('a launcher that finds no linter has not linted', async () => {
     const body = "echo 'sh: 1: eslint: not found' >&2; exit 127";
-    using project = withEslint(script(body));
-    const { structured } = await call(project.path, 'run_lint');
+    const { structured } = await lintWith(script(body));
     expect(structured.error).toMatchObject({
       code: 'E_TOOL_MISSING',
       message: expect.stringMatching(/^run_lint: eslint: not found on PATH; /),
@@ -111,32 +130,25 @@ describe('never a false green', () => {
     ['crashes after a clean answer', 'echo \'[{"filePath":"/a.js","messages":[]}]\'; kill -9 $$', 'broken'],
     ['fails after a clean answer', 'echo \'[{"filePath":"/a.js","messages":[]}]\'; exit 2', 'broken'],
   ])('one that %s is not clean', async (_, body, state) => {
-    using project = withEslint(script(body));
-    const { structured, text } = await call(project.path, 'run_lint');
+    const { structured, text } = await lintWith(script(body));
     expect(structured).toMatchObject({ state, findings: [] });
     expect(text).toMatch(/^0 findings\n\(lint incomplete: eslint: .+\)\n/);
   });
 
   test('one that prints more than can be kept is not clean', async () => {
     const flood = 'head -c 20000000 /dev/zero | tr "\\0" x >&2';
-    using project = withEslint(script(`${flood}; echo '[{"filePath":"/a.js","messages":[]}]'`));
-    expect((await call(project.path, 'run_lint')).structured.state).toBe('unreadable');
+    const { structured } = await lintWith(script(`${flood}; echo '[{"filePath":"/a.js","messages":[]}]'`));
+    expect(structured.state).toBe('unreadable');
   });
 
   test('one that does not end is ended, with what it said', async () => {
-    const said =
-      '[{"filePath":"src/bad.js","messages":[{"ruleId":"r","severity":2,"message":"m","line":1,"column":2}]}]';
-    using project = withEslint(script(`echo '${said}'; sleep 600`));
-    const { structured, text } = await call(project.path, 'run_lint', { timeout: 1 });
+    const { structured, text } = await lintWith(script(`echo '${said}'; sleep 600`), { timeout: 1 });
     expect(structured).toMatchObject({ state: 'broken', findings: [{ file: 'src/bad.js' }] });
     expect(text).toContain('src/bad.js:1:2:r: m\n1 findings\n(lint incomplete: eslint: timed out after 1s)\n');
   });
 
   test('a failure after some findings shows them, and says that there may be more', async () => {
-    const said =
-      '[{"filePath":"src/bad.js","messages":[{"ruleId":"r","severity":2,"message":"m","line":1,"column":2}]}]';
-    using project = withEslint(script(`echo '${said}'; echo boom >&2; exit 2`));
-    const { structured, text } = await call(project.path, 'run_lint');
+    const { structured, text } = await lintWith(script(`echo '${said}'; echo boom >&2; exit 2`));
     expect(structured).toMatchObject({ state: 'broken', findings: [{ rule: 'r' }] });
     expect(text).toBe('src/bad.js:1:2:r: m\n1 findings\n(lint incomplete: eslint: exit 2: boom)\n');
   });
@@ -151,16 +163,18 @@ describe('run_typecheck', () => {
       'src/good.ts': '',
       'node_modules/.bin/tsc': replay('tsc', 'findings'),
     });
-    const bad = await call(project.path, 'run_typecheck', { files: ['src/bad.ts'] });
+    await using session = await connect(project.path);
+    const bad = await session.call('run_typecheck', { files: ['src/bad.ts'] });
     expect(bad.text).toMatch(/^src\/bad\.ts:1:14:TS2322: .*\n.*\n.*\n3 findings\n$/);
-    const good = await call(project.path, 'run_typecheck', { files: ['src/good.ts'] });
+    const good = await session.call('run_typecheck', { files: ['src/good.ts'] });
     expect(good.structured).toMatchObject({ state: 'clean', findings: [] });
     for (const args of project.calls()) expect(args).not.toContain('src/');
   });
 
   test('without a type checker says so', async () => {
     using project = makeProject({ 'package.json': manifest });
-    const { structured } = await call(project.path, 'run_typecheck');
+    await using session = await connect(project.path);
+    const { structured } = await session.call('run_typecheck');
     expect(structured.error).toMatchObject({ code: 'E_NO_PROJECT', message: 'no typecheck command detected (node)' });
   });
 });
@@ -175,11 +189,12 @@ describe('several projects', () => {
       'web/package.json': manifest,
       'web/eslint.config.js': eslintConfig,
     });
-    const all = await call(project.path, 'run_lint', { language: 'all' });
+    await using session = await connect(project.path);
+    const all = await session.call('run_lint', { language: 'all' });
     expect(all.structured).toMatchObject({ state: 'broken', runs: [{ state: 'findings' }, { state: 'broken' }] });
     expect(all.text).toContain('app/src/bad.js:1:7:no-unused-vars: ');
     expect(all.text).toContain('4 findings\n(lint incomplete: eslint: run_lint: eslint: not found on PATH; ');
-    const some = await call(project.path, 'run_lint', { files: ['app/src/bad.js'] });
+    const some = await session.call('run_lint', { files: ['app/src/bad.js'] });
     expect(some.structured.runs).toMatchObject([{ directory: 'app', command: expect.arrayContaining(['src/bad.js']) }]);
   });
 });
