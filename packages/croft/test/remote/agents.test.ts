@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mustBe, type Platform, startPlatform } from '../agents/ground.ts';
 import { look, newTicket } from '../terminals/ground.ts';
-import { newToken, startRemote, startRunner, untilRunner } from './ground.ts';
+import { filesOf, newToken, startRemote, startRunner, untilRunner } from './ground.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -24,8 +24,7 @@ test('an agent works on a runner as it would here, and nothing of it is on the s
   expect((await ok('glob', { pattern: '**/*.txt' })).text).toContain('src/a.txt');
   expect((await ok('grep', { pattern: 'hel+o' })).text).toContain('src/a.txt');
   await ok('edit', { file_path: 'src/a.txt', old_string: 'hello', new_string: 'goodbye' });
-  const [namespace = ''] = readdirSync(join(runner.root, 'workspaces'));
-  expect(readFileSync(join(runner.root, 'workspaces', namespace, 'src/a.txt'), 'utf8')).toBe('goodbye\n');
+  expect(readFileSync(join(filesOf(runner), 'src/a.txt'), 'utf8')).toBe('goodbye\n');
   expect(readdirSync(platform.data)).not.toContain('workspaces');
   // No path of either machine is in anything that was answered.
   for (const text of [bash.text]) expect(text).not.toMatch(new RegExp(`${runner.root}|${platform.data}`));
@@ -98,8 +97,7 @@ test('on a runner that was started with --readonly files are seen, nothing is ch
   await using remote = await startRemote(platform, { name: 'looks', args: ['--readonly'] });
   const { account, ok, call, runner, workspaceId } = remote;
   await ok('glob', { pattern: '*' });
-  const [namespace = ''] = readdirSync(join(runner.root, 'workspaces'));
-  const place = join(runner.root, 'workspaces', namespace);
+  const place = filesOf(runner);
   writeFileSync(join(place, 'a.txt'), 'as it was\n');
   expect((await ok('read', { file_path: 'a.txt' })).text).toContain('as it was');
   for (const [tool, input] of [

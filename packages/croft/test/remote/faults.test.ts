@@ -4,50 +4,22 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { temporaryPrefix } from '../../src/core/temporary.ts';
-import { connectAgent, mustBe, type Platform, startPlatform } from '../agents/ground.ts';
+import { connectAgent, mustBe } from '../agents/ground.ts';
 import { addAccount, kill, moveTo, openHouse } from '../agents/servers.ts';
-import { type FaultyCable, startFaultyCable } from '../link/faulty-cable.ts';
+import { startFaultyCable } from '../link/faulty-cable.ts';
 import { look, newTicket } from '../terminals/ground.ts';
-import { newToken, type Runner, startRemote, startRunner, untilRunner } from './ground.ts';
+import { type Cabled, during, startCabled } from './cabled.ts';
+import { addRemote, filesOf, untilRunner } from './ground.ts';
 
-let platform: Platform;
-let cable: FaultyCable;
-let remote: Awaited<ReturnType<typeof startRemote>>;
+let platform: Cabled['platform'];
+let cable: Cabled['cable'];
+let remote: Cabled['remote'];
+let cabled: Cabled;
 beforeAll(async () => {
-  platform = await startPlatform(['--runner-heartbeat', '0.5']);
-  cable = await startFaultyCable(platform.url);
-  remote = await startRemote(platform, { name: 'far', url: cable.url });
+  cabled = await startCabled();
+  ({ platform, cable, remote } = cabled);
 });
-afterAll(async () => {
-  await remote[Symbol.asyncDispose]();
-  await cable[Symbol.asyncDispose]();
-  await platform[Symbol.asyncDispose]();
-});
-
-function filesOf({ root }: Pick<Runner, 'root'>): string {
-  const parent = join(root, 'workspaces');
-  return join(parent, readdirSync(parent)[0] ?? '');
-}
-
-/** A few times, each after the runner has come back, until the work is done: one that is never let through waits longer and longer. */
-async function during<T>(fault: () => void, work: Promise<T>, times = 3): Promise<T> {
-  const done = new AbortController();
-  const faults = (async () => {
-    for (let left = times; left > 0 && !done.signal.aborted; left--) {
-      const before = cable.count();
-      fault();
-      while (cable.count() === before && !done.signal.aborted)
-        await pause(50, undefined, { signal: done.signal }).catch(() => {});
-      await pause(100, undefined, { signal: done.signal }).catch(() => {});
-    }
-  })();
-  try {
-    return await work;
-  } finally {
-    done.abort();
-    await faults;
-  }
-}
+afterAll(() => cabled[Symbol.asyncDispose]());
 
 const faults = {
   'is cut': () => cable.cut(),
@@ -61,7 +33,7 @@ test.each(Object.entries(faults))(
   async (what, fault) => {
     const name = `runs-${what.length}.txt`;
     const command = `echo run >> ${name}; for i in $(seq 1 4000); do echo line-$i; done; sleep 1; cat ${name}`;
-    const { structured } = await during(fault, remote.ok('bash', { command, timeout: 300 }));
+    const { structured } = await during(cable, fault, remote.ok('bash', { command, timeout: 300 }));
     cable.split(Number.POSITIVE_INFINITY);
     expect(structured.exitCode).toBe(0);
     const lines = readFileSync(join(filesOf(remote.runner), name), 'utf8');
@@ -74,10 +46,11 @@ test('what is put over REST is whole, while the cable is cut', async () => {
   const bytes = randomBytes(6 * 1024 * 1024);
   const url = `${platform.url}/v1/workspaces/${remote.workspaceId}/file?path=large.bin`;
   const headers = { authorization: `Bearer ${remote.account.secret}` };
-  const put = during(() => cable.cutAfter(900_000), fetch(url, { method: 'PUT', headers, body: bytes }));
+  const put = during(cable, () => cable.cutAfter(900_000), fetch(url, { method: 'PUT', headers, body: bytes }));
   expect((await put).status).toBeLessThan(300);
   expect(readFileSync(join(filesOf(remote.runner), 'large.bin')).equals(bytes)).toBe(true);
   const get = during(
+    cable,
     () => cable.cutAfter(900_000),
     fetch(url, { headers }).then((answer) => answer.arrayBuffer()),
   );
@@ -90,7 +63,7 @@ test('a terminal shows every byte once, while the cable of its runner is cut', a
   const acknowledging = setInterval(() => screen.say({ type: 'ack', offset: screen.bytes().length }), 5);
   const typed = 'stty -echo; PS1=; for i in $(seq 1 5000); do echo line-$i; done; sleep 1; echo all "done"\n';
   screen.type(typed);
-  await during(() => cable.cutAfter(5000), screen.untilText(/all done\r\n/)).finally(() =>
+  await during(cable, () => cable.cutAfter(5000), screen.untilText(/all done\r\n/)).finally(() =>
     clearInterval(acknowledging),
   );
   expect(screen.text().match(/line-\d+\r/g)).toEqual(Array.from({ length: 5000 }, (_, index) => `line-${index + 1}\r`));
@@ -99,7 +72,7 @@ test('a terminal shows every byte once, while the cable of its runner is cut', a
 test('what is written at once while the cable is cut is all there, each file once', async () => {
   const names = Array.from({ length: 60 }, (_, index) => `many/${index}.txt`);
   const writes = Promise.all(names.map((name) => remote.ok('write', { file_path: name, content: name })));
-  await during(() => cable.cut(), writes);
+  await during(cable, () => cable.cut(), writes);
   const there = readdirSync(join(filesOf(remote.runner), 'many'));
   expect(there.sort()).toEqual(names.map((name) => name.slice(5)).sort());
 });
@@ -109,11 +82,8 @@ test('past the grace everything in flight fails at once, and is over on the runn
   const server = await house.start();
   const account = await addAccount(server, 'owner');
   await using between = await startFaultyCable(server.url);
-  await using runner = await startRunner({ url: between.url, token: await newToken(account, 'far') });
-  await untilRunner(account, 'far');
-  const sandbox = await account.newSandbox({ provider: 'remote', runner: 'far', permissionMode: 'bypass' });
-  const workspaceId = await account.newWorkspace();
-  const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
+  await using far = await addRemote(account, { url: between.url });
+  const { runner, agentId } = far;
   const slow = account.call(agentId, 'bash', {
     command: 'echo $$ > pid; while :; do date +%N > beat; sleep 0.05; done',
     timeout: 600,
@@ -142,11 +112,8 @@ test.each(['server', 'runner'] as const)('kill -9 of the %s loses nothing that w
   let server = await house.start();
   const account = await addAccount(server, 'owner');
   await using between = await startFaultyCable(server.url);
-  await using runner = await startRunner({ url: between.url, token: await newToken(account, 'far') });
-  await untilRunner(account, 'far');
-  const sandbox = await account.newSandbox({ provider: 'remote', runner: 'far', permissionMode: 'bypass' });
-  const workspaceId = await account.newWorkspace();
-  const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
+  await using far = await addRemote(account, { url: between.url });
+  const { runner, agentId } = far;
   const acknowledged: string[] = [];
   const tried: string[] = [];
   const writer = async () => {

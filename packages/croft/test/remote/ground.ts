@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { vi } from 'vitest';
 import { type Account, connectAgent, mustBe, type Platform } from '../agents/ground.ts';
 import { collect, croft, makeDirectory } from '../harness.ts';
@@ -96,27 +97,38 @@ export interface RemoteAgentOptions {
   readonly env?: Record<string, string>;
 }
 
-/** An account, a runner of it that is online, and an agent whose one workspace is there. */
-export async function startRemote(
-  platform: Platform,
-  { name = 'far', url = platform.url, args = [], sandbox = {}, env = {} }: RemoteAgentOptions = {},
+/** A runner of an account that is online, and an agent whose one workspace is there. */
+export async function addRemote(
+  account: Account,
+  { name = 'far', url = account.url, args = [], sandbox = {}, env = {} }: RemoteAgentOptions = {},
 ) {
-  const account = await platform.newAccount(`owner-${name}`);
   const runner = await startRunner({ url, token: await newToken(account, name), args, env });
   await untilRunner(account, name);
-  const sandboxId = await account.newSandbox({
-    provider: 'remote',
-    runner: name,
-    permissionMode: 'bypass',
-    ...sandbox,
-  });
-  const workspaceId = await account.newWorkspace();
+  const agent = await agentOn(account, { runner: name, ...sandbox });
+  return { account, runner, ...agent, [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose]() };
+}
+
+/** An agent with a workspace of its own and such a sandbox. */
+export async function agentOn(account: Account, sandbox: object, workspace: object = {}) {
+  const sandboxId = await account.newSandbox({ provider: 'remote', permissionMode: 'bypass', ...sandbox });
+  const workspaceId = await account.newWorkspace(workspace);
   const agentId = await account.newAgent({ sandbox: sandboxId, workspaces: [{ name: 'main', workspaceId }] });
-  const agent = await connectAgent(account, agentId);
+  return { agentId, sandboxId, workspaceId };
+}
+
+/** The first workspace that was made on it. */
+export function filesOf({ root }: Pick<Runner, 'root'>): string {
+  const parent = join(root, 'workspaces');
+  return join(parent, readdirSync(parent)[0] ?? '');
+}
+
+/** The same for an account of its own, with a client of the agent. */
+export async function startRemote(platform: Platform, options: RemoteAgentOptions = {}) {
+  const account = await platform.newAccount(`owner-${options.name ?? 'far'}`);
+  const remote = await addRemote(account, options);
+  const agent = await connectAgent(account, remote.agentId);
   return {
-    account,
-    runner,
-    ...{ sandboxId, workspaceId, agentId, call: agent.call },
+    ...{ ...remote, call: agent.call },
     /** What it answers, where it must not fail. */
     async ok(tool: string, input: Record<string, unknown> = {}) {
       const answer = await agent.call(tool, input, { timeout: 200_000 });
@@ -125,7 +137,7 @@ export async function startRemote(
     },
     async [Symbol.asyncDispose]() {
       await agent[Symbol.asyncDispose]();
-      await runner[Symbol.asyncDispose]();
+      await remote[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Account, mustBe, openAccount, type Platform, startPlatform } from '../agents/ground.ts';
+import { mustBe, openAccount, type Platform, startPlatform } from '../agents/ground.ts';
 import { makeDirectory } from '../harness.ts';
-import { newToken, type Runner, startRemote, startRunner, untilRunner } from './ground.ts';
+import { agentOn, filesOf, newToken, startRemote, startRunner, untilRunner } from './ground.ts';
 
 /** What an older system with runners got wrong, by the numbers of its list (`spec/acolyte-xbot.md`, C2). */
 
@@ -17,19 +17,6 @@ afterAll(async () => {
   await remote[Symbol.asyncDispose]();
   await platform[Symbol.asyncDispose]();
 });
-
-async function agentOn(account: Account, sandbox: object, workspace: object = {}) {
-  const sandboxId = await account.newSandbox({ provider: 'remote', permissionMode: 'bypass', ...sandbox });
-  const workspaceId = await account.newWorkspace(workspace);
-  const agentId = await account.newAgent({ sandbox: sandboxId, workspaces: [{ name: 'main', workspaceId }] });
-  return { agentId, sandboxId, workspaceId };
-}
-
-function filesOf(runner: Runner): string {
-  const parent = join(runner.root, 'workspaces');
-  const [namespace = ''] = readdirSync(parent);
-  return join(parent, namespace);
-}
 
 test.each([
   ['one that was never made', { runner: 'nobody' }],
@@ -156,24 +143,6 @@ test('C2-8: a token that is revoked, replaced or over is good no more at once', 
   const short = mustBe(201, await account.send('POST', '/v1/runners', over)).token;
   await using brief = await startRunner({ url: platform.url, token: short });
   await brief.output.find(/unknown, expired or revoked/);
-});
-
-test('C2-8b: with two runners connected, each session is on the one that its sandbox names', async () => {
-  const account = await platform.newAccount('two');
-  await using one = await startRunner({ url: platform.url, token: await newToken(account, 'one') });
-  await using two = await startRunner({ url: platform.url, token: await newToken(account, 'two') });
-  await Promise.all([untilRunner(account, 'one'), untilRunner(account, 'two')]);
-  for (const [name, own, other] of [
-    ['one', one, two],
-    ['two', two, one],
-  ] as const) {
-    const { agentId, workspaceId } = await agentOn(account, { runner: name });
-    mustBe(200, await account.call(agentId, 'write', { file_path: `${name}.txt`, content: name }));
-    mustBe(200, await account.call(agentId, 'bash', { command: `echo by-bash > ${name}-bash.txt` }));
-    expect(JSON.stringify(readdirSync(own.root, { recursive: true }))).toContain(`${name}-bash.txt`);
-    expect(JSON.stringify(readdirSync(other.root, { recursive: true }))).not.toContain(`${name}.txt`);
-    expect(mustBe(200, await account.send('GET', `/v1/workspaces/${workspaceId}`)).config.home).toBe(name);
-  }
 });
 
 test('C2-10: to go back changes files of the runner, and never a path of the server that is called the same', async () => {

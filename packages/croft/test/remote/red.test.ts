@@ -143,7 +143,7 @@ test('a runner that lets nothing be changed refuses by itself, whatever is asked
     () => files.write('a.txt', bytes),
     () => files.change('a.txt', () => ({ bytes })),
     () => files.upload('b.txt', none, { maxBytes: 1 }),
-    () => files.remove('a.txt', { recursive: true }),
+    () => files.remove('a.txt', { recursive: true, signal: never }),
     () => files.rename('a.txt', 'b.txt'),
     () => openSandbox(wanted),
   ])

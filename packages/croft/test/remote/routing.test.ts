@@ -2,13 +2,13 @@ import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Account, mustBe, type Platform, startPlatform } from '../agents/ground.ts';
 import { startDialling } from '../link/link-server.ts';
-import { newToken, type Runner, startRunner, untilRunner } from './ground.ts';
+import { agentOn, newToken, type Runner, startRunner, untilRunner } from './ground.ts';
 
 let platform: Platform;
 let account: Account;
 const runners = new Map<string, Runner>();
 beforeAll(async () => {
-  platform = await startPlatform(['--account-limit', 'sandboxes=4']);
+  platform = await startPlatform(['--account-limit', 'sandboxes=6']);
   account = await platform.newAccount('fleet');
   for (const [name, labels] of [
     ['small', ['zone=a', 'size=small']],
@@ -24,13 +24,7 @@ afterAll(async () => {
   await platform[Symbol.asyncDispose]();
 });
 
-async function newAgent(labels: Record<string, string>) {
-  const sandbox = await account.newSandbox({ provider: 'remote', labels, permissionMode: 'bypass' });
-  const workspaceId = await account.newWorkspace();
-  const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
-  return { agentId, workspaceId, sandbox };
-}
-
+const newAgent = (labels: Record<string, string>) => agentOn(account, { labels });
 const homeOf = async (workspaceId: string) =>
   mustBe(200, await account.send('GET', `/v1/workspaces/${workspaceId}`)).config.home;
 const filesOf = (name: string) => JSON.stringify(readdirSync(runners.get(name)?.root ?? '', { recursive: true }));
@@ -43,6 +37,21 @@ test('labels choose the machine, once, and every session of the workspace is the
   expect(filesOf('large')).toContain('two.txt');
   expect(filesOf('small')).not.toContain('one.txt');
 });
+
+test.each([
+  ['small', 'large'],
+  ['large', 'small'],
+])(
+  'C2-8b: with two runners connected, the session of a sandbox that names %s is there, and not on %s',
+  async (own, other) => {
+    const { agentId, workspaceId } = await agentOn(account, { runner: own });
+    mustBe(200, await account.call(agentId, 'write', { file_path: `on-${own}.txt`, content: own }));
+    mustBe(200, await account.call(agentId, 'bash', { command: `echo by-bash > on-${own}-by-bash.txt` }));
+    expect(filesOf(own)).toContain(`on-${own}-by-bash.txt`);
+    expect(filesOf(other)).not.toContain(`on-${own}`);
+    expect(await homeOf(workspaceId)).toBe(own);
+  },
+);
 
 test('a workspace does not move when its machine is away, and a person may rebind it', async () => {
   const { agentId, workspaceId } = await newAgent({ zone: 'a' });
@@ -95,9 +104,7 @@ test.each([
 
 test('no machine of another account is chosen, nor its name told', async () => {
   const stranger = await platform.newAccount('stranger');
-  const sandbox = await stranger.newSandbox({ provider: 'remote', labels: { zone: 'a' } });
-  const workspaceId = await stranger.newWorkspace();
-  const agentId = await stranger.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
+  const { agentId } = await agentOn(stranger, { labels: { zone: 'a' } });
   const { body } = await stranger.call(agentId, 'read', { file_path: 'a.txt' });
   expect(body.error.message).toContain('there is no runner with the labels zone=a');
 });
@@ -109,34 +116,14 @@ test.each([
   const token = await newToken(account, `old-${reason.length}`);
   const { stop } = startDialling(platform.url, { token: () => token });
   await untilRunner(account, `old-${reason.length}`);
-  const runner = { provider: 'remote', runner: `old-${reason.length}`, permissionMode: 'bypass' };
-  const sandbox = await account.newSandbox(runner);
-  const workspaceId = await account.newWorkspace(config);
-  const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
+  const { agentId } = await agentOn(account, { runner: `old-${reason.length}` }, config);
   const { body } = await account.call(agentId, 'read', { file_path: 'a.txt' });
   expect([body.error.code, body.error.message]).toEqual(['E_SANDBOX_UNAVAILABLE', expect.stringContaining(reason)]);
   await stop();
 });
 
-test('what a sandbox is set to holds on a runner, and so does what an account may have open at once', async () => {
-  const sandbox = await account.newSandbox({
-    ...{ provider: 'remote', runner: 'small', permissionMode: 'bypass', memoryLimit: 128, persistent: true },
-    ...{ envVars: { OF_MINE: 'said-by-me' }, onCreate: ['echo made-first > made.txt'] },
-  });
-  const workspaceId = await account.newWorkspace();
-  const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
-  const bash = (command: string, session = 'a') =>
-    account.call(agentId, 'bash', { command }, { 'croft-session': session });
-  expect(mustBe(200, await bash('cat made.txt; echo ${#OF_MINE}')).output).toBe('made-first\n10\n');
-  // One line without an end, which `tail` holds in memory.
-  expect(mustBe(200, await bash('head -c 200000000 /dev/zero | tail -n 1 | wc -c')).output).not.toContain('200000000');
-  const more = await Promise.all(['b', 'c', 'd', 'e', 'f'].map((session) => bash('true', session)));
-  expect(more.filter(({ status }) => status === 200).length).toBeLessThan(4);
-  expect(more.find(({ status }) => status !== 200)?.body.error.code).toBe('E_QUOTA');
-});
-
 test('a workspace on a runner that an agent has no sandbox for is read, and nothing of it is changed', async () => {
-  const { agentId, workspaceId, sandbox } = await newAgent({ size: 'small' });
+  const { agentId, workspaceId, sandboxId: sandbox } = await newAgent({ size: 'small' });
   mustBe(200, await account.call(agentId, 'write', { file_path: 'a.txt', content: 'to be read' }));
   const own = { name: 'own', workspaceId: await account.newWorkspace() };
   const theirs = { name: 'theirs', workspaceId, sandbox: null };
@@ -152,12 +139,8 @@ test('a workspace on a runner that an agent has no sandbox for is read, and noth
 });
 
 test('a runner gives no more than its operator allows', async () => {
-  const open = await account.newSandbox({
-    ...{ provider: 'remote', runner: 'small', permissionMode: 'bypass' },
-    network: { mode: 'restricted', allowDomains: ['example.com'] },
-  });
-  const workspaceId = await account.newWorkspace();
-  const agentId = await account.newAgent({ sandbox: open, workspaces: [{ name: 'main', workspaceId }] });
+  const network = { mode: 'restricted', allowDomains: ['example.com'] };
+  const { agentId } = await agentOn(account, { runner: 'small', network });
   const refused = await account.call(agentId, 'bash', { command: 'true' });
   expect([refused.status, refused.body.error.code]).toEqual([503, 'E_SANDBOX_UNAVAILABLE']);
   expect(refused.body.error.message).toContain('this runner allows the network deny-all at most');
@@ -171,4 +154,20 @@ test.each([
   const refused = await account.send('POST', '/v1/sandboxes', { name: `bad-${Math.random()}`, config });
   expect(refused.status).toBe(400);
   expect(refused.body.error.message).toContain(reason);
+});
+
+test('what a sandbox is set to holds on a runner, and so does what an account may have open at once', async () => {
+  const { agentId } = await agentOn(account, {
+    ...{ runner: 'small', memoryLimit: 128, persistent: true },
+    ...{ envVars: { OF_MINE: 'said-by-me' }, onCreate: ['echo made-first > made.txt'] },
+  });
+  const bash = (command: string, session = 'a') =>
+    account.call(agentId, 'bash', { command }, { 'croft-session': session });
+  expect(mustBe(200, await bash('cat made.txt; printf %s $OF_MINE | wc -c')).output).toBe('made-first\n10\n');
+  // One line without an end, which `tail` holds in memory.
+  expect(mustBe(200, await bash('head -c 200000000 /dev/zero | tail -n 1 | wc -c')).output).not.toContain('200000000');
+  // Last of all tests here: from now on the account has as many open as it may.
+  const more = await Promise.all(['b', 'c', 'd', 'e', 'f', 'g', 'h'].map((session) => bash('true', session)));
+  expect(more.filter(({ status }) => status === 200).length).toBeLessThan(6);
+  expect(more.find(({ status }) => status !== 200)?.body.error.code).toBe('E_QUOTA');
 });
