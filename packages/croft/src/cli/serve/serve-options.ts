@@ -1,0 +1,42 @@
+import type { Options } from '../command.ts';
+import { workspaceOptions } from '../workspace-options.ts';
+
+export const serveOptions = {
+  ...workspaceOptions,
+  demo: {
+    type: 'boolean',
+    summary: 'serve a workspace named demo, kept in the data directory and made on first start',
+  },
+  host: { type: 'string', value: 'HOST', summary: 'address to listen on (127.0.0.1)' },
+  port: { type: 'string', value: 'PORT', summary: 'port to listen on (7070); 0 takes a free one' },
+  addr: { type: 'string', value: 'HOST:PORT', summary: 'both of them at once' },
+  'allow-host': {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    summary: 'a name clients may call this server by; may be repeated',
+  },
+  data: { type: 'string', value: 'DIR', summary: 'where the server keeps what is its own' },
+  'database-url': {
+    type: 'string',
+    value: 'URL',
+    summary: 'PostgreSQL for records; SQLite in the data directory if left out',
+  },
+  'account-limit': {
+    type: 'string',
+    multiple: true,
+    value: 'NAME=VALUE',
+    summary: 'of one account: sandboxes open at once (100) or storage (100g); may be repeated',
+  },
+  'tls-cert': { type: 'string', value: 'FILE', summary: 'serve HTTPS with this certificate (PEM), with --tls-key' },
+  'tls-key': { type: 'string', value: 'FILE', summary: 'the private key of the certificate (PEM)' },
+  insecure: { type: 'boolean', summary: 'let runners of other machines connect without TLS; they have to say so too' },
+  'runner-grace': {
+    type: 'string',
+    value: 'SECONDS',
+    summary: 'how long a runner that is cut off is waited for (60)',
+  },
+  'runner-heartbeat': { type: 'string', value: 'SECONDS', summary: 'how often a runner has to be heard (15)' },
+  'approval-wait': { type: 'string', value: 'SECONDS', summary: 'how long a call waits for an approval (50)' },
+  'approval-webhook': { type: 'string', value: 'URL', summary: 'told of every approval that is asked for' },
+} as const satisfies Options;

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { UsageError } from '../../lib/usage-error.ts';
+import type { Values } from '../command.ts';
+import type { serveOptions } from './serve-options.ts';
+
+type ServeValues = Values<typeof serveOptions>;
+
+export function toRunnerSettings(values: ServeValues) {
+  return {
+    allowsInsecure: values.insecure ?? false,
+    graceMs: toMs('runner-grace', values['runner-grace'] ?? '60'),
+    heartbeatMs: toMs('runner-heartbeat', values['runner-heartbeat'] ?? '15'),
+  };
+}
+
+function toMs(flag: string, seconds: string): number {
+  if (!/^\d{1,4}(?:\.\d{1,3})?$/.test(seconds) || Number(seconds) === 0)
+    throw new UsageError(`--${flag} takes seconds, not ${seconds}`);
+  return Number(seconds) * 1000;
+}
+
+/** From the files of a certificate, or nothing where none is named. */
+export function toTls({ 'tls-cert': cert, 'tls-key': key }: ServeValues) {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined || key === undefined) throw new UsageError('--tls-cert and --tls-key go together');
+  try {
+    return { cert: readFileSync(cert), key: readFileSync(key) };
+  } catch (thrown) {
+    throw new UsageError(`the certificate cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`);
+  }
+}
+
+export function toWait(seconds: string | undefined): number | undefined {
+  if (seconds === undefined) return undefined;
+  if (!/^\d{1,4}$/.test(seconds)) throw new UsageError(`--approval-wait takes seconds, not ${seconds}`);
+  return Number(seconds) * 1000;
+}
+
+export function toAddress({ host, port, addr }: ServeValues) {
+  const [, addrHost, addrPort] = /^(.*):(\d+)$/.exec(addr ?? '') ?? [];
+  if (addr !== undefined && addrPort === undefined) throw new UsageError(`--addr takes HOST:PORT, not ${addr}`);
+  const number = Number(port ?? addrPort ?? 7070);
+  if (!Number.isInteger(number) || number < 0 || number > 65_535)
+    throw new UsageError(`--port takes 0 to 65535, not ${port ?? addrPort}`);
+  return { host: (host ?? (addrHost || '127.0.0.1')).replace(/^\[(.*)\]$/, '$1'), port: number };
+}
