@@ -1,9 +1,9 @@
-import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectHttp, connectStdio, croft, eras, makeDirectory, runCroft, startServer } from '../harness.ts';
+import { connectHttp, connectStdio, croft, eras, makeDirectory, startServer } from '../harness.ts';
 import { inner, innerNames, openGround, serverFile } from './ground.ts';
 
 type Ground = Awaited<ReturnType<typeof openGround>>;
@@ -172,127 +172,6 @@ describe('several workspaces', () => {
     expect((await session.call('mcp__inner__own', { workspace: 'mine' })).text).toBe('{"workspace":"mine"}');
     expect(await session.call('mcp__inner__where')).toMatchObject({
       structured: { error: { code: 'E_WORKSPACE_REQUIRED' } },
-    });
-  });
-});
-
-describe('what names servers', () => {
-  const ownFile = { '.mcp.json': JSON.stringify({ mcpServers: { inner: inner() } }) };
-
-  test.each([undefined, { other: inner('plain', { tools: ['echo'] }) }])(
-    '.mcp.json does not count by itself, beside %j',
-    async (servers) => {
-      await using ground = await openGround({ files: ownFile, ...(servers && { servers }) });
-      expect(await ground.names()).toEqual(servers ? ['mcp__other__echo'] : []);
-      const called = await ground.call('mcp__inner__echo');
-      expect(called).toMatchObject({ structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
-    },
-  );
-
-  test('.mcp.json counts where it may, but names no address and no secret', async () => {
-    const mcpServers = {
-      inner: inner('plain', { alwaysAllow: ['echo'], type: 'stdio' }),
-      far: { type: 'http', url: 'https://example.com/mcp' },
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a secret is named.
-      thief: inner('plain', { env: { TOKEN: '${secret:DEPLOY}' } }),
-      away: inner('plain', { cwd: '../..' }),
-      'A b': inner(),
-      a__b: inner(),
-      a_: inner(),
-      nothing: null,
-    };
-    const files = { '.mcp.json': JSON.stringify({ mcpServers }) };
-    await using ground = await openGround({
-      files,
-      flags: ['--workspace-mcp'],
-      env: { CROFT_SECRET_DEPLOY: 'a-secret-4711' },
-    });
-    expect(new Set((await ground.names()).map((name) => name.split('__')[1]))).toEqual(new Set(['inner']));
-    expect((await ground.call('mcp__inner__echo', { a: 1 })).text).toBe('{"a":1}');
-    expect(await ground.call('mcp__thief__echo')).toMatchObject({ structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
-    const ignored = ground.told().filter(({ state }) => state === 'ignored');
-    expect(ignored.map(({ server }) => server).sort()).toEqual([
-      'A b',
-      'a_',
-      'a__b',
-      'away',
-      'far',
-      'nothing',
-      'thief',
-    ]);
-  });
-
-  test('.mcp.json that says nothing of use is nothing, and the other tools are there', async () => {
-    await using ground = await openGround({ flags: ['--workspace-mcp'] });
-    const deep = `{"mcpServers": {"a": ${'['.repeat(9000)}`;
-    for (const text of ['{', '[]', 'null', '{"mcpServers": []}', deep, 'x'.repeat(200_000)]) {
-      writeFileSync(ground.workspace.at('.mcp.json'), text);
-      expect(await ground.names(), text.slice(0, 40)).toEqual([]);
-      expect((await ground.client.listTools()).tools.length).toBeGreaterThan(10);
-    }
-    symlinkSync('/etc/passwd', ground.workspace.at('link'));
-    renameSync(ground.workspace.at('link'), ground.workspace.at('.mcp.json'));
-    expect(await ground.names()).toEqual([]);
-  });
-
-  test('what the operator names wins, and .mcp.json is read anew', async () => {
-    const flags = ['--workspace-mcp'];
-    await using ground = await openGround({
-      servers: { inner: inner('plain', { tools: ['echo'] }) },
-      files: ownFile,
-      flags,
-    });
-    expect(await ground.names()).toEqual(['mcp__inner__echo']);
-    const mcpServers = { later: inner('plain', { tools: ['count'] }) };
-    rmSync(ground.workspace.at('.mcp.json'));
-    writeFileSync(ground.workspace.at('.mcp.json'), JSON.stringify({ mcpServers }));
-    expect(await ground.names()).toEqual(['mcp__later__count', 'mcp__inner__echo']);
-  });
-
-  test('none where nothing may be run', async () => {
-    await using ground = await openGround({ servers: { inner: inner() }, flags: ['--readonly'] });
-    expect(await ground.names()).toEqual([]);
-    expect(await ground.call('mcp__inner__echo')).toMatchObject({ structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
-    expect(ground.told()).toEqual([]);
-  });
-
-  test('an agent that may only write cannot have a command run by writing .mcp.json', async () => {
-    await using ground = await openGround({ flags: ['--workspace-mcp', '--permission-mode', 'edit'] });
-    const server = { command: 'bash', args: ['-c', 'echo owned > owned.txt'] };
-    const content = JSON.stringify({ mcpServers: { evil: server } });
-    expect(await ground.call('write', { file_path: '.mcp.json', content })).toMatchObject({ isError: false });
-    expect(await ground.names()).toEqual([]);
-    expect(await ground.call('mcp__evil__x')).toMatchObject({ isError: true });
-    expect(await ground.call('read', { file_path: 'owned.txt' })).toMatchObject({ isError: true });
-  });
-
-  test.each([
-    [{ far: { type: 'http', url: 'https://example.com' } }, /far.type must be stdio/],
-    [{ a__b: inner() }, /names of at most 32/],
-    [{ a: { ...inner(), cwd: '/etc' } }, /inside the workspace/],
-    [{ a: { ...inner(), env: { 'A=B': 'x' } } }, /env must have names/],
-    [Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`s${index}`, inner()])), /at most 16/],
-  ])('an operator’s file that is wrong stops the program: %#', async (mcpServers, words) => {
-    using own = makeDirectory({ 'mcp.json': JSON.stringify({ mcpServers }) });
-    const { exitCode, stderr } = await runCroft([
-      'tool',
-      'list',
-      '--workspace',
-      own.path,
-      '--mcp-config',
-      own.at('mcp.json'),
-    ]);
-    expect(exitCode).toBe(1);
-    expect(stderr).toMatch(words);
-  });
-
-  test('croft tool calls one too', async () => {
-    using workspace = makeDirectory({ 'server.mjs': serverFile });
-    using own = makeDirectory({ 'mcp.json': JSON.stringify({ mcpServers: { inner: inner() } }) });
-    const flags = ['--workspace', workspace.path, '--mcp-config', own.at('mcp.json')];
-    expect(await runCroft(['tool', 'mcp__inner__echo', '{"a":1}', ...flags])).toMatchObject({
-      exitCode: 0,
-      stdout: '{"a":1}\n',
     });
   });
 });
