@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { AppError } from '@croft/protocol';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createOffer } from '../../src/app/offer.ts';
+import type { WorkspaceRecord } from '../../src/app/places.ts';
 import { createFleet } from '../../src/app/runners/fleet.ts';
 import { createFleetPlaces } from '../../src/app/runners/fleet-places.ts';
 import type { RunnerLink } from '../../src/app/runners/runner-link.ts';
@@ -221,8 +222,11 @@ test('a workspace that a runner could not open is asked for again, and one that 
   const { link } = newLink('far');
   const { offered } = await openOffered({});
   const openWorkspace = vi.fn(async () => offered).mockRejectedValueOnce(new Error('not yet'));
-  const places = createFleetPlaces({ fleet: { linkOf: () => link }, openWorkspace });
-  const open = () => places.open('acct', 'far', wish);
+  const buckets = { serve: () => undefined };
+  const places = createFleetPlaces({ fleet: { linkOf: () => link }, buckets, openWorkspace });
+  const config = { storage: { provider: 'local' } };
+  const record = { id: 'w', accountId: 'acct', name: wish.workspace, config } as WorkspaceRecord;
+  const open = () => places.open(record, 'far', wish.name);
   await expect(open()).rejects.toThrow('unexpected failure');
   expect(await Promise.all([open(), open()])).toEqual([offered, offered]);
   expect(openWorkspace).toHaveBeenCalledTimes(2);
