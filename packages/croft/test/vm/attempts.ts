@@ -1,12 +1,9 @@
-import { constants, mkdtempSync, openSync } from 'node:fs';
+import { constants, mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Sandbox } from '../../src/core/commands/sandbox.ts';
-import { createInitFinder } from '../../src/init/binary.ts';
 import { findGroups } from '../../src/lib/cgroup/cgroup.ts';
-import { toFence } from '../../src/providers/bubblewrap/fence.ts';
-import { createBubblewrap } from '../../src/providers/bubblewrap/provider.ts';
 
 interface Attempted {
   readonly memory: Ended;
@@ -19,6 +16,8 @@ interface Attempted {
 export interface Told extends Partial<Attempted> {
   readonly as: string;
   readonly groups: { readonly version: number } | { readonly reason: string };
+  /** Where it is itself, having asked. */
+  readonly own: string;
 }
 
 interface Ended {
@@ -47,10 +46,15 @@ const groups = findGroups();
 // Again, as several parts of a server ask: nobody must end up further down each time.
 const again = findGroups();
 const found = 'reason' in again ? { reason: again.reason } : { version: again.version };
-const told: Told = { as, groups: found, ...(what === 'all' ? await attemptAll() : {}) };
+const own = readFileSync('/proc/self/cgroup', 'utf8').trim();
+const told: Told = { as, groups: found, own, ...(what === 'all' ? await attemptAll() : {}) };
 console.log(JSON.stringify(told));
 
 async function attemptAll(): Promise<Attempted> {
+  // Here and not above, because to read them takes seconds there.
+  const { createInitFinder } = await import('../../src/init/binary.ts');
+  const { toFence } = await import('../../src/providers/bubblewrap/fence.ts');
+  const { createBubblewrap } = await import('../../src/providers/bubblewrap/provider.ts');
   const parts = { findInit: createInitFinder(), toFence, groups };
   const provider = createBubblewrap({ path: process.env.PATH ?? '', home: homedir() }, parts);
   const directory = openSync(mkdtempSync(join(tmpdir(), 'croft-vm-')), constants.O_RDONLY | constants.O_DIRECTORY);
