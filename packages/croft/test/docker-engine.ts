@@ -40,7 +40,8 @@ export async function startEngine(): Promise<TestEngine | undefined> {
     [
       ...['-c', `exec dockerd "$@" > '${log}' 2>&1`, 'dockerd', '-H', `unix://${socket}`, '-p', join(ground, 'pid')],
       ...['--data-root', join(ground, 'root'), '--exec-root', join(ground, 'exec'), '--cgroup-parent', `/${parent}`],
-      ...apart,
+      // As is the name of the group, also on a machine where others make them.
+      ...['--exec-opt', 'native.cgroupdriver=cgroupfs', ...apart],
     ],
     { stdio: 'ignore', env: { PATH: process.env.PATH ?? '' } },
   );

@@ -55,6 +55,8 @@ function toFence({ uid }: Owner): object {
     CapAdd: uid === 0 ? ['SETFCAP'] : [],
     SecurityOpt: ['no-new-privileges', 'seccomp=unconfined', 'apparmor=unconfined', 'label=disable'],
     IpcMode: 'private',
+    // Files have the owners that this machine says, also where an engine gives others to its containers.
+    UsernsMode: 'host',
   };
 }
 
