@@ -1,5 +1,6 @@
 import { withFiles } from '../core/checks/linter.ts';
 import { defineTestRunner, type TestRequest } from '../core/checks/test-runner.ts';
+import { toJvmClass, toJvmFile } from '../core/readers/jvm-tests.ts';
 import { readJunit } from '../core/readers/read-junit.ts';
 import { namesOf, unique } from '../core/readers/read-tests.ts';
 import type { JunitCase } from '../lib/junit.ts';
@@ -16,24 +17,14 @@ export const gradle = defineTestRunner({
     const chosen = toPatterns(request).map((pattern) => `--tests=${pattern}`);
     return [program, ...tasks, ...chosen, '--continue', '--console=plain'];
   },
-  read: (output) => readJunit(output, { toName: toTestName, toId: toTestName, toFile }),
+  read: (output) => readJunit(output, { toName: toTestName, toId: toTestName, toFile: toJvmFile }),
 });
 
 const toTestName = ({ className, name }: JunitCase) => `${className}.${name.replace(/\(\)$/, '')}`;
 
-/** As a stack trace names it, with the directories of the package, in the place where Gradle expects tests. */
-function toFile({ className, text }: JunitCase): string | undefined {
-  const [outer = ''] = className.split('$');
-  const simple = outer.slice(outer.lastIndexOf('.') + 1);
-  const ending = ['java', 'kt', 'groovy', 'scala'].find((one) => text.includes(`(${simple}.${one}:`));
-  if (ending === undefined || simple === '') return undefined;
-  const root = ending === 'kt' ? 'kotlin' : ending;
-  return `src/test/${root}/${outer.replaceAll('.', '/')}.${ending}`;
-}
-
 function toPatterns({ files, name, again }: TestRequest): string[] {
   if (again) return (namesOf(again) ?? []).map(toExact);
-  const classes = unique(files.map(toClass));
+  const classes = unique(files.map(toJvmClass));
   if (name === undefined) return classes.map((one) => `*${one}`);
   return (classes.length > 0 ? classes : ['']).map((one) => `*${one}*.*${name.replaceAll('*', '')}*`);
 }
@@ -41,8 +32,4 @@ function toPatterns({ files, name, again }: TestRequest): string[] {
 /** A parameter in brackets is no part of what can be asked for. */
 function toExact(id: string): string {
   return id.replace(/[([{].*$/s, '*').replace(/\*+/g, '*');
-}
-
-function toClass(file: string): string {
-  return file.slice(file.lastIndexOf('/') + 1).replace(/\.\w+$/, '');
 }

@@ -1,5 +1,6 @@
 import { withFiles } from '../core/checks/linter.ts';
 import { defineTestRunner, type TestRequest } from '../core/checks/test-runner.ts';
+import { toJvmClass, toJvmFile } from '../core/readers/jvm-tests.ts';
 import { readJunit } from '../core/readers/read-junit.ts';
 import { namesOf, unique } from '../core/readers/read-tests.ts';
 import type { JunitCase } from '../lib/junit.ts';
@@ -21,26 +22,16 @@ export const maven = defineTestRunner({
         : [`-Dtest=${chosen}`, '-DfailIfNoTests=false', '-Dsurefire.failIfNoSpecifiedTests=false']),
     ];
   },
-  read: (output) => readJunit(output, { toName: toTestName, toId: toTestName, toFile }),
+  read: (output) => readJunit(output, { toName: toTestName, toId: toTestName, toFile: toJvmFile }),
 });
 
 const toTestName = ({ className, name }: JunitCase) => `${className}#${name}`;
-
-/** As a stack trace names it, with the directories of the package, in the place where Maven expects tests. */
-function toFile({ className, text }: JunitCase): string | undefined {
-  const [outer = ''] = className.split('$');
-  const simple = outer.slice(outer.lastIndexOf('.') + 1);
-  const ending = ['java', 'kt', 'groovy', 'scala'].find((one) => text.includes(`(${simple}.${one}:`));
-  if (ending === undefined || simple === '') return undefined;
-  const root = ending === 'kt' ? 'kotlin' : ending;
-  return `src/test/${root}/${outer.replaceAll('.', '/')}.${ending}`;
-}
 
 /** `A#one+two,B`: a comma and a plus are its syntax, so that names with them are left to their class. */
 function toSelection({ files, name, again }: TestRequest): string {
   const names = namesOf(again);
   if (again) return (names ?? []).map(toExact).join(',');
-  const classes = unique(files.map(toClass));
+  const classes = unique(files.map(toJvmClass));
   if (name === undefined) return classes.join(',');
   const method = `*${name.replace(/[^\w$]+/g, '*')}*`;
   return (classes.length > 0 ? classes : ['*']).map((one) => `${one}#${method}`).join(',');
@@ -51,8 +42,4 @@ function toExact(id: string): string {
   // A parameterized test is named `method(int)[1]` or `method{int}[1]`; Surefire picks by the method.
   const plain = method.match(/^[\w$]+/)?.[0];
   return plain === undefined ? className : `${className}#${plain}*`.replace(/\*$/, plain === method ? '' : '*');
-}
-
-function toClass(file: string): string {
-  return file.slice(file.lastIndexOf('/') + 1).replace(/\.\w+$/, '');
 }

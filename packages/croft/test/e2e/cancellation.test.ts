@@ -1,22 +1,12 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  constants,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { LifecycleEvent } from '@croft/protocol';
-import { Client } from '@modelcontextprotocol/client';
-import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import type { LifecycleEvent } from '@croft/protocol';
 import { describe, expect, test, vi } from 'vitest';
-import { connectHttp, croft, type Era, eras, makeDirectory, startServer } from '../harness.ts';
+import { connectHttp, croft, eras, startServer } from '../harness.ts';
+import { connectChild, makeHeldPlace } from './held-search.ts';
 
 const cancelled = [expect.objectContaining({ is_error: true, code: 'E_CANCELLED' })];
 /** Short of the ten seconds that a server waits for calls when it stops: later is too late. */
@@ -183,31 +173,16 @@ const clientProgram = `
  * that is a pipe whose other end the test holds.
  */
 function makePlace() {
-  const directory = makeDirectory({ 'w/a.txt': 'hello\n' });
-  const pipe = directory.at('w/.gitignore');
-  execFileSync('mkfifo', [pipe]);
-  let held: number | undefined;
-  const letGo = () => {
-    if (held !== undefined) closeSync(held);
-    held = undefined;
-  };
-  const events = () => readEvents(directory.at('events'));
-  const fieldsOf = (name: LifecycleEvent['event']) => events().flatMap((e) => (e.event === name ? [e.fields] : []));
-
+  const held = makeHeldPlace('hello\n');
+  const fieldsOf = (name: LifecycleEvent['event']) =>
+    held.events().flatMap((e) => (e.event === name ? [e.fields] : []));
   return {
-    flags: ['--workspace', directory.at('w'), '--events', directory.at('events')],
-    events,
+    ...held,
     calls: () => fieldsOf('lifecycle.tool.call'),
     results: () => fieldsOf('lifecycle.tool.result'),
-    /** A search that has not come to the pipe yet finds a file there. */
-    release(): void {
-      rmSync(pipe);
-      writeFileSync(pipe, '');
-      letGo();
-    },
     /** Waits until a search is under way below this process. Answers its processes, and those of the box it is in too. */
     async searching(pid = 0): Promise<{ search: number[]; all: number[] }> {
-      held = await vi.waitFor(() => openIfRead(pipe));
+      await held.searching();
       const all = descendantsOf(pid);
       expect(all.map(nameOf)).toEqual(expect.arrayContaining(['bwrap', 'init', 'rg']));
       const [box = 0] = all.filter((one) => nameOf(one) === 'init');
@@ -217,19 +192,10 @@ function makePlace() {
     },
     /** Text at the start, then as many zeros as would take minutes to read; it takes no room on the disk. */
     makeEndless(name: string): void {
-      writeFileSync(directory.at(`w/${name}`), 'text\n'.repeat(20_000));
-      truncateSync(directory.at(`w/${name}`), 2 ** 40);
-    },
-    [Symbol.dispose]() {
-      letGo();
-      directory[Symbol.dispose]();
+      writeFileSync(held.at(`w/${name}`), 'text\n'.repeat(20_000));
+      truncateSync(held.at(`w/${name}`), 2 ** 40);
     },
   };
-}
-
-/** The end of a pipe for writing. Throws while nobody reads from the other. */
-function openIfRead(pipe: string): number {
-  return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
 }
 
 function isRejected(call: Promise<unknown>): Promise<boolean> {
@@ -237,29 +203,6 @@ function isRejected(call: Promise<unknown>): Promise<boolean> {
     () => false,
     () => true,
   );
-}
-
-/** A `croft mcp` whose process the test holds, and a client on its streams: the transport reads and writes any two. */
-async function connectChild(args: readonly string[], era: Era) {
-  const child = spawn(croft, ['mcp', ...args], { stdio: ['pipe', 'pipe', 'ignore'] });
-  const pinned = { versionNegotiation: { mode: { pin: '2026-07-28' } } };
-  const client = new Client({ name: 'croft-test', version: '1.0.0' }, era === '2026' ? pinned : {});
-  await client.connect(new StdioServerTransport(child.stdout, child.stdin));
-  return {
-    child,
-    client,
-    async [Symbol.asyncDispose]() {
-      await client.close();
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    },
-  };
-}
-
-function readEvents(file: string): LifecycleEvent[] {
-  const lines = readFileSync(file, 'utf8').split('\n');
-  return lines.filter((line) => line !== '').map((line) => LifecycleEvent.parse(JSON.parse(line)));
 }
 
 function descendantsOf(pid: number): number[] {

@@ -1,13 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { LifecycleEvent } from '@croft/protocol';
-import { Client } from '@modelcontextprotocol/client';
-import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, test, vi } from 'vitest';
-import { connectHttp, croft, type Era, eras, makeDirectory, startServer } from '../harness.ts';
+import { connectHttp, croft, eras, startServer } from '../harness.ts';
+import { connectChild, makeHeldPlace } from './held-search.ts';
 
 const signals = ['SIGTERM', 'SIGINT'] as const;
 const cases = eras.flatMap((era) => signals.map((signal) => [signal, era] as const));
@@ -159,62 +157,8 @@ async function expectWhole(call: ReturnType<typeof startSearch>): Promise<void> 
 
 /** A workspace in which a search lasts until the test lets it go on: `.gitignore`, which ripgrep reads first, is a pipe. */
 function makePlace() {
-  const directory = makeDirectory({ 'w/a.txt': `${'hello'.padEnd(100, '.')}\n`.repeat(lines) });
-  const pipe = directory.at('w/.gitignore');
-  execFileSync('mkfifo', [pipe]);
-  let held: number | undefined;
-  const letGo = () => {
-    if (held !== undefined) closeSync(held);
-    held = undefined;
-  };
-  const events = () => readEvents(directory.at('events'));
-
-  return {
-    flags: ['--workspace', directory.at('w'), '--events', directory.at('events')],
-    events,
-    names: () => events().map(({ event }) => event),
-    async searching(): Promise<void> {
-      held = await vi.waitFor(() => openIfRead(pipe));
-    },
-    /** A search that has not come to the pipe yet finds a file there. */
-    release(): void {
-      rmSync(pipe);
-      writeFileSync(pipe, '');
-      letGo();
-    },
-    [Symbol.dispose]() {
-      letGo();
-      directory[Symbol.dispose]();
-    },
-  };
-}
-
-/** The end of a pipe for writing. Throws while nobody reads from the other. */
-function openIfRead(pipe: string): number {
-  return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
-}
-
-function readEvents(file: string): LifecycleEvent[] {
-  const lines = readFileSync(file, 'utf8').split('\n');
-  return lines.filter((line) => line !== '').map((line) => LifecycleEvent.parse(JSON.parse(line)));
-}
-
-/** A `croft mcp` whose process the test holds, and a client on its streams: the transport reads and writes any two. */
-async function connectChild(args: readonly string[], era: Era) {
-  const child = spawn(croft, ['mcp', ...args], { stdio: ['pipe', 'pipe', 'ignore'] });
-  const pinned = { versionNegotiation: { mode: { pin: '2026-07-28' } } };
-  const client = new Client({ name: 'croft-test', version: '1.0.0' }, era === '2026' ? pinned : {});
-  await client.connect(new StdioServerTransport(child.stdout, child.stdin));
-  return {
-    child,
-    client,
-    async [Symbol.asyncDispose]() {
-      await client.close();
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    },
-  };
+  const held = makeHeldPlace(`${'hello'.padEnd(100, '.')}\n`.repeat(lines));
+  return { ...held, names: () => held.events().map(({ event }) => event) };
 }
 
 function canConnect(url: string): Promise<boolean> {

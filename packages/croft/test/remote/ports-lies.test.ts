@@ -11,6 +11,8 @@ const refused = { code: 'E_SANDBOX_UNAVAILABLE', message: expect.stringContainin
 const wanted = { limits: roomyLimits, network: { mode: 'deny-all' } } as const;
 const never = new AbortController().signal;
 const stat = { path: 'a.txt', kind: 'file', size: 3, mtimeMs: 0 };
+const box = { name: 'x', workspacePath: '/w', network: 'deny-all', limits: roomyLimits };
+const opened = { type: 'open', sandbox: 's', ...box };
 const answering =
   (value: unknown): Handler =>
   async () =>
@@ -216,14 +218,7 @@ describe('a runner that lies', () => {
     for (const end of ends) {
       const { openSandbox } = await openLying({
         async 'sandbox.open'(_params, call) {
-          call.tell({
-            type: 'open',
-            sandbox: 's',
-            name: 'x',
-            workspacePath: '/w',
-            network: 'deny-all',
-            limits: roomyLimits,
-          });
+          call.tell(opened);
           return new Promise(() => {});
         },
         async 'sandbox.start'(_params, call) {
@@ -242,14 +237,7 @@ describe('a runner that lies', () => {
   test('that floods with denials keeps a bounded number of them here', async () => {
     const { openSandbox, runner } = await openLying({
       async 'sandbox.open'(_params, call) {
-        call.tell({
-          type: 'open',
-          sandbox: 's',
-          name: 'x',
-          workspacePath: '/w',
-          network: 'deny-all',
-          limits: roomyLimits,
-        });
+        call.tell(opened);
         for (let index = 0; index < 500; index++) {
           const denial = { layer: 'file', rule: 'r', target: `t${index}`, next: 'n' };
           call.tell({ type: 'denials', denials: [denial] });

@@ -19,6 +19,11 @@ function flagsOf(ground: ReturnType<typeof openGround>): string[] {
   return ['--skills', ground.at('skills'), '--skills', ground.at('more'), '--agents', ground.at('agents')];
 }
 
+/** One call of the program, which brings everything before it. */
+function readOnce(ground: ReturnType<typeof openGround>) {
+  return runCroft(['tool', 'read', '{"file_path":"a.txt"}', '--workspace', ground.at('work'), ...flagsOf(ground)]);
+}
+
 function eventsOf(file: string) {
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   return lines.map((line) => LifecycleEvent.parse(JSON.parse(line))).filter(({ event }) => event.includes('skills'));
@@ -47,14 +52,7 @@ describe('croft with --skills and --agents', () => {
 
   test('leaves an edit of the agent as it is, and says so to the operator, whose calls go on', async () => {
     using ground = openGround({ ...server, 'work/.skills/pdf/SKILL.md': 'mine' });
-    const run = await runCroft([
-      'tool',
-      'read',
-      '{"file_path":"a.txt"}',
-      '--workspace',
-      ground.at('work'),
-      ...flagsOf(ground),
-    ]);
+    const run = await readOnce(ground);
     expect(run).toMatchObject({ exitCode: 0, stdout: '1\ta\n' });
     expect(run.stderr).toContain('.skills/pdf/SKILL.md (there is another file of that name)');
     expect(ground.tree()).toMatchObject({
@@ -66,14 +64,7 @@ describe('croft with --skills and --agents', () => {
   test('that cannot be brought is a warning, and no call fails by it', async () => {
     using ground = openGround({ ...server, 'work/main.ts': '{}' });
     symlinkSync('main.ts', ground.at('work/.skills'));
-    const run = await runCroft([
-      'tool',
-      'read',
-      '{"file_path":"a.txt"}',
-      '--workspace',
-      ground.at('work'),
-      ...flagsOf(ground),
-    ]);
+    const run = await readOnce(ground);
     expect(run).toMatchObject({ exitCode: 0, stdout: '1\ta\n' });
     expect(run.stderr).toContain('skills');
     expect(readFileSync(ground.at('work/main.ts'), 'utf8')).toBe('{}');
