@@ -1,4 +1,4 @@
-import { createLocalGate, openLocalApprovals } from '../app/local-approvals.ts';
+import { createLocalGate } from '../app/local-gate.ts';
 import { type AppOptions, createApp } from '../app.ts';
 import type { Emit } from '../core/events.ts';
 import { permissionModes } from '../core/permission.ts';
@@ -99,7 +99,11 @@ function toGate(
 ): Pick<AppOptions, 'permission' | 'gate'> {
   const permission = oneOf('permission-mode', permissionModes, written);
   if (permission === 'bypass') return { permission };
-  const open = () => openLocalApprovals({ data, keys: findKeys(data, terminal.config().keys), emit: emit() });
+  const open = async () => {
+    // Loaded here, because a server that asks nobody starts sooner without it.
+    const { openLocalApprovals } = await import('../app/local-approvals.ts');
+    return openLocalApprovals({ data, keys: findKeys(data, terminal.config().keys), emit: emit() });
+  };
   return { permission, gate: createLocalGate(open) };
 }
 

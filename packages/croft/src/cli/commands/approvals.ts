@@ -1,5 +1,6 @@
 import { AppError } from '@croft/protocol';
-import { openLocalApprovals, operator } from '../../app/local-approvals.ts';
+import { openLocalApprovals } from '../../app/local-approvals.ts';
+import { operator } from '../../app/local-gate.ts';
 import type { ApprovalView } from '../../core/accounts/registry.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { defineCommand, type Terminal } from '../command.ts';
