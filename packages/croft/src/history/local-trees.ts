@@ -2,8 +2,7 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { HistoryStore } from '../core/history/store.ts';
 import type { WorkingTree } from '../core/history/working-tree.ts';
-import { createInitFinder } from '../init/binary.ts';
-import { createFollower } from '../init/follower.ts';
+import { sharedFollower } from '../init/shared-follower.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 import { createDirectoryWatcher } from './watch-directory.ts';
 import { openWorkingTree, type WorkingTreeOptions } from './working-tree.ts';
@@ -18,12 +17,12 @@ export interface LocalTree {
 
 /** Working trees of directories of this machine, each with a store beside its others. One process follows all of them. */
 export function createLocalTrees() {
-  const follower = createFollower(createInitFinder());
-  const openTree = (options: Omit<WorkingTreeOptions, 'follower'>) => openWorkingTree({ ...options, follower });
+  const openTree = (options: Omit<WorkingTreeOptions, 'follower'>) =>
+    openWorkingTree({ ...options, follower: sharedFollower });
   return {
     openStore,
     openTree,
-    watch: createDirectoryWatcher(follower),
+    watch: createDirectoryWatcher(sharedFollower),
     async open({ handle, directory, kept }: LocalTree): Promise<WorkingTree> {
       const store = await openStore(kept);
       try {
