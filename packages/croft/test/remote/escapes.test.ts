@@ -19,7 +19,7 @@ import { serveApps } from './wire-app.ts';
  */
 
 const tenMinutes = 600_000;
-/** A flood of half a gigabyte crosses the wire, and both of its ends are in this process. */
+/** A flood of a quarter of a gigabyte crosses the wire, and both of its ends may be in this process. */
 const deadlineMs = 240_000;
 
 /** What cannot be attempted so. */

@@ -51,7 +51,7 @@ export async function startRemoteApps() {
  */
 export async function openServerOf(options: AppOptions, peer: Peer, nothing: string): ReturnType<OpenApp> {
   const { host, sandbox } = options;
-  const server = createApp({ ...options, workspaces: [{ path: nothing }] });
+  const server = createApp({ ...options, workspaces: [{ path: nothing }], data: undefined });
   const { emit } = server;
   const wish = { namespace: `fs-${'0'.repeat(40)}`, workspace: 'workspace', name: 'workspace' };
   const offered = await createRemoteWorkspace(peer, wish);
@@ -78,8 +78,9 @@ interface Place {
 /** What `croft runner` is, in this process: attempts look for what is left on the machine, not for whose it is. */
 export function startRunnerOf(options: AppOptions, { url, token, isInsecure = false }: Place): AsyncDisposable {
   const { workspaces, sandbox, host, onWarning } = options;
-  const data = makeDirectory();
-  const offer = createOffer({ workspaces, data: data.path, sandbox, host, isReadOnly: false, onWarning });
+  const spare = makeDirectory();
+  const { data = spare.path } = options;
+  const offer = createOffer({ workspaces, data, sandbox, host, isReadOnly: false, onWarning });
   const stop = new AbortController();
   const about = { labels: {}, capacity: 10, workspaces: offer.names, makesWorkspaces: false };
   const done = runRunner({
@@ -91,7 +92,7 @@ export function startRunnerOf(options: AppOptions, { url, token, isInsecure = fa
       stop.abort();
       await done;
       await offer[Symbol.asyncDispose]();
-      data[Symbol.dispose]();
+      spare[Symbol.dispose]();
     },
   };
 }
