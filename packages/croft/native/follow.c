@@ -76,6 +76,7 @@ static void hear(const struct inotify_event *event) {
 static void hear_all(void) {
   static _Alignas(struct inotify_event) char events[32 * 1024];
   int left = 0;
+  if (inotify < 0) return;
   if (ioctl(inotify, FIONREAD, &left) != 0) die("inotify");
   while (left > 0) {
     ssize_t got = read(inotify, events, sizeof events);
