@@ -13,6 +13,8 @@ export type Escapes = typeof import('../src/escapes/run.ts');
  * sandbox: where it is imported. Loaded one after the other, they can be run side by side.
  */
 export async function loadEscapes(replacements: readonly Replacement[]): Promise<Escapes> {
+  // Each program has something to put away when the process ends.
+  process.setMaxListeners(process.getMaxListeners() + 2);
   vi.resetModules();
   for (const [module, replace] of replacements) {
     vi.doMock(module, async (importOriginal) => {

@@ -60,7 +60,7 @@ export const controlFiles: readonly Escape[] = [
   {
     id: 'C51',
     title: 'code of a repository that the server runs, or has run',
-    guards: ['mounts', 'landlock'],
+    guards: ['mounts'],
     attempt: attemptServerCode,
   },
   {
