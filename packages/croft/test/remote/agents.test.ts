@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mustBe, type Platform, startPlatform } from '../agents/ground.ts';
@@ -29,6 +29,20 @@ test('an agent works on a runner as it would here, and nothing of it is on the s
   // No path of either machine is in anything that was answered.
   for (const text of [bash.text]) expect(text).not.toMatch(new RegExp(`${runner.root}|${platform.data}`));
 });
+
+test.runIf(process.getuid?.() === 0)(
+  'a runner may be the program of a plain user, and everything on it is theirs',
+  async () => {
+    const uid = 61_234;
+    await using remote = await startRemote(platform, { name: 'plain', uid });
+    const { ok, runner } = remote;
+    await ok('write', { file_path: 'a.txt', content: 'hello\n' });
+    expect((await ok('bash', { command: 'cat a.txt; echo made > b.txt' })).text).toBe('hello\n');
+    for (const name of ['a.txt', 'b.txt']) expect(statSync(join(filesOf(runner), name)).uid).toBe(uid);
+    await ok('undo', {});
+    expect(readdirSync(filesOf(runner))).toEqual(['a.txt']);
+  },
+);
 
 test('what a command changed there is taken back there', async () => {
   await using remote = await startRemote(platform, { name: 'undoes' });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { chownSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
@@ -20,13 +20,16 @@ export interface RunnerOptions {
   readonly token: string;
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
+  /** Whose process it is. Left out: ours. */
+  readonly uid?: number | undefined;
 }
 
 /** A real `croft runner`, which need not get through. */
-export async function startRunner({ url, token, args = [], env = {} }: RunnerOptions) {
+export async function startRunner({ url, token, args = [], env = {}, uid }: RunnerOptions) {
   const [data, root] = [makeDirectory(), makeDirectory()];
   const tokenFile = data.at('token');
   writeFileSync(tokenFile, `${token}\n`, { mode: 0o600 });
+  if (uid !== undefined) for (const path of [data.path, tokenFile, root.path]) chownSync(path, uid, uid);
   const start = () => {
     const child = spawn(
       croft,
@@ -37,6 +40,7 @@ export async function startRunner({ url, token, args = [], env = {} }: RunnerOpt
       ],
       {
         cwd: tmpdir(),
+        ...(uid !== undefined && { uid, gid: uid }),
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { PATH: process.env.PATH, HOME: process.env.HOME, RUNNER_CANARY: 'of-the-runner', ...env },
       },
@@ -95,14 +99,15 @@ export interface RemoteAgentOptions {
   readonly sandbox?: object;
   /** Of the runner. */
   readonly env?: Record<string, string>;
+  readonly uid?: number;
 }
 
 /** A runner of an account that is online, and an agent whose one workspace is there. */
 export async function addRemote(
   account: Account,
-  { name = 'far', url = account.url, args = [], sandbox = {}, env = {} }: RemoteAgentOptions = {},
+  { name = 'far', url = account.url, args = [], sandbox = {}, env = {}, uid }: RemoteAgentOptions = {},
 ) {
-  const runner = await startRunner({ url, token: await newToken(account, name), args, env });
+  const runner = await startRunner({ url, token: await newToken(account, name), args, env, uid });
   await untilRunner(account, name);
   const agent = await agentOn(account, { runner: name, ...sandbox });
   return { account, runner, ...agent, [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose]() };
