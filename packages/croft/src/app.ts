@@ -1,39 +1,31 @@
 import { createFlagForks, type FlagForks } from './app/flag-forks.ts';
+import { furnish } from './app/furnish.ts';
 import { createHistories, type Histories } from './app/histories.ts';
 import { type InnerServers, openInnerTools } from './app/inner-tools.ts';
 import { createLayered, type Layered, openTransactions } from './app/layered.ts';
+import { openProvider } from './app/open-provider.ts';
 import type { FurnishedPlace } from './app/runtime-means.ts';
 import { createSearches, type Searches } from './app/searches.ts';
 import { createSkillsSource, type SkillsDirectories } from './app/skills-source.ts';
-import { createCheckResults } from './core/checks/check-results.ts';
-import type { Checks } from './core/checks/checks.ts';
-import { createChecks } from './core/checks/checks.ts';
 import { createEffects } from './core/checks/effects.ts';
 import type { NetworkPolicy } from './core/commands/network-policy.ts';
 import type { Provider, Sandbox, SandboxLimits } from './core/commands/sandbox.ts';
 import type { ReadTracker } from './core/content/read-tracker.ts';
-import type { SearchBox } from './core/content/search-box.ts';
 import { createEmitter, type Emit } from './core/events.ts';
 import { keepHistory } from './core/history/around.ts';
 import type { Gate } from './core/passage.ts';
 import type { PermissionMode } from './core/permission.ts';
-import { createProjects } from './core/projects/projects.ts';
 import { createSecrets } from './core/secrets.ts';
 import { createSession, createSessions } from './core/session.ts';
 import { createSkillsKeeper, type SkillsKeeper } from './core/skills/keep-skills.ts';
 import { createToolbox } from './core/toolbox.ts';
 import type { Workspace, WorkspaceAccess } from './core/workspace.ts';
 import { createWorkspaceSet } from './core/workspace-set.ts';
-import * as coverage from './coverage/index.ts';
 import * as detectors from './detectors/index.ts';
 import { openEventFile } from './lib/event-file.ts';
-import { createJsonFile, createMemoryShelf } from './lib/json-file.ts';
 import { createDirectorySource, createEnvironmentSource } from './lib/secret-sources.ts';
-import { sha256 } from './lib/sha256.ts';
 import { realpathOf } from './lib/workspace-owner.ts';
-import * as linters from './linters/index.ts';
-import { type ProviderName, providers, withCaches } from './providers/index.ts';
-import * as runners from './runners/index.ts';
+import type { ProviderName } from './providers/index.ts';
 import { openMounts, type WorkspaceSource } from './storages/index.ts';
 import * as tools from './tools/index.ts';
 
@@ -119,7 +111,7 @@ export function createApp(options: AppOptions) {
     now: () => new Date(),
     onSinkFailure: (thrown) => onWarning(`events cannot be written to ${eventsFile}: ${thrown}`),
   });
-  const provider = findProvider(options);
+  const provider = openProvider(options, options.provider);
   const searches = createSearches();
   const histories = options.data === undefined ? undefined : createHistories({ data: options.data, onWarning });
   const access = readOnly ? 'read-only' : 'read-write';
@@ -204,40 +196,7 @@ function toSkills({ skills: directories, onWarning }: AppOptions, emit: Emit): S
   return source && createSkillsKeeper({ source, emit, onWarning });
 }
 
-function findProvider({
-  sandbox,
-  host,
-  provider = providers[sandbox.provider]({ ...host, image: sandbox.image }),
-  onWarning,
-}: AppOptions): Provider {
-  return sandbox.caches === undefined ? provider : withCaches(provider, { caches: sandbox.caches, onWarning });
-}
-
 type NamedMount = ReturnType<typeof openMounts>[number];
-
-/** By the directory itself: two workspaces may be shown under one name. */
-function toChecks(
-  { name, key, files }: Pick<FurnishedPlace, 'name' | 'key' | 'files'>,
-  { data, emit }: Pick<Means, 'data' | 'emit'>,
-): Checks {
-  const known = Object.values(detectors);
-  const place = sha256(Buffer.from(key)).slice(0, 32);
-  const shelf = data === undefined ? createMemoryShelf() : createJsonFile(`${data}/results/${place}.json`);
-  const projects = createProjects({
-    files,
-    detectors: known,
-    onChange: (profiles) => emit('lifecycle.workspace.profile', () => ({ workspace: name, profiles })),
-  });
-  const results = createCheckResults(shelf);
-  return createChecks({
-    projects,
-    detectors: known,
-    runners: Object.values(runners),
-    linters: Object.values(linters),
-    coverage: Object.values(coverage),
-    results,
-  });
-}
 
 interface Means {
   readonly data: string | undefined;
@@ -253,18 +212,6 @@ interface Means {
   readonly access: WorkspaceAccess;
   readonly permission: PermissionMode;
   readonly sandbox: SandboxOptions;
-}
-
-/** What a workspace is besides its files and its sandbox. */
-function furnish(place: FurnishedPlace, means: Pick<Means, 'searches' | 'data' | 'emit'>) {
-  const { root: workspacePath, mustBeThere } = place;
-  return {
-    async withSearchBox<T>(work: (box: SearchBox) => Promise<T>): Promise<T> {
-      const directory = await place.directory();
-      return means.searches.openIn({ directory, workspacePath }, mustBeThere)(work);
-    },
-    checks: toChecks(place, means),
-  };
 }
 
 function toWorkspace({ name, root, handle, files, mustBeThere }: NamedMount, means: Means): Workspace {

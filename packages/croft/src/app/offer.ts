@@ -1,17 +1,17 @@
 import { AppError } from '@croft/protocol';
 import type { HostOptions, SandboxOptions } from '../app.ts';
-import type { Provider } from '../core/commands/sandbox.ts';
 import type { Mount } from '../core/mount.ts';
 import type { ObjectStore } from '../core/objects.ts';
 import type { Offer, OfferedWorkspace, WorkspaceWish } from '../core/runners/offer.ts';
 import { asReadOnly } from '../core/runners/read-only.ts';
 import type { Peer } from '../link/peer.ts';
-import { createLinkObjects, providers, withCaches } from '../providers/index.ts';
+import { createLinkObjects } from '../providers/index.ts';
 import { createKeptWorkspaces, type KeptWorkspaces, openMounts, type WorkspaceSource } from '../storages/index.ts';
 import { createHistories } from './histories.ts';
 import { createLayered, toKeptForks } from './layered.ts';
 import { createOfferedBuckets, type OfferedBuckets, type StoredWish } from './offered-buckets.ts';
 import { type OfferedPlace, type OfferMeans, toLocalPlace, toOffered } from './offered-workspace.ts';
+import { openProvider } from './open-provider.ts';
 import { createSandboxRoom } from './runners/sandbox-room.ts';
 import { createSearches } from './searches.ts';
 
@@ -103,11 +103,6 @@ function createOpening({ named, kept, buckets }: OfferedPlaces, means: OfferMean
     const offered = toOffered(place, means);
     return policy.isReadOnly ? asReadOnly(offered) : offered;
   };
-}
-
-function openProvider({ sandbox, host, onWarning }: OfferOptions): Provider {
-  const provider = providers[sandbox.provider]({ ...host, image: sandbox.image });
-  return sandbox.caches === undefined ? provider : withCaches(provider, { caches: sandbox.caches, onWarning });
 }
 
 /** The model sees them where a sandbox has them; without a fence there is no other name than their own. */
