@@ -1,6 +1,6 @@
 import { chmodSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultSandbox } from '../../src/app.ts';
 import type { Escape, Guard } from '../../src/escapes/escape.ts';
 import { escapes } from '../../src/escapes/index.ts';
@@ -9,6 +9,7 @@ import { findGroups } from '../../src/lib/cgroup/cgroup.ts';
 import { toFence } from '../../src/providers/bubblewrap/fence.ts';
 import { createBubblewrap } from '../../src/providers/bubblewrap/provider.ts';
 import { makeDirectory } from '../harness.ts';
+import { makeOwnPlace } from '../own-place.ts';
 import { withoutFilters } from '../starters.ts';
 import { weaken } from '../weakened.ts';
 import { createInitMaker, type InitMaker } from '../weakened-init.ts';
@@ -36,14 +37,6 @@ beforeAll(() => {
 afterAll(() => inits[Symbol.dispose]());
 
 const wasSkipped = ({ outcome }: EscapeReport) => 'skipped' in outcome;
-/** Where nobody else has grounds, whose programs would be run or which would be counted. */
-function makeOwnPlace() {
-  const place = makeDirectory();
-  chmodSync(place.path, 0o755);
-  vi.stubEnv('TMPDIR', place.path);
-  onTestFinished(() => void vi.unstubAllEnvs());
-  return place;
-}
 
 const idsOf = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id);
 

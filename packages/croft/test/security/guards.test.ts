@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import { chmodSync, globSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Escape, Guard } from '../../src/escapes/escape.ts';
 import { escapes } from '../../src/escapes/index.ts';
 import * as whole from '../../src/escapes/run.ts';
 import { createSlots } from '../../src/lib/slots.ts';
 import { makeDirectory } from '../harness.ts';
 import * as naive from '../naive-parts.ts';
+import { makeOwnPlace } from '../own-place.ts';
 import { keepPrivileges, withTerminal } from '../starters.ts';
 import { loadEscapes, type Replacement } from '../unguarded.ts';
 import { shareNetwork, weaken } from '../weakened.ts';
@@ -182,15 +183,6 @@ describe('with a guard taken away that others would miss', () => {
     const { runEscapes } = await loadEscapes([naive.programsFrom(isThere)]);
     await expectOut(() => runEscapes({ only: ['B43'] }));
   });
-
-  /** Where nobody else has grounds, whose programs would be run. */
-  function makeOwnPlace() {
-    const place = makeDirectory();
-    chmodSync(place.path, 0o755);
-    vi.stubEnv('TMPDIR', place.path);
-    onTestFinished(() => void vi.unstubAllEnvs());
-    return place;
-  }
 });
 
 describe('with what an attempt needs, and every guard in its place', () => {
