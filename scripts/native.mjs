@@ -4,30 +4,37 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 
-const flags = ['-O2', '-Wall', '-Wextra', '-static'];
+const flags = ['-O2', '-Wall', '-Wextra'];
 
 /**
- * Compiles the init of sandboxes, and the prober that escapes are attempted with, unless they are already what the
- * sources make. Answers why not, if it cannot.
+ * Compiles the init of sandboxes, the prober that escapes are attempted with, and what the server has of its own for
+ * files, unless they are already what the sources make. Answers why not, if it cannot.
  */
-export function compileInit(root, cc) {
+export function compileNative(root, cc) {
   const native = join(root, 'packages/croft/native');
   if (!fs.existsSync(native)) return undefined;
-  const build = join(native, 'build');
-  return (
-    compile(
-      { what: 'the init of sandboxes', folder: native, build, name: 'croft-init', stamp: 'sources.sha256' },
-      cc,
-    ) ?? compile({ what: 'the prober of escapes', folder: join(native, 'prober'), build, name: 'croft-prober' }, cc)
-  );
+  const headers = join(root, 'node_modules/node-api-headers/include');
+  const programs = [
+    { what: 'the init of sandboxes', folder: native, name: 'croft-init', stamp: 'sources.sha256', how: ['-static'] },
+    { what: 'the prober of escapes', folder: join(native, 'prober'), name: 'croft-prober', how: ['-static'] },
+    // Its sums must be Node's to the last bit.
+    {
+      what: 'the file system addon',
+      folder: join(native, 'files'),
+      name: 'croft-files.node',
+      how: ['-shared', '-fPIC', '-ffp-contract=off', '-I', headers],
+    },
+  ];
+  const problems = programs.map((program) => compile({ ...program, build: join(native, 'build') }, cc));
+  return problems.find((problem) => problem !== undefined);
 }
 
-function compile({ what, folder, build, name, stamp = `${name}.sources.sha256` }, cc) {
+function compile({ what, folder, build, name, how, stamp = `${name}.sources.sha256` }, cc) {
   const sources = fs
     .readdirSync(folder)
     .filter((file) => /\.[ch]$/.test(file))
     .sort();
-  const digest = sha256(...sources.map((file) => fs.readFileSync(join(folder, file))), flags.join(' '));
+  const digest = sha256(...sources.map((file) => fs.readFileSync(join(folder, file))), [...flags, ...how].join(' '));
   const binary = join(build, name);
   if (read(join(build, stamp)) === digest && read(`${binary}.sha256`) === hashOf(binary)) return undefined;
   if (!cc) return 'a C compiler (cc) is missing, and sandboxes need it once';
@@ -35,7 +42,7 @@ function compile({ what, folder, build, name, stamp = `${name}.sources.sha256` }
   fs.mkdirSync(build, { recursive: true });
   const temporary = `${binary}.${process.pid}`;
   const inputs = sources.filter((file) => file.endsWith('.c')).map((file) => join(folder, file));
-  const { status, stderr } = spawnSync(cc, [...flags, '-o', temporary, ...inputs], {
+  const { status, stderr } = spawnSync(cc, [...flags, ...how, '-o', temporary, ...inputs], {
     encoding: 'utf8',
     timeout: 120_000,
   });

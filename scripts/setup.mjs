@@ -5,7 +5,7 @@ import * as fs from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { compileInit } from './native.mjs';
+import { compileNative } from './native.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stampFile = join(root, 'node_modules/.croft-setup.json');
@@ -35,7 +35,7 @@ async function main() {
   }
   const missing = missingTools();
   if (missing.length > 0) say(installHint(osRelease, missing, { isRoot }));
-  const problem = compileInit(root, findTool('cc'));
+  const problem = compileNative(root, findTool('cc'));
   if (problem) say(problem);
 }
 

@@ -6,10 +6,10 @@ import type { FileVersion, Precondition, Uploaded } from '../core/files.ts';
 import { at, statOf } from './handles.ts';
 import { giveTo } from './ownership.ts';
 import { maxWholeBytes, mustBeFile, toStat, versionByStat } from './read.ts';
-import { syncDirectory } from './sync.ts';
+import { type Place, settle } from './settle.ts';
 import { newTemporaryName } from './temporary.ts';
 import type { Spot } from './walk.ts';
-import { checkUntouched, discard, lookAgain, mustBeExpected, putInPlace } from './write.ts';
+import { discard, lookAgain, mustBeExpected } from './write.ts';
 import { openNew } from './write-beside.ts';
 
 const writeChunk = promisify(writeFrom);
@@ -19,7 +19,7 @@ const sync = promisify(fsync);
 export interface Spooled extends Disposable {
   readonly handle: number;
   /** Where it waits. */
-  readonly temporary: string;
+  readonly from: Place;
   readonly hash: string;
 }
 
@@ -29,7 +29,8 @@ export async function spool(
   pieces: AsyncIterable<Uint8Array>,
   { maxBytes, path }: { readonly maxBytes: number; readonly path: string },
 ): Promise<Spooled> {
-  const temporary = at(directory, newTemporaryName());
+  const from = { directory, name: newTemporaryName() };
+  const temporary = at(directory, from.name);
   const handle = openNew(temporary);
   const letGo = () => {
     closeSync(handle);
@@ -38,7 +39,7 @@ export async function spool(
   try {
     const hash = await writePieces(handle, pieces, maxBytes, path);
     await sync(handle);
-    return { handle, temporary, hash: hash.digest('hex'), [Symbol.dispose]: letGo };
+    return { handle, from, hash: hash.digest('hex'), [Symbol.dispose]: letGo };
   } catch (thrown) {
     letGo();
     throw thrown;
@@ -79,12 +80,9 @@ export async function place({ spot, spooled, expect, path }: PlaceOptions): Prom
   await mustBeExpected(again.found, expect, path);
   giveTo(spooled.handle, before ?? statOf(spot.directory));
   if (before) fchmodSync(spooled.handle, before.mode & 0o777);
-  await sync(spooled.handle);
-  checkUntouched(spot, before, path);
-  const name = at(spot.directory, spot.name);
-  putInPlace(spooled.temporary, name, before !== undefined, path);
-  await syncDirectory(spot.directory);
-  return { ...toVersion(spot, statOf(spooled.handle), spooled.hash), isNew: before === undefined };
+  const { handle, from, hash } = spooled;
+  await settle({ handle, from, to: spot, before, path });
+  return { ...toVersion(spot, statOf(handle), hash), isNew: before === undefined };
 }
 
 /** As it is told of a file that is looked at: what is too large to be hashed again has no hash now either. */

@@ -1,11 +1,10 @@
-import { close, closeSync, lstatSync, renameSync, type Stats, unlinkSync } from 'node:fs';
+import { close, closeSync, type Stats, unlinkSync } from 'node:fs';
 import { AppError } from '@croft/protocol';
 import type { Change, FileVersion, Precondition } from '../core/files.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { at, statOf } from './handles.ts';
-import { linkIfFree } from './link.ts';
 import { mustBeFile, toStat, versionOf } from './read.ts';
-import { directoryToSync, syncWhile } from './sync.ts';
+import { settle, stale } from './settle.ts';
 import { newTemporaryName } from './temporary.ts';
 import { type Found, probe, type Spot } from './walk.ts';
 import { writeBeside } from './write-beside.ts';
@@ -51,38 +50,23 @@ interface PutOptions {
   readonly isExecutable: boolean | undefined;
 }
 
-/**
- * Writes beside the old file, makes that durable, then puts it in the old one's place: whoever looks, and
- * whatever stops in between, finds the old bytes or the new.
- *
- * One sync after the rename would cost half, and would not do: a journal may take the new name in while the blocks of
- * the new file are on their way, and after a power cut the file is all zeros. See `test/security/power-cut.test.ts`.
- */
+/** Writes beside the old file, and puts that in its place. */
 async function putBytes(options: PutOptions): Promise<{ written: FileVersion; mode: number }> {
   const { spot, before, bytes, path, isExecutable } = options;
-  const temporary = at(spot.directory, newTemporaryName());
-  using directory = directoryToSync(spot.directory);
+  const from = { directory: spot.directory, name: newTemporaryName() };
+  const temporary = at(from.directory, from.name);
   try {
     using beside = await writeBeside({ temporary, bytes, before, directory: spot.directory, isExecutable });
-    const version = await syncWhile(beside.handle, () => {
-      directory.open();
-      return sha256(bytes);
-    });
+    const settled = settle({ handle: beside.handle, from, to: spot, before, path });
+    // While that is on its way.
+    const version = sha256(bytes);
+    await settled;
     const stats = statOf(beside.handle);
-    checkUntouched(spot, before, path);
-    putInPlace(temporary, at(spot.directory, spot.name), before !== undefined, path);
-    await directory.sync();
     return { written: { ...toStat(spot.path, stats), version }, mode: stats.mode & 0o777 };
   } catch (thrown) {
     discard(temporary);
     throw thrown;
   }
-}
-
-/** A file that was not there is linked and not renamed: of two servers that make it at once, one must fail. */
-export function putInPlace(temporary: string, name: string, isThere: boolean, path: string): void {
-  if (!isThere && linkIfFree(temporary, name, path)) unlinkSync(temporary);
-  else renameSync(temporary, name);
 }
 
 /** What is at the spot now. */
@@ -107,20 +91,10 @@ export async function mustBeExpected(
   } else if (!found || (await versionOf(found.handle, found.stats, path)) !== expect.version) throw stale(path);
 }
 
-/** Others may write while ours goes to the disk; what they wrote must not be lost to it. */
-export function checkUntouched({ directory, name }: Spot, before: Stats | undefined, path: string): void {
-  const now = lstatSync(at(directory, name), { throwIfNoEntry: false });
-  if (now?.ino !== before?.ino || now?.mtimeMs !== before?.mtimeMs || now?.size !== before?.size) throw stale(path);
-}
-
 export function discard(temporary: string): void {
   try {
     unlinkSync(temporary);
   } catch {
     // Already gone or renamed; the failure that brought us here is the one to tell.
   }
-}
-
-function stale(path: string): AppError {
-  return new AppError('E_STALE', `${path} changed since it was last read`, { details: { path } });
 }

@@ -1,0 +1,62 @@
+#define _GNU_SOURCE
+#include "settle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The sum that Node makes of the two, for the same result to the last bit. */
+static double milliseconds(struct timespec time) {
+  return (double)time.tv_sec * 1000 + (double)time.tv_nsec / 1000000;
+}
+
+/* Others may write while ours goes to the disk; what they wrote must not be lost to it. */
+static bool is_untouched(const struct settling *settling) {
+  const struct version *before = &settling->before;
+  struct stat now;
+  if (fstatat(settling->to.directory, settling->to.name, &now, AT_SYMLINK_NOFOLLOW) != 0)
+    return errno == ENOENT && !settling->is_there;
+  return settling->is_there && (double)now.st_ino == before->inode && (double)now.st_size == before->size &&
+         milliseconds(now.st_mtim) == before->modified;
+}
+
+static int move(const struct place *from, const struct place *to, unsigned how) {
+  return renameat2(from->directory, from->name, to->directory, to->name, how);
+}
+
+/* A file that was not there is not replaced: of two servers that make it at once, one must fail. */
+static int put_in_place(const struct place *from, const struct place *to, bool is_there) {
+  if (is_there) return move(from, to, 0);
+  if (move(from, to, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -1;
+  /* A file system that knows no such rename knows links, or neither. */
+  if (linkat(from->directory, from->name, to->directory, to->name, 0) == 0) return unlinkat(from->directory, from->name, 0);
+  return errno == EPERM || errno == ENOTSUP || errno == EMLINK ? move(from, to, 0) : -1;
+}
+
+static int sync_directory(int place) {
+  const int directory = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return -1;
+  const int failed = fsync(directory), reason = errno;
+  close(directory);
+  return errno = reason, failed;
+}
+
+/* Where a journal keeps the order, the bytes only have to be on their way before the name is: one commit has all. */
+static int write_bytes(const struct settling *settling) {
+  if (!settling->is_ordered) return fdatasync(settling->file);
+  const unsigned all = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+  return sync_file_range(settling->file, 0, 0, all);
+}
+
+int settle(const struct settling *settling) {
+  if (write_bytes(settling) != 0) return errno;
+  if (!is_untouched(settling)) return ESTALE;
+  if (put_in_place(&settling->from, &settling->to, settling->is_there) != 0) return errno;
+  const int failed = settling->is_ordered ? fsync(settling->file) : sync_directory(settling->to.directory);
+  return failed ? errno : 0;
+}

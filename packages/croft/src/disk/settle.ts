@@ -1,0 +1,79 @@
+import { lstatSync, renameSync, type Stats, unlinkSync } from 'node:fs';
+import { constants } from 'node:os';
+import { getSystemErrorName } from 'node:util';
+import { AppError } from '@croft/protocol';
+import { type Addon, addon } from './addon.ts';
+import { at, statOf } from './handles.ts';
+import { keepsOrder } from './keeps-order.ts';
+import { alreadyExists, linkIfFree } from './link.ts';
+import { directoryToSync, syncWhile } from './sync.ts';
+
+/** A name in an open directory. */
+export interface Place {
+  readonly directory: number;
+  readonly name: string;
+}
+
+/** A file with all its bytes, and where it shall go. */
+export interface Settling {
+  readonly handle: number;
+  /** Where it is, under a name that nobody else knows. */
+  readonly from: Place;
+  readonly to: Place;
+  /** What was there when it was decided to replace it. */
+  readonly before: Stats | undefined;
+  /** As the caller wrote it. */
+  readonly path: string;
+}
+
+/**
+ * Makes a file durable, puts it in the old one's place, and makes that durable: whoever looks, and whatever stops in
+ * between, finds the old bytes or the new. Throws `E_STALE` and changes nothing if another version has come there.
+ *
+ * One sync after the rename would cost half, and would not do: a journal may take the new name in while the blocks of
+ * the new file are on their way, and after a power cut the file is all zeros. See `test/security/power-cut.test.ts`.
+ * Where the order is kept, it is enough that the blocks are written first, and one commit makes all of it durable.
+ */
+export function settle(settling: Settling): Promise<void> {
+  return addon ? settleAtOnce(settling, addon) : settleInSteps(settling);
+}
+
+/** On one thread in one go: going there and back takes as long as a sync. */
+export async function settleAtOnce(
+  { handle, from, to, before, path }: Settling,
+  { settle }: Addon,
+  isOrdered = keepsOrder(before?.dev ?? statOf(handle).dev),
+): Promise<void> {
+  const version = before ? ([before.ino, before.size, before.mtimeMs] as const) : ([] as const);
+  const errno = await settle(handle, from.directory, from.name, to.directory, to.name, isOrdered, ...version);
+  if (errno === 0) return;
+  if (errno === constants.errno.ESTALE) throw stale(path);
+  if (errno === constants.errno.EEXIST) throw alreadyExists(path);
+  const code = getSystemErrorName(-errno);
+  throw Object.assign(new Error(`a file could not be put in its place: ${code}`), { code });
+}
+
+/** The same where nothing could be compiled. */
+export async function settleInSteps({ handle, from, to, before, path }: Settling): Promise<void> {
+  using directory = directoryToSync(to.directory);
+  await syncWhile(handle, directory.open);
+  checkUntouched(to, before, path);
+  putInPlace(at(from.directory, from.name), at(to.directory, to.name), before !== undefined, path);
+  await directory.sync();
+}
+
+/** A file that was not there is linked and not renamed: of two servers that make it at once, one must fail. */
+function putInPlace(temporary: string, name: string, isThere: boolean, path: string): void {
+  if (!isThere && linkIfFree(temporary, name, path)) unlinkSync(temporary);
+  else renameSync(temporary, name);
+}
+
+/** Others may write while ours goes to the disk; what they wrote must not be lost to it. */
+function checkUntouched({ directory, name }: Place, before: Stats | undefined, path: string): void {
+  const now = lstatSync(at(directory, name), { throwIfNoEntry: false });
+  if (now?.ino !== before?.ino || now?.mtimeMs !== before?.mtimeMs || now?.size !== before?.size) throw stale(path);
+}
+
+export function stale(path: string): AppError {
+  return new AppError('E_STALE', `${path} changed since it was last read`, { details: { path } });
+}
