@@ -16,6 +16,7 @@
 #include "command.h"
 #include "container.h"
 #include "fence.h"
+#include "first.h"
 #include "follow.h"
 #include "init.h"
 #include "landlock.h"
@@ -218,10 +219,12 @@ void init_serve(int argc, char **argv) {
    croft-init --search PROGRAM ... or croft-init --search-with-times SUFFIX PROGRAM ...
    croft-init --container SOCKET IDENTITY WORKSPACE GROUPS [PROXY] has no descriptor 3 yet, and dials: see container.h.
    croft-init --spawn SOCKET is not one at all: see spawner.h. Nor is croft-init --follow PATHS WATCHES: see follow.h.
-   Nor are croft-init --mount ... and croft-init --unmount TARGET [lazily]: see mount.h. */
+   Nor are croft-init --mount ... and croft-init --unmount TARGET [lazily]: see mount.h. Nor is croft-init --first PROGRAM
+   ...: see first.h. */
 int main(int argc, char **argv) {
   if (argc == 3 && strcmp(argv[1], "--spawn") == 0) spawner_serve(argv);
   if (argc == 4 && strcmp(argv[1], "--follow") == 0) follow_serve(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10));
+  if (argc > 2 && strcmp(argv[1], "--first") == 0) return first(argv + 2);
   if (argc > 5 && strcmp(argv[1], "--mount") == 0) return mount_overlay(argv + 2);
   if (argc > 2 && strcmp(argv[1], "--unmount") == 0) return unmount_overlay(argv[2], argc > 3);
   if (argc > 2 && strcmp(argv[1], "--search") == 0) return search(argv + 2);

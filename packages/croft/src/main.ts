@@ -1,11 +1,12 @@
 import { enableCompileCache } from 'node:module';
 
+// Before anything that takes time: the first process of a container does not even end by a signal that it does not expect.
+const stop = new AbortController();
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
+
 enableCompileCache();
 const { loadConfig } = await import('./config.ts');
 const { runCli } = await import('./cli/run.ts');
-
-const stop = new AbortController();
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
 
 // A reader that leaves, as head does, is no failure of ours.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});

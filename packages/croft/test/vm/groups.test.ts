@@ -10,6 +10,7 @@ const jobs: readonly (readonly [As, 'all' | 'groups'])[] = [
   ['delegated', 'all'],
   ['beside', 'groups'],
   ['crowded', 'groups'],
+  ['contained', 'groups'],
   ['plain', 'groups'],
 ];
 /** A machine under load has other things to do, and it takes many times as long there as here. */
@@ -48,6 +49,7 @@ describe.skipIf(!isPossible)('control groups version 2, in a machine of their ow
   test.each([
     ['root', '0::/'],
     ['beside', '0::/given-beside/croft-server'],
+    ['contained', '0::/given-contained/croft-server'],
   ])('of %s: they are found, however often they are asked for, from where it is', (as, own) => {
     expect(told.get(as), output).toMatchObject({ groups: { version: 2 }, own });
   });

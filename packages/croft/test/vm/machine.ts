@@ -9,7 +9,7 @@ const repository = join(here, '../../../..');
 const kernel = '/usr/bin/linux.uml';
 
 /** How much of the control groups a job has. `enter.sh` says what each means. */
-export const ways = ['root', 'delegated', 'beside', 'crowded', 'plain'] as const;
+export const ways = ['root', 'delegated', 'beside', 'crowded', 'contained', 'plain'] as const;
 export type As = (typeof ways)[number];
 
 export interface Job {

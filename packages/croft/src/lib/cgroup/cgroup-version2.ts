@@ -57,18 +57,22 @@ export function observeVersion2(of: string): Pick<Group, 'refusals'> | undefined
   return directory === undefined ? undefined : { refusals: () => refusalsOf(directory) };
 }
 
-/** A group with processes of its own cannot hand controllers on: ours moves down first, if there is no other. */
+/**
+ * A group with processes of its own cannot hand controllers on: ours moves down first, if there is no other. In a
+ * container the one that started us, and has nothing else to do, comes along.
+ */
 function delegate(base: string): void {
   try {
     put(base, 'cgroup.subtree_control', handOn);
   } catch (thrown) {
     if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EBUSY')) throw thrown;
     const inside = get(base, 'cgroup.procs').split('\n');
-    const others = inside.filter((pid) => pid !== '' && pid !== String(process.pid));
+    const own = [process.pid, ...(process.ppid === 1 && inside.includes('1') ? [1] : [])];
+    const others = inside.filter((pid) => pid !== '' && !own.includes(Number(pid)));
     if (others.length > 0) throw new Error('EBUSY: other processes are in its group');
     const leaf = join(base, leafName);
     mkdirSync(leaf, { recursive: true });
-    put(leaf, 'cgroup.procs', process.pid);
+    for (const pid of own) put(leaf, 'cgroup.procs', pid);
     put(base, 'cgroup.subtree_control', handOn);
   }
 }
