@@ -1,3 +1,4 @@
+import { findContainer } from '../lib/container.ts';
 import type { Check } from './check.ts';
 import { checkDocker } from './docker.ts';
 import type { Host } from './host.ts';
@@ -7,7 +8,7 @@ import { checkLimits } from './limits.ts';
 import { checkNamespaces } from './namespaces.ts';
 import { checkBubblewrap, checkGit, checkRipgrep } from './programs.ts';
 import { checkServerUser } from './server-user.ts';
-import { checkKernel, checkSurroundings, describeSystem, findContainer, kernelOf } from './surroundings.ts';
+import { checkKernel, checkSurroundings, describeSystem, kernelOf } from './surroundings.ts';
 
 /** What `croft doctor --json` prints, but for the escapes. */
 export interface Examination {

@@ -1,6 +1,6 @@
+import { findContainer } from '../lib/container.ts';
 import { type Check, type Fix, holds, weaker } from './check.ts';
 import { type Host, isRoot } from './host.ts';
-import { findContainer } from './surroundings.ts';
 
 /** Who holds which limit here: one group a sandbox, or what each process is told for itself. */
 export async function checkLimits(host: Host): Promise<Check[]> {

@@ -1,6 +1,6 @@
+import { type Container, findContainer, isBareRoot, sandboxesNeed } from '../lib/container.ts';
 import type { Fix } from './check.ts';
 import type { Host } from './host.ts';
-import { type Container, findContainer } from './surroundings.ts';
 
 interface Refusal {
   readonly why: string;
@@ -43,6 +43,14 @@ const refusals: readonly Refusal[] = [
     applies: (_, words) => /does not support user namespaces/.test(words),
   },
   {
+    why: 'root without capabilities may make no user namespace of its own',
+    fix: {
+      say: 'Be another user than root, who needs none of them.',
+      run: 'docker run --user 1000:1000 --cap-drop ALL …',
+    },
+    applies: (host, words) => isBareRoot(host.user.uid, words),
+  },
+  {
     why: 'AppArmor lets bubblewrap make a sandbox, but not its init finish it',
     fix: {
       say: 'The profile bwrap-userns-restrict takes from the init what it sets the fence up with: put this one in its place.',
@@ -63,26 +71,15 @@ const refusals: readonly Refusal[] = [
   },
 ];
 
-const inContainers: Readonly<Record<Container, Fix>> = {
-  Docker: {
-    say: 'Start the container without the profiles that forbid namespaces; each sandbox has a narrower filter of its own. Better still, profiles of your own that add clone, unshare, mount, umount2 and pivot_root. Not --privileged, and not --cap-add SYS_ADMIN: either gives the whole container more than it needs.',
-    run: 'docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined …',
-  },
-  Podman: {
-    say: 'Start the container without the profile that forbids namespaces, and with a /proc that may be mounted anew. Not --privileged.',
-    run: 'podman run --security-opt seccomp=unconfined --security-opt unmask=ALL --security-opt label=disable …',
-  },
-  Kubernetes: {
-    say: 'Let the pod make namespaces, in its securityContext; procMount asks for hostUsers: false. Not privileged: true.',
-    run: 'securityContext: { seccompProfile: { type: Unconfined }, appArmorProfile: { type: Unconfined }, procMount: Unmasked }',
-  },
-  LXC: {
-    say: 'Let the container have containers of its own.',
-    run: 'lxc config set NAME security.nesting true && lxc restart NAME',
-  },
-  gVisor: {
-    say: 'gVisor may not have the namespaces and mounts a sandbox is made of: run Croft beside it, not inside.',
-  },
+const inContainers: Readonly<Record<Container, string>> = {
+  Docker:
+    'Start the container without the profiles that forbid namespaces; each sandbox has a narrower filter of its own. Better still, profiles of your own that add clone, unshare, mount, umount2 and pivot_root. Not --privileged, and not --cap-add SYS_ADMIN: either gives the whole container more than it needs.',
+  Podman:
+    'Start the container without the profile that forbids namespaces, and with a /proc that may be mounted anew. Not --privileged.',
+  Kubernetes:
+    'Let the pod make namespaces, in its securityContext; procMount asks for hostUsers: false. Not privileged: true.',
+  LXC: 'Let the container have containers of its own.',
+  gVisor: 'gVisor may not have the namespaces and mounts a sandbox is made of: run Croft beside it, not inside.',
 };
 
 /** What kept a sandbox from being made, in words for an operator. */
@@ -94,7 +91,9 @@ export function explainRefusal(host: Host, words: string): { readonly why: strin
   if (refusal) return refusal;
   const container = findContainer(host);
   if (!container) return { why: said };
-  return { why: `${container.kind} does not allow it: ${said}`, fix: inContainers[container.kind] };
+  const run = sandboxesNeed[container.kind];
+  const fix = { say: inContainers[container.kind], ...(run !== undefined && { run }) };
+  return { why: `${container.kind} does not allow it: ${said}`, fix };
 }
 
 function allow(name: string, value: number): Fix {

@@ -1,24 +1,6 @@
+import { findContainer } from '../lib/container.ts';
 import { type Check, holds, missing, weaker } from './check.ts';
 import type { Host } from './host.ts';
-
-export type Container = 'gVisor' | 'Podman' | 'Kubernetes' | 'Docker' | 'LXC';
-
-/** The narrowest first: a pod of Kubernetes may look like Docker too. */
-const signs: readonly (readonly [Container, string, (host: Host) => boolean])[] = [
-  ['gVisor', 'the kernel says so', (host) => /gvisor|Jan 10 15:06:54 PST 2016/i.test(host.read('/proc/version') ?? '')],
-  ['Kubernetes', 'its service account', (host) => host.exists('/var/run/secrets/kubernetes.io')],
-  ['Kubernetes', 'its control group', (host) => /kubepods/.test(groupsOf(host))],
-  ['Podman', '/run/.containerenv', (host) => host.exists('/run/.containerenv')],
-  ['Docker', '/.dockerenv', (host) => host.exists('/.dockerenv')],
-  ['Docker', 'its control group', (host) => /\/docker[/-]/.test(groupsOf(host))],
-  ['LXC', 'its control group', (host) => /\/lxc[./]/.test(groupsOf(host))],
-];
-
-/** What this process runs in, and what gave it away. */
-export function findContainer(host: Host): { readonly kind: Container; readonly sign: string } | undefined {
-  const found = signs.find(([, , applies]) => applies(host));
-  return found && { kind: found[0], sign: found[1] };
-}
 
 export function checkSurroundings(host: Host): Check {
   const container = findContainer(host);
@@ -47,8 +29,4 @@ export function checkKernel(host: Host): Check {
   return isOld
     ? weaker('kernel', `Linux ${kernel}, older than any that is still mended`, fix)
     : holds('kernel', `Linux ${kernel}`);
-}
-
-function groupsOf(host: Host): string {
-  return `${host.read('/proc/self/cgroup') ?? ''}\n${host.read('/proc/1/cgroup') ?? ''}`;
 }

@@ -1,3 +1,5 @@
+import { findContainer, isBareRoot, sandboxesNeed } from '../lib/container.ts';
+
 /** What the init says when it cannot go on, in words for whoever has to do something about it. */
 const explanations: readonly (readonly [RegExp, string])[] = [
   [
@@ -29,4 +31,16 @@ export function explainStart(words: string, otherwise: string): string {
   const [, own] = /^croft-init: (.*)$/m.exec(words) ?? [];
   if (own === undefined) return otherwise;
   return explanations.find(([pattern]) => pattern.test(own))?.[1] ?? own;
+}
+
+/** Why bubblewrap made no sandbox: in a container most often for what that was started without. */
+export function explainRefusal(words: string): string {
+  const refused = 'bubblewrap cannot make a sandbox on this host';
+  if (isBareRoot(process.getuid?.() ?? -1, words))
+    return `${refused}: root without capabilities may not; start it as another user, in a container with --user 1000:1000`;
+  const container = /^bwrap: .*(?:namespace|not permitted|denied)/im.test(words) ? findContainer() : undefined;
+  if (container === undefined) return refused;
+  const needs = sandboxesNeed[container.kind];
+  const start = needs === undefined ? 'run Croft beside it, not inside' : `start the container so: ${needs}`;
+  return `${refused}: ${container.kind} does not allow what one is made of; ${start}`;
 }

@@ -40,6 +40,12 @@ export function createNone({ path, home }: NoneOptions): Provider {
 /** A policy that nothing here can hold is refused, and never held a little. */
 function checkPolicy({ network: { mode } }: SandboxSpec): void {
   if (mode === 'allow-all') return;
+  // What a record asks for is narrowed by its server.
+  if (mode === 'public')
+    throw unavailable(
+      'without isolation (none) nothing can be kept from the network of the machine, and a server that gives accounts no ' +
+        'more than what is public does not give them that: croft serve --network allow-all does',
+    );
   throw unavailable(
     `--sandbox none cannot hold the network policy ${mode}; add --network allow-all, or leave --sandbox none out`,
   );

@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { explainStart } from '../../host/explain-start.ts';
+import { explainRefusal, explainStart } from '../../host/explain-start.ts';
 import type { Spawned, Spawner, SpawnRequest } from '../../init/spawner.ts';
 import type { Entry } from './entry.ts';
 
@@ -52,10 +52,7 @@ async function start(spawner: Spawner, maker: string, options: LaunchOptions): P
 export async function endWith(spawned: Spawned, cause: unknown): Promise<never> {
   spawned.kill();
   const words = await spawned.gone;
-  throw unavailable(
-    explainStart(words, 'bubblewrap cannot make a sandbox on this host'),
-    new Error(words.trim(), { cause }),
-  );
+  throw unavailable(explainStart(words, explainRefusal(words)), new Error(words.trim(), { cause }));
 }
 
 export function unavailable(reason: string, cause?: unknown): AppError {

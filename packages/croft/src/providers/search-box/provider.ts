@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import type { SearchBox, SearchBoxProvider, SearchBoxSpec } from '../../core/content/search-box.ts';
+import { explainRefusal } from '../../host/explain-start.ts';
 import { createInitFinder } from '../../init/binary.ts';
 import { connectInit } from '../../init/client.ts';
 import { findProgram } from '../../lib/find-program.ts';
@@ -85,7 +86,7 @@ async function openBox(child: ChildProcess, workspacePath: SearchBoxSpec['worksp
     socket.destroy();
     killGroup(child);
     await gone;
-    throw unavailable('bubblewrap cannot make a sandbox on this host', new Error(words.join('').trim(), { cause }));
+    throw unavailable(explainRefusal(words.join('')), new Error(words.join('').trim(), { cause }));
   }
 }
 
