@@ -85,6 +85,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
     ...others
   } = result.data;
   const dockerSocket = CROFT_DOCKER_HOST.slice('unix://'.length);
+  const home = findHome();
   return {
     token: CROFT_TOKEN,
     adminToken: CROFT_ADMIN_TOKEN,
@@ -93,10 +94,19 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
     webhookSecret: CROFT_WEBHOOK_SECRET,
     maxUploadBytes: parseSize(CROFT_MAX_UPLOAD ?? '100m') ?? 0,
     s3: toS3(others),
-    host: { path: environment.PATH ?? '', home: homedir(), variables: environment, dockerSocket },
+    host: { path: environment.PATH ?? '', home, variables: environment, dockerSocket },
     dockerSocket,
-    data: CROFT_DATA ?? join(XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'croft'),
+    data: CROFT_DATA ?? join(XDG_DATA_HOME || join(home, '.local', 'share'), 'croft'),
   } as const;
+}
+
+/** A user who is nothing but a number, as in a container, has none. */
+function findHome(): string {
+  try {
+    return homedir() || '/';
+  } catch {
+    return '/';
+  }
 }
 
 type S3Settings = Pick<z.output<typeof Settings>, Extract<keyof z.output<typeof Settings>, `CROFT_S3_${string}`>>;

@@ -27,6 +27,7 @@ const toolchains = {
   cmake: { needs: ['cmake', 'ctest', 'cc', 'make'], packages: ['cmake', 'gcc', 'libc6-dev', 'make'] },
   meson: { needs: ['meson', 'ninja', 'cc'], packages: ['meson', 'ninja-build', 'gcc', 'libc6-dev'] },
   docker: { needs: ['dockerd', 'containerd', 'runc'], packages: ['docker.io'], isService: true },
+  'docker client': { needs: ['docker'], packages: ['docker.io'], isService: true },
   openssl: { needs: ['openssl'], packages: ['openssl'] },
   iproute: { needs: ['/usr/sbin/ip', '/usr/bin/nsenter'], packages: ['iproute2', 'util-linux'] },
   'another kernel': { needs: ['/usr/bin/linux.uml', 'cc'], packages: ['user-mode-linux', 'gcc', 'libc6-dev'] },

@@ -14,6 +14,7 @@ import { type OfferedPlace, type OfferMeans, toLocalPlace, toOffered } from './o
 import { openProvider } from './open-provider.ts';
 import { createSandboxRoom } from './runners/sandbox-room.ts';
 import { createSearches } from './searches.ts';
+import { tryOut } from './try-out.ts';
 
 export interface OfferOptions {
   /** Directories of this machine, each by the name that the account has for the workspace. */
@@ -43,10 +44,11 @@ export function createOffer(options: OfferOptions) {
   const access = isReadOnly ? 'read-only' : 'read-write';
   const kept = root === undefined ? undefined : createKeptWorkspaces(root, toKeptForks(layered));
   const buckets = root === undefined ? undefined : createOfferedBuckets({ root, histories, access, onWarning });
+  const provider = openProvider(options);
   const open = createOpening(
     { named: openNamed(options), kept, buckets },
     {
-      ...{ provider: openProvider(options), policy: { ...sandbox, isReadOnly }, readable: sandbox.readable },
+      ...{ provider, policy: { ...sandbox, isReadOnly }, readable: sandbox.readable },
       ...{ searches, histories, layered, counted: room.counted },
     },
   );
@@ -55,6 +57,8 @@ export function createOffer(options: OfferOptions) {
     /** The same over a link, by which buckets are reached. */
     on: (peer: Peer): Offer => ({ open: (wish) => open(wish, (id) => createLinkObjects(peer, id)) }),
     names: workspaces.map(({ name, path }) => name ?? path),
+    /** Throws `E_SANDBOX_UNAVAILABLE` where the machine cannot do what it offers. */
+    tryOut: () => tryOut(provider, data, sandbox.limits),
     /** Sandboxes that are open. */
     load: room.taken,
     async [Symbol.asyncDispose]() {

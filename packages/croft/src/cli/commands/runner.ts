@@ -7,6 +7,7 @@ import { runRunner } from '../../runner/run.ts';
 import { version } from '../../version.ts';
 import { readSecret } from '../client.ts';
 import { defineCommand, type Terminal, type Values } from '../command.ts';
+import { mustStand } from '../runner-ground.ts';
 import { describeOpenings, providerSummary, sandboxOptions, toSandboxOptions } from '../sandbox-options.ts';
 
 const { sandbox: _, ...policyOptions } = sandboxOptions;
@@ -42,6 +43,9 @@ export const runner = defineCommand({
       ...{ sandbox, host: terminal.config().host, isReadOnly: values.readonly ?? false, capacity: toCapacity(values) },
       onWarning: say,
     });
+    // Where nothing is changed and nothing runs, nothing of it is needed.
+    if (!values.readonly)
+      await mustStand({ root: toPlaces(values).root, data: toData(values, terminal), tryOut: offer.tryOut });
     await runRunner({
       ...{ url, offer, report: toReport(values, sandbox.provider, offer.names) },
       // Read each time, so that one that was replaced is found.
