@@ -8,6 +8,7 @@ export const LifecycleEvent = z.object({
     'lifecycle.workspace.sandbox',
     'lifecycle.workspace.profile',
     'lifecycle.workspace.storage',
+    'lifecycle.workspace.left',
     'lifecycle.effect.format',
     'lifecycle.effect.lint',
     'lifecycle.skills.synced',

@@ -6,6 +6,8 @@ export const runnerSubprotocol = 'croft.runner.1';
 export const runnerLinkVersion = 1;
 /** Of a runner that opens workspaces in buckets, and holds workspaces to their quotas. */
 export const runnerStores = 'storage';
+/** Of a runner that takes away what it made for a workspace when the record of that goes. */
+export const runnerRemoves = 'removal';
 
 /** One line of a stranger: short, and without anything that a terminal would obey. */
 function line(max: number) {

@@ -57,6 +57,7 @@ export function createOfferedBuckets({ root, histories, access, onWarning }: Off
   }
 
   return {
+    directoryOf,
     /** Its files, as this machine sees them. */
     filesOf: (namespace: string): string => join(directoryOf(namespace), 'files'),
     /** From now on it is asked of `objects` what is in its bucket. */
@@ -68,6 +69,14 @@ export function createOfferedBuckets({ root, histories, access, onWarning }: Off
       known.objects.use(objects);
       if (isOther) await known.place.close({ isRemoved: false });
       return known.place;
+    },
+    /** The working tree, with what is kept beside it. */
+    async remove(namespace: string): Promise<void> {
+      const known = opened.get(namespace);
+      opened.delete(namespace);
+      // What it could not store is not wanted any more.
+      await known?.place.close({ isRemoved: false }).catch(() => {});
+      await removeTree(directoryOf(namespace));
     },
     async close(): Promise<void> {
       await Promise.all([...opened.values()].map(({ place }) => place.close({ isRemoved: false })));

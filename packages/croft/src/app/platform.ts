@@ -12,7 +12,7 @@ import type { Emit } from '../core/events.ts';
 import type { History } from '../core/history/history.ts';
 import * as detectors from '../detectors/index.ts';
 import { deriveKey } from '../lib/crypto/keyring.ts';
-import { createRemoteWorkspace } from '../providers/index.ts';
+import { createRemoteWorkspace, removeRemoteWorkspace } from '../providers/index.ts';
 import { createKeptWorkspaces, namespaceOf } from '../storages/index.ts';
 import * as tools from '../tools/index.ts';
 import { createAccountForks } from './account-forks.ts';
@@ -31,6 +31,7 @@ import { createRemoval } from './remove-workspace.ts';
 import { createFleet } from './runners/fleet.ts';
 import { createFleetPlaces } from './runners/fleet-places.ts';
 import { createRemoteSurfaces } from './runners/remote-surface.ts';
+import { createRemovalThere } from './runners/remove-there.ts';
 import { createRunnerSocket, type RunnerSettings } from './runners/runner-socket.ts';
 import { createServedBuckets } from './runners/served-buckets.ts';
 import type { RuntimeMeans } from './runtime-means.ts';
@@ -125,10 +126,11 @@ export async function createPlatform(options: PlatformOptions) {
 
     /** What an account keeps outside the records. */
     async removeFiles(accountId: string, workspaceIds: readonly string[]): Promise<Record<string, number>> {
-      fleet.dropAll(accountId);
       await Promise.all([agents.closeOf(accountId), terminals.endOf(accountId)]);
       const found = await Promise.all(workspaceIds.map((id) => registry.workspaces.open(accountId, id)));
-      const removed = await Promise.all(found.map((record) => record !== undefined && removeWorkspace(record)));
+      const removing = found.map(async (record) => record !== undefined && removeWorkspace(record));
+      // Runners are there until what they have is gone.
+      const removed = await Promise.all(removing).finally(() => fleet.dropAll(accountId));
       return { filesystemsDeleted: removed.filter(Boolean).length };
     },
 
@@ -183,10 +185,16 @@ async function openGround(options: PlatformOptions) {
   const { emit, onWarning } = options;
   const fleet = createFleet({ now, emit });
   const served = createServedBuckets({ openObjects });
-  const remote = createFleetPlaces({ fleet, buckets: served, openWorkspace: createRemoteWorkspace });
+  const remote = createFleetPlaces({
+    fleet,
+    buckets: served,
+    openWorkspace: createRemoteWorkspace,
+    removeWorkspace: removeRemoteWorkspace,
+  });
   const places = openPlaces({ data, kept, histories, openObjects, remote, emit, onWarning });
   const removeWorkspace = createRemoval({
     ...{ places, kept, openObjects, served, dropBases: (key) => dropBases(layered, key) },
+    removeThere: createRemovalThere({ fleet, remote, emit, onWarning }),
   });
   const remove = (record: WorkspaceRecord) =>
     removeWorkspace(record).catch((thrown) =>

@@ -8,19 +8,22 @@ export interface RemovalMeans {
   readonly kept: KeptWorkspaces;
   /** To runners. */
   readonly served: Pick<ServedBuckets, 'forget'>;
+  /** What runners have of it. Never throws. */
+  removeThere(record: WorkspaceRecord): Promise<boolean>;
   /** What forks of it started from and none shows any more. */
   dropBases(key: string): Promise<void>;
   openObjects(record: WorkspaceRecord): Promise<ObjectStore>;
 }
 
 /** All files of a workspace, wherever they are, with what it was. Answers whether there were any. */
-export function createRemoval({ places, kept, served, dropBases, openObjects }: RemovalMeans) {
+export function createRemoval({ places, kept, served, removeThere, dropBases, openObjects }: RemovalMeans) {
   return async (record: WorkspaceRecord): Promise<boolean> => {
     const namespace = namespaceOf(record.accountId, record.id);
     served.forget(namespace);
     await places.remove(namespace);
     await dropBases(record.id);
-    if (record.config.storage.provider !== 's3') return kept.remove(namespace);
+    const wasThere = await removeThere(record);
+    if (record.config.storage.provider !== 's3') return (await kept.remove(namespace)) || wasThere;
     const objects = await openObjects(record);
     try {
       await removeWorkspaceObjects(objects, namespace);

@@ -29,3 +29,12 @@ export function findHidden(directories: readonly string[], owner: Owner | undefi
 export function realpathOf(directory: number): string {
   return realpathSync.native(`/proc/self/fd/${directory}`);
 }
+
+/** As it is called, where it is not there any more. */
+export function realpathOr(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}

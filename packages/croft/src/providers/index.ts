@@ -3,6 +3,7 @@ import { createDocker } from './docker/provider.ts';
 import { createNone } from './none.ts';
 
 export { createLinkObjects } from './remote/objects.ts';
+export { removeRemoteWorkspace } from './remote/removal.ts';
 export { createRemoteWorkspace, type RemoteOptions } from './remote/workspace.ts';
 export { createSearchBoxes } from './search-box/provider.ts';
 export { withCaches } from './with-caches.ts';

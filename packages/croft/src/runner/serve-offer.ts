@@ -1,5 +1,5 @@
 import type { Offer, OfferedWorkspace } from '../core/runners/offer.ts';
-import { openWorkspace } from '../link/methods/workspace.ts';
+import { openWorkspace, removeWorkspace } from '../link/methods/workspace.ts';
 import type { Peer } from '../link/peer.ts';
 import { serveAround } from './serve-around.ts';
 import { serveFiles } from './serve-files.ts';
@@ -33,16 +33,26 @@ export function serveOffer(peer: Peer, offer: Offer): void {
   });
 }
 
-/** The same wish leads to the same place, however often it is made. */
+/** The same wish leads to the same place, however often it is made; of a workspace that is removed, to none. */
 function serveOpening(offer: Offer, places: Places): Handlers {
-  const known = new Map<string, string>();
-  return serving(openWorkspace, async (wish) => {
+  const known = new Map<string, { readonly namespace: string; readonly place: string }>();
+  const open = serving(openWorkspace, async (wish) => {
     const opened = await offer.open(wish);
-    const key = JSON.stringify([wish.namespace, wish.workspace, wish.name]);
-    const place = places.put(known.get(key), opened);
-    known.set(key, place);
+    const { namespace } = wish;
+    const key = JSON.stringify([namespace, wish.workspace, wish.name]);
+    const place = places.put(known.get(key)?.place, opened);
+    known.set(key, { namespace, place });
     const { root, access, history, watch, transactions, around } = opened;
     const has = { history: !!history, watch: !!watch, transactions: !!transactions, around: !!around };
     return { place, root, access, has };
   });
+  const remove = serving(removeWorkspace, async ({ namespace }) => {
+    for (const [key, one] of known) {
+      if (one.namespace !== namespace) continue;
+      places.delete(one.place);
+      known.delete(key);
+    }
+    return { removed: await offer.remove(namespace) };
+  });
+  return { ...open, ...remove };
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fstatSync, globSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, globSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { AppError } from '@croft/protocol';
 import type { Mount } from '../core/mount.ts';
@@ -11,6 +11,7 @@ import { measureTree } from '../lib/measure-tree.ts';
 import { removeTree } from '../lib/remove-tree.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { makeWorkspaceDirectory } from '../lib/workspace-directory.ts';
+import { realpathOr } from '../lib/workspace-owner.ts';
 
 /** By what a workspace is kept under: the same for every agent of the account, and no other account's. */
 export function namespaceOf(accountId: string, workspaceId: string): string {
@@ -28,28 +29,30 @@ export interface KeptForks {
   remove(namespace: string): Promise<void>;
 }
 
+interface Opened {
+  readonly handle: number;
+  readonly locks: ReturnType<typeof createKeyedLock>;
+}
+
 /** Workspaces that the server keeps in its data directory, made on first use. */
-export function createKeptWorkspaces(data: string, forks?: KeptForks) {
+export function createKeptWorkspaces(data: string, forks?: KeptForks, caches = join(data, 'caches')) {
   const parent = join(data, 'workspaces');
-  // Of workspaces that were removed, until no call can be left that has one of these numbers.
-  let [gone, goneLonger]: [number[], number[]] = [[], []];
-  const opened = new Map<string, { handle: number; locks: ReturnType<typeof createKeyedLock> }>();
+  const removed = createRemoved();
+  const opened = new Map<string, Opened>();
 
   return {
     /** `name` is what the agent calls it. */
-    open(namespace: string, name: string): Mount {
-      const { handle, locks } = opened.get(namespace) ?? remember(namespace);
-      const root = `/workspaces/${name}`;
-      return {
-        directory: join(parent, namespace),
-        handle,
-        root,
-        files: createDiskFiles({ handle, names: [root], locks }),
-        mustBeThere() {
-          if (fstatSync(handle).nlink === 0)
-            throw new AppError('E_WORKSPACE_GONE', 'the directory of this workspace was deleted');
-        },
-      };
+    open: (namespace: string, name: string): Mount =>
+      toMount(join(parent, namespace), opened.get(namespace) ?? remember(namespace), name),
+    directoryOf: (namespace: string): string => join(parent, namespace),
+    /** If it is there: none is made. */
+    find(namespace: string): Mount | undefined {
+      const known = opened.get(namespace);
+      // It was removed by somebody else, and another may be there by now.
+      if (known && fstatSync(known.handle).nlink === 0) forget(namespace);
+      const directory = join(parent, namespace);
+      const isThere = lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() ?? false;
+      return isThere ? toMount(directory, opened.get(namespace) ?? remember(namespace), namespace) : undefined;
     },
     /** Takes away what a server left behind that was killed: no sandbox without a workspace lives for a day. */
     sweepScratch: (now: number): void => sweepScratch(data, now),
@@ -58,9 +61,8 @@ export function createKeptWorkspaces(data: string, forks?: KeptForks) {
     /** How many bytes of the disk they take up together. */
     async measure(namespaces: readonly string[]): Promise<number> {
       const directories = namespaces.map((namespace) => join(parent, namespace));
-      const sizes = await Promise.all(
-        [...directories, ...directories.map((path) => cacheOf(data, path))].map((path) => measureTree(path)),
-      );
+      const all = [...directories, ...directories.map((path) => cacheOf(caches, path))];
+      const sizes = await Promise.all(all.map((path) => measureTree(path)));
       return sizes.reduce((total, size) => total + size, 0);
     },
     /** Whether there is anything in it. It is not made for that. */
@@ -72,15 +74,16 @@ export function createKeptWorkspaces(data: string, forks?: KeptForks) {
       forget(namespace);
       await forks?.remove(namespace);
       await removeTree(directory);
-      await removeTree(cacheOf(data, directory));
+      await removeTree(cacheOf(caches, directory));
       return isThere;
     },
     /** To be called from time to time: closes what was gone the last time already. */
     closeGone(): void {
       for (const [namespace, { handle }] of opened) if (fstatSync(handle).nlink === 0) forget(namespace);
-      for (const handle of goneLonger) closeSync(handle);
-      [gone, goneLonger] = [[], gone];
+      removed.close();
     },
+    /** The same for those alone that were removed from here. */
+    closeRemoved: removed.close,
     close(): void {
       for (const { handle } of opened.values()) closeSync(handle);
       opened.clear();
@@ -89,7 +92,7 @@ export function createKeptWorkspaces(data: string, forks?: KeptForks) {
 
   function forget(namespace: string): void {
     const known = opened.get(namespace);
-    if (known) gone.push(known.handle);
+    if (known) removed.add(known.handle);
     opened.delete(namespace);
   }
 
@@ -99,6 +102,29 @@ export function createKeptWorkspaces(data: string, forks?: KeptForks) {
     opened.set(namespace, known);
     return known;
   }
+}
+
+/** Handles of workspaces that were removed, until no call can be left that has one of these numbers. */
+function createRemoved() {
+  let [gone, goneLonger]: [number[], number[]] = [[], []];
+  return {
+    add: (handle: number) => void gone.push(handle),
+    close(): void {
+      for (const handle of goneLonger) closeSync(handle);
+      [gone, goneLonger] = [[], gone];
+    },
+  };
+}
+
+function toMount(directory: string, { handle, locks }: Opened, name: string): Mount {
+  const root = `/workspaces/${name}`;
+  return {
+    ...{ directory, handle, root, files: createDiskFiles({ handle, names: [root], locks }) },
+    mustBeThere() {
+      if (fstatSync(handle).nlink === 0)
+        throw new AppError('E_WORKSPACE_GONE', 'the directory of this workspace was deleted');
+    },
+  };
 }
 
 function sweepScratch(data: string, now: number): void {
@@ -123,21 +149,12 @@ function openScratch(data: string, name: string): Mount & Disposable {
       closeSync(handle);
       rmSync(directory, { recursive: true, force: true });
       // What cannot be taken away is the operator's to see to.
-      void removeTree(cacheOf(data, directory)).catch(() => {});
+      void removeTree(cacheOf(join(data, 'caches'), directory)).catch(() => {});
     },
   };
 }
 
 /** What commands keep there is as much the account's as its files. */
-function cacheOf(data: string, directory: string): string {
-  return cacheAt(join(data, 'caches'), join(realpathOr(dirname(directory)), basename(directory)));
-}
-
-/** As it was when something was kept by it. */
-function realpathOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+function cacheOf(caches: string, directory: string): string {
+  return cacheAt(caches, join(realpathOr(dirname(directory)), basename(directory)));
 }

@@ -68,7 +68,7 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
     readdirSync(join(runners.get(runner)!.root, 'mounts', namespace, 'files')).toSorted();
 
   test('what a call did there is in the bucket when it is answered, and every other machine sees it', async () => {
-    const { one, two, here, outside, workspaceId, namespace } = await newAgents();
+    const { one, two, reader, here, outside, workspaceId, namespace } = await newAgents();
     mustBe(200, await write(one, 'a.txt', 'one\n'));
     expect(await outside.all()).toEqual({ 'a.txt': 'one\n' });
     expect(await bash(two, 'cat a.txt; echo two > a.txt; install -m 750 a.txt run')).toBe('one\n');
@@ -84,6 +84,12 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
     ]);
     const record = mustBe(200, await account!.send('GET', `/v1/workspaces/${workspaceId}`));
     expect(record.config.home).toBeUndefined();
+    // With the record goes every copy of it.
+    for (const agent of [one, two, reader, here]) mustBe(200, await account!.send('DELETE', `/v1/agents/${agent}`));
+    mustBe(200, await account!.send('DELETE', `/v1/workspaces/${workspaceId}`));
+    expect(await outside.all()).toEqual({});
+    for (const { root } of [runners.get('one')!, runners.get('two')!])
+      expect(readdirSync(join(root, 'mounts'))).not.toContain(namespace);
   });
 
   test('snapshots, undo and transactions are there as well, and so is what they bring back', async () => {

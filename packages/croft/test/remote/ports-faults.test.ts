@@ -25,7 +25,9 @@ async function openThroughCable(everyBytes: number, graceMs = 60_000) {
   const server = await startLinkServer({ graceMs });
   const cable = await startFaultyCable(server.url);
   onTestFinished(() => cable[Symbol.asyncDispose]());
-  startDialling(cable.url, { onLink: (peer) => serveOffer(peer, { open: async () => offered }) });
+  startDialling(cable.url, {
+    onLink: (peer) => serveOffer(peer, { open: async () => offered, remove: async () => false }),
+  });
   await vi.waitFor(() => expect(server.links).toHaveLength(1));
   const workspace = await vi.waitFor(() => createRemoteWorkspace(server.links[0]!.link.peer, wish));
   let isFaulty = true;

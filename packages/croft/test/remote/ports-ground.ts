@@ -35,7 +35,7 @@ export async function openGround() {
   const directory = ground.at('work');
   mkdirSync(directory);
   const offered = offerDirectory(directory);
-  const offer: Offer = { open: async () => offered };
+  const offer: Offer = { open: async () => offered, remove: async () => false };
   const [server, runner] = connectPeers();
   serveOffer(runner, offer);
   const workspace = await createRemoteWorkspace(server, wish);

@@ -128,7 +128,8 @@ describe('a server that asks too much', () => {
     const { offered, directory, at } = ground;
     mkdirSync(at('dir'));
     const [server, runner] = connectPeers();
-    serveOffer(runner, { open: async () => ({ ...offered, access: 'read-only' as const }) });
+    const open = async () => ({ ...offered, access: 'read-only' as const });
+    serveOffer(runner, { open, remove: ground.offer.remove });
     const ask = asking(server);
     const { place } = (await ask('workspace.open', wish)) as { place: string };
     const refused = { code: 'E_READ_ONLY' };

@@ -223,7 +223,7 @@ test('a workspace that a runner could not open is asked for again, and one that 
   const { offered } = await openOffered({});
   const openWorkspace = vi.fn(async () => offered).mockRejectedValueOnce(new Error('not yet'));
   const buckets = { serve: () => undefined };
-  const places = createFleetPlaces({ fleet: { linkOf: () => link }, buckets, openWorkspace });
+  const places = createFleetPlaces({ fleet: { linkOf: () => link }, buckets, openWorkspace, removeWorkspace: vi.fn() });
   const config = { storage: { provider: 'local' } };
   const record = { id: 'w', accountId: 'acct', name: wish.workspace, config } as WorkspaceRecord;
   const open = () => places.open(record, 'far', wish.name);

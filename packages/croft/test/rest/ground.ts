@@ -68,7 +68,10 @@ export async function openGround(options: GroundOptions = {}) {
     throw new Error('there is no bucket here');
   };
   const fleet = createFleet({ now: () => new Date(now()), emit() {} });
-  const remote = createFleetPlaces({ fleet, buckets: { serve: () => undefined }, openWorkspace: openObjects });
+  const remote = createFleetPlaces({
+    ...{ fleet, buckets: { serve: () => undefined } },
+    ...{ openWorkspace: openObjects, removeWorkspace: openObjects },
+  });
   const places = openPlaces({ data: directory.path, kept, histories, openObjects, remote, emit() {}, onWarning });
   const forks = createAccountForks({ data: directory.path, layered, places, registry, openObjects });
   const watch = createDirectoryWatcher();

@@ -1,4 +1,4 @@
-import { AppError, runnerStores } from '@croft/protocol';
+import { AppError, runnerRemoves, runnerStores } from '@croft/protocol';
 import { isInBucket, notConnected } from '../../core/runners/home.ts';
 import type { OfferedWorkspace, WorkspaceWish } from '../../core/runners/offer.ts';
 import { unavailable } from '../../core/runners/placement.ts';
@@ -15,12 +15,13 @@ export interface FleetPlacesOptions {
   readonly buckets: Pick<ServedBuckets, 'serve'>;
   /** A workspace of the machine at the other end. */
   openWorkspace(peer: Peer, wish: WorkspaceWish): Promise<OfferedWorkspace>;
+  removeWorkspace(peer: Peer, namespace: string): Promise<boolean>;
 }
 
 export type FleetPlaces = ReturnType<typeof createFleetPlaces>;
 
 /** The workspaces that are on runners, each opened once for a link, whoever asks. */
-export function createFleetPlaces({ fleet, buckets, openWorkspace }: FleetPlacesOptions) {
+export function createFleetPlaces({ fleet, buckets, openWorkspace, removeWorkspace }: FleetPlacesOptions) {
   const opened = new WeakMap<RunnerLink, Map<string, Promise<OfferedWorkspace>>>();
 
   return {
@@ -41,6 +42,16 @@ export function createFleetPlaces({ fleet, buckets, openWorkspace }: FleetPlaces
         places.delete(key);
         throw refuse(runner, AppError.from(thrown));
       }
+    },
+    /** Answers whether there were files of it. Throws where they cannot be taken away, or not now. */
+    async remove({ accountId, id }: WorkspaceRecord, runner: string): Promise<boolean> {
+      const link = fleet.linkOf(accountId, runner);
+      if (link?.state() !== 'online') throw notConnected(runner);
+      if (!link.capabilities.includes(runnerRemoves))
+        throw unavailable(`the runner ${runner} is of an older release, which takes nothing away`, { runner });
+      const namespace = namespaceOf(accountId, id);
+      for (const key of opened.get(link)?.keys() ?? []) if (key.includes(namespace)) opened.get(link)?.delete(key);
+      return removeWorkspace(link.peer, namespace);
     },
     /** Another one whenever the machine is another, or gone: nothing that was open on it is any more. */
     markOf: (accountId: string, runner: string): string => fleet.linkOf(accountId, runner)?.id ?? 'offline',

@@ -36,7 +36,7 @@ export function createRemotePlace(
       if (!watch) throw unavailable(`the runner ${home} cannot tell what changes`);
       await watch(onChange, signal);
     },
-    // What is on a runner is its operator's to take away.
+    // It is opened anew by whoever asks; `createRemovalThere` takes it away.
     async close() {},
   };
 }

@@ -44,4 +44,9 @@ export interface BucketWish {
 export interface Offer {
   /** Made on first use where the machine has a root for new ones. Throws `E_NOT_FOUND` for what it does not offer. */
   open(wish: WorkspaceWish): Promise<OfferedWorkspace>;
+  /**
+   * What was made for it, with all that it was. Answers whether there were files of its own: a directory that the operator
+   * of the machine named is never taken away. Throws `E_READ_ONLY` where nothing may be changed.
+   */
+  remove(namespace: string): Promise<boolean>;
 }

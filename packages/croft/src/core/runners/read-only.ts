@@ -9,15 +9,23 @@ export function asReadOnly(offered: OfferedWorkspace): OfferedWorkspace {
     ...{ root, withSearchBox, access: 'read-only', files: readOnlyFiles(offered.files) },
     ...(watch && { watch }),
     // What others committed is taken in all the same.
-    ...(around && { around: (call, work) => (call.access === 'read' ? around(call, work) : refuse()) }),
-    openSandbox: refuse,
+    ...(around && { around: (call, work) => (call.access === 'read' ? around(call, work) : refuseChange()) }),
+    openSandbox: refuseChange,
   };
 }
 
+const refused = {
+  write: refuseChange,
+  change: refuseChange,
+  upload: refuseChange,
+  remove: refuseChange,
+  rename: refuseChange,
+};
+
 function readOnlyFiles(files: Files): Files {
-  return { ...files, write: refuse, change: refuse, upload: refuse, remove: refuse, rename: refuse };
+  return { ...files, ...refused };
 }
 
-async function refuse(): Promise<never> {
+export async function refuseChange(): Promise<never> {
   throw new AppError('E_READ_ONLY', 'this runner lets nothing be changed: it was started with --readonly');
 }

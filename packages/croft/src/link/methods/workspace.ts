@@ -33,6 +33,15 @@ export const openWorkspace = method(
   }),
 );
 
+const Namespace = z.string().regex(/^fs-[0-9a-f]{40}$/);
+
+/** What the runner made for it, with its history. Whatever was open of it on this link is so no more. */
+export const removeWorkspace = method(
+  'workspace.remove',
+  z.strictObject({ namespace: Namespace }),
+  z.object({ removed: z.boolean() }),
+);
+
 /**
  * Around a call of a tool: told when it may begin, tells how it ended, and answered when what it changed is stored. One
  * that only reads is answered when it may begin.
