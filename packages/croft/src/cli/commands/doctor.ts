@@ -53,9 +53,10 @@ async function attemptEscapes(isOpen: boolean, ids: readonly string[], terminal:
 /** Through the same pipeline as any agent's command, in a workspace of its own. */
 function insideOf(terminal: Terminal): Host['runInside'] {
   return async (command, network, sandbox) => {
-    const place = mkdtempSync(join(tmpdir(), 'croft-doctor-'));
-    const [workspace, data] = [join(place, 'workspace'), join(place, 'data')];
+    let place: string | undefined;
     try {
+      place = mkdtempSync(join(tmpdir(), 'croft-doctor-'));
+      const [workspace, data] = [join(place, 'workspace'), join(place, 'data')];
       mkdirSync(workspace);
       await using app = openApp({ workspace, data, network, ...(sandbox && { sandbox }) }, terminal);
       await using stack = new AsyncDisposableStack();
@@ -66,7 +67,7 @@ function insideOf(terminal: Terminal): Host['runInside'] {
       if (thrown instanceof UsageError) throw thrown;
       return { reason: allMessages(thrown) };
     } finally {
-      rmSync(place, { recursive: true, force: true });
+      if (place !== undefined) rmSync(place, { recursive: true, force: true });
     }
   };
 }
