@@ -19,11 +19,14 @@ export interface RemovalMeans {
 export function createRemoval({ places, kept, served, removeThere, dropBases, openObjects }: RemovalMeans) {
   return async (record: WorkspaceRecord): Promise<boolean> => {
     const namespace = namespaceOf(record.accountId, record.id);
+    const isInBucket = record.config.storage.provider === 's3';
     served.forget(namespace);
+    // What is kept of it on this machine is found by its place, which nobody may have opened since the server started.
+    if (isInBucket || kept.find(namespace)) places.of(record);
     await places.remove(namespace);
     await dropBases(record.id);
     const wasThere = await removeThere(record);
-    if (record.config.storage.provider !== 's3') return (await kept.remove(namespace)) || wasThere;
+    if (!isInBucket) return (await kept.remove(namespace)) || wasThere;
     const objects = await openObjects(record);
     try {
       await removeWorkspaceObjects(objects, namespace);
