@@ -69,28 +69,32 @@ static int make_proc(const char *path) {
   return tree_attach(root, path, tree_new("proc", (const char *const[]){NULL}, HARMLESS | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY));
 }
 
-static int make_dev(const char *path) {
+static int fill_dev(int dev) {
   static const char *const devices[] = {"null", "zero", "full", "random", "urandom", "tty"};
   static const char *const links[][2] = {{"/proc/self/fd/0", "stdin"}, {"/proc/self/fd/1", "stdout"}, {"/proc/self/fd/2", "stderr"},
                                          {"/proc/self/fd", "fd"},      {"/proc/kcore", "core"},       {"pts/ptmx", "ptmx"}};
   static const char *const terminals[] = {"newinstance", "", "ptmxmode", "0666", "mode", "620", NULL};
-  char from[64], to[PATH_MAX];
-  if (make_tmpfs(path, NULL) != 0) return -1;
+  char from[64];
   for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
     snprintf(from, sizeof from, "/dev/%s", devices[i]);
-    snprintf(to, sizeof to, "%s/%s", path, devices[i]);
-    if (show(from, to, MOUNT_ATTR_NOSUID) != 0) return -1;
+    if (tree_attach_at(dev, devices[i], tree_copy(from, MOUNT_ATTR_NOSUID)) != 0) return -1;
   }
-  for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
-    snprintf(to, sizeof to, "%s/%s", path, links[i][1]);
-    if (make_link(links[i][0], to) != 0) return -1;
-  }
-  snprintf(to, sizeof to, "%s/pts", path);
-  return tree_attach(root, to, tree_new("devpts", terminals, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
+  for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+    if (symlinkat(links[i][0], dev, links[i][1]) != 0) return -1;
+  return tree_attach_at(dev, "pts", tree_new("devpts", terminals, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
+}
+
+static int make_dev(const char *path) {
+  if (make_tmpfs(path, NULL) != 0) return -1;
+  int dev = tree_place(root, path);
+  if (dev < 0) return -1;
+  int result = fill_dev(dev);
+  close(dev);
+  return result;
 }
 
 static int make_directory(const char *path) {
-  int place = tree_place(root, path, 1);
+  int place = tree_place(root, path);
   return place < 0 ? -1 : close(place);
 }
 

@@ -75,25 +75,42 @@ int tree_parent(int root, const char *path, char *name) {
   strcpy(name, last + 1);
   memcpy(parent, path, (size_t)(last - path));
   parent[last - path] = 0;
-  return parent[0] == 0 ? open_inside(root, "/") : tree_place(root, parent, 1);
+  return tree_place(root, parent[0] == 0 ? "/" : parent);
 }
 
-int tree_place(int root, const char *path, int is_directory) {
+int tree_place(int root, const char *path) {
   char name[NAME_MAX + 1];
   int place = open_inside(root, path);
   if (place >= 0 || errno != ENOENT) return place;
   int parent = tree_parent(root, path, name);
   if (parent < 0) return -1;
-  int made = is_directory ? mkdirat(parent, name, 0755) : mknodat(parent, name, S_IFREG | 0444, 0);
-  return close_with(parent, made != 0 ? -1 : open_inside(root, path));
+  return close_with(parent, mkdirat(parent, name, 0755) != 0 ? -1 : open_inside(root, path));
+}
+
+/* Where there is something already it may be a link, which leads on. */
+static int move_over(int tree, int root, const char *path) {
+  int place = open_inside(root, path);
+  return place < 0 ? -1 : close_with(place, tree_move(tree, place, ""));
+}
+
+static int attach_new(int directory, const char *name, int tree) {
+  struct stat status;
+  if (fstat(tree, &status) != 0) return -1;
+  const int made = S_ISDIR(status.st_mode) ? mkdirat(directory, name, 0755) : mknodat(directory, name, S_IFREG | 0444, 0);
+  return made != 0 ? -1 : tree_move(tree, directory, name);
+}
+
+int tree_attach_at(int directory, const char *name, int tree) {
+  return tree < 0 ? -1 : close_with(tree, attach_new(directory, name, tree));
 }
 
 int tree_attach(int root, const char *path, int tree) {
-  struct stat status;
+  char name[NAME_MAX + 1];
   if (tree < 0) return -1;
-  int place = fstat(tree, &status) != 0 ? -1 : tree_place(root, path, S_ISDIR(status.st_mode));
-  if (place < 0) return close_with(tree, -1);
-  return close_with(tree, close_with(place, tree_move(tree, place, "")));
+  int parent = tree_parent(root, path, name);
+  int result = parent < 0 ? -1 : close_with(parent, attach_new(parent, name, tree));
+  if (parent >= 0 && result != 0 && errno == EEXIST) result = move_over(tree, root, path);
+  return close_with(tree, result);
 }
 
 int tree_hold(int root, const char *path) {

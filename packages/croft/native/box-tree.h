@@ -18,11 +18,14 @@ int tree_move(int tree, int directory, const char *path);
 /* Makes the place for it if there is none. `tree` is closed, and may be the -1 of one that could not be had. */
 int tree_attach(int root, const char *path, int tree);
 
+/* The same at a name of a directory, where there must be nothing yet. */
+int tree_attach_at(int directory, const char *name, int tree);
+
 /* Makes a mount that is there read-only. */
 int tree_hold(int root, const char *path);
 
-/* A directory or a file, made if it is not there. */
-int tree_place(int root, const char *path, int is_directory);
+/* A directory, made if it is not there. */
+int tree_place(int root, const char *path);
 
 /* The directory that a path is in, made if it is not there, and its last name. */
 int tree_parent(int root, const char *path, char *name);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
@@ -17,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "filter.h"
+
 #if defined(__x86_64__)
 #define NATIVE_ARCH AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)
@@ -25,27 +26,20 @@
 #error "croft-init knows x86-64 and arm64"
 #endif
 
-#define MAX_INSTRUCTIONS 512
 #define NAMESPACES                                                                                                     \
   (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | 0x80)
 #define SET_ID (S_ISUID | S_ISGID)
 
-static struct sock_filter program[MAX_INSTRUCTIONS];
-static unsigned short length;
 static int is_listening;
 
-static void emit(unsigned short code, unsigned int k, unsigned char yes, unsigned char no) {
-  if (length < MAX_INSTRUCTIONS) program[length++] = (struct sock_filter){code, yes, no, k};
-}
-
-static void load_word(unsigned int offset) { emit(BPF_LD | BPF_W | BPF_ABS, offset, 0, 0); }
+static void load_word(unsigned int offset) { filter_emit(BPF_LD | BPF_W | BPF_ABS, offset, 0, 0); }
 
 static void load_number(void) { load_word(offsetof(struct seccomp_data, nr)); }
 
 /* The low half: every argument judged here is an int or narrower to the kernel. */
 static void load_argument(int index) { load_word(offsetof(struct seccomp_data, args) + 8 * (unsigned)index); }
 
-static void answer(unsigned int action) { emit(BPF_RET | BPF_K, action, 0, 0); }
+static void answer(unsigned int action) { filter_emit(BPF_RET | BPF_K, action, 0, 0); }
 
 static void refuse(int error) { answer(SECCOMP_RET_ERRNO | ((unsigned)error & SECCOMP_RET_DATA)); }
 
@@ -55,42 +49,41 @@ static void refuse_aloud(int error) {
   else refuse(error);
 }
 
-/* Each rule begins and ends with the call's number loaded. */
 static void deny(int call, int error) {
-  emit(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1);
+  filter_rule(call, 1);
   refuse_aloud(error);
 }
 
 /* For what programs try and do without. */
 static void deny_quietly(int call, int error) {
-  emit(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1);
+  filter_rule(call, 1);
   refuse(error);
 }
 
 /* Refuse when the argument, masked, is not zero. */
 static void deny_bits(int call, int argument, unsigned int mask, int error) {
-  emit(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 4);
+  filter_rule(call, 4);
   load_argument(argument);
-  emit(BPF_JMP | BPF_JSET | BPF_K, mask, 0, 1);
+  filter_emit(BPF_JMP | BPF_JSET | BPF_K, mask, 0, 1);
   refuse_aloud(error);
   load_number();
 }
 
 static void deny_value(int call, int argument, unsigned int value, int error) {
-  emit(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 4);
+  filter_rule(call, 4);
   load_argument(argument);
-  emit(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+  filter_emit(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
   refuse_aloud(error);
   load_number();
 }
 
 /* Refuse a file made with set-id bits; `flags` says whether this open makes one. */
 static void deny_set_id_open(int call, int flags, int mode) {
-  emit(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 6);
+  filter_rule(call, 6);
   load_argument(flags);
-  emit(BPF_JMP | BPF_JSET | BPF_K, O_CREAT | (O_TMPFILE & ~O_DIRECTORY), 0, 3);
+  filter_emit(BPF_JMP | BPF_JSET | BPF_K, O_CREAT | (O_TMPFILE & ~O_DIRECTORY), 0, 3);
   load_argument(mode);
-  emit(BPF_JMP | BPF_JSET | BPF_K, SET_ID, 0, 1);
+  filter_emit(BPF_JMP | BPF_JSET | BPF_K, SET_ID, 0, 1);
   refuse_aloud(EPERM);
   load_number();
 }
@@ -99,9 +92,9 @@ static void deny_set_id_open(int call, int flags, int mode) {
 static void allow_only_common_sockets(int call) {
   static const unsigned int families[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
   const unsigned char count = sizeof families / sizeof *families;
-  emit(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, (unsigned char)(count + 3));
+  filter_rule(call, (unsigned char)(count + 3));
   load_argument(0);
-  for (unsigned char i = 0; i < count; i++) emit(BPF_JMP | BPF_JEQ | BPF_K, families[i], (unsigned char)(count - i), 0);
+  for (unsigned char i = 0; i < count; i++) filter_emit(BPF_JMP | BPF_JEQ | BPF_K, families[i], (unsigned char)(count - i), 0);
   refuse_aloud(EAFNOSUPPORT);
   load_number();
 }
@@ -162,18 +155,18 @@ static const struct refused conditional[] = {
 
 static void judge_arch(void) {
   load_word(offsetof(struct seccomp_data, arch));
-  emit(BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0);
+  filter_emit(BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0);
   answer(SECCOMP_RET_KILL_PROCESS);
   load_number();
 #if defined(__x86_64__)
   /* x32 shares the architecture and doubles every call. */
-  emit(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
+  filter_emit(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
   answer(SECCOMP_RET_KILL_PROCESS);
 #endif
 }
 
 static void build(void) {
-  length = 0;
+  filter_begin();
   judge_arch();
   for (unsigned i = 0; i < COUNT(forbidden); i++) deny(forbidden[i].call, forbidden[i].error);
   /* Its flags are behind a pointer; libraries fall back to clone, whose are not. */
@@ -202,7 +195,6 @@ static void build(void) {
   deny_bits(CALL(creat), 1, SET_ID, EPERM);
   deny_set_id_open(CALL(open), 1, 2);
 #endif
-  answer(SECCOMP_RET_ALLOW);
 }
 
 /* What would reach another search: a search starts nothing but threads, and has to do with no process but its own. */
@@ -218,16 +210,16 @@ static const int reaching_others[] = {
 
 /* Refuse when the argument, masked, is zero. */
 static void deny_without_bits(int call, int argument, unsigned int mask, int error) {
-  emit(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 4);
+  filter_rule(call, 4);
   load_argument(argument);
-  emit(BPF_JMP | BPF_JSET | BPF_K, mask, 1, 0);
+  filter_emit(BPF_JMP | BPF_JSET | BPF_K, mask, 1, 0);
   refuse_aloud(error);
   load_number();
 }
 
 /* Looks at no argument of what a search does all the time: the kernel then knows the answer by the number alone. */
 static void build_for_search(void) {
-  length = 0;
+  filter_begin();
   judge_arch();
   for (unsigned i = 0; i < COUNT(forbidden); i++) deny(forbidden[i].call, forbidden[i].error);
   for (unsigned i = 0; i < COUNT(reaching_others); i++) deny(reaching_others[i], EPERM);
@@ -238,14 +230,13 @@ static void build_for_search(void) {
   /* News of a handle come as a signal, of any number and to whomever the handle is given. */
   deny_value(CALL(fcntl), 1, F_SETOWN, EPERM);
   deny_value(CALL(fcntl), 1, F_SETOWN_EX, EPERM);
-  answer(SECCOMP_RET_ALLOW);
 }
 
 static int load(int listening, void (*build_rules)(void)) {
   is_listening = listening;
   build_rules();
-  if (length >= MAX_INSTRUCTIONS) return errno = E2BIG, -1;
-  struct sock_fprog filter = {length, program};
+  struct sock_fprog filter;
+  if (filter_finish(&filter) != 0) return -1;
   return (int)syscall(CALL(seccomp), SECCOMP_SET_MODE_FILTER, listening ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0, &filter);
 }
 

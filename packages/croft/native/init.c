@@ -222,6 +222,8 @@ void init_serve(int argc, char **argv) {
    Nor are croft-init --mount ... and croft-init --unmount TARGET [lazily]: see mount.h. Nor is croft-init --first PROGRAM
    ...: see first.h. */
 int main(int argc, char **argv) {
+  /* Programs are to start with none ignored, whatever those ignored that started us. */
+  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
   if (argc == 3 && strcmp(argv[1], "--spawn") == 0) spawner_serve(argv);
   if (argc == 4 && strcmp(argv[1], "--follow") == 0) follow_serve(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10));
   if (argc > 2 && strcmp(argv[1], "--first") == 0) return first(argv + 2);

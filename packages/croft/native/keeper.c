@@ -80,7 +80,6 @@ static void become(const struct request *request, const struct streams *streams,
   if (open_streams(streams) == 0 && chdir(request->directory) == 0) {
     set_limits(request->head.limits);
     syscall(SYS_close_range, 3, ~0U, 0);
-    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     execute(request->arguments, request->variables);
   }
@@ -118,11 +117,10 @@ static void keep(pid_t program, int notes) {
 }
 
 pid_t keeper_start(const struct request *request, const struct streams *streams, int notes) {
+  /* It has our signals, all of which wait for ever. */
   pid_t keeper = fork();
   if (keeper != 0) return keeper;
 
-  for (int number = 1; number < NSIG; number++)
-    if (number != SIGCHLD) signal(number, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   volatile int error = 0;

@@ -1,0 +1,79 @@
+#define _GNU_SOURCE
+#include "filter.h"
+
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdlib.h>
+
+#define MAX_INSTRUCTIONS 512
+#define MAX_RULES 128
+#define MAX_JUMP 255
+#define FEW 8 /* rules that are as soon read one after the other */
+
+struct rule {
+  unsigned int call;
+  unsigned short from, length;
+};
+
+static struct sock_filter drafts[MAX_INSTRUCTIONS], program[MAX_INSTRUCTIONS];
+static unsigned short draft_length, length;
+static struct rule rules[MAX_RULES];
+static size_t rule_count;
+static int is_too_long;
+
+void filter_begin(void) {
+  draft_length = length = 0;
+  rule_count = 0;
+  is_too_long = 0;
+}
+
+void filter_emit(unsigned short code, unsigned int k, unsigned char yes, unsigned char no) {
+  if (draft_length < MAX_INSTRUCTIONS) drafts[draft_length++] = (struct sock_filter){code, yes, no, k};
+  else is_too_long = 1;
+}
+
+void filter_rule(int call, unsigned char size) {
+  if (rule_count < MAX_RULES) rules[rule_count++] = (struct rule){(unsigned)call, draft_length, size + 1};
+  else is_too_long = 1;
+  filter_emit(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, size);
+}
+
+static void add(struct sock_filter instruction) {
+  if (length < MAX_INSTRUCTIONS) program[length++] = instruction;
+  else is_too_long = 1;
+}
+
+static void add_drafts(unsigned short from, unsigned short count) {
+  for (unsigned short i = 0; i < count; i++) add(drafts[from + i]);
+}
+
+static int by_call(const void *one, const void *other) {
+  const unsigned int call = ((const struct rule *)one)->call, than = ((const struct rule *)other)->call;
+  return (call > than) - (call < than);
+}
+
+/* By halves: a kernel that loads a filter asks it about every call there is, and would read every rule for each. */
+static void add_rules(const struct rule *from, size_t count) {
+  if (count <= FEW) {
+    for (size_t i = 0; i < count; i++) add_drafts(from[i].from, from[i].length);
+    return add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  }
+  size_t half = count / 2;
+  /* All that is said of one call stays together. */
+  while (half > 1 && from[half].call == from[half - 1].call) half--;
+  const unsigned short jump = length + 1;
+  add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, from[half].call, 0, 0));
+  add_rules(from, half);
+  if (length - jump > MAX_JUMP) is_too_long = 1;
+  if (is_too_long) return;
+  program[jump - 1].jt = (unsigned char)(length - jump);
+  add_rules(from + half, count - half);
+}
+
+int filter_finish(struct sock_fprog *filter) {
+  add_drafts(0, rule_count == 0 ? draft_length : rules[0].from);
+  qsort(rules, rule_count, sizeof *rules, by_call);
+  add_rules(rules, rule_count);
+  *filter = (struct sock_fprog){length, program};
+  return is_too_long ? (errno = E2BIG, -1) : 0;
+}
