@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
   createMcpHandler,
-  isInitializeRequest,
   isLegacyRequest,
   legacyStatelessFallback,
   type ServerContext,
@@ -10,6 +9,9 @@ import {
 import { type Principal, toSessionId } from '../core/session-name.ts';
 import type { AskingDoor } from './asking.ts';
 import { type ConnectionRoom, createConnectionRoom } from './connection-room.ts';
+import { createFastLane, type FastLane } from './fast-lane.ts';
+import { isHandshake, readJson } from './http-body.ts';
+import { takeByHttp } from './http-lane.ts';
 import type { McpApp } from './mcp-app.ts';
 import { createMcpServer, type SessionLike } from './server.ts';
 
@@ -26,6 +28,12 @@ export type McpHttp = ReturnType<typeof createMcpHttp>;
 
 const maxConnections = 5000;
 
+/** With a client of 2025. */
+interface Connection {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly lane: FastLane;
+}
+
 /**
  * MCP over HTTP for both eras. Clients of 2025 shake hands and keep a connection by its `Mcp-Session-Id`; those of
  * 2026 send each request on its own. Either way the session is the app's, by name, and not the connection's.
@@ -36,53 +44,65 @@ export function createMcpHttp<S extends SessionLike>(app: McpApp<S>, principal: 
   const factory = () => createMcpServer(app, sessionOf, asking);
   const modern = createMcpHandler(factory, { legacy: 'reject', maxRequestBodySize: maxBodyBytes, onerror: onError });
   const stateless = legacyStatelessFallback(factory, onError, { maxRequestBodySize: maxBodyBytes });
-  const connections = new Map<string, WebStandardStreamableHTTPServerTransport>();
+  const connections = new Map<string, Connection>();
 
   return {
     async fetch(received: Request): Promise<Response> {
       const { request, parsedBody } = await readJson(received);
+      const id = request.headers.get('mcp-session-id');
+      const taken = id === null ? undefined : takeOnTheSpot(id, request, parsedBody);
+      if (taken) return taken;
       if (!(await isLegacyRequest(request, parsedBody, { maxRequestBodySize: maxBodyBytes })))
         return modern.fetch(request, { parsedBody });
-      const id = request.headers.get('mcp-session-id');
       if (id !== null) return resume(id, request, parsedBody);
       if (isHandshake(parsedBody)) return (await connect()).handleRequest(request, { parsedBody });
       return stateless(request, { parsedBody });
     },
     async close(): Promise<void> {
       await modern.close();
-      await Promise.all([...connections.values()].map((connection) => connection.close()));
+      await Promise.all([...connections.values()].map(({ transport }) => transport.close()));
     },
   };
 
   async function resume(id: string, request: Request, parsedBody: unknown): Promise<Response> {
+    const transport = connections.get(id)?.transport;
+    if (!transport) return sessionNotFound();
+    room.use(transport);
+    return transport.handleRequest(request, { parsedBody });
+  }
+
+  function takeOnTheSpot(id: string, request: Request, body: unknown): Promise<Response> | undefined {
     const connection = connections.get(id);
-    if (!connection) return sessionNotFound();
-    room.use(connection);
-    return connection.handleRequest(request, { parsedBody });
+    const taken = connection && takeByHttp(connection.lane, request, body);
+    if (taken) room.use(connection.transport);
+    return taken;
   }
 
   async function connect(): Promise<WebStandardStreamableHTTPServerTransport> {
-    const connection = new WebStandardStreamableHTTPServerTransport({
+    const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       maxRequestBodySize: maxBodyBytes,
       onsessioninitialized: (id) => {
-        connections.set(id, connection);
-        connection.onclose = both(connection.onclose, () => forget(id));
-        room.use(connection);
+        const session = () => app.sessions.get(toSessionId(principal, id));
+        connections.set(id, { transport, lane: createFastLane({ toolbox: app.toolbox, session }) });
+        transport.onclose = both(transport.onclose, () => forget(id));
+        room.use(transport);
       },
       onsessionclosed: (id) => {
         forget(id);
         return app.sessions.end(toSessionId(principal, id));
       },
     });
-    await factory().connect(connection);
-    return connection;
+    await factory().connect(transport);
+    return transport;
   }
 
   function forget(id: string): void {
     const connection = connections.get(id);
     connections.delete(id);
-    if (connection) room.leave(connection);
+    if (!connection) return;
+    connection.lane.close();
+    room.leave(connection.transport);
   }
 }
 
@@ -97,28 +117,6 @@ function both(first: (() => void) | undefined, second: () => void): () => void {
 function findSession<S>({ sessions }: McpApp<S>, principal: Principal, { sessionId, mcpReq, http }: ServerContext): S {
   const named = sessionId ?? mcpReq._meta?.['croft/session'] ?? http?.req?.headers.get('croft-session');
   return sessions.get(toSessionId(principal, named ?? 'default'));
-}
-
-interface Read {
-  readonly request: Request;
-  readonly parsedBody?: unknown;
-}
-
-/** A copy of a request to read costs more than reading it: whoever needs the body again gets a new one. */
-async function readJson(request: Request): Promise<Read> {
-  if (request.method !== 'POST') return { request };
-  const body = await request.text().catch(() => '');
-  try {
-    return { request, parsedBody: JSON.parse(body) };
-  } catch {
-    // Not JSON: whoever serves it says so in the protocol's own words.
-    const { url, method, headers, signal } = request;
-    return { request: new Request(url, { method, headers, body, signal }) };
-  }
-}
-
-function isHandshake(body: unknown): boolean {
-  return isInitializeRequest(body) || (Array.isArray(body) && body.some(isInitializeRequest));
 }
 
 function sessionNotFound(): Response {

@@ -19,8 +19,13 @@ export interface StdioOptions {
 /** Serves one client over a pair of streams: the connection is its session. */
 export function serveMcpStdio(app: App, { stdin, stdout, onError }: StdioOptions) {
   const session = app.newSession('stdio');
-  const lane = createFastLane({ app, session, send: (message) => void transport.send(message) });
-  const { transport, settled } = createStdioTransport({ stdin, stdout, maxMessageBytes, intercept: lane.take });
+  const lane = createFastLane({ toolbox: app.toolbox, session: () => session });
+  const { transport, settled } = createStdioTransport({
+    stdin,
+    stdout,
+    maxMessageBytes,
+    intercept: (message) => lane.take(message, (answer) => void (answer && transport.send(answer))),
+  });
   const handle = serveStdio(() => createMcpServer(app, () => session), { transport, onerror: onError });
   const closed = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) stdin.once(event, () => resolve());
