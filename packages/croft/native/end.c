@@ -44,8 +44,7 @@ void read_notes(struct command *command) {
       if (command->early >> number & 1) kill(-command->program, number);
     /* Killed before it was there. */
     if (command->is_killed) end_all_of(command);
-    uint32_t pid = (uint32_t)note.pid;
-    return send_frame(FRAME_STARTED, command->id, 0, &pid, sizeof pid);
+    return;
   }
   if (length == sizeof note && note.kind == NOTE_FAILED) return abandon(command, note.error);
 

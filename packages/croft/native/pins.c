@@ -90,8 +90,10 @@ static int place(int root, const struct pin *pin, const char *last) {
 }
 
 int pins_place(const char *root) {
+  if (control_files_find(root) != 0) return -1;
+  if (pin_count == 0) return 0;
   /* bubblewrap ends in a user namespace below the one that owns its mounts: ours to change are only our own. */
-  if (unshare(CLONE_NEWNS) != 0 || control_files_find(root) != 0) return -1;
+  if (unshare(CLONE_NEWNS) != 0) return -1;
   int top = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (top < 0) return -1;
   const char *last = "";

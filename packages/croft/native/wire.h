@@ -20,7 +20,6 @@ enum {
   FRAME_KILL = 7,
   /* from the init */
   FRAME_READY = 64,
-  FRAME_STARTED = 65,
   FRAME_OUTPUT = 66,
   FRAME_EXIT = 67,
   FRAME_FAILED = 68,

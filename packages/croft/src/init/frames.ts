@@ -8,7 +8,6 @@ export const toInit = { start: 1, input: 2, endInput: 3, signal: 4, resize: 5, c
 /** What comes from it. */
 export const fromInit = {
   ready: 64,
-  started: 65,
   output: 66,
   exit: 67,
   failed: 68,

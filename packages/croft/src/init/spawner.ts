@@ -136,7 +136,7 @@ function encodeRequest({ argv, owner, directory, groups, hasGate }: SpawnRequest
   const { dev, ino } = fstatSync(directory, { bigint: true });
   const place = [directory, readlinkSync(`/proc/self/fd/${directory}`), `${dev}:${ino}`];
   const head = [owner?.uid ?? '', owner?.gid ?? '', hasGate ? 'gate' : '', ...place, groups.length];
-  const texts = [...head, ...groups, ...argv].map(String);
+  const texts = [...head.map(String), ...groups, ...argv];
   if (texts.some((text) => text.includes('\0'))) throw new RangeError('an argument holds a NUL byte');
-  return Buffer.from(texts.map((text) => `${text}\0`).join(''));
+  return Buffer.from(`${texts.join('\0')}\0`);
 }

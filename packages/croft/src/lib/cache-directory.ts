@@ -21,21 +21,34 @@ export class ForeignEntryError extends Error {
 
 /** The directory that holds caches. Whoever may come this far still needs to own the one below. */
 export function makeCaches(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  makeIfMissing(path, 0o711);
-  closeSync(openItself(path));
+  closeSync(
+    openOrMake(path, () => {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      makeIfMissing(path, 0o711);
+    }),
+  );
 }
 
 /** A directory for one owner alone: the one that is there, or a new one. Never through a link. */
 export function makeCache(path: string, owner: Owner | undefined): void {
-  makeIfMissing(path, 0o700);
-  const handle = openItself(path);
+  const handle = openOrMake(path, () => makeIfMissing(path, 0o700));
   try {
     if (owner) fchownSync(handle, owner.uid, owner.gid);
     // Whoever works in it can have opened it to others.
     fchmodSync(handle, 0o700);
   } finally {
     closeSync(handle);
+  }
+}
+
+/** It is nearly always there. */
+function openOrMake(path: string, make: () => void): number {
+  try {
+    return openItself(path);
+  } catch (thrown) {
+    if (codeOf(thrown) !== 'ENOENT') throw thrown;
+    make();
+    return openItself(path);
   }
 }
 

@@ -1,4 +1,4 @@
-import { fstatSync, realpathSync, statSync } from 'node:fs';
+import { fstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 export type Owner = { readonly uid: number; readonly gid: number };
@@ -10,7 +10,7 @@ export type Owner = { readonly uid: number; readonly gid: number };
 export function ownerOf(directory: number): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const { uid, gid } = fstatSync(directory);
-  return canReach(dirname(realpathOf(directory)), { uid, gid }) ? { uid, gid } : undefined;
+  return canReach(dirname(readlinkSync(`/proc/self/fd/${directory}`)), { uid, gid }) ? { uid, gid } : undefined;
 }
 
 export function canReach(directory: string, owner: Owner): boolean {

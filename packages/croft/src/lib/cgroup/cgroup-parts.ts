@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { type Parent, removeAll } from './cgroup-directory.ts';
 
 export interface GroupLimits {
@@ -46,6 +45,7 @@ export interface GroupsOptions {
   readonly onStuck?: ((directories: readonly string[]) => void) | undefined;
 }
 
+/** As the kernel has it, unless it is told another. */
 export const periodUs = 100_000;
 
 /** Makes the directories above a group as long as there is one. */
@@ -60,7 +60,7 @@ export function createWithin(
   ensureParents();
   removeParents();
   return (name, limits) => {
-    const directories = parents.map(({ path }) => join(path, name));
+    const directories = parents.map(({ path }) => `${path}/${name}`);
     try {
       ensureParents();
       const group = create(directories, limits);

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { counter, createParent, get, makeWith, moveInto, put, tryPut } from './cgroup-directory.ts';
 import { locateGroup } from './cgroup-mount.ts';
 import {
@@ -59,12 +58,11 @@ function createGroup(directories: readonly string[], limits: GroupLimits): Omit<
   makeWith(directories, () => {
     limitMemory(memory, limits.memoryBytes);
     put(pids, 'pids.max', limits.processes);
-    put(cpu, 'cpu.cfs_period_us', periodUs);
     put(cpu, 'cpu.cfs_quota_us', Math.round(limits.cpus * periodUs));
   });
   const refusals = () => refusalsOf(memory, pids);
   return {
-    doors: directories.map((directory) => join(directory, 'tasks')),
+    doors: directories.map((directory) => `${directory}/tasks`),
     add: (pid) => moveInto(directories, pid),
     usage: () => ({
       memoryBytes: Number(get(memory, 'memory.usage_in_bytes')),
