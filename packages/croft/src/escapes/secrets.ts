@@ -28,7 +28,7 @@ export const secrets: readonly Escape[] = [
       ];
       const output = looks.map((ran) => ran.output).join('');
       const allowed =
-        /^(?:PATH|HOME|USER|LANG|TERM|TMPDIR|PWD|OLDPWD|SHLVL|_|\w*_(?:HOME|ROOT|CACHE|DIR)|\w*(?:proxy|PROXY))$/;
+        /^(?:PATH|HOME|USER|LC_CTYPE|TERM|TMPDIR|PWD|OLDPWD|SHLVL|_|\w*_(?:HOME|ROOT|CACHE|DIR)|\w*(?:proxy|PROXY))$/;
       const given = [...(looks[0]?.output.matchAll(/^declare -x (\w+)/gm) ?? [])].map(([, name = '']) => name);
       return verdict(
         names.map((name) => new RegExp(`^(?:declare -x )?${name}=`, 'm').test(output) && `${name} is there`),

@@ -73,7 +73,7 @@ describe('none', () => {
     const { username } = userInfo();
     expect(stdout.trimEnd().split('\n').sort()).toEqual([
       `HOME=${homedir()}`,
-      'LANG=C.UTF-8',
+      'LC_CTYPE=C.UTF-8',
       `PATH=${process.env.PATH}`,
       'TERM=dumb',
       'TMPDIR=/tmp',

@@ -4,6 +4,7 @@ import type { Duplex, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { AppError } from '@croft/protocol';
 import type { Provider, Sandbox, SandboxLimits, SandboxSpec } from '../core/commands/sandbox.ts';
+import { characters } from '../host/environment.ts';
 import { createInitFinder } from '../init/binary.ts';
 import { connectInit } from '../init/client.ts';
 import { type ChildProcess, killGroup, spawnProgram } from '../lib/spawn.ts';
@@ -123,7 +124,7 @@ function toEnvironment({ path, home }: NoneOptions, uid: number | undefined): Re
     PATH: path === '' ? '/usr/bin:/bin' : path,
     HOME: uid === undefined || uid === process.getuid?.() ? home : (ownHome ?? '/tmp'),
     USER: user ?? 'croft',
-    LANG: 'C.UTF-8',
+    LC_CTYPE: characters,
     TMPDIR: '/tmp',
     TERM: 'dumb',
   };

@@ -19,7 +19,7 @@ type Argv = CommandSpec['argv'];
 type Options = Partial<Omit<CommandSpec, 'argv'>>;
 
 /** What a sandbox sets by itself, and where toolchains are. */
-const ownVariables = ['HOME', 'LANG', 'PATH', 'TERM', 'TMPDIR', 'USER'];
+const ownVariables = ['HOME', 'LC_CTYPE', 'PATH', 'TERM', 'TMPDIR', 'USER'];
 const toolchainVariables = ['PYENV_ROOT', 'RUSTUP_HOME', 'VOLTA_HOME'];
 const waiting = { interval: 10 };
 const minute = 60;
@@ -86,10 +86,10 @@ function describePrograms(open: () => Promise<OpenedSandbox>): void {
   test('gives a program only the variables it was given and a few of its own', async () => {
     const { sandbox, variables = [] } = await open();
     vi.stubEnv('CROFT_TEST_SECRET', 'not for programs');
-    const { stdout } = await runIn(sandbox, ['env'], { environment: { GIVEN: 'a b=c', LANG: 'C' } });
+    const { stdout } = await runIn(sandbox, ['env'], { environment: { GIVEN: 'a b=c', LC_CTYPE: 'C' } });
     vi.unstubAllEnvs();
     const lines = stdout.trimEnd().split('\n');
-    expect(lines).toEqual(expect.arrayContaining(['GIVEN=a b=c', 'LANG=C']));
+    expect(lines).toEqual(expect.arrayContaining(['GIVEN=a b=c', 'LC_CTYPE=C']));
     const names = lines.map((line) => line.split('=')[0] ?? '').filter((name) => !toolchainVariables.includes(name));
     expect(names.sort()).toEqual(['GIVEN', ...ownVariables, ...variables].sort());
     expect(stdout).not.toContain('not for programs');
