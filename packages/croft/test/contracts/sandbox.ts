@@ -95,6 +95,12 @@ function describePrograms(open: () => Promise<OpenedSandbox>): void {
     expect(stdout).not.toContain('not for programs');
   });
 
+  test('a program starts with no signal ignored or held back', async () => {
+    const { sandbox } = await open();
+    const { stdout } = await runIn(sandbox, ['grep', '-E', '^Sig(Blk|Ign)', '/proc/self/status']);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toBe('SigBlk: 0000000000000000 SigIgn: 0000000000000000 ');
+  });
+
   test('starts in the workspace, or where it is told to', async () => {
     const { sandbox, directory } = await open();
     mkdirSync(join(directory, 'sub dir'));
