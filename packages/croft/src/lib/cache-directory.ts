@@ -41,12 +41,11 @@ export function makeCache(path: string, owner: Owner | undefined): void {
   }
 }
 
-/** It is nearly always there. */
+/** It is nearly always there. What is there instead is told of by who cannot make it. */
 function openOrMake(path: string, make: () => void): number {
   try {
     return openItself(path);
-  } catch (thrown) {
-    if (codeOf(thrown) !== 'ENOENT') throw thrown;
+  } catch {
     make();
     return openItself(path);
   }
