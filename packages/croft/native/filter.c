@@ -47,20 +47,30 @@ static void add_drafts(unsigned short from, unsigned short count) {
   for (unsigned short i = 0; i < count; i++) add(drafts[from + i]);
 }
 
+/* What is said of one call stays in the order it was said in. */
 static int by_call(const void *one, const void *other) {
-  const unsigned int call = ((const struct rule *)one)->call, than = ((const struct rule *)other)->call;
-  return (call > than) - (call < than);
+  const struct rule *rule = one, *than = other;
+  if (rule->call != than->call) return rule->call > than->call ? 1 : -1;
+  return rule->from > than->from ? 1 : -1;
+}
+
+/* The middle, or near it: all that is said of one call stays together. Zero if there is but one. */
+static size_t half_of(const struct rule *from, size_t count) {
+  size_t half = count / 2;
+  while (half > 0 && from[half].call == from[half - 1].call) half--;
+  if (half > 0) return half;
+  for (half = count / 2 + 1; half < count; half++)
+    if (from[half].call != from[half - 1].call) return half;
+  return 0;
 }
 
 /* By halves: a kernel that loads a filter asks it about every call there is, and would read every rule for each. */
 static void add_rules(const struct rule *from, size_t count) {
-  if (count <= FEW) {
+  const size_t half = count <= FEW ? 0 : half_of(from, count);
+  if (half == 0) {
     for (size_t i = 0; i < count; i++) add_drafts(from[i].from, from[i].length);
     return add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   }
-  size_t half = count / 2;
-  /* All that is said of one call stays together. */
-  while (half > 1 && from[half].call == from[half - 1].call) half--;
   const unsigned short jump = length + 1;
   add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, from[half].call, 0, 0));
   add_rules(from, half);
