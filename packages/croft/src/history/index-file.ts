@@ -21,8 +21,8 @@ export interface IndexMeta {
 /** What was read of a tree, for the next start. Nothing depends on it: what is not in it is read again. */
 export interface IndexFile extends Disposable {
   load(tree: string): Promise<{ rows: Map<RawName, IndexRow>; epoch: string | undefined }>;
-  /** A leaf that is not fresh is forgotten. */
-  save(leaves: readonly LeafNode[], removed: readonly RawName[], meta: IndexMeta): Promise<void>;
+  /** A leaf that is not fresh is forgotten. Everything waits for it, so that it is given little at a time. */
+  save(leaves: readonly LeafNode[], removed: readonly RawName[], meta: IndexMeta): void;
 }
 
 /** Others get their turn after so many. */
@@ -64,13 +64,7 @@ function open(file: string): IndexFile {
   }
   return {
     load: (tree) => load(database, tree),
-    async save(leaves, removed, meta) {
-      for (let at = 0; at < Math.max(leaves.length, removed.length, 1); at += rowsPerTurn) {
-        if (at > 0) await setImmediate();
-        const [some, gone] = [leaves, removed].map((all) => all.slice(at, at + rowsPerTurn));
-        save(database, some as LeafNode[], gone as RawName[], meta);
-      }
-    },
+    save: (leaves, removed, meta) => save(database, leaves, removed, meta),
     [Symbol.dispose]: () => database.close(),
   };
 }

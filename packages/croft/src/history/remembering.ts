@@ -2,7 +2,8 @@ import { fstatSync } from 'node:fs';
 import type { RawName } from '../core/history/raw-names.ts';
 import type { HistoryStore } from '../core/history/store.ts';
 import type { Sighting } from '../init/following.ts';
-import { type IndexFile, type IndexMeta, type IndexRow, openIndexFile } from './index-file.ts';
+import { type IndexRow, openIndexFile } from './index-file.ts';
+import { createSaver, type InTurn } from './index-saver.ts';
 import type { Remembered, TreeIndex } from './tree-index.ts';
 import { isSameIdentity, type LeafNode, type TreeNode } from './tree-nodes.ts';
 
@@ -21,7 +22,7 @@ export interface Remembering {
   checkStore(): Promise<void>;
   /** Whether it has lost nothing since. */
   isChecked(): Promise<boolean>;
-  save(): Promise<void>;
+  save(inTurn: InTurn): Promise<void>;
   /** The store took away only what this tree does not need. */
   passOver(collect: () => Promise<number>): Promise<number>;
   close(): Promise<void>;
@@ -66,32 +67,9 @@ export async function openRemembering(options: RememberingOptions): Promise<Reme
       return freed;
     },
     async close() {
-      await saver.save();
+      await saver.save(async (work) => work());
+      saver.stop();
       file?.[Symbol.dispose]();
-    },
-  };
-}
-
-/** One after the other. Nobody is held up by it. */
-function createSaver(index: TreeIndex, file: IndexFile | undefined, meta: () => IndexMeta) {
-  let last = Promise.resolve();
-
-  async function saveNow(): Promise<void> {
-    const removed = [...index.removed];
-    // What may have changed without it showing is not to be believed by the next start.
-    const leaves = [...index.unsaved].map((leaf) => (index.racy.has(leaf) ? { ...leaf, isFresh: false } : leaf));
-    index.unsaved.clear();
-    index.removed.clear();
-    for (const leaf of index.racy) index.unsaved.add(leaf);
-    // One that is still on its way to the store is told again when it is there.
-    for (const leaf of leaves) if (leaf.isFresh && !leaf.isKept) index.unsaved.add(leaf);
-    if (leaves.length + removed.length > 0) await file?.save(leaves, removed, meta());
-  }
-
-  return {
-    save(): Promise<void> {
-      last = last.then(saveNow);
-      return last;
     },
   };
 }

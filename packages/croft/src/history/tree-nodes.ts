@@ -1,7 +1,7 @@
 import type { IgnoreRules } from '../core/content/gitignore.ts';
 import { byName, lineOf } from '../core/history/listing.ts';
 import { fromRaw, type RawName } from '../core/history/raw-names.ts';
-import type { TreeEntry, TreePath, TreeScope } from '../core/history/tree.ts';
+import type { Root, TreeEntry, TreePath, TreeScope } from '../core/history/tree.ts';
 
 /** By what it is known that a file has not changed. */
 export interface Identity {
@@ -32,6 +32,13 @@ export interface LeafNode extends AnyNode {
   isKept: boolean;
 }
 
+/** A listing by its hash, and how much there is in it and below. */
+export interface KnownListing {
+  readonly hash: Root;
+  readonly files: number;
+  readonly bytes: number;
+}
+
 interface KnownRules {
   readonly own: IgnoreRules['rules'] | undefined;
   readonly above: IgnoreRules | undefined;
@@ -49,8 +56,8 @@ export interface DirectoryNode extends AnyNode {
   /** It is as deep as we go, and there is more below it. */
   isCut: boolean;
   inOrder: TreeNode[] | undefined;
-  /** The hash of its listing, where nothing below it has changed since. */
-  readonly listings: Map<TreeScope, string>;
+  /** What is known of its listing, where nothing below it has changed since. */
+  readonly listings: Map<TreeScope, KnownListing>;
   /** Of its own `.gitignore` and those above, and the hash of the one it was made from. */
   rules: KnownRules | undefined;
 }

@@ -61,7 +61,7 @@ function createWorkingTree(options: WorkingTreeOptions, { index, remembering, fo
   const lock = createKeyedLock();
   const alone = <T>(work: () => Promise<T>) => lock.run('tree', work);
   const { pinned, pin } = pinRoots(store, (collect) => alone(() => remembering.passOver(collect)));
-  const saving = createSaving(remembering.save);
+  const saving = createSaving(() => remembering.save((work) => alone(async () => work())));
   const look = createLook({ following, index, touches, remembering }, saving.soon);
 
   return {

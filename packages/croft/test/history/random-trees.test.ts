@@ -51,8 +51,11 @@ test.each([
     const tree = await ground.open(follow());
     const known = new Map<string, string>();
     const see = async () => {
-      const { root, missed } = await tree.capture({ scope: 'all' });
+      const { root, missed, ...totals } = await tree.capture({ scope: 'all' });
       expect(missed).toEqual([]);
+      const all = await Array.fromAsync(tree.entries(root));
+      const leaves = all.flatMap(({ entry }) => (entry.kind === 'directory' ? [] : [entry.size]));
+      expect(totals).toEqual({ files: leaves.length, bytes: leaves.reduce((sum, size) => sum + size, 0) });
       const disk = JSON.stringify(Object.entries(onDisk(ground.path)).sort());
       expect(known.get(root) ?? disk).toBe(disk);
       known.set(root, disk);

@@ -44,7 +44,7 @@ test('an empty tree is the empty root, in every scope', async () => {
   const ground = prepareTree();
   const tree = await ground.open();
   for (const each of ['source', 'with-ignored', 'all'] as const)
-    expect(await tree.capture({ scope: each })).toEqual({ root: emptyRoot, missed: [] });
+    expect(await tree.capture({ scope: each })).toEqual({ root: emptyRoot, files: 0, bytes: 0, missed: [] });
   expect(await tree.diff(emptyRoot, emptyRoot)).toEqual([]);
 });
 
@@ -161,7 +161,7 @@ test('large files are kept in pieces, and those over the limit by their hash alo
   expect((await tree.capture({ scope, maxFileBytes: 1_000_000 })).missed).toEqual(['large']);
 
   const whole = await tree.capture({ scope });
-  expect(whole).toEqual({ root: limited.root, missed: [] });
+  expect(whole).toEqual({ root: limited.root, files: 2, bytes: 1 + large.byteLength, missed: [] });
   truncateSync(ground.at('large'), 10);
   const { root } = await tree.capture({ scope });
   await tree.apply(await tree.diff(root, whole.root));

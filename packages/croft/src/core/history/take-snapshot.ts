@@ -1,7 +1,6 @@
 import type { Archive } from './archive.ts';
 import type { SnapshotNote } from './notes.ts';
 import type { SnapshotLog } from './snapshot-log.ts';
-import { countFrom, type Totals } from './totals.ts';
 import type { TreeScope } from './tree.ts';
 import type { WorkingTree } from './working-tree.ts';
 
@@ -26,27 +25,11 @@ export type TakeSnapshot = ReturnType<typeof createTakeSnapshot>;
 
 /** Remembers the tree as it is under a name. Everything in it is kept, whatever its size. */
 export function createTakeSnapshot({ tree, archive, snapshots, now }: TakeOptions) {
-  const counted = new Map<boolean, Totals>();
-
-  async function count(root: string, includesIgnored: boolean): Promise<Totals> {
-    const totals = await countFrom(tree, root, counted.get(includesIgnored) ?? (await findCounted(includesIgnored)));
-    counted.set(includesIgnored, totals);
-    return totals;
-  }
-
-  /** The newest of the kind that can still be compared with. */
-  async function findCounted(includesIgnored: boolean): Promise<Totals | undefined> {
-    const newest = (await snapshots.list()).find(({ note }) => note.includesIgnored === includesIgnored);
-    if (!newest || (await tree.store.lacks([newest.note.root])).size > 0) return undefined;
-    return newest.note;
-  }
-
   return async function take(request: SnapshotRequest): Promise<SnapshotNote> {
     const { name, description, includesIgnored, isAutomatic, signal } = request;
     const scope: TreeScope = includesIgnored ? 'with-ignored' : 'source';
-    const { root, missed } = await tree.capture({ scope, signal });
+    const { root, files, bytes, missed } = await tree.capture({ scope, signal });
     const source = includesIgnored ? (await tree.capture({ scope: 'source', signal })).root : root;
-    const { files, bytes } = await count(root, includesIgnored);
     await archive.put(root, signal);
     const note: SnapshotNote = {
       ...{ description, root, source, createdAt: now().toISOString(), files, bytes, includesIgnored },

@@ -3,6 +3,9 @@ import type { PathChange, Root, TreeEntry, TreePath, TreeScope } from './tree.ts
 
 export interface Captured {
   readonly root: Root;
+  /** How many files and links are in it, and the bytes of both. */
+  readonly files: number;
+  readonly bytes: number;
   /** Paths whose content could not be read or kept (over `maxFileBytes`, unreadable, changing all the time): they are in the tree as they were last known, or not at all. */
   readonly missed: readonly TreePath[];
 }
