@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test, vi } from 'vitest';
 import { emptyRoot } from '../../src/core/history/tree.ts';
 import { createInitFinder } from '../../src/init/binary.ts';
 import { createFollower } from '../../src/init/follower.ts';
@@ -24,3 +25,27 @@ test('10,000 files are captured, and what changed among them, and come back afte
   expect(done.at(-1)).toBe(1);
   expect((await tree.capture({ scope: 'all' })).root).toBe(first);
 }, 120_000);
+
+test('what was read of many files is all written down, while they are captured again and at the end', async () => {
+  const ground = prepareTree();
+  for (let file = 0; file < 1050; file++) writeFileSync(ground.at(`f${file}`), `content of ${file}`);
+  const isOld = () => expect(Date.now() - statSync(ground.at('f1049')).ctimeMs).toBeGreaterThan(50);
+  const written = () => {
+    using index = new DatabaseSync(`${ground.data}/index.db`, { readOnly: true });
+    return index.prepare('SELECT count(*) AS count FROM files').get()?.count;
+  };
+  const tree = await ground.open(createFollower(createInitFinder()));
+  await vi.waitFor(isOld);
+  await tree.capture({ scope: 'all' });
+  await vi.waitFor(
+    async () => {
+      await tree.capture({ scope: 'all' });
+      expect(written()).toBe(1050);
+    },
+    { timeout: 20_000, interval: 5 },
+  );
+  for (let file = 0; file < 1050; file += 2) rmSync(ground.at(`f${file}`));
+  await tree.capture({ scope: 'all' });
+  await tree[Symbol.asyncDispose]();
+  expect(written()).toBe(525);
+});
