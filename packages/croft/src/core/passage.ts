@@ -85,14 +85,14 @@ export function createPassage({ workspaces, onReadOnly, gate, journal, secrets, 
   }
 
   function toCall(
-    { name, access, tells }: Tool,
+    { name, access, tells, leavesFiles }: Tool,
     { input }: PreparedCall,
     { session, signal }: ToolContext,
   ): CallAround {
     const { command, file_path: file, path } = input;
     const shown = [command, file, path].find((value) => typeof value === 'string') ?? '';
     const title = secrets.redact(String(shown)).slice(0, maxTitle);
-    return { tool: name, access, session: session.id, title, signal, tells };
+    return { tool: name, access, session: session.id, title, signal, tells, leavesFiles };
   }
 
   async function ask(tool: Tool, { input, preview }: PreparedCall, context: ToolContext, asker: Asker): Promise<void> {

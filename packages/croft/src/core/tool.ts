@@ -60,6 +60,8 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodO
    * may change anything.
    */
   readonly tells?: true;
+  /** It changes no file of the workspace: nobody has to look for what it did. Left out: it may change anything. */
+  readonly leavesFiles?: true;
   /** Whether calling it again with the same input changes nothing more. */
   readonly idempotent?: boolean;
   readonly input: Input;

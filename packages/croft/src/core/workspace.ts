@@ -23,6 +23,8 @@ export interface CallAround {
   readonly signal: AbortSignal;
   /** Whether it tells what it changes, so that nobody has to look. */
   readonly tells?: boolean | undefined;
+  /** Whether it changes no file, so that there is nothing to look for. */
+  readonly leavesFiles?: boolean | undefined;
 }
 
 /** A durable, named tree of files, and the sandbox its commands run in. */

@@ -9,6 +9,7 @@ export const snapshotCreate = defineTool({
     'Remember all files of the workspace as they are now under a name, outside of any git repository, which is not ' +
     'touched. What git ignores is left out unless asked for. The same name again replaces the snapshot.',
   access: 'write',
+  leavesFiles: true,
   reach: 'one',
   idempotent: true,
   input: z.object({

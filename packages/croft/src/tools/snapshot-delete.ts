@@ -7,6 +7,7 @@ export const snapshotDelete = defineTool({
   title: 'Delete a snapshot',
   description: 'Forget a snapshot. The files of the workspace stay as they are.',
   access: 'write',
+  leavesFiles: true,
   reach: 'one',
   input: z.object({ name: z.string().min(1).describe('The snapshot to forget') }),
   output: z.object({ name: z.string() }),

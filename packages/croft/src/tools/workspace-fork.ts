@@ -9,6 +9,7 @@ export const workspaceFork = defineTool({
     'Make a new workspace that starts as this one is, ignored files and .git included, or as a snapshot of it was. What ' +
     'is done in one does not touch the other. Work in it by its name as workspace; workspace_merge brings it back.',
   access: 'write',
+  leavesFiles: true,
   reach: 'one',
   input: z.object({
     name: z.string().min(1).describe('What the new workspace is called'),

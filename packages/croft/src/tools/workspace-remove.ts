@@ -7,6 +7,7 @@ export const workspaceRemove = defineTool({
   title: 'Remove a fork',
   description: 'Remove a fork of this workspace with all its files. Nothing else can be removed.',
   access: 'write',
+  leavesFiles: true,
   reach: 'one',
   input: z.object({ fork: z.string().min(1).describe('Name of the fork') }),
   output: z.object({ removed: z.string() }),

@@ -1,4 +1,5 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { McpSession } from '../harness.ts';
 import { type Ground, git, openGround } from './ground.ts';
@@ -232,3 +233,25 @@ describe('undo', () => {
 function read(ground: Ground, ...names: string[]): string[] {
   return names.map((name) => readFileSync(ground.at(name), 'utf8'));
 }
+
+test('what people write while a snapshot or a fork is made is nobody’s, and undo leaves it', async () => {
+  using ground = openGround(tree);
+  await using session = await ground.connect();
+  await run(session, 'echo x > by-a-call.txt');
+  let writes = 0;
+  for (let round = 0; round < 4; round++) {
+    const making = [
+      session.call('snapshot_create', { name: 's' }),
+      session.call('workspace_fork', { name: `f${round}` }),
+    ];
+    let isMade = false;
+    const made = Promise.all(making).finally(() => {
+      isMade = true;
+    });
+    for (; !isMade; await setImmediate()) writeFileSync(ground.at('by-people.txt'), String(++writes));
+    for (const { isError, text } of await made) expect(isError, text).toBe(false);
+  }
+  const undone = await session.call('undo');
+  expect(undone.structured.undone, undone.text).toMatchObject([{ tool: 'bash' }]);
+  expect(readFileSync(ground.at('by-people.txt'), 'utf8')).toBe(String(writes));
+});

@@ -15,10 +15,10 @@ export function keepHistory(history: Recording, outer?: Around): Around {
 
 export function recordCall<T>(
   history: Recording,
-  { access, tool, session, title, tells }: CallAround,
+  { access, tool, session, title, tells, leavesFiles }: CallAround,
   work: (telling?: Telling) => Promise<T>,
 ): Promise<T> {
-  if (access === 'read') return work();
+  if (access === 'read' || leavesFiles) return work();
   const call = { tool, session, title };
   return tells ? history.recordTold(call, work) : history.record(call, () => work());
 }
