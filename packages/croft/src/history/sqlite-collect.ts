@@ -5,6 +5,7 @@ import type { Root } from '../core/history/tree.ts';
 import type { KeyedLock } from '../lib/keyed-lock.ts';
 import { connect, type SqliteConnection } from './sqlite-connection.ts';
 import { createContents } from './sqlite-contents.ts';
+import { lightSync } from './sqlite-schema.ts';
 
 const rowsPerTurn = 200;
 const pagesPerTurn = 256;
@@ -24,7 +25,7 @@ export async function collect({ path, live, lock }: CollectOptions): Promise<num
   const connection = connect(path);
   const change = <T>(work: () => Promise<T>) => lock.run('write', () => connection.transact(work, { synced: true }));
   try {
-    connection.execute('PRAGMA synchronous = FULL');
+    connection.execute(lightSync);
     for (const table of ['marked', 'walked'])
       connection.execute(`CREATE TEMP TABLE ${table} (hash BLOB PRIMARY KEY) WITHOUT ROWID`);
     const { generation, noted } = await change(async () => begin(connection));

@@ -1,10 +1,13 @@
+import { closeSync, fdatasync, openSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { historyError, isBusy } from './sqlite-errors.ts';
+import { promisify } from 'node:util';
+import { historyError, isBusy, syncError } from './sqlite-errors.ts';
 
 /** Waiting for another process stops this whole one, so that it is done for moments only, and again later. */
 const blockingMs = 20;
 const retryMs = 5;
 const giveUpMs = 30_000;
+const syncData = promisify(fdatasync);
 
 type Row = Record<string, SQLInputValue>;
 
@@ -24,7 +27,7 @@ export interface SqliteConnection {
 export function connect(file: string): SqliteConnection {
   const database = new DatabaseSync(file, { timeout: blockingMs });
   const statements = new Map<string, StatementSync>();
-  let isSynced: boolean | undefined;
+  let log: number | undefined;
 
   function prepare(sql: string): StatementSync {
     const known = statements.get(sql) ?? database.prepare(sql);
@@ -33,17 +36,26 @@ export function connect(file: string): SqliteConnection {
   }
 
   async function transact<T>(work: () => Promise<T>, { synced }: { readonly synced: boolean }): Promise<T> {
-    if (isSynced !== synced) database.exec(`PRAGMA synchronous = ${synced ? 'FULL' : 'NORMAL'}`);
-    isSynced = synced;
     await whenFree(() => database.exec('BEGIN IMMEDIATE'));
     try {
       const result = await work();
       database.exec('COMMIT');
+      if (synced) await sync();
       return result;
     } catch (thrown) {
       // A full disk has rolled back already.
       if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
       throw historyError(thrown);
+    }
+  }
+
+  /** While others have their turn, and without the times of the file, which nobody needs to be there after a power cut. */
+  async function sync(): Promise<void> {
+    try {
+      log ??= openSync(`${file}-wal`, 'r');
+      await syncData(log);
+    } catch (thrown) {
+      throw syncError(thrown);
     }
   }
 
@@ -56,7 +68,10 @@ export function connect(file: string): SqliteConnection {
     all: (sql, ...values) => prepare(sql).all(...values),
     execute: (sql) => database.exec(sql),
     transact,
-    close: () => database.close(),
+    close() {
+      if (log !== undefined) closeSync(log);
+      database.close();
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode } from '@croft/protocol';
+import { errnoOf } from '../disk/errors.ts';
 
 /** SQLite's own numbers, of which the lower eight bits are the kind. */
 const busyKinds = [5, 6];
@@ -24,9 +25,17 @@ const meanings: Readonly<Record<number, readonly [ErrorCode, string]>> = {
 export function historyError(thrown: unknown): unknown {
   const number = numberOf(thrown);
   if (number === undefined) return thrown;
-  const kind = number === indexTooSmall ? 13 : number & 0xff;
+  return toError(number === indexTooSmall ? 13 : number & 0xff, thrown);
+}
+
+/** Of the kernel, when the log is to be on the disk: some file systems find only then that there is no room. */
+export function syncError(thrown: unknown): AppError {
+  return toError(errnoOf(thrown) === 'ENOSPC' ? 13 : 10, thrown);
+}
+
+function toError(kind: number, cause: unknown): AppError {
   const [code, message] = meanings[kind] ?? [failed, 'the history failed; see its cause'];
-  return new AppError(code, message, { cause: thrown });
+  return new AppError(code, message, { cause });
 }
 
 export function isBusy(thrown: unknown): boolean {

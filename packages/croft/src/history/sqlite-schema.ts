@@ -5,6 +5,9 @@ import { type SqliteConnection, whenFree } from './sqlite-connection.ts';
 const version = 1;
 const pageBytes = 8192;
 
+/** Of a connection that writes: SQLite syncs what it moves out of its log, and whoever transacts syncs the log. */
+export const lightSync = 'PRAGMA synchronous = NORMAL';
+
 const tables = `
 CREATE TABLE meta (id TEXT NOT NULL, generation INTEGER NOT NULL, collecting INTEGER NOT NULL);
 CREATE TABLE contents (
@@ -32,7 +35,7 @@ CREATE TABLE notes (
 export async function prepareSchema(writer: SqliteConnection, maxBytes: number | undefined): Promise<void> {
   // Both have to come before the first table, and are without effect after it.
   await whenFree(() => writer.execute(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL`));
-  await whenFree(() => writer.execute('PRAGMA journal_mode = WAL'));
+  await whenFree(() => writer.execute(`PRAGMA journal_mode = WAL; ${lightSync}`));
   if (maxBytes !== undefined) writer.execute(`PRAGMA max_page_count = ${Math.ceil(maxBytes / pageBytes)}`);
   await writer.transact(
     async () => {

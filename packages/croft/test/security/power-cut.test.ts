@@ -29,6 +29,16 @@ test.skipIf(!isPossible).each([
   timeout,
 );
 
+test.skipIf(!isPossible)(
+  'a power cut loses no acknowledged snapshot, and leaves none without its contents',
+  async () => {
+    const { total, faults } = await cutPower('history', 2);
+    expect(faults).toEqual([]);
+    expect(total).toBeGreaterThan(100);
+  },
+  timeout,
+);
+
 // `rename, then sync` is caught too, by most runs of eight cuts: a new file is empty, or a replaced one all zeros.
 test.skipIf(!isPossible)(
   'a power cut is noticed by who syncs nothing',
