@@ -1,10 +1,9 @@
 import { fstatSync, mkdirSync, realpathSync } from 'node:fs';
-import { setImmediate as breathe } from 'node:timers/promises';
 import { bringUp } from './bring-up.ts';
 import { copyTree, keepTraits } from './copy-tree.ts';
 import type { BaseState } from './followed-base.ts';
 import { mountFork } from './fork-mount.ts';
-import { type ForkRecord, prepareRecord } from './fork-records.ts';
+import { type ForkRecord, writeFirstRecord } from './fork-records.ts';
 import { holdLayers } from './layer-holds.ts';
 
 export interface NewFork {
@@ -16,7 +15,7 @@ export interface NewFork {
   /** Only asked where there are overlays: there a base makes it cheap. */
   base(): Promise<BaseState>;
   readonly about: ForkRecord['about'];
-  /** What has to be done by then and can be while others are waited for. */
+  /** What is under way and has to be done by then. */
   readonly meanwhile?: (() => Promise<unknown>) | undefined;
   /** Does what is left to do before anybody sees it. */
   finish(path: string): Promise<void>;
@@ -31,13 +30,9 @@ export async function makeFork(place: string, fork: TargetedFork, isOverlay: boo
   // Until a record says what it is made of.
   using _held = holdLayers(state ? [state.base.path, ...state.steps] : []);
   const record = toRecord(fork, state);
-  const [, settle] = await allDone([
-    fill(place, fork, record, state),
-    prepareRecord(place, record),
-    afterNext(() => fork.meanwhile?.()),
-  ]);
+  await allDone([fill(place, fork, record, state), fork.meanwhile?.()]);
   await fork.finish(record.target);
-  settle();
+  writeFirstRecord(place, record);
   return record;
 }
 
@@ -58,13 +53,7 @@ async function fill(place: string, { live, signal }: NewFork, record: ForkRecord
 }
 
 /** So that nothing goes on in what is taken away because one of them failed. */
-async function allDone<T extends readonly unknown[]>(works: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
+async function allDone(works: readonly (Promise<unknown> | undefined)[]): Promise<void> {
   await Promise.allSettled(works);
-  return (await Promise.all(works)) as unknown as T;
-}
-
-/** When what the others asked for is on its way: this one may keep everybody waiting for the disk. */
-async function afterNext<T>(work: () => T): Promise<T> {
-  await breathe();
-  return work();
+  await Promise.all(works);
 }

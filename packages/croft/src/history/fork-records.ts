@@ -1,5 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { closeSync, fsync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 
@@ -27,10 +26,18 @@ export function writeRecord(place: string, record: ForkRecord): void {
   renameSync(join(place, 'new.json'), join(place, 'fork.json'));
 }
 
-/** The same in two: what takes a disk, while the rest is made, and what makes it count. */
-export async function prepareRecord(place: string, record: ForkRecord): Promise<() => void> {
-  await writeFile(join(place, 'new.json'), JSON.stringify(record), { flush: true });
-  return () => renameSync(join(place, 'new.json'), join(place, 'fork.json'));
+/**
+ * The same, and nobody waits for the disk: it is synced, name and all, right after this. A power cut until then takes the
+ * fork back, of which nothing else is on the disk yet either.
+ */
+export function writeFirstRecord(place: string, record: ForkRecord): void {
+  const handle = openSync(join(place, 'new.json'), 'w');
+  try {
+    writeFileSync(handle, JSON.stringify(record));
+    renameSync(join(place, 'new.json'), join(place, 'fork.json'));
+  } finally {
+    fsync(handle, () => closeSync(handle));
+  }
 }
 
 export function readRecord(place: string): ForkRecord | undefined {

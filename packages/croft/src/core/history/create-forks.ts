@@ -1,6 +1,5 @@
 import { AppError } from '@croft/protocol';
 import { createKeyedLock } from '../../lib/keyed-lock.ts';
-import { once } from '../../lib/once.ts';
 import { createArchive } from './archive.ts';
 import type { Fork, Forks, OnConflict } from './forks.ts';
 import type { History, Snapshot } from './history.ts';
@@ -21,7 +20,7 @@ export interface NewHostedFork {
   readonly root: Root;
   /** From what the workspace is now to what the fork is to be. */
   readonly changes: readonly PathChange[];
-  /** Something to keep, for a host that has to wait for others: it is kept before the fork is answered, whoever asks. */
+  /** Something is being kept meanwhile, and without it there is no fork: for a host that would rather know before it is one. */
   readonly meanwhile?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal;
 }
@@ -75,10 +74,11 @@ export function createForks({ tree, history, archive, host }: ForksOptions): For
     if (all.some((fork) => fork.name === name)) throw taken(name);
     const { root, changes } = await findStart(snapshot, signal);
     try {
-      // What a fork started as is kept for as long as it may be merged.
-      const meanwhile = once(() => store.keep([], [{ kind: 'fork', name, note: { root } }]));
-      const made = await host.create({ name, session, root, changes, meanwhile, signal });
-      await meanwhile();
+      // What a fork started as is kept for as long as it may be merged. The disk has time for it until the fork is made.
+      const noted = store.keep([], [{ kind: 'fork', name, note: { root } }]);
+      noted.catch(() => {});
+      const made = await host.create({ name, session, root, changes, meanwhile: () => noted, signal });
+      await noted;
       return show(made);
     } catch (thrown) {
       await store.dropNotes('fork', [name]);
