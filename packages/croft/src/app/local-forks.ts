@@ -91,8 +91,8 @@ function createHost(
 ): ForkHost {
   const { places } = layered;
   const { home, key } = place;
-  const find = ({ workspaceId }: HostedFork) =>
-    listOf(places, place).find(({ fork }) => fork.workspaceId === workspaceId) as Known;
+  const list = createList(places, place);
+  const find = ({ workspaceId }: HostedFork) => list().find(({ fork }) => fork.workspaceId === workspaceId) as Known;
 
   async function create({ name, root, changes, meanwhile, signal }: NewHostedFork): Promise<HostedFork> {
     const { id, target, workspaceId, undo } = await home.newSite(name);
@@ -117,7 +117,7 @@ function createHost(
     create,
     async list() {
       const known = await Promise.all(
-        listOf(places, place).map(async (one) => ((await home.has?.(one.about)) === false ? [] : [one.fork])),
+        list().map(async (one) => ((await home.has?.(one.about)) === false ? [] : [one.fork])),
       );
       return known.flat();
     },
@@ -142,15 +142,20 @@ interface Known {
   readonly fork: HostedFork;
 }
 
-function listOf(places: ForkPlaces, { key, name }: Pick<ForkedPlace, 'key' | 'name'>): Known[] {
-  return forksIn(places)
-    .filter(({ about }) => about.parent === key)
-    .map(({ record, about }) => ({ record, about, fork: toFork(record, about, name) }));
+/** Of one workspace, at the cost of those it has: whose a fork is never changes, so that those of others are looked at once. */
+function createList(places: ForkPlaces, { key, name }: Pick<ForkedPlace, 'key' | 'name'>): () => Known[] {
+  const others = new Set<string>();
+  return () =>
+    forksIn(places, others).flatMap(({ record, about }) => {
+      if (about.parent === key) return [{ record, about, fork: toFork(record, about, name) }];
+      others.add(record.id);
+      return [];
+    });
 }
 
-/** Every fork of this data directory, whosoever. */
-export function forksIn(places: ForkPlaces): { record: ForkRecord; about: About }[] {
-  return places.list().flatMap((record) => {
+/** Every fork of this data directory, whosoever, but for these. */
+export function forksIn(places: ForkPlaces, but?: ReadonlySet<string>): { record: ForkRecord; about: About }[] {
+  return places.list(but).flatMap((record) => {
     const { success, data } = About.safeParse(record.about);
     return success ? [{ record, about: data }] : [];
   });

@@ -27,8 +27,9 @@ export function createForkPlaces({ parent: wanted, kinds = ['overlay', 'copy'] }
   let parent: string | undefined;
   let hasOverlays: Promise<boolean> | undefined;
   const ready = () => (parent ??= prepareParent(wanted));
-  const places = () => (existsSync(wanted) ? readdirSync(ready()).map((id) => join(ready(), id)) : []);
-  const list = () => places().flatMap((place) => readRecord(place) ?? []);
+  const ids = () => (existsSync(wanted) ? readdirSync(ready()) : []);
+  const list = (but: ReadonlySet<string> = new Set()) =>
+    ids().flatMap((id) => (but.has(id) ? [] : (readRecord(join(ready(), id)) ?? [])));
   const isUsed = (path: string) => list().some(({ base, steps }) => base === path || steps.includes(path));
 
   function canOverlay(): Promise<boolean> {
@@ -52,7 +53,7 @@ export function createForkPlaces({ parent: wanted, kinds = ['overlay', 'copy'] }
       }
     },
 
-    /** Those that are whole. */
+    /** Those that are whole, but for these, which are not looked at. */
     list,
     find: (id: string): ForkRecord | undefined => (existsSync(wanted) ? readRecord(join(ready(), id)) : undefined),
     ensure: (record: ForkRecord): void => ensureMounted(join(ready(), record.id), record),
@@ -74,7 +75,7 @@ export function createForkPlaces({ parent: wanted, kinds = ['overlay', 'copy'] }
 
     /** Takes away what was not finished by a server that is no more. */
     async sweep(): Promise<void> {
-      for (const place of places()) {
+      for (const place of ids().map((id) => join(ready(), id))) {
         const maker = readRecord(place) ? undefined : readMaker(place);
         if (maker && !existsSync(`/proc/${maker.pid}`)) await removePlace(place, maker.target);
       }
