@@ -118,14 +118,21 @@ describe.each(kinds)('a fork (%s)', (kind) => {
     expect(text(workspace.at('a'))).toBe('changed while nobody followed');
   });
 
-  test('of a fork is a fork too', async () => {
+  test('of a fork is a fork too, and each has its own, whichever server made them', async () => {
     const { server, fork, start } = forksGround({ a: 'a' }, options);
+    const namesOf = async (name: string) => (await server.of(name).list()).map((each) => each.name);
     await fork('one');
     writeFileSync(join(server.pathOf('one'), 'b'), 'b');
     await server.of('one').fork({ name: 'two', session: 's', signal });
     expect(readdirSync(server.pathOf('two')).sort()).toEqual(['a', 'b']);
+    for (let times = 0; times < 2; times++) expect(await namesOf('main')).toEqual(['one']);
+    const other = start();
+    await other.of('main').fork({ name: 'three', session: 's', signal });
+    await other.of('one').fork({ name: 'four', session: 's', signal });
+    expect((await namesOf('main')).sort()).toEqual(['one', 'three']);
+    expect((await namesOf('one')).sort()).toEqual(['four', 'two']);
     await server.stop();
-    expect(start().set.names).toEqual(['main', 'one', 'two']);
+    expect(start().set.names).toEqual(['four', 'main', 'one', 'three', 'two']);
   });
 
   test('names are those of workspaces, each once', async () => {
