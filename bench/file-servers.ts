@@ -19,8 +19,18 @@ const croftProgram = join(import.meta.dirname, '../packages/croft/bin/croft');
 /** Enough for every match, which is what the peer answers with. */
 const globLimit = 10_000;
 
-export async function startCroft(directory: string, start: StartClient): Promise<FileServer> {
-  const client = await start([croftProgram, 'mcp', '--workspace', directory]);
+export interface CroftOptions {
+  /** What it keeps is there. Left out: where it is for everybody, with what other runs left. */
+  readonly data?: string | undefined;
+}
+
+export async function startCroft(
+  directory: string,
+  start: StartClient,
+  { data }: CroftOptions = {},
+): Promise<FileServer> {
+  const argv = [croftProgram, 'mcp', '--workspace', directory] as const;
+  const client = await start(data === undefined ? argv : ['env', `CROFT_DATA=${data}`, ...argv]);
   const calls: FileCalls = {
     read: (path) => ({ tool: 'read', args: { file_path: path } }),
     write: (path, content) => ({ tool: 'write', args: { file_path: path, content } }),

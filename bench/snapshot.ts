@@ -17,13 +17,13 @@ export const snapshot: Bench = {
   name: 'snapshot',
   async run(say) {
     using scratch = makeScratch();
-    const small = await openPlace(join(scratch.path, 'small'), 10_000, say);
+    const small = await openPlace(scratch.path, 'small', 10_000, say);
     const rows = [
       ...(await measureSnapshots(small, scratch.path, say)),
       await measureRestore(small, say),
       await measureFork(small, scratch.path, 'fork, 10,000 files', say),
     ];
-    const large = await openPlace(join(scratch.path, 'large'), 100_000, say);
+    const large = await openPlace(scratch.path, 'large', 100_000, say);
     say('snapshot, 100,000 files');
     const growth = await compare({ ours: taking(large), theirs: taking(small), rounds: 30, warmUp: 3 });
     rows.push(
@@ -41,10 +41,10 @@ interface Place {
   readonly tree: Tree;
 }
 
-async function openPlace(directory: string, count: number, say: Say): Promise<Place> {
+async function openPlace(scratch: string, name: string, count: number, say: Say): Promise<Place> {
   say(`a tree of ${count} files`);
-  const tree = makeTree(directory, count);
-  const server = await startCroft(directory, startLeanClient);
+  const tree = makeTree(join(scratch, name), count);
+  const server = await startCroft(tree.directory, startLeanClient, { data: join(scratch, `${name}-data`) });
   const startedAt = performance.now();
   await server.call({ tool: 'snapshot_create', args: { name: 'first' } });
   say(`the first snapshot took ${Math.round(performance.now() - startedAt)} ms`);
