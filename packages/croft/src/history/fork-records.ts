@@ -26,10 +26,7 @@ export function writeRecord(place: string, record: ForkRecord): void {
   renameSync(join(place, 'new.json'), join(place, 'fork.json'));
 }
 
-/**
- * The same, and nobody waits for the disk: it is synced, name and all, right after this. A power cut until then takes the
- * fork back, of which nothing else is on the disk yet either.
- */
+/** The same, and nobody waits for the disk: it is synced with its name right after this. A power cut until then takes the fork back. */
 export function writeFirstRecord(place: string, record: ForkRecord): void {
   const handle = openSync(join(place, 'new.json'), 'w');
   try {
