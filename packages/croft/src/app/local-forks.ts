@@ -142,7 +142,7 @@ interface Known {
   readonly fork: HostedFork;
 }
 
-/** Of one workspace, at the cost of those it has: whose a fork is never changes, so that those of others are looked at once. */
+/** Of one workspace. Whose a fork is never changes: those of others are looked at once. */
 function createList(places: ForkPlaces, { key, name }: Pick<ForkedPlace, 'key' | 'name'>): () => Known[] {
   const others = new Set<string>();
   return () =>
