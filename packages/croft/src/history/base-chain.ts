@@ -1,8 +1,10 @@
 import { closeSync, existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { TreePath } from '../core/history/tree.ts';
 import { openRoot } from '../disk/handles.ts';
 import type { Base, Bases } from './fork-bases.ts';
 import { seedUpper } from './seed-upper.ts';
+import { syncTree } from './sync-tree.ts';
 
 /** What a fork is made of before anybody writes to it. None of it changes again. */
 export interface BaseState {
@@ -11,6 +13,8 @@ export interface BaseState {
   readonly steps: readonly string[];
   /** What these do not show as it is: it takes a mount to say that something is gone. */
   readonly paths: readonly TreePath[];
+  /** Until then a power cut may take it away again. */
+  onDisk(): Promise<void>;
 }
 
 /** A base, and layers of what became different since, each made for the fork that needed it first. */
@@ -23,14 +27,23 @@ export interface Chain {
   readonly touched: Set<TreePath>;
   /** Of these: what no layer has as it is. */
   pending: Set<TreePath>;
+  /** Layers that no power cut takes away any more. */
+  readonly synced: Set<string>;
 }
 
 export function newChain(base: Base, asker: string, paths: readonly TreePath[] = []): Chain {
-  return { base, asker, steps: [], touched: new Set(paths), pending: new Set(paths) };
+  return { base, asker, steps: [], touched: new Set(paths), pending: new Set(paths), synced: new Set() };
 }
 
-export function stateOf({ base, steps, pending }: Chain): BaseState {
-  return { base, steps, paths: [...pending] };
+export function stateOf({ base, steps, pending, synced }: Chain): BaseState {
+  const layers = layersOf({ base, steps });
+  return { base, steps, paths: [...pending], onDisk: () => syncLayers(layers, synced) };
+}
+
+async function syncLayers(layers: readonly string[], synced: Set<string>): Promise<void> {
+  const left = layers.filter((layer) => !synced.has(layer));
+  await Promise.all(left.map((layer) => syncTree(dirname(layer))));
+  for (const layer of left) synced.add(layer);
 }
 
 /** The newest first. */

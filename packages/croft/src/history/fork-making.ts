@@ -1,10 +1,12 @@
 import { fstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { bringUp } from './bring-up.ts';
 import { copyTree, keepTraits } from './copy-tree.ts';
 import type { BaseState } from './followed-base.ts';
 import { mountFork } from './fork-mount.ts';
-import { type ForkRecord, writeFirstRecord } from './fork-records.ts';
+import { type ForkRecord, prepareRecord } from './fork-records.ts';
 import { holdLayers } from './layer-holds.ts';
+import { syncTree } from './sync-tree.ts';
 
 export interface NewFork {
   readonly id: string;
@@ -30,9 +32,10 @@ export async function makeFork(place: string, fork: TargetedFork, isOverlay: boo
   // Until a record says what it is made of.
   using _held = holdLayers(state ? [state.base.path, ...state.steps] : []);
   const record = toRecord(fork, state);
-  await allDone([fill(place, fork, record, state), fork.meanwhile?.()]);
+  const prepared = prepareRecord(place, record);
+  await allDone([fill(place, fork, record, state), prepared, fork.meanwhile?.(), state?.onDisk()]);
   await fork.finish(record.target);
-  writeFirstRecord(place, record);
+  await (await prepared)();
   return record;
 }
 
@@ -46,10 +49,14 @@ function toRecord({ id, about, target }: TargetedFork, state: BaseState | undefi
 
 async function fill(place: string, { live, signal }: NewFork, record: ForkRecord, state?: BaseState): Promise<void> {
   const { target } = record;
-  if (!state) return copyTree(live, target, { signal });
+  if (!state) {
+    await copyTree(live, target, { signal });
+    return syncTree(target);
+  }
   await mountFork(place, record);
   await bringUp(target, live, state.paths);
   keepTraits(target, fstatSync(live));
+  if (state.paths.length > 0) await syncTree(join(place, 'upper'));
 }
 
 /** So that nothing goes on in what is taken away because one of them failed. */

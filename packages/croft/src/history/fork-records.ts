@@ -1,6 +1,8 @@
-import { closeSync, fsync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { syncPath } from './sync-tree.ts';
 
 const ForkRecord = z.object({
   /** By what the directory is known: a namespace, an id. */
@@ -26,15 +28,13 @@ export function writeRecord(place: string, record: ForkRecord): void {
   renameSync(join(place, 'new.json'), join(place, 'fork.json'));
 }
 
-/** The same, and nobody waits for the disk: it is synced with its name right after this. A power cut until then takes the fork back. */
-export function writeFirstRecord(place: string, record: ForkRecord): void {
-  const handle = openSync(join(place, 'new.json'), 'w');
-  try {
-    writeFileSync(handle, JSON.stringify(record));
+/** The same in two: what takes a disk, while the rest is made, and what makes it count, for good. */
+export async function prepareRecord(place: string, record: ForkRecord): Promise<() => Promise<void>> {
+  await writeFile(join(place, 'new.json'), JSON.stringify(record), { flush: true });
+  return async () => {
     renameSync(join(place, 'new.json'), join(place, 'fork.json'));
-  } finally {
-    fsync(handle, () => closeSync(handle));
-  }
+    await Promise.all([place, dirname(place)].map(syncPath));
+  };
 }
 
 export function readRecord(place: string): ForkRecord | undefined {

@@ -1,4 +1,5 @@
 import { openRoot } from '../../src/disk/handles.ts';
+import { newChain, stateOf } from '../../src/history/base-chain.ts';
 import { createBases } from '../../src/history/fork-bases.ts';
 import { createForkPlaces } from '../../src/history/fork-places.ts';
 
@@ -7,7 +8,7 @@ const [, , workspace = '', data = ''] = process.argv;
 const live = openRoot(workspace);
 await createForkPlaces({ parent: `${data}/forks` }).create({
   ...{ id: 'fork-killed', live, about: {} },
-  base: async () => ({ base: await createBases(`${data}/bases`).make(live), steps: [], paths: [] }),
+  base: async () => stateOf(newChain(await createBases(`${data}/bases`).make(live), 'nobody')),
   async finish() {
     process.stdout.write('mounted\n', () => process.kill(process.pid, 'SIGKILL'));
     await new Promise(() => setInterval(() => {}, 1000));

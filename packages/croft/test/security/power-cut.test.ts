@@ -29,10 +29,10 @@ test.skipIf(!isPossible).each([
   timeout,
 );
 
-test.skipIf(!isPossible)(
-  'a power cut loses no acknowledged snapshot, and leaves none without its contents',
-  async () => {
-    const { total, faults } = await cutPower('history', 2);
+test.skipIf(!isPossible).each(['history', 'forks'])(
+  'a power cut loses no acknowledged snapshot and no fork, and leaves none without its contents: %s',
+  async (order) => {
+    const { total, faults } = await cutPower(order, 2);
     expect(faults).toEqual([]);
     expect(total).toBeGreaterThan(100);
   },
