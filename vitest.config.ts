@@ -15,7 +15,7 @@ export default defineConfig({
     hookTimeout: 240_000,
     expect: { poll: { timeout: 60_000 } },
     projects: [
-      { extends: true, test: { name: 'together', include, exclude: Object.keys(alone), maxWorkers: 2 } },
+      { extends: true, test: { name: 'together', include, exclude: Object.keys(alone), maxWorkers: 3 } },
       {
         extends: true,
         test: { name: 'alone', include: Object.keys(alone), maxWorkers: 1, sequence: { groupOrder: 1 } },
