@@ -8,6 +8,8 @@ export const runnerLinkVersion = 1;
 export const runnerStores = 'storage';
 /** Of a runner that takes away what it made for a workspace when the record of that goes. */
 export const runnerRemoves = 'removal';
+/** Of a runner that forks what it has, where it has it. */
+export const runnerForks = 'forks';
 
 /** One line of a stranger: short, and without anything that a terminal would obey. */
 function line(max: number) {

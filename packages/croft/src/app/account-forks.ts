@@ -4,12 +4,15 @@ import { notFound } from '../core/accounts/refusals.ts';
 import type { Actor, Registry } from '../core/accounts/registry.ts';
 import type { Forks } from '../core/history/forks.ts';
 import type { ObjectStore } from '../core/objects.ts';
+import { isInBucket, notFromThere } from '../core/runners/home.ts';
 import { namespaceOf } from '../storages/index.ts';
 import { createForkedRecords, type ForkedRecords, type Forker } from './forked-records.ts';
 import type { Layered } from './layered.ts';
 import { type ForkHome, openForks } from './local-forks.ts';
 import { toPlaceForks } from './place-history.ts';
 import type { Places, WorkspaceRecord } from './places.ts';
+import type { FleetPlaces } from './runners/fleet-places.ts';
+import { createForksThere } from './runners/forks-there.ts';
 import { openS3Forks } from './s3-forks.ts';
 
 export interface AccountForksOptions {
@@ -19,15 +22,19 @@ export interface AccountForksOptions {
   /** The plain one: an agent that forks goes on with what it has open. */
   readonly registry: Pick<Registry, 'workspaces' | 'agents'>;
   openObjects(record: WorkspaceRecord): Promise<ObjectStore>;
+  /** Of those that are on runners. */
+  readonly remote: Pick<FleetPlaces, 'openForks' | 'remove'>;
 }
 
 export type AccountForks = ReturnType<typeof createAccountForks>;
 
 /** Forks of accounts' workspaces: records of their own, whose files begin as what their parents were. */
 export function createAccountForks(options: AccountForksOptions) {
-  const { layered, places, registry, openObjects } = options;
+  const { layered, places, registry, openObjects, remote } = options;
 
   function open(record: WorkspaceRecord, forker: Forker): Forks {
+    const { home: runner } = record.config;
+    if (runner !== undefined) return openThere(record, runner, createForkedRecords(registry, record, forker));
     const { tree, directory, history } = places.of(record);
     const { provider } = record.config.storage;
     if (!history)
@@ -36,6 +43,17 @@ export function createAccountForks(options: AccountForksOptions) {
     if (provider === 's3') return openS3Forks(record, history, { places, records, openObjects });
     const home = createHome(options, records, record.accountId);
     return openForks(layered, { ...{ tree, directory, history, home }, key: record.id, name: record.name });
+  }
+
+  /** Where its files are. */
+  function openThere(record: WorkspaceRecord, runner: string, records: ForkedRecords): Forks {
+    if (isInBucket(record)) throw notFromThere();
+    const { accountId } = record;
+    return createForksThere(record, {
+      records,
+      open: () => remote.openForks(record, runner),
+      removeFiles: (id) => remote.remove({ accountId, id }, runner),
+    });
   }
 
   return {

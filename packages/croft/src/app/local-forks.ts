@@ -161,6 +161,11 @@ export function forksIn(places: ForkPlaces, but?: ReadonlySet<string>): { record
   });
 }
 
+/** The key of what this is a fork of, if it is one. */
+export function parentOf({ places }: Pick<Layered, 'places'>, id: string): string | undefined {
+  return About.safeParse(places.find(id)?.about).data?.parent;
+}
+
 function toFork({ id }: ForkRecord, { name, createdAt, root, workspaceId = id }: About, parent: string): HostedFork {
   return { name, workspaceId, parent, createdAt, root };
 }

@@ -1,6 +1,7 @@
 import type { HostOptions, SandboxOptions } from '../app.ts';
 import type { Mount } from '../core/mount.ts';
 import type { Offer, WorkspaceWish } from '../core/runners/offer.ts';
+import { createKeyedLock } from '../lib/keyed-lock.ts';
 import type { Peer } from '../link/peer.ts';
 import { createLinkObjects } from '../providers/index.ts';
 import { createKeptWorkspaces, openMounts, type WorkspaceSource } from '../storages/index.ts';
@@ -41,14 +42,15 @@ export function createOffer(options: OfferOptions) {
   const room = createSandboxRoom(options.capacity);
   const provider = openProvider(options);
   const [named, made] = [openNamed(options), openMade(options, histories, layered)];
+  const lock = createKeyedLock();
   const { open, forget } = createOpening(
-    { named, ...made },
+    { named, ...made, lock },
     {
       ...{ provider, policy: { ...sandbox, isReadOnly }, readable: sandbox.readable },
       ...{ searches, histories, layered, counted: room.counted },
     },
   );
-  const remove = createOfferedRemoval({ named, made, histories, isReadOnly, forget });
+  const remove = createOfferedRemoval({ named, made, histories, layered, isReadOnly, lock, forget });
   const timer = setInterval(() => made?.kept.closeRemoved(), hourMs).unref();
   return {
     ...{ open: (wish: WorkspaceWish) => open(wish), remove },

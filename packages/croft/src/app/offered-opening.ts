@@ -3,8 +3,10 @@ import type { Mount } from '../core/mount.ts';
 import type { ObjectStore } from '../core/objects.ts';
 import type { OfferedWorkspace, WorkspaceWish } from '../core/runners/offer.ts';
 import { asReadOnly } from '../core/runners/read-only.ts';
+import type { KeyedLock } from '../lib/keyed-lock.ts';
 import type { KeptWorkspaces } from '../storages/index.ts';
 import type { OfferedBuckets, StoredWish } from './offered-buckets.ts';
+import { openOfferedForks } from './offered-forks.ts';
 import { type OfferedPlace, type OfferMeans, toLocalPlace, toOffered } from './offered-workspace.ts';
 
 const namespacePattern = /^fs-[0-9a-f]{40}$/;
@@ -14,11 +16,13 @@ export interface OfferedPlaces {
   /** Left out: none is made. */
   readonly kept?: KeptWorkspaces | undefined;
   readonly buckets?: OfferedBuckets | undefined;
+  /** By namespace: what is being made is not removed. */
+  readonly lock: KeyedLock;
 }
 
 /** How what a machine has is opened for whoever asks. */
-export function createOpening({ named, kept, buckets }: OfferedPlaces, means: OfferMeans) {
-  const { provider, policy, histories } = means;
+export function createOpening({ named, kept, buckets, lock }: OfferedPlaces, means: OfferMeans) {
+  const { provider, policy, histories, layered } = means;
   const hasFence = provider.name !== 'none';
   /** What a quota counts from is the same for all who have the workspace. */
   const local = new Map<string, OfferedPlace>();
@@ -42,10 +46,19 @@ export function createOpening({ named, kept, buckets }: OfferedPlaces, means: Of
     const { bucket } = wish;
     if (bucket && !openObjects)
       throw new AppError('E_NOT_FOUND', 'there is no link here to ask for what is in a bucket');
-    const place =
-      bucket && openObjects ? await openStored({ ...wish, bucket }, openObjects(bucket.objects)) : openLocal(wish);
-    const offered = toOffered(place, means);
+    const offered =
+      bucket && openObjects
+        ? toOffered(await openStored({ ...wish, bucket }, openObjects(bucket.objects)), means)
+        : withForks(openLocal(wish), wish);
     return policy.isReadOnly ? asReadOnly(offered) : offered;
+  }
+
+  function withForks(place: OfferedPlace, wish: WorkspaceWish): OfferedWorkspace {
+    const { tree, directory, history } = place;
+    const offered = toOffered(place, means);
+    if (!history) return offered;
+    const forks = openOfferedForks({ tree, directory, history }, wish, { layered, histories, named, kept, lock });
+    return { ...offered, forks };
   }
 
   return {

@@ -81,7 +81,7 @@ export async function createPlatform(options: PlatformOptions) {
     ...{ records, vault, now, emit, ttlMs: approvalMs },
     ...(onRequested && { onRequested }),
   });
-  const forks = createAccountForks({ data, layered, places, registry, openObjects: ground.openObjects });
+  const forks = createAccountForks({ data, layered, ...ground });
   const { fleet } = ground;
   const means = toMeans(options, ground, forks);
   const agents = createAgents({ ...means, approvals });

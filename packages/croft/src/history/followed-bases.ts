@@ -35,6 +35,8 @@ export function createFollowedBases() {
       known.set(tree, base);
       return base;
     },
+    /** Whether the workspace of that key is open, and was forked since it is. */
+    has: (key: string): boolean => holders.has(key),
     /** What it holds may be taken away. */
     forget,
   };

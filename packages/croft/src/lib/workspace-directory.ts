@@ -12,15 +12,20 @@ const owners = 0x20000000;
  */
 export function makeWorkspaceDirectory(parent: string, name: string, namespace = name): string {
   const directory = join(parent, name);
-  mkdirSync(parent, { recursive: true });
+  makeParentDirectory(parent);
   const known = lstatSync(directory, { throwIfNoEntry: false });
   // Another server may make it in this very moment.
   if (!known) mkdirSync(directory, { mode: 0o700, recursive: true });
   if (process.getuid?.() !== 0 || (known && !isUnowned(known, directory))) return directory;
-  chmodSync(parent, 0o711);
   const owner = ownerIn(parent, namespace);
   if (owner) chownSync(directory, owner.uid, owner.gid);
   return directory;
+}
+
+/** Where workspaces are. Of a server that runs as root their owners pass through it. */
+export function makeParentDirectory(parent: string): void {
+  mkdirSync(parent, { recursive: true });
+  if (process.getuid?.() === 0) chmodSync(parent, 0o711);
 }
 
 /** Whose a workspace below `parent` is to be. `undefined`: whoever runs this. */

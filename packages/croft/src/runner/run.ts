@@ -1,5 +1,5 @@
 import { availableParallelism, loadavg } from 'node:os';
-import { runnerRemoves, runnerStores } from '@croft/protocol';
+import { runnerForks, runnerRemoves, runnerStores } from '@croft/protocol';
 import type { Offer } from '../core/runners/offer.ts';
 import type { RunnerReport } from '../core/runners/runner.ts';
 import { dialServer } from '../link/dial.ts';
@@ -24,7 +24,7 @@ const loadEveryMs = 10_000;
 export async function runRunner({ url, token, offer, report, isInsecure, signal, say }: RunOptions): Promise<void> {
   await dialServer({
     ...{ url, token, isInsecure, signal, report: () => ({ ...report, workspaces: [...report.workspaces] }) },
-    capabilities: [runnerStores, runnerRemoves],
+    capabilities: [runnerStores, runnerRemoves, runnerForks],
     onLink(peer) {
       serveOffer(peer, offer.on(peer));
       tellLoad(peer, offer);

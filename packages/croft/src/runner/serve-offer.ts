@@ -3,6 +3,7 @@ import { openWorkspace, removeWorkspace } from '../link/methods/workspace.ts';
 import type { Peer } from '../link/peer.ts';
 import { serveAround } from './serve-around.ts';
 import { serveFiles } from './serve-files.ts';
+import { serveForks } from './serve-forks.ts';
 import { serveHistory } from './serve-history.ts';
 import { createOwned, type Handlers, type Places, serving } from './serve-means.ts';
 import { servePrograms } from './serve-programs.ts';
@@ -28,6 +29,7 @@ export function serveOffer(peer: Peer, offer: Offer): void {
     ...serveSandboxes(places, sandboxes),
     ...servePrograms(sandboxes),
     ...serveHistory(places),
+    ...serveForks(places),
     ...serveTransactions(places, sandboxes),
     ...serveWatches(places),
   });
@@ -42,8 +44,8 @@ function serveOpening(offer: Offer, places: Places): Handlers {
     const key = JSON.stringify([namespace, wish.workspace, wish.name]);
     const place = places.put(known.get(key)?.place, opened);
     known.set(key, { namespace, place });
-    const { root, access, history, watch, transactions, around } = opened;
-    const has = { history: !!history, watch: !!watch, transactions: !!transactions, around: !!around };
+    const { root, access, history, watch, transactions, around, forks } = opened;
+    const has = { history: !!history, watch: !!watch, transactions: !!transactions, around: !!around, forks: !!forks };
     return { place, root, access, has };
   });
   const remove = serving(removeWorkspace, async ({ namespace }) => {

@@ -10,7 +10,7 @@ import { createKeyedLock } from '../lib/keyed-lock.ts';
 import { measureTree } from '../lib/measure-tree.ts';
 import { removeTree } from '../lib/remove-tree.ts';
 import { sha256 } from '../lib/sha256.ts';
-import { makeWorkspaceDirectory } from '../lib/workspace-directory.ts';
+import { makeParentDirectory, makeWorkspaceDirectory } from '../lib/workspace-directory.ts';
 import { realpathOr } from '../lib/workspace-owner.ts';
 
 /** By what a workspace is kept under: the same for every agent of the account, and no other account's. */
@@ -45,6 +45,8 @@ export function createKeptWorkspaces(data: string, forks?: KeptForks, caches = j
     open: (namespace: string, name: string): Mount =>
       toMount(join(parent, namespace), opened.get(namespace) ?? remember(namespace), name),
     directoryOf: (namespace: string): string => join(parent, namespace),
+    /** Where somebody else is about to make one. Throws `E_ALREADY_EXISTS` where anything is, be it a link. */
+    siteOf: (namespace: string): string => siteIn(parent, namespace),
     /** If it is there: none is made. */
     find(namespace: string): Mount | undefined {
       const known = opened.get(namespace);
@@ -114,6 +116,14 @@ function createRemoved() {
       [gone, goneLonger] = [[], gone];
     },
   };
+}
+
+function siteIn(parent: string, namespace: string): string {
+  const directory = join(parent, namespace);
+  if (lstatSync(directory, { throwIfNoEntry: false }))
+    throw new AppError('E_ALREADY_EXISTS', 'there is a workspace of that namespace already');
+  makeParentDirectory(parent);
+  return directory;
 }
 
 function toMount(directory: string, { handle, locks }: Opened, name: string): Mount {

@@ -105,6 +105,8 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
     expect(await outside.all()).toEqual({ a: 'good\n', b: 'kept\n' });
     const { transaction } = begun.changes;
     mustBe(200, await account!.call(one, 'transaction_commit', { transaction }));
+    const forked = await account!.call(one, 'workspace_fork', { name: 'fork' });
+    expect(forked.body.error.message).toContain('take a snapshot, or use a transaction');
     expect(await outside.all()).toEqual({ a: 'new\n', b: 'kept\n' });
   });
 
@@ -140,7 +142,7 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
   test('what a runner had not stored when its link was lost is stored over the next one', async () => {
     const { one, two, outside, namespace } = await newAgents();
     mustBe(200, await write(one, 'before', 'kept\n'));
-    const running = account!.call(one, 'bash', { command: 'echo late > late; sleep 600' });
+    const running = account!.call(one, 'bash', { command: 'echo late > x; mv x late; sleep 600' });
     await vi.waitFor(() => expect(filesOf('one', namespace)).toContain('late'));
     // One that comes with the same token takes its place, and goes away again.
     const token = readFileSync(runners.get('one')!.tokenFile, 'utf8');

@@ -102,12 +102,11 @@ function toWorkspace(offered: OfferedWorkspace | AppError, { furnish }: App, san
   const room = createAccountRoom({ limits, measure: async () => 0, now: Date.now });
   const { network } = sandbox;
   const sharesNetwork = network.mode === 'restricted' ? network.onlyPublic !== true : network.mode !== 'public';
-  return openRemoteWorkspace(
-    toAttached(sandbox),
-    offered,
-    { furnish, room, limits: sandbox.limits, sharesNetwork },
-    'a',
-  );
+  const openForks = (): never => {
+    throw new Error('there are no records here');
+  };
+  const means = { furnish, room, limits: sandbox.limits, sharesNetwork, openForks };
+  return openRemoteWorkspace(toAttached(sandbox), offered, means, 'a');
 }
 
 /** The records of an account that say the same as the options of a program. */

@@ -73,7 +73,7 @@ export async function openGround(options: GroundOptions = {}) {
     ...{ openWorkspace: openObjects, removeWorkspace: openObjects },
   });
   const places = openPlaces({ data: directory.path, kept, histories, openObjects, remote, emit() {}, onWarning });
-  const forks = createAccountForks({ data: directory.path, layered, places, registry, openObjects });
+  const forks = createAccountForks({ data: directory.path, layered, places, registry, openObjects, remote });
   const watch = createDirectoryWatcher();
   const files = createWorkspaceDoors({
     workspaces: registry.workspaces,

@@ -1,6 +1,6 @@
-import { AppError, runnerRemoves, runnerStores } from '@croft/protocol';
+import { AppError, runnerForks, runnerRemoves, runnerStores } from '@croft/protocol';
 import { isInBucket, notConnected } from '../../core/runners/home.ts';
-import type { OfferedWorkspace, WorkspaceWish } from '../../core/runners/offer.ts';
+import type { OfferedForks, OfferedWorkspace, WorkspaceWish } from '../../core/runners/offer.ts';
 import { unavailable } from '../../core/runners/placement.ts';
 import type { Peer } from '../../link/peer.ts';
 import { namespaceOf } from '../../storages/index.ts';
@@ -24,27 +24,38 @@ export type FleetPlaces = ReturnType<typeof createFleetPlaces>;
 export function createFleetPlaces({ fleet, buckets, openWorkspace, removeWorkspace }: FleetPlacesOptions) {
   const opened = new WeakMap<RunnerLink, Map<string, Promise<OfferedWorkspace>>>();
 
+  /** `name` is what the agent calls it. Throws `E_SANDBOX_UNAVAILABLE`. */
+  async function open(record: WorkspaceRecord, runner: string, name: string): Promise<OfferedWorkspace> {
+    const link = fleet.linkOf(record.accountId, runner);
+    if (!link) throw notConnected(runner);
+    mustKnowHow(link, runner, record);
+    const places = opened.get(link) ?? new Map<string, Promise<OfferedWorkspace>>();
+    opened.set(link, places);
+    const wish = { ...toWish(record, name), bucket: buckets.serve(link, record) };
+    const key = JSON.stringify(wish);
+    const opening = places.get(key) ?? openWorkspace(link.peer, wish);
+    places.set(key, opening);
+    try {
+      return await opening;
+    } catch (thrown) {
+      places.delete(key);
+      throw refuse(runner, AppError.from(thrown));
+    }
+  }
+
   return {
-    /** `name` is what the agent calls it. Throws `E_SANDBOX_UNAVAILABLE`. */
-    async open(record: WorkspaceRecord, runner: string, name: string): Promise<OfferedWorkspace> {
+    open,
+    /** Throws `E_SANDBOX_UNAVAILABLE` where the machine is not there or makes none. */
+    async openForks(record: WorkspaceRecord, runner: string): Promise<OfferedForks> {
       const link = fleet.linkOf(record.accountId, runner);
-      if (!link) throw notConnected(runner);
-      mustKnowHow(link, runner, record);
-      const places = opened.get(link) ?? new Map<string, Promise<OfferedWorkspace>>();
-      opened.set(link, places);
-      const wish = { ...toWish(record, name), bucket: buckets.serve(link, record) };
-      const key = JSON.stringify(wish);
-      const opening = places.get(key) ?? openWorkspace(link.peer, wish);
-      places.set(key, opening);
-      try {
-        return await opening;
-      } catch (thrown) {
-        places.delete(key);
-        throw refuse(runner, AppError.from(thrown));
-      }
+      if (link && !link.capabilities.includes(runnerForks))
+        throw unavailable(`the runner ${runner} is of an older release, which makes no forks: update it`, { runner });
+      const { forks } = await open(record, runner, record.id);
+      if (!forks) throw unavailable(`the runner ${runner} makes no forks of this workspace`, { runner });
+      return forks;
     },
     /** Answers whether there were files of it. Throws where they cannot be taken away, or not now. */
-    async remove({ accountId, id }: WorkspaceRecord, runner: string): Promise<boolean> {
+    async remove({ accountId, id }: Pick<WorkspaceRecord, 'accountId' | 'id'>, runner: string): Promise<boolean> {
       const link = fleet.linkOf(accountId, runner);
       if (link?.state() !== 'online') throw notConnected(runner);
       if (!link.capabilities.includes(runnerRemoves))

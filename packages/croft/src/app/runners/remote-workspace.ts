@@ -3,13 +3,15 @@ import type { AttachedWorkspace } from '../../core/accounts/cascade.ts';
 import { toCommandSettings, toLimits, toNetwork } from '../../core/accounts/sandbox-settings.ts';
 import { setUp, withEnvironment } from '../../core/commands/with-settings.ts';
 import { keepHistory } from '../../core/history/around.ts';
+import type { Forks } from '../../core/history/forks.ts';
 import { openFilesLazily } from '../../core/lazy-files.ts';
+import { isInBucket, notFromThere } from '../../core/runners/home.ts';
 import type { OfferedWorkspace, WantedSandbox } from '../../core/runners/offer.ts';
 import type { Workspace } from '../../core/workspace.ts';
 import { ofAgent } from '../own-transactions.ts';
 import type { RuntimeMeans } from '../runtime-means.ts';
 
-type Means = Pick<RuntimeMeans, 'furnish' | 'room' | 'limits' | 'sharesNetwork'>;
+type Means = Pick<RuntimeMeans, 'furnish' | 'room' | 'limits' | 'sharesNetwork' | 'openForks'>;
 
 /** A workspace on a runner, as one agent has it: everything of it goes there, and nothing to this machine. */
 export function openRemoteWorkspace(
@@ -32,6 +34,7 @@ export function openRemoteWorkspace(
     ...(watch && { watch }),
     ...toHistory(offered, isWritable),
     ...(isWritable && toTransactions(attached, offered, means, agentId)),
+    ...(isWritable && { forks: toForks(attached, place, means, agentId) }),
     openSandbox: createOpening(attached, offered, means),
   };
 }
@@ -63,6 +66,21 @@ function toTransactions(
 ): Pick<Workspace, 'transactions'> {
   if (!sandbox || !transactions) return {};
   return { transactions: ofAgent(transactions(toWanted(sandbox, means)), agentId) };
+}
+
+/** On the very machine, or not at all. */
+function toForks(
+  { record }: AttachedWorkspace,
+  place: OfferedWorkspace | AppError,
+  means: Means,
+  agentId: string,
+): Forks {
+  const why = place instanceof AppError ? place : isInBucket(record) && notFromThere();
+  if (!why) return means.openForks(record, agentId);
+  const refuse = async (): Promise<never> => {
+    throw why;
+  };
+  return { fork: refuse, list: refuse, merge: refuse, remove: refuse };
 }
 
 /** What is open to a runner beyond that is its own to say. */

@@ -68,10 +68,7 @@ export function createForks({ tree, history, archive, host }: ForksOptions): For
   }
 
   async function create({ name, snapshot, session, signal }: Parameters<Forks['fork']>[0]): Promise<Fork> {
-    checkName(name);
-    const all = await host.list();
-    if (all.length >= maxForks) throw new AppError('E_QUOTA', `this workspace has ${all.length} forks: remove some`);
-    if (all.some((fork) => fork.name === name)) throw taken(name);
+    mustBeNew(name, await host.list());
     const { root, changes } = await findStart(snapshot, signal);
     try {
       // What a fork started as is kept for as long as it may be merged. The disk has time for it until the fork is made.
@@ -123,6 +120,13 @@ function show({ root: _, ...fork }: HostedFork): Fork {
   return fork;
 }
 
+/** Throws for a name that cannot be one, or is taken, and for one fork too many. */
+export function mustBeNew(name: string, all: readonly Fork[]): void {
+  checkName(name);
+  if (all.length >= maxForks) throw new AppError('E_QUOTA', `this workspace has ${all.length} forks: remove some`);
+  if (all.some((fork) => fork.name === name)) throw taken(name);
+}
+
 function checkName(name: string): void {
   if (namePattern.test(name) && name !== 'all') return;
   const rule = 'letters, digits, "_", "." and "-", not beginning with "." or "-", at most 63, and not "all"';
@@ -135,7 +139,8 @@ export function taken(name: string): AppError {
   });
 }
 
-function findFork(all: readonly HostedFork[], name: string): HostedFork {
+/** Throws `E_NOT_FOUND`, with the names there are. */
+export function findFork<T extends Fork>(all: readonly T[], name: string): T {
   const found = all.find((fork) => fork.name === name);
   if (found) return found;
   const names = all.map((fork) => fork.name);

@@ -1,3 +1,4 @@
+import { AppError } from '@croft/protocol';
 import type { AttachedWorkspace } from '../accounts/cascade.ts';
 import type { SandboxConfig } from '../accounts/registry.ts';
 import { type Candidate, chooseRunner, hasLabels, unavailable } from './placement.ts';
@@ -28,6 +29,15 @@ export function mustHaveHome({ record, sandbox }: AttachedWorkspace, candidates:
   if (home === undefined) throw notConnected(chooseRunner(candidates, sandbox?.config ?? {}));
   if (sandbox) mustBeAt(home, sandbox.config, candidates);
   return home;
+}
+
+/** What a merge changes in the bucket the machine that works on it could not take back. */
+export function notFromThere() {
+  const instead = 'take a snapshot, or use a transaction';
+  return new AppError(
+    'E_INVALID_INPUT',
+    `a workspace in a bucket cannot be forked where it is on a runner: ${instead}`,
+  );
 }
 
 export function notConnected(runner: string) {

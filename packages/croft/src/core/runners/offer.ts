@@ -1,5 +1,6 @@
 import type { NetworkPolicy } from '../commands/network-policy.ts';
 import type { Sandbox, SandboxLimits } from '../commands/sandbox.ts';
+import type { Fork, Forks } from '../history/forks.ts';
 import type { Transactions } from '../history/transactions.ts';
 import type { WorkspaceQuota } from '../storage.ts';
 import type { Workspace } from '../workspace.ts';
@@ -17,6 +18,28 @@ export interface OfferedWorkspace
   openSandbox(wanted: WantedSandbox): Promise<Sandbox>;
   /** Their commands run in such sandboxes. Left out: there are none. */
   transactions?(wanted: WantedSandbox): Transactions;
+  /** Left out: it cannot be forked. */
+  readonly forks?: OfferedForks | undefined;
+}
+
+/** A fork as the machine knows it. Whose it is, the server says. */
+export type OfferedFork = Pick<Fork, 'name' | 'workspaceId' | 'createdAt'>;
+
+export interface ForkWish {
+  /** What the fork is to be, for good. Throws `E_ALREADY_EXISTS` where the machine has anything of that. */
+  readonly namespace: string;
+  /** By which the server knows it again. */
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly snapshot?: string | undefined;
+}
+
+/** Forks of a workspace, on the very machine that has it. Each is opened and removed like any other of its workspaces. */
+export interface OfferedForks extends Pick<Forks, 'merge'> {
+  fork(wish: ForkWish, signal: AbortSignal): Promise<OfferedFork>;
+  list(): Promise<readonly OfferedFork[]>;
+  /** What a fork started as that was removed. */
+  forget(name: string): Promise<void>;
 }
 
 export interface WorkspaceWish {

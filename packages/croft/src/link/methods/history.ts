@@ -5,7 +5,7 @@ import { wantedSandbox } from './sandbox.ts';
 /** Answers of a history are JSON on channel 0: there is no telling how long they are. */
 export const answerChannel = 0;
 
-const Name = z.string().max(1000);
+export const Name = z.string().max(1000);
 const Root = z.string().regex(/^[0-9a-f]{64}$/);
 const place = { place: Id };
 

@@ -29,11 +29,12 @@ export const openWorkspace = method(
       transactions: z.boolean(),
       watch: z.boolean(),
       around: z.boolean().default(false),
+      forks: z.boolean().default(false),
     }),
   }),
 );
 
-const Namespace = z.string().regex(/^fs-[0-9a-f]{40}$/);
+export const Namespace = z.string().regex(/^fs-[0-9a-f]{40}$/);
 
 /** What the runner made for it, with its history. Whatever was open of it on this link is so no more. */
 export const removeWorkspace = method(

@@ -4,6 +4,7 @@ import type { Peer } from '../../link/peer.ts';
 import { createRemoteAround } from './around.ts';
 import { createAsking } from './asking.ts';
 import { createRemoteFiles } from './files.ts';
+import { createRemoteForks } from './forks.ts';
 import { createRemoteHistory } from './history.ts';
 import { nonsense } from './nonsense.ts';
 import { openRemoteSandbox } from './sandbox.ts';
@@ -41,6 +42,7 @@ export async function createRemoteWorkspace(
     ...(has.history && { history: createRemoteHistory(asking, place) }),
     ...(has.around && { around: createRemoteAround(asking, place, { isShared: bucket !== undefined }) }),
     ...(has.watch && { watch: createRemoteWatch(asking, place) }),
+    ...(has.forks && { forks: createRemoteForks(asking, place) }),
     ...(has.transactions && { transactions: (wanted) => createRemoteTransactions(asking, place, wanted) }),
   };
 }

@@ -1,0 +1,141 @@
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createOffer } from '../../src/app/offer.ts';
+import { defaultSandbox } from '../../src/app.ts';
+import type { Handler } from '../../src/link/peer.ts';
+import { serveOffer } from '../../src/runner/serve-offer.ts';
+import { makeDirectory } from '../harness.ts';
+import { connectPeers } from '../link/connect-peers.ts';
+import { unmountBelow } from '../mounts.ts';
+import { operator, roomyLimits } from '../open-sandbox.ts';
+import { asking, openLying } from './ports-ground.ts';
+
+const namespace = (digit: string) => `fs-${digit.repeat(40)}`;
+const invalid = { code: 'E_INVALID_INPUT' };
+const exists = { code: 'E_ALREADY_EXISTS' };
+const never = new AbortController().signal;
+
+/** What a runner really offers, asked by whoever is at the other end. */
+async function openOffer({ isReadOnly = false } = {}) {
+  const ground = makeDirectory({ 'outside/canary.txt': 'untouched', 'given/a.txt': 'given' });
+  const made = (digit: string) => ground.at(`root/workspaces/${namespace(digit)}`);
+  mkdirSync(made('a'), { recursive: true });
+  writeFileSync(`${made('a')}/a.txt`, 'one\n');
+  const offer = createOffer({
+    ...{ workspaces: [{ name: 'given', path: ground.at('given') }], root: ground.at('root') },
+    ...{ data: ground.at('data'), sandbox: { ...defaultSandbox, limits: roomyLimits } },
+    ...{ host: { ...operator, variables: {} }, isReadOnly, onWarning: () => {} },
+  });
+  const connect = async () => {
+    const [server, runner] = connectPeers();
+    serveOffer(runner, offer);
+    const ask = asking(server);
+    const wish = { namespace: namespace('a'), workspace: 'w', name: 'w' };
+    const { place } = (await ask('workspace.open', wish)) as { place: string };
+    return { server, runner, ask, place };
+  };
+  const link = await connect();
+  onTestFinished(async () => {
+    link.server.close('over');
+    await link.runner.lost;
+    await offer[Symbol.asyncDispose]();
+    unmountBelow(ground.path);
+    ground[Symbol.dispose]();
+  });
+  const wish = (digit: string) => ({ place: link.place, namespace: namespace(digit), workspaceId: 'ws_1', name: 'f' });
+  return { ...link, ground, made, wish, connect, workspaces: () => readdirSync(ground.at('root/workspaces')).sort() };
+}
+
+test('a server that asks for a fork elsewhere than below the root, or over another, gets none', async () => {
+  const { ask, ground, made, wish, connect, workspaces } = await openOffer();
+  symlinkSync(ground.at('outside'), made('b'));
+  for (const name of ['', '..', '../outside', `${namespace('c')}/..`, `../${namespace('c')}`, namespace('C'), 7])
+    await expect(ask('forks.create', { ...wish('c'), namespace: name }), String(name)).rejects.toMatchObject(invalid);
+  for (const lie of [{ workspaceId: '../x' }, { name: '../x' }, { name: 'all' }, { name: 'a\nb' }, { target: '/tmp' }])
+    await expect(ask('forks.create', { ...wish('c'), ...lie })).rejects.toMatchObject(invalid);
+  for (const digit of ['a', 'b']) await expect(ask('forks.create', wish(digit))).rejects.toMatchObject(exists);
+  await expect(ask('forks.create', { ...wish('c'), name: 'given' })).rejects.toMatchObject(exists);
+  expect(workspaces()).toEqual([namespace('a'), namespace('b')]);
+  expect(readdirSync(ground.at('outside'))).toEqual(['canary.txt']);
+
+  expect(await ask('forks.create', wish('c'))).toMatchObject({ name: 'f', workspaceId: 'ws_1' });
+  await expect(ask('forks.create', wish('d'))).rejects.toMatchObject(exists);
+  await expect(ask('forks.create', { ...wish('c'), name: 'g' })).rejects.toMatchObject(exists);
+  await expect(ask('forks.forget', { place: wish('c').place, name: 'f' })).rejects.toMatchObject({
+    code: 'E_CONFLICT',
+  });
+  expect(readFileSync(`${made('c')}/a.txt`, 'utf8')).toBe('one\n');
+  const other = await connect();
+  const foreign = { code: 'E_NOT_FOUND' };
+  await expect(other.ask('forks.create', wish('e'))).rejects.toMatchObject(foreign);
+  await expect(other.ask('forks.list', { place: wish('e').place })).rejects.toMatchObject(foreign);
+  other.server.close('over');
+});
+
+test('a runner that lets nothing be changed makes, merges and forgets none', async () => {
+  const { ask, place, wish, workspaces } = await openOffer({ isReadOnly: true });
+  const refused = { code: 'E_READ_ONLY' };
+  await expect(ask('forks.create', wish('c'))).rejects.toMatchObject(refused);
+  await expect(ask('forks.merge', { place, fork: 'f', onConflict: 'theirs' })).rejects.toMatchObject(refused);
+  await expect(ask('forks.forget', { place, name: 'f' })).rejects.toMatchObject(refused);
+  expect(workspaces()).toEqual([namespace('a')]);
+});
+
+test('a fork that nobody waits for any more is removed once it is made, and not while it is', async () => {
+  const { server, ask, made, wish, place, ground, workspaces } = await openOffer();
+  for (let file = 0; file < 500; file += 1) writeFileSync(`${made('a')}/${file}`, 'x');
+  const taken = new AbortController();
+  const making = server.call('forks.create', wish('c'), { signal: taken.signal }).answer;
+  making.catch(() => {});
+  await vi.waitFor(() => readdirSync(ground.at(`data/forks/${namespace('c')}`)), { interval: 1 });
+  const removing = ask('workspace.remove', { namespace: namespace('c') });
+  taken.abort(new Error('nobody waits'));
+  await expect(making).rejects.toThrow('nobody waits');
+  await removing;
+  expect(workspaces()).toEqual([namespace('a')]);
+  expect(readdirSync(ground.at('data/forks'))).toEqual([]);
+  const again = server.call('forks.create', { ...wish('c') }, {}).answer;
+  expect(await ask('workspace.remove', { namespace: namespace('c') })).toEqual({ removed: true });
+  expect(await again).toMatchObject({ name: 'f' });
+  await ask('forks.forget', { place, name: 'f' });
+  expect([...workspaces(), ...readdirSync(ground.at('data/forks'))]).toEqual([namespace('a')]);
+});
+
+test('what a runner says of its forks is what it has to be, or nothing', async () => {
+  const fork = { name: 'f', workspaceId: 'ws_1', createdAt: new Date(0).toISOString() };
+  const report = { added: [], changed: [], removed: [], refused: [], takenBackBy: '' };
+  const merged = { report, conflicts: [], merged: [] };
+  let [list, made, merge]: unknown[] = [[fork], fork, merged];
+  const sending =
+    (value: () => unknown): Handler =>
+    async (_params, call) => {
+      call.writable(0).end(JSON.stringify(value()));
+      return null;
+    };
+  const has = { history: true, watch: true, transactions: true, forks: true };
+  const { forks } = await openLying({
+    'workspace.open': async () => ({ place: 'p', root: '/workspaces/w', access: 'read-write', has }),
+    'forks.list': sending(() => list),
+    'forks.merge': sending(() => merge),
+    'forks.create': async () => made,
+  });
+  if (!forks) throw new Error('it has forks');
+  const wish = { namespace: namespace('a'), workspaceId: 'ws_1', name: 'f' };
+  const mergeAny = () => forks.merge({ fork: 'f', onConflict: 'ours', signal: never });
+  expect([await forks.list(), await forks.fork(wish, never), await mergeAny()]).toEqual([[fork], fork, merged]);
+  const nonsense = { code: 'E_SANDBOX_UNAVAILABLE', message: expect.stringContaining('nonsense') };
+  for (const lie of [{ name: 'a\nb' }, { name: '' }, { workspaceId: '../x' }, { createdAt: 'now' }, { name: 7 }]) {
+    [list, made] = [[{ ...fork, ...lie }], { ...fork, ...lie }];
+    await expect(forks.list(), JSON.stringify(lie)).rejects.toMatchObject(nonsense);
+    await expect(forks.fork(wish, never), JSON.stringify(lie)).rejects.toMatchObject(nonsense);
+  }
+  list = Array.from({ length: 1000 }, () => fork);
+  await expect(forks.list()).rejects.toMatchObject(nonsense);
+  for (made of [{ ...fork, name: 'g' }, { ...fork, workspaceId: 'ws_2' }, null])
+    await expect(forks.fork(wish, never)).rejects.toMatchObject(nonsense);
+  const conflict = { path: 'a', reason: 'both changed' };
+  for (const lie of [{ merged: ['../x'] }, { conflicts: [{ ...conflict, reason: 'x' }] }, { report: null }]) {
+    merge = { ...merged, ...lie };
+    await expect(mergeAny(), JSON.stringify(lie)).rejects.toMatchObject(nonsense);
+  }
+});
