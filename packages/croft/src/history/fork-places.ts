@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFork, type NewFork } from './fork-making.ts';
 import { ensureMounted, removePlace } from './fork-mount.ts';
-import { type ForkRecord, readMaker, readRecord, writeMaker, writeRecord } from './fork-records.ts';
+import { type ForkRecord, isAtWork, readMaker, readRecord, writeMaker, writeRecord } from './fork-records.ts';
 import { dropSteps } from './layer-directories.ts';
 import { canMount, mustReach, prepareParent } from './layers.ts';
 import { unmountIfUnused } from './mounting.ts';
@@ -44,7 +44,7 @@ export function createForkPlaces({ parent: wanted, kinds = ['overlay', 'copy'] }
       const place = join(ready(), fork.id);
       const target = fork.target ?? join(place, 'merged');
       mkdirSync(place, { mode: 0o711 });
-      writeMaker(place, { pid: process.pid, target });
+      writeMaker(place, target);
       try {
         return await makeFork(place, { ...fork, target }, await canOverlay());
       } catch (thrown) {
@@ -77,7 +77,7 @@ export function createForkPlaces({ parent: wanted, kinds = ['overlay', 'copy'] }
     async sweep(): Promise<void> {
       for (const place of ids().map((id) => join(ready(), id))) {
         const maker = readRecord(place) ? undefined : readMaker(place);
-        if (maker && !existsSync(`/proc/${maker.pid}`)) await removePlace(place, maker.target);
+        if (maker && !isAtWork(maker)) await removePlace(place, maker.target);
       }
     },
 

@@ -20,7 +20,12 @@ const ForkRecord = z.object({
 export type ForkRecord = z.output<typeof ForkRecord>;
 
 /** Who is making one that has no record yet. */
-const Maker = z.object({ pid: z.int(), target: z.string() });
+const Maker = z.object({
+  pid: z.int(),
+  /** When that began: in a container every start has the same number. Left out by older servers. */
+  began: z.string().optional(),
+  target: z.string(),
+});
 export type Maker = z.output<typeof Maker>;
 
 export function writeRecord(place: string, record: ForkRecord): void {
@@ -41,8 +46,26 @@ export function readRecord(place: string): ForkRecord | undefined {
   return readJson(join(place, 'fork.json'), ForkRecord);
 }
 
-export function writeMaker(place: string, maker: Maker): void {
+export function writeMaker(place: string, target: string): void {
+  const maker: Maker = { pid: process.pid, began: beganAt(process.pid), target };
   writeFileSync(join(place, 'maker.json'), JSON.stringify(maker));
+}
+
+/** Whether it may still come to an end. */
+export function isAtWork({ pid, began }: Maker): boolean {
+  const running = beganAt(pid);
+  return running !== undefined && (began === undefined || began === running);
+}
+
+/** In ticks of the kernel, from its own start. */
+function beganAt(pid: number): string | undefined {
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name before it may have anything in it.
+    return line.slice(line.lastIndexOf(')') + 2).split(' ')[19];
+  } catch {
+    return undefined;
+  }
 }
 
 export function readMaker(place: string): Maker | undefined {

@@ -181,7 +181,14 @@ describe.runIf(canOverlay)('killed in the middle', () => {
     );
     expect(stdout, stderr).toBe('mounted\n');
     expect(mountsIn(data.path)).toHaveLength(1);
+    const maker = data.at('forks/fork-killed/maker.json');
+    const { began, target } = JSON.parse(text(maker));
+    writeFileSync(maker, JSON.stringify({ pid: process.pid, target }));
     const next = start();
+    await next.layered.places.sweep();
+    expect(mountsIn(data.path)).toHaveLength(1);
+    // In a container the next process has the number of the one that was killed, and is another.
+    writeFileSync(maker, JSON.stringify({ pid: process.pid, began, target }));
     await next.layered.places.sweep();
     expect(mountsIn(data.path)).toEqual([]);
     expect(next.set.names).toEqual(['main']);
