@@ -16,15 +16,16 @@ export interface Layered {
   readonly layers: Layers;
   readonly places: ForkPlaces;
   readonly followed: FollowedBases;
+  /** When what earlier servers left half made is gone. */
+  readonly swept: Promise<unknown>;
 }
 
 export function createLayered(data: string, histories: Histories, onWarning: (message: string) => void): Layered {
   const layers = createLayers({ parent: `${data}/layers` });
   const places = createForkPlaces({ parent: `${data}/forks` });
   const warn = (thrown: unknown) => onWarning(`what an earlier server left cannot be taken away: ${thrown}`);
-  void layers.sweep().catch(warn);
-  void places.sweep().catch(warn);
-  return { data, histories, layers, places, followed: createFollowedBases() };
+  const swept = Promise.all([layers.sweep().catch(warn), places.sweep().catch(warn)]);
+  return { data, histories, layers, places, followed: createFollowedBases(), swept };
 }
 
 /** Forks among the workspaces that are kept in the data directory, by their namespaces. */

@@ -41,6 +41,8 @@ export function createOfferedRemoval(means: OfferedRemovalMeans) {
   };
 
   async function remove(namespace: string, { kept, buckets }: Made): Promise<boolean> {
+    // It may be the very fork that is being swept, of which two would take away what the other counts on.
+    await layered.swept;
     for (const place of [kept, buckets]) mustBeMade(place.directoryOf(namespace));
     await buckets.remove(namespace);
     const mount = kept.find(namespace);

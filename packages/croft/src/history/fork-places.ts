@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFork, type NewFork } from './fork-making.ts';
@@ -75,9 +75,13 @@ export function createForkPlaces({ parent: wanted, kinds = ['overlay', 'copy'] }
 
     /** Takes away what was not finished by a server that is no more. */
     async sweep(): Promise<void> {
-      for (const place of ids().map((id) => join(ready(), id))) {
-        const maker = readRecord(place) ? undefined : readMaker(place);
+      for (const place of ids()
+        .map((id) => join(ready(), id))
+        .filter((one) => !readRecord(one))) {
+        const maker = readMaker(place);
         if (maker && !isAtWork(maker)) await removePlace(place, maker.target);
+        // Killed before it could say who it was, or while it tried out what can be mounted: all of it is in there.
+        if (!maker && isOlder(place)) await removePlace(place, join(place, 'merged'));
       }
     },
 
@@ -86,4 +90,10 @@ export function createForkPlaces({ parent: wanted, kinds = ['overlay', 'copy'] }
       for (const { kind, target } of list()) if (kind === 'overlay') await unmountIfUnused(target);
     },
   };
+}
+
+/** Than this process: whoever makes one now says at once who it is. */
+function isOlder(place: string): boolean {
+  const stats = statSync(place, { throwIfNoEntry: false });
+  return stats !== undefined && stats.mtimeMs < performance.timeOrigin;
 }

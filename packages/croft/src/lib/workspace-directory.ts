@@ -12,11 +12,12 @@ const owners = 0x20000000;
  */
 export function makeWorkspaceDirectory(parent: string, name: string, namespace = name): string {
   const directory = join(parent, name);
-  makeParentDirectory(parent);
+  mkdirSync(parent, { recursive: true });
   const known = lstatSync(directory, { throwIfNoEntry: false });
   // Another server may make it in this very moment.
   if (!known) mkdirSync(directory, { mode: 0o700, recursive: true });
   if (process.getuid?.() !== 0 || (known && !isUnowned(known, directory))) return directory;
+  makeParentDirectory(parent);
   const owner = ownerIn(parent, namespace);
   if (owner) chownSync(directory, owner.uid, owner.gid);
   return directory;

@@ -30,6 +30,7 @@ export function startForks(workspace: string, data: string, { kinds }: ServerOpt
     layers: createLayers({ parent: `${data}/layers`, kinds }),
     places: createForkPlaces({ parent: `${data}/forks`, kinds }),
     followed: createFollowedBases(),
+    swept: Promise.resolve(),
   };
   const handles = new Map<string, number>();
   const toWorkspace = ({

@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -192,7 +193,12 @@ describe.runIf(canOverlay)('killed in the middle', () => {
     await next.layered.places.sweep();
     expect(mountsIn(data.path)).toEqual([]);
     expect(next.set.names).toEqual(['main']);
-    expect(readdirSync(data.at('forks'))).toEqual([]);
+    // Nobody said of them who makes them: of a server that was killed at once, and of one that is just about to.
+    mkdirSync(data.at('forks/before'));
+    mkdirSync(data.at('forks/now'));
+    utimesSync(data.at('forks/before'), 0, 0);
+    await next.layered.places.sweep();
+    expect(readdirSync(data.at('forks'))).toEqual(['now']);
     expect(text(workspace.at('precious'))).toBe('yes');
   });
 
