@@ -75,9 +75,10 @@ export function createForkPlaces({ parent: wanted, kinds = ['overlay', 'copy'] }
 
     /** Takes away what was not finished by a server that is no more. */
     async sweep(): Promise<void> {
-      for (const place of ids()
+      const unfinished = ids()
         .map((id) => join(ready(), id))
-        .filter((one) => !readRecord(one))) {
+        .filter((place) => !readRecord(place));
+      for (const place of unfinished) {
         const maker = readMaker(place);
         if (maker && !isAtWork(maker)) await removePlace(place, maker.target);
         // Killed before it could say who it was, or while it tried out what can be mounted: all of it is in there.
