@@ -38,6 +38,15 @@ export function createRetention(options: RetentionOptions) {
   const { retention, store, log, snapshots, marks, now } = options;
   let [made, collectedAt] = [0, 0];
   let sweeping: Promise<void> | undefined;
+  let isWanted = false;
+
+  /** One that is asked for while another is at work comes after it: that one may have looked already. */
+  async function sweepWhileWanted(): Promise<void> {
+    while (isWanted) {
+      isWanted = false;
+      await sweep();
+    }
+  }
 
   async function sweep(): Promise<void> {
     const dropped = await drop();
@@ -64,7 +73,8 @@ export function createRetention(options: RetentionOptions) {
   }
 
   function start(): void {
-    sweeping ??= sweep()
+    isWanted = true;
+    sweeping ??= sweepWhileWanted()
       .catch((thrown) => options.onWarning(`old snapshots and checkpoints cannot be taken away: ${thrown}`))
       .finally(() => {
         sweeping = undefined;
