@@ -102,9 +102,10 @@ function toWorkspace(offered: OfferedWorkspace | AppError, { furnish }: App, san
   const room = createAccountRoom({ limits, measure: async () => 0, now: Date.now });
   const { network } = sandbox;
   const sharesNetwork = network.mode === 'restricted' ? network.onlyPublic !== true : network.mode !== 'public';
-  const openForks = (): never => {
+  const refuse = async (): Promise<never> => {
     throw new Error('there are no records here');
   };
+  const openForks = () => ({ list: async () => [], fork: refuse, merge: refuse, remove: refuse });
   const means = { furnish, room, limits: sandbox.limits, sharesNetwork, openForks };
   return openRemoteWorkspace(toAttached(sandbox), offered, means, 'a');
 }
