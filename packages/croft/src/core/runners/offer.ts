@@ -26,7 +26,7 @@ export interface OfferedWorkspace
 export type OfferedFork = Pick<Fork, 'name' | 'workspaceId' | 'createdAt'>;
 
 export interface ForkWish {
-  /** What the fork is to be, for good. Throws `E_ALREADY_EXISTS` where the machine has anything of that. */
+  /** What the fork is to be, for good. */
   readonly namespace: string;
   /** By which the server knows it again. */
   readonly workspaceId: string;
@@ -36,6 +36,7 @@ export interface ForkWish {
 
 /** Forks of a workspace, on the very machine that has it. Each is opened and removed like any other of its workspaces. */
 export interface OfferedForks extends Pick<Forks, 'merge'> {
+  /** Throws `E_ALREADY_EXISTS` where the machine has a workspace of that namespace, or a fork of that name. */
   fork(wish: ForkWish, signal: AbortSignal): Promise<OfferedFork>;
   list(): Promise<readonly OfferedFork[]>;
   /** What a fork started as that was removed. */
