@@ -22,14 +22,17 @@ const globLimit = 10_000;
 export interface CroftOptions {
   /** What it keeps is there. Left out: where it is for everybody, with what other runs left. */
   readonly data?: string | undefined;
+  /** Left out: as it is for everybody. */
+  readonly durability?: 'relaxed';
 }
 
 export async function startCroft(
   directory: string,
   start: StartClient,
-  { data }: CroftOptions = {},
+  { data, durability }: CroftOptions = {},
 ): Promise<FileServer> {
-  const argv = [croftProgram, 'mcp', '--workspace', directory] as const;
+  const flags = durability === undefined ? [] : ['--durability', durability];
+  const argv = [croftProgram, 'mcp', '--workspace', directory, ...flags] as const;
   const client = await start(data === undefined ? argv : ['env', `CROFT_DATA=${data}`, ...argv]);
   const calls: FileCalls = {
     read: (path) => ({ tool: 'read', args: { file_path: path } }),

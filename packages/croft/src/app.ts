@@ -11,6 +11,7 @@ import { createEffects } from './core/checks/effects.ts';
 import type { NetworkPolicy } from './core/commands/network-policy.ts';
 import type { Provider, Sandbox, SandboxLimits } from './core/commands/sandbox.ts';
 import type { ReadTracker } from './core/content/read-tracker.ts';
+import type { Durability } from './core/durability.ts';
 import { createEmitter, type Emit } from './core/events.ts';
 import { keepHistory } from './core/history/around.ts';
 import type { Gate } from './core/passage.ts';
@@ -36,6 +37,8 @@ export interface AppOptions {
   readonly permission?: PermissionMode | undefined;
   /** Where they agree. Left out: whatever needs that is refused. */
   readonly gate?: Gate | undefined;
+  /** What a change to a file waits for before it is answered. Left out: strict. */
+  readonly durability?: Durability | undefined;
   /** Whether files are formatted after a write. */
   readonly formatOnEdit?: boolean | undefined;
   /** Lifecycle events are appended here, a JSON line each. */
@@ -102,9 +105,11 @@ const hourMs = 3_600_000;
 
 /** The one place where parts meet. Read this to see the whole program. */
 export function createApp(options: AppOptions) {
-  const { workspaces: sources, readOnly, eventsFile, host, sandbox, onWarning } = options;
+  const { readOnly, eventsFile, host, sandbox, durability, onWarning } = options;
   // Without a fence there is no other name for a directory than its own.
-  const mounts = openMounts(sandbox.provider === 'none' ? sources.map(({ root: _, ...own }) => own) : sources);
+  const sources =
+    sandbox.provider === 'none' ? options.workspaces.map(({ root: _, ...own }) => own) : options.workspaces;
+  const mounts = openMounts(sources, durability);
   const sink = eventsFile === undefined ? undefined : openEventFile(eventsFile);
   const emit = createEmitter({
     sinks: sink ? [sink] : [],
@@ -117,7 +122,7 @@ export function createApp(options: AppOptions) {
   const access = readOnly ? 'read-only' : 'read-write';
   const { permission = 'bypass' } = options;
   const skills = toSkills(options, emit);
-  const known = { provider, searches, histories, permission, sandbox, data: options.data, emit, skills };
+  const known = { provider, searches, histories, permission, sandbox, data: options.data, emit, skills, durability };
   const { workspaces, forks, layered } = openWorkspaces(mounts, { ...known, access }, onWarning);
   const secrets = createSecrets([
     createEnvironmentSource(host.variables),
@@ -175,13 +180,13 @@ function openWorkspaces(
   known: Omit<Means, 'layered' | 'forks'>,
   onWarning: AppOptions['onWarning'],
 ) {
-  const { data, histories, sandbox, skills } = known;
+  const { data, histories, sandbox, skills, durability } = known;
   const withSkills = (workspace: Workspace, isAtOnce: boolean) => skills?.keep(workspace, { isAtOnce }) ?? workspace;
   const layered = histories && data !== undefined ? createLayered(data, histories, onWarning) : undefined;
   const forks =
     layered &&
     createFlagForks({
-      ...{ layered, onWarning, isFenced: sandbox.provider !== 'none' },
+      ...{ layered, onWarning, durability, isFenced: sandbox.provider !== 'none' },
       set: () => workspaces,
       open: (mount) => withSkills(toWorkspace(mount, means), false),
     });
@@ -209,6 +214,7 @@ interface Means {
   /** Left out: the server has none of its own. */
   readonly skills?: SkillsKeeper | undefined;
   readonly forks?: FlagForks | undefined;
+  readonly durability: Durability | undefined;
   readonly access: WorkspaceAccess;
   readonly permission: PermissionMode;
   readonly sandbox: SandboxOptions;

@@ -1,3 +1,4 @@
+import type { Durability } from '../core/durability.ts';
 import type { Forks } from '../core/history/forks.ts';
 import type { History } from '../core/history/history.ts';
 import type { Workspace } from '../core/workspace.ts';
@@ -19,13 +20,16 @@ export interface FlagForksOptions {
   open(mount: NamedMount): Workspace;
   /** Without a fence there is no other name for a directory than its own. */
   readonly isFenced: boolean;
+  /** Of their files. Left out: strict. */
+  readonly durability?: Durability | undefined;
   onWarning(message: string): void;
 }
 
 export type FlagForks = ReturnType<typeof createFlagForks>;
 
 /** Forks of workspaces that were given by flags: workspaces beside them, below the data directory. */
-export function createFlagForks({ layered, set, open, isFenced, onWarning }: FlagForksOptions) {
+export function createFlagForks(options: FlagForksOptions) {
+  const { layered, set, open, isFenced, durability, onWarning } = options;
   const { places, histories } = layered;
   const mounts = new Map<string, NamedMount>();
   const sandboxes = createTrackedSandboxes();
@@ -33,7 +37,7 @@ export function createFlagForks({ layered, set, open, isFenced, onWarning }: Fla
   /** It has an id of its own: what was agreed to for the other holds nothing here. */
   function join(record: ForkRecord, { name }: About): void {
     const shown = isFenced ? { root: `/workspaces/${name}` } : {};
-    const [mount] = openMounts([{ name, path: record.target, ...shown }]);
+    const [mount] = openMounts([{ name, path: record.target, ...shown }], durability);
     if (!mount) return;
     mounts.set(record.id, mount);
     set().add(sandboxes.track({ ...open(mount), id: record.id }));

@@ -1,5 +1,6 @@
 import { createLocalGate } from '../app/local-gate.ts';
 import { type AppOptions, createApp } from '../app.ts';
+import { durabilities } from '../core/durability.ts';
 import type { Emit } from '../core/events.ts';
 import { permissionModes } from '../core/permission.ts';
 import { parseWorkspaceSpec } from '../core/workspace-spec.ts';
@@ -20,6 +21,13 @@ export const workspaceOptions = {
     value: 'MODE',
     summary:
       'what a person has to agree to: ask (writes and commands), edit (commands) or bypass (nothing, the default)',
+  },
+  durability: {
+    type: 'string',
+    value: 'MODE',
+    summary:
+      'what a change to a file waits for before it is answered: strict (it is on the disk, the default) or relaxed ' +
+      '(nothing: a power cut may take what was written in the last half minute)',
   },
   readonly: { type: 'boolean', summary: 'only tools that read' },
   'secrets-dir': { type: 'string', value: 'DIR', summary: 'secrets that commands may be given, a file each' },
@@ -65,6 +73,7 @@ export function openApp(values: AppValues, terminal: Terminal, fallback?: AppOpt
       ...gate,
       workspaces,
       readOnly: values.readonly ?? false,
+      durability: toDurability(values),
       formatOnEdit: values['format-on-edit'] ?? false,
       eventsFile: values.events,
       innerServers: {
@@ -84,6 +93,10 @@ export function openApp(values: AppValues, terminal: Terminal, fallback?: AppOpt
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
     throw new UsageError(/^(events|directory of skills) /.test(reason) ? reason : `workspace: ${reason}`);
   }
+}
+
+function toDurability({ durability = 'strict' }: WorkspaceValues): AppOptions['durability'] {
+  return oneOf('durability', durabilities, durability);
 }
 
 function toSkills({ skills = [], agents = [] }: WorkspaceValues): AppOptions['skills'] {

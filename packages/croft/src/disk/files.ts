@@ -1,3 +1,4 @@
+import type { Durability } from '../core/durability.ts';
 import type { Files } from '../core/files.ts';
 import { createKeyedLock, type KeyedLock } from '../lib/keyed-lock.ts';
 import { fileError } from './errors.ts';
@@ -6,10 +7,10 @@ import { openForReading, readContent, readStat, readVersion } from './read.ts';
 import { removeAt } from './remove.ts';
 import { renameAt } from './rename.ts';
 import { createSharedDirectories } from './shared-directories.ts';
+import type { WritableRoot } from './sync.ts';
 import { createSweeper } from './temporary.ts';
 import { modifiedTimes } from './times.ts';
 import { createUploader } from './uploader.ts';
-import type { Root } from './walk.ts';
 import { createWriter } from './writer.ts';
 
 export interface DiskFilesOptions {
@@ -19,11 +20,14 @@ export interface DiskFilesOptions {
   readonly names: readonly string[];
   /** Shared by all who write to this directory under different names. Left out: there is nobody else. */
   readonly locks?: KeyedLock | undefined;
+  /** Left out: strict. */
+  readonly durability?: Durability | undefined;
 }
 
 /** `Files` on a disk of this machine. */
-export function createDiskFiles({ handle, names, locks = createKeyedLock() }: DiskFilesOptions): Files {
-  const root: Root = { handle, names, shared: createSharedDirectories() };
+export function createDiskFiles(options: DiskFilesOptions): Files {
+  const { handle, names, locks = createKeyedLock(), durability = 'strict' } = options;
+  const root: WritableRoot = { handle, names, durability, shared: createSharedDirectories() };
   const sweep = createSweeper();
   const writer = createWriter(root, locks, sweep);
   const uploader = createUploader(root, locks, sweep);

@@ -7,8 +7,8 @@ import { isSyncedControl } from '../core/skills/places.ts';
 import { errnoOf } from './errors.ts';
 import { at, kindOf, namesIn, openDirectory } from './handles.ts';
 import { mustBeFree, treeMustBeFree } from './held.ts';
-import { syncDirectory } from './sync.ts';
-import { type Root, walk } from './walk.ts';
+import { syncDirectory, type WritableRoot } from './sync.ts';
+import { walk } from './walk.ts';
 
 /** Each level holds a handle. */
 const maxDepth = 1000;
@@ -20,7 +20,7 @@ export interface RemoveOptions {
   readonly isSynced?: boolean | undefined;
 }
 
-export async function removeAt(root: Root, path: string, options: RemoveOptions): Promise<Removal> {
+export async function removeAt(root: WritableRoot, path: string, options: RemoveOptions): Promise<Removal> {
   const { recursive, signal, isSynced = false } = options;
   using spot = walk(root, path, { follow: false });
   if (!spot.found) throw missing(path);
@@ -33,7 +33,7 @@ export async function removeAt(root: Root, path: string, options: RemoveOptions)
   if (kind !== 'directory') unlinkSync(at(spot.directory, spot.name));
   else if (recursive) removed = await createTreeRemover(signal)(spot.directory, spot.name);
   else rmdirSync(at(spot.directory, spot.name));
-  await syncDirectory(spot.directory);
+  await syncDirectory(spot.directory, root.durability);
   return { path: spot.path, kind, removed };
 }
 

@@ -6,11 +6,11 @@ import { missing } from '../core/path-errors.ts';
 import { at, kindOf } from './handles.ts';
 import { mustBeFree, treeMustBeFree } from './held.ts';
 import { alreadyExists, linkIfFree } from './link.ts';
-import { syncDirectory } from './sync.ts';
+import { syncDirectory, type WritableRoot } from './sync.ts';
 import { type Root, type Spot, walk } from './walk.ts';
 
 export async function renameAt(
-  root: Root,
+  root: WritableRoot,
   from: string,
   to: string,
 ): Promise<{ from: string; to: string; kind: FileKind }> {
@@ -31,8 +31,8 @@ export async function renameAt(
   if (target.path !== written.join('/')) mustBeFree(root, target.path);
 
   moveWithoutReplacing(source, target, kind, to);
-  await syncDirectory(target.directory);
-  if (source.directory !== target.directory) await syncDirectory(source.directory);
+  await syncDirectory(target.directory, root.durability);
+  if (source.directory !== target.directory) await syncDirectory(source.directory, root.durability);
   return { from: source.path, to: target.path, kind };
 }
 

@@ -12,7 +12,7 @@ import {
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeDirectory } from '../../test/harness.ts';
 import { addon } from './addon.ts';
-import { type Settling, settleAtOnce, settleInSteps } from './settle.ts';
+import { type Settling, settleAtOnce, settleInSteps, settleUnsynced } from './settle.ts';
 
 const given = addon;
 if (!given) throw new Error('set-up has not compiled the file system addon');
@@ -21,6 +21,7 @@ describe.each([
   ['at once, where the order is kept', (settling: Settling) => settleAtOnce(settling, given, true)],
   ['at once, where it is not', (settling: Settling) => settleAtOnce(settling, given, false)],
   ['in steps', settleInSteps],
+  ['unsynced', settleUnsynced],
 ])('%s', (_, settle) => {
   let ground: ReturnType<typeof makeDirectory>;
   let directory: number;

@@ -2,6 +2,7 @@ import { lstatSync, renameSync, type Stats, unlinkSync } from 'node:fs';
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { AppError } from '@croft/protocol';
+import type { Durability } from '../core/durability.ts';
 import { type Addon, addon } from './addon.ts';
 import { at, statOf } from './handles.ts';
 import { keepsOrder } from './keeps-order.ts';
@@ -34,7 +35,8 @@ export interface Settling {
  * the new file are on their way, and after a power cut the file is all zeros. See `test/security/power-cut.test.ts`.
  * Where the order is kept, it is enough that the blocks are written first, and one commit makes all of it durable.
  */
-export function settle(settling: Settling): Promise<void> {
+export function settle(settling: Settling, durability: Durability): Promise<void> {
+  if (durability === 'relaxed') return settleUnsynced(settling);
   return addon ? settleAtOnce(settling, addon) : settleInSteps(settling);
 }
 
@@ -53,12 +55,17 @@ export async function settleAtOnce(
   throw Object.assign(new Error(`a file could not be put in its place: ${code}`), { code });
 }
 
-/** The same where nothing could be compiled. */
-export async function settleInSteps({ handle, from, to, before, path }: Settling): Promise<void> {
-  using directory = directoryToSync(to.directory);
-  await syncWhile(handle, directory.open);
+/** The same without a word about the disk: it has been done before a thread would have begun. */
+export async function settleUnsynced({ from, to, before, path }: Settling): Promise<void> {
   checkUntouched(to, before, path);
   putInPlace(at(from.directory, from.name), at(to.directory, to.name), before !== undefined, path);
+}
+
+/** The same where nothing could be compiled. */
+export async function settleInSteps(settling: Settling): Promise<void> {
+  using directory = directoryToSync(settling.to.directory);
+  await syncWhile(settling.handle, directory.open);
+  await settleUnsynced(settling);
   await directory.sync();
 }
 

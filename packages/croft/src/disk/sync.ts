@@ -1,8 +1,15 @@
 import { closeSync, fsync } from 'node:fs';
 import { promisify } from 'node:util';
+import type { Durability } from '../core/durability.ts';
 import { reopenDirectory } from './handles.ts';
+import type { Root } from './walk.ts';
 
 const sync = promisify(fsync);
+
+/** One whose files are changed. */
+export interface WritableRoot extends Root {
+  readonly durability: Durability;
+}
 
 /** Makes a file durable, and does something else until that is done. */
 export async function syncWhile<T>(handle: number, meanwhile: () => T): Promise<T> {
@@ -34,7 +41,8 @@ export function directoryToSync(place: number): SyncedDirectory {
 }
 
 /** Makes the names in a directory durable. */
-export async function syncDirectory(place: number): Promise<void> {
+export async function syncDirectory(place: number, durability: Durability): Promise<void> {
+  if (durability === 'relaxed') return;
   using directory = directoryToSync(place);
   await directory.sync();
 }

@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { closeSync, fchmodSync, fsync, type Stats, write as writeFrom } from 'node:fs';
 import { promisify } from 'node:util';
 import { AppError } from '@croft/protocol';
+import type { Durability } from '../core/durability.ts';
 import type { FileVersion, Precondition, Uploaded } from '../core/files.ts';
 import { at, statOf } from './handles.ts';
 import { giveTo } from './ownership.ts';
@@ -15,7 +16,10 @@ import { openNew } from './write-beside.ts';
 const writeChunk = promisify(writeFrom);
 const sync = promisify(fsync);
 
-/** A file that is all there, durable, and nowhere yet. It is gone when it is let go of before it is put somewhere. */
+/**
+ * A file that is all there, as durable as it has to be, and nowhere yet. It is gone when it is let go of before it is put
+ * somewhere.
+ */
 export interface Spooled extends Disposable {
   readonly handle: number;
   /** Where it waits. */
@@ -23,11 +27,18 @@ export interface Spooled extends Disposable {
   readonly hash: string;
 }
 
+export interface SpoolOptions {
+  readonly maxBytes: number;
+  /** As the caller wrote it. */
+  readonly path: string;
+  readonly durability: Durability;
+}
+
 /** `directory` is one of the workspace's own: what waits there can be put anywhere in it without being copied. */
 export async function spool(
   directory: number,
   pieces: AsyncIterable<Uint8Array>,
-  { maxBytes, path }: { readonly maxBytes: number; readonly path: string },
+  { maxBytes, path, durability }: SpoolOptions,
 ): Promise<Spooled> {
   const from = { directory, name: newTemporaryName() };
   const temporary = at(directory, from.name);
@@ -38,7 +49,7 @@ export async function spool(
   };
   try {
     const hash = await writePieces(handle, pieces, maxBytes, path);
-    await sync(handle);
+    if (durability === 'strict') await sync(handle);
     return { handle, from, hash: hash.digest('hex'), [Symbol.dispose]: letGo };
   } catch (thrown) {
     letGo();
@@ -71,17 +82,18 @@ export interface PlaceOptions {
   readonly expect: Precondition | undefined;
   /** As the caller wrote it. */
   readonly path: string;
+  readonly durability: Durability;
 }
 
 /** Puts it where it belongs. Not for two calls at once on one path. */
-export async function place({ spot, spooled, expect, path }: PlaceOptions): Promise<Uploaded> {
+export async function place({ spot, spooled, expect, path, durability }: PlaceOptions): Promise<Uploaded> {
   using again = lookAgain(spot);
   const before = again.found && mustBeFile(again.found.stats, path);
   await mustBeExpected(again.found, expect, path);
   giveTo(spooled.handle, before ?? statOf(spot.directory));
   if (before) fchmodSync(spooled.handle, before.mode & 0o777);
   const { handle, from, hash } = spooled;
-  await settle({ handle, from, to: spot, before, path });
+  await settle({ handle, from, to: spot, before, path }, durability);
   return { ...toVersion(spot, statOf(handle), hash), isNew: before === undefined };
 }
 

@@ -2,19 +2,21 @@ import type { Files, Precondition, Uploaded } from '../core/files.ts';
 import type { KeyedLock } from '../lib/keyed-lock.ts';
 import { mustBeFree } from './held.ts';
 import { mustBeFile, walkIfThere } from './read.ts';
+import type { WritableRoot } from './sync.ts';
 import type { Sweep } from './temporary.ts';
 import { place, type Spooled, spool } from './upload.ts';
-import { type Root, type Spot, walk } from './walk.ts';
+import { type Spot, walk } from './walk.ts';
 import { mustBeExpected } from './write.ts';
 import { beginWrite } from './writer.ts';
 
 /** The way to give a file new content that comes in pieces. On one path it waits for the other ways. */
-export function createUploader(root: Root, locks: KeyedLock, sweep: Sweep): Pick<Files, 'upload'> {
+export function createUploader(root: WritableRoot, locks: KeyedLock, sweep: Sweep): Pick<Files, 'upload'> {
+  const { durability } = root;
   return {
     async upload(path, pieces, { maxBytes, expect, around = (work) => work() }) {
       const own = beginWrite(root, path);
       using near = await lookBefore(path, own, expect);
-      using spooled = await spool(near?.directory ?? root.handle, pieces, { maxBytes, path });
+      using spooled = await spool(near?.directory ?? root.handle, pieces, { maxBytes, path, durability });
       return await around(() => putSpooled(path, spooled, expect));
     },
   };
@@ -39,6 +41,6 @@ export function createUploader(root: Root, locks: KeyedLock, sweep: Sweep): Pick
     using spot = walk(root, path, { follow: true, create: true });
     if (spot.path !== own) mustBeFree(root, spot.path);
     sweep(spot.directory);
-    return await locks.run(spot.path, () => place({ spot, spooled, expect, path }));
+    return await locks.run(spot.path, () => place({ spot, spooled, expect, path, durability }));
   }
 }

@@ -1,5 +1,6 @@
 import { close, closeSync, type Stats, unlinkSync } from 'node:fs';
 import { AppError } from '@croft/protocol';
+import type { Durability } from '../core/durability.ts';
 import type { Change, FileVersion, Precondition } from '../core/files.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { at, statOf } from './handles.ts';
@@ -20,6 +21,7 @@ export interface WriteOptions<Decided extends Change> {
   /** As the caller wrote it. */
   readonly path: string;
   readonly isExecutable?: boolean | undefined;
+  readonly durability: Durability;
 }
 
 export interface Written<Decided extends Change> {
@@ -30,12 +32,12 @@ export interface Written<Decided extends Change> {
 
 /** Not for two calls at once on one path. */
 export async function replaceFile<Decided extends Change>(options: WriteOptions<Decided>): Promise<Written<Decided>> {
-  const { spot, isLate, decide, path, isExecutable } = options;
+  const { spot, isLate, decide, path, isExecutable, durability } = options;
   using again = isLate ? lookAgain(spot) : undefined;
   const found = again ? again.found : spot.found;
   const before = found && mustBeFile(found.stats, path);
   const change = await decide(found);
-  const { written, mode } = await putBytes({ spot, before, bytes: change.bytes, path, isExecutable });
+  const { written, mode } = await putBytes({ spot, before, bytes: change.bytes, path, isExecutable, durability });
   // The last handle to a file that was replaced frees its blocks when it closes, which takes its time.
   const replaced = spot.take();
   if (replaced) setImmediate(() => close(replaced.handle, () => {}));
@@ -48,16 +50,17 @@ interface PutOptions {
   readonly bytes: Uint8Array;
   readonly path: string;
   readonly isExecutable: boolean | undefined;
+  readonly durability: Durability;
 }
 
 /** Writes beside the old file, and puts that in its place. */
 async function putBytes(options: PutOptions): Promise<{ written: FileVersion; mode: number }> {
-  const { spot, before, bytes, path, isExecutable } = options;
+  const { spot, before, bytes, path, isExecutable, durability } = options;
   const from = { directory: spot.directory, name: newTemporaryName() };
   const temporary = at(from.directory, from.name);
   try {
     using beside = await writeBeside({ temporary, bytes, before, directory: spot.directory, isExecutable });
-    const settled = settle({ handle: beside.handle, from, to: spot, before, path });
+    const settled = settle({ handle: beside.handle, from, to: spot, before, path }, durability);
     // While that is on its way.
     const version = sha256(bytes);
     await settled;

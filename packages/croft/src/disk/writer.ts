@@ -5,6 +5,7 @@ import { isSyncedControl } from '../core/skills/places.ts';
 import type { KeyedLock } from '../lib/keyed-lock.ts';
 import { mustBeFree } from './held.ts';
 import { type HeldFile, readCurrent, walkIfThere } from './read.ts';
+import type { WritableRoot } from './sync.ts';
 import type { Sweep } from './temporary.ts';
 import { type Root, type Spot, walk } from './walk.ts';
 import { type Decide, mustBeExpected, replaceFile, type Written } from './write.ts';
@@ -20,7 +21,7 @@ interface Target {
 }
 
 /** The ways to give a file new content that is all here. On one path they wait for each other. */
-export function createWriter(root: Root, locks: KeyedLock, sweep: Sweep): Pick<Files, 'write' | 'change'> {
+export function createWriter(root: WritableRoot, locks: KeyedLock, sweep: Sweep): Pick<Files, 'write' | 'change'> {
   return {
     write: async (path, bytes, options) => (await write(path, bytes, options)).written,
 
@@ -56,7 +57,9 @@ export function createWriter(root: Root, locks: KeyedLock, sweep: Sweep): Pick<F
     if (spot.path !== own) mustBeFree(root, spot.path);
     sweep(spot.directory);
     const isLate = locks.isHeld(spot.path);
-    return await locks.run(spot.path, () => replaceFile({ spot, isLate, decide, path, isExecutable }));
+    return await locks.run(spot.path, () =>
+      replaceFile({ spot, isLate, decide, path, isExecutable, durability: root.durability }),
+    );
   }
 }
 

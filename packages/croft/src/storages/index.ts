@@ -1,4 +1,5 @@
 import { closeSync } from 'node:fs';
+import type { Durability } from '../core/durability.ts';
 import type { Mount } from '../core/mount.ts';
 import { goQuote } from '../lib/text/go-quote.ts';
 import { openLocal } from './local.ts';
@@ -30,9 +31,9 @@ export interface NamedMount extends Mount {
 }
 
 /** Throws an `Error` for the operator. Two workspaces over the same files would each bypass the other's rules. */
-export function openMounts(sources: readonly WorkspaceSource[]): NamedMount[] {
+export function openMounts(sources: readonly WorkspaceSource[], durability?: Durability): NamedMount[] {
   if (sources.length === 0) throw new Error('at least one workspace entry is required');
-  const mounts = sources.map((source, index) => openNamed(source, index, sources.length));
+  const mounts = sources.map((source, index) => openNamed({ ...source, durability }, index, sources.length));
   mounts.forEach(checkApart);
   return mounts;
 }
@@ -42,9 +43,13 @@ export function closeMount({ handle }: Pick<Mount, 'handle'>): void {
   closeSync(handle);
 }
 
-function openNamed({ name, path, root }: WorkspaceSource, index: number, total: number): NamedMount {
+interface Opening extends WorkspaceSource {
+  readonly durability: Durability | undefined;
+}
+
+function openNamed({ name, ...source }: Opening, index: number, total: number): NamedMount {
   try {
-    const mount = openLocal({ path, root });
+    const mount = openLocal(source);
     return { ...mount, name: name ?? (mount.directory.split('/').at(-1) || 'root') };
   } catch (thrown) {
     if (total === 1 && name === undefined) throw thrown;

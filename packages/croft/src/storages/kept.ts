@@ -153,7 +153,7 @@ function openScratch(data: string, name: string): Mount & Disposable {
   const handle = openRoot(directory);
   const root = `/workspaces/${name}`;
   return {
-    ...{ directory, handle, root, files: createDiskFiles({ handle, names: [root] }) },
+    ...{ directory, handle, root, files: createDiskFiles({ handle, names: [root], durability: 'relaxed' }) },
     mustBeThere() {},
     [Symbol.dispose]() {
       closeSync(handle);

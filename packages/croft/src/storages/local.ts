@@ -1,6 +1,7 @@
 import { fstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { AppError } from '@croft/protocol';
+import type { Durability } from '../core/durability.ts';
 import type { Mount } from '../core/mount.ts';
 import { createDiskFiles } from '../disk/files.ts';
 import { openRoot } from '../disk/handles.ts';
@@ -10,10 +11,12 @@ export interface LocalOptions {
   readonly path: string;
   /** What the model sees instead of the directory's own name. */
   readonly root?: string | undefined;
+  /** Left out: strict. */
+  readonly durability?: Durability | undefined;
 }
 
 /** Throws an `Error` for the operator when the directory is not one. */
-export function openLocal({ path, root }: LocalOptions): Mount {
+export function openLocal({ path, root, durability }: LocalOptions): Mount {
   const written = resolve(path);
   const directory = resolveRoot(written);
   const names = [...new Set([directory, written, ...(root === undefined ? [] : [root])])];
@@ -22,7 +25,7 @@ export function openLocal({ path, root }: LocalOptions): Mount {
     directory,
     handle,
     root: root ?? directory,
-    files: createDiskFiles({ handle, names }),
+    files: createDiskFiles({ handle, names, durability }),
     mustBeThere() {
       if (fstatSync(handle).nlink === 0)
         throw new AppError('E_WORKSPACE_GONE', 'the directory of this workspace was deleted');

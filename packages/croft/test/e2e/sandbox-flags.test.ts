@@ -44,6 +44,7 @@ describe.concurrent('flags of a sandbox', () => {
     [['--sandbox', 'podman'], /^--sandbox takes one of bubblewrap, docker, none; not "podman"\n$/],
     [['--sandbox', 'none'], /^--sandbox none cannot hold the network policy deny-all; add --network allow-all/],
     [['-sandbox=none', '-network=restricted'], /^--sandbox none cannot hold the network policy restricted; add/],
+    [['--durability', 'some'], /^--durability takes one of strict, relaxed; not "some"\n$/],
     [['--network', 'some'], /^--network takes one of deny-all, restricted, allow-all; not "some"\n$/],
     [['--network', 'deny-all', '--allow-domain', 'a.com'], /^--allow-domain and --allow-cidr go with --network restr/],
     [['--allow-domain', 'http://a.com'], /^--allow-domain: "http:\/\/a.com" is not a domain.*\n$/],

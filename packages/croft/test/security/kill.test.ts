@@ -2,11 +2,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'no
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { durabilities } from '../../src/core/durability.ts';
 import { temporaryPrefix } from '../../src/core/temporary.ts';
 import { connectStdio, type McpSession, makeDirectory } from '../harness.ts';
 
 const kills = { least: 5, most: 15 };
-const maxMs = 20_000;
+const maxMs = 10_000;
 const linesOf = { small: 100, medium: 5000, large: 12_000 };
 
 /** A file that a lane of calls changes again and again, and what it may hold when they are cut off. */
@@ -18,30 +19,33 @@ interface Tracked {
   underWay: string | undefined;
 }
 
-test('kill −9 during writes and edits leaves each file whole, with all that was acknowledged', async () => {
-  using ground = makeDirectory();
-  mkdirSync(ground.at('sub'));
-  const files = ['', 'sub/'].flatMap((directory) =>
-    Object.entries(linesOf).map(([name, lines]) => trackNew(`${directory}${name}.txt`, lines)),
-  );
-  const endAt = performance.now() + maxMs;
-  let rounds = 0;
-  for (const count of fc.sample(fc.integer({ min: 1, max: 50 }), { numRuns: kills.most, seed: 1 })) {
-    if (rounds >= kills.least && performance.now() > endAt) break;
-    await changeUntilKilled(ground.path, files, count);
+test.each(durabilities)(
+  'kill −9 during writes and edits leaves each file whole, with all that was acknowledged: %s',
+  async (durability) => {
+    using ground = makeDirectory();
+    mkdirSync(ground.at('sub'));
+    const files = ['', 'sub/'].flatMap((directory) =>
+      Object.entries(linesOf).map(([name, lines]) => trackNew(`${directory}${name}.txt`, lines)),
+    );
+    const endAt = performance.now() + maxMs;
+    let rounds = 0;
+    for (const count of fc.sample(fc.integer({ min: 1, max: 50 }), { numRuns: kills.most, seed: 1 })) {
+      if (rounds >= kills.least && performance.now() > endAt) break;
+      await changeUntilKilled(['--workspace', ground.path, '--durability', durability], files, count);
+      for (const file of files) settle(file, ground.at(file.path));
+      rounds += 1;
+    }
+    // Without a half-written file no kill came in the middle, and the test has shown nothing.
+    expect(leftovers(ground.path).length).toBeGreaterThan(0);
+    expect(readdirSync(ground.path).filter(isKept)).toEqual(['large.txt', 'medium.txt', 'small.txt', 'sub']);
+    await expectSweep(ground.path);
     for (const file of files) settle(file, ground.at(file.path));
-    rounds += 1;
-  }
-  // Without a half-written file no kill came in the middle, and the test has shown nothing.
-  expect(leftovers(ground.path).length).toBeGreaterThan(0);
-  expect(readdirSync(ground.path).filter(isKept)).toEqual(['large.txt', 'medium.txt', 'small.txt', 'sub']);
-  await expectSweep(ground.path);
-  for (const file of files) settle(file, ground.at(file.path));
-});
+  },
+);
 
 /** Changes all files side by side, and kills the server when `count` changes have been acknowledged. */
-async function changeUntilKilled(root: string, files: readonly Tracked[], count: number): Promise<void> {
-  await using session = await connectStdio(['--workspace', root]);
+async function changeUntilKilled(flags: readonly string[], files: readonly Tracked[], count: number): Promise<void> {
+  await using session = await connectStdio(flags);
   const { pid } = session.transport as StdioClientTransport;
   const closed = new Promise<void>((resolve) => {
     session.client.onclose = resolve;
