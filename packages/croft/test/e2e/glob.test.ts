@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, renameSync, symlinkSync, utimesSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { compileGlob } from '../../src/lib/text/glob.ts';
 import { connectStdio, makeDirectory } from '../harness.ts';
 import { callAsNobody, codeOf, giveToNobody, shareServer } from './shared-server.ts';
 
@@ -26,6 +28,26 @@ async function find(pattern: string, more: Record<string, unknown> = {}): Promis
   expect(isError, text).toBe(false);
   return structured.paths.toSorted();
 }
+
+/** One that begins with plain names is looked for below them alone. */
+test('what a pattern finds is what it matches of all there is', async () => {
+  using ground = makeDirectory();
+  for (const place of ['', 'a', 'a/b', 'a/b/c', 'b', 'b/a', 'a ', 'a!', '{a}', '.a', 'dist', 'a/dist']) {
+    mkdirSync(ground.at(place), { recursive: true });
+    for (const name of ['x.ts', 'y.md']) writeFileSync(join(ground.at(place), name), '');
+  }
+  writeFileSync(ground.at('.gitignore'), 'dist/\n');
+  await using session = await connectStdio(['--workspace', ground.path]);
+  const findIn = async (pattern: string) => (await session.call('glob', { pattern })).structured.paths.toSorted();
+  const all: string[] = await findIn('**');
+  expect(all).toHaveLength(21);
+  for (const way of ['a', 'a/b', 'a/b/c', 'b/a', 'a /', 'a!', '.a', 'dist', 'a/dist', 'none', 'x.ts', 'a/{b,dist}']) {
+    for (const rest of ['*', '**', '**/*.ts', '{x,y}.*', '*/c/x.ts']) {
+      const pattern = `${way}/${rest}`;
+      expect(await findIn(pattern), pattern).toEqual(all.filter(compileGlob(pattern)));
+    }
+  }
+});
 
 describe('a pattern', () => {
   test.each([
