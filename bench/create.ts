@@ -8,7 +8,9 @@ import { openRestAgent } from './rest-client.ts';
 import { summarize } from './statistics.ts';
 import { makeScratch } from './trees.ts';
 
-type Sessions = Pick<HttpServer, 'openSession'>;
+interface Sessions {
+  openSession(): Promise<HttpSession>;
+}
 
 const burst = 100;
 const bursts = 5;

@@ -27,6 +27,14 @@ export function atMost(limit: number, unit: string, { at = 'p50' as 'p50' | 'p99
   return { text: `${at} ≤ ${limit} ${unit}`, isMet: (ours) => ours[at] <= limit };
 }
 
+/** A tail that is not too long, whatever others take. */
+export function atMostTimesMedian(ratio: number): Goal {
+  return { text: `p99 ≤ ${ratio}× p50`, isMet: ({ p50, p99 }) => p99 <= p50 * ratio };
+}
+
+/** A count of what must not be. */
+export const none: Goal = { text: 'none', isMet: ({ p50 }) => p50 === 0 };
+
 /** A count of which none may be missing. */
 export function allOf(count: number): Goal {
   return { text: `all ${count}`, isMet: ({ min }) => min >= count };

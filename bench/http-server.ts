@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { isError, type ToolCall } from './stdio-client.ts';
 
 const croftProgram = join(import.meta.dirname, '../packages/croft/bin/croft');
 const token = 'a-token-for-the-bench-alone';
@@ -19,18 +20,25 @@ export interface HttpSession {
   end(): Promise<void>;
 }
 
+export interface McpSession extends HttpSession {
+  /** Throws when the answer is an error. */
+  call(call: ToolCall): Promise<string>;
+}
+
 export interface HttpServer extends AsyncDisposable {
   readonly pid: number;
   readonly url: string;
   readonly adminToken: string;
   /** Shakes hands; opens no sandbox yet. */
-  openSession(): Promise<HttpSession>;
+  openSession(): Promise<McpSession>;
 }
 
-/** A real `croft serve` over this directory, and a client that does next to nothing and keeps its connections. */
-export async function startHttpCroft(directory: string): Promise<HttpServer> {
+/** A real `croft serve` over this directory, or over several by name, and a client that does next to nothing and keeps its connections. */
+export async function startHttpCroft(directory: string | Readonly<Record<string, string>>): Promise<HttpServer> {
   const data = mkdtempSync(join(tmpdir(), 'croft-bench-data-'));
-  const args = ['serve', '--port', '0', '--data', data, '--workspace', directory];
+  const named = typeof directory === 'string' ? undefined : Object.entries(directory).map((pair) => pair.join('='));
+  const workspaces = named ? ['--workspaces', named.join(',')] : ['--workspace', String(directory)];
+  const args = ['serve', '--port', '0', '--data', data, ...workspaces];
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, CROFT_TOKEN: token, CROFT_ADMIN_TOKEN: token };
   const child = spawn(croftProgram, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
@@ -48,10 +56,15 @@ export async function startHttpCroft(directory: string): Promise<HttpServer> {
       const hello = await send('POST', {}, toRequest('initialize', handshake));
       const headers = { 'mcp-session-id': String(hello.headers['mcp-session-id']) };
       await send('POST', headers, { jsonrpc: '2.0', method: 'notifications/initialized' });
+      const call = async ({ tool, args }: ToolCall) => {
+        const { answer } = await send('POST', headers, toRequest('tools/call', { name: tool, arguments: args }));
+        if (isError(answer)) throw new Error(`croft serve answered ${answer.slice(0, 1000)}`);
+        return answer;
+      };
       return {
+        call,
         async bash(command) {
-          const call = toRequest('tools/call', { name: 'bash', arguments: { command } });
-          const { answer } = await send('POST', headers, call);
+          const answer = await call({ tool: 'bash', args: { command } });
           if (!answer.includes('"exitCode":0,')) throw new Error(`croft serve answered ${answer.slice(0, 1000)}`);
           return answer;
         },

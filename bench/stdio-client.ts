@@ -131,6 +131,6 @@ function findId(line: Buffer): number | undefined {
 }
 
 /** Inside a string the quotes would be escaped, so the text of a file can never look like this. */
-function isError(line: Buffer): boolean {
+export function isError(line: Buffer | string): boolean {
   return line.includes('"isError":true') || line.includes('"error":{"code":');
 }

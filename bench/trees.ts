@@ -50,7 +50,8 @@ export function makeTree(directory: string, count: number): Tree {
   };
 }
 
-function toName(index: number): string {
+/** Where a file of that number is, from the directory. */
+export function toName(index: number): string {
   const group = Math.floor(index / filesPerDirectory);
   return `src/area-${Math.floor(group / 10)}/part-${group % 10}/file-${index}.ts`;
 }
