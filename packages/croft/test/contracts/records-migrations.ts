@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { findBreak } from '../../src/core/accounts/audit-chain.ts';
 import type { PrepareRecords } from './records.ts';
-import { addAccount } from './records-rows.ts';
+import { addAccount, removalRow } from './records-rows.ts';
 
 const run = promisify(execFile);
 const opener = join(import.meta.dirname, '../fixtures/records-opener.ts');
@@ -32,6 +32,17 @@ export function describeMigrations(prepare: PrepareRecords): void {
       const { rows } = await (await ground.open()).read((tables) => tables.audit.list({}, { limit: 9 }));
       expect(new Set(rows.map(({ target }) => target)).size).toBe(4);
       expect(findBreak(rows)).toBeUndefined();
+    });
+
+    test('go on from where an older server left the database', async () => {
+      await using ground = await prepare();
+      const records = await ground.open();
+      const accountId = await addAccount(records);
+      await records[Symbol.asyncDispose]();
+      await ground.execute('DROP TABLE removals');
+      await ground.execute('DELETE FROM croft_migrations WHERE number > 1');
+      const newer = await ground.open();
+      await newer.change((tables) => tables.removals.insert(removalRow(accountId)));
     });
 
     test('of a newer server are respected: it is refused, and says what to do', async () => {

@@ -5,6 +5,7 @@ import type {
   AuditEntry,
   KeyRow,
   Records,
+  RemovalRow,
   RequestRow,
   ResourceRow,
   SecretRow,
@@ -51,6 +52,10 @@ export function requestRow(accountId: string, row: Partial<RequestRow> = {}): Re
   return { accountId, key: newId('once'), hash: 'h', status: 201, body: 'sealed', createdAt: at, ...row };
 }
 
+export function removalRow(accountId: string, row: Partial<RemovalRow> = {}): RemovalRow {
+  return { accountId, workspaceId: newId('ws'), runner: 'far', createdAt: at, ...row };
+}
+
 export function auditEntry(accountId: string, row: Partial<AuditEntry> = {}): AuditEntry {
   return { accountId, at, actor: 'key_1', action: 'call', target: 'bash', details: '{}', ...row };
 }
@@ -72,6 +77,7 @@ export async function fillAccount(tables: Tables, accountId: string) {
     secret: secretRow(accountId),
     session: sessionRow(accountId),
     request: requestRow(accountId),
+    removal: removalRow(accountId),
   };
   await tables.keys.insert(rows.key);
   for (const kind of resourceKinds) await tables[kind].insert(rows.resource);
@@ -80,6 +86,7 @@ export async function fillAccount(tables: Tables, accountId: string) {
   await tables.secrets.put(rows.secret);
   await tables.sessions.put(rows.session);
   await tables.requests.insert(rows.request);
+  await tables.removals.insert(rows.removal);
   await tables.audit.append([auditEntry(accountId)]);
   return rows;
 }
@@ -100,6 +107,8 @@ export async function readAccount(tables: Tables, accountId: string, of: Awaited
     await tables.sessions.get(accountId, of.session.agentId, of.session.session),
     ...(await tables.sessions.list(accountId, of.session.agentId, page)).rows,
     await tables.requests.get(accountId, of.request.key),
+    await tables.removals.get(accountId, of.removal.workspaceId, of.removal.runner),
+    ...(await tables.removals.list(accountId, of.removal.runner, page)).rows,
     ...(await tables.audit.list({ accountId }, page)).rows,
     ...(await tables.references.usersOf(accountId, 'sb_1', 10)),
   ];

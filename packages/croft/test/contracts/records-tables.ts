@@ -6,6 +6,7 @@ import {
   approvalRow,
   auditEntry,
   keyRow,
+  removalRow,
   requestRow,
   resourceKinds,
   resourceRow,
@@ -151,6 +152,26 @@ export function describeTables(prepare: PrepareRecords): void {
         expect(await requests.get(accountId, old.key)).toBeUndefined();
         expect(await requests.get(accountId, recent.key)).toBeDefined();
       });
+    });
+
+    test('what a runner owes is noted once, found by the runner, and goes when it is done or too old', async () => {
+      await using ground = await prepare();
+      const records = await ground.open();
+      const accountId = await addAccount(records);
+      const [first, second] = [removalRow(accountId), removalRow(accountId, { createdAt: later })];
+      const elsewhere = { ...first, runner: 'near', createdAt: later };
+      await records.change(async ({ removals }) => {
+        for (const row of [first, second, elsewhere, { ...first, createdAt: later }]) await removals.insert(row);
+      });
+      const list = (runner: string) =>
+        records.read(async ({ removals }) => (await removals.list(accountId, runner, { limit: 9 })).rows);
+      expect([await list('far'), await list('near')]).toStrictEqual([[first, second], [elsewhere]]);
+      await records.change(async ({ removals }) => {
+        expect(await removals.removeBefore(later)).toBe(1);
+        expect(await removals.remove(accountId, second.workspaceId, 'near')).toBe(false);
+        expect(await removals.remove(accountId, second.workspaceId, 'far')).toBe(true);
+      });
+      expect([await list('far'), await list('near')]).toStrictEqual([[], [elsewhere]]);
     });
 
     test('the newest approval of a call is found, though all are of the same moment', async () => {

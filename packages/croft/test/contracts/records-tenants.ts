@@ -8,6 +8,7 @@ import {
   fillAccount,
   keyRow,
   readAccount,
+  removalRow,
   resourceKinds,
   resourceRow,
   secretRow,
@@ -22,7 +23,7 @@ export function describeTenants(prepare: PrepareRecords): void {
       const rows = await records.change((tables) => fillAccount(tables, owner));
       const own = await records.read((tables) => readAccount(tables, owner, rows));
       // What finds nothing for the owner would prove nothing of a stranger.
-      expect(own).toMatchObject({ found: { length: 23 }, counts: 2 });
+      expect(own).toMatchObject({ found: { length: 25 }, counts: 2 });
       const seen = await records.read((tables) => readAccount(tables, stranger, rows));
       expect(seen).toMatchObject({ found: [{ accountId: stranger }], counts: 0 });
     });
@@ -39,6 +40,7 @@ export function describeTenants(prepare: PrepareRecords): void {
         await tables.sandboxes.update({ ...rows.resource, accountId: stranger, version: 2 }),
         await tables.approvals.update({ ...rows.approval, accountId: stranger, state: 'approved', version: 2 }),
         await tables.secrets.remove(stranger, rows.secret.name),
+        await tables.removals.remove(stranger, rows.removal.workspaceId, rows.removal.runner),
         await tables.sessions.remove(stranger, rows.session.agentId, rows.session.session),
         await tables.sessions.put({ ...rows.session, accountId: stranger, version: 2 }),
       ]);
@@ -64,6 +66,7 @@ export function describeTenants(prepare: PrepareRecords): void {
         secrets: 1,
         sessions: 1,
         requests: 1,
+        removals: 1,
       };
       expect(removed).toEqual({ ...one, references: 2 });
       const left = await records.read((tables) => readAccount(tables, gone, rows));
@@ -84,6 +87,7 @@ export function describeTenants(prepare: PrepareRecords): void {
         ...resourceKinds.map((kind) => (tables: Tables) => tables[kind].insert(resourceRow('acct_none'))),
         (tables) => tables.keys.insert(keyRow('acct_none')),
         (tables) => tables.secrets.put(secretRow('acct_none')),
+        (tables) => tables.removals.insert(removalRow('acct_none')),
         (tables) => tables.references.replace('acct_none', 'agent_1', ['sb_1']),
       ];
       for (const stray of strays) await expect(records.change(stray)).rejects.toMatchObject({ code });

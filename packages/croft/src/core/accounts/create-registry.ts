@@ -5,6 +5,7 @@ import { createCollection } from './collection.ts';
 import type { RegistryContext } from './context.ts';
 import { createKeys } from './keys.ts';
 import { spellPatch } from './network-config.ts';
+import { oweRemovals } from './owed-removals.ts';
 import type { JsonObject } from './plain-json.ts';
 import { createReferences } from './references.ts';
 import type { AgentConfig, Collection, Registry, SandboxConfig, WorkspaceConfig } from './registry.ts';
@@ -33,7 +34,7 @@ interface Collections {
 }
 
 function createCollections(context: RegistryContext): Collections {
-  const { vault, providers, storages, opened } = context;
+  const { vault, now, providers, storages, opened } = context;
   const agents = createSealedRows<AgentConfig>(vault, 'agents');
   const sandboxes = createSealedRows<SandboxConfig>(vault, 'sandboxes');
   const workspaces = createSealedRows<WorkspaceConfig>(vault, 'workspaces');
@@ -60,7 +61,10 @@ function createCollections(context: RegistryContext): Collections {
       parse: createWorkspaceParser(storages),
       respell: asItIs,
       onWritten: references.mustStayOpen,
-      onRemove: references.mustBeUnused,
+      async onRemove(tables, view) {
+        await references.mustBeUnused(tables, view);
+        await oweRemovals(tables, view, now());
+      },
     }),
   };
 }

@@ -17,6 +17,6 @@ export interface Kind<Config> {
   respell(patch: JsonObject): JsonObject;
   /** Judges a record among the others, after it was written: what it throws undoes that. */
   onWritten(tables: Tables, view: ResourceView<Config>): Promise<void>;
-  /** Judges whether it may go. */
+  /** Judges whether it may go, and notes what is to be done then. */
   onRemove(tables: Tables, view: ResourceView<Config>): Promise<void>;
 }

@@ -32,6 +32,7 @@ export interface Tables {
   readonly secrets: SecretTable;
   readonly sessions: SessionTable;
   readonly requests: RequestTable;
+  readonly removals: RemovalTable;
   readonly audit: AuditTable;
   /** Everything of an account but its audit trail and its own row. Answers how many rows went, by table. */
   removeAllOf(accountId: string): Promise<Record<string, number>>;
@@ -227,6 +228,26 @@ export interface RequestTable {
   get(accountId: string, key: string): Promise<RequestRow | undefined>;
   /** Throws `E_ALREADY_EXISTS` when the key is taken. */
   insert(row: RequestRow): Promise<void>;
+  removeBefore(createdAt: string): Promise<number>;
+}
+
+/** What a runner may still have of a workspace whose record is gone. */
+export interface RemovalRow {
+  readonly accountId: string;
+  /** No other ever has it, whatever it is called. */
+  readonly workspaceId: string;
+  /** By its name. */
+  readonly runner: string;
+  readonly createdAt: string;
+}
+
+export interface RemovalTable {
+  /** One that is there already stays as it is. */
+  insert(row: RemovalRow): Promise<void>;
+  get(accountId: string, workspaceId: string, runner: string): Promise<RemovalRow | undefined>;
+  /** Of one runner. */
+  list(accountId: string, runner: string, page: Page): Promise<Paged<RemovalRow>>;
+  remove(accountId: string, workspaceId: string, runner: string): Promise<boolean>;
   removeBefore(createdAt: string): Promise<number>;
 }
 

@@ -85,7 +85,8 @@ export function createRunnerTokens(context: RegistryContext): RunnerTokens {
   };
 }
 
-async function findRunners(tables: Tables, accountId: string, now: Date): Promise<KeyRow[]> {
+/** Those that can connect. */
+export async function findRunners(tables: Tables, accountId: string, now: Date): Promise<KeyRow[]> {
   return (await findLiveKeys(tables, accountId, now)).filter(isRunner);
 }
 
@@ -96,7 +97,7 @@ function readRunner(body: unknown, now: Date): { name: string; expiresAt?: strin
   return { name, expiresAt: new Date(expiresAt).toISOString() };
 }
 
-function toRunner({ accountId, keyId, name, createdAt, expiresAt }: KeyRow): RunnerToken {
+export function toRunner({ accountId, keyId, name, createdAt, expiresAt }: KeyRow): RunnerToken {
   const view = { accountId, runnerId: keyId, name: name.slice(prefix.length), createdAt };
   return expiresAt === undefined ? view : { ...view, expiresAt };
 }

@@ -1,6 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { Connection, Database } from './database.ts';
 import { firstTables } from './first-tables.ts';
+import { removalTables } from './removals.ts';
 
 interface Migration {
   readonly name: string;
@@ -8,7 +9,10 @@ interface Migration {
 }
 
 /** In order, numbered from 1. One is added at the end; none is ever changed. */
-const migrations: readonly Migration[] = [{ name: 'first tables', statements: firstTables }];
+const migrations: readonly Migration[] = [
+  { name: 'first tables', statements: firstTables },
+  { name: 'removals from runners', statements: removalTables },
+];
 
 type Change = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>;
 

@@ -5,6 +5,7 @@ import { createAuditTable } from './audit.ts';
 import type { Connection } from './database.ts';
 import * as keys from './keys.ts';
 import * as references from './references.ts';
+import * as removals from './removals.ts';
 import * as requests from './requests.ts';
 import * as resources from './resources.ts';
 import { removeRows } from './rows.ts';
@@ -22,6 +23,7 @@ const ofAccounts = {
   secrets: secrets.table,
   sessions: sessions.table,
   requests: requests.table,
+  removals: removals.table,
 };
 
 export function createTables(connection: Connection): Tables {
@@ -36,6 +38,7 @@ export function createTables(connection: Connection): Tables {
     secrets: secrets.createSecretTable(connection),
     sessions: sessions.createSessionTable(connection),
     requests: requests.createRequestTable(connection),
+    removals: removals.createRemovalTable(connection),
     audit: createAuditTable(connection),
     async removeAllOf(accountId) {
       const removed: Record<string, number> = {};
