@@ -9,6 +9,7 @@ export const LifecycleEvent = z.object({
     'lifecycle.workspace.profile',
     'lifecycle.workspace.storage',
     'lifecycle.workspace.left',
+    'lifecycle.workspace.gone',
     'lifecycle.effect.format',
     'lifecycle.effect.lint',
     'lifecycle.skills.synced',

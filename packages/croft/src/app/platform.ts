@@ -30,6 +30,8 @@ import { withClosing, withFiles } from './registry-hooks.ts';
 import { createRemoval } from './remove-workspace.ts';
 import { createFleet } from './runners/fleet.ts';
 import { createFleetPlaces } from './runners/fleet-places.ts';
+import { createOwedRemovals } from './runners/owed-removals.ts';
+import { createPayments } from './runners/pay-removals.ts';
 import { createRemoteSurfaces } from './runners/remote-surface.ts';
 import { createRemovalThere } from './runners/remove-there.ts';
 import { createRunnerSocket, type RunnerSettings } from './runners/runner-socket.ts';
@@ -70,6 +72,8 @@ const maxSessions = 10_000;
 const minuteMs = 60_000;
 const approvalMs = 60 * minuteMs;
 const sessionIdleMs = 7 * 24 * 60 * minuteMs;
+/** A machine may be away for a season. */
+const removalMs = 90 * 24 * 60 * minuteMs;
 
 /** Everything of a server that many accounts share. */
 export async function createPlatform(options: PlatformOptions) {
@@ -92,10 +96,10 @@ export async function createPlatform(options: PlatformOptions) {
   };
 
   const sweeping = startSweeping({
-    ...{ records, now, sessionIdleMs, closeGone: kept.closeGone },
+    ...{ records, now, sessionIdleMs, removalMs, closeGone: kept.closeGone },
     async closeStale() {
       // Neither waits for the other: what somebody else has open may take long to close.
-      await Promise.all([closeStale(), fleet.dropRevoked(registry.runners.list)]);
+      await Promise.all([closeStale(), fleet.dropRevoked(registry.runners.list), ground.payments.look()]);
     },
     onFailure: options.onSweepFailure,
   });
@@ -192,9 +196,11 @@ async function openGround(options: PlatformOptions) {
     removeWorkspace: removeRemoteWorkspace,
   });
   const places = openPlaces({ data, kept, histories, openObjects, remote, emit, onWarning });
+  const owed = createOwedRemovals({ records, keptMs: removalMs, emit, onWarning });
+  const payments = createPayments({ fleet, remote, owed, onFailure: options.onSweepFailure });
   const removeWorkspace = createRemoval({
     ...{ places, kept, openObjects, served, dropBases: (key) => dropBases(layered, key) },
-    removeThere: createRemovalThere({ fleet, remote, emit, onWarning }),
+    removeThere: createRemovalThere({ fleet, remote, owed }),
   });
   const remove = (record: WorkspaceRecord) =>
     removeWorkspace(record).catch((thrown) =>
@@ -212,7 +218,7 @@ async function openGround(options: PlatformOptions) {
   const hasFiles = ({ accountId, id }: WorkspaceRecord) => kept.hasFiles(namespaceOf(accountId, id));
   return {
     ...{ now, records, vault, kept, fleet, remote, served, hasFiles, places },
-    ...{ openObjects, removeWorkspace, registry, registryOn, room },
+    ...{ payments, openObjects, removeWorkspace, registry, registryOn, room },
   };
 }
 

@@ -122,6 +122,20 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
     await vi.waitFor(async () => expect(await bash(two, 'cat log')).toBe('0\n1\n2\n'));
   });
 
+  test('a machine that was away when the record went gives its copy up when it is back', async () => {
+    const { one, two, reader, here, workspaceId, namespace } = await newAgents();
+    await bash(two, 'echo mine > f');
+    const runner = runners.get('two')!;
+    await runner.stop('SIGTERM');
+    await untilRunner(account!, 'two', 'offline');
+    for (const agent of [one, two, reader, here]) mustBe(200, await account!.send('DELETE', `/v1/agents/${agent}`));
+    mustBe(200, await account!.send('DELETE', `/v1/workspaces/${workspaceId}`));
+    expect(filesOf('two', namespace)).toEqual(['f']);
+    runner.restart();
+    await untilRunner(account!, 'two');
+    await vi.waitFor(() => expect(readdirSync(join(runner.root, 'mounts'))).not.toContain(namespace));
+  });
+
   test('a cable that is cut during a commit breaks nothing of it', async () => {
     const { one, outside } = await newAgents();
     await bash(one, 'true');

@@ -59,7 +59,7 @@ export function createFleetPlaces({ fleet, buckets, openWorkspace, removeWorkspa
       const link = fleet.linkOf(accountId, runner);
       if (link?.state() !== 'online') throw notConnected(runner);
       if (!link.capabilities.includes(runnerRemoves))
-        throw unavailable(`the runner ${runner} is of an older release, which takes nothing away`, { runner });
+        throw unavailable(`the runner ${runner} is of an older release, which removes nothing: update it`, { runner });
       const namespace = namespaceOf(accountId, id);
       for (const key of opened.get(link)?.keys() ?? []) if (key.includes(namespace)) opened.get(link)?.delete(key);
       return removeWorkspace(link.peer, namespace);

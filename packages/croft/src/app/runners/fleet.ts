@@ -31,6 +31,7 @@ export function createFleet({ now, emit }: FleetOptions) {
   const members = new Map<string, Member>();
   const former = new Map<string, Former>();
   const dropListeners = new Set<(key: string, reason: string) => void>();
+  const onlineListeners = new Set<(token: RunnerToken, link: RunnerLink) => void>();
 
   return {
     join,
@@ -48,6 +49,8 @@ export function createFleet({ now, emit }: FleetOptions) {
     },
     /** For who lets runners in: one may be about to enter with a token that was good a moment ago. */
     onDrop: (listener: (key: string, reason: string) => void) => void dropListeners.add(listener),
+    /** With every connection that a runner makes, also where it goes on with the link that it had. */
+    onOnline: (listener: (token: RunnerToken, link: RunnerLink) => void) => void onlineListeners.add(listener),
     /** The account is no more. */
     dropAll(accountId: string): void {
       for (const { token, link } of [...members.values()])
@@ -68,7 +71,10 @@ export function createFleet({ now, emit }: FleetOptions) {
       },
     });
     tell(member, 'online');
-    link.onState((state) => tell(member, state));
+    link.onState((state) => {
+      tell(member, state);
+      if (state === 'online') for (const listener of onlineListeners) listener(token, link);
+    });
     void link.peer.lost.then((reason) => leave(key, member, reason));
     endWith(token, link, now());
   }

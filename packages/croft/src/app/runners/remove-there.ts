@@ -1,38 +1,41 @@
-import type { Emit } from '../../core/events.ts';
 import { isInBucket } from '../../core/runners/home.ts';
 import type { WorkspaceRecord } from '../places.ts';
 import type { Fleet } from './fleet.ts';
 import type { FleetPlaces } from './fleet-places.ts';
+import type { OwedRemovals } from './owed-removals.ts';
 
 export interface RemovalThere {
   readonly fleet: Pick<Fleet, 'candidates'>;
   readonly remote: Pick<FleetPlaces, 'remove'>;
-  readonly emit: Emit;
-  onWarning(message: string): void;
+  readonly owed: Pick<OwedRemovals, 'settle' | 'leave'>;
 }
 
 /**
  * Takes away what runners have of a workspace. The record goes all the same where a machine is not there or refuses: what
- * is left on it is told, because nobody else will know of it. Answers whether there was anything.
+ * is left on it is told, and stays owed. Answers whether there was anything.
  */
-export function createRemovalThere({ fleet, remote, emit, onWarning }: RemovalThere) {
+export function createRemovalThere({ fleet, remote, owed }: RemovalThere) {
   return async (record: WorkspaceRecord): Promise<boolean> => {
     const { home } = record.config;
-    const removed = home === undefined ? false : await remove(record, home);
+    const removed = home === undefined ? false : await removeOrTell(record, home);
     // Any of them may have worked in what is in a bucket. What is left of that is a copy.
     const others = isInBucket(record) ? fleet.candidates(record.accountId).filter(({ name }) => name !== home) : [];
-    await Promise.allSettled(others.map(({ name }) => remote.remove(record, name)));
+    await Promise.allSettled(others.map(({ name }) => remove(record, name)));
     return removed;
   };
 
-  async function remove(record: WorkspaceRecord, runner: string): Promise<boolean> {
+  async function removeOrTell(record: WorkspaceRecord, runner: string): Promise<boolean> {
     try {
-      return await remote.remove(record, runner);
+      return await remove(record, runner);
     } catch (thrown) {
-      const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      emit('lifecycle.workspace.left', () => ({ account: record.accountId, workspace: record.id, runner, reason }));
-      onWarning(`the files of workspace ${record.id} are still on the runner ${runner}: ${reason}`);
+      await owed.leave(record, runner, thrown);
       return false;
     }
+  }
+
+  async function remove(record: WorkspaceRecord, runner: string): Promise<boolean> {
+    const removed = await remote.remove(record, runner);
+    await owed.settle(record, runner);
+    return removed;
   }
 }
