@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { sha256 } from '../../src/lib/sha256.ts';
 import { plantCanary } from '../canary.ts';
+import { climbing, odd } from './climbing-paths.ts';
 import { type FilesGround, openFilesGround } from './files-ground.ts';
 import { codeOf } from './ground.ts';
 
@@ -151,23 +152,6 @@ describe('a deletion', () => {
     expect(await at.json('DELETE', '/files?path=a.txt', undefined, right)).toMatchObject({ status: 200 });
   });
 });
-
-const climbing = [
-  '../x',
-  '..',
-  '.',
-  './x',
-  'a/../../x',
-  'a/../x',
-  '/etc/passwd',
-  '//etc/passwd',
-  'a//b',
-  'a/',
-  'a\0b',
-  '\ud800',
-  '%2e%2e/../x',
-];
-const odd = ['..\\..\\x', '%2e%2e%2fx', '..%2f..%2fx', '%252e%252e%252fx', '.. /x', '…/x', 'C:\\x', '~/x', '$HOME/x'];
 
 describe.each(climbing)('the path %j', (path) => {
   const query = `path=${path === '\ud800' ? '%ED%A0%80' : encodeURIComponent(path)}`;

@@ -1,0 +1,26 @@
+export const climbing = [
+  '../x',
+  '..',
+  '.',
+  './x',
+  'a/../../x',
+  'a/../x',
+  '/etc/passwd',
+  '//etc/passwd',
+  'a//b',
+  'a/',
+  'a\0b',
+  '\ud800',
+  '%2e%2e/../x',
+];
+export const odd = [
+  '..\\..\\x',
+  '%2e%2e%2fx',
+  '..%2f..%2fx',
+  '%252e%252e%252fx',
+  '.. /x',
+  '…/x',
+  'C:\\x',
+  '~/x',
+  '$HOME/x',
+];
