@@ -1,41 +1,14 @@
-import { existsSync, globSync, readdirSync, readFileSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createAgentSessions } from '../../src/app/agent-sessions.ts';
-import { findSpare } from '../../src/app/stale-runtimes.ts';
 import { tighten } from '../../src/core/accounts/fence.ts';
-import { createSession, type Session } from '../../src/core/session.ts';
-import type { SessionMemory } from '../../src/core/session-memory.ts';
+import { createSession } from '../../src/core/session.ts';
 import { newChildName } from '../../src/core/session-name.ts';
-import { cacheAt } from '../../src/lib/cache-directory.ts';
-import { measureTree } from '../../src/lib/measure-tree.ts';
-import { createConnectionRoom } from '../../src/mcp/connection-room.ts';
 import { openRecords } from '../../src/records/index.ts';
-import { createKeptWorkspaces } from '../../src/storages/kept.ts';
 import { eras, makeDirectory } from '../harness.ts';
-import { type Account, connectAgent, mustBe, openAccount, type Platform, startPlatform } from './ground.ts';
-
-interface Remembered {
-  readonly session: Session;
-  readonly memory: SessionMemory;
-}
-
-let platform: Platform;
-let account: Account;
-
-beforeAll(async () => {
-  platform = await startPlatform(['--approval-wait', '20']);
-  account = await platform.newAccount();
-});
-
-afterAll(() => platform[Symbol.asyncDispose]());
-
-async function newAgent(permissionMode: string, names = ['w']) {
-  const sandboxId = await account.newSandbox({ permissionMode });
-  const workspaces = [];
-  for (const name of names) workspaces.push({ name, workspaceId: await account.newWorkspace() });
-  return { sandboxId, workspaces, agentId: await account.newAgent({ sandbox: sandboxId, workspaces }) };
-}
+import { type Account, connectAgent, mustBe, openAccount } from './ground.ts';
+import { account, newAgent } from './hostile-ground.ts';
 
 async function newKey(scopes: string[], name: string) {
   const { key, secret } = mustBe(201, await account.send('POST', '/v1/keys', { name, scopes }));
@@ -253,135 +226,3 @@ describe('sessions', () => {
     expect(tighten({}, { workspaces: ['b', 'a', 'b'] })).toEqual(tighten({}, { workspaces: ['a', 'b'] }));
   });
 });
-
-describe('the network of an account', () => {
-  /** What answers there: straight, and through the proxy. */
-  async function reach(by: Account, url: string, config: object): Promise<string> {
-    const sandbox = await by.newSandbox({ permissionMode: 'bypass', ...config });
-    const workspaces = [{ name: 'w', workspaceId: await by.newWorkspace() }];
-    const agentId = await by.newAgent({ sandbox, workspaces });
-    const command = `curl -s -m 5 ${url}/healthz; curl -s -m 5 --noproxy '' -x "$http_proxy" ${url}/healthz; true`;
-    return mustBe(200, await by.call(agentId, 'bash', { command })).output;
-  }
-
-  test('is not that of this machine: nothing that listens here is reached', async () => {
-    const { port } = new URL(platform.url);
-    for (const config of [
-      { internet: true },
-      { network: { mode: 'allow-all' } },
-      { network: { mode: 'restricted', allowCidrs: [`127.0.0.1/32:${port}`, '127.0.0.0/8'] } },
-    ])
-      expect(await reach(account, platform.url, config)).not.toContain('"status":"ok"');
-  });
-
-  test('is so where the operator says it may be', async () => {
-    await using open = await startPlatform(['--network', 'allow-all']);
-    expect(await reach(await open.newAccount(), open.url, { internet: true })).toContain('"status":"ok"');
-  });
-});
-
-describe('what one account can take up', () => {
-  test('sessions of an agent it does not have, or of workspaces that the agent does not have, are not kept', async () => {
-    const { agentId } = await newAgent('bypass');
-    const eve = await platform.newAccount('eve');
-    for (const id of [agentId, 'agent_'.padEnd(30, '0'), 'x'.repeat(3000)])
-      for (const answer of [
-        await eve.send('POST', `/v1/agents/${id}/sessions`, {}),
-        await eve.send('GET', `/v1/agents/${id}/sessions`),
-      ])
-        expect(answer).toMatchObject({ status: 404, body: { error: { message: 'Agent not found' } } });
-    const workspaces = Array.from({ length: 10_000 }, (_, index) => `none-${index}`);
-    expect((await account.send('POST', `/v1/agents/${agentId}/sessions`, { workspaces })).status).toBe(400);
-  });
-
-  test('what commands keep in caches counts, and goes with the workspace', async () => {
-    const ann = await platform.newAccount('caching');
-    const caches = () => readdirSync(join(platform.data, 'caches'));
-    const before = caches();
-    const sandbox = await ann.newSandbox({ permissionMode: 'bypass' });
-    const command = 'head -c 1000000 /dev/urandom > ~/.cache/big && ls ~/.cache';
-    const stateless = await ann.newAgent({ sandbox });
-    mustBe(200, await ann.call(stateless, 'bash', { command: 'true' }));
-    await expect.poll(caches).toEqual(before);
-
-    const agentId = await ann.newAgent({ sandbox, workspaces: [{ name: 'w', workspaceId: await ann.newWorkspace() }] });
-    expect(mustBe(200, await ann.call(agentId, 'bash', { command })).output).toContain('big');
-    expect(caches()).toHaveLength(before.length + 1);
-    const [namespace = ''] = readdirSync(join(platform.data, 'workspaces')).filter((name) => sizeOfCache(name) > 0);
-    expect(await createKeptWorkspaces(platform.data).measure([namespace])).toBeGreaterThan(1_000_000);
-    mustBe(200, await ann.send('DELETE', '/v1/account'));
-    expect(caches()).toEqual(before);
-
-    function sizeOfCache(name: string): number {
-      const cache = cacheAt(join(platform.data, 'caches'), realpathSync(join(platform.data, 'workspaces', name)));
-      return existsSync(join(cache, 'big')) ? 1 : 0;
-    }
-  });
-
-  test('a session that there is no room for does nothing first', async () => {
-    using directory = makeDirectory();
-    await using records = await openRecords({ file: join(directory.path, 'croft.db') });
-    const sessions = createAgentSessions({ records, maxSessions: 1, now: () => new Date() });
-    const owner = { accountId: 'acct_1', agentId: 'agent_1' };
-    const none = { sandboxIdleMs: 1000, openSandbox: () => Promise.reject(new Error('none')) };
-    const [first, second] = ['key_1/a', 'key_1/b'].map((id) => ({
-      session: createSession(id, none),
-      memory: sessions.memoryOf(owner, id),
-    })) as [Remembered, Remembered];
-    await first.memory.refresh(first.session);
-    await first.memory.keep(first.session);
-    await first.memory.refresh(first.session);
-    await expect(second.memory.refresh(second.session)).rejects.toMatchObject({ code: 'E_QUOTA' });
-  });
-
-  test('empty files count too, and so does what is behind very many', async () => {
-    using directory = makeDirectory();
-    for (const name of ['a', 'b', 'c']) writeFileSync(join(directory.path, name), '');
-    expect(await measureTree(directory.path)).toBeGreaterThanOrEqual(3 * 4096);
-    expect(await measureTree(directory.path, 3)).toBeLessThan(Number.POSITIVE_INFINITY);
-    expect(await measureTree(directory.path, 2)).toBe(Number.POSITIVE_INFINITY);
-  });
-
-  test('a name that is no tool’s is not sent back at length', async () => {
-    const { agentId } = await newAgent('bypass');
-    // Clients of 2026 say it in a header as well, which is cut off long before.
-    await using agent = await connectAgent(account, agentId, { era: '2025' });
-    expect((await agent.call('x'.repeat(1_000_000))).text.length).toBeLessThan(1000);
-  });
-
-  test('of more fences than anybody needs those go in which nothing runs, from the one idle longest on', () => {
-    const toEntry = (key: string) => [key, { runtime: { isIdle: () => key.startsWith('idle') } }] as const;
-    const keysOf = (names: string[], max: number) => findSpare(names.map(toEntry), max).map(([key]) => key);
-    expect(keysOf(['busy-1', 'idle-1', 'busy-2', 'idle-2', 'idle-3'], 4)).toEqual(['idle-1']);
-    expect(keysOf(['busy-1', 'idle-1', 'idle-2'], 0)).toEqual(['idle-1']);
-    expect(keysOf(['idle-1', 'idle-2'], 2)).toEqual([]);
-  });
-
-  test('of connections of 2025, the one idle longest goes for one too many', () => {
-    const closed: number[] = [];
-    const room = createConnectionRoom(2);
-    const connections = [0, 1, 2, 3].map((number) => ({ close: async () => void closed.push(number) }));
-    for (const index of [0, 1, 0, 2, 3]) room.use(connections[index] as (typeof connections)[number]);
-    expect(closed).toEqual([1, 0]);
-  });
-});
-
-test('handles of workspaces that were removed are let go of, but not at once', async () => {
-  using directory = makeDirectory();
-  const kept = createKeptWorkspaces(directory.path);
-  const { handle } = kept.open('fs-0123456789', 'w');
-  const isOpen = () => isLinkTo(`/proc/self/fd/${handle}`, 'fs-0123456789');
-  await kept.remove('fs-0123456789');
-  kept.closeGone();
-  expect(isOpen()).toBe(true);
-  kept.closeGone();
-  expect(isOpen()).toBe(false);
-});
-
-function isLinkTo(path: string, part: string): boolean {
-  try {
-    return readlinkSync(path).includes(part);
-  } catch {
-    return false;
-  }
-}

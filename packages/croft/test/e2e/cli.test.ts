@@ -1,103 +1,17 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { basename, join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { ErrorEnvelope, LifecycleEvent } from '@croft/protocol';
+import { LifecycleEvent } from '@croft/protocol';
 import { describe, expect, test } from 'vitest';
-import { connectHttp, connectStdio, croft, eras, makeDirectory, runCroft, startServer } from '../harness.ts';
+import { connectHttp, connectStdio, eras, makeDirectory, runCroft, startServer } from '../harness.ts';
 
 const repository = join(import.meta.dirname, '../../../..');
 const readingTools = [
   ...['cd', 'glob', 'grep', 'last_test_failures', 'list', 'read', 'secret', 'secrets_available', 'tests_covering'],
   ...['snapshot_diff', 'snapshot_list', 'undo_list', 'workspaces', 'agents', 'skill', 'skills'],
 ].sort();
-
-describe.concurrent('croft tool', () => {
-  test('prints the result of a call on standard output and exits 0', async () => {
-    using directory = makeDirectory({ 'a.txt': 'one\ntwo\n' });
-    const run = await runCroft(['tool', 'read', '{"file_path":"a.txt"}', '--workspace', directory.path]);
-    expect(run).toEqual({ exitCode: 0, stdout: '1\tone\n2\ttwo\n', stderr: '' });
-  });
-
-  test('takes no input as an empty one', async () => {
-    using directory = makeDirectory({ 'a.txt': 'one\n' });
-    const run = await runCroft(['tool', 'list', '--workspace', directory.path]);
-    expect(run).toEqual({ exitCode: 0, stdout: 'a.txt\t4\n', stderr: '' });
-  });
-
-  test('prints an error with its code on standard error and exits 1', async () => {
-    using directory = makeDirectory();
-    const run = await runCroft(['tool', 'read', '{"file_path":"gone.txt"}', '--workspace', directory.path]);
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(run.stderr).toMatch(/^E_FILE_NOT_FOUND: .*gone\.txt.*\nNext: .+\n$/);
-  });
-
-  test('prints structured results and errors with --json', async () => {
-    using directory = makeDirectory({ 'a.txt': 'one\n' });
-    const flags = ['--json', '--workspace', directory.path];
-    const found = await runCroft(['tool', 'read', '{"file_path":"a.txt"}', ...flags]);
-    expect(found).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(JSON.parse(found.stdout)).toMatchObject({ path: 'a.txt', content: 'one\n', totalLines: 1 });
-
-    const failed = await runCroft(['tool', 'read', '{"file_path":"../a"}', ...flags]);
-    expect(failed).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(ErrorEnvelope.parse(JSON.parse(failed.stderr)).error).toMatchObject({ code: 'E_SANDBOX_VIOLATION' });
-  });
-
-  test('prints a result of more than a pipe holds whole', async () => {
-    using directory = makeDirectory({ 'a.txt': `${'x'.repeat(99)}\n`.repeat(9000) });
-    const input = '{"pattern":"x","head_limit":9000}';
-    const run = await runCroft(['tool', 'grep', input, '--json', '--workspace', directory.path]);
-    expect(run.stdout.length).toBeGreaterThan(1_000_000);
-    expect(JSON.parse(run.stdout).matches).toHaveLength(9000);
-  });
-
-  test('says nothing when its reader goes away, as head does', async () => {
-    using directory = makeDirectory({ 'a.txt': `${'x'.repeat(99)}\n`.repeat(9000) });
-    const args = ['tool', 'grep', '{"pattern":"x","head_limit":9000}', '--workspace', directory.path];
-    const child = spawn(croft, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    child.stdout.destroy();
-    expect(await text(child.stderr)).toBe('');
-  });
-
-  test('lets a person edit a file that no earlier call has read', async () => {
-    using directory = makeDirectory({ 'a.txt': 'one\n' });
-    const input = JSON.stringify({ file_path: 'a.txt', old_string: 'one', new_string: 'two' });
-    expect(await runCroft(['tool', 'edit', input, '--workspace', directory.path])).toMatchObject({ exitCode: 0 });
-    expect(readFileSync(directory.at('a.txt'), 'utf8')).toBe('two\n');
-  });
-
-  test.each([
-    ['input that is no JSON', ['read', '{file_path:'], /^the input is not JSON: \{file_path:\n$/],
-    ['input that is no object', ['read', '[]'], /^E_INVALID_INPUT: .+/],
-    ['input without what it needs', ['read', '{}'], /^E_INVALID_INPUT: file_path is required\n/],
-    ['a tool there is none of', ['fly'], /^E_UNKNOWN_TOOL: .*fly.*\n/],
-    ['a name from the prototype', ['constructor'], /^E_UNKNOWN_TOOL: .*\n/],
-    ['no tool', [], /^usage: croft tool NAME .+\n$/],
-    ['too many words', ['read', '{}', '{}'], /^usage: croft tool NAME .+\n$/],
-    ['an unknown flag', ['list', '--workspaze', '/'], /^.*--workspaze.*; see: croft tool --help\n$/],
-    ['a flag without its value', ['list', '--workspace'], /^.*--workspace.*; see: croft tool --help\n$/],
-    [
-      'events that cannot be written',
-      ['list', '--events', '/nowhere/events'],
-      /^(?!workspace:).*\/nowhere\/events.*\n$/,
-    ],
-  ])('refuses %s in one message without a stack', async (_, args, message) => {
-    using directory = makeDirectory();
-    const run = await runCroft(['tool', ...args], { cwd: directory.path });
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(run.stderr).toMatch(message);
-    expect(run.stderr).not.toMatch(/^ +at /m);
-  });
-
-  test('answers although its events cannot be kept', async () => {
-    using directory = makeDirectory({ 'a.txt': 'one\n' });
-    const run = await runCroft(['tool', 'list', '--workspace', directory.path, '--events', '/dev/full']);
-    expect(run).toMatchObject({ exitCode: 0, stdout: 'a.txt\t4\n' });
-  });
-});
 
 describe.concurrent('the workspaces of a command', () => {
   test('are the current directory of croft tool when no flag says', async () => {

@@ -1,28 +1,13 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { type IncomingMessage, type OutgoingHttpHeaders, type RequestOptions, request } from 'node:http';
+import { type OutgoingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type ErrorCode, ErrorEnvelope, Health } from '@croft/protocol';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectHttp, eras, makeDirectory, runCroft, startServer } from '../harness.ts';
-
-type Server = Awaited<ReturnType<typeof startServer>>;
+import { describe, expect, test } from 'vitest';
+import { connectHttp, eras, startServer } from '../harness.ts';
+import { type Answer, listTools, mcp, send, server, toAnswer, toOptions, workspace } from './http-guards-ground.ts';
 
 const maxBodyBytes = 16 * 1024 * 1024;
-const listTools = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} });
-const workspace = makeDirectory({ 'a.txt': 'one\n' });
-let server: Server;
-
-beforeAll(async () => {
-  server = await startServer(['--workspace', workspace.path, '--allow-host', 'croft.example']);
-});
-
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  workspace[Symbol.dispose]();
-});
 
 describe('the token', () => {
   test('is not needed to ask for the health', async () => {
@@ -235,136 +220,18 @@ test.each(['/mcp/', '/mcp/x', '/v1/nothing', '/../etc/passwd', '/%00', '/%ff', '
   },
 );
 
-describe('a start', () => {
-  test('without CROFT_TOKEN makes a token for its owner alone and takes it again at the next start', async () => {
-    using data = makeDirectory();
-    const tokens: string[] = [];
-    for (const _ of ['first', 'second']) {
-      await using started = await startWithTokenFile(data.path);
-      const file = data.at('token');
-      expect(await started.output.find(/token: (.+)/)).toBe(file);
-      expect(statSync(file).mode & 0o777).toBe(0o600);
-      const token = readFileSync(file, 'utf8').trim();
-      expect(await statusOf(started, token)).toBe(200);
-      expect(await statusOf(started, `${token.slice(0, -1)}!`)).toBe(401);
-      tokens.push(token);
-    }
-    expect(tokens[0]).toMatch(/^\S{32,}$/);
-    expect(tokens[1]).toBe(tokens[0]);
-  });
-
-  test('in two places makes two different tokens', async () => {
-    using one = makeDirectory();
-    using two = makeDirectory();
-    await using _one = await startWithTokenFile(one.path);
-    await using _two = await startWithTokenFile(two.path);
-    expect(readFileSync(one.at('token'), 'utf8')).not.toBe(readFileSync(two.at('token'), 'utf8'));
-  });
-
-  test('closes a token file that others may read', async () => {
-    using data = makeDirectory({ token: 'a-token-that-was-left-open\n' });
-    await using started = await startWithTokenFile(data.path);
-    expect(statSync(data.at('token')).mode & 0o777).toBe(0o600);
-    expect(await statusOf(started, 'a-token-that-was-left-open')).toBe(200);
-  });
-
-  test('with CROFT_TOKEN takes it over the file, makes no file and prints it nowhere', async () => {
-    expect(existsSync(`${server.data}/token`)).toBe(false);
-    using data = makeDirectory({ token: 'the-token-of-the-file\n' });
-    await using started = await startServer(['--workspace', workspace.path, '--data', data.path]);
-    const configuration = await readConfiguration(started);
-    expect(started.output.stdout() + started.output.stderr()).not.toContain(started.token);
-    expect(await statusOf(started, 'the-token-of-the-file')).toBe(401);
-    expect(await statusOf(started, started.token)).toBe(200);
-    expect(configuration.headers).toEqual({ Authorization: `Bearer \${CROFT_TOKEN}` });
-  });
-
-  test('with a token file that holds no token is refused', async () => {
-    using data = makeDirectory({ token: '\n' });
-    const run = await runCroft(['serve', '--port', '0', '--data', data.path, '--workspace', workspace.path]);
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(run.stderr).toContain(data.at('token'));
-  });
-
-  test('listens on the loopback address and no other', () => {
-    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
-    expect(addressesListening(Number(new URL(server.url).port))).toEqual(['0100007F']);
-  });
-
-  test.each(eras)('prints a configuration that a client of %s connects with as it is', async (era) => {
-    using data = makeDirectory();
-    await using started = await startWithTokenFile(data.path);
-    const { type, url, headers } = await readConfiguration(started);
-    expect(type).toBe('http');
-    const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
-    const pinned = { versionNegotiation: { mode: { pin: '2026-07-28' } } };
-    const client = new Client({ name: 'pasted', version: '1.0.0' }, era === '2026' ? pinned : {});
-    await client.connect(transport);
-    const result = await client.callTool({ name: 'read', arguments: { file_path: 'a.txt' } });
-    expect(result.structuredContent).toMatchObject({ content: 'one\n' });
-    await client.close();
-  });
-});
-
 test('a client without the token cannot connect', async () => {
   for (const era of eras) {
     await expect(connectHttp({ url: server.url, token: 'of-somebody-else-altogether' }, { era })).rejects.toThrow();
   }
 });
 
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
-  readonly json: unknown;
-}
-
-interface Sent {
-  readonly method?: string;
-  readonly path: string;
-  readonly headers?: OutgoingHttpHeaders;
-  readonly body?: string | Buffer;
-}
-
-const mcp = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-
 function signedIn() {
   return { ...mcp, authorization: `Bearer ${server.token}` };
 }
 
-/** One request on a connection of its own, its path and headers sent exactly as written. */
-function send({ method = 'GET', path, headers = {}, body }: Sent, to: Pick<Server, 'url'> = server): Promise<Answer> {
-  const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
-  const outgoing = request(toOptions(to, { method, path, headers: { ...headers, ...length } }));
-  const answer = toAnswer(outgoing);
-  outgoing.end(body);
-  return answer;
-}
-
 function startUpload(headers: OutgoingHttpHeaders) {
   return request(toOptions(server, { method: 'POST', path: '/mcp', headers }));
-}
-
-function toOptions({ url }: Pick<Server, 'url'>, rest: RequestOptions): RequestOptions {
-  const { hostname, port } = new URL(url);
-  return { hostname, port, agent: false, ...rest };
-}
-
-async function toAnswer(outgoing: ReturnType<typeof request>): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  // After the answer a refused upload may still break; nobody waits for it any more.
-  outgoing.on('response', resolve).on('error', reject);
-  const response = await promise;
-  const body = await text(response);
-  return { status: response.statusCode ?? 0, headers: response.headers, body, json: toJson(body) };
-}
-
-function toJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 function expectError({ status, json }: Answer, expected: number, code: ErrorCode): void {
@@ -383,33 +250,4 @@ function words(table: string): string[] {
 
 function withPort(value: string): string {
   return value.replace('PORT', new URL(server.url).port);
-}
-
-function startWithTokenFile(data: string): Promise<Server> {
-  // `undefined` takes the variable of the harness away again.
-  const env = { CROFT_TOKEN: undefined as unknown as string };
-  return startServer(['--workspace', workspace.path, '--data', data], { env });
-}
-
-async function statusOf(to: Server, token: string): Promise<number> {
-  const headers = { ...mcp, authorization: `Bearer ${token}` };
-  return (await send({ method: 'POST', path: '/mcp', headers, body: listTools }, to)).status;
-}
-
-async function readConfiguration({ output }: Server) {
-  await output.find(/^\}$/m);
-  const printed = output.stdout();
-  const { mcpServers } = JSON.parse(printed.slice(printed.indexOf('{\n'), printed.lastIndexOf('}') + 1));
-  return mcpServers.croft as { type: string; url: string; headers: Record<string, string> };
-}
-
-/** Local addresses with a listening socket on this port, as the kernel writes them. */
-function addressesListening(port: number): string[] {
-  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  return ['/proc/net/tcp', '/proc/net/tcp6']
-    .flatMap((file) => readFileSync(file, 'utf8').split('\n'))
-    .map((line) => line.trim().split(/\s+/))
-    .flatMap(([, local = '', , state]) =>
-      state === '0A' && local.endsWith(suffix) ? [local.split(':')[0] ?? ''] : [],
-    );
 }

@@ -4,8 +4,8 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as everyTool from '../../src/tools/index.ts';
 import { connectStdio, type Era, eras, type McpSession, makeDirectory } from '../harness.ts';
+import { type Arguments, samples } from './tool-samples.ts';
 
-type Arguments = Record<string, unknown>;
 type Listed = Awaited<ReturnType<McpSession['client']['listTools']>>['tools'][number];
 
 const directory = makeDirectory({ 'a/seed.txt': '', 'b/seed.txt': '' });
@@ -32,139 +32,6 @@ const readers = [
 
 /** Those of the harness are for agents of accounts alone: test/agents. */
 const registry = Object.fromEntries(Object.entries(everyTool).filter(([, { isHarness }]) => !isHarness));
-
-/** For each tool, calls that succeed and calls that fail, each in a fresh tree. A new tool needs a row here. */
-const samples: Record<string, { readonly succeeds: readonly Arguments[]; readonly fails: readonly Arguments[] }> = {
-  workspaces: { succeeds: [{}], fails: [] },
-  read: {
-    succeeds: [
-      { file_path: 'text.txt' },
-      { file_path: 'empty' },
-      { file_path: 'blob' },
-      { file_path: 'pixel.gif' },
-      { file_path: 'text.txt', limit: 1 },
-    ],
-    fails: [
-      {},
-      { file_path: 'absent' },
-      { file_path: '..' },
-      { file_path: 'text.txt', offset: 99 },
-      { file_path: 'dir' },
-    ],
-  },
-  write: {
-    succeeds: [{ file_path: 'new/file.txt', content: 'x' }],
-    fails: [{}, { file_path: 'unread.txt', content: 'x' }, { file_path: '../x', content: 'x' }],
-  },
-  edit: {
-    succeeds: [
-      { file_path: 'text.txt', old_string: 'one', new_string: '1' },
-      { file_path: 'text.txt', edits: [{ old_string: 'one', new_string: '1' }] },
-    ],
-    fails: [
-      {},
-      { file_path: 'text.txt', old_string: 'absent', new_string: '' },
-      { file_path: 'text.txt', old_string: 'o', new_string: '' },
-      { file_path: 'unread.txt', old_string: 'x', new_string: 'y' },
-    ],
-  },
-  move: {
-    succeeds: [{ from: 'text.txt', to: 'moved.txt' }],
-    fails: [{}, { from: 'absent', to: 'x' }, { from: 'text.txt', to: 'dir' }],
-  },
-  delete: {
-    succeeds: [{ file_path: 'text.txt' }, { file_path: 'dir', recursive: true }],
-    fails: [{}, { file_path: 'dir' }, { file_path: '.' }],
-  },
-  list: {
-    succeeds: [{}, { path: 'dir', limit: 1 }, { workspace: 'all' }, { workspace: 'all', path: 'dir' }],
-    fails: [{ path: 'absent' }, { path: 'text.txt' }, { path: '/' }, { workspace: 'c' }],
-  },
-  glob: {
-    succeeds: [
-      { pattern: '*' },
-      { pattern: '*', limit: 1 },
-      { pattern: 'none' },
-      { pattern: '*', path: 'dir', workspace: 'all' },
-    ],
-    fails: [{}, { pattern: '[' }, { pattern: '*', path: 'absent' }, { pattern: '*', path: '..' }],
-  },
-  bash: {
-    succeeds: [{ command: 'echo hi' }, { command: 'exit 3' }, { command: 'true', run_in_background: true }],
-    fails: [{}, { command: 'sudo ls' }, { command: 'true', secrets: ['absent'] }, { command: 'true', on_timeout: 'x' }],
-  },
-  cd: {
-    succeeds: [{}, { path: '.' }, { path: '/tmp' }, { path: '~' }, { path: '/' }],
-    fails: [{ path: 'absent' }, { path: '..' }, { path: '/absent' }, { path: 7 }],
-  },
-  run_command: {
-    succeeds: [{ cmd: 'true' }, { cmd: 'cat', args: ['absent'] }],
-    fails: [{}, { cmd: 'no-such-program' }, { cmd: 'true', args: 'x' }],
-  },
-  watch_process: {
-    succeeds: [{ command: 'true' }, { command: 'true', error_patterns: [] }],
-    fails: [{}, { command: 'true', error_patterns: ['('] }, { command: 'mount' }],
-  },
-  // What these do to a command that is there: shells.test.ts.
-  bash_output: { succeeds: [], fails: [{}, { shell_id: 'nope' }] },
-  bash_input: { succeeds: [], fails: [{}, { shell_id: 'nope' }] },
-  kill_shell: { succeeds: [], fails: [{}, { shell_id: 'nope' }] },
-  watch_process_events: { succeeds: [], fails: [{}, { shell_id: 'nope' }] },
-  secret: { succeeds: [], fails: [{}, { name: 'absent' }, { name: '../x' }] },
-  secrets_available: { succeeds: [{}], fails: [] },
-  // What these do in a project: run-tests.test.ts, run-lint.test.ts and test/projects.
-  run_tests: { succeeds: [], fails: [{}, { files: 'x' }, { language: 'go' }] },
-  run_failing_tests: { succeeds: [], fails: [{}, { language: 'go' }] },
-  run_lint: { succeeds: [], fails: [{}, { files: 'x' }, { language: 'go' }] },
-  run_typecheck: { succeeds: [], fails: [{}, { files: 'x' }, { language: 'go' }] },
-  run_format: { succeeds: [], fails: [{}, { check: 'x' }, { language: 'go' }] },
-  run_script: { succeeds: [], fails: [{}, { name: 'absent' }, { name: ' ' }] },
-  last_test_failures: { succeeds: [{}, { limit: 1 }], fails: [{ limit: 'x' }] },
-  tests_covering: { succeeds: [{ file: 'text.txt' }, { file: 'text.txt', line: 1 }], fails: [{}, { file: '' }] },
-  snapshot_create: {
-    succeeds: [{ name: 's' }, { name: 's', description: 'x', include_ignored: true }],
-    fails: [{}, { name: 'x/y' }, { name: '.' }, { name: 's', include_ignored: 'x' }],
-  },
-  snapshot_list: { succeeds: [{}], fails: [] },
-  snapshot_diff: {
-    succeeds: [{ name: 's' }, { name: 's', to: 's' }],
-    fails: [{}, { name: 'absent' }, { name: '../s' }],
-  },
-  snapshot_restore: {
-    succeeds: [{ name: 's' }],
-    fails: [{}, { name: 'absent' }, { green: true }, { name: 's', green: true }],
-  },
-  snapshot_delete: { succeeds: [{ name: 's' }], fails: [{}, { name: 'absent' }] },
-  // What it does to calls: test/history.
-  undo: { succeeds: [], fails: [{ calls: 0 }, { checkpoint: 'absent' }, { calls: 1, checkpoint: 'cp_000001' }] },
-  undo_list: { succeeds: [{}, { limit: 1 }], fails: [{ limit: 'x' }] },
-  // What these find: test/skills.
-  skills: { succeeds: [{}, { workspace: 'all' }], fails: [{ workspace: 'c' }] },
-  skill: { succeeds: [], fails: [{}, { name: 'absent' }, { name: '../x' }, { name: ' ' }] },
-  agents: { succeeds: [{}, { workspace: 'all' }], fails: [{ name: 'absent' }, { name: 7 }] },
-  // What these do to what is there: test/history.
-  transaction_commit: { succeeds: [], fails: [{}, { transaction: 'absent' }] },
-  transaction_discard: { succeeds: [], fails: [{}, { transaction: 'absent' }] },
-  workspace_fork: { succeeds: [], fails: [{}, { name: '../x' }, { name: 'all' }, { name: 'f', snapshot: 'absent' }] },
-  workspace_merge: { succeeds: [], fails: [{}, { fork: 'absent' }, { fork: 'x', on_conflict: 'x' }] },
-  workspace_remove: { succeeds: [], fails: [{}, { fork: 'absent' }] },
-  grep: {
-    succeeds: [
-      { pattern: 'one' },
-      { pattern: 'one', context: 1 },
-      { pattern: 'one', output_mode: 'count' },
-      { pattern: 'one', output_mode: 'files_with_matches' },
-      { pattern: 'one', workspace: 'all' },
-    ],
-    fails: [
-      {},
-      { pattern: '(' },
-      { pattern: 'x', output_mode: 'x' },
-      { pattern: 'x', type: 'x' },
-      { pattern: 'x', path: '..' },
-    ],
-  },
-};
 
 const rows = (kind: 'succeeds' | 'fails') =>
   eras.flatMap((era) =>

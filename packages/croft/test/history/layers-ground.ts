@@ -41,3 +41,8 @@ export function layersGround(kind: 'overlay' | 'copy', tree: Record<string, stri
   const layers = createLayers({ parent: data.at('layers'), kinds: kind === 'copy' ? ['copy'] : ['overlay', 'copy'] });
   return { workspace, data, lower, layers, contents, open: () => layers.open({ lower, store }) };
 }
+
+/** What the changes say, without hashes. */
+export function told(changes: readonly { path: string; before?: unknown; after?: unknown }[]) {
+  return changes.map(({ path, before, after }) => `${before ? (after ? 'M' : 'D') : 'A'} ${path}`);
+}

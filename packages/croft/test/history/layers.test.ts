@@ -22,15 +22,10 @@ import { runCommand } from '../../src/core/commands/run-command.ts';
 import { createDiskFiles } from '../../src/disk/files.ts';
 import { createLayers } from '../../src/history/layers.ts';
 import { openSandbox } from '../open-sandbox.ts';
-import { canOverlay, kinds, layersGround, mountsIn } from './layers-ground.ts';
+import { canOverlay, kinds, layersGround, mountsIn, told } from './layers-ground.ts';
 
 const signal = new AbortController().signal;
 const find = { maxPaths: 1000, signal };
-
-/** What the changes say, without hashes. */
-function told(changes: readonly { path: string; before?: unknown; after?: unknown }[]) {
-  return changes.map(({ path, before, after }) => `${before ? (after ? 'M' : 'D') : 'A'} ${path}`);
-}
 
 describe.each(kinds)('a layer (%s)', (kind) => {
   test('starts as the workspace is, and what is written there stays there', async () => {

@@ -1,44 +1,28 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
-  chmodSync,
   closeSync,
-  existsSync,
-  linkSync,
-  lstatSync,
   mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
-  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { emptyRoot, type PathChange } from '../../src/core/history/tree.ts';
+import { emptyRoot } from '../../src/core/history/tree.ts';
 import type { WorkingTree } from '../../src/core/history/working-tree.ts';
 import { openRoot } from '../../src/disk/handles.ts';
 import { openSqliteStore } from '../../src/history/sqlite-store.ts';
 import { createWalkingFollower } from '../../src/history/walking-follower.ts';
 import { openWorkingTree } from '../../src/history/working-tree.ts';
-import { createInitFinder } from '../../src/init/binary.ts';
-import { createFollower } from '../../src/init/follower.ts';
 import type { Follower } from '../../src/init/following.ts';
 import { sha256 } from '../../src/lib/sha256.ts';
-import { onDisk, prepareTree } from './trees.ts';
-
-const scope = 'all';
-const reversed = (changes: readonly PathChange[]) =>
-  changes.map(({ path, before, after }) => ({ path, before: after, after: before }));
-const follow = () => createFollower(createInitFinder());
-
-async function paths(tree: WorkingTree, root: string): Promise<string[]> {
-  return (await Array.fromAsync(tree.entries(root))).map(({ path }) => path);
-}
+import { prepareTree } from './trees.ts';
+import { follow, paths, scope } from './working-tree-ground.ts';
 
 test('an empty tree is the empty root, in every scope', async () => {
   const ground = prepareTree();
@@ -219,246 +203,6 @@ test('what was captured last stays when the store collects', async () => {
   appendFileSync(ground.at('new'), 'x');
   const next = await tree.capture({ scope });
   expect(await tree.diff(root, next.root)).toMatchObject([{ path: 'new' }]);
-});
-
-test('apply refuses everything if one path is not as it was, and says which', async () => {
-  const ground = prepareTree({ a: '1', b: '1', 'd/c': '1' });
-  const tree = await ground.open();
-  const before = (await tree.capture({ scope })).root;
-  for (const name of ['a', 'b', 'd/c']) writeFileSync(ground.at(name), 'new');
-  const changes = await tree.diff(before, (await tree.capture({ scope })).root);
-  const cases: [string, () => void, () => void][] = [
-    ['b', () => writeFileSync(ground.at('b'), 'mine'), () => writeFileSync(ground.at('b'), 'new')],
-    ['b', () => chmodSync(ground.at('b'), 0o755), () => chmodSync(ground.at('b'), 0o644)],
-    ['b', () => rmSync(ground.at('b')), () => writeFileSync(ground.at('b'), 'new')],
-    ['d/c', () => renameSync(ground.at('d'), ground.at('e')), () => renameSync(ground.at('e'), ground.at('d'))],
-  ];
-  for (const [path, spoil, repair] of cases) {
-    spoil();
-    const disk = onDisk(ground.path);
-    await expect(tree.apply(reversed(changes))).rejects.toMatchObject({
-      code: 'E_CONFLICT',
-      details: { paths: [path] },
-    });
-    expect(onDisk(ground.path)).toEqual(disk);
-    repair();
-  }
-  await tree.apply(reversed(changes));
-  expect((await tree.capture({ scope })).root).toBe(before);
-});
-
-test('what is in the way of something new is not lost', async () => {
-  const ground = prepareTree({ 'a/b': '1' });
-  const tree = await ground.open();
-  const { root } = await tree.capture({ scope });
-  const [empty] = await tree.diff(emptyRoot, root);
-  rmSync(ground.at('a'), { recursive: true });
-  writeFileSync(ground.at('a'), 'a file now');
-  await expect(tree.apply([empty!])).rejects.toMatchObject({ code: 'E_CONFLICT', details: { paths: ['a/b'] } });
-  expect(readFileSync(ground.at('a'), 'utf8')).toBe('a file now');
-});
-
-test('a directory that gives way to a file keeps what nobody knows of', async () => {
-  const ground = prepareTree({ 'a/b': '1', 'a/sub/c': '2', '.gitignore': '*.secret\n' });
-  const tree = await ground.open();
-  const before = (await tree.capture({ scope: 'source' })).root;
-  rmSync(ground.at('a'), { recursive: true });
-  writeFileSync(ground.at('a'), 'file');
-  const changes = await tree.diff(before, (await tree.capture({ scope: 'source' })).root);
-  await tree.apply(reversed(changes));
-  expect(onDisk(ground.path)).toMatchObject({ 'a/b': 'file 644 1', 'a/sub/c': 'file 644 2' });
-  writeFileSync(ground.at('a/sub/x.secret'), 'only here');
-  await expect(tree.apply(changes)).rejects.toMatchObject({ code: 'E_CONFLICT', details: { paths: ['a'] } });
-  expect(readFileSync(ground.at('a/sub/x.secret'), 'utf8')).toBe('only here');
-  rmSync(ground.at('a/sub/x.secret'));
-  await tree.apply(changes);
-  expect(readFileSync(ground.at('a'), 'utf8')).toBe('file');
-});
-
-test('directories that are left empty go, and those that hold ignored files stay', async () => {
-  const ground = prepareTree({ 'keep/a': '1', '.gitignore': '*.o\n' });
-  const tree = await ground.open();
-  const before = (await tree.capture({ scope: 'source' })).root;
-  mkdirSync(ground.at('x/y/z'), { recursive: true });
-  mkdirSync(ground.at('built'));
-  writeFileSync(ground.at('x/y/z/f'), 'f');
-  writeFileSync(ground.at('built/a.c'), 'f');
-  writeFileSync(ground.at('built/a.o'), 'o');
-  const after = (await tree.capture({ scope: 'source' })).root;
-  await tree.apply(await tree.diff(after, before));
-  expect(existsSync(ground.at('x'))).toBe(false);
-  expect(readFileSync(ground.at('built/a.o'), 'utf8')).toBe('o');
-  expect(existsSync(ground.at('built/a.c'))).toBe(false);
-});
-
-test('nothing is written through a link, to outside or inside', async () => {
-  const ground = prepareTree({ 'd/a': 'mine', victim: 'untouched' });
-  const outside = prepareTree({ a: 'mine' });
-  const tree = await ground.open();
-  const before = (await tree.capture({ scope })).root;
-  writeFileSync(ground.at('d/a'), 'changed');
-  const changes = reversed(await tree.diff(before, (await tree.capture({ scope })).root));
-  // The directory becomes a link to another with just such a file.
-  writeFileSync(outside.at('a'), 'changed');
-  rmSync(ground.at('d'), { recursive: true });
-  symlinkSync(outside.path, ground.at('d'));
-  await expect(tree.apply(changes)).rejects.toMatchObject({ code: 'E_CONFLICT' });
-  expect(readFileSync(outside.at('a'), 'utf8')).toBe('changed');
-  // A link in the place of the file: what it leads to stays.
-  rmSync(ground.at('d'));
-  mkdirSync(ground.at('d'));
-  symlinkSync('../victim', ground.at('d/a'));
-  const linked = (await tree.capture({ scope })).root;
-  await tree.apply(await tree.diff(linked, before));
-  expect(lstatSync(ground.at('d/a')).isFile()).toBe(true);
-  expect(readFileSync(ground.at('victim'), 'utf8')).toBe('untouched');
-});
-
-test('a link that leads out is remembered as it is and brought back as it is', async () => {
-  const ground = prepareTree();
-  const outside = prepareTree({ secret: 'not yours' });
-  symlinkSync(outside.at('secret'), ground.at('link'));
-  symlinkSync(outside.path, ground.at('dir'));
-  const tree = await ground.open(follow());
-  const { root } = await tree.capture({ scope });
-  expect(await paths(tree, root)).toEqual(['dir', 'link']);
-  expect((await tree.store.lacks([sha256('not yours')])).size).toBe(1);
-  const disk = onDisk(ground.path);
-  await tree.apply(await tree.diff(root, emptyRoot));
-  expect(onDisk(ground.path)).toEqual({});
-  await tree.apply(await tree.diff(emptyRoot, root));
-  expect(onDisk(ground.path)).toEqual(disk);
-  expect(readFileSync(outside.at('secret'), 'utf8')).toBe('not yours');
-});
-
-test('a directory that is swapped for a link all the time never leads out', async () => {
-  const ground = prepareTree({ 'd/a': 'one' });
-  const outside = prepareTree();
-  const tree = await ground.open(follow());
-  const one = (await tree.capture({ scope })).root;
-  writeFileSync(ground.at('d/a'), 'two');
-  const two = (await tree.capture({ scope })).root;
-  const swapper = `
-    const fs = require('node:fs');
-    const [d, real, outside] = process.argv.slice(1);
-    const attempt = (work) => { try { work(); } catch {} };
-    for (;;) {
-      attempt(() => fs.renameSync(d, real));
-      attempt(() => fs.symlinkSync(outside, d));
-      attempt(() => fs.unlinkSync(d));
-      attempt(() => fs.renameSync(real, d));
-    }`;
-  const child = spawn(process.execPath, ['-e', swapper, ground.at('d'), ground.at('real'), outside.path]);
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const changes = await tree.diff(one, two);
-  let refusals = 0;
-  for (let round = 0; round < 150; round++) {
-    await tree.apply(round % 2 === 0 ? reversed(changes) : changes).catch((thrown) => {
-      expect(thrown).toMatchObject({ code: 'E_CONFLICT' });
-      refusals += 1;
-    });
-  }
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  expect(onDisk(outside.path)).toEqual({});
-  expect(refusals).toBeGreaterThan(0);
-  const texts = Object.entries(onDisk(ground.path)).filter(([path]) => path.endsWith('/a'));
-  for (const [, text] of texts) expect(['file 644 one', 'file 644 two']).toContain(text);
-});
-
-test('what steers programs outside is neither changed nor taken away, and the rest is done', async () => {
-  const ground = prepareTree({
-    'a.txt': '1',
-    '.git/HEAD': 'ref: refs/heads/main\n',
-    '.git/objects/x': '',
-    '.git/config': '[core]\n',
-    '.vscode/tasks.json': '{}',
-    'nested/.git/HEAD': 'ref: x\n',
-    'nested/.git/objects/y': '',
-    'nested/.git/config': '[core]\n\tfsmonitor = touch /tmp/croft-was-here\n',
-  });
-  const tree = await ground.open();
-  const evil = (await tree.capture({ scope })).root;
-  writeFileSync(ground.at('nested/.git/config'), '[core]\n');
-  writeFileSync(ground.at('.git/config'), '[core]\n\thooksPath = /tmp\n');
-  writeFileSync(ground.at('.vscode/tasks.json'), '{"a": 1}');
-  writeFileSync(ground.at('a.txt'), '2');
-  const now = (await tree.capture({ scope })).root;
-  const { refused } = await tree.apply(await tree.diff(now, evil));
-  expect(refused).toEqual(['.git/config', '.vscode/tasks.json', 'nested/.git/config']);
-  expect(readFileSync(ground.at('nested/.git/config'), 'utf8')).toBe('[core]\n');
-  expect(readFileSync(ground.at('a.txt'), 'utf8')).toBe('1');
-  const gone = await tree.diff((await tree.capture({ scope })).root, emptyRoot);
-  expect((await tree.apply(gone)).refused).toContain('.vscode/tasks.json');
-  expect(existsSync(ground.at('.vscode/tasks.json'))).toBe(true);
-  expect(existsSync('/tmp/croft-was-here')).toBe(false);
-});
-
-test('two names of one file are two files, and writing one leaves the other', async () => {
-  const ground = prepareTree({ a: 'same' });
-  linkSync(ground.at('a'), ground.at('b'));
-  const tree = await ground.open();
-  const before = (await tree.capture({ scope })).root;
-  rmSync(ground.at('a'));
-  writeFileSync(ground.at('a'), 'other');
-  const after = (await tree.capture({ scope })).root;
-  const changes = await tree.diff(before, after);
-  expect(changes.map(({ path }) => path)).toEqual(['a']);
-  await tree.apply(reversed(changes));
-  expect(onDisk(ground.path)).toEqual({ a: 'file 644 same', b: 'file 644 same' });
-});
-
-test('paths 200 deep come and go', async () => {
-  const ground = prepareTree();
-  const deep = Array.from({ length: 200 }, (_, level) => `d${level % 10}`).join('/');
-  mkdirSync(ground.at(deep), { recursive: true });
-  writeFileSync(ground.at(`${deep}/f`), 'deep');
-  const tree = await ground.open(follow());
-  const { root } = await tree.capture({ scope });
-  expect(await paths(tree, root)).toEqual([`${deep}/f`]);
-  await tree.apply(await tree.diff(root, emptyRoot));
-  expect(onDisk(ground.path)).toEqual({});
-  await tree.apply(await tree.diff(emptyRoot, root));
-  expect(readFileSync(ground.at(`${deep}/f`), 'utf8')).toBe('deep');
-  expect((await tree.capture({ scope })).root).toBe(root);
-});
-
-test('content that is nowhere changes nothing', async () => {
-  const ground = prepareTree({ a: '1', b: '1' });
-  const tree = await ground.open();
-  const { root } = await tree.capture({ scope });
-  const [a, b] = [(await tree.entry(root, 'a'))!, (await tree.entry(root, 'b'))!];
-  const disk = onDisk(ground.path);
-  const lost = { ...b, hash: sha256('never kept'), size: 10 };
-  const changes = [
-    { path: 'a', before: a, after: { ...a, mode: 0o600 } },
-    { path: 'b', before: b, after: lost },
-  ];
-  await expect(tree.apply(changes)).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
-  // Somebody else has it, and says the truth or not.
-  async function* lie() {
-    yield Buffer.from('something');
-  }
-  await expect(tree.apply(changes, { read: lie })).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
-  expect(onDisk(ground.path)).toEqual(disk);
-  async function* truth() {
-    yield Buffer.from('never ');
-    yield Buffer.from('kept');
-  }
-  await tree.apply(changes, { read: truth });
-  expect(onDisk(ground.path)).toEqual({ a: 'file 600 1', b: 'file 644 never kept' });
-  const after = await tree.capture({ scope });
-  expect((await tree.store.read((await tree.entry(after.root, 'b'))!.hash)).toString()).toBe('never kept');
-});
-
-test('paths that lead anywhere else are refused before anything is done', async () => {
-  const ground = prepareTree();
-  const tree = await ground.open();
-  const after = { kind: 'file', mode: 0o644, size: 0, hash: emptyRoot } as const;
-  for (const path of ['../x', '/etc/x', 'a/../../x', '', 'a//b', 'a/', '.', 'x\0y', `${'n'.repeat(256)}`]) {
-    await expect(tree.apply([{ path, after }])).rejects.toMatchObject({ code: 'E_INVALID_PATH' });
-    await expect(tree.amend(emptyRoot, [{ path, after }])).rejects.toMatchObject({ code: 'E_INVALID_PATH' });
-  }
 });
 
 test('a capture that is ended keeps nothing of it for certain, and the next is whole', async () => {

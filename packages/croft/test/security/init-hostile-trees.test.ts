@@ -3,7 +3,6 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  readFileSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -12,13 +11,10 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { shellIn } from '../contracts/sandbox.ts';
+import { describe, expect, test } from 'vitest';
 import { makeDirectory } from '../harness.ts';
-import { openSandbox } from '../open-sandbox.ts';
-
-const build = makeDirectory();
-afterAll(() => build[Symbol.dispose]());
+import { settingsText } from './git-settings.ts';
+import { build, git, makeRepository, makeTree, outside } from './hostile-trees-ground.ts';
 
 /** Tells what the init would hold, as `path` or `path@` for a link, each with a NUL behind it. */
 const finderMain = `#include <stdio.h>
@@ -63,117 +59,6 @@ function find(root: string) {
   return { status, held, complaints: stderr };
 }
 
-function makeTree(files: Readonly<Record<string, string>> = {}) {
-  const ground = makeDirectory();
-  onTestFinished(() => ground[Symbol.dispose]());
-  const root = realpathSync(ground.path);
-  const at = (name: string) => join(root, name);
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(at(name)), { recursive: true });
-    writeFileSync(at(name), content);
-  }
-  return { root, at };
-}
-
-function makeRepository(files: Readonly<Record<string, string>> = {}) {
-  const tree = makeTree(files);
-  git(tree.root, 'init', '-q');
-  return tree;
-}
-
-/** As it is outside, with no settings but those of the tree. */
-const outside = { PATH: process.env.PATH, HOME: build.path, GIT_CONFIG_NOSYSTEM: '1' };
-const git = (directory: string, ...argv: string[]) =>
-  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...argv], {
-    cwd: directory,
-    env: outside,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-
-describe('what one sandbox does to the tree does not free the control files of the next', () => {
-  test('a workspace that looks like a git directory', async () => {
-    const files = { '.envrc': 'mine', '.vscode/tasks.json': 'mine', 'logs/.envrc': 'mine', 'info/.envrc': 'mine' };
-    const { root, at } = makeRepository(files);
-    await shellIn(await openSandbox(root), 'echo ref: refs/heads/main > HEAD; mkdir objects refs');
-    const sandbox = await openSandbox(root);
-    for (const name of Object.keys(files)) await shellIn(sandbox, `echo evil > ${name}`);
-    for (const name of Object.keys(files)) expect(readFileSync(at(name), 'utf8'), name).toBe('mine');
-  });
-
-  test.each(['000', '300', '400', '500', '600'])('a directory that nobody may look into: mode %s', async (mode) => {
-    const { root, at } = makeRepository({ 'sub/.envrc': 'mine' });
-    await shellIn(await openSandbox(root), `chmod ${mode} .git sub`);
-    const sandbox = await openSandbox(root);
-    const attack = 'echo evil > .git/hooks/post-commit; echo evil > sub/.envrc; echo evil > .git/config';
-    await shellIn(sandbox, `chmod 755 .git sub; ${attack}`);
-    chmodSync(at('.git'), 0o755);
-    chmodSync(at('sub'), 0o755);
-    expect(existsSync(at('.git/hooks/post-commit'))).toBe(false);
-    expect(readFileSync(at('sub/.envrc'), 'utf8')).toBe('mine');
-    expect(readFileSync(at('.git/config'), 'utf8')).not.toContain('evil');
-  });
-
-  test('a repository in which nothing can be made opens, and stays as it is', async () => {
-    const { root, at } = makeRepository();
-    rmSync(at('.git/hooks'), { recursive: true, force: true });
-    chmodSync(at('.git'), 0o555);
-    const sandbox = await openSandbox(root);
-    await shellIn(sandbox, 'chmod 755 .git; mkdir .git/hooks; echo evil > .git/hooks/post-commit');
-    expect(existsSync(at('.git/hooks'))).toBe(false);
-  });
-});
-
-describe('what git would obey as soon as it is there cannot come', () => {
-  const evil = '"[croft]\\nevil = yes\\n"';
-  const isObeyed = (directory: string) =>
-    spawnSync('git', ['config', '--get', 'croft.evil'], { cwd: directory, env: outside }).status === 0;
-
-  test('settings where there were none', async () => {
-    const { root, at } = makeRepository();
-    rmSync(at('.git/config'));
-    await shellIn(await openSandbox(root), `printf ${evil} > .git/config`);
-    expect(isObeyed(root)).toBe(false);
-  });
-
-  test('settings that are included if they are there', async () => {
-    const { root } = makeRepository();
-    git(root, 'config', 'include.path', '../local/settings');
-    await shellIn(await openSandbox(root), `mkdir -p local; printf ${evil} > local/settings`);
-    expect(isObeyed(root)).toBe(false);
-  });
-
-  test('settings in the git directory itself', async () => {
-    const { root } = makeRepository();
-    git(root, 'config', 'include.path', 'more');
-    await shellIn(await openSandbox(root), `printf ${evil} > .git/more`);
-    expect(isObeyed(root)).toBe(false);
-  });
-
-  test('settings of a linked worktree', async () => {
-    const { root, at } = makeRepository();
-    git(root, 'commit', '-q', '--allow-empty', '-m', 'one');
-    git(root, 'worktree', 'add', '-q', 'linked');
-    git(root, 'config', 'extensions.worktreeConfig', 'true');
-    await shellIn(await openSandbox(root), `printf ${evil} > .git/worktrees/linked/config.worktree`);
-    expect(isObeyed(at('linked'))).toBe(false);
-  });
-
-  test('hooks where the settings say, when nothing is there', async () => {
-    const { root, at } = makeRepository();
-    git(root, 'config', 'core.hooksPath', 'tools/hooks');
-    await shellIn(await openSandbox(root), 'mkdir -p tools/hooks; echo evil > tools/hooks/post-commit');
-    expect(existsSync(at('tools/hooks/post-commit'))).toBe(false);
-  });
-
-  test('what a control file leads to, when nothing is there', async () => {
-    const { root, at } = makeTree();
-    symlinkSync('later/mcp.json', at('.mcp.json'));
-    await shellIn(await openSandbox(root), 'mkdir -p later; echo evil > later/mcp.json');
-    expect(readFileSync(at('.mcp.json'), 'utf8')).not.toContain('evil');
-  });
-});
-
 describe.skipIf(missing)('hooks are held for each working tree', () => {
   test('a linked one', () => {
     const { root } = makeRepository({ 'hooks/pre-commit': '' });
@@ -209,69 +94,6 @@ describe.skipIf(missing)('hooks are held for each working tree', () => {
     },
   );
 });
-
-// --- settings as git reads them ---
-
-/** One way to write a value down that git reads as the same. */
-function writeValue(value: string, choices: readonly number[]): string {
-  let [text, isQuoted] = ['', false];
-  for (const [index, byte] of [...value].entries()) {
-    const choice = choices[index % choices.length];
-    if (choice === 1) text += '""';
-    if (choice === 2) text += '\\\n';
-    if (choice === 3) {
-      text += '"';
-      isQuoted = !isQuoted;
-    }
-    text += byte;
-  }
-  return isQuoted ? `${text}"` : text;
-}
-
-const gap = fc.constantFrom('', ' ', '\t', '  \t ');
-const headers = {
-  hooks: ['[core]', '[CORE]', '[core]\n', '[core] # ]\n', '[x "a]b=\\"c"][core]', '[core ]'],
-  include: ['[include]', '[InClude]\r\n', '[includeIf "gitdir:**"]', '[includeIf "gitdir:**"] ; "\n', '[x][include]'],
-};
-const setting = fc.oneof(
-  fc.record({
-    header: fc.constantFrom(...headers.hooks),
-    name: fc.constantFrom('hooksPath', 'HOOKSPATH', 'hookspath'),
-    value: fc.constantFrom('hooks-1', './hooks-2', 'deep/hooks 3', 'hooks-4/../hooks-5', 'ROOT/hooks-6'),
-  }),
-  fc.record({
-    header: fc.constantFrom(...headers.include),
-    name: fc.constantFrom('path', 'Path'),
-    value: fc.constantFrom('one', '../two', './../sub/three', 'ROOT/four'),
-  }),
-);
-const choices = fc.array(fc.integer({ min: 0, max: 8 }), { minLength: 1, maxLength: 12 });
-const end = fc.constantFrom('\n', '\r\n', ' \n', ' # "comment\\\n', ';c\n', '\t\n\n');
-const line = fc
-  .tuple(setting, gap, gap, gap, choices, end)
-  .map(([{ header, name, value }, a, b, c, how, last]) => [header, a, name, b, '=', c, how, value, last] as const);
-const noise = fc.constantFrom(
-  '[core]\nbare\n',
-  '# [include] path = no\n',
-  '[alias]\nx = "!f() { echo ]; }; f"\n',
-  '[x "y"]\n\n',
-  `[pad]\nx = ${'a'.repeat(5000)}\n`,
-  `${' '.repeat(4090)}[core]\n`,
-);
-const settingsText = (root: string) =>
-  fc
-    .tuple(fc.constantFrom('', '\ufeff'), fc.array(fc.oneof({ weight: 4, arbitrary: line }, noise), { maxLength: 5 }))
-    .map(
-      ([mark, lines]) => mark + lines.map((part) => (typeof part === 'string' ? part : writeLine(part, root))).join(''),
-    );
-
-function writeLine(
-  [header, a, name, b, equals, c, how, value, last]: readonly (string | readonly number[])[],
-  root: string,
-) {
-  const written = writeValue((value as string).replace('ROOT', root), how as number[]);
-  return [header, a, name, b, equals, c, written, last].join('');
-}
 
 /** What git obeys: the files it read, and where it would look for hooks. Nothing if it refuses to read them. */
 function askGit(root: string): string[] | undefined {

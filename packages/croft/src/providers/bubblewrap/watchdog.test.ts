@@ -1,80 +1,11 @@
-import { appendFileSync, closeSync, constants, openSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { appendFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { runIn, shellIn, startIn, within } from '../../../test/contracts/sandbox.ts';
 import { makeDirectory } from '../../../test/harness.ts';
-import type { Running, Sandbox, SandboxLimits } from '../../core/commands/sandbox.ts';
+import { counted, ended, limits, megabyte, open, startShell, waiting } from '../../../test/watchdog-ground.ts';
 import { createWatchdogs } from '../../host/watchdog.ts';
-import { createInitFinder } from '../../init/binary.ts';
-import { findGroups } from '../../lib/cgroup/cgroup.ts';
-import { createMeasuringThread, type MeasuringThread } from '../../lib/growth/measuring-thread.ts';
 import { createRoomFinder, type Room } from '../../lib/growth/room.ts';
-import { toFence } from './fence.ts';
-import { createBubblewrap } from './provider.ts';
-
-const megabyte = 1024 * 1024;
-const limits: SandboxLimits = {
-  memoryBytes: 256 * megabyte,
-  processes: 512,
-  cpus: 2,
-  fileBytes: 16 * megabyte,
-  openFiles: 256,
-  diskBytes: 32 * megabyte,
-};
-const waiting = { interval: 20 };
-const parts = { findInit: createInitFinder(), toFence };
-const paths = { path: process.env.PATH ?? '', home: homedir() };
-const groups = { found: findGroups(), missing: { reason: 'taken away' } };
-
-/** One for all tests, as in a server. Counts how often something was measured. */
-const counted = countAnswers(createMeasuringThread());
-const watchdogs = createWatchdogs({ thread: counted.thread, finder: createRoomFinder() });
-
-function countAnswers(thread: MeasuringThread) {
-  const answers = { growth: 0, usage: 0 };
-  const counting: MeasuringThread = {
-    async ask(kind, question) {
-      const answer = await thread.ask(kind, question);
-      answers[kind]++;
-      return answer;
-    },
-  };
-  return { answers, thread: counting };
-}
-
-interface OpenOptions extends Partial<SandboxLimits> {
-  readonly hasGroup?: boolean;
-  readonly tree?: Record<string, string | Buffer>;
-  readonly from?: typeof watchdogs;
-}
-
-/** A sandbox that ends with its test. */
-async function open({ hasGroup = true, tree = {}, from = watchdogs, ...changed }: OpenOptions = {}) {
-  const ground = makeDirectory(tree);
-  await untilOld(ground.path);
-  const directory = openSync(ground.path, constants.O_RDONLY | constants.O_DIRECTORY);
-  const group = hasGroup ? groups.found : groups.missing;
-  const sandbox = await createBubblewrap(paths, { ...parts, groups: group, watchdogs: from }).open({
-    directory,
-    workspacePath: '/workspace',
-    limits: { ...limits, ...changed },
-    network: { mode: 'deny-all' },
-    readable: [],
-  });
-  onTestFinished(async () => {
-    await sandbox.close();
-    closeSync(directory);
-    ground[Symbol.dispose]();
-  });
-  return { ...sandbox, directory: ground.path };
-}
-
-/** What was made in the very moment in which a sandbox opens may be anybody's: a little later it was there before. */
-async function untilOld(path: string): Promise<void> {
-  const newest = Math.max(...readdirSync(path).map((name) => statSync(join(path, name)).ctimeMs), 0);
-  await vi.waitUntil(() => Date.now() - newest > 50, waiting);
-}
 
 function usedBytes(path: string): number {
   const entries = readdirSync(path, { withFileTypes: true });
@@ -84,15 +15,7 @@ function usedBytes(path: string): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-function startShell(sandbox: Sandbox, script: string): Running {
-  const running = startIn(sandbox, ['/bin/sh', '-c', script]);
-  running.stdout.resume();
-  running.stderr.resume();
-  return running;
-}
-
 const fill = 'i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > $i; done';
-const ended = { code: null, signal: 'SIGKILL' };
 
 test('a disk is not filled, and what filled it can be deleted', async () => {
   const sandbox = await open();

@@ -1,43 +1,16 @@
 import { once } from 'node:events';
 import * as https from 'node:https';
-import type { Socket } from 'node:net';
-import * as tls from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import {
   captureHello,
   eventually,
-  makeCertificate,
   openProxy,
   openTunnel,
   readAll,
   startWeb as startPlainWeb,
   startRaw,
-  startTlsWeb,
 } from '../../../../test/proxy-harness.ts';
-
-const certificate = makeCertificate('good.test', 'other.test', '127.0.0.1');
-const names = { 'good.test': ['127.0.0.1'], 'other.test': ['127.0.0.1'] };
-const open = (port: number, more = {}) =>
-  openProxy({ domains: [`good.test:${port}`], cidrs: [`127.0.0.0/8:${port}`], names, ...more });
-const startWeb = () => startTlsWeb(certificate, (request, response) => request.pipe(response));
-const connectCommand = (authority: string) => `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`;
-
-/** Speaks TLS in a tunnel that is open already. */
-function secure(socket: Socket, servername: string | undefined) {
-  const client = tls.connect({
-    socket,
-    ca: certificate.cert,
-    checkServerIdentity: () => undefined,
-    ...(servername && { servername }),
-  });
-  client.on('error', () => {});
-  return client;
-}
-
-async function failureOf(client: tls.TLSSocket): Promise<string> {
-  const [error] = (await once(client, 'error')) as [NodeJS.ErrnoException];
-  return `${error.code} ${error.message}`;
-}
+import { connectCommand, failureOf, open, secure, startWeb } from '../../../../test/tunnel-ground.ts';
 
 describe('carries', () => {
   test('HTTPS to an allowed host, end to end', async () => {

@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, vi } from 'vitest';
+import { croft } from '../harness.ts';
+import { type Account, type Answer, adminToken, type Json, mustBe } from './ground.ts';
+import { approvalLane, fileLane, memoryLane } from './kill-call-lanes.ts';
+import { agentLane, keyLane, type Lane, listAll, recordLane } from './kill-lanes.ts';
+import { type House, moveTo, type Server } from './servers.ts';
+
+/** Each start goes a little further than the one before. */
+export async function killFirstStarts(house: House, moments: readonly string[]): Promise<void> {
+  for (const name of moments) {
+    const child = spawn(croft, ['serve', '--port', '0', ...house.serveArgs], {
+      stdio: 'ignore',
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, CROFT_ADMIN_TOKEN: adminToken },
+    });
+    const exited = once(child, 'exit');
+    while (!existsSync(house.at(name)) && child.exitCode === null) await sleep(1);
+    child.kill('SIGKILL');
+    expect(await exited).toEqual([null, 'SIGKILL']);
+  }
+}
+
+export async function newAgent(account: Account, workspaceId: string, permissionMode: string): Promise<string> {
+  const sandbox = await account.newSandbox({ permissionMode });
+  return account.newAgent({ sandbox, workspaces: [{ name: 'w', workspaceId }] });
+}
+
+export async function furnish(account: Account) {
+  const workspaceId = await account.newWorkspace();
+  const [free, careful] = [await newAgent(account, workspaceId, 'bypass'), await newAgent(account, workspaceId, 'ask')];
+  const lanes = [
+    ...['a', 'b', 'c'].flatMap((lane) => ['sandboxes', 'workspaces'].map((kind) => recordLane(kind, lane))),
+    agentLane(careful),
+    ...['a.txt', 'b.txt', 'c.txt'].map((path) => fileLane(free, path)),
+    memoryLane(free),
+    ...['one', 'two'].map((name) => approvalLane(careful, name)),
+    keyLane(),
+  ];
+  return { lanes, resting: createResting(free) };
+}
+
+/** All lanes side by side, until so many requests have been answered. */
+export async function loadUntilKilled(
+  server: Server,
+  account: Account,
+  lanes: readonly Lane[],
+  count: number,
+): Promise<void> {
+  let [answered, isKilled] = [0, false];
+  const exited = once(server.child, 'exit');
+  const onAnswer = () => {
+    answered += 1;
+    if (answered !== count) return;
+    isKilled = true;
+    setTimeout(() => server.child.kill('SIGKILL'), Math.random() * 15);
+  };
+  const counted = withCount(moveTo(server, account), onAnswer);
+  await Promise.all(
+    lanes.map(async (lane) => {
+      while (!isKilled) await lane.step(counted).catch((thrown) => rethrowUnless(isKilled, thrown));
+    }),
+  );
+  await exited;
+}
+
+function withCount(account: Account, onAnswer: () => void): Account {
+  const count = (answer: Answer) => {
+    onAnswer();
+    return answer;
+  };
+  return {
+    ...account,
+    send: async (...args) => count(await account.send(...args)),
+    call: async (...args) => count(await account.call(...args)),
+    approve: async (...args) => count(await account.approve(...args)),
+  };
+}
+
+/** A connection that broke is no answer; anything that was answered counts, also in the last moment. */
+function rethrowUnless(isKilled: boolean, thrown: unknown): void {
+  if (!(isKilled && thrown instanceof TypeError)) throw thrown;
+}
+
+/** What a session did in peace: a file it wrote, which it may edit later, and a command, which goes with the server. */
+function createResting(agent: string) {
+  let count = 0;
+  return {
+    async begin(account: Account) {
+      const file_path = `resting-${++count}.txt`;
+      const mark = `600.${process.pid}${Date.now()}`;
+      mustBe(200, await account.call(agent, 'write', { file_path, content: 'one' }));
+      mustBe(200, await account.call(agent, 'bash', { command: `exec sleep ${mark}`, run_in_background: true }));
+      await vi.waitFor(() => expect(processesWith(mark)).not.toEqual([]));
+      const edit = { file_path, old_string: 'one', new_string: 'two' };
+      return { mark, settle: async (on: Account) => mustBe(200, await on.call(agent, 'edit', edit)) };
+    },
+  };
+}
+
+export function processesWith(mark: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** Unbroken, with an entry for everything that was acknowledged, and for every record one for each of its changes. */
+export async function expectTrail(house: House, account: Account, lanes: readonly Lane[]): Promise<void> {
+  const verified = await house.croft('audit', 'verify');
+  expect(verified).toMatchObject({ exitCode: 0, stderr: '' });
+  const { stdout } = await house.croft('audit', 'export', '--account', account.accountId);
+  const rows: Json[] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const counts = Map.groupBy(rows, ({ action, target }) => `${action} ${target}`);
+  const expected = Map.groupBy(
+    lanes.flatMap(({ trail }) => trail),
+    (entry) => entry,
+  );
+  for (const [entry, times] of expected)
+    expect({ entry, count: counts.get(entry)?.length ?? 0 }).toEqual({
+      entry,
+      count: expect.toSatisfy((count: number) => count >= times.length),
+    });
+  for (const { sandboxId, version } of await listAll(account, 'sandboxes')) {
+    expect(counts.get(`sandbox.created ${sandboxId}`)).toHaveLength(1);
+    expect(counts.get(`sandbox.changed ${sandboxId}`) ?? []).toHaveLength(version - 1);
+  }
+  const ids = new Set((await listAll(account, 'workspaces')).map(({ workspaceId }) => workspaceId));
+  for (const [entry] of counts)
+    if (entry.startsWith('workspace.created '))
+      expect(ids.has(entry.slice(18)) || counts.has(entry.replace('created', 'removed'))).toBe(true);
+}

@@ -1,0 +1,130 @@
+import { expect, test, vi } from 'vitest';
+import type { Sandbox } from '../../src/core/commands/sandbox.ts';
+import {
+  listCommands,
+  type OpenedSandbox,
+  runIn,
+  shellIn,
+  startIn,
+  uniqueSeconds,
+  waiting,
+  within,
+} from './sandbox-run.ts';
+
+export function describeEnds(open: () => Promise<OpenedSandbox>): void {
+  /** Two generations away, in sessions of their own. */
+  const scatter = (seconds: string) =>
+    `setsid sh -c 'setsid sh -c "exec sleep ${seconds}" & exit' & (sleep ${seconds} &) ; exec sleep ${seconds}`;
+  const countOf = async (sandbox: Sandbox, seconds: string) =>
+    (await listCommands(sandbox)).filter((command) => command === `sleep ${seconds}`).length;
+
+  test.each(['kill', 'abort'])('%s ends every descendant, however far it has gone', async (how) => {
+    const { sandbox } = await open();
+    const seconds = uniqueSeconds();
+    const controller = new AbortController();
+    const running = startIn(sandbox, ['/bin/sh', '-c', scatter(seconds)], { signal: controller.signal });
+    await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(3), waiting);
+    if (how === 'kill') running.kill();
+    else controller.abort();
+    expect(await running.exit).toMatchObject({ code: null, signal: 'SIGKILL' });
+    await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(0), waiting);
+  });
+
+  test('kill ends what a program of many threads has set free', async (context) => {
+    const { sandbox } = await open();
+    const probe = `node -e "require('child_process').execFileSync(process.execPath, ['-e', ''])"`;
+    // Where it is not there, or has too little memory for two of them.
+    if ((await shellIn(sandbox, probe)).code !== 0) return context.skip();
+    const seconds = uniqueSeconds();
+    const free = `require('child_process').spawn('sleep', ['${seconds}'], { detached: true, stdio: 'ignore' }).unref()`;
+    const inner = `${free}; setInterval(() => {}, 1000)`;
+    const outer = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(inner)}]); setInterval(() => {}, 1000)`;
+    for (let round = 0; round < 5; round++) {
+      const running = startIn(sandbox, ['node', '-e', outer]);
+      await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(1), waiting);
+      running.kill();
+      await running.exit;
+      await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(0), waiting);
+    }
+  });
+
+  test('a kill right after the start is not lost', async () => {
+    const { sandbox } = await open();
+    for (let round = 0; round < 20; round++) {
+      const running = startIn(sandbox, ['sleep', uniqueSeconds()]);
+      running.kill();
+      const end = await within(running.exit);
+      running.kill();
+      expect(end).toMatchObject({ signal: 'SIGKILL' });
+    }
+  });
+
+  test('a signal right after the start is not lost', async () => {
+    const { sandbox } = await open();
+    const running = startIn(sandbox, ['sleep', uniqueSeconds()]);
+    running.signal('SIGTERM');
+    const end = await within(running.exit);
+    running.kill();
+    expect(end).toMatchObject({ signal: 'SIGTERM' });
+  });
+
+  test('starts nothing for a signal that is aborted already', async () => {
+    const { sandbox } = await open();
+    await expect(async () => startIn(sandbox, ['true'], { signal: AbortSignal.abort() }).exit).rejects.toThrow();
+  });
+
+  test('a signal reaches the program and its group', async () => {
+    const { sandbox } = await open();
+    const seconds = uniqueSeconds();
+    const running = startIn(sandbox, ['/bin/sh', '-c', `trap "exit 9" TERM; sleep ${seconds} & wait`]);
+    await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(1), waiting);
+    running.signal('SIGTERM');
+    expect(await running.exit).toMatchObject({ code: 9 });
+    await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(0), waiting);
+  });
+
+  test('a child left behind neither delays the end nor is killed', async () => {
+    const { sandbox } = await open();
+    const seconds = uniqueSeconds();
+    const ended = await within(shellIn(sandbox, `sleep ${seconds} & echo done`));
+    expect(ended).toMatchObject({ stdout: 'done\n', code: 0 });
+    // It may have been forked and not be called so yet.
+    await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(1));
+  });
+
+  test('a child left behind that never stops printing does not delay the end', async () => {
+    const { sandbox } = await open();
+    const running = startIn(sandbox, ['/bin/sh', '-c', 'yes & yes & yes & yes & exit 3']);
+    running.stdout.resume();
+    const end = await within(running.exit);
+    running.kill();
+    expect(end).toMatchObject({ code: 3 });
+  });
+}
+
+export function describeClosing(open: () => Promise<OpenedSandbox>): void {
+  test('close ends every program, and then nothing starts', async () => {
+    const { sandbox } = await open();
+    const gone = { code: 'E_SANDBOX_UNAVAILABLE' };
+    const { exit } = startIn(sandbox, ['sleep', uniqueSeconds()]);
+    const rejected = expect(exit).rejects.toMatchObject(gone);
+    await sandbox.close();
+    await rejected;
+    await sandbox.closed;
+    await expect(async () => startIn(sandbox, ['true']).exit).rejects.toMatchObject(gone);
+    await sandbox.close();
+  });
+
+  test('one sandbox closes without the other', async () => {
+    const [one, other] = await Promise.all([open(), open()]);
+    await one.sandbox.close();
+    expect((await runIn(other.sandbox, ['echo', 'here'])).stdout).toBe('here\n');
+  });
+
+  test('a command that cannot be written down is refused and forgotten', async () => {
+    const { sandbox } = await open();
+    await expect(async () => startIn(sandbox, ['echo', 'a\0b']).exit).rejects.toThrow();
+    await expect(async () => startIn(sandbox, ['echo', 'x'.repeat(2_000_000)]).exit).rejects.toThrow();
+    expect((await runIn(sandbox, ['echo', 'here'])).stdout).toBe('here\n');
+  });
+}

@@ -1,0 +1,89 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { shellIn } from '../contracts/sandbox.ts';
+import { openSandbox } from '../open-sandbox.ts';
+import { git, makeRepository, makeTree, outside } from './hostile-trees-ground.ts';
+
+describe('what one sandbox does to the tree does not free the control files of the next', () => {
+  test('a workspace that looks like a git directory', async () => {
+    const files = { '.envrc': 'mine', '.vscode/tasks.json': 'mine', 'logs/.envrc': 'mine', 'info/.envrc': 'mine' };
+    const { root, at } = makeRepository(files);
+    await shellIn(await openSandbox(root), 'echo ref: refs/heads/main > HEAD; mkdir objects refs');
+    const sandbox = await openSandbox(root);
+    for (const name of Object.keys(files)) await shellIn(sandbox, `echo evil > ${name}`);
+    for (const name of Object.keys(files)) expect(readFileSync(at(name), 'utf8'), name).toBe('mine');
+  });
+
+  test.each(['000', '300', '400', '500', '600'])('a directory that nobody may look into: mode %s', async (mode) => {
+    const { root, at } = makeRepository({ 'sub/.envrc': 'mine' });
+    await shellIn(await openSandbox(root), `chmod ${mode} .git sub`);
+    const sandbox = await openSandbox(root);
+    const attack = 'echo evil > .git/hooks/post-commit; echo evil > sub/.envrc; echo evil > .git/config';
+    await shellIn(sandbox, `chmod 755 .git sub; ${attack}`);
+    chmodSync(at('.git'), 0o755);
+    chmodSync(at('sub'), 0o755);
+    expect(existsSync(at('.git/hooks/post-commit'))).toBe(false);
+    expect(readFileSync(at('sub/.envrc'), 'utf8')).toBe('mine');
+    expect(readFileSync(at('.git/config'), 'utf8')).not.toContain('evil');
+  });
+
+  test('a repository in which nothing can be made opens, and stays as it is', async () => {
+    const { root, at } = makeRepository();
+    rmSync(at('.git/hooks'), { recursive: true, force: true });
+    chmodSync(at('.git'), 0o555);
+    const sandbox = await openSandbox(root);
+    await shellIn(sandbox, 'chmod 755 .git; mkdir .git/hooks; echo evil > .git/hooks/post-commit');
+    expect(existsSync(at('.git/hooks'))).toBe(false);
+  });
+});
+
+describe('what git would obey as soon as it is there cannot come', () => {
+  const evil = '"[croft]\\nevil = yes\\n"';
+  const isObeyed = (directory: string) =>
+    spawnSync('git', ['config', '--get', 'croft.evil'], { cwd: directory, env: outside }).status === 0;
+
+  test('settings where there were none', async () => {
+    const { root, at } = makeRepository();
+    rmSync(at('.git/config'));
+    await shellIn(await openSandbox(root), `printf ${evil} > .git/config`);
+    expect(isObeyed(root)).toBe(false);
+  });
+
+  test('settings that are included if they are there', async () => {
+    const { root } = makeRepository();
+    git(root, 'config', 'include.path', '../local/settings');
+    await shellIn(await openSandbox(root), `mkdir -p local; printf ${evil} > local/settings`);
+    expect(isObeyed(root)).toBe(false);
+  });
+
+  test('settings in the git directory itself', async () => {
+    const { root } = makeRepository();
+    git(root, 'config', 'include.path', 'more');
+    await shellIn(await openSandbox(root), `printf ${evil} > .git/more`);
+    expect(isObeyed(root)).toBe(false);
+  });
+
+  test('settings of a linked worktree', async () => {
+    const { root, at } = makeRepository();
+    git(root, 'commit', '-q', '--allow-empty', '-m', 'one');
+    git(root, 'worktree', 'add', '-q', 'linked');
+    git(root, 'config', 'extensions.worktreeConfig', 'true');
+    await shellIn(await openSandbox(root), `printf ${evil} > .git/worktrees/linked/config.worktree`);
+    expect(isObeyed(at('linked'))).toBe(false);
+  });
+
+  test('hooks where the settings say, when nothing is there', async () => {
+    const { root, at } = makeRepository();
+    git(root, 'config', 'core.hooksPath', 'tools/hooks');
+    await shellIn(await openSandbox(root), 'mkdir -p tools/hooks; echo evil > tools/hooks/post-commit');
+    expect(existsSync(at('tools/hooks/post-commit'))).toBe(false);
+  });
+
+  test('what a control file leads to, when nothing is there', async () => {
+    const { root, at } = makeTree();
+    symlinkSync('later/mcp.json', at('.mcp.json'));
+    await shellIn(await openSandbox(root), 'mkdir -p later; echo evil > later/mcp.json');
+    expect(readFileSync(at('.mcp.json'), 'utf8')).not.toContain('evil');
+  });
+});
