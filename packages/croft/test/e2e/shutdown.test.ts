@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, test, vi } from 'vitest';
-import { connectHttp, croft, eras, startServer } from '../harness.ts';
+import { collect, connectHttp, croft, eras, makeDirectory, startServer } from '../harness.ts';
 import { connectChild, makeHeldPlace } from './held-search.ts';
 
 const signals = ['SIGTERM', 'SIGINT'] as const;
@@ -141,6 +142,16 @@ describe.concurrent('croft mcp', () => {
     child.stdin.end();
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
+});
+
+test('what stops `npm start` stops the server too', async () => {
+  using data = makeDirectory();
+  const args = ['start', '--', '--port', '0', '--data', data.path];
+  const npm = spawn('npm', args, { cwd: join(import.meta.dirname, '../../../..'), stdio: ['ignore', 'pipe', 'pipe'] });
+  const url = await collect(npm).find(/croft listening on (\S+)/);
+  npm.kill('SIGTERM');
+  expect(await once(npm, 'exit')).toEqual([0, null]);
+  expect(await canConnect(url)).toBe(false);
 });
 
 /** A failure counts where the answer is looked at, not before. */
