@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { leaveOutBeside } from '../core/content/beside.ts';
-import { toGlob } from '../core/content/glob.ts';
+import { toGlobIn } from '../core/content/glob.ts';
 import { type FoundFile, listFiles } from '../core/content/ripgrep.ts';
 import { count } from '../core/count.ts';
 import { toBase } from '../core/place.ts';
@@ -57,14 +57,9 @@ async function find(pattern: string, path: string, { workspace, signal }: ToolCo
   if (scope.kind !== 'directory') {
     throw new AppError('E_NOT_A_DIRECTORY', `path is not a directory: ${path}`, { details: { path } });
   }
-  const below = `${workspace.root}/`;
-  const fromRoot = pattern.startsWith(below) ? pattern.slice(below.length) : pattern;
-  const isMatch = toGlob(fromRoot, 'pattern');
-  const skipped = scope.path === '' ? 0 : scope.path.length + 1;
-  // A pattern may be meant from the directory searched or from the root.
-  const isWanted = skipped === 0 ? isMatch : (found: string) => isMatch(found.slice(skipped)) || isMatch(found);
-  const isNarrow = skipped === 0 && !workspace.listFiles;
-  const narrowing = isNarrow ? await leaveOutBeside(fromRoot, workspace.files) : [];
+  const isWanted = toGlobIn({ root: workspace.root, scope: scope.path }, pattern, 'pattern');
+  const isNarrow = scope.path === '' && !workspace.listFiles;
+  const narrowing = isNarrow ? await leaveOutBeside(pattern, workspace.files) : [];
   const matches: FoundFile[] = [];
   const { unreadable } = await listFiles(workspace, {
     // One thread leaves the other cores to us, who look at what it finds while it goes on.

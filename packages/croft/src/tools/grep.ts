@@ -1,5 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
+import { toGlobIn } from '../core/content/glob.ts';
 import { collectMatches, type Match, renderMatches } from '../core/content/grep-output.ts';
 import { runRipgrep } from '../core/content/ripgrep.ts';
 import { count, countFromZero } from '../core/count.ts';
@@ -69,7 +70,8 @@ export const grep = defineTool({
     if (kind === 'other') {
       throw new AppError('E_NOT_A_FILE', `not a regular file: ${call.path}`, { details: { path: call.path } });
     }
-    const found = collectMatches({ mode: call.output_mode, limit: call.head_limit, glob: call.glob });
+    const isWanted = call.glob ? toGlobIn({ root: workspace.root, scope }, call.glob, 'glob') : () => true;
+    const found = collectMatches({ mode: call.output_mode, limit: call.head_limit, isWanted });
     const { unreadable } = await runRipgrep(workspace, {
       args: [...toArguments(call), ...(scope === '' ? ['.'] : [])],
       scope,

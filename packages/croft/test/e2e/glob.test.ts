@@ -119,6 +119,7 @@ describe('from a directory', () => {
     ['*.ts', 'src/deep', ['src/deep/c.ts', 'src/deep/er/d.ts']],
     ['er/*.ts', 'src/deep', ['src/deep/er/d.ts']],
     ['src/deep/*.ts', 'src/deep', ['src/deep/c.ts']],
+    ['!er/**', 'src/deep', ['src/deep/c.ts']],
     ['*.yml', '.github', ['.github/x.yml']],
     ['*.ts', 'src/../src/deep/er', ['src/deep/er/d.ts']],
     ['*.md', '', ['README.md', 'src/x.ts.md']],

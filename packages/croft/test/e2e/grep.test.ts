@@ -148,6 +148,11 @@ describe('filters', () => {
     ['**/deep/**', ['code/deep/c.ts']],
     ['*.{py,md}', ['code/b.py']],
     ['!*.ts', ['code/b.py']],
+    ['deep/*.ts', ['code/deep/c.ts']],
+    ['!deep/**', ['code/.hidden.ts', 'code/a.ts', 'code/b.py']],
+    ['!code/deep/**', ['code/.hidden.ts', 'code/a.ts', 'code/b.py']],
+    [at('code/deep/*'), ['code/deep/c.ts']],
+    ['', ['code/.hidden.ts', 'code/a.ts', 'code/b.py', 'code/deep/c.ts']],
   ])('glob %s', async (glob, paths) => {
     expect(
       await rows({ pattern: 'alpha', case_insensitive: true, glob, path: 'code', output_mode: 'files_with_matches' }),

@@ -1,5 +1,4 @@
 import { cutText } from '../../lib/text/cut-text.ts';
-import { toGlob } from './glob.ts';
 
 export interface Match {
   path: string;
@@ -12,16 +11,15 @@ export interface Match {
 export interface CollectOptions {
   readonly mode: 'content' | 'files_with_matches' | 'count';
   readonly limit: number;
-  readonly glob?: string | undefined;
+  /** Ripgrep's own filter would bring back ignored files. */
+  isWanted(path: string): boolean;
 }
 
 const maxLineLength = 1000;
 const maxTotalLength = 1024 * 1024;
 
 /** Takes ripgrep's records as they come, and no more of them than asked for. */
-export function collectMatches({ mode, limit, glob }: CollectOptions) {
-  // Ripgrep's own filter would bring back ignored files.
-  const isWanted = glob === undefined ? () => true : toGlob(glob, 'glob');
+export function collectMatches({ mode, limit, isWanted }: CollectOptions) {
   const matches: Match[] = [];
   let [length, isFull] = [0, false];
 
