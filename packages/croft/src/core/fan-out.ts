@@ -12,10 +12,14 @@ export function fanOutOutput(output: z.ZodObject) {
   });
 }
 
-/** Runs in every workspace at once. One that fails says so under its name; the others still answer. */
+/**
+ * Runs in every workspace at once. One that fails says so under its name; the others still answer. `onFailure` is told of
+ * each failure but the one that is thrown.
+ */
 export async function fanOut(
   workspaces: readonly Workspace[],
   runIn: (workspace: Workspace) => Promise<ToolResult>,
+  onFailure: (workspace: string, error: AppError) => void,
 ): Promise<ToolResult> {
   const answers = await Promise.all(
     workspaces.map(async (workspace) => {
@@ -23,8 +27,9 @@ export async function fanOut(
       return label(workspace.name, answer);
     }),
   );
-  const firstFailure = answers.find(({ error }) => error)?.error;
-  if (firstFailure && answers.every(({ error }) => error)) throw firstFailure;
+  const thrown = answers.every(({ error }) => error) ? answers[0]?.error : undefined;
+  for (const { error, structured } of answers) if (error && error !== thrown) onFailure(structured.workspace, error);
+  if (thrown) throw thrown;
   return {
     text: answers.map(({ text }) => text).join('\n'),
     structured: { results: answers.map(({ structured }) => structured) },

@@ -30,7 +30,10 @@ export function createRecorder({ workspaces, secrets, journal, emit }: RecorderO
   return async function record(
     { name, rawInput, session }: CallRecord,
     call: Call,
-    work: (violate: (denial: Denial) => void) => Promise<ToolResult>,
+    work: (
+      violate: (denial: Denial) => void,
+      onFailure: (workspace: string, error: AppError) => void,
+    ) => Promise<ToolResult>,
   ): Promise<ToolResult> {
     const startedAt = performance.now();
     const log = (fields: unknown) => toLoggable(fields, secrets.redact);
@@ -41,6 +44,9 @@ export function createRecorder({ workspaces, secrets, journal, emit }: RecorderO
       emit('lifecycle.sandbox.violation', () => ({ ...about(), ...violation }));
     };
     const violate = (denial: Denial) => tell(redactDeep({ ...denial }, secrets.redact));
+    const tellIfViolation = ({ code, details, traits: { kind } }: AppError, where: Fields = {}) => {
+      if (kind === 'sandbox_violation') tell({ code, kind, ...details, ...where });
+    };
     const end = async (outcome: Fields) => {
       const ended = () => ({ ...about(), duration_ms: elapsed(startedAt), ...outcome });
       emit('lifecycle.tool.result', ended);
@@ -49,15 +55,16 @@ export function createRecorder({ workspaces, secrets, journal, emit }: RecorderO
 
     emit('lifecycle.tool.call', () => ({ ...about(), arguments: log(rawInput) }));
     try {
-      const { denials = [], ...result } = await work(violate);
+      const { denials = [], ...result } = await work(violate, (workspace, error) => {
+        tellIfViolation(redactError(error), { workspace });
+      });
       denials.forEach(violate);
       await end({ is_error: false });
       return result;
     } catch (thrown) {
       const error = redactError(call.toFailure(thrown));
-      const { code, details, traits } = error;
-      if (traits.kind === 'sandbox_violation') tell({ code, kind: traits.kind, ...details });
-      await end({ is_error: true, code });
+      tellIfViolation(error);
+      await end({ is_error: true, code: error.code });
       throw error;
     }
   };

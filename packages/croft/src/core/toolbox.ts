@@ -25,6 +25,11 @@ export interface ToolboxOptions extends PassageOptions {
   readonly more?: MoreTools | undefined;
 }
 
+interface Recorded extends UnderWay {
+  /** Tells of a workspace that failed in a call that others answer. */
+  onFailure(workspace: string, error: AppError): void;
+}
+
 export type Toolbox = ReturnType<typeof createToolbox>;
 
 const maxTextLength = 1_000_000;
@@ -57,8 +62,10 @@ export function createToolbox(options: ToolboxOptions) {
     /** Every failure is an `AppError`. */
     call: (name: string, rawInput: unknown, caller: Caller): Promise<ToolResult> =>
       calls.run(caller.signal, (call) =>
-        record({ name, rawInput, session: caller.session.id }, call, (violate) =>
-          run(name, rawInput, caller, { call, violate }).finally(() => caller.session.memory?.keep(caller.session)),
+        record({ name, rawInput, session: caller.session.id }, call, (violate, onFailure) =>
+          run(name, rawInput, caller, { call, violate, onFailure }).finally(() =>
+            caller.session.memory?.keep(caller.session),
+          ),
         ),
       ),
 
@@ -73,7 +80,7 @@ export function createToolbox(options: ToolboxOptions) {
     isIdle: calls.isIdle,
   };
 
-  async function run(name: string, rawInput: unknown, caller: Caller, under: UnderWay): Promise<ToolResult> {
+  async function run(name: string, rawInput: unknown, caller: Caller, under: Recorded): Promise<ToolResult> {
     const hint = workspaceHint(rawInput);
     const tool = byName.get(name) ?? (await findMore(name, hint, caller, under));
     const shown = name.slice(0, maxNameLength);
@@ -81,7 +88,8 @@ export function createToolbox(options: ToolboxOptions) {
 
     await caller.session.memory?.refresh(caller.session);
     const runIn = (workspace: Workspace) => pass({ tool, rawInput, workspace, caller, ...under });
-    if (tool.reach === 'one-or-all' && workspaces.isAll(hint)) return finish(await fanOut(workspaces.list(), runIn));
+    if (tool.reach === 'one-or-all' && workspaces.isAll(hint))
+      return finish(await fanOut(workspaces.list(), runIn, under.onFailure));
     return finish(await runIn(tool.reach === 'none' ? workspaces.first() : workspaces.pick(tool.home ?? hint)));
   }
 

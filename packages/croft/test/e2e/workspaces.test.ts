@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LifecycleEvent } from '@croft/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectStdio, type McpSession, makeDirectory } from '../harness.ts';
+import { connectStdio, type McpSession, makeDirectory, runCroft } from '../harness.ts';
 import { codeOf } from './shared-server.ts';
 
 const outer = makeDirectory({
@@ -255,6 +256,22 @@ describe('workspace: "all"', () => {
     expect(readFileSync(outer.at('p/only.txt'), 'utf8')).toBe('in primary\n');
     expect(existsSync(outer.at('e/only.txt'))).toBe(false);
   });
+
+  test.each(['there', 'gone'])(
+    'an escape from one of them is told of by its name, with the path in the other %s',
+    async (other) => {
+      using directory = makeDirectory({ 'a/there/x': '', 'b/x': '' });
+      for (const name of ['there', 'gone']) symlinkSync('/etc', directory.at(`b/${name}`));
+      const flags = ['--workspaces', `first=${directory.at('a')},second=${directory.at('b')}`];
+      const input = JSON.stringify({ workspace: 'all', path: other });
+      await runCroft(['tool', 'list', input, ...flags, '--events', directory.at('events')]);
+      const lines = readFileSync(directory.at('events'), 'utf8').trimEnd().split('\n');
+      const events = lines.map((line) => LifecycleEvent.parse(JSON.parse(line)));
+      const violations = events.filter(({ event }) => event === 'lifecycle.sandbox.violation');
+      const violation = { tool: 'list', workspace: 'second', code: 'E_SANDBOX_VIOLATION', path: other };
+      expect(violations).toMatchObject([{ fields: violation }]);
+    },
+  );
 });
 
 test('the workspaces tool tells names, roots, access and ecosystems, as they are now', async () => {
