@@ -97,6 +97,13 @@ describe.concurrent('croft serve', () => {
     expect(run.stderr).toMatch(/^.*CROFT_TOKEN.*\n$/);
   });
 
+  test.each(['file', 'file/below'])('with data in a %s refuses to start, in one line', async (name) => {
+    using directory = makeDirectory({ file: '' });
+    const run = await runCroft(['serve', '--port', '0', '--data', directory.at(name)], { cwd: directory.path });
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run.stderr).toMatch(/^the data directory cannot be used: .* --data DIR or CROFT_DATA\n$/);
+  });
+
   const hasIpv6 = networkInterfaces().lo?.some(({ address }) => address === '::1') ?? false;
   test.skipIf(!hasIpv6).each(['--host=::1', '--addr=[::1]:0'])(
     'answers at the address it prints with %s',

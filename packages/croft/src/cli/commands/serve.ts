@@ -1,4 +1,5 @@
 import { defineCommand, type Terminal } from '../command.ts';
+import { useDataDirectory } from '../data-directory.ts';
 import { makeDemo } from '../demo.ts';
 import { openPlatform } from '../open-platform.ts';
 import { listen } from '../serve/listen.ts';
@@ -14,11 +15,11 @@ export const serve = defineCommand({
   options: serveOptions,
   async run({ values }, terminal) {
     const config = terminal.config();
-    const data = values.data ?? config.data;
     const address = toAddress(values);
     const approvalWaitMs = toWait(values['approval-wait']);
     const runnerSettings = toRunnerSettings(values);
     const tls = toTls(values);
+    const data = useDataDirectory(values.data ?? config.data);
     const token = findToken(data, config.token);
     const adminToken = findToken(data, config.adminToken, 'admin-token');
     await using app = openApp(values, terminal, values.demo ? [makeDemo(data)] : undefined);
