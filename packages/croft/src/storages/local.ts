@@ -48,7 +48,9 @@ function firstMissing(path: string): string {
 function exists(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EACCES')
+      throw new Error(`resolve workspace root: lstat ${path}: permission denied`);
     // Below a file, or behind a loop of links: either way there is no such directory.
     return false;
   }

@@ -1,6 +1,7 @@
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
-import { connectStdio, makeDirectory, runCroft } from '../harness.ts';
+import { connectStdio, croft, makeDirectory, runCroft } from '../harness.ts';
 
 const outer = makeDirectory({
   file: '',
@@ -151,6 +152,27 @@ describe('--workspace', () => {
       cwd: at('one'),
     });
     expect({ stdout, stderr }).toEqual({ stdout: '1\there\n', stderr: '' });
+  });
+
+  describe.skipIf(process.getuid?.() !== 0)('for somebody who may not go everywhere', () => {
+    const shell = 'cd "$0" && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"';
+    const asNobodyIn = (cwd: string, ...args: string[]) =>
+      spawnSync('sh', ['-c', shell, cwd, croft, ...args], { encoding: 'utf8', env: { PATH: process.env.PATH } });
+    chmodSync(outer.path, 0o755);
+    mkdirSync(at('closed/inner'), { recursive: true, mode: 0o700 });
+
+    test('is not said to be missing when nobody can look', () => {
+      const { status, stderr } = asNobodyIn('/', 'mcp', '--workspace', at('closed/inner'));
+      expect({ status, stderr }).toEqual({
+        status: 1,
+        stderr: `workspace: resolve workspace root: lstat ${at('closed/inner')}: permission denied\n`,
+      });
+    });
+
+    test('is opened from a current directory that cannot be', () => {
+      const { status, stdout } = asNobodyIn(at('closed'), 'tool', 'list', '--workspace', at('two'));
+      expect({ status, stdout }).toEqual({ status: 0, stdout: 'b.txt\t0\n' });
+    });
   });
 
   test('is named by its real last name, which is the only one it goes by', async () => {
