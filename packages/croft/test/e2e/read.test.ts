@@ -49,6 +49,12 @@ test('refuses an offset past the end with the line count', async () => {
   expect(answer.text).toContain('read: offset 9 exceeds line count 3');
 });
 
+test('answers text that is whole from a column in the middle of a character', async () => {
+  put('faces.txt', '😀😀\n');
+  const { text, structured } = await call('read', { file_path: 'faces.txt', column: 2 });
+  expect([text, structured.content]).toEqual(['1\t\uFFFD😀\n', '\uFFFD😀\n']);
+});
+
 test('answers nothing for an empty file, whatever the offset', async () => {
   put('empty.txt', '');
   expect(await call('read', { file_path: 'empty.txt', offset: 5 })).toMatchObject({ text: '', isError: false });

@@ -37,7 +37,9 @@ export const maxLineLength = 2000;
 export const maxTextLength = 256 * 1024;
 
 /** Numbers the lines, and says how to read on where something was left out. */
-export function renderWindow({ path, size, lines, lossy, window, totalLines }: WindowOfFile) {
+export function renderWindow({ path, size, lines: cut, lossy, window, totalLines }: WindowOfFile) {
+  // A column may be in the middle of a character, and half of one is no text: many a client could not read the answer.
+  const lines = window.column === 1 ? cut : cut.map((line) => ({ ...line, part: line.part.toWellFormed() }));
   const endLine = window.offset + lines.length - 1;
   const hasMore = totalLines === undefined || endLine < totalLines;
   const shown = lines.map((line, index) => {
