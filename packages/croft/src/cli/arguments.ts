@@ -4,7 +4,7 @@ import type { Command, Invocation, Options } from './command.ts';
 
 /** Reads flags by the command's own table. Takes `-flag`, `--flag` and `--switch=true` as older systems spell them. */
 export function parseArguments(
-  { options, name }: Command,
+  { options, name, takesOnlyFlags = false }: Command,
   argv: readonly string[],
 ): Invocation<Record<string, unknown>> {
   try {
@@ -13,7 +13,7 @@ export function parseArguments(
       options: Object.fromEntries(
         Object.entries(options).map(([flag, { type, multiple = false }]) => [flag, { type, multiple }]),
       ),
-      allowPositionals: true,
+      allowPositionals: !takesOnlyFlags,
     });
     return { values, positionals };
   } catch (thrown) {

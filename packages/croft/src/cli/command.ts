@@ -37,6 +37,8 @@ export interface CommandDefinition<O extends Options> {
   readonly usage: string;
   readonly summary: string;
   readonly options: O;
+  /** A word without a flag is a mistake: a directory, say, that would be passed over for the current one. */
+  readonly takesOnlyFlags?: boolean;
   /** Answers the exit code. */
   run(invocation: Invocation<Values<O>>, terminal: Terminal): Promise<number>;
 }

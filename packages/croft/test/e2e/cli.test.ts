@@ -52,6 +52,16 @@ describe.concurrent('the workspaces of a command', () => {
     });
   });
 
+  test.each(['mcp', 'serve', 'runner'])(
+    'are not the current directory of croft %s with a word too many',
+    async (command) => {
+      using directory = makeDirectory({ 'a/one.txt': '' });
+      const run = await runCroft([command, directory.at('a')], { cwd: directory.path });
+      expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+      expect(run.stderr).toBe(`Unexpected argument '${directory.at('a')}'; see: croft ${command} --help\n`);
+    },
+  );
+
   test('are given by the flags of older systems', async () => {
     using directory = makeDirectory({ 'a/one.txt': '', 'b/two.txt': '' });
     const single = await runCroft(['tool', 'list', '-workspace', 'a'], { cwd: directory.path });
@@ -81,6 +91,9 @@ describe.concurrent('the workspaces of a command', () => {
   test.each([
     ['--port', '99999'],
     ['--port', 'http'],
+    ['--port', ''],
+    ['--port', '0x50'],
+    ['--host', ''],
     ['--addr', 'localhost'],
   ])('are not served at %s %s', async (...flags) => {
     using directory = makeDirectory();

@@ -9,6 +9,7 @@ export const mcp = defineCommand({
   usage: 'croft mcp [--workspace DIR | --workspaces SPEC] [--readonly] [--sandbox NAME] [--network MODE] …',
   summary: 'serve one agent over standard input and output',
   options: workspaceOptions,
+  takesOnlyFlags: true,
   async run({ values }, terminal) {
     await using app = openApp(values, terminal);
     announce(values, app.workspaces.names, terminal);

@@ -32,6 +32,7 @@ export const runner = defineCommand({
   usage: 'croft runner --server URL --token-file FILE (--workspaces SPEC | --root DIR) [--label KEY=VALUE]… …',
   summary: 'offer the sandboxes of this machine to a server',
   options,
+  takesOnlyFlags: true,
   async run({ values }, terminal) {
     const { url, tokenFile } = mustBeGiven(values);
     const say = (message: string) => void terminal.stderr.write(`croft runner: ${message}\n`);

@@ -13,6 +13,7 @@ export const serve = defineCommand({
   usage: 'croft serve [--workspace DIR | --workspaces SPEC | --demo] [--host HOST] [--port PORT] [--data DIR] …',
   summary: 'serve many agents over HTTP: MCP at /mcp',
   options: serveOptions,
+  takesOnlyFlags: true,
   async run({ values }, terminal) {
     const config = terminal.config();
     const address = toAddress(values);

@@ -39,8 +39,10 @@ export function toWait(seconds: string | undefined): number | undefined {
 export function toAddress({ host, port, addr }: ServeValues) {
   const [, addrHost, addrPort] = /^(.*):(\d+)$/.exec(addr ?? '') ?? [];
   if (addr !== undefined && addrPort === undefined) throw new UsageError(`--addr takes HOST:PORT, not ${addr}`);
-  const number = Number(port ?? addrPort ?? 7070);
-  if (!Number.isInteger(number) || number < 0 || number > 65_535)
-    throw new UsageError(`--port takes 0 to 65535, not ${port ?? addrPort}`);
-  return { host: (host ?? (addrHost || '127.0.0.1')).replace(/^\[(.*)\]$/, '$1'), port: number };
+  const written = port ?? addrPort ?? '7070';
+  if (!/^\d{1,5}$/.test(written) || Number(written) > 65_535)
+    throw new UsageError(`--port takes 0 to 65535, not ${written || 'nothing'}`);
+  // Node takes it for every address there is.
+  if (host === '') throw new UsageError('--host takes a name or an address, not nothing');
+  return { host: (host ?? (addrHost || '127.0.0.1')).replace(/^\[(.*)\]$/, '$1'), port: Number(written) };
 }
