@@ -36,6 +36,18 @@ test.each([
 });
 
 test.each([
+  ['more bytes than a file may have', 2000, [{ old_string: 'a', new_string: 'b'.repeat(40_000) }]],
+  ['more bytes by doubling again and again', 1000, Array(40).fill({ old_string: 'a', new_string: 'aa' })],
+  ['more occurrences than can be kept', 100_001, [{ old_string: 'a', new_string: 'b' }]],
+  ['more occurrences in all its edits', 60_000, Array(2).fill({ old_string: 'a', new_string: 'a' })],
+])('refuses to make %s', async (_, length, edits) => {
+  await known('grows', 'a'.repeat(length));
+  const answer = await call('edit', { file_path: 'grows', edits, replace_all: true });
+  expect(codeOf(answer)).toBe('E_TOO_LARGE');
+  expect(textOf('grows')).toBe('a'.repeat(length));
+});
+
+test.each([
   ['dir', 'E_NOT_A_FILE', 'path is a directory: dir'],
   ['absent', 'E_FILE_NOT_FOUND', 'absent'],
   ['../out', 'E_SANDBOX_VIOLATION', 'path is outside workspace root'],

@@ -7,6 +7,11 @@ export interface Edit {
   readonly replace_all?: boolean | undefined;
 }
 
+/** A larger one could not be read whole, to be edited again. */
+const maxBytes = 64 * 1024 * 1024;
+/** Of all edits of a call. Each takes many times its own size to keep, and the server does nothing else meanwhile. */
+const maxMatches = 100_000;
+
 /** Throws for what no file can have, before one is looked at. */
 export function checkEdit({ old_string, new_string }: Edit): void {
   if (old_string === '') throw new AppError('E_INVALID_INPUT', 'old_string must be non-empty');
@@ -21,8 +26,9 @@ export function checkEdit({ old_string, new_string }: Edit): void {
 export function applyEdits(before: Buffer, edits: readonly Edit[], path: string) {
   let [bytes, replaced] = [before, 0];
   for (const [index, edit] of edits.entries()) {
-    const ranges = findRanges(bytes, edit, { path, ...(edits.length > 1 && { edit: index + 1, of: edits.length }) });
-    bytes = replaceRanges(bytes, ranges, edit.new_string);
+    const where = { path, ...(edits.length > 1 && { edit: index + 1, of: edits.length }) };
+    const ranges = findRanges(bytes, edit, where, maxMatches - replaced);
+    bytes = replaceRanges(bytes, ranges, edit.new_string, where);
     replaced += ranges.length;
   }
   return { bytes, replaced };
@@ -34,11 +40,12 @@ interface Where {
   readonly of?: number;
 }
 
-function findRanges(bytes: Buffer, { old_string, replace_all = false }: Edit, where: Where): Range[] {
+function findRanges(bytes: Buffer, { old_string, replace_all = false }: Edit, where: Where, max: number): Range[] {
   const place = where.edit === undefined ? where.path : `${where.path} (edit ${where.edit} of ${where.of})`;
-  const found = findLineAware(bytes, old_string);
+  const found = findLineAware(bytes, old_string, max + 1);
   if (found.length === 0)
     throw new AppError('E_NO_MATCH', `old_string not found in ${place}`, { details: { ...where } });
+  if (found.length > max) throw tooLarge(`old_string matched too often in ${place} (at most ${maxMatches})`, where);
   if (found.length === 1 || replace_all) return found;
   throw new AppError(
     'E_MANY_MATCHES',
@@ -47,12 +54,21 @@ function findRanges(bytes: Buffer, { old_string, replace_all = false }: Edit, wh
   );
 }
 
-function replaceRanges(bytes: Buffer, ranges: readonly Range[], text: string): Buffer {
-  const parts: Buffer[] = [];
-  let copied = 0;
+function replaceRanges(bytes: Buffer, ranges: readonly Range[], text: string, where: Where): Buffer {
+  const texts = { '\n': Buffer.from(text), '\r\n': Buffer.from(text.replace(/\r?\n/g, '\r\n')) };
+  const size = ranges.reduce((sum, { start, end, ending }) => sum + texts[ending].length - (end - start), bytes.length);
+  if (size > maxBytes) throw tooLarge(`${where.path} would be too large (${size} bytes, at most ${maxBytes})`, where);
+  const result = Buffer.allocUnsafe(size);
+  let [copied, length] = [0, 0];
   for (const { start, end, ending } of ranges) {
-    parts.push(bytes.subarray(copied, start), Buffer.from(ending === '\n' ? text : text.replace(/\r?\n/g, ending)));
+    length += bytes.copy(result, length, copied, start);
+    length += texts[ending].copy(result, length);
     copied = end;
   }
-  return Buffer.concat([...parts, bytes.subarray(copied)]);
+  bytes.copy(result, length, copied);
+  return result;
+}
+
+function tooLarge(message: string, where: Where): AppError {
+  return new AppError('E_TOO_LARGE', message, { details: { ...where } });
 }

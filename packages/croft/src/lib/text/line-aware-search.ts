@@ -9,15 +9,16 @@ const [cr, lf] = [13, 10];
 const crlf = Buffer.from('\r\n');
 
 /**
- * Where `needle` is in a file, without overlaps, whichever way its lines end in the file: `\n` in the needle is any
- * line end. In a file without `\r\n` it is a plain search.
+ * Where `needle` is in a file, the first `max` times, without overlaps, whichever way its lines end in the file: `\n` in
+ * the needle is any line end. In a file without `\r\n` it is a plain search.
  */
-export function findLineAware(bytes: Buffer, needle: string): Range[] {
-  if (!bytes.includes(crlf)) return findPlain(bytes, Buffer.from(needle)).map((range) => ({ ...range, ending: '\n' }));
+export function findLineAware(bytes: Buffer, needle: string, max = Number.POSITIVE_INFINITY): Range[] {
+  if (!bytes.includes(crlf))
+    return findPlain(bytes, Buffer.from(needle), max).map((range) => ({ ...range, ending: '\n' }));
   const { folded, removed, isMostlyCrlf } = foldEndings(bytes);
   const usual = isMostlyCrlf ? '\r\n' : '\n';
   let passed = 0;
-  return findPlain(folded, Buffer.from(needle.replaceAll('\r\n', '\n'))).map(({ start, end }) => {
+  return findPlain(folded, Buffer.from(needle.replaceAll('\r\n', '\n')), max).map(({ start, end }) => {
     while (passed < removed.length && (removed[passed] ?? 0) < start) passed += 1;
     let inside = passed;
     while (inside < removed.length && (removed[inside] ?? 0) < end) inside += 1;
@@ -26,10 +27,11 @@ export function findLineAware(bytes: Buffer, needle: string): Range[] {
   });
 }
 
-function findPlain(bytes: Buffer, needle: Buffer): { start: number; end: number }[] {
+function findPlain(bytes: Buffer, needle: Buffer, max: number): { start: number; end: number }[] {
   const found: { start: number; end: number }[] = [];
   for (let start = bytes.indexOf(needle); start !== -1; start = bytes.indexOf(needle, start + needle.length)) {
     found.push({ start, end: start + needle.length });
+    if (found.length === max) break;
   }
   return found;
 }
