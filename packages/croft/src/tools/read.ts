@@ -27,7 +27,8 @@ export const read = defineTool({
   input: z.object({
     file_path: z.string().min(1).describe('Path of the file, relative to the workspace root'),
     offset: count({ fallback: 1 }).describe('First line to show, counting from 1'),
-    limit: count({ fallback: 2000 }).describe('Most lines to show (2000)'),
+    // Characters are counted apart, and an empty line has none.
+    limit: count({ fallback: 2000, max: 50_000 }).describe('Most lines to show (2000, at most 50000)'),
     column: count({ fallback: 1 }).describe('First character of each line to show, for lines that were cut'),
   }),
   output: z.object({

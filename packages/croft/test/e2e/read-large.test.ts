@@ -142,6 +142,13 @@ describe('a file too large to hold', () => {
     expect(text.length + JSON.stringify(structured).length).toBeLessThan(megabyte);
   });
 
+  test.each([3, 18])('of %i MB of empty lines is answered in bounded size, whatever the limit', async (size) => {
+    put('lines.txt', '\n'.repeat(size * megabyte));
+    const { text, structured } = await call('read', { file_path: 'lines.txt', limit: 1e9 });
+    expect(text.length + JSON.stringify(structured).length).toBeLessThan(megabyte);
+    expect(text).toMatch(/read on with offset: 50001\)\n$/);
+  });
+
   test('is too large to edit, and says so', async () => {
     put('huge.txt', 'first\n'.repeat(2000));
     truncateSync(at('huge.txt'), 65 * megabyte);
