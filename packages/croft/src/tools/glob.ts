@@ -1,6 +1,7 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { leaveOutBeside } from '../core/content/beside.ts';
+import { fitRows } from '../core/content/fit-rows.ts';
 import { toGlobIn } from '../core/content/glob.ts';
 import { type FoundFile, listFiles } from '../core/content/ripgrep.ts';
 import { count } from '../core/count.ts';
@@ -35,10 +36,11 @@ export const glob = defineTool({
   async run({ pattern, path, limit }, context) {
     const { base } = context;
     const { matches, unreadable } = await find(pattern, path, context);
-    const paths = matches
-      .sort(newestFirst)
-      .slice(0, limit)
-      .map((match) => toBase(base, match.path));
+    const first = matches.sort(newestFirst).slice(0, limit);
+    const paths = fitRows(
+      first.map((match) => toBase(base, match.path)),
+      (found) => found.length + 1,
+    );
     const truncated = paths.length < matches.length;
     const notes = [
       truncated &&
@@ -47,7 +49,7 @@ export const glob = defineTool({
     ].filter((note) => note !== false);
     return {
       text: [...paths, ...notes].join('\n'),
-      structured: { paths, total: matches.length, truncated, unreadable },
+      structured: { paths: [...paths], total: matches.length, truncated, unreadable },
     };
   },
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fitRows } from '../core/content/fit-rows.ts';
 import { count } from '../core/count.ts';
 import type { DirectoryEntry } from '../core/files.ts';
 import { defineTool } from '../core/tool.ts';
@@ -28,11 +29,13 @@ export const list = defineTool({
     truncated: z.boolean(),
   }),
   async run({ path, limit }, { workspace }) {
-    const { entries, cut, path: canonical } = await workspace.files.list(path, { limit });
-    const note = cut ? `(more than ${limit} entries; raise limit, or use glob)\n` : '';
+    const { entries: found, cut, path: canonical } = await workspace.files.list(path, { limit });
+    const entries = fitRows(found, (entry) => toLine(entry).length);
+    const truncated = cut || entries.length < found.length;
+    const note = truncated ? `(more than ${entries.length} entries; raise limit, or use glob)\n` : '';
     return {
       text: entries.map(toLine).join('') + note,
-      structured: { path: canonical, entries: [...entries], truncated: cut },
+      structured: { path: canonical, entries: [...entries], truncated },
     };
   },
 });

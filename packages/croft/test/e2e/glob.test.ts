@@ -227,6 +227,15 @@ test.each([
   expect(answer.text).toContain(message);
 });
 
+test('answers in bounded size, however long the paths are', async () => {
+  const deep = `deep/${`${'d'.repeat(240)}/`.repeat(15)}`;
+  for (let index = 0; index < 300; index++) put(`${deep}${index}`, '');
+  const { text, structured } = await call('glob', { pattern: 'deep/**', limit: 1000 });
+  expect(JSON.stringify(structured).length).toBeLessThan(1_000_000);
+  expect(structured).toMatchObject({ truncated: true, total: 300 });
+  expect(text).toMatch(/\(\d+ of 300 files; narrow the pattern or raise limit\)$/);
+});
+
 test('an unreadable directory does not lose the rest', async () => {
   using directory = makeDirectory({ 'open/a.txt': '', 'shut/b.txt': '', 'z.txt': '' });
   giveToNobody(directory.at('open'), directory.at('shut'));

@@ -54,6 +54,15 @@ describe('list', () => {
     expect(await call('list', { path: 'to-empty' })).toMatchObject({ text: '', structured: { path: 'empty' } });
   });
 
+  test('answers in bounded size, whatever the links say', async () => {
+    mkdirSync(at('wordy'));
+    for (let index = 0; index < 300; index++) symlinkSync('t/'.repeat(2000), at(`wordy/${index}`));
+    const { text, structured } = await call('list', { path: 'wordy' });
+    expect(JSON.stringify(structured).length).toBeLessThan(1_000_000);
+    expect(structured.truncated).toBe(true);
+    expect(text).toMatch(/\(more than \d+ entries; raise limit, or use glob\)\n$/);
+  });
+
   test('stops at the limit with a note, and takes a limit below one as left out', async () => {
     for (let index = 0; index < 30; index++) put(`many/${index}.txt`, '');
     const { text, structured } = await call('list', { path: 'many', limit: 10 });
