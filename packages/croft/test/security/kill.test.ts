@@ -6,7 +6,7 @@ import { durabilities } from '../../src/core/durability.ts';
 import { temporaryPrefix } from '../../src/core/temporary.ts';
 import { connectStdio, type McpSession, makeDirectory } from '../harness.ts';
 
-const kills = { least: 5, most: 15 };
+const kills = { least: 5, most: 30 };
 const maxMs = 10_000;
 const linesOf = { small: 100, medium: 5000, large: 12_000 };
 
@@ -30,7 +30,7 @@ test.each(durabilities)(
     const endAt = performance.now() + maxMs;
     let rounds = 0;
     for (const count of fc.sample(fc.integer({ min: 1, max: 50 }), { numRuns: kills.most, seed: 1 })) {
-      if (rounds >= kills.least && performance.now() > endAt) break;
+      if (rounds >= kills.least && performance.now() > endAt && leftovers(ground.path).length > 0) break;
       await changeUntilKilled(['--workspace', ground.path, '--durability', durability], files, count);
       for (const file of files) settle(file, ground.at(file.path));
       rounds += 1;
