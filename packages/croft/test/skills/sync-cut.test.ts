@@ -58,6 +58,26 @@ describe('a sync that is cut short', () => {
     expect(ground.tree()).toEqual({ '.agents/review.md': 'changed', '.skills/deploy/SKILL.md': '# Deploy\n' });
   });
 
+  test('by another who brings the same between two looks finds it in place', async () => {
+    using ground = openGround(server);
+    // What it will bring is said already, and nothing of it is there.
+    await ground.sync(failingAt(ground.files, 2).files).catch(() => {});
+    let isFirst = true;
+    const files: Files = {
+      ...ground.files,
+      async version(path) {
+        const found = await ground.files.version(path);
+        if (isFirst) {
+          isFirst = false;
+          await ground.sync();
+        }
+        return found;
+      },
+    };
+    expect(await ground.sync(files)).toMatchObject({ conflicts: [] });
+    expect(ground.tree()).toEqual(brought);
+  });
+
   test('by others who write at the same time loses nothing of theirs', async () => {
     using ground = openGround(server);
     let isFirst = true;

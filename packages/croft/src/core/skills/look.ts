@@ -28,26 +28,32 @@ export function createLook(files: Files) {
     return found === 'absent' || (found?.kind === 'directory' && found.path === directory);
   }
 
-  return async function look(path: string): Promise<Seen> {
+  /** Where no file was. A link that leads nowhere, or out, is there all the same. */
+  async function lookForOther(path: string): Promise<Seen> {
+    const found = await files.stat(path).catch(ifAbsent);
+    if (found === 'absent') return { kind: 'absent' };
+    // One that came meanwhile: somebody else is at the same work.
+    return found?.kind === 'file' && found.path === path ? look(path) : notAFile;
+  }
+
+  return look;
+
+  async function look(path: string): Promise<Seen> {
     if (!(await isPlain(path.slice(0, path.lastIndexOf('/')))))
       return { kind: 'foreign', reason: 'what is on the way to it is not a directory' };
-    const found = await files.version(path).catch(passOver);
-    if (!found) return (await isThere(files, path)) ? notAFile : { kind: 'absent' };
-    if (found.path !== path) return notAFile;
+    const found = await files.version(path).catch((thrown) => passOver(thrown) ?? unreadable);
+    if (found === undefined) return lookForOther(path);
+    if (found === unreadable || found.path !== path) return notAFile;
     const hash = await hashOf(files, path, found.version);
     return hash === undefined
       ? { kind: 'foreign', reason: 'it is too large' }
       : { kind: 'file', hash, version: found.version };
-  };
+  }
 }
 
+const unreadable = 'unreadable' as const;
 const notAFile: Seen = { kind: 'foreign', reason: 'there is something else than a file' };
 
-async function isThere(files: Files, path: string): Promise<boolean> {
-  return (await files.stat(path).catch(ifAbsent)) !== 'absent';
-}
-
-/** A link that leads nowhere, or out, is there all the same. */
 function ifAbsent(thrown: unknown): 'absent' | undefined {
   if (AppError.is(thrown) && thrown.code === 'E_FILE_NOT_FOUND') return 'absent';
   return passOver(thrown);
