@@ -1,87 +1,15 @@
-#include <node_api.h>
-#include <stdlib.h>
+#include "calls.h"
 
-#include "settle.h"
-
-/* One settling on its way: the thread has `settling` to itself until it is done. */
-struct work {
-  struct settling settling;
-  int outcome;
-  napi_deferred promise;
-  napi_async_work job;
-};
-
-enum { HANDLE, FROM_DIRECTORY, FROM_NAME, TO_DIRECTORY, TO_NAME, IS_ORDERED, INODE, SIZE, MODIFIED, ARGUMENTS };
-
-static void run(napi_env env, void *data) {
-  (void)env;
-  struct work *work = data;
-  work->outcome = settle(&work->settling);
-}
-
-static void finish(napi_env env, napi_status status, void *data) {
-  (void)status;
-  struct work *work = data;
-  napi_value outcome;
-  napi_create_int32(env, work->outcome, &outcome);
-  napi_resolve_deferred(env, work->promise, outcome);
-  napi_delete_async_work(env, work->job);
-  free(work);
-}
-
-static bool take_place(napi_env env, napi_value directory, napi_value name, struct place *place) {
-  size_t length;
-  /* One more than a name can have, so that a longer one is not taken for a shorter. */
-  char text[NAME_MAX + 2];
-  if (napi_get_value_int32(env, directory, &place->directory) != napi_ok) return false;
-  if (napi_get_value_string_utf8(env, name, text, sizeof text, &length) != napi_ok) return false;
-  if (length == 0 || length > NAME_MAX) return false;
-  for (size_t i = 0; i <= length; i++) place->name[i] = text[i];
-  return true;
-}
-
-/* Left out: there is nothing to replace. */
-static bool take_version(napi_env env, napi_value *from, struct settling *settling) {
-  napi_valuetype type;
-  if (napi_typeof(env, from[0], &type) != napi_ok) return false;
-  settling->is_there = type != napi_undefined;
-  if (!settling->is_there) return true;
-  struct version *before = &settling->before;
-  return napi_get_value_double(env, from[0], &before->inode) == napi_ok &&
-         napi_get_value_double(env, from[1], &before->size) == napi_ok &&
-         napi_get_value_double(env, from[2], &before->modified) == napi_ok;
-}
-
-static bool take(napi_env env, napi_callback_info info, struct settling *settling) {
-  size_t count = ARGUMENTS;
-  napi_value given[ARGUMENTS];
-  return napi_get_cb_info(env, info, &count, given, NULL, NULL) == napi_ok &&
-         napi_get_value_int32(env, given[HANDLE], &settling->file) == napi_ok &&
-         take_place(env, given[FROM_DIRECTORY], given[FROM_NAME], &settling->from) &&
-         take_place(env, given[TO_DIRECTORY], given[TO_NAME], &settling->to) &&
-         napi_get_value_bool(env, given[IS_ORDERED], &settling->is_ordered) == napi_ok &&
-         take_version(env, &given[INODE], settling);
-}
-
-static napi_value begin(napi_env env, napi_callback_info info) {
-  napi_value promise, name;
-  struct work *work = calloc(1, sizeof *work);
-  if (work != NULL && take(env, info, &work->settling) &&
-      napi_create_string_utf8(env, "croft:settle", NAPI_AUTO_LENGTH, &name) == napi_ok &&
-      napi_create_async_work(env, NULL, name, run, finish, work, &work->job) == napi_ok) {
-    if (napi_create_promise(env, &work->promise, &promise) == napi_ok &&
-        napi_queue_async_work(env, work->job) == napi_ok)
-      return promise;
-    napi_delete_async_work(env, work->job);
-  }
-  free(work);
-  napi_throw_type_error(env, NULL, "settle was called with something else than it takes");
-  return NULL;
-}
+static const struct {
+  const char *name;
+  napi_callback call;
+} calls[] = {{"settle", begin_settling}, {"open", open_now}, {"reopen", reopen_now}};
 
 NAPI_MODULE_INIT() {
-  napi_value settle_function;
-  if (napi_create_function(env, "settle", NAPI_AUTO_LENGTH, begin, NULL, &settle_function) != napi_ok) return NULL;
-  napi_set_named_property(env, exports, "settle", settle_function);
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    napi_value function;
+    if (napi_create_function(env, calls[i].name, NAPI_AUTO_LENGTH, calls[i].call, NULL, &function) != napi_ok) return NULL;
+    napi_set_named_property(env, exports, calls[i].name, function);
+  }
   return exports;
 }

@@ -6,7 +6,6 @@ import { listDirectory } from './list.ts';
 import { openForReading, readContent, readStat, readVersion } from './read.ts';
 import { removeAt } from './remove.ts';
 import { renameAt } from './rename.ts';
-import { createSharedDirectories } from './shared-directories.ts';
 import type { WritableRoot } from './sync.ts';
 import { createSweeper } from './temporary.ts';
 import { modifiedTimes } from './times.ts';
@@ -27,7 +26,7 @@ export interface DiskFilesOptions {
 /** `Files` on a disk of this machine. */
 export function createDiskFiles(options: DiskFilesOptions): Files {
   const { handle, names, locks = createKeyedLock(), durability = 'strict' } = options;
-  const root: WritableRoot = { handle, names, durability, shared: createSharedDirectories() };
+  const root: WritableRoot = { handle, names, durability };
   const sweep = createSweeper();
   const writer = createWriter(root, locks, sweep);
   const uploader = createUploader(root, locks, sweep);

@@ -1,5 +1,8 @@
 import { constants, fstatSync, opendirSync, openSync, type Stats } from 'node:fs';
+import { constants as system } from 'node:os';
+import { getSystemErrorName } from 'node:util';
 import type { FileKind } from '../core/files.ts';
+import { addon } from './addon.ts';
 
 /** Names a place without opening it: no side effect, and none of the file's content. */
 const O_PATH = 0o10000000;
@@ -28,24 +31,61 @@ export async function* namesIn(directory: number): AsyncGenerator<Buffer> {
 /** For a handle that only names a directory. */
 export const placeFlags = O_PATH | O_NOFOLLOW | O_DIRECTORY;
 
-/** A handle to whatever is at `name`; a link is held itself. */
-export function openPlace(directory: number, name: string): number {
-  return openSync(at(directory, name), O_PATH | O_NOFOLLOW);
+/** Whatever is at `name`; a link is held itself. */
+const heldFlags = O_PATH | O_NOFOLLOW;
+
+/** Opens a name in an open directory. */
+export function openAt(directory: number, name: string | Buffer, flags: number, mode?: number): number {
+  return handleOf(tryOpen(directory, name, flags, mode));
+}
+
+/** A handle to what is at `name` now, or `undefined`. */
+export function probe(directory: number, name: string): number | undefined {
+  const answer = tryOpen(directory, name, heldFlags);
+  return answer === -system.errno.ENOENT ? undefined : handleOf(answer);
 }
 
 /** Fails with ENOTDIR for anything but a directory, a link to one included. */
 export function openDirectory(directory: number, name: string | Buffer): number {
-  return openSync(at(directory, name), placeFlags);
+  return openAt(directory, name, placeFlags);
+}
+
+/** A directory that the kernel can go to at once, since there is no link on the way; or `undefined`, whyever it cannot. */
+export function openDirectoryBelow(directory: number, names: readonly string[]): number | undefined {
+  const answer = addon?.open(directory, names.join('/'), placeFlags, 0) ?? -1;
+  return answer < 0 ? undefined : answer;
 }
 
 /** Opens for reading the very file a place holds. Never waits for the other side of a pipe. */
 export function reopen(place: number): number {
-  return openSync(`/proc/self/fd/${place}`, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  return reopenWith(place, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }
 
 /** A directory handle that can be listed and synced, which a place cannot. */
 export function reopenDirectory(place: number): number {
-  return openSync(`/proc/self/fd/${place}`, O_RDONLY | O_DIRECTORY);
+  return reopenWith(place, O_RDONLY | O_DIRECTORY);
+}
+
+function reopenWith(place: number, flags: number): number {
+  return addon ? handleOf(addon.reopen(place, flags)) : openSync(`/proc/self/fd/${place}`, flags);
+}
+
+/** A handle, or the errno of what failed, negated. To find the directory again by `/proc` takes longer than all the rest. */
+function tryOpen(directory: number, name: string | Buffer, flags: number, mode = 0): number {
+  if (addon && typeof name === 'string') return addon.open(directory, name, flags, mode);
+  try {
+    return openSync(at(directory, name), flags, mode);
+  } catch (thrown) {
+    if (thrown instanceof Error && 'errno' in thrown && typeof thrown.errno === 'number') return thrown.errno;
+    throw thrown;
+  }
+}
+
+/** Throws as Node would. */
+function handleOf(answer: number): number {
+  if (answer >= 0) return answer;
+  const code = getSystemErrorName(answer);
+  throw Object.assign(new Error(`a file could not be opened: ${code}`), { code });
 }
 
 export function openRoot(directory: string): number {

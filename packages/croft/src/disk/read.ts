@@ -25,7 +25,7 @@ export function readStat(root: Root, path: string): FileStat {
 }
 
 export async function readContent(root: Root, path: string, maxBytes = maxWholeBytes): Promise<FileContent> {
-  using spot = walk(root, path, { follow: true, share: true });
+  using spot = walk(root, path, { follow: true });
   const stats = regularFile(spot, path);
   if (stats.size > maxBytes) throw tooLarge(path, stats.size, maxBytes);
   const place = spot.found?.handle ?? -1;

@@ -114,7 +114,8 @@ describe.each([
 
 test('what settle does not take is refused', () => {
   const call = given.settle as (...args: unknown[]) => unknown;
-  const wrong = [[], ['1', 2, 'a', 3, 'b', true], [1, 2, '', 3, 'b', true], [1, 2, 'a'.repeat(256), 3, 'b', true]];
+  const names = ['', 'a'.repeat(256), '面'.repeat(86), 'a\0b'];
+  const wrong = [[], ['1', 2, 'a', 3, 'b', true], ...names.map((name) => [1, 2, name, 3, 'b', true])];
   for (const args of [...wrong, [1, 2, 'a', 3, 'b', 'yes'], [1, 2, 'a', 3, 'b', true, 1, 2, 'x']])
     expect(() => call(...args)).toThrow(TypeError);
 });

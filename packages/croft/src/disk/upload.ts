@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { AppError } from '@croft/protocol';
 import type { Durability } from '../core/durability.ts';
 import type { FileVersion, Precondition, Uploaded } from '../core/files.ts';
-import { at, statOf } from './handles.ts';
+import { statOf } from './handles.ts';
 import { giveTo } from './ownership.ts';
 import { maxWholeBytes, mustBeFile, toStat, versionByStat } from './read.ts';
 import { type Place, settle } from './settle.ts';
@@ -41,11 +41,10 @@ export async function spool(
   { maxBytes, path, durability }: SpoolOptions,
 ): Promise<Spooled> {
   const from = { directory, name: newTemporaryName() };
-  const temporary = at(directory, from.name);
-  const handle = openNew(temporary);
+  const handle = openNew(from);
   const letGo = () => {
     closeSync(handle);
-    discard(temporary);
+    discard(from);
   };
   try {
     const hash = await writePieces(handle, pieces, maxBytes, path);

@@ -2,15 +2,13 @@ import { closeSync, mkdirSync, readlinkSync, type Stats } from 'node:fs';
 import { belowRoot, outsideRoot, toSegments } from '../core/path.ts';
 import { dangling, linkLoop, missing, notADirectory } from '../core/path-errors.ts';
 import { errnoOf } from './errors.ts';
-import { at, openDirectory, openPlace, statOf } from './handles.ts';
+import { at, openDirectory, openDirectoryBelow, probe, statOf } from './handles.ts';
 import { adopt } from './ownership.ts';
-import type { SharedDirectories } from './shared-directories.ts';
 
 /** An open root directory and the absolute names by which callers and links may call it. */
 export interface Root {
   readonly handle: number;
   readonly names: readonly string[];
-  readonly shared?: SharedDirectories;
 }
 
 /** Where a path leads: a name in an open directory. Holds its handles until it is disposed. */
@@ -36,8 +34,6 @@ export interface WalkOptions {
   readonly follow: boolean;
   /** Make missing directories on the way. */
   readonly create?: boolean;
-  /** Share the directory with other calls of this turn: the spot's is then good only until the caller waits. */
-  readonly share?: boolean;
 }
 
 interface Step {
@@ -56,8 +52,6 @@ interface Walk {
   readonly options: WalkOptions;
   /** The directory the walk has come to, by `names` from the root. */
   here: number;
-  /** Whether somebody else closes it. */
-  isShared: boolean;
   readonly names: string[];
   steps: Step[];
   links: number;
@@ -71,9 +65,9 @@ interface Walk {
  */
 export function walk(root: Root, path: string, options: WalkOptions): Spot {
   const steps = toSegments(path, root.names).map((name) => ({ name, fromLink: false }));
-  const under: Walk = { root, written: path, options, here: root.handle, isShared: true, names: [], steps, links: 0 };
+  const under: Walk = { root, written: path, options, here: root.handle, names: [], steps, links: 0 };
   try {
-    if (options.share) startAtShared(under);
+    goStraight(under);
     return goOn(under);
   } catch (thrown) {
     returnToRoot(under);
@@ -81,18 +75,14 @@ export function walk(root: Root, path: string, options: WalkOptions): Spot {
   }
 }
 
-/** Goes all the way to the last name at once, if another call has just gone it. */
-function startAtShared(walk: Walk): void {
+/** All the way to the last name at once, if there is no link on it. */
+function goStraight(walk: Walk): void {
   const names = walk.steps.slice(0, -1).map(({ name }) => name);
-  const directory = walk.root.shared?.get(names.join('/'));
+  const directory = names.length > 0 ? openDirectoryBelow(walk.here, names) : undefined;
   if (directory === undefined) return;
   walk.here = directory;
   walk.names.push(...names);
   walk.steps.splice(0, names.length);
-}
-
-function share(walk: Walk): void {
-  if (!walk.isShared && walk.root.shared?.keep(walk.names.join('/'), walk.here)) walk.isShared = true;
 }
 
 function goOn(walk: Walk): Spot {
@@ -141,9 +131,8 @@ function enterNew(walk: Walk, name: string, fromLink: boolean): void {
 }
 
 function step(walk: Walk, name: string, directory: number): void {
-  if (!walk.isShared) closeSync(walk.here);
+  closeHere(walk);
   walk.here = directory;
-  walk.isShared = false;
   walk.names.push(name);
 }
 
@@ -197,7 +186,6 @@ function arriveHere(walk: Walk): Spot {
 }
 
 function toSpot(walk: Walk, name: string, found: Found | undefined): Spot {
-  if (walk.options.share) share(walk);
   let isTaken = false;
   return {
     directory: walk.here,
@@ -216,10 +204,13 @@ function toSpot(walk: Walk, name: string, found: Found | undefined): Spot {
 }
 
 function returnToRoot(walk: Walk): void {
-  if (!walk.isShared) closeSync(walk.here);
+  closeHere(walk);
   walk.here = walk.root.handle;
-  walk.isShared = true;
   walk.names.length = 0;
+}
+
+function closeHere({ here, root }: Walk): void {
+  if (here !== root.handle) closeSync(here);
 }
 
 /** Whether it was this call that made it; another that was faster is as good. */
@@ -229,16 +220,6 @@ function make(directory: string): boolean {
     return true;
   } catch (thrown) {
     if (errnoOf(thrown) === 'EEXIST') return false;
-    throw thrown;
-  }
-}
-
-/** A handle to what is at `name` now, or `undefined`. */
-export function probe(directory: number, name: string): number | undefined {
-  try {
-    return openPlace(directory, name);
-  } catch (thrown) {
-    if (errnoOf(thrown) === 'ENOENT') return undefined;
     throw thrown;
   }
 }

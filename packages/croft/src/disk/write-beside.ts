@@ -1,7 +1,8 @@
-import { closeSync, constants, fchmodSync, openSync, type Stats, write as writeFrom, writeSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, type Stats, write as writeFrom, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { statOf } from './handles.ts';
+import { openAt, statOf } from './handles.ts';
 import { giveTo } from './ownership.ts';
+import type { Place } from './settle.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 const writeChunk = promisify(writeFrom);
@@ -10,21 +11,20 @@ const writeChunk = promisify(writeFrom);
 const maxSyncBytes = 256 * 1024;
 
 export interface BesideOptions {
-  readonly temporary: string;
+  readonly place: Place;
   readonly bytes: Uint8Array;
   /** The file it shall replace, whose owner and mode it gets. */
   readonly before: Stats | undefined;
-  readonly directory: number;
   /** Left out: as `before`, and a new one cannot be run. */
   readonly isExecutable?: boolean | undefined;
 }
 
 /** A new file with all the bytes, not yet durable. */
 export async function writeBeside(options: BesideOptions): Promise<{ readonly handle: number } & Disposable> {
-  const { temporary, bytes, before, directory, isExecutable } = options;
-  const handle = openNew(temporary);
+  const { place, bytes, before, isExecutable } = options;
+  const handle = openNew(place);
   try {
-    giveTo(handle, before ?? statOf(directory));
+    giveTo(handle, before ?? statOf(place.directory));
     if (before || isExecutable) fchmodSync(handle, modeOf(before ?? statOf(handle), isExecutable));
     await writeAll(handle, bytes);
     return { handle, [Symbol.dispose]: () => closeSync(handle) };
@@ -35,8 +35,8 @@ export async function writeBeside(options: BesideOptions): Promise<{ readonly ha
 }
 
 /** Fails when anything is there already. */
-export function openNew(path: string): number {
-  return openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666);
+export function openNew({ directory, name }: Place): number {
+  return openAt(directory, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666);
 }
 
 /** Whoever may read it may run it, if anybody may. */

@@ -3,11 +3,11 @@ import { AppError } from '@croft/protocol';
 import type { Durability } from '../core/durability.ts';
 import type { Change, FileVersion, Precondition } from '../core/files.ts';
 import { sha256 } from '../lib/sha256.ts';
-import { at, statOf } from './handles.ts';
+import { at, probe, statOf } from './handles.ts';
 import { mustBeFile, toStat, versionOf } from './read.ts';
-import { settle, stale } from './settle.ts';
+import { type Place, settle, stale } from './settle.ts';
 import { newTemporaryName } from './temporary.ts';
-import { type Found, probe, type Spot } from './walk.ts';
+import type { Found, Spot } from './walk.ts';
 import { writeBeside } from './write-beside.ts';
 
 /** The new content, from the file that is there. What it throws leaves everything as it was. */
@@ -57,9 +57,8 @@ interface PutOptions {
 async function putBytes(options: PutOptions): Promise<{ written: FileVersion; mode: number }> {
   const { spot, before, bytes, path, isExecutable, durability } = options;
   const from = { directory: spot.directory, name: newTemporaryName() };
-  const temporary = at(from.directory, from.name);
   try {
-    using beside = await writeBeside({ temporary, bytes, before, directory: spot.directory, isExecutable });
+    using beside = await writeBeside({ place: from, bytes, before, isExecutable });
     const settled = settle({ handle: beside.handle, from, to: spot, before, path }, durability);
     // While that is on its way.
     const version = sha256(bytes);
@@ -67,7 +66,7 @@ async function putBytes(options: PutOptions): Promise<{ written: FileVersion; mo
     const stats = statOf(beside.handle);
     return { written: { ...toStat(spot.path, stats), version }, mode: stats.mode & 0o777 };
   } catch (thrown) {
-    discard(temporary);
+    discard(from);
     throw thrown;
   }
 }
@@ -94,9 +93,9 @@ export async function mustBeExpected(
   } else if (!found || (await versionOf(found.handle, found.stats, path)) !== expect.version) throw stale(path);
 }
 
-export function discard(temporary: string): void {
+export function discard({ directory, name }: Place): void {
   try {
-    unlinkSync(temporary);
+    unlinkSync(at(directory, name));
   } catch {
     // Already gone or renamed; the failure that brought us here is the one to tell.
   }

@@ -1,0 +1,15 @@
+#ifndef CALLS_H
+#define CALLS_H
+
+#include <node_api.h>
+#include <stddef.h>
+
+/* What Node calls: see `src/disk/addon.ts`. */
+napi_value begin_settling(napi_env env, napi_callback_info info);
+napi_value open_now(napi_env env, napi_callback_info info);
+napi_value reopen_now(napi_env env, napi_callback_info info);
+
+/* A string that is not empty and holds no NUL: zero, EINVAL for another, or ENAMETOOLONG where there is no room for it. */
+int take_text(napi_env env, napi_value given, char *text, size_t room);
+
+#endif

@@ -1,0 +1,13 @@
+#include <errno.h>
+#include <string.h>
+
+#include "calls.h"
+
+int take_text(napi_env env, napi_value given, char *text, size_t room) {
+  size_t length, taken;
+  if (napi_get_value_string_utf8(env, given, NULL, 0, &length) != napi_ok || length == 0) return EINVAL;
+  /* It would be cut where a character ends, and lead somewhere else. */
+  if (length >= room) return ENAMETOOLONG;
+  if (napi_get_value_string_utf8(env, given, text, room, &taken) != napi_ok) return EINVAL;
+  return strlen(text) == length ? 0 : EINVAL;
+}
