@@ -50,9 +50,18 @@ export function openDirectory(directory: number, name: string | Buffer): number 
   return openAt(directory, name, placeFlags);
 }
 
-/** A directory that the kernel can go to at once, since there is no link on the way; or `undefined`, whyever it cannot. */
+/** As `openDirectory`, for a way that the kernel can go at once, since no link is on it; `undefined` whyever it cannot. */
 export function openDirectoryBelow(directory: number, names: readonly string[]): number | undefined {
-  const answer = addon?.open(directory, names.join('/'), placeFlags, 0) ?? -1;
+  return openBelow(directory, names, placeFlags);
+}
+
+/** As `probe`, in the same way. */
+export function probeBelow(directory: number, names: readonly string[]): number | undefined {
+  return openBelow(directory, names, heldFlags);
+}
+
+function openBelow(directory: number, names: readonly string[], flags: number): number | undefined {
+  const answer = names.length > 0 && addon ? addon.open(directory, names.join('/'), flags, 0) : -1;
   return answer < 0 ? undefined : answer;
 }
 

@@ -3,11 +3,12 @@ import { AppError } from '@croft/protocol';
 import type { DirectoryEntry, DirectoryListing } from '../core/files.ts';
 import { missing } from '../core/path-errors.ts';
 import { temporaryPrefix } from '../core/temporary.ts';
+import { find } from './find.ts';
 import { at, kindOf, namesIn } from './handles.ts';
-import { type Root, walk } from './walk.ts';
+import type { Root } from './walk.ts';
 
 export async function listDirectory(root: Root, path: string, limit: number): Promise<DirectoryListing> {
-  using spot = walk(root, path, { follow: true });
+  using spot = find(root, path);
   if (!spot.found) throw missing(path);
   const { handle, stats } = spot.found;
   if (!stats.isDirectory()) {

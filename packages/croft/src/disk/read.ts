@@ -6,6 +6,7 @@ import type { CurrentFile, FileContent, FileStat, FileState, FileVersion, OpenFi
 import { missing } from '../core/path-errors.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { fileError } from './errors.ts';
+import { find, type Sight } from './find.ts';
 import { kindOf, reopen } from './handles.ts';
 import { type Found, type Root, type Spot, walk } from './walk.ts';
 
@@ -19,13 +20,13 @@ const chunkBytes = 1024 * 1024;
 const readChunk = promisify(readInto);
 
 export function readStat(root: Root, path: string): FileStat {
-  using spot = walk(root, path, { follow: true });
+  using spot = find(root, path);
   if (!spot.found) throw missing(path);
   return toStat(spot.path, spot.found.stats);
 }
 
 export async function readContent(root: Root, path: string, maxBytes = maxWholeBytes): Promise<FileContent> {
-  using spot = walk(root, path, { follow: true });
+  using spot = find(root, path);
   const stats = regularFile(spot, path);
   if (stats.size > maxBytes) throw tooLarge(path, stats.size, maxBytes);
   const place = spot.found?.handle ?? -1;
@@ -34,7 +35,7 @@ export async function readContent(root: Root, path: string, maxBytes = maxWholeB
 }
 
 export async function readVersion(root: Root, path: string): Promise<FileVersion | undefined> {
-  using spot = walkIfThere(root, path);
+  using spot = ifThere(() => find(root, path));
   if (!spot?.found) return undefined;
   const stats = regularFile(spot, path);
   return { ...toStat(spot.path, stats), version: await versionOf(spot.found.handle, stats, path) };
@@ -58,8 +59,12 @@ export async function readCurrent({ handle, stats }: Found, path: string, writte
 
 /** `undefined` where nothing is, or no directory for it. */
 export function walkIfThere(root: Root, path: string): Spot | undefined {
+  return ifThere(() => walk(root, path, { follow: true }));
+}
+
+function ifThere<T>(look: () => T): T | undefined {
   try {
-    return walk(root, path, { follow: true });
+    return look();
   } catch (thrown) {
     if (AppError.is(thrown) && thrown.code === 'E_FILE_NOT_FOUND') return undefined;
     throw thrown;
@@ -78,7 +83,7 @@ export function versionByStat({ ino, size, mtimeMs, ctimeMs }: Stats): string {
 }
 
 export function openForReading(root: Root, path: string): OpenFile {
-  using spot = walk(root, path, { follow: true });
+  using spot = find(root, path);
   const stats = regularFile(spot, path);
   const handle = reopen(spot.found?.handle ?? -1);
   return {
@@ -100,7 +105,7 @@ async function* chunksOf(handle: number, start: number, end: number): AsyncGener
   }
 }
 
-export function regularFile({ found }: Spot, path: string): Stats {
+export function regularFile({ found }: Sight, path: string): Stats {
   if (!found) throw missing(path);
   return mustBeFile(found.stats, path);
 }

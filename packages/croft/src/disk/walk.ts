@@ -78,7 +78,7 @@ export function walk(root: Root, path: string, options: WalkOptions): Spot {
 /** All the way to the last name at once, if there is no link on it. */
 function goStraight(walk: Walk): void {
   const names = walk.steps.slice(0, -1).map(({ name }) => name);
-  const directory = names.length > 0 ? openDirectoryBelow(walk.here, names) : undefined;
+  const directory = openDirectoryBelow(walk.here, names);
   if (directory === undefined) return;
   walk.here = directory;
   walk.names.push(...names);
