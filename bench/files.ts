@@ -22,14 +22,15 @@ export const files: Bench = {
   async run(say) {
     await installPeers(say);
     using scratch = makeScratch();
+    using memory = makeScratch('/dev/shm');
     const rows = [
-      ...(await measureFiles(scratch.path, say)),
+      ...(await measureFiles(scratch.path, memory.path, say)),
       ...(await measureSearches({ directory: join(scratch.path, 'large'), startClient, say })),
     ];
     const about = {
       peer: `${peer} ${versionOf(peer)}`,
       client: useSdk ? 'official SDK' : 'lean',
-      fileSystem: `${fileSystemOf(scratch.path)}, in ${scratch.path}`,
+      fileSystem: `${fileSystemOf(scratch.path)}, in ${scratch.path}; memory: ${fileSystemOf(memory.path)}`,
     };
     return { rows, about };
   },
@@ -49,29 +50,34 @@ interface Pair {
   readonly goal?: Goal;
 }
 
-async function measureFiles(scratch: string, say: Say): Promise<Row[]> {
+async function measureFiles(disk: string, memory: string, say: Say): Promise<Row[]> {
   await using servers = new AsyncDisposableStack();
-  const open = async (name: string, start: (directory: string) => Promise<FileServer>): Promise<Place> => {
-    const tree = makeTree(join(scratch, name), treeFiles);
+  const places: Place[] = [];
+  const open = async (directory: string, start: (directory: string) => Promise<FileServer>): Promise<Place> => {
+    const tree = makeTree(directory, treeFiles);
     const place = { server: servers.use(await start(tree.directory)), tree };
     await checkReading(place);
+    places.push(place);
     return place;
   };
-  const ours = await open('ours', (directory) => startCroft(directory, startClient));
-  const relaxed = await open('relaxed', (directory) => startCroft(directory, startClient, { durability: 'relaxed' }));
-  const theirs = await open('theirs', (directory) => startPeer(directory, startClient));
-  const durable = await open('durable', (directory) => startPeer(directory, startClient, { isDurable: true }));
+  const croft = (directory: string) => startCroft(directory, startClient);
+  const other = (directory: string) => startPeer(directory, startClient);
+  const ours = await open(join(disk, 'ours'), croft);
+  const theirs = await open(join(disk, 'theirs'), other);
+  const inMemory = { ours: await open(join(memory, 'ours'), croft), theirs: await open(join(memory, 'theirs'), other) };
+  const relaxed = await open(join(disk, 'relaxed'), (path) => startCroft(path, startClient, { durability: 'relaxed' }));
+  const durable = await open(join(disk, 'durable'), (path) => startPeer(path, startClient, { isDurable: true }));
 
   const goal = atMostTimes(0.7);
   const rows = [
     await measure('read 2 kB', reading, { ours, theirs, against: peer, goal, rounds: 2000 }, say),
-    // Neither waits for the disk.
-    ...(await measureWrites({ name: 'relaxed', ours: relaxed, theirs, against: peer, goal }, say)),
-    // To be known, since much of it is the disk: both do, and ours beside one that does not.
+    ...(await measureWrites({ name: 'in memory', ...inMemory, against: peer, goal }, say)),
+    // To be known, since much of it is the disk: neither waits for it, both do, and ours beside one that does not.
+    ...(await measureWrites({ name: 'relaxed', ours: relaxed, theirs, against: peer }, say)),
     ...(await measureWrites({ name: 'durable', ours, theirs: durable, against: `${peer}, made durable` }, say)),
     ...(await measureWrites({ name: 'durable, theirs not', ours, theirs, against: peer }, say)),
   ];
-  for (const { tree } of [ours, relaxed, theirs, durable]) tree.check();
+  for (const { tree } of places) tree.check();
   return [...rows, await measureBurst(ours, theirs, say)];
 }
 

@@ -17,8 +17,8 @@ export interface Tree {
 }
 
 /** A directory for all trees of one run, gone at the end, however that comes. */
-export function makeScratch() {
-  const path = realpathSync(mkdtempSync(join(tmpdir(), 'croft-bench-')));
+export function makeScratch(parent = tmpdir()) {
+  const path = realpathSync(mkdtempSync(join(parent, 'croft-bench-')));
   const remove = () => rmSync(path, { recursive: true, force: true });
   process.once('exit', remove);
   return { path, [Symbol.dispose]: remove };

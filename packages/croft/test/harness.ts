@@ -14,8 +14,8 @@ export const eras = ['2025', '2026'] as const;
 export type Era = (typeof eras)[number];
 
 /** A directory of its own for one test, gone at the end. `tree` maps paths to text. */
-export function makeDirectory(tree: Record<string, string | Buffer> = {}) {
-  const path = realpathSync(mkdtempSync(join(tmpdir(), 'croft-test-')));
+export function makeDirectory(tree: Record<string, string | Buffer> = {}, parent = tmpdir()) {
+  const path = realpathSync(mkdtempSync(join(parent, 'croft-test-')));
   for (const [name, content] of Object.entries(tree)) {
     mkdirSync(dirname(join(path, name)), { recursive: true });
     writeFileSync(join(path, name), content);

@@ -12,7 +12,8 @@ import {
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeDirectory } from '../../test/harness.ts';
 import { addon } from './addon.ts';
-import { type Settling, settleAtOnce, settleInSteps, settleUnsynced } from './settle.ts';
+import { isInMemory } from './in-memory.ts';
+import { type Settling, settle, settleAtOnce, settleInSteps, settleUnsynced } from './settle.ts';
 
 const given = addon;
 if (!given) throw new Error('set-up has not compiled the file system addon');
@@ -110,6 +111,24 @@ describe.each([
     await expect(settle(settling)).rejects.toMatchObject({ code: 'ENOENT' });
     closeSync(handle);
   });
+});
+
+test('where there is no disk, nothing is waited for', async () => {
+  using ground = makeDirectory({}, '/dev/shm');
+  const directory = openSync(ground.path, 'r');
+  const handle = openSync(ground.at('beside'), 'wx');
+  expect(isInMemory(handle)).toBe(true);
+  const from = { directory, name: 'beside' };
+  const settled = settle({ handle, from, to: { directory, name: 'a' }, before: undefined, path: 'a' }, 'strict');
+  expect(readdirSync(ground.path)).toEqual(['a']);
+  await settled;
+  for (const open of [directory, handle]) closeSync(open);
+});
+
+test.each(['/proc', '/sys'])('%s is not taken for memory', (path) => {
+  const handle = openSync(path, 'r');
+  expect(isInMemory(handle)).toBe(false);
+  closeSync(handle);
 });
 
 test('what settle does not take is refused', () => {

@@ -5,6 +5,7 @@ import { AppError } from '@croft/protocol';
 import type { Durability } from '../core/durability.ts';
 import { type Addon, addon } from './addon.ts';
 import { at, statOf } from './handles.ts';
+import { isInMemory } from './in-memory.ts';
 import { keepsOrder } from './keeps-order.ts';
 import { alreadyExists, linkIfFree } from './link.ts';
 import { directoryToSync, syncWhile } from './sync.ts';
@@ -36,7 +37,7 @@ export interface Settling {
  * Where the order is kept, it is enough that the blocks are written first, and one commit makes all of it durable.
  */
 export function settle(settling: Settling, durability: Durability): Promise<void> {
-  if (durability === 'relaxed') return settleUnsynced(settling);
+  if (durability === 'relaxed' || isInMemory(settling.handle)) return settleUnsynced(settling);
   return addon ? settleAtOnce(settling, addon) : settleInSteps(settling);
 }
 
