@@ -19,7 +19,7 @@ const dayMs = 86_400_000;
 export const defaultRetention: Retention = {
   count: 200,
   ageMs: 7 * dayMs,
-  everyCheckpoints: 20,
+  everyCheckpoints: 50,
   collectEveryMs: 600_000,
 };
 
