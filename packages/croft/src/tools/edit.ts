@@ -2,6 +2,7 @@ import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { effectOutput } from '../core/checks/effect-output.ts';
 import { applyEdits, checkEdit, type Edit } from '../core/content/apply-edits.ts';
+import { changeSeen } from '../core/content/change-seen.ts';
 import { describeChange } from '../core/content/describe-change.ts';
 import { defineTool } from '../core/tool.ts';
 
@@ -46,16 +47,16 @@ export const edit = defineTool({
     const { bytes } = applyEdits(before.bytes, toEdits(call), path);
     return `edit ${path}\n\n${describeChange(before.bytes, bytes)}`;
   },
-  async run(call, { workspace, session }) {
+  async run(call, context) {
+    const { workspace, session } = context;
     const { file_path: path } = call;
     const edits = toEdits(call);
-    const { written, change, replacement } = await workspace.files.change(path, (current) => {
+    const { written, change, replacement } = await changeSeen(context, path, (current) => {
       if (!current) throw missing(path);
       const before = current.content();
       session.reads.mustHaveSeen(workspace.name, current, 'edit', path);
       return { before, ...applyEdits(before, edits, path) };
     });
-    session.reads.saw(workspace.name, written);
     const { before, bytes, replaced } = change;
     const diff = describeChange(before, bytes);
     const done = `replaced ${replaced} occurrence(s) in ${path}`;

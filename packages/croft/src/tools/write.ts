@@ -1,6 +1,7 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { effectOutput } from '../core/checks/effect-output.ts';
+import { changeSeen } from '../core/content/change-seen.ts';
 import { describeChange } from '../core/content/describe-change.ts';
 import { defineTool } from '../core/tool.ts';
 
@@ -30,14 +31,14 @@ export const write = defineTool({
     const diff = describeChange(before?.bytes ?? Buffer.alloc(0), Buffer.from(content));
     return `${before ? 'replace' : 'create'} ${path}\n\n${diff === '' ? content : diff}`;
   },
-  async run({ file_path: path, content }, { workspace, session }) {
+  async run({ file_path: path, content }, context) {
+    const { workspace, session } = context;
     if (!content.isWellFormed()) throw new AppError('E_INVALID_INPUT', 'content holds half of a surrogate pair');
     const bytes = Buffer.from(content);
-    const { written, change, replacement } = await workspace.files.change(path, (current) => {
+    const { written, change, replacement } = await changeSeen(context, path, (current) => {
       if (current) session.reads.mustHaveSeen(workspace.name, current, 'overwrite', path);
       return { bytes, created: !current };
     });
-    session.reads.saw(workspace.name, written);
     return {
       text: `wrote ${bytes.length} bytes to ${path}`,
       structured: { path: written.path, bytes: bytes.length, created: change.created },
