@@ -80,6 +80,14 @@ describe('one replacement', () => {
   });
 });
 
+test('a text made to be slow to find does not stop the server', async () => {
+  await known('slow', 'a'.repeat(2 * 1024 * 1024));
+  const part = 'a'.repeat(20_000);
+  const start = performance.now();
+  expect(codeOf(await edit('slow', `${part}b${part}`, 'x'))).toBe('E_NO_MATCH');
+  expect(performance.now() - start).toBeLessThan(5000);
+});
+
 describe('bytes that are not touched stay', () => {
   const latin1 = Buffer.from('caf\xe9 \xff\xfe needle \x80\xe9\r\nna\xefve\n', 'latin1');
 
@@ -116,6 +124,19 @@ describe('bytes that are not touched stay', () => {
     expect(textOf('mixed.txt')).toBe('1\r\n2\nthree\r\nfour\n');
     expect((await edit('mixed.txt', '1\n2\nthree', 'x')).isError).toBe(false);
     expect(textOf('mixed.txt')).toBe('x\r\nfour\n');
+  });
+
+  test.each([
+    ['a\nb\nc\nd', 'a\nB\nc\nd', 'a\r\nB\nc\r\nd\n'],
+    ['b\nc\nd\n', 'B\nc\nd\n', 'a\r\nB\nc\r\nd\n'],
+    ['a\nb\nc', 'a\nb\nnew\nc', 'a\r\nb\nnew\r\nc\r\nd\n'],
+    ['a\nb\nc\n', 'a\nc\n', 'a\r\nc\r\nd\n'],
+    ['a\nb\n', 'a\nb\n', 'a\r\nb\nc\r\nd\n'],
+    ['b\nc', 'x\nb\nc\ny', 'a\r\nx\nb\nc\ny\r\nd\n'],
+  ])('in a file with both line endings: %j to %j leaves the lines that are only named', async (old, now, after) => {
+    await known('mixed.txt', 'a\r\nb\nc\r\nd\n');
+    expect((await edit('mixed.txt', old, now)).structured.replaced).toBe(1);
+    expect(textOf('mixed.txt')).toBe(after);
   });
 
   test.each([0o755, 0o600])('so does mode %o', async (mode) => {

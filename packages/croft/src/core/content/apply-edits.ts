@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { findLineAware, type Range } from '../../lib/text/line-aware-search.ts';
+import { findLineAware, type Kept, type Range } from '../../lib/text/line-aware-search.ts';
 
 export interface Edit {
   readonly old_string: string;
@@ -27,8 +27,9 @@ export function applyEdits(before: Buffer, edits: readonly Edit[], path: string)
   let [bytes, replaced] = [before, 0];
   for (const [index, edit] of edits.entries()) {
     const where = { path, ...(edits.length > 1 && { edit: index + 1, of: edits.length }) };
-    const ranges = findRanges(bytes, edit, where, maxMatches - replaced);
-    bytes = replaceRanges(bytes, ranges, edit.new_string, where);
+    const lines = splitKept(edit);
+    const ranges = findRanges(bytes, edit, { where, max: maxMatches - replaced, kept: lines.kept });
+    bytes = replaceRanges(bytes, ranges, lines.changed, where);
     replaced += ranges.length;
   }
   return { bytes, replaced };
@@ -40,9 +41,35 @@ interface Where {
   readonly of?: number;
 }
 
-function findRanges(bytes: Buffer, { old_string, replace_all = false }: Edit, where: Where, max: number): Range[] {
+/**
+ * The lines that an edit begins and ends with only to be found by stay as they are: each may end in a way of its own. One
+ * that writes `\r` itself means all of it so.
+ */
+function splitKept({ old_string: before, new_string: after }: Edit): { kept: Kept; changed: string } {
+  if (before.includes('\r') || after.includes('\r')) return { kept: { head: 0, tail: 0 }, changed: after };
+  const limit = Math.min(before.length, after.length);
+  let [head, tail] = [0, 0];
+  while (head < limit && before[head] === after[head]) head += 1;
+  head = before.slice(0, head).lastIndexOf('\n') + 1;
+  while (tail < limit - head && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
+  const end = before.indexOf('\n', before.length - tail);
+  tail = end === -1 ? 0 : before.length - end;
+  const kept = {
+    head: Buffer.byteLength(before.slice(0, head)),
+    tail: Buffer.byteLength(before.slice(before.length - tail)),
+  };
+  return { kept, changed: after.slice(head, after.length - tail) };
+}
+
+interface Finding {
+  readonly where: Where;
+  readonly max: number;
+  readonly kept: Kept;
+}
+
+function findRanges(bytes: Buffer, { old_string, replace_all = false }: Edit, { where, max, kept }: Finding): Range[] {
   const place = where.edit === undefined ? where.path : `${where.path} (edit ${where.edit} of ${where.of})`;
-  const found = findLineAware(bytes, old_string, max + 1);
+  const found = findLineAware(bytes, old_string, max + 1, kept);
   if (found.length === 0)
     throw new AppError('E_NO_MATCH', `old_string not found in ${place}`, { details: { ...where } });
   if (found.length > max) throw tooLarge(`old_string matched too often in ${place} (at most ${maxMatches})`, where);
