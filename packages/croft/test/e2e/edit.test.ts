@@ -80,6 +80,14 @@ describe('one replacement', () => {
   });
 });
 
+test('in a line of a megabyte answers a diff that is still small, and shows the change', async () => {
+  await known('min.js', `${'x'.repeat(500_000)}old${'y'.repeat(500_000)}`);
+  const { text, structured } = await edit('min.js', 'old', 'new');
+  expect(structured.diff).toMatch(/^-.*xold/m);
+  expect(structured.diff).toMatch(/^\+.*xnew/m);
+  expect(text.length).toBeLessThan(3000);
+});
+
 test('a text made to be slow to find does not stop the server', async () => {
   await known('slow', 'a'.repeat(2 * 1024 * 1024));
   const part = 'a'.repeat(20_000);

@@ -125,3 +125,24 @@ function applyDiff(before: string, diff: string): string {
   }
   return [...result, ...old.slice(at)].join('');
 }
+
+test.each([
+  ['at its start', 0],
+  ['in the middle', 250_000],
+  ['at its end', 499_990],
+])('of a line of half a megabyte that changes %s shows the change and little else', (_, at) => {
+  const line = (word: string) => `${'x'.repeat(at)}${word}${'y'.repeat(500_000 - at)}\nend\n`;
+  const rows = smallDiff(line('OLD'), line('NEW')).split('\n');
+  expect(rows.map((row) => row[0])).toEqual(['@', '-', '+', ' ']);
+  expect(rows[1]).toContain('OLD');
+  expect(rows[2]).toContain('NEW');
+  expect(rows.join('').length).toBeLessThan(2500);
+});
+
+test('of several long lines shows each against what became of it', () => {
+  const line = (word: string) => `${'x'.repeat(5000)}${word}${'y'.repeat(5000)}\n`;
+  const diff = smallDiff(line('a1') + line('a2') + line('a3'), `${line('b1') + line('b2')}short\n`);
+  for (const word of ['a1', 'a2', 'b1', 'b2', 'short']) expect(diff).toContain(word);
+  expect(diff.length).toBeLessThan(6000);
+  expect(diff.isWellFormed()).toBe(true);
+});

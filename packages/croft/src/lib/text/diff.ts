@@ -1,5 +1,10 @@
+import { cutText } from './cut-text.ts';
+
 const maxTableCells = 250_000;
 const chunkChars = 4096;
+/** Of one line; a file may well be a single one of a megabyte. */
+const maxLineChars = 1000;
+const charsBeforeChange = 200;
 const noNewline = '\\ No newline at end of file';
 
 /** A line with its ending, and what became of it. */
@@ -12,6 +17,7 @@ interface Edit {
  * The hunks of a unified diff without file header or final newline; '' for equal texts.
  *
  * Lines are shown without their `\r`, so a changed line ending looks like a line replaced by itself.
+ * Of a long line no more is shown than what is around the first change in it.
  * A large rewritten region becomes one replaced block instead of being compared line by line.
  */
 export function smallDiff(
@@ -159,8 +165,8 @@ function toHunkRows(edits: Edit[], linesAbove: number, context: number): string[
     old += start - at;
     now += start - at;
     rows.push(`@@ -${toRange(old, oldCount)} +${toRange(now, newCount)} @@`);
-    for (const { sign, line } of hunk) {
-      rows.push(sign + line);
+    for (const [index, { sign, line }] of hunk.entries()) {
+      rows.push(sign + cutAround(line, counterpart(hunk, index)));
       if (!line.endsWith('\n')) rows.push(noNewline);
     }
     old += oldCount;
@@ -168,6 +174,33 @@ function toHunkRows(edits: Edit[], linesAbove: number, context: number): string[
     at = end;
   }
   return rows;
+}
+
+/** What became of a removed line, or what an added one was: the line at the same place of the other block. */
+function counterpart(hunk: Edit[], index: number): string {
+  const { sign, line = '' } = hunk[index] ?? {};
+  if (sign === ' ' || line.length <= maxLineChars) return '';
+  const start = hunk.findLastIndex((edit, at) => at < index && edit.sign !== sign) + 1;
+  if (sign === '-') {
+    const added = hunk.findIndex((edit, at) => at > index && edit.sign !== '-');
+    return added < 0 ? '' : lineIf('+', hunk[added + index - start]);
+  }
+  const removed = hunk.findLastIndex((edit, at) => at < start && edit.sign !== '-') + 1;
+  return removed + index - start < start ? lineIf('-', hunk[removed + index - start]) : '';
+}
+
+function lineIf(wanted: Edit['sign'], edit: Edit | undefined): string {
+  return edit?.sign === wanted ? edit.line : '';
+}
+
+function cutAround(line: string, other: string): string {
+  if (line.length <= maxLineChars) return line;
+  const same = countEqual(line.length, other.length, (from, to) => line.slice(from, to) === other.slice(from, to));
+  const start = Math.max(0, Math.min(same - charsBeforeChange, line.length - maxLineChars));
+  const shown = cutText(line, maxLineChars, start).toWellFormed();
+  const rest = line.length - start - shown.length;
+  const before = start > 0 ? `(${start} characters) …` : '';
+  return before + (rest > 0 ? `${shown}… (${rest} characters)${line.endsWith('\n') ? '\n' : ''}` : shown);
 }
 
 function findHunks(edits: Edit[], context: number): { start: number; end: number }[] {
