@@ -73,7 +73,8 @@ export const grep = defineTool({
     const isWanted = call.glob ? toGlobIn({ root: workspace.root, scope }, call.glob, 'glob') : () => true;
     const found = collectMatches({ mode: call.output_mode, limit: call.head_limit, isWanted });
     const { unreadable } = await runRipgrep(workspace, {
-      args: [...toArguments(call), ...(scope === '' ? ['.'] : [])],
+      // Who names a file means it, whatever it holds; without this, one with a NUL byte has counts but no lines.
+      args: [...(kind === 'file' ? ['--text'] : []), ...toArguments(call), ...(scope === '' ? ['.'] : [])],
       scope,
       record: found.record,
       signal,
@@ -81,7 +82,7 @@ export const grep = defineTool({
     });
     const matches: Match[] = found.sorted().map((match) => ({ ...match, path: toBase(base, match.path) }));
     const notes = [
-      found.isFull() && `(cut at ${call.head_limit}; narrow the search or raise head_limit)\n`,
+      found.isFull() && found.note(),
       unreadable > 0 && `(${unreadable} files could not be read)\n`,
     ].filter((note) => note !== false);
     return {

@@ -119,6 +119,8 @@ describe('much output', () => {
     const { text, structured } = await fast({ pattern: 'needle', path: 'long', head_limit: 10_000 });
     expect(text.length).toBeLessThan(2_000_000);
     expect(structured.truncated).toBe(true);
-    expect(text.slice(-200)).toMatch(/cut|truncated/);
+    const shown = text.split('\n').filter((row) => row.startsWith('long/lines.txt:'));
+    expect(structured.matches).toHaveLength(shown.length);
+    expect(text).toMatch(new RegExp(`\\n\\(cut at ${shown.length}; narrow the search\\)\\n$`));
   });
 });

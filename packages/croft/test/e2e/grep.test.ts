@@ -140,6 +140,7 @@ describe('filters', () => {
     expect(answer.isError).toBe(true);
     expect(codeOf(answer)).not.toBe('E_INTERNAL');
     expect(answer.text).toMatch(/type/);
+    expect(answer.text).not.toMatch(/pattern|escape/);
   });
 
   test.each([
@@ -196,6 +197,21 @@ test('skips binary files, and links', async () => {
     const paths = await rows({ pattern: 'needle', path: 'bin', output_mode });
     expect(paths.map((row) => row.split(':')[0])).toEqual(['bin/text.txt']);
   }
+});
+
+test('searches a binary file that is named, and says the same in every mode', async () => {
+  put('named.bin', Buffer.from('needle one\nother\n\0\0\nneedle two\n'));
+  const search = (output_mode: string) => rows({ pattern: 'needle', path: 'named.bin', output_mode });
+  expect(await search('content')).toEqual(['named.bin:1:needle one', 'named.bin:4:needle two']);
+  expect(await search('files_with_matches')).toEqual(['named.bin']);
+  expect(await search('count')).toEqual(['named.bin:2']);
+});
+
+test.each(['a\nb', 'a\\nb'])('a line end in %j is refused with what to set, in words of this tool', async (pattern) => {
+  const answer = await call('grep', { pattern });
+  expect(codeOf(answer)).toBe('E_BAD_PATTERN');
+  expect(answer.text).toContain('set multiline to true');
+  expect(answer.text).not.toMatch(/--|-U/);
 });
 
 test('shows lines without their CRLF, and bytes that are not UTF-8 replaced', async () => {

@@ -16,7 +16,8 @@ export interface CollectOptions {
 }
 
 const maxLineLength = 1000;
-const maxTotalLength = 1024 * 1024;
+/** As rows of text: programs and people get the same ones. */
+const maxTotalLength = 900_000;
 
 /** Takes ripgrep's records as they come, and no more of them than asked for. */
 export function collectMatches({ mode, limit, isWanted }: CollectOptions) {
@@ -26,13 +27,16 @@ export function collectMatches({ mode, limit, isWanted }: CollectOptions) {
   return {
     record: mode === 'files_with_matches' ? ('path' as const) : ('path-and-line' as const),
     isFull: () => isFull,
+    /** What to do about it: another limit changes nothing where the lines are too long. */
+    note: () =>
+      `(cut at ${matches.length}; ${matches.length < limit ? 'narrow the search' : 'narrow the search or raise head_limit'})\n`,
     add(record: Buffer): boolean {
       const match = toMatch(record, mode);
       if (!match || !isWanted(match.path)) return true;
       isFull = matches.length >= limit || length > maxTotalLength;
       if (isFull) return false;
       matches.push(match);
-      length += match.path.length + (match.text?.length ?? 0);
+      length += toRow(match).length + 1;
       return true;
     },
     /** By path, then as in the file: ripgrep's threads answer in any order. */

@@ -80,7 +80,16 @@ async function run(box: SearchBox, command: SearchCommand, read: (running: Searc
   if (wasEnough || code === 0 || code === 1) return { unreadable: countUnreadable(errors) };
   const unreadable = countUnreadable(errors);
   if (unreadable > 0) return { unreadable };
-  throw new AppError('E_BAD_PATTERN', `the search was refused: ${errors.trim().slice(0, 1000)}`);
+  throw refusal(errors.trim());
+}
+
+/** Its words speak of its own options, which callers do not have. */
+function refusal(errors: string): AppError {
+  const [, type] = /unrecognized file type: (.*)$/.exec(errors) ?? [];
+  if (type !== undefined) return new AppError('E_INVALID_INPUT', `type is not valid: there is no file type ${type}`);
+  const [words = ''] = errors.split('\n\nConsider enabling multiline mode');
+  const advice = words === errors ? '' : '; set multiline to true, and it is';
+  return new AppError('E_BAD_PATTERN', `the search was refused: ${words.slice(0, 1000)}${advice}`);
 }
 
 /** There are more at once than the box has handles for, or it has gone. */
