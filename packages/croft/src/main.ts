@@ -2,7 +2,8 @@ import { enableCompileCache } from 'node:module';
 
 // Before anything that takes time: the first process of a container does not even end by a signal that it does not expect.
 const stop = new AbortController();
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
+const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+for (const signal of signals) process.on(signal, askToStop);
 
 enableCompileCache();
 const { loadConfig } = await import('./config.ts');
@@ -16,6 +17,13 @@ process.exitCode = await run().catch(tell);
 // A pipe takes what it has room for, and the rest when its reader has read.
 await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write('', done))));
 process.exit();
+
+/** Who asks again after a moment is impatient. Sooner it is one Ctrl-C that came twice: from the terminal, and by npm. */
+function askToStop(): void {
+  const giveBack = () => signals.forEach((signal) => void process.off(signal, askToStop));
+  if (!stop.signal.aborted) setTimeout(giveBack, 1000).unref();
+  stop.abort();
+}
 
 function run(): Promise<number> {
   return runCli(process.argv.slice(2), {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, test, vi } from 'vitest';
 import { collect, connectHttp, croft, eras, makeDirectory, startServer } from '../harness.ts';
@@ -30,6 +31,36 @@ describe.concurrent('croft serve', () => {
     await expectWhole(call);
     expect(await exited).toEqual([0, null]);
     expect(place.names().slice(-2)).toEqual(['lifecycle.tool.result', 'lifecycle.stop']);
+  });
+
+  // At a Ctrl-C the terminal tells the server, and so does the npm that started it.
+  test.each(signals)('at a second %s in the same breath goes on to let a call end', async (signal) => {
+    using place = makePlace();
+    await using server = await startServer(place.flags);
+    await using session = await connectHttp(server);
+    const call = startSearch(session.client);
+    await place.searching();
+    const exited = once(server.child, 'exit');
+    server.child.kill(signal);
+    await vi.waitFor(async () => expect(await canConnect(server.url)).toBe(false));
+    server.child.kill(signal);
+    place.release();
+    await expectWhole(call);
+    expect(await exited).toEqual([0, null]);
+    expect(place.names().at(-1)).toBe('lifecycle.stop');
+  });
+
+  test('at a second SIGINT after a while ends at once', async () => {
+    using place = makePlace();
+    await using server = await startServer(place.flags);
+    await using session = await connectHttp(server);
+    startSearch(session.client);
+    await place.searching();
+    const exited = once(server.child, 'exit');
+    server.child.kill('SIGINT');
+    await setTimeout(2000);
+    server.child.kill('SIGINT');
+    expect(await exited).toEqual([null, 'SIGINT']);
   });
 
   test('refuses new calls while it lets the others end', async () => {
