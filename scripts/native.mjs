@@ -37,8 +37,6 @@ function compile({ what, folder, build, name, how, stamp = `${name}.sources.sha2
   const digest = sha256(...sources.map((file) => fs.readFileSync(join(folder, file))), [...flags, ...how].join(' '));
   const binary = join(build, name);
   if (read(join(build, stamp)) === digest && read(`${binary}.sha256`) === hashOf(binary)) return undefined;
-  if (!cc) return 'a C compiler (cc) is missing, and sandboxes need it once';
-
   fs.mkdirSync(build, { recursive: true });
   const temporary = `${binary}.${process.pid}`;
   const inputs = sources.filter((file) => file.endsWith('.c')).map((file) => join(folder, file));
@@ -46,11 +44,16 @@ function compile({ what, folder, build, name, how, stamp = `${name}.sources.sha2
     encoding: 'utf8',
     timeout: 120_000,
   });
-  if (status !== 0) return `${what} did not compile:\n${stderr}`;
+  if (status !== 0) return `${what} did not compile:\n    ${firstLines(stderr ?? '')}`;
   fs.renameSync(temporary, binary);
   fs.writeFileSync(`${binary}.sha256`, hashOf(binary));
   fs.writeFileSync(join(build, stamp), digest);
   return undefined;
+}
+
+/** What is missing is in the first; without it every file has more to say. */
+function firstLines(text) {
+  return text.split('\n').slice(0, 6).join('\n    ').trimEnd();
 }
 
 function hashOf(file) {

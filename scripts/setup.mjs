@@ -17,9 +17,9 @@ const tools = { rg: 'ripgrep', bwrap: 'bubblewrap', cc: 'gcc', git: 'git' };
 const apt = { ids: ['debian', 'ubuntu'], install: 'sudo apt-get install -y', gccNeeds: ['libc6-dev'] };
 const packageManagers = [
   apt,
-  { ids: ['fedora', 'rhel', 'centos'], install: 'sudo dnf install -y' },
+  { ids: ['fedora', 'rhel', 'centos'], install: 'sudo dnf install -y', gccNeeds: ['glibc-static'] },
   { ids: ['arch'], install: 'sudo pacman -S --needed' },
-  { ids: ['alpine'], install: 'sudo apk add', gccNeeds: ['musl-dev'] },
+  { ids: ['alpine'], install: 'sudo apk add', gccNeeds: ['musl-dev', 'linux-headers'] },
   { ids: ['darwin'], install: 'brew install' },
 ];
 
@@ -35,8 +35,10 @@ async function main() {
   }
   const missing = missingTools();
   if (missing.length > 0) say(installHint(osRelease, missing, { isRoot }));
-  const problem = compileNative(root, findTool('cc'));
-  if (problem) say(problem);
+  // Without a compiler the line above has said it all.
+  const problem = missing.includes('cc') ? undefined : compileNative(root, findTool('cc'));
+  if (problem)
+    say(`${problem}\n  Next: if files of the C library are missing: ${installCommand(osRelease, ['cc'], { isRoot })}`);
 }
 
 function isCurrent() {
@@ -119,12 +121,16 @@ function findTool(command) {
 }
 
 /** One line: what is missing and the command that brings it. */
-export function installHint(osRelease, missing, { platform = process.platform, isRoot = false } = {}) {
-  const manager = managerFor(osRelease, platform) ?? { install: 'your package manager:' };
-  const install = isRoot ? manager.install.replace('sudo ', '') : manager.install;
+export function installHint(osRelease, missing, host) {
   const names = missing.map((command) => (tools[command] === command ? command : `${tools[command]} (${command})`));
   const what = `missing ${new Intl.ListFormat('en').format(names)}; install ${missing.length > 1 ? 'them' : 'it'}`;
-  return `${what} with: ${[install, ...packageNames(missing, manager)].join(' ')}`;
+  return `${what} with: ${installCommand(osRelease, missing, host)}`;
+}
+
+function installCommand(osRelease, missing, { platform = process.platform, isRoot = false } = {}) {
+  const manager = managerFor(osRelease, platform) ?? { install: 'your package manager:' };
+  const install = isRoot ? manager.install.replace('sudo ', '') : manager.install;
+  return [install, ...packageNames(missing, manager)].join(' ');
 }
 
 function managerFor(osRelease, platform) {

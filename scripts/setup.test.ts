@@ -97,6 +97,18 @@ describe.concurrent('set-up of a clone', () => {
     expect(stderr).toMatch(/could not be started \(ENOENT\), 3 times.*npm run setup/s);
   });
 
+  test('says in a few lines what to install when the compiler lacks the C library', async () => {
+    const clone = createClone();
+    for (const folder of ['prober', 'files'])
+      fs.mkdirSync(join(clone, 'packages/croft/native', folder), { recursive: true });
+    for (let nth = 0; nth < 20; nth++)
+      fs.writeFileSync(join(clone, `packages/croft/native/${nth}.c`), '#include <no-such-header.h>\n');
+    const { exitCode, stderr } = await runSetup(clone);
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(/the init of sandboxes did not compile:\n.*no-such-header.*Next: .*install/s);
+    expect(stderr.split('\n').length).toBeLessThan(15);
+  });
+
   test('takes npm down with it when told to end', async () => {
     const clone = createClone();
     fs.writeFileSync(join(clone, 'npm'), '#!/bin/sh\nsleep 60 &\necho $! > pid.new\nmv pid.new pid\nwait\n', {
@@ -187,9 +199,9 @@ describe('system tools', () => {
       'ID=pop\nID_LIKE="ubuntu debian"',
       'sudo apt-get install -y ripgrep bubblewrap gcc libc6-dev git',
     ],
-    ['fedora', 'NAME="Fedora Linux"\nID=fedora', 'sudo dnf install -y ripgrep bubblewrap gcc git'],
+    ['fedora', 'NAME="Fedora Linux"\nID=fedora', 'sudo dnf install -y ripgrep bubblewrap gcc glibc-static git'],
     ['arch', 'ID=arch', 'sudo pacman -S --needed ripgrep bubblewrap gcc git'],
-    ['alpine', 'ID=alpine', 'sudo apk add ripgrep bubblewrap gcc musl-dev git'],
+    ['alpine', 'ID=alpine', 'sudo apk add ripgrep bubblewrap gcc musl-dev linux-headers git'],
     ['an unknown system', 'ID=other', 'your package manager: ripgrep bubblewrap gcc git'],
   ])('have a one-line hint on %s', (_name, osRelease, command) => {
     const what = 'missing ripgrep (rg), bubblewrap (bwrap), gcc (cc), and git; install them with:';
