@@ -26,8 +26,6 @@ export interface AccountForksOptions {
   readonly remote: Pick<FleetPlaces, 'openForks' | 'remove'>;
 }
 
-export type AccountForks = ReturnType<typeof createAccountForks>;
-
 /** Forks of accounts' workspaces: records of their own, whose files begin as what their parents were. */
 export function createAccountForks(options: AccountForksOptions) {
   const { layered, places, registry, openObjects, remote } = options;

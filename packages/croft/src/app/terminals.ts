@@ -9,8 +9,6 @@ export interface TerminalDeskOptions extends PersonMeans {
   readonly ticketKey: Buffer;
 }
 
-export type TerminalDesk = ReturnType<typeof createTerminalDesk>;
-
 /** Long enough to change a network, or to open the lid of a laptop again. */
 const graceMs = 5 * 60_000;
 

@@ -30,8 +30,6 @@ interface Recorded extends UnderWay {
   onFailure(workspace: string, error: AppError): void;
 }
 
-export type Toolbox = ReturnType<typeof createToolbox>;
-
 const maxTextLength = 1_000_000;
 /** Whatever somebody sends for a name is not sent back at length. */
 const maxNameLength = 200;

@@ -105,7 +105,7 @@ async function* chunksOf(handle: number, start: number, end: number): AsyncGener
   }
 }
 
-export function regularFile({ found }: Sight, path: string): Stats {
+function regularFile({ found }: Sight, path: string): Stats {
   if (!found) throw missing(path);
   return mustBeFile(found.stats, path);
 }

@@ -12,7 +12,7 @@ const installers: Readonly<Record<string, string>> = {
 };
 
 /** With the package manager this system has. */
-export function toInstall(host: Host, packageName: string): Fix {
+function toInstall(host: Host, packageName: string): Fix {
   const release = host.read('/etc/os-release') ?? '';
   const ids = [...release.matchAll(/^ID(?:_LIKE)?="?([^"\n]*)/gm)].flatMap(([, value = '']) => value.split(' '));
   const installer = ids.map((id) => installers[id]).find((known) => known !== undefined);

@@ -95,7 +95,7 @@ export function ask(
   done 2>/dev/null; rm -f request-*`);
 }
 
-export function answersIn({ output }: Ran): string[] {
+function answersIn({ output }: Ran): string[] {
   return output
     .split(/^--- request-\d+\n/m)
     .slice(1)

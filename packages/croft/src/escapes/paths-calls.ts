@@ -49,7 +49,7 @@ export function fileCalls(path: string): ToolCall[] {
 }
 
 /** Those that do not follow a link at the end of a path. */
-export function leafCalls(path: string): ToolCall[] {
+function leafCalls(path: string): ToolCall[] {
   return [
     ['move', { from: path, to: 'taken.txt' }],
     ['delete', { file_path: path }],

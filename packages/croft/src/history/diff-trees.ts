@@ -51,7 +51,7 @@ function bare(entry: RawEntry | undefined): TreeEntry | undefined {
   return entry && { kind: entry.kind, mode: entry.mode, size: entry.size, hash: entry.hash };
 }
 
-export function comparePaths(one: string, other: string): number {
+function comparePaths(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 

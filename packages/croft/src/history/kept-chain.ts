@@ -14,8 +14,6 @@ export interface KeptChainOptions {
   readonly holder: Holder;
 }
 
-export type KeptChain = ReturnType<typeof createKeptChain>;
-
 /** The chain that forks are made from now. Whoever calls has it alone. */
 export function createKeptChain({ bases, live, tree, maxPaths, holder }: KeptChainOptions) {
   const id = crypto.randomUUID();

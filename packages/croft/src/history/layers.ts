@@ -138,7 +138,7 @@ function toLayer(
 }
 
 /** Never through a mount: what is below it may be somebody's workspace. */
-export async function removeLayer(place: string): Promise<void> {
+async function removeLayer(place: string): Promise<void> {
   for (const mount of mountsBelow(place)) await unmount(mount);
   await removeTree(place);
 }

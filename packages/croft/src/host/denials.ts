@@ -44,7 +44,7 @@ export function createGroupReader(group: Pick<Group, 'refusals'>, limits: Sandbo
   };
 }
 
-export function overMemory({ memoryBytes }: SandboxLimits): Denial {
+function overMemory({ memoryBytes }: SandboxLimits): Denial {
   return {
     layer: 'limit',
     rule: 'memory',
@@ -58,7 +58,7 @@ export function outOfMemory({ memoryBytes }: SandboxLimits): string {
   return `it used more than its ${Math.round(memoryBytes / 1024 / 1024)} MB of memory, of which files in /tmp are a part`;
 }
 
-export function overProcesses({ processes }: SandboxLimits): Denial {
+function overProcesses({ processes }: SandboxLimits): Denial {
   return {
     layer: 'limit',
     rule: 'processes',

@@ -1,5 +1,3 @@
-export type SharedLock = ReturnType<typeof createSharedLock>;
-
 /**
  * Work that goes on side by side, and work that is alone: it waits for all that came before it, and all that comes after
  * waits for it. Not re-entrant.

@@ -29,8 +29,6 @@ export interface LinkTableOptions {
   now(): Date;
 }
 
-export type LinkTable = ReturnType<typeof createLinkTable>;
-
 /** One link for each key. */
 export function createLinkTable({ graceMs, now }: LinkTableOptions) {
   const entries = new Map<string, LinkEntry>();

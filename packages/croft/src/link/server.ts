@@ -28,8 +28,6 @@ export interface Admitted<Who> {
   readonly key: string;
 }
 
-export type LinkServer = ReturnType<typeof createLinkServer>;
-
 /** The side that runners connect to. Sockets are given to it as they come. */
 export function createLinkServer<Who>(options: LinkServerOptions<Who>) {
   const { allowsInsecure = false, helloWithinMs = 10_000, maxWaiting = 256 } = options;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { emptyRoot } from '../../src/core/history/tree.ts';
-import { createWalkingFollower } from '../../src/history/walking-follower.ts';
 import { createInitFinder } from '../../src/init/binary.ts';
 import { createFollower } from '../../src/init/follower.ts';
 import { materialize, onDisk, prepareTree, type Spec } from './trees.ts';
+import { createWalkingFollower } from './walking-follower.ts';
 
 const names = [
   'a',

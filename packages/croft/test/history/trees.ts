@@ -14,10 +14,10 @@ import { dirname } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openRoot } from '../../src/disk/handles.ts';
 import { openSqliteStore } from '../../src/history/sqlite-store.ts';
-import { createWalkingFollower } from '../../src/history/walking-follower.ts';
 import { openWorkingTree } from '../../src/history/working-tree.ts';
 import type { Follower } from '../../src/init/following.ts';
 import { makeDirectory } from '../harness.ts';
+import { createWalkingFollower } from './walking-follower.ts';
 
 export interface TreeGround {
   /** Of the tree. */

@@ -17,11 +17,11 @@ import { emptyRoot } from '../../src/core/history/tree.ts';
 import type { WorkingTree } from '../../src/core/history/working-tree.ts';
 import { openRoot } from '../../src/disk/handles.ts';
 import { openSqliteStore } from '../../src/history/sqlite-store.ts';
-import { createWalkingFollower } from '../../src/history/walking-follower.ts';
 import { openWorkingTree } from '../../src/history/working-tree.ts';
 import type { Follower } from '../../src/init/following.ts';
 import { sha256 } from '../../src/lib/sha256.ts';
 import { prepareTree } from './trees.ts';
+import { createWalkingFollower } from './walking-follower.ts';
 import { follow, paths, scope } from './working-tree-ground.ts';
 
 test('an empty tree is the empty root, in every scope', async () => {

@@ -11,10 +11,10 @@ import {
 } from '@aws-sdk/client-s3';
 import type { ObjectStore } from '../../src/core/objects.ts';
 import { openSqliteStore } from '../../src/history/sqlite-store.ts';
-import { createWalkingFollower } from '../../src/history/walking-follower.ts';
 import { openWorkingTree } from '../../src/history/working-tree.ts';
 import { openS3Mount, type S3Mount, type S3MountOptions } from '../../src/storages/s3/mount.ts';
 import { createObjectStore, type ObjectStoreOptions } from '../../src/storages/s3/object-store.ts';
+import { createWalkingFollower } from '../history/walking-follower.ts';
 
 /** Where a workspace of a bucket is, in a form that can be handed to another process. */
 export interface BucketPlace {

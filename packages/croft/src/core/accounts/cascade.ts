@@ -31,7 +31,7 @@ export interface Surface {
 
 /** Where nothing may be changed. */
 export const readOnlyTools: ReadonlySet<string> = new Set(['read', 'glob']);
-export const statelessTools: ReadonlySet<string> = new Set(['bash']);
+const statelessTools: ReadonlySet<string> = new Set(['bash']);
 
 /** Who works where: a reference of a workspace to a sandbox wins over the agent's own, and `null` over both. */
 export function resolveSurface({ sandbox, workspaces = [] }: AgentConfig, find: FindRecords): Surface {

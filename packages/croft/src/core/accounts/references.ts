@@ -89,8 +89,6 @@ export function createReferences({ agents, sandboxes, workspaces, providers, ope
   };
 }
 
-export type References = ReturnType<typeof createReferences>;
-
 function mounts({ config }: AgentView, sandboxId: string): boolean {
   return effectiveSandboxes(config).some((used) => used.sandboxId === sandboxId);
 }

@@ -27,7 +27,7 @@ export interface RanTests {
 }
 
 /** Runs tests of one project and keeps what came of it. */
-export async function runTests(call: TestCall, context: ToolContext): Promise<RanTests> {
+async function runTests(call: TestCall, context: ToolContext): Promise<RanTests> {
   const { profile, request, others = [] } = call;
   const { results } = context.workspace.checks;
   const { command, check, report } = await runAndRead(call, context);

@@ -3,7 +3,7 @@ import { decodeText } from '../../lib/text/lines.ts';
 import type { Files } from '../files.ts';
 
 /** What an agent should know when it starts: the seed's place first, then the newer one. */
-export const memoryFiles = ['MEMORY.md', 'memory/MEMORY.md'] as const;
+const memoryFiles = ['MEMORY.md', 'memory/MEMORY.md'] as const;
 
 /** What a model is shown of one workspace's memory; the rest it can read. */
 const maxShownLength = 16_000;

@@ -40,7 +40,7 @@ export function createMarks(store: HistoryStore) {
 }
 
 /** Tests passed, and none are known to fail. What a linter finds does not count: many live with its findings. */
-export function isGreen(checks: readonly KnownCheck[]): boolean {
+function isGreen(checks: readonly KnownCheck[]): boolean {
   const tests = checks.filter(({ tool }) => tool === testTool);
   return tests.length > 0 && tests.every(({ verdict }) => verdict === 'passed');
 }

@@ -1,7 +1,5 @@
 import type { Told } from './told-notes.ts';
 
-export type ToldQueue = ReturnType<typeof createToldQueue>;
-
 /** Those that come within this time are noted together, which costs little more than one. */
 const restMs = 2;
 /** What waits is held in memory, with what was there before it. */

@@ -15,8 +15,6 @@ export const TransactionNote = z.object({
 });
 export type TransactionNote = z.output<typeof TransactionNote>;
 
-export type TransactionLog = ReturnType<typeof createTransactionLog>;
-
 /** Transactions that are open, by their ids. Those whose time is over go when somebody looks. */
 export function createTransactionLog(store: HistoryStore, now: () => Date) {
   async function list(): Promise<Named<TransactionNote>[]> {

@@ -95,7 +95,7 @@ function isRules(path: TreePath): boolean {
   return path === '.gitignore' || path.endsWith('/.gitignore');
 }
 
-export function inverted({ path, before, after }: PathChange): PathChange {
+function inverted({ path, before, after }: PathChange): PathChange {
   return { path, before: after, after: before };
 }
 

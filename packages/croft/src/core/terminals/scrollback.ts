@@ -1,5 +1,3 @@
-export type Scrollback = ReturnType<typeof createScrollback>;
-
 /** The last bytes of a stream, each by its place from the beginning. What was dropped cannot be had again. */
 export function createScrollback() {
   const pieces: Buffer[] = [];

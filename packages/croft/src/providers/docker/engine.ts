@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
 /** What an engine refused, in its own words, which may name places of this machine. */
-export class EngineError extends Error {
+class EngineError extends Error {
   readonly status: number;
 
   constructor(status: number, words: string) {

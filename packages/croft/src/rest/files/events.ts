@@ -62,7 +62,7 @@ export function toEventStream(options: EventsOptions): Response {
   return new Response(stream, { headers: eventHeaders });
 }
 
-export const eventHeaders = {
+const eventHeaders = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store, no-transform',
   'X-Accel-Buffering': 'no',

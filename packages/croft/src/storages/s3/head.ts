@@ -33,7 +33,7 @@ export interface NewCommit {
   readonly keys: readonly string[];
 }
 
-export function headKey(namespace: string): string {
+function headKey(namespace: string): string {
   return `.croft/${namespace}/head`;
 }
 

@@ -3,8 +3,6 @@ import { inParallel } from '../../lib/in-parallel.ts';
 import type { SeenSentence } from './condemned.ts';
 import { contentKey, contentsPrefix, hashOfKey } from './store-keys.ts';
 
-export type KnownContents = ReturnType<typeof createKnownContents>;
-
 const atOnce = 32;
 /** From so many on, a listing of all is cheaper than asking for each. */
 const manyHashes = 500;

@@ -5,7 +5,7 @@ const maxWords = 200;
 const rooted = /^(?:~?|\.\.?)\/[^/]/;
 
 /** What stands in quotes, in order. One pass: a quote that nobody closes is looked for once. */
-export function quotedIn(text: string): string[] {
+function quotedIn(text: string): string[] {
   const found: string[] = [];
   const unclosed = new Set<string>();
   let next = 0;

@@ -1,13 +1,13 @@
 import { closeSync, lstatSync, readdirSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { at, openDirectory, reopenDirectory } from '../disk/handles.ts';
-import type { Follower, Sighting } from '../init/following.ts';
-import { pathFromBytes } from '../lib/path-bytes.ts';
+import { at, openDirectory, reopenDirectory } from '../../src/disk/handles.ts';
+import type { Follower, Sighting } from '../../src/init/following.ts';
+import { pathFromBytes } from '../../src/lib/path-bytes.ts';
 
 const maxDepth = 1000;
 const entriesPerTurn = 500;
 
-/** Follows nothing and looks at everything each time: for where the kernel's notices are not to be had. */
+/** Follows nothing and looks at everything each time: what the follower of the kernel's notices is compared with. */
 export function createWalkingFollower(): Follower {
   return {
     async open(directory) {
