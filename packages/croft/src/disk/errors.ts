@@ -15,7 +15,7 @@ const meanings: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   ENOSPC: ['E_STORAGE_FULL', 'no space left'],
   EDQUOT: ['E_STORAGE_FULL', 'disk quota exceeded'],
   EFBIG: ['E_TOO_LARGE', 'file is too large'],
-  EXDEV: ['E_STORAGE_FAILED', 'cannot move between two file systems'],
+  EXDEV: ['E_INVALID_INPUT', 'it cannot move to another file system; copy it there and delete it here'],
   EMFILE: ['E_STORAGE_FAILED', 'too many open files'],
   ENFILE: ['E_STORAGE_FAILED', 'too many open files'],
 };

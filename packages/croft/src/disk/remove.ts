@@ -1,4 +1,4 @@
-import { closeSync, rmdirSync, unlinkSync } from 'node:fs';
+import { closeSync, lstatSync, rmdirSync, unlinkSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { AppError } from '@croft/protocol';
 import type { Removal } from '../core/files.ts';
@@ -7,7 +7,7 @@ import { isSyncedControl } from '../core/skills/places.ts';
 import { errnoOf } from './errors.ts';
 import { at, kindOf, namesIn, openDirectory } from './handles.ts';
 import { mustBeFree, treeMustBeFree } from './held.ts';
-import { syncDirectory, type WritableRoot } from './sync.ts';
+import { openToSync, type WritableRoot } from './sync.ts';
 import { walk } from './walk.ts';
 
 /** Each level holds a handle. */
@@ -29,11 +29,13 @@ export async function removeAt(root: WritableRoot, path: string, options: Remove
   const kind = kindOf(spot.found.stats);
   if (!(isSynced && isSyncedControl(spot.path))) mustBeFree(root, spot.path);
   if (kind === 'directory') await treeMustBeFree({ parent: spot.directory, name: spot.name, path: spot.path }, signal);
+  // Before anything is gone: what cannot be made durable is not begun.
+  using directory = openToSync(spot.directory, root.durability);
   let removed = 1;
   if (kind !== 'directory') unlinkSync(at(spot.directory, spot.name));
   else if (recursive) removed = await createTreeRemover(signal)(spot.directory, spot.name);
   else rmdirSync(at(spot.directory, spot.name));
-  await syncDirectory(spot.directory, root.durability);
+  await directory.sync();
   return { path: spot.path, kind, removed };
 }
 
@@ -67,7 +69,9 @@ function removeLeaf(directory: number, name: Buffer): boolean {
   } catch (thrown) {
     const errno = errnoOf(thrown);
     if (errno === 'ENOENT') return true;
-    if (errno === 'EISDIR' || errno === 'EPERM') return false;
+    if (errno === 'EISDIR') return false;
+    // What others say of a directory, and any of a file that may not be removed.
+    if (errno === 'EPERM' && lstatSync(at(directory, name)).isDirectory()) return false;
     throw thrown;
   }
 }

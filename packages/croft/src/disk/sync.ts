@@ -40,9 +40,10 @@ export function directoryToSync(place: number): SyncedDirectory {
   };
 }
 
-/** Makes the names in a directory durable. */
-export async function syncDirectory(place: number, durability: Durability): Promise<void> {
-  if (durability === 'relaxed') return;
-  using directory = directoryToSync(place);
-  await directory.sync();
+/** The same, open already: one that cannot be read cannot be synced, and then nothing in it is to be changed. */
+export function openToSync(place: number, durability: Durability): SyncedDirectory {
+  const directory = directoryToSync(place);
+  if (durability === 'relaxed') return { ...directory, sync: async () => {} };
+  directory.open();
+  return directory;
 }

@@ -12,7 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { codeOf, messageOf, shareServer } from './shared-server.ts';
+import { makeDirectory } from '../harness.ts';
+import { callAsNobody, codeOf, giveToNobody, messageOf, shareServer } from './shared-server.ts';
 
 const { at, call, put, text: textOf } = shareServer({ 'file.txt': 'x\n', 'full/inner.txt': 'inner\n' });
 
@@ -163,6 +164,19 @@ describe('move', () => {
     expect(readdirSync(at('full'))).toEqual(['inner.txt']);
   });
 
+  test.each(['m/into', 'm/into/', 'm/into-new/'])(
+    'of a file to the directory %s says how to name it there',
+    async (to) => {
+      put('m/file.txt', 'x');
+      mkdirSync(at('m/into'), { recursive: true });
+      const answer = await move('m/file.txt', to);
+      expect(codeOf(answer)).toBe(to.endsWith('/') ? 'E_NOT_A_FILE' : 'E_ALREADY_EXISTS');
+      expect(messageOf(answer)).toContain(`name it: ${to.replace(/\/$/, '')}/file.txt`);
+      expect(existsSync(at('m/file.txt'))).toBe(true);
+      expect(existsSync(at('m/into-new'))).toBe(false);
+    },
+  );
+
   test('refuses to move a directory into itself by way of a link', async () => {
     put('m/self/inner/x', 'x');
     symlinkSync('self/inner', at('m/to-inner'));
@@ -257,5 +271,47 @@ describe('delete', () => {
     put('d/aliased', 'x');
     expect((await call(alias, { path: 'd/aliased' })).isError).toBe(false);
     expect(existsSync(at('d/aliased'))).toBe(false);
+  });
+});
+
+describe('where not everything is allowed', () => {
+  const tools = {
+    move: { from: 'dir/file.txt', to: 'moved.txt' },
+    delete: { file_path: 'dir/file.txt' },
+    write: { file_path: 'dir/new.txt', content: 'x' },
+  };
+
+  test.each(Object.entries(tools).flatMap(([tool, args]) => [0o300, 0o500].map((mode) => [tool, mode, args] as const)))(
+    '%s in a directory of mode %o either happens or is refused, and leaves no half',
+    async (tool, mode, args) => {
+      using directory = makeDirectory({ 'dir/file.txt': 'x' });
+      giveToNobody(directory.at('dir'), directory.at('dir/file.txt'));
+      chmodSync(directory.at('dir'), mode);
+      const answer = await callAsNobody(directory.path, tool, args);
+      chmodSync(directory.at('dir'), 0o700);
+      expect(answer.structured.error.code).toBe('E_PERMISSION_DENIED');
+      expect(readdirSync(directory.at('dir'))).toEqual(['file.txt']);
+      expect(existsSync(directory.at('moved.txt'))).toBe(false);
+    },
+  );
+
+  test('a move into a directory that takes nothing names that one', async () => {
+    using directory = makeDirectory({ 'dir/x': 'x', 'file.txt': 'x' });
+    giveToNobody(directory.at('dir'), directory.at('file.txt'));
+    chmodSync(directory.at('dir'), 0o500);
+    for (const to of ['dir/file.txt', 'dir/new/file.txt']) {
+      const { structured } = await callAsNobody(directory.path, 'move', { from: 'file.txt', to });
+      expect(structured.error).toMatchObject({ code: 'E_PERMISSION_DENIED', details: { path: to } });
+    }
+    chmodSync(directory.at('dir'), 0o700);
+    expect(existsSync(directory.at('file.txt'))).toBe(true);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('a file of another in a tree to delete is a matter of permission', async () => {
+    using directory = makeDirectory({ 'shared/theirs.txt': 'x' });
+    chmodSync(directory.at('shared'), 0o1777);
+    const answer = await callAsNobody(directory.path, 'delete', { file_path: 'shared', recursive: true });
+    expect(answer.structured.error.code).toBe('E_PERMISSION_DENIED');
+    expect(existsSync(directory.at('shared/theirs.txt'))).toBe(true);
   });
 });
