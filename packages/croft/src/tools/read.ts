@@ -24,6 +24,8 @@ export const read = defineTool({
   access: 'read',
   reach: 'one',
   paths: ['file_path'],
+  // One line of it may be as long as the disk is large.
+  timeoutMs: 30_000,
   input: z.object({
     file_path: z.string().min(1).describe('Path of the file, relative to the workspace root'),
     offset: count({ fallback: 1 }).describe('First line to show, counting from 1'),

@@ -149,6 +149,12 @@ describe('a file too large to hold', () => {
     expect(text).toMatch(/read on with offset: 50001\)\n$/);
   });
 
+  test('with a line that has no end in sight is given up after half a minute, not read for hours', async () => {
+    put('endless.txt', 'x'.repeat(9000));
+    truncateSync(at('endless.txt'), 4096 * 1024 * megabyte);
+    expect(codeOf(await call('read', { file_path: 'endless.txt' }))).toBe('E_TIMEOUT');
+  });
+
   test('is too large to edit, and says so', async () => {
     put('huge.txt', 'first\n'.repeat(2000));
     truncateSync(at('huge.txt'), 65 * megabyte);
