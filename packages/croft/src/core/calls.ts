@@ -63,12 +63,9 @@ function toCall(controller: AbortController) {
     mustEndWithin(timeoutMs, tool) {
       signal.throwIfAborted();
       if (timeoutMs === undefined) return;
-      const late = new AppError('E_TIMEOUT', `${tool} took longer than ${timeoutMs / 1000} s`, {
-        details: { timeoutMs },
-      });
       // Once for each workspace of a call to all of them: the last counts.
       clearTimeout(timer);
-      timer = setTimeout(() => controller.abort(late), timeoutMs);
+      timer = setTimeout(() => controller.abort(tooLate(tool, timeoutMs)), timeoutMs);
     },
     toFailure(thrown) {
       if (!signal.aborted) return AppError.from(thrown);
@@ -77,4 +74,8 @@ function toCall(controller: AbortController) {
     },
   };
   return { call, release: () => clearTimeout(timer) };
+}
+
+function tooLate(tool: string, timeoutMs: number): AppError {
+  return new AppError('E_TIMEOUT', `${tool} took longer than ${timeoutMs / 1000} s`, { details: { timeoutMs } });
 }

@@ -53,7 +53,7 @@ describe.concurrent('croft serve', () => {
     using place = makePlace();
     await using server = await startServer(place.flags);
     await using session = await connectHttp(server);
-    startSearch(session.client);
+    void startSearch(session.client).catch(() => {});
     await place.searching();
     const exited = once(server.child, 'exit');
     const asking = setInterval(() => server.child.kill('SIGINT'), 200);
