@@ -29,12 +29,12 @@ async function explain(name: string, terminal: Terminal): Promise<number> {
 }
 
 function toRow({ name, summary }: Command): string {
-  return `  croft ${name.padEnd(8)} ${summary}`;
+  return `  croft ${name.padEnd(9)} ${summary}`;
 }
 
 function describe({ usage, summary, options }: Command): string {
   const rows = Object.entries(options).map(([flag, { value = '', summary: about }]) => {
-    return `  ${`--${flag} ${value}`.padEnd(24)} ${about}`;
+    return `  ${`--${flag} ${value}`.padEnd(26)} ${about}`;
   });
   return [usage, '', `  ${summary}`, '', ...rows, ''].join('\n');
 }

@@ -134,7 +134,7 @@ describe.concurrent('croft serve', () => {
     const flags = ['--workspace', directory.path, '--data', directory.path, '--port', new URL(server.url).port];
     const run = await runCroft(['serve', ...flags], { env: { CROFT_TOKEN: server.token } });
     expect(run).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(run.stderr).toMatch(/^cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*\n$/);
+    expect(run.stderr).toMatch(/^cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.* --port\n$/);
   });
 });
 

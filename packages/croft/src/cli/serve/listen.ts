@@ -65,7 +65,9 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
   const doors = [createRunnerDoor(runners), createTerminalDoor(platform.terminals)];
   serveUpgrades(server, { hostNames, doors, isStopping: () => stop.aborted });
   const posts = trackPosts(server);
-  server.once('error', (thrown) => reject(new UsageError(`cannot listen on ${host}:${port}: ${thrown.message}`)));
+  server.once('error', ({ message }) =>
+    reject(new UsageError(`cannot listen on ${host}:${port}: ${message}. Say where with --host and --port`)),
+  );
   const bound = await promise;
 
   return {
