@@ -35,7 +35,8 @@ static int put_in_place(const struct place *from, const struct place *to, bool i
   if (errno != EINVAL && errno != ENOSYS) return -1;
   /* A file system that knows no such rename knows links, or neither. */
   if (linkat(from->directory, from->name, to->directory, to->name, 0) == 0) return unlinkat(from->directory, from->name, 0);
-  return errno == EPERM || errno == ENOTSUP || errno == EMLINK ? move(from, to, 0) : -1;
+  const has_no_links = errno == EPERM || errno == ENOSYS || errno == ENOTSUP || errno == EMLINK;
+  return has_no_links ? move(from, to, 0) : -1;
 }
 
 static int sync_directory(int place) {

@@ -13,7 +13,7 @@ export function linkIfFree(file: string, name: string, path: string): boolean {
   } catch (thrown) {
     const errno = errnoOf(thrown) ?? '';
     if (errno === 'EEXIST') throw alreadyExists(path);
-    if (['EPERM', 'ENOTSUP', 'EMLINK'].includes(errno)) return false;
+    if (['EPERM', 'ENOSYS', 'ENOTSUP', 'EMLINK'].includes(errno)) return false;
     throw thrown;
   }
 }
