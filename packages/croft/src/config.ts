@@ -4,18 +4,21 @@ import { z } from 'zod';
 import { parseSize } from './lib/parse-size.ts';
 import { UsageError } from './lib/usage-error.ts';
 
+/** Whatever else a token held, no client could send it in a header. */
+export function isToken(text: string): boolean {
+  return /^[\x21-\x7e]{16,}$/.test(text);
+}
+
+const Token = z.string().refine(isToken, 'takes 16 or more letters, digits and signs, without spaces');
+
 /** Every setting that comes from the environment. Flags say the rest. */
 export const Settings = z.object({
-  CROFT_TOKEN: z
-    .string()
-    .min(16)
-    .optional()
-    .describe('Token that clients of `croft serve` must send. Left out: made once, in `<data>/token`'),
-  CROFT_ADMIN_TOKEN: z
-    .string()
-    .min(16)
-    .optional()
-    .describe('Token of the admin of `croft serve`, who makes accounts. Left out: made once, in `<data>/admin-token`'),
+  CROFT_TOKEN: Token.optional().describe(
+    'Token that clients of `croft serve` must send. Left out: made once, in `<data>/token`',
+  ),
+  CROFT_ADMIN_TOKEN: Token.optional().describe(
+    'Token of the admin of `croft serve`, who makes accounts. Left out: made once, in `<data>/admin-token`',
+  ),
   CROFT_KEYS: z
     .string()
     .min(1)

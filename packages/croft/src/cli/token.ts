@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isToken } from '../config.ts';
 import { replaceOwnFile } from '../lib/own-file.ts';
 import { UsageError } from '../lib/usage-error.ts';
 
@@ -12,10 +13,18 @@ export function findToken(
 ): { value: string; file?: string } {
   if (fromEnvironment !== undefined) return { value: fromEnvironment };
   const file = join(data, name);
-  if (!statSync(file, { throwIfNoEntry: false }))
-    replaceOwnFile(file, `${randomBytes(32).toString('base64url')}\n`, 'if-absent');
-  chmodSync(file, 0o600);
-  const value = readFileSync(file, 'utf8').trim();
-  if (value.length < 16) throw new UsageError(`${file} holds no token; delete it to have a new one made`);
+  const value = readToken(file);
+  if (!isToken(value)) throw new UsageError(`${file} holds no token; delete it to have a new one made`);
   return { value, file };
+}
+
+function readToken(file: string): string {
+  try {
+    if (!statSync(file, { throwIfNoEntry: false }))
+      replaceOwnFile(file, `${randomBytes(32).toString('base64url')}\n`, 'if-absent');
+    chmodSync(file, 0o600);
+    return readFileSync(file, 'utf8').trim();
+  } catch (thrown) {
+    throw new UsageError(`${file} cannot be used: ${thrown instanceof Error ? thrown.message : thrown}`);
+  }
 }

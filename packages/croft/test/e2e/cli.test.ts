@@ -104,7 +104,16 @@ describe.concurrent('the workspaces of a command', () => {
 });
 
 describe.concurrent('croft serve', () => {
-  test.each(['', 'short'])('with CROFT_TOKEN=%s refuses to start, in one line', async (token) => {
+  // Whatever no Authorization header can bring would keep everybody out.
+  const noTokens = [
+    '',
+    'short',
+    'with a newline at its end\n',
+    'of more than one word',
+    ' '.repeat(20),
+    'ключ-от-этой-двери',
+  ];
+  test.each(noTokens)('with CROFT_TOKEN=%j refuses to start, in one line', async (token) => {
     const run = await runCroft(['serve', '--port', '0'], { env: { CROFT_TOKEN: token } });
     expect(run).toMatchObject({ exitCode: 1, stdout: '' });
     expect(run.stderr).toMatch(/^.*CROFT_TOKEN.*\n$/);

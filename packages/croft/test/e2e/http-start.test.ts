@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
 import { eras, makeDirectory, runCroft, startServer } from '../harness.ts';
@@ -48,11 +48,24 @@ describe('a start', () => {
     expect(configuration.headers).toEqual({ Authorization: `Bearer \${CROFT_TOKEN}` });
   });
 
-  test('with a token file that holds no token is refused', async () => {
-    using data = makeDirectory({ token: '\n' });
+  test.each([
+    ['holds no token', { token: '\n' }],
+    ['holds two', { token: 'one-token-of-some-length\nanother-token-of-some-length\n' }],
+    ['is a directory', { 'token/file': '' }],
+  ])('with a token file that %s is refused, in one line', async (_, tree) => {
+    using data = makeDirectory(tree);
     const run = await runCroft(['serve', '--port', '0', '--data', data.path, '--workspace', workspace.path]);
     expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run.stderr).toMatch(/^.+\n$/);
     expect(run.stderr).toContain(data.at('token'));
+  });
+
+  test('with a token file that is a link to nowhere is refused, in one line', async () => {
+    using data = makeDirectory();
+    symlinkSync('nowhere', data.at('token'));
+    const run = await runCroft(['serve', '--port', '0', '--data', data.path, '--workspace', workspace.path]);
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run.stderr).toMatch(/^.+\n$/);
   });
 
   test('listens on the loopback address and no other', () => {
