@@ -8,13 +8,19 @@ export function parseArguments(
   argv: readonly string[],
 ): Invocation<Record<string, unknown>> {
   try {
-    const { values, positionals } = parseArgs({
-      args: argv.flatMap((argument) => normalize(argument, options)),
+    const { values, positionals, tokens } = parseArgs({
+      args: argv.map((argument) => normalize(argument, options)),
       options: Object.fromEntries(
         Object.entries(options).map(([flag, { type, multiple = false }]) => [flag, { type, multiple }]),
       ),
       allowPositionals: !takesOnlyFlags,
+      allowNegative: true,
+      tokens: true,
     });
+    mustBeOnce(
+      tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : [])),
+      options,
+    );
     return { values, positionals };
   } catch (thrown) {
     const reason = thrown instanceof Error ? thrown.message.split('. ')[0] : String(thrown);
@@ -22,10 +28,23 @@ export function parseArguments(
   }
 }
 
-function normalize(argument: string, options: Options): string[] {
+/** Of what may not be passed over: the last of two would be all there is, without a word about the first. */
+function mustBeOnce(given: readonly string[], options: Options): void {
+  const twice = given.find((flag, index) => options[flag]?.once && given.indexOf(flag) !== index);
+  if (twice !== undefined) throw new Error(`--${twice} is given more than once`);
+}
+
+function normalize(argument: string, options: Options): string {
   const [, flag = '', value] = /^--?([a-z][a-z-]+)(?:=(.*))?$/s.exec(argument) ?? [];
   const option = options[flag];
-  if (!option) return [argument];
-  if (option.type === 'boolean' && value !== undefined) return value === 'false' ? [] : [`--${flag}`];
-  return [value === undefined ? `--${flag}` : `--${flag}=${value}`];
+  if (!option) return argument;
+  if (value === undefined) return `--${flag}`;
+  return option.type === 'boolean' ? toSwitch(flag, value) : `--${flag}=${value}`;
+}
+
+/** The words that Go takes. Any other would turn on what somebody meant to turn off. */
+function toSwitch(flag: string, value: string): string {
+  if (/^(?:1|t|true)$/i.test(value)) return `--${flag}`;
+  if (/^(?:0|f|false)$/i.test(value)) return `--no-${flag}`;
+  throw new Error(`--${flag} takes true or false, not ${value || 'nothing'}`);
 }

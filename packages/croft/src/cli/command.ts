@@ -5,6 +5,8 @@ import type { Config } from '../config.ts';
 export interface Option {
   readonly type: 'string' | 'boolean';
   readonly multiple?: boolean;
+  /** Refused when it is given again; of other flags the last counts. */
+  readonly once?: boolean;
   /** What stands for the value in the help. */
   readonly value?: string;
   readonly summary: string;

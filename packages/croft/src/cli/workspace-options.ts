@@ -13,8 +13,13 @@ import { describeOpenings, oneOf, sandboxOptions, toSandboxOptions } from './san
 
 /** The flags of every command that opens workspaces. */
 export const workspaceOptions = {
-  workspace: { type: 'string', value: 'DIR', summary: 'the one workspace; the current directory if left out' },
-  workspaces: { type: 'string', value: 'SPEC', summary: 'several: name=dir,name=dir or dir,dir' },
+  workspace: {
+    type: 'string',
+    once: true,
+    value: 'DIR',
+    summary: 'the one workspace; the current directory if left out',
+  },
+  workspaces: { type: 'string', once: true, value: 'SPEC', summary: 'several: name=dir,name=dir or dir,dir' },
   'format-on-edit': { type: 'boolean', summary: 'format each file after write and edit, with its own formatter' },
   'permission-mode': {
     type: 'string',

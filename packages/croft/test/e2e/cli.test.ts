@@ -72,6 +72,16 @@ describe.concurrent('the workspaces of a command', () => {
     expect(await runCroft(several, { cwd: directory.path })).toMatchObject({ exitCode: 0, stdout: 'two.txt\t0\n' });
   });
 
+  test.each([
+    ['--workspace', 'a', 'b'],
+    ['-workspaces', 'x=a', 'y=b'],
+  ])('are not half of those that %s gives twice', async (flag, first, second) => {
+    using directory = makeDirectory({ 'a/one.txt': '', 'b/two.txt': '' });
+    const run = await runCroft(['tool', 'list', flag, first, `${flag}=${second}`], { cwd: directory.path });
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run.stderr).toBe(`--${flag.replace(/^-+/, '')} is given more than once; see: croft tool --help\n`);
+  });
+
   test('are announced by croft mcp -workspaces=… -readonly on standard error', async () => {
     using directory = makeDirectory({ 'a/one.txt': '', 'b/two.txt': '' });
     const run = await runCroft(['mcp', '-workspaces=primary=a,extension=b', '-readonly'], { cwd: directory.path });
@@ -269,6 +279,27 @@ describe.concurrent('--readonly', () => {
     expect(readdirSync(directory.path)).toEqual([]);
     expect(await runCroft([...write, '-readonly=false'])).toMatchObject({ exitCode: 0 });
   });
+
+  test.each([
+    [['--readonly=false', '--readonly'], 1],
+    [['--readonly', '-readonly=False'], 0],
+    [['-readonly=0'], 0],
+    [['-readonly=T'], 1],
+  ])('is as the last of %j says, in any word of older systems', async (flags, exitCode) => {
+    using directory = makeDirectory();
+    const write = ['tool', 'write', '{"file_path":"a.txt","content":"x"}', '--workspace', directory.path];
+    expect(await runCroft([...write, ...flags])).toMatchObject({ exitCode });
+  });
+
+  test.each(['--readonly=no', '--readonly=', '--workspace-mcp=off', '-format-on-edit=never'])(
+    'and other switches take true or false, not %s',
+    async (flag) => {
+      const [name, value] = flag.replace(/^-+/, '').split('=');
+      const run = await runCroft(['tool', 'workspaces', flag]);
+      const stderr = `--${name} takes true or false, not ${value || 'nothing'}; see: croft tool --help\n`;
+      expect(run).toEqual({ exitCode: 1, stdout: '', stderr });
+    },
+  );
 });
 
 test('croft serve --demo makes its workspace once and keeps what was changed in it', async () => {
