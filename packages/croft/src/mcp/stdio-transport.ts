@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { createLineCutter } from '../lib/text/message-lines.ts';
+import { MalformedLine, readMessage } from './message-line.ts';
 import { createOutbox } from './outbox.ts';
 import { createOwedAnswers } from './owed-answers.ts';
 import { createTurns } from './turns.ts';
@@ -54,11 +55,12 @@ export function createStdioTransport({ stdin, stdout, maxMessageBytes, intercept
   function accept(line: Buffer): void {
     if (isClosed || line.length <= 1) return;
     try {
-      const message = toMessage(line);
+      const message = readMessage(line);
       owed.received(message);
       if (!intercept(message)) transport.onmessage?.(message);
     } catch (thrown) {
-      transport.onerror?.(thrown instanceof Error ? thrown : new Error(String(thrown)));
+      if (thrown instanceof MalformedLine) outbox.add(thrown.answer);
+      transport.onerror?.(toError(thrown));
     }
   }
 
@@ -90,11 +92,6 @@ export function createStdioTransport({ stdin, stdout, maxMessageBytes, intercept
   }
 }
 
-/** Enough to hand it on: the protocol layer judges methods and parameters. */
-function toMessage(line: Buffer): JSONRPCMessage {
-  const message: unknown = JSON.parse(line.toString('utf8'));
-  const isMessage =
-    typeof message === 'object' && message !== null && 'jsonrpc' in message && message.jsonrpc === '2.0';
-  if (!isMessage) throw new Error('a line is not a JSON-RPC message');
-  return message as unknown as JSONRPCMessage;
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
