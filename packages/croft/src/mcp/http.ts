@@ -115,7 +115,10 @@ function both(first: (() => void) | undefined, second: () => void): () => void {
 
 /** By `Mcp-Session-Id`, else the caller's own name for it, else the default one of this caller. */
 function findSession<S>({ sessions }: McpApp<S>, principal: Principal, { sessionId, mcpReq, http }: ServerContext): S {
-  const named = sessionId ?? mcpReq._meta?.['croft/session'] ?? http?.req?.headers.get('croft-session');
+  const headers = http?.req?.headers;
+  // Clients of 2026 have no connection, but may well say a name by this header.
+  const own = sessionId ?? headers?.get('mcp-session-id');
+  const named = own ?? mcpReq._meta?.['croft/session'] ?? headers?.get('croft-session');
   return sessions.get(toSessionId(principal, named ?? 'default'));
 }
 

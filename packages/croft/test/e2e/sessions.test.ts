@@ -130,6 +130,17 @@ describe('over HTTP in 2026', () => {
     expect(await call(carol, 'edit', file.edit)).toMatchObject(edited);
   });
 
+  test('a session is named by the header Mcp-Session-Id, before any other name', async () => {
+    const file = newFile();
+    await using erin = await connectHttp(server, { headers: { 'Mcp-Session-Id': 'erin' } });
+    await using frank = await connectHttp(server, { headers: { 'Mcp-Session-Id': 'frank', 'Croft-Session': 'erin' } });
+    await using nobody = await connectHttp(server);
+    await call(erin, 'read', file.path);
+    expect(await call(nobody, 'edit', file.edit)).toMatchObject(notRead);
+    expect(await call(frank, 'edit', file.edit, { 'croft/session': 'erin' })).toMatchObject(notRead);
+    expect(await call(erin, 'edit', file.edit)).toMatchObject(edited);
+  });
+
   test('a name in _meta counts before one in the header', async () => {
     const file = newFile();
     await using client = await connectHttp(server, { headers: { 'Croft-Session': 'of-the-header' } });
