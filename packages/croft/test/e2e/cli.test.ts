@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { basename, join } from 'node:path';
@@ -227,6 +227,14 @@ describe.concurrent('--events', () => {
       ['stop', {}],
     ]);
     expect(text).not.toContain('y'.repeat(200));
+  });
+
+  test('that nobody reads from a pipe are refused at start, and do not hold it for ever', async () => {
+    using directory = makeDirectory();
+    execFileSync('mkfifo', [directory.at('pipe')]);
+    const run = await runCroft(['tool', 'list', '--workspace', directory.path, '--events', directory.at('pipe')]);
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run.stderr).toBe(`events cannot be written to ${directory.at('pipe')}: ENXIO\n`);
   });
 
   test('of a second start follow those of the first', async () => {
