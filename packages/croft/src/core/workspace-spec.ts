@@ -29,7 +29,7 @@ function toEntry(entry: string): WorkspaceEntry {
   const path = entry.slice(cut + 1).trim();
   const name = cut === -1 ? '' : entry.slice(0, cut).trim();
   if (path === '') throw new Error(`workspaces: empty path in entry ${goQuote(entry)}`);
-  return { name: name === '' ? basename(path) : name, path };
+  return { name: name === '' ? basename(path).trim() : name, path };
 }
 
 function checkName({ name, path }: WorkspaceEntry, index: number, entries: readonly WorkspaceEntry[]): void {

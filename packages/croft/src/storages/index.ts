@@ -50,7 +50,8 @@ interface Opening extends WorkspaceSource {
 function openNamed({ name, ...source }: Opening, index: number, total: number): NamedMount {
   try {
     const mount = openLocal(source);
-    return { ...mount, name: name ?? (mount.directory.split('/').at(-1) || 'root') };
+    // As a call says it: spaces around the name in a call do not count.
+    return { ...mount, name: name ?? (mount.directory.split('/').at(-1)?.trim() || 'root') };
   } catch (thrown) {
     if (total === 1 && name === undefined) throw thrown;
     throw new Error(`workspace[${index}] (${name}): ${thrown instanceof Error ? thrown.message : thrown}`);

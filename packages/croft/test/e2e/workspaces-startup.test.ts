@@ -111,6 +111,14 @@ describe('--workspaces', () => {
     );
   });
 
+  test('knows a workspace whose directory begins with a space by the name that a call can say', async () => {
+    mkdirSync(at(' spaced '));
+    await using session = await connectStdio(['--workspaces', `one,./ spaced /`], { cwd: outer.path });
+    expect((await session.call('list', { workspace: 'spaced' })).isError).toBe(false);
+    await using single = await connectStdio(['--workspace', at(' spaced ')]);
+    expect((await single.call('list', { workspace: ' spaced ' })).isError).toBe(false);
+  });
+
   test('keeps the name all for every workspace, where there are several', async () => {
     const { exitCode, stderr } = await mcp('--workspaces', 'all=one,b=two');
     expect(exitCode).toBe(1);
