@@ -105,6 +105,10 @@ describe.concurrent('the workspaces of a command', () => {
     ['--port', '0x50'],
     ['--host', ''],
     ['--addr', 'localhost'],
+    ['--allow-host', ''],
+    ['--allow-host', '*'],
+    ['--allow-host', 'https://croft.example'],
+    ['--allow-host', 'croft.example/mcp'],
   ])('are not served at %s %s', async (...flags) => {
     using directory = makeDirectory();
     const run = await runCroft(['serve', '--data', directory.path, ...flags], { cwd: directory.path });

@@ -4,7 +4,7 @@ import { makeDemo } from '../demo.ts';
 import { openPlatform } from '../open-platform.ts';
 import { listen } from '../serve/listen.ts';
 import { serveOptions } from '../serve/serve-options.ts';
-import { toAddress, toRunnerSettings, toTls, toWait } from '../serve/serve-settings.ts';
+import { toAddress, toHostNames, toRunnerSettings, toTls, toWait } from '../serve/serve-settings.ts';
 import { findToken } from '../token.ts';
 import { announce, openApp } from '../workspace-options.ts';
 
@@ -17,6 +17,7 @@ export const serve = defineCommand({
   async run({ values }, terminal) {
     const config = terminal.config();
     const address = toAddress(values);
+    const hostNames = toHostNames(values);
     const approvalWaitMs = toWait(values['approval-wait']);
     const runnerSettings = toRunnerSettings(values);
     const tls = toTls(values);
@@ -36,7 +37,6 @@ export const serve = defineCommand({
     const tokens = { token: token.value, adminToken: adminToken.value };
     const runners = platform.openRunners(runnerSettings);
     const means = { ...address, ...tokens, platform, runners, tls, approvalWaitMs, maxUploadBytes };
-    const hostNames = values['allow-host'] ?? [];
     const server = await listen(app, { ...means, hostNames }, terminal).catch(async (thrown) => {
       await platform.stop(0);
       throw thrown;

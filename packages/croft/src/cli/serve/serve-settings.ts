@@ -46,3 +46,11 @@ export function toAddress({ host, port, addr }: ServeValues) {
   if (host === '') throw new UsageError('--host takes a name or an address, not nothing');
   return { host: (host ?? (addrHost || '127.0.0.1')).replace(/^\[(.*)\]$/, '$1'), port: Number(written) };
 }
+
+/** What is no name would never be one that a client says, and nothing that is read from a Host header may match it. */
+export function toHostNames({ 'allow-host': names = [] }: ServeValues): readonly string[] {
+  const wrong = names.find((name) => !/^[\w.-]+(?::\d+)?$/.test(name));
+  if (wrong !== undefined)
+    throw new UsageError(`--allow-host takes a name such as croft.example, not ${wrong || 'nothing'}`);
+  return names;
+}
