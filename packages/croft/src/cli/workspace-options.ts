@@ -7,6 +7,7 @@ import { parseWorkspaceSpec } from '../core/workspace-spec.ts';
 import { goQuote } from '../lib/text/go-quote.ts';
 import { UsageError } from '../lib/usage-error.ts';
 import type { Options, Terminal, Values } from './command.ts';
+import { describeOpenData } from './data-directory.ts';
 import { findKeys } from './key-file.ts';
 import { readMcpConfig } from './mcp-config.ts';
 import { describeOpenings, oneOf, sandboxOptions, toSandboxOptions } from './sandbox-options.ts';
@@ -65,8 +66,15 @@ interface AppValues extends WorkspaceValues {
   readonly data?: string;
 }
 
+export interface OpenAppOptions {
+  /** Where no flag names one. Left out: the current directory. */
+  readonly fallback?: AppOptions['workspaces'] | undefined;
+  /** Whether what opens doors to others is kept in the data directory. */
+  readonly keepsKeys?: boolean;
+}
+
 /** What is wrong with the workspaces or the sandbox stops the program, with the reason. */
-export function openApp(values: AppValues, terminal: Terminal, fallback?: AppOptions['workspaces']) {
+export function openApp(values: AppValues, terminal: Terminal, { fallback, keepsKeys = false }: OpenAppOptions = {}) {
   const { host, data } = terminal.config();
   const onWarning = (message: string) => void terminal.stderr.write(`croft: ${message}\n`);
   try {
@@ -74,6 +82,7 @@ export function openApp(values: AppValues, terminal: Terminal, fallback?: AppOpt
     const places = { workspaces: workspaces.map(({ path }) => path), data: values.data ?? data, home: host.home };
     const sandbox = toSandboxOptions(values, places);
     const gate = toGate(values, places.data, terminal, () => app.emit);
+    const openings = [...describeOpenings(sandbox), ...describeOpenData(places, keepsKeys || !!gate.gate)];
     const app = createApp({
       ...gate,
       workspaces,
@@ -81,17 +90,14 @@ export function openApp(values: AppValues, terminal: Terminal, fallback?: AppOpt
       durability: toDurability(values),
       formatOnEdit: values['format-on-edit'] ?? false,
       eventsFile: values.events,
-      innerServers: {
-        mcpServers: readMcpConfig(values['mcp-config']),
-        workspaceMcp: values['workspace-mcp'] ?? false,
-      },
+      innerServers: toInnerServers(values),
       skills: toSkills(values),
       host: { ...host, secretsDirectory: values['secrets-dir'] },
       sandbox,
       data: places.data,
       onWarning,
     });
-    describeOpenings(sandbox).forEach(onWarning);
+    openings.forEach(onWarning);
     return app;
   } catch (thrown) {
     if (thrown instanceof UsageError) throw thrown;
@@ -102,6 +108,10 @@ export function openApp(values: AppValues, terminal: Terminal, fallback?: AppOpt
 
 function toDurability({ durability = 'strict' }: WorkspaceValues): AppOptions['durability'] {
   return oneOf('durability', durabilities, durability);
+}
+
+function toInnerServers(values: WorkspaceValues): AppOptions['innerServers'] {
+  return { mcpServers: readMcpConfig(values['mcp-config']), workspaceMcp: values['workspace-mcp'] ?? false };
 }
 
 function toSkills({ skills = [], agents = [] }: WorkspaceValues): AppOptions['skills'] {

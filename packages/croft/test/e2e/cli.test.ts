@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -151,14 +151,48 @@ describe.concurrent('croft serve', () => {
     },
   );
 
+  test.each(['', 'kept', 'link', 'link/new'])(
+    'with data in a workspace (%j) refuses to start, and keeps nothing there',
+    async (name) => {
+      using directory = makeDirectory({ 'kept/own': '' });
+      symlinkSync('kept', directory.at('link'));
+      const flags = ['--workspace', directory.path, '--data', directory.at(name), '--port', '0'];
+      const run = await runCroft(['serve', ...flags]);
+      expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+      expect(run.stderr).toMatch(
+        /^the data directory .* is inside a workspace, .* keys included: choose another .*\n$/,
+      );
+      expect(
+        readdirSync(directory.path, { recursive: true }).filter((path) => /token|keys|croft/.test(String(path))),
+      ).toEqual([]);
+    },
+  );
+
   test('says why it cannot listen on a port that is taken', async () => {
     using directory = makeDirectory();
+    using data = makeDirectory();
     await using server = await startServer(['--workspace', directory.path]);
-    const flags = ['--workspace', directory.path, '--data', directory.path, '--port', new URL(server.url).port];
+    const flags = ['--workspace', directory.path, '--data', data.path, '--port', new URL(server.url).port];
     const run = await runCroft(['serve', ...flags], { env: { CROFT_TOKEN: server.token } });
     expect(run).toMatchObject({ exitCode: 1, stdout: '' });
     expect(run.stderr).toMatch(/^cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.* --port\n$/);
   });
+});
+
+test('data in the workspace of one call is told of, and refused where what a person agreed to would be in it', async () => {
+  using directory = makeDirectory({ 'a.txt': 'hello' });
+  const read = (...flags: string[]) =>
+    runCroft(['tool', 'read', '{"file_path":"a.txt"}', '--workspace', directory.path, ...flags], {
+      env: { CROFT_DATA: directory.at('data') },
+    });
+  const told = await read();
+  expect(told).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('hello') });
+  expect(told.stderr).toMatch(
+    /^croft: the data directory .* is inside a workspace, .*; choose another with CROFT_DATA\n$/,
+  );
+  const refused = await read('--permission-mode', 'ask');
+  expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(refused.stderr).toMatch(/^the data directory .* is inside a workspace/);
 });
 
 describe.concurrent('help', () => {

@@ -22,9 +22,10 @@ export const serve = defineCommand({
     const runnerSettings = toRunnerSettings(values);
     const tls = toTls(values);
     const data = useDataDirectory(values.data ?? config.data);
+    const fallback = values.demo ? [makeDemo(data)] : undefined;
+    await using app = openApp(values, terminal, { fallback, keepsKeys: true });
     const token = findToken(data, config.token);
     const adminToken = findToken(data, config.adminToken, 'admin-token');
-    await using app = openApp(values, terminal, values.demo ? [makeDemo(data)] : undefined);
     announce(values, app.workspaces.names, terminal);
     const platform = await openPlatform(app, {
       values,
