@@ -223,9 +223,10 @@ describe.each(eras)('croft approvals, for a client of %s that cannot ask', (era)
 });
 
 test('what is kept is for its owner alone, and nothing secret is in it in the clear', async () => {
+  using workspace = makeDirectory();
   using ground = makeDirectory();
   const data = ground.at('made/by/croft');
-  await using server = await startServer(['--workspace', ground.path, '--data', data]);
+  await using server = await startServer(['--workspace', workspace.path, '--data', data]);
   const adminToken = readFileSync(`${data}/admin-token`, 'utf8').trim();
   const admin = openAccount(server.url, adminToken, '');
   const { secret, account } = mustBe(201, await admin.send('POST', '/accounts', { username: 'ann' }));

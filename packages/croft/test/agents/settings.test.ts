@@ -109,8 +109,8 @@ describe('--approval-webhook', () => {
     [['https://example.com/hook'], 'CROFT_WEBHOOK_SECRET'],
     [['file:///etc/passwd'], '--approval-webhook takes an address'],
   ])('with %j and nothing else is refused at the start', async (url, words) => {
-    using directory = makeDirectory();
-    const args = ['serve', '--workspace', directory.path, '--data', directory.at('data'), '--port', '0'];
+    using directory = makeDirectory({ 'workspace/a': '' });
+    const args = ['serve', '--workspace', directory.at('workspace'), '--data', directory.at('data'), '--port', '0'];
     const { exitCode, stderr } = await runCroft([...args, '--approval-webhook', ...url]);
     expect(exitCode).not.toBe(0);
     expect(stderr).toContain(words);
