@@ -3,7 +3,8 @@
 static const struct {
   const char *name;
   napi_callback call;
-} calls[] = {{"settle", begin_settling}, {"open", open_now}, {"reopen", reopen_now}};
+} calls[] = {
+    {"settle", begin_settling}, {"settleNow", settle_at_once}, {"open", open_now}, {"reopen", reopen_now}};
 
 NAPI_MODULE_INIT() {
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {

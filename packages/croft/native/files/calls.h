@@ -6,10 +6,15 @@
 
 /* What Node calls: see `src/disk/addon.ts`. */
 napi_value begin_settling(napi_env env, napi_callback_info info);
+napi_value settle_at_once(napi_env env, napi_callback_info info);
 napi_value open_now(napi_env env, napi_callback_info info);
 napi_value reopen_now(napi_env env, napi_callback_info info);
 
 /* A string that is not empty and holds no NUL: zero, EINVAL for another, or ENAMETOOLONG where there is no room for it. */
 int take_text(napi_env env, napi_value given, char *text, size_t room);
+
+/* What a call gives back: a number, or a TypeError. */
+napi_value answer(napi_env env, int outcome);
+napi_value refuse(napi_env env, const char *why);
 
 #endif

@@ -7,16 +7,6 @@
 
 enum { DIRECTORY, PATH, FLAGS, MODE, ARGUMENTS };
 
-static napi_value refuse(napi_env env, const char *why) {
-  napi_throw_type_error(env, NULL, why);
-  return NULL;
-}
-
-static napi_value answer(napi_env env, int outcome) {
-  napi_value value;
-  return napi_create_int32(env, outcome, &value) == napi_ok ? value : NULL;
-}
-
 napi_value open_now(napi_env env, napi_callback_info info) {
   size_t count = ARGUMENTS;
   napi_value given[ARGUMENTS];

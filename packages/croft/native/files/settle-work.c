@@ -7,17 +7,18 @@
 /* One settling on its way: the thread has `settling` to itself until it is done. */
 struct work {
   struct settling settling;
+  bool is_ordered;
   int outcome;
   napi_deferred promise;
   napi_async_work job;
 };
 
-enum { HANDLE, FROM_DIRECTORY, FROM_NAME, TO_DIRECTORY, TO_NAME, IS_ORDERED, INODE, SIZE, MODIFIED, ARGUMENTS };
+enum { HANDLE, FROM_DIRECTORY, FROM_NAME, TO_DIRECTORY, TO_NAME, HOW, INODE, SIZE, MODIFIED, ARGUMENTS };
 
 static void run(napi_env env, void *data) {
   (void)env;
   struct work *work = data;
-  work->outcome = settle(&work->settling);
+  work->outcome = settle(&work->settling, work->is_ordered);
 }
 
 static void finish(napi_env env, napi_status status, void *data) {
@@ -47,21 +48,21 @@ static bool take_version(napi_env env, napi_value *from, struct settling *settli
          napi_get_value_double(env, from[2], &before->modified) == napi_ok;
 }
 
-static bool take(napi_env env, napi_callback_info info, struct settling *settling) {
+static bool take(napi_env env, napi_callback_info info, struct settling *settling, bool *how) {
   size_t count = ARGUMENTS;
   napi_value given[ARGUMENTS];
   return napi_get_cb_info(env, info, &count, given, NULL, NULL) == napi_ok &&
          napi_get_value_int32(env, given[HANDLE], &settling->file) == napi_ok &&
          take_place(env, given[FROM_DIRECTORY], given[FROM_NAME], &settling->from) &&
          take_place(env, given[TO_DIRECTORY], given[TO_NAME], &settling->to) &&
-         napi_get_value_bool(env, given[IS_ORDERED], &settling->is_ordered) == napi_ok &&
+         napi_get_value_bool(env, given[HOW], how) == napi_ok &&
          take_version(env, &given[INODE], settling);
 }
 
 napi_value begin_settling(napi_env env, napi_callback_info info) {
   napi_value promise, name;
   struct work *work = calloc(1, sizeof *work);
-  if (work != NULL && take(env, info, &work->settling) &&
+  if (work != NULL && take(env, info, &work->settling, &work->is_ordered) &&
       napi_create_string_utf8(env, "croft:settle", NAPI_AUTO_LENGTH, &name) == napi_ok &&
       napi_create_async_work(env, NULL, name, run, finish, work, &work->job) == napi_ok) {
     if (napi_create_promise(env, &work->promise, &promise) == napi_ok &&
@@ -70,6 +71,12 @@ napi_value begin_settling(napi_env env, napi_callback_info info) {
     napi_delete_async_work(env, work->job);
   }
   free(work);
-  napi_throw_type_error(env, NULL, "settle was called with something else than it takes");
-  return NULL;
+  return refuse(env, "settle was called with something else than it takes");
+}
+
+napi_value settle_at_once(napi_env env, napi_callback_info info) {
+  struct settling settling;
+  bool is_relaxed;
+  if (!take(env, info, &settling, &is_relaxed)) return refuse(env, "settleNow was called with something else than it takes");
+  return answer(env, settle_now(&settling, is_relaxed));
 }

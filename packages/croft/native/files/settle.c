@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* The sum that Node makes of the two, for the same result to the last bit. */
@@ -48,16 +50,31 @@ static int sync_directory(int place) {
 }
 
 /* Where a journal keeps the order, the bytes only have to be on their way before the name is: one commit has all. */
-static int write_bytes(const struct settling *settling) {
-  if (!settling->is_ordered) return fdatasync(settling->file);
+static int write_bytes(int file, bool is_ordered) {
+  if (!is_ordered) return fdatasync(file);
   const unsigned all = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
-  return sync_file_range(settling->file, 0, 0, all);
+  return sync_file_range(file, 0, 0, all);
 }
 
-int settle(const struct settling *settling) {
-  if (write_bytes(settling) != 0) return errno;
+static int place(const struct settling *settling) {
   if (!is_untouched(settling)) return ESTALE;
-  if (put_in_place(&settling->from, &settling->to, settling->is_there) != 0) return errno;
-  const int failed = settling->is_ordered ? fsync(settling->file) : sync_directory(settling->to.directory);
+  return put_in_place(&settling->from, &settling->to, settling->is_there) == 0 ? 0 : errno;
+}
+
+int settle(const struct settling *settling, bool is_ordered) {
+  if (write_bytes(settling->file, is_ordered) != 0) return errno;
+  const int problem = place(settling);
+  if (problem) return problem;
+  const int failed = is_ordered ? fsync(settling->file) : sync_directory(settling->to.directory);
   return failed ? errno : 0;
+}
+
+/* On no disk at all: a power cut takes it with everything else. */
+static bool is_in_memory(int file) {
+  struct statfs system;
+  return fstatfs(file, &system) == 0 && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
+}
+
+int settle_now(const struct settling *settling, bool is_relaxed) {
+  return is_relaxed || is_in_memory(settling->file) ? place(settling) : EAGAIN;
 }

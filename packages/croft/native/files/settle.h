@@ -19,11 +19,16 @@ struct version {
 struct settling {
   int file;
   struct place from, to;
-  bool is_there, is_ordered;
+  bool is_there;
   struct version before;
 };
 
-/* Zero, or the errno of what failed: ESTALE if another version is there than `before`. */
-int settle(const struct settling *settling);
+/* Both answer zero, or the errno of what failed: ESTALE if another version is there than `before`. */
+
+/* Where a journal keeps the order of bytes and names, one commit does. */
+int settle(const struct settling *settling, bool is_ordered);
+
+/* Without a word about the disk: EAGAIN, and nothing is done, if that is not wanted and there is one. */
+int settle_now(const struct settling *settling, bool is_relaxed);
 
 #endif

@@ -2,18 +2,23 @@ import { closeSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants as system } from 'node:os';
 
+export type SettlingArguments = readonly [
+  handle: number,
+  fromDirectory: number,
+  fromName: string,
+  toDirectory: number,
+  toName: string,
+  /** Whether the order is kept; whether no sync is wanted. */
+  how: boolean,
+  ...before: readonly [] | readonly [ino: number, size: number, mtimeMs: number],
+];
+
 /** What `native/files` gives, because Node has no call for it. */
 export interface Addon {
-  /** Answers zero, or the errno of what failed. */
-  settle(
-    handle: number,
-    fromDirectory: number,
-    fromName: string,
-    toDirectory: number,
-    toName: string,
-    isOrdered: boolean,
-    ...before: readonly [] | readonly [ino: number, size: number, mtimeMs: number]
-  ): Promise<number>;
+  /** See `settle.ts`. Answers zero, or the errno of what failed. */
+  settle(...settling: SettlingArguments): Promise<number>;
+  /** The same without a sync; `EAGAIN`, and nothing is done, if that is not wanted and there is a disk. */
+  settleNow(...settling: SettlingArguments): number;
   /**
    * A handle to what is at a path below an open directory, or the errno of what failed, negated: `ELOOP` for a link on
    * the way, of which none is followed. `O_PATH` with `O_NOFOLLOW` holds a link at the end itself.

@@ -13,7 +13,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { makeDirectory } from '../../test/harness.ts';
 import { addon } from './addon.ts';
 import { isInMemory } from './in-memory.ts';
-import { type Settling, settle, settleAtOnce, settleInSteps, settleUnsynced } from './settle.ts';
+import { type Settling, settle, settleAtOnce, settleInSteps, settleNow, settleUnsynced } from './settle.ts';
 
 const given = addon;
 if (!given) throw new Error('set-up has not compiled the file system addon');
@@ -21,6 +21,7 @@ if (!given) throw new Error('set-up has not compiled the file system addon');
 describe.each([
   ['at once, where the order is kept', (settling: Settling) => settleAtOnce(settling, given, true)],
   ['at once, where it is not', (settling: Settling) => settleAtOnce(settling, given, false)],
+  ['now', async (settling: Settling) => void settleNow(settling, given, true)],
   ['in steps', settleInSteps],
   ['unsynced', settleUnsynced],
 ])('%s', (_, settle) => {
@@ -125,14 +126,22 @@ test('where there is no disk, nothing is waited for', async () => {
   for (const open of [directory, handle]) closeSync(open);
 });
 
+test('where there is one, and it has to be waited for, nothing is done now', () => {
+  // Not of the tests' directory, which may be in memory.
+  const file = openSync('/proc/self/status', 'r');
+  const place = { directory: file, name: 'a' };
+  expect(settleNow({ handle: file, from: place, to: place, before: undefined, path: 'a' }, given, false)).toBe(false);
+  closeSync(file);
+});
+
 test.each(['/proc', '/sys'])('%s is not taken for memory', (path) => {
   const handle = openSync(path, 'r');
   expect(isInMemory(handle)).toBe(false);
   closeSync(handle);
 });
 
-test('what settle does not take is refused', () => {
-  const call = given.settle as (...args: unknown[]) => unknown;
+test.each(['settle', 'settleNow'] as const)('what %s does not take is refused', (name) => {
+  const call = given[name] as unknown as (...args: unknown[]) => unknown;
   const names = ['', 'a'.repeat(256), '面'.repeat(86), 'a\0b'];
   const wrong = [[], ['1', 2, 'a', 3, 'b', true], ...names.map((name) => [1, 2, name, 3, 'b', true])];
   for (const args of [...wrong, [1, 2, 'a', 3, 'b', 'yes'], [1, 2, 'a', 3, 'b', true, 1, 2, 'x']])

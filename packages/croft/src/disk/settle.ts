@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { AppError } from '@croft/protocol';
 import type { Durability } from '../core/durability.ts';
-import { type Addon, addon } from './addon.ts';
+import { type Addon, addon, type SettlingArguments } from './addon.ts';
 import { at, statOf } from './handles.ts';
 import { isInMemory } from './in-memory.ts';
 import { keepsOrder } from './keeps-order.ts';
@@ -36,19 +36,35 @@ export interface Settling {
  * the new file are on their way, and after a power cut the file is all zeros. See `test/security/power-cut.test.ts`.
  * Where the order is kept, it is enough that the blocks are written first, and one commit makes all of it durable.
  */
-export function settle(settling: Settling, durability: Durability): Promise<void> {
-  if (durability === 'relaxed' || isInMemory(settling.handle)) return settleUnsynced(settling);
-  return addon ? settleAtOnce(settling, addon) : settleInSteps(settling);
+export async function settle(settling: Settling, durability: Durability): Promise<void> {
+  const isRelaxed = durability === 'relaxed';
+  if (!addon) return isRelaxed || isInMemory(settling.handle) ? settleUnsynced(settling) : settleInSteps(settling);
+  if (!settleNow(settling, addon, isRelaxed)) await settleAtOnce(settling, addon);
+}
+
+/** Where nothing has to be waited for, it has been done before a thread would have begun. False: it has to be. */
+export function settleNow(settling: Settling, { settleNow }: Addon, isRelaxed: boolean): boolean {
+  const errno = settleNow(...toArguments(settling, isRelaxed));
+  if (errno === constants.errno.EAGAIN) return false;
+  mustBeDone(errno, settling.path);
+  return true;
 }
 
 /** On one thread in one go: going there and back takes as long as a sync. */
 export async function settleAtOnce(
-  { handle, from, to, before, path }: Settling,
+  settling: Settling,
   { settle }: Addon,
-  isOrdered = keepsOrder(before?.dev ?? statOf(handle).dev),
+  isOrdered = keepsOrder(settling.before?.dev ?? statOf(settling.handle).dev),
 ): Promise<void> {
+  mustBeDone(await settle(...toArguments(settling, isOrdered)), settling.path);
+}
+
+function toArguments({ handle, from, to, before }: Settling, how: boolean): SettlingArguments {
   const version = before ? ([before.ino, before.size, before.mtimeMs] as const) : ([] as const);
-  const errno = await settle(handle, from.directory, from.name, to.directory, to.name, isOrdered, ...version);
+  return [handle, from.directory, from.name, to.directory, to.name, how, ...version];
+}
+
+function mustBeDone(errno: number, path: string): void {
   if (errno === 0) return;
   if (errno === constants.errno.ESTALE) throw stale(path);
   if (errno === constants.errno.EEXIST) throw alreadyExists(path);
@@ -56,13 +72,13 @@ export async function settleAtOnce(
   throw Object.assign(new Error(`a file could not be put in its place: ${code}`), { code });
 }
 
-/** The same without a word about the disk: it has been done before a thread would have begun. */
+/** Both where nothing could be compiled: without a word about the disk, */
 export async function settleUnsynced({ from, to, before, path }: Settling): Promise<void> {
   checkUntouched(to, before, path);
   putInPlace(at(from.directory, from.name), at(to.directory, to.name), before !== undefined, path);
 }
 
-/** The same where nothing could be compiled. */
+/** and with two syncs. */
 export async function settleInSteps(settling: Settling): Promise<void> {
   using directory = directoryToSync(settling.to.directory);
   await syncWhile(settling.handle, directory.open);

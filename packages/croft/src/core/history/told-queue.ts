@@ -1,7 +1,7 @@
 import type { Told } from './told-notes.ts';
 
 /** Those that come within this time are noted together, which costs little more than one. */
-const restMs = 2;
+const restMs = 25;
 /** What waits is held in memory, with what was there before it. */
 const maxWaiting = 16;
 const maxWaitingBytes = 4 * 1024 * 1024;
