@@ -20,7 +20,8 @@ export function openHouse(args: readonly string[] = []) {
       return server;
     },
     /** A command of the operator, on this data. */
-    croft: (...command: readonly string[]) => runCroft([...command, '--data', data.path, ...args], { cwd: workspace.path }),
+    croft: (...command: readonly string[]) =>
+      runCroft([...command, '--data', data.path, ...args], { cwd: workspace.path }),
     async [Symbol.asyncDispose]() {
       for (const server of servers) await server[Symbol.asyncDispose]();
       data[Symbol.dispose]();
