@@ -4,7 +4,7 @@ static const struct {
   const char *name;
   napi_callback call;
 } calls[] = {
-    {"settle", begin_settling}, {"settleNow", settle_at_once}, {"open", open_now}, {"reopen", reopen_now}};
+    {"settle", call_settle}, {"settleNow", call_settle_now}, {"open", call_open}, {"reopen", call_reopen}};
 
 NAPI_MODULE_INIT() {
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {

@@ -5,10 +5,10 @@
 #include <stddef.h>
 
 /* What Node calls: see `src/disk/addon.ts`. */
-napi_value begin_settling(napi_env env, napi_callback_info info);
-napi_value settle_at_once(napi_env env, napi_callback_info info);
-napi_value open_now(napi_env env, napi_callback_info info);
-napi_value reopen_now(napi_env env, napi_callback_info info);
+napi_value call_settle(napi_env env, napi_callback_info info);
+napi_value call_settle_now(napi_env env, napi_callback_info info);
+napi_value call_open(napi_env env, napi_callback_info info);
+napi_value call_reopen(napi_env env, napi_callback_info info);
 
 /* A string that is not empty and holds no NUL: zero, EINVAL for another, or ENAMETOOLONG where there is no room for it. */
 int take_text(napi_env env, napi_value given, char *text, size_t room);

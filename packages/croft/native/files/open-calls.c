@@ -7,7 +7,7 @@
 
 enum { DIRECTORY, PATH, FLAGS, MODE, ARGUMENTS };
 
-napi_value open_now(napi_env env, napi_callback_info info) {
+napi_value call_open(napi_env env, napi_callback_info info) {
   size_t count = ARGUMENTS;
   napi_value given[ARGUMENTS];
   char path[PATH_MAX];
@@ -22,7 +22,7 @@ napi_value open_now(napi_env env, napi_callback_info info) {
   return answer(env, wrong ? -wrong : open_beneath(directory, path, flags, mode));
 }
 
-napi_value reopen_now(napi_env env, napi_callback_info info) {
+napi_value call_reopen(napi_env env, napi_callback_info info) {
   size_t count = 2;
   napi_value given[2];
   int place, flags;

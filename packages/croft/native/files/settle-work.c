@@ -59,7 +59,7 @@ static bool take(napi_env env, napi_callback_info info, struct settling *settlin
          take_version(env, &given[INODE], settling);
 }
 
-napi_value begin_settling(napi_env env, napi_callback_info info) {
+napi_value call_settle(napi_env env, napi_callback_info info) {
   napi_value promise, name;
   struct work *work = calloc(1, sizeof *work);
   if (work != NULL && take(env, info, &work->settling, &work->is_ordered) &&
@@ -74,7 +74,7 @@ napi_value begin_settling(napi_env env, napi_callback_info info) {
   return refuse(env, "settle was called with something else than it takes");
 }
 
-napi_value settle_at_once(napi_env env, napi_callback_info info) {
+napi_value call_settle_now(napi_env env, napi_callback_info info) {
   struct settling settling;
   bool is_relaxed;
   if (!take(env, info, &settling, &is_relaxed)) return refuse(env, "settleNow was called with something else than it takes");

@@ -37,7 +37,7 @@ static int put_in_place(const struct place *from, const struct place *to, bool i
   if (errno != EINVAL && errno != ENOSYS) return -1;
   /* A file system that knows no such rename knows links, or neither. */
   if (linkat(from->directory, from->name, to->directory, to->name, 0) == 0) return unlinkat(from->directory, from->name, 0);
-  const has_no_links = errno == EPERM || errno == ENOSYS || errno == ENOTSUP || errno == EMLINK;
+  const bool has_no_links = errno == EPERM || errno == ENOSYS || errno == ENOTSUP || errno == EMLINK;
   return has_no_links ? move(from, to, 0) : -1;
 }
 

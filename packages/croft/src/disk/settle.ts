@@ -72,13 +72,13 @@ function mustBeDone(errno: number, path: string): void {
   throw Object.assign(new Error(`a file could not be put in its place: ${code}`), { code });
 }
 
-/** Both where nothing could be compiled: without a word about the disk, */
+/** Where nothing could be compiled: without a word about the disk. */
 export async function settleUnsynced({ from, to, before, path }: Settling): Promise<void> {
   checkUntouched(to, before, path);
   putInPlace(at(from.directory, from.name), at(to.directory, to.name), before !== undefined, path);
 }
 
-/** and with two syncs. */
+/** Where nothing could be compiled: with two syncs. */
 export async function settleInSteps(settling: Settling): Promise<void> {
   using directory = directoryToSync(settling.to.directory);
   await syncWhile(settling.handle, directory.open);
