@@ -1,0 +1,18 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const headers = join(root, 'node_modules/node-api-headers/include');
+
+// What one compiler warns of, the next refuses; and set-up shows nobody the warnings of what it compiled.
+test.each(['', 'prober', 'files'])('the sources in native/%s compile without a warning', (folder) => {
+  const directory = join(root, 'packages/croft/native', folder);
+  const sources = readdirSync(directory).filter((name) => name.endsWith('.c'));
+  expect(sources.length).toBeGreaterThan(0);
+  const flags = ['-O2', '-Wall', '-Wextra', '-Werror', '-fsyntax-only', '-I', headers];
+  const { status, stderr } = spawnSync('cc', [...flags, ...sources], { cwd: directory, encoding: 'utf8' });
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+});
