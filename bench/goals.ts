@@ -14,6 +14,14 @@ export function atMostTimes(ratio: number, { plusMs = 0 } = {}): Goal {
   };
 }
 
+/** p50 and p95 of at most `ratio` times theirs. */
+export function atMostTimesAlways(ratio: number): Goal {
+  return {
+    text: `p50, p95 ≤ ${ratio}×`,
+    isMet: (ours, theirs) => theirs !== undefined && ours.p50 <= theirs.p50 * ratio && ours.p95 <= theirs.p95 * ratio,
+  };
+}
+
 /** p50 so many times shorter than theirs. */
 export function timesFaster(factor: number): Goal {
   return {

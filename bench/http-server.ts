@@ -29,30 +29,33 @@ export interface HttpServer extends AsyncDisposable {
   readonly pid: number;
   readonly url: string;
   readonly adminToken: string;
-  /** Shakes hands; opens no sandbox yet. */
-  openSession(): Promise<McpSession>;
+  /** Shakes hands; opens no sandbox yet. Left out: in the workspaces of the flags. */
+  openSession(as?: { readonly path: string; readonly key: string }): Promise<McpSession>;
 }
 
 /** A real `croft serve` over this directory, or over several by name, and a client that does next to nothing and keeps its connections. */
-export async function startHttpCroft(directory: string | Readonly<Record<string, string>>): Promise<HttpServer> {
+export async function startHttpCroft(
+  directory: string | Readonly<Record<string, string>>,
+  more: readonly string[] = [],
+): Promise<HttpServer> {
   const data = mkdtempSync(join(tmpdir(), 'croft-bench-data-'));
   const named = typeof directory === 'string' ? undefined : Object.entries(directory).map((pair) => pair.join('='));
   const workspaces = named ? ['--workspaces', named.join(',')] : ['--workspace', String(directory)];
-  const args = ['serve', '--port', '0', '--data', data, ...workspaces];
+  const args = ['serve', '--port', '0', '--data', data, ...workspaces, ...more];
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, CROFT_TOKEN: token, CROFT_ADMIN_TOKEN: token };
   const child = spawn(croftProgram, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   const url = await findUrl(child.stdout);
   // Nothing waits for a connection: what is left to wait for is the server.
   const agent = new Agent({ keepAlive: true });
-  const send = (method: string, headers: Record<string, string>, body?: unknown) =>
-    ask(`${url}/mcp`, { agent, method, headers }, body);
 
   return {
     pid: child.pid ?? 0,
     url,
     adminToken: token,
-    async openSession() {
+    async openSession({ path, key } = { path: '/mcp', key: token }) {
+      const send = (method: string, headers: Record<string, string>, body?: unknown) =>
+        ask(`${url}${path}`, { agent, method, headers: { authorization: `Bearer ${key}`, ...headers } }, body);
       const hello = await send('POST', {}, toRequest('initialize', handshake));
       const headers = { 'mcp-session-id': String(hello.headers['mcp-session-id']) };
       await send('POST', headers, { jsonrpc: '2.0', method: 'notifications/initialized' });
@@ -92,15 +95,14 @@ function toRequest(method: string, params: unknown) {
   return { jsonrpc: '2.0', id: 1, method, params };
 }
 
-async function ask(
+export async function ask(
   url: string,
-  { headers, ...options }: { agent: Agent; method: string; headers: object },
+  { headers, ...options }: { readonly agent: Agent; readonly method: string; readonly headers: object },
   body: unknown,
 ) {
   const asked = request(url, {
     ...options,
     headers: {
-      authorization: `Bearer ${token}`,
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       ...headers,

@@ -1,8 +1,11 @@
+export { accounts } from './accounts.ts';
 export { create } from './create.ts';
 export { exec } from './exec.ts';
 export { files } from './files.ts';
+export { growth } from './growth.ts';
 export { idle } from './idle.ts';
 export { remote } from './remote.ts';
 export { s3 } from './s3.ts';
 export { server } from './server.ts';
 export { snapshot } from './snapshot.ts';
+export { start } from './start.ts';

@@ -23,7 +23,7 @@ export function openPort(path: string) {
     /** Answers with what runs `bash -c true` in it. */
     async open() {
       const sandbox = await provider.open({
-        directory,
+        directoryFd: directory,
         workspacePath: path,
         limits,
         network: { mode: 'deny-all' },

@@ -39,6 +39,11 @@ export function chargedTo(pid: number): number | undefined {
   return bytes === '' ? undefined : Number(bytes) / megabyte;
 }
 
+/** How long the first thread of a process was on a processor until now, in ms. */
+export function mainThreadMs(pid: number): number {
+  return Number(read(`/proc/${pid}/task/${pid}/schedstat`).split(' ')[0]) / 1e6;
+}
+
 export function handlesOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }

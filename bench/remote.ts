@@ -1,11 +1,11 @@
 import { closeSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Files } from '../packages/croft/src/core/files.ts';
-import type { OfferedWorkspace } from '../packages/croft/src/core/runners/offer.ts';
+import type { Files } from '../packages/croft/src/core/files/files.ts';
+import type { RunnerWorkspace } from '../packages/croft/src/core/runner-workspaces/runner-workspace.ts';
 import { createRemoteWorkspace } from '../packages/croft/src/providers/index.ts';
-import { openLocal } from '../packages/croft/src/storages/index.ts';
-import { startLinkDoor } from '../packages/croft/test/remote/link-door.ts';
+import { openLocalDirectory } from '../packages/croft/src/storages/index.ts';
+import { startLinkEndpoint } from '../packages/croft/test/remote/link-endpoint.ts';
 import { type Bench, type Row, type Say, toRow } from './bench.ts';
 import { compare, type Side } from './compare.ts';
 import { atMostTimes } from './goals.ts';
@@ -32,7 +32,7 @@ export const remote: Bench = {
 async function atThePorts(scratch: string, say: Say): Promise<Row[]> {
   const directory = join(scratch, 'work');
   mkdirSync(directory);
-  await using door = await startLinkDoor();
+  await using door = await startLinkEndpoint();
   const { token, peer } = door.expect();
   const offers = ['--workspaces', `bench=${directory}`] as const;
   await using _ = startRunner({ url: door.url, token, offers, data: join(scratch, 'runner') });
@@ -41,7 +41,7 @@ async function atThePorts(scratch: string, say: Say): Promise<Row[]> {
   return [await execAtThePort(workspace, directory, say), ...(await filesAtThePort(workspace.files, directory, say))];
 }
 
-async function execAtThePort({ openSandbox }: OfferedWorkspace, directory: string, say: Say): Promise<Row> {
+async function execAtThePort({ openSandbox }: RunnerWorkspace, directory: string, say: Say): Promise<Row> {
   say('a command, at the port');
   const there = await openSandbox({ limits, network });
   using port = openPort(directory);
@@ -55,7 +55,7 @@ async function execAtThePort({ openSandbox }: OfferedWorkspace, directory: strin
 async function filesAtThePort(there: Files, directory: string, say: Say): Promise<Row[]> {
   say('files, at the port');
   writeFileSync(join(directory, 'small.ts'), toSource(0));
-  const { files: here, handle } = openLocal({ path: directory });
+  const { files: here, handle } = openLocalDirectory({ path: directory });
   const reading = { ours: read(there), theirs: read(here), rounds: 400, warmUp: 50 };
   const uploading = { ours: upload(there, 'there.bin'), theirs: upload(here, 'here.bin'), rounds: 15, warmUp: 3 };
   const against = 'files of its own';

@@ -1,4 +1,6 @@
-import type { HttpServer, HttpSession } from './http-server.ts';
+import { Agent } from 'node:http';
+import { ask, type HttpServer, type McpSession } from './http-server.ts';
+import type { ToolCall } from './stdio-client.ts';
 
 /** An agent of a fresh account whose sandbox asks nobody, called over REST. */
 export async function openRestAgent(server: Pick<HttpServer, 'url' | 'adminToken'>) {
@@ -8,6 +10,8 @@ export async function openRestAgent(server: Pick<HttpServer, 'url' | 'adminToken
 
 /** A fresh account. */
 export async function openRestAccount({ url, adminToken }: Pick<HttpServer, 'url' | 'adminToken'>) {
+  // As the one of MCP: what is left to compare is the server.
+  const agent = new Agent({ keepAlive: true });
   const { secret } = await send(adminToken, 'POST', '/accounts', { username: 'bench' });
   return {
     /** Its token, for a runner of this name. */
@@ -24,17 +28,21 @@ export async function openRestAccount({ url, adminToken }: Pick<HttpServer, 'url
     const { workspaceId } = await send(secret, 'POST', '/v1/workspaces', { name });
     const workspaces = [{ name: 'bench', workspaceId }];
     const { agentId } = await send(secret, 'POST', '/v1/agents', { name, config: { sandbox: sandboxId, workspaces } });
-    return { openSession: createSessions(`/v1/agents/${agentId}`) };
+    const path = `/v1/agents/${agentId}`;
+    return { openSession: createSessions(path), mcp: { path: `${path}/mcp`, key: secret as string } };
   }
 
   function createSessions(agent: string) {
     let count = 0;
-    return async (): Promise<HttpSession> => {
+    return async (): Promise<McpSession> => {
       count += 1;
       const session = `bench-${count}`;
+      const call = ({ tool, args }: ToolCall) =>
+        send(secret, 'POST', `${agent}/tools/${tool}`, args, { 'croft-session': session });
       return {
+        call,
         async bash(command) {
-          const answer = await send(secret, 'POST', `${agent}/tools/bash`, { command }, { 'croft-session': session });
+          const answer = await call({ tool: 'bash', args: { command } });
           if (answer.exitCode !== 0) throw new Error(`croft serve answered ${JSON.stringify(answer).slice(0, 1000)}`);
           return answer.output;
         },
@@ -51,12 +59,11 @@ export async function openRestAccount({ url, adminToken }: Pick<HttpServer, 'url
     headers: Record<string, string> = {},
     // biome-ignore lint/suspicious/noExplicitAny: a bench reads answers of several shapes.
   ): Promise<any> {
-    const response = await fetch(new URL(path, url), {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
-    return response.json();
+    const { answer } = await ask(
+      `${url}${path}`,
+      { agent, method, headers: { authorization: `Bearer ${token}`, ...headers } },
+      body,
+    );
+    return answer === '' ? undefined : JSON.parse(answer);
   }
 }

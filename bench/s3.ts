@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { createLocalTrees } from '../packages/croft/src/history/local-trees.ts';
-import { openS3Mount } from '../packages/croft/src/storages/s3/mount.ts';
-import { createObjectStore } from '../packages/croft/src/storages/s3/object-store.ts';
-import { type Gateway, s3Keys, startCluster } from '../packages/croft/test/s3-cluster.ts';
+import { createObjectStore } from '../packages/croft/src/storages/s3/client/object-store.ts';
+import { openS3Mount } from '../packages/croft/src/storages/s3/mount/s3-mount.ts';
+import { type Gateway, s3Keys, startCluster } from '../packages/croft/test/support/s3/ceph-cluster.ts';
 import { type Bench, type Row, type Say, toRow, toUnmeasuredRow } from './bench.ts';
 import { run } from './command.ts';
 import { compare, type Side } from './compare.ts';
@@ -75,7 +75,7 @@ async function openMount({ endpoint }: Place, directory: string) {
   const mount = await openS3Mount({
     ...{ objects, namespace, directory: join(directory, 'mount'), store, name: 'w', access: 'read-write' },
     onOutage: 'refuse',
-    openTree: (handle) => trees.openTree({ handle, store, state: join(directory, 'tree') }),
+    openTree: (handle) => trees.openTree({ directoryFd: handle, store, state: join(directory, 'tree') }),
   });
   return {
     mount,

@@ -11,6 +11,8 @@ export interface ToolClient extends AsyncDisposable {
   call(call: ToolCall): Promise<unknown>;
   /** All calls at once; resolves with the last answer. */
   callAll(calls: readonly ToolCall[]): Promise<unknown>;
+  /** Every client asks for the tools before its first call. Left out: the client has done so. */
+  listTools?(): Promise<unknown>;
   /** A call of which the text matters. */
   ask(call: ToolCall): Promise<string>;
 }
@@ -103,6 +105,11 @@ export const startLeanClient: StartClient = async ([program, ...args]) => {
 
   return {
     call,
+    listTools() {
+      const { promise, line } = toRequest('tools/list', {});
+      child.stdin.write(line);
+      return promise;
+    },
     callAll(calls) {
       const requests = calls.map(toToolRequest);
       child.stdin.write(requests.map(({ line }) => line).join(''));

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadCommands } from '../packages/croft/src/cli/commands/index.ts';
-import { runCroft } from '../packages/croft/test/harness.ts';
+import { runCroft } from '../packages/croft/test/support/harness.ts';
 
 const root = join(import.meta.dirname, '..');
 const pages = ['README.md', 'AGENTS.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: root })];

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { toOpenApi } from '../packages/croft/src/rest/open-api.ts';
+import { toOpenApi } from '../packages/croft/src/rest/open-api/open-api.ts';
 import { toConfigurationPage } from './generate/configuration-page.ts';
+import { toControlNames } from './generate/control-names.ts';
 import { toToolsPage } from './generate/tools-page.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -10,6 +11,7 @@ const root = join(import.meta.dirname, '..');
 const generated: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/tools.md': toToolsPage,
   'docs/configuration.md': toConfigurationPage,
+  'packages/croft/native/init/control-files/control-names.gen.h': toControlNames,
   'openapi.json': () => `${JSON.stringify(toOpenApi(), null, 2)}\n`,
 };
 

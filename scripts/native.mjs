@@ -15,32 +15,36 @@ export function compileNative(root, cc) {
   if (!fs.existsSync(native)) return undefined;
   const headers = join(root, 'node_modules/node-api-headers/include');
   const programs = [
-    { what: 'the init of sandboxes', folder: native, name: 'croft-init', stamp: 'sources.sha256', how: ['-static'] },
-    { what: 'the prober of escapes', folder: join(native, 'prober'), name: 'croft-prober', how: ['-static'] },
+    {
+      what: 'the init of sandboxes',
+      folders: ['init', 'box', 'follow', 'search', 'relay'],
+      name: 'croft-init',
+      stamp: 'sources.sha256',
+      how: ['-static'],
+    },
+    { what: 'the prober of escapes', folders: ['prober'], name: 'croft-prober', how: ['-static'] },
     // Its sums must be Node's to the last bit.
     {
       what: 'the file system addon',
-      folder: join(native, 'files'),
+      folders: ['files'],
       name: 'croft-files.node',
       how: ['-shared', '-fPIC', '-ffp-contract=off', '-I', headers],
     },
   ];
-  const problems = programs.map((program) => compile({ ...program, build: join(native, 'build') }, cc));
+  const problems = programs.map((program) => compile({ ...program, native }, cc));
   return problems.find((problem) => problem !== undefined);
 }
 
-function compile({ what, folder, build, name, how, stamp = `${name}.sources.sha256` }, cc) {
-  const sources = fs
-    .readdirSync(folder)
-    .filter((file) => /\.[ch]$/.test(file))
-    .sort();
-  const digest = sha256(...sources.map((file) => fs.readFileSync(join(folder, file))), [...flags, ...how].join(' '));
+function compile({ what, native, folders, name, how, stamp = `${name}.sources.sha256` }, cc) {
+  const build = join(native, 'build');
+  const sources = folders.flatMap((folder) => listSources(join(native, folder))).sort();
+  const digest = sha256(...sources.map((file) => fs.readFileSync(file)), [...flags, ...how].join(' '));
   const binary = join(build, name);
   if (read(join(build, stamp)) === digest && read(`${binary}.sha256`) === hashOf(binary)) return undefined;
   fs.mkdirSync(build, { recursive: true });
   const temporary = `${binary}.${process.pid}`;
-  const inputs = sources.filter((file) => file.endsWith('.c')).map((file) => join(folder, file));
-  const { status, stderr } = spawnSync(cc, [...flags, ...how, '-o', temporary, ...inputs], {
+  const inputs = sources.filter((file) => file.endsWith('.c'));
+  const { status, stderr } = spawnSync(cc, [...flags, ...how, '-iquote', native, '-o', temporary, ...inputs], {
     encoding: 'utf8',
     timeout: 120_000,
   });
@@ -49,6 +53,11 @@ function compile({ what, folder, build, name, how, stamp = `${name}.sources.sha2
   fs.writeFileSync(`${binary}.sha256`, hashOf(binary));
   fs.writeFileSync(join(build, stamp), digest);
   return undefined;
+}
+
+function listSources(folder) {
+  const files = fs.existsSync(folder) ? fs.readdirSync(folder, { recursive: true }) : [];
+  return files.filter((file) => /\.[ch]$/.test(file)).map((file) => join(folder, file));
 }
 
 /** What is missing is in the first; without it every file has more to say. */

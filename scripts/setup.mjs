@@ -5,6 +5,7 @@ import * as fs from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { isBundleCurrent } from '../packages/croft/bin/bundle.mjs';
 import { compileNative } from './native.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -39,6 +40,24 @@ async function main() {
   const problem = missing.includes('cc') ? undefined : compileNative(root, findTool('cc'));
   if (problem)
     say(`${problem}\n  Next: if files of the C library are missing: ${installCommand(osRelease, ['cc'], { isRoot })}`);
+  makeBundle();
+}
+
+/** Without a bundle the program runs from its sources, and starts more slowly. */
+function makeBundle() {
+  if (isBundleCurrent()) return;
+  const { status, stderr } = spawnSync(ownNode, [join(root, 'scripts/bundle.ts')], {
+    env: { ...process.env, NO_COLOR: '1' },
+    encoding: 'utf8',
+    timeout: 120_000,
+  });
+  if (status === 0) return;
+  const why = stderr
+    ?.split('\n')
+    .filter((line) => line.trim())
+    .slice(0, 8)
+    .join('\n    ');
+  say(`the program was not bundled, and starts from its sources:\n    ${why}`);
 }
 
 function isCurrent() {
@@ -60,7 +79,9 @@ async function startWork() {
   const { noteChild, release } = await takeLock(join(root, '.setup'));
   // An npm script has our own Node first on its PATH, and that is about to be replaced.
   const PATH = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.endsWith('node_modules/.bin'));
-  const env = { ...process.env, PATH: PATH.join(delimiter), DEBIAN_FRONTEND: 'noninteractive' };
+  // npm would run what it finds compiled in the directory that all users share, whoever put it there.
+  const own = { NODE_DISABLE_COMPILE_CACHE: '1', DEBIAN_FRONTEND: 'noninteractive' };
+  const env = { ...process.env, PATH: PATH.join(delimiter), ...own };
   const common = { cwd: root, env, deadlineMs, onStart: noteChild, logFile: join(root, '.setup/last.log') };
   return { run: (argv, options) => runWithRetries(argv, { ...common, ...options }), release };
 }

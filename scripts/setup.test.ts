@@ -35,6 +35,7 @@ function createClone(): string {
     'stand-in/package.json': '{ "name": "node", "version": "24.0.0", "bin": { "node": "bin/node" } }',
     'stand-in/bin/node': '#!/bin/sh\necho v24.0.0\n',
     'scripts/setup.mjs': fs.readFileSync(join(import.meta.dirname, 'setup.mjs')),
+    'packages/croft/bin/bundle.mjs': fs.readFileSync(join(import.meta.dirname, '../packages/croft/bin/bundle.mjs')),
     'scripts/native.mjs': fs.readFileSync(join(import.meta.dirname, 'native.mjs')),
   };
   for (const [name, content] of Object.entries(files)) {
@@ -99,10 +100,9 @@ describe.concurrent('set-up of a clone', () => {
 
   test('says in a few lines what to install when the compiler lacks the C library', async () => {
     const clone = createClone();
-    for (const folder of ['prober', 'files'])
-      fs.mkdirSync(join(clone, 'packages/croft/native', folder), { recursive: true });
+    fs.mkdirSync(join(clone, 'packages/croft/native/init'), { recursive: true });
     for (let nth = 0; nth < 20; nth++)
-      fs.writeFileSync(join(clone, `packages/croft/native/${nth}.c`), '#include <no-such-header.h>\n');
+      fs.writeFileSync(join(clone, `packages/croft/native/init/${nth}.c`), '#include <no-such-header.h>\n');
     const { exitCode, stderr } = await runSetup(clone);
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(/the init of sandboxes did not compile:\n.*no-such-header.*Next: .*install/s);

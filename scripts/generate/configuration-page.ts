@@ -1,4 +1,5 @@
 import { loadCommands } from '../../packages/croft/src/cli/commands/index.ts';
+import { boundTables } from '../../packages/croft/src/cli/serve/bound-options.ts';
 import { Settings } from '../../packages/croft/src/config.ts';
 import { generatedNote, table } from './markdown.ts';
 
@@ -12,11 +13,20 @@ export async function toConfigurationPage(): Promise<string> {
   });
   const settings = Object.entries(Settings.shape).map(([name, schema]) => [`\`${name}\``, schema.description ?? '']);
   const environment = `## Environment\n\n${table(['variable', 'meaning'], settings)}`;
-  return [generatedNote, '# Configuration\n', `${intro}\n`, ...sections, environment].join('\n');
+  const limits = boundTables.flatMap(({ flag, rows }) =>
+    rows.map(({ name, value, about }) => [`\`--${flag} ${name}=${value}\``, about]),
+  );
+  const bounds = `## Limits\n\n${aboutLimits}\n\n${table(['flag of `croft serve`, with its default', 'limits'], limits)}`;
+  return [generatedNote, '# Configuration\n', `${intro}\n`, ...sections, bounds, environment].join('\n');
 }
 
 const intro =
   'Flags may be written with one dash or two. A bad value stops the program with the reason; nothing falls back to a default.';
+
+const aboutLimits =
+  'Whoever has reached a limit of a number or a size is answered 409 `E_QUOTA` or `E_TOO_MANY`, without `Retry-After`: waiting does ' +
+  'not help, deleting or closing something does. Whoever asks too often is answered 429 `E_RATE_LIMITED`, and `Retry-After` says in ' +
+  'how many seconds the next request is let in.';
 
 function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);

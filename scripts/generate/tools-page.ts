@@ -1,5 +1,5 @@
-import { describeTool, type ToolDescription } from '../../packages/croft/src/core/tool-description.ts';
-import { createWorkspaceSet } from '../../packages/croft/src/core/workspace-set.ts';
+import { describeTool, type ToolDescription } from '../../packages/croft/src/core/calls/describe-tool.ts';
+import { createWorkspaceSet } from '../../packages/croft/src/core/workspace/workspace-set.ts';
 import * as tools from '../../packages/croft/src/tools/index.ts';
 import { generatedNote, table } from './markdown.ts';
 
@@ -20,13 +20,22 @@ export function toToolsPage(): string {
     described.map(({ tool }) => [`[\`${tool.name}\`](#${tool.name})`, tool.access, tool.title]),
   );
   const sections = described.map(({ tool, description }) => toSection(description, tool.aliases ?? []));
-  return [generatedNote, '# Tools\n', `${intro}\n`, overview, ...sections].join('\n');
+  return [generatedNote, '# Tools\n', `${intro}\n`, `${argumentsIntro}\n`, overview, ...sections].join('\n');
 }
 
+const argumentsIntro =
+  'An argument that a tool does not have is refused before anything happens, and the error names the nearest one. ' +
+  'Well-known spellings of other systems work: `filePath` for `file_path`, `workdir` for `cwd`, `-i`, `-A`, `-B`, `-C` ' +
+  'and `include` of `grep`, `background` of `bash`, `file` for `files`, `start_line` and `end_line` or `aroundLine` of ' +
+  '`read`. A number or a boolean may be written as a string.';
+
 const intro =
-  'Every call takes the same path and answers text for the model and `structuredContent` for programs. An error has ' +
-  '`structuredContent.error` with `code`, `kind`, `message`, `hint` and `details`. With `--readonly`, only tools of ' +
-  'access `read` are there.';
+  'Every call takes the same path and answers text and `structuredContent`, each of which says all that matters: some ' +
+  'clients show their model only one of them. An image comes as an image, without `structuredContent`. An error is in ' +
+  'the text and, for programs, in `_meta["croft/error"]` with `code`, `kind`, `message`, `hint` and `details`; over REST ' +
+  'it is `error` of the body. Neither text nor `structuredContent` is longer than 40 kB over MCP: what was left out of ' +
+  'the middle is there by `next_page`. A call that takes long sends progress every few seconds to a client that gave a ' +
+  'token. With `--readonly`, only tools of access `read` are there.';
 
 function toSection({ name, description, inputSchema }: ToolDescription, aliases: readonly string[]): string {
   const { properties = {}, required = [] } = inputSchema as {

@@ -1,17 +1,17 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseSize } from './lib/parse-size.ts';
+import { parseSize } from './lib/text/parse-size.ts';
 import { UsageError } from './lib/usage-error.ts';
 
-/** Whatever else a token held, no client could send it in a header. */
+/** Whether a client can send the text as a token in a header. */
 export function isToken(text: string): boolean {
   return /^[\x21-\x7e]{16,}$/.test(text);
 }
 
 const Token = z.string().refine(isToken, 'takes 16 or more letters, digits and signs, without spaces');
 
-/** Every setting that comes from the environment. Flags say the rest. */
+/** Every setting that comes from the environment. All other settings are flags. */
 export const Settings = z.object({
   CROFT_TOKEN: Token.optional().describe(
     'Token that clients of `croft serve` must send. Left out: made once, in `<data>/token`',
@@ -31,7 +31,7 @@ export const Settings = z.object({
     .string()
     .min(16)
     .optional()
-    .describe('Signs what `--approval-webhook` is told; its receiver has it too'),
+    .describe('Signs the requests to `--approval-webhook`; the receiver needs the same secret'),
   CROFT_DATABASE_URL: z
     .string()
     .min(1)
@@ -42,6 +42,14 @@ export const Settings = z.object({
     .refine((text) => (parseSize(text) ?? 0) > 0, 'takes a size such as 500m')
     .optional()
     .describe('The largest file that may be put over REST, such as `500m`. Left out: 100m'),
+  CROFT_AUDIT_KEEP: z
+    .string()
+    .refine((text) => parseSize(text) !== undefined, 'takes a size such as 64m')
+    .optional()
+    .describe(
+      'How much is kept of the audit trail of calls in workspaces that flags name, in `<data>/local-audit`; the oldest ' +
+        'rows go. `0`: there is none. Left out: 64m',
+    ),
   CROFT_S3_BUCKET: z
     .string()
     .min(3)
@@ -64,13 +72,13 @@ export const Settings = z.object({
     .regex(/^unix:\/\/\/./, 'takes a socket of this machine, such as unix:///var/run/docker.sock')
     .default('unix:///var/run/docker.sock')
     .describe('Where `--sandbox docker` finds Docker, or Podman. Left out: `unix:///var/run/docker.sock`'),
-  CROFT_DATA: z.string().min(1).optional().describe('Where Croft keeps what is its own, unless `--data` says'),
+  CROFT_DATA: z.string().min(1).optional().describe('The data directory, unless `--data` names one'),
   XDG_DATA_HOME: z.string().optional().describe('Its folder `croft` is the data directory when nothing else says'),
 });
 
 export type Config = ReturnType<typeof loadConfig>;
 
-/** Reads the environment once, at start. A bad value stops the program; it never falls back. */
+/** Reads the environment once, at start. An invalid value stops the program; there is no fallback. */
 export function loadConfig(environment: NodeJS.ProcessEnv) {
   const result = Settings.safeParse(environment);
   if (!result.success)
@@ -82,6 +90,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
     CROFT_WEBHOOK_SECRET,
     CROFT_DATABASE_URL,
     CROFT_MAX_UPLOAD,
+    CROFT_AUDIT_KEEP,
     CROFT_DOCKER_HOST,
     CROFT_DATA,
     XDG_DATA_HOME,
@@ -96,6 +105,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
     databaseUrl: CROFT_DATABASE_URL,
     webhookSecret: CROFT_WEBHOOK_SECRET,
     maxUploadBytes: parseSize(CROFT_MAX_UPLOAD ?? '100m') ?? 0,
+    auditBytes: parseSize(CROFT_AUDIT_KEEP ?? '64m') ?? 0,
     s3: toS3(others),
     host: { path: environment.PATH ?? '', home, variables: environment, dockerSocket },
     dockerSocket,
@@ -103,7 +113,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
   } as const;
 }
 
-/** A user who is nothing but a number, as in a container, has none. */
+/** A user without an entry in the user database, as in a container, has no home directory. */
 function findHome(): string {
   try {
     return homedir() || '/';
@@ -114,7 +124,7 @@ function findHome(): string {
 
 type S3Settings = Pick<z.output<typeof Settings>, Extract<keyof z.output<typeof Settings>, `CROFT_S3_${string}`>>;
 
-/** The operator's own bucket, whole or not at all, and what accounts may do with theirs. */
+/** The operator's bucket, complete or not at all, and what accounts may do with their own buckets. */
 function toS3(settings: S3Settings) {
   const { CROFT_S3_BUCKET: bucket, CROFT_S3_ACCESS_KEY_ID: accessKeyId } = settings;
   const { CROFT_S3_SECRET_ACCESS_KEY: secretAccessKey, CROFT_S3_ENDPOINT: endpoint } = settings;

@@ -1,28 +1,58 @@
-import { enableCompileCache } from 'node:module';
+import { enableCompileCache, getCompileCacheDir } from 'node:module';
+import { isatty } from 'node:tty';
 
-// Before anything that takes time: the first process of a container does not even end by a signal that it does not expect.
+// Before anything that takes time: the first process of a container ignores every signal that it has no handler for.
 const stop = new AbortController();
-const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+const signals = ['SIGTERM', 'SIGINT'] as const;
 for (const signal of signals) process.on(signal, askToStop);
+const hadTerminal = isatty(0);
+const hangUpListeners = new Set<() => void>();
+process.on('SIGHUP', hangUp);
 
-enableCompileCache();
+if (getCompileCacheDir() === undefined) await makeCompileCache();
 const { loadConfig } = await import('./config.ts');
-const { runCli } = await import('./cli/run.ts');
+const { runCli } = await import('./cli/entry/run-cli.ts');
 
-// A reader that leaves, as head does, is no failure of ours.
+// A reader that closes the pipe early, as `head` does, is not an error.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-// A failure that nobody waited for is told, and does not end what everybody else has running here.
+// An unhandled rejection is logged and does not end what other callers have running.
 process.on('unhandledRejection', tell);
 process.exitCode = await run().catch(tell);
-// A pipe takes what it has room for, and the rest when its reader has read.
+// Waits until the reader has read everything: a pipe buffers only a part.
 await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write('', done))));
 process.exit();
 
-/** Who asks again after a moment is impatient. Sooner it is one Ctrl-C that came twice: from the terminal, and by npm. */
+/** Creates the compile cache at the first start. bin/start.mjs finds it at the next one. */
+async function makeCompileCache(): Promise<void> {
+  // Node runs the code in the cache. Its default directory is shared by all users, so another user could have made it.
+  const { findCacheDirectory } = await import('./lib/files/temporary-directory.ts');
+  const compiled = findCacheDirectory('compiled');
+  if (compiled !== undefined) enableCompileCache(compiled);
+}
+
+/**
+ * A second signal after a moment ends the program at once. An earlier one is the same Ctrl-C, sent by the terminal and
+ * by npm.
+ */
 function askToStop(): void {
-  const giveBack = () => signals.forEach((signal) => void process.off(signal, askToStop));
+  const giveBack = () => {
+    for (const signal of signals) process.off(signal, askToStop);
+    process.off('SIGHUP', hangUp);
+  };
   if (!stop.signal.aborted) setTimeout(giveBack, 1000).unref();
   stop.abort();
+}
+
+/** Log rotation sends SIGHUP, and so does the kernel when the terminal is gone. */
+function hangUp(): void {
+  const isTerminalGone = hadTerminal && !isatty(0);
+  if (isTerminalGone || hangUpListeners.size === 0) askToStop();
+  else for (const listener of hangUpListeners) listener();
+}
+
+function onHangUp(listener: () => void): Disposable {
+  hangUpListeners.add(listener);
+  return { [Symbol.dispose]: () => void hangUpListeners.delete(listener) };
 }
 
 function run(): Promise<number> {
@@ -32,6 +62,7 @@ function run(): Promise<number> {
     stdout: process.stdout,
     stderr: process.stderr,
     stop: stop.signal,
+    onHangUp,
   });
 }
 

@@ -1,9 +1,16 @@
 import { z } from 'zod';
 import { Description, must, mustBeOneOf, Name, wholeMust } from './fields.ts';
 
-const scopes = ['*', 'read', 'write', 'call', 'approve'] as const;
+const scopes = ['*', 'read', 'write', 'call', 'approve', 'terminal'] as const;
+
+const meanings =
+  'read: see records. write: change records and make keys. call: call tools of agents, which ask as permissionMode ' +
+  'says. approve: decide approvals. terminal: direct access of a person to any sandbox over any workspace of the ' +
+  'account: terminals now, ports and SSH when they come; nobody is asked, permissionMode does not apply, so a key of a ' +
+  'model never has it. *: everything, terminal too.';
 
 export const Scope = z.enum(scopes, mustBeOneOf(scopes));
+export type Scope = z.output<typeof Scope>;
 
 export const CreateAccount = z.object({ username: Name, description: Description.nullish() }, must('be an object'));
 
@@ -23,12 +30,28 @@ export const Account = z.object({
 });
 export type Account = z.output<typeof Account>;
 
+const someAgents = 'be a non-empty array of at most 100 ids of agents';
+const boundTo =
+  'The agents that the key is bound to: it reaches these and nothing else of the account. Left out: it is bound to none';
+
 const someScopes = `be a non-empty array of: ${scopes.join(', ')}`;
 
 export const CreateKey = z.object(
   {
     name: Name,
-    scopes: z.array(z.enum(scopes, wholeMust(someScopes)), must(someScopes)).min(1, must(someScopes)),
+    scopes: z
+      .array(z.enum(scopes, wholeMust(someScopes)), must(someScopes))
+      .min(1, must(someScopes))
+      .describe(meanings),
+    agents: z
+      .array(
+        z.string(wholeMust(someAgents)).min(1, wholeMust(someAgents)).max(64, wholeMust(someAgents)),
+        must(someAgents),
+      )
+      .min(1, must(someAgents))
+      .max(100, must(someAgents))
+      .optional()
+      .describe(boundTo),
     expiresAt: z.iso.datetime({ offset: true, ...must('be a time such as 2030-01-31T12:00:00Z') }).optional(),
   },
   must('be an object'),
@@ -39,6 +62,7 @@ export const Key = z.object({
   keyId: z.string(),
   name: z.string(),
   scopes: z.array(z.string()),
+  agents: z.array(z.string()).optional().describe(boundTo),
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().optional(),
   revokedAt: z.iso.datetime().optional(),

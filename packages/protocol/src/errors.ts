@@ -61,19 +61,22 @@ export const errorCatalog = {
   E_CONTROL_FILE: {
     kind: 'sandbox_violation',
     status: 403,
-    hint: 'Ask the person to change it; no agent may.',
+    hint: 'Do without it, or ask the person to change it; the message says what else can be done.',
+    plain: true,
   },
   E_SANDBOX_UNAVAILABLE: {
     kind: 'sandbox_unavailable',
     status: 503,
-    hint: 'Ask the operator: `croft doctor` says what this host lacks. Nothing runs without a sandbox.',
+    hint:
+      'A sandbox that has ended is opened anew by the next call; look at what a command did before you run it again. ' +
+      'If none opens, ask the operator: `croft doctor` says what this host lacks. Nothing runs without a sandbox.',
   },
   E_RUNNER_LOST: {
     kind: 'runner_lost',
     status: 503,
     hint: 'Look at what is there before you do it again: it may have happened.',
   },
-  E_INVALID_PATH: { kind: 'invalid_path', status: 400, hint: 'Use a path of ordinary characters, without NUL bytes.' },
+  E_INVALID_PATH: { kind: 'invalid_path', status: 400, hint: 'Use names of ordinary characters, joined by slashes.' },
   E_NAME_TOO_LONG: { kind: 'invalid_path', status: 400, hint: 'Use a shorter file name or path.' },
   E_FILE_NOT_FOUND: { kind: 'file_not_found', status: 404, hint: 'List the parent directory to see what exists.' },
   E_NOT_A_FILE: { kind: 'not_a_file', status: 400, hint: 'Name a regular file; use list or glob for directories.' },
@@ -107,6 +110,11 @@ export const errorCatalog = {
     hint: 'Add surrounding lines to old_string, or set replace_all to true.',
     plain: true,
   },
+  E_REDACTION_MARK: {
+    kind: 'redaction_mark',
+    status: 409,
+    hint: 'Leave each mark on the line where you read it, in the same file: what it hides stays. To change lines around it use edit; to copy it use a command (cp, mv, sed). To write about it, name the secret without the brackets.',
+  },
   E_TOO_LARGE: { kind: 'too_large', status: 413, hint: 'Work on a part of it, or use a command that streams it.' },
   E_BAD_PATTERN: { kind: 'bad_pattern', status: 400, hint: 'Correct the pattern; escape special characters with \\.' },
   E_PERMISSION_DENIED: {
@@ -123,9 +131,15 @@ export const errorCatalog = {
   E_STORAGE_UNAVAILABLE: {
     kind: 'storage_unavailable',
     status: 503,
-    hint: 'Nothing was lost: what could not be stored waits here. Try again in a moment.',
+    hint:
+      'Look at what is there before you do it again: part of it may have happened. What could not be stored waits here, ' +
+      'and is stored when the storage answers.',
   },
-  E_STORAGE_FAILED: { kind: 'storage_failed', status: 503, hint: 'Try again; if it stays, tell the operator.' },
+  E_STORAGE_FAILED: {
+    kind: 'storage_failed',
+    status: 503,
+    hint: 'Look at what is there before you do it again. If it stays, tell the operator.',
+  },
   E_COMMAND_REJECTED: {
     kind: 'command_rejected',
     status: 400,
@@ -139,14 +153,33 @@ export const errorCatalog = {
   E_MCP_SERVER: {
     kind: 'mcp_server',
     status: 502,
-    hint: 'Call again: the server is started anew. If it stays, its own words say why.',
+    hint:
+      'The next call starts the server anew. Look at what the tool did before you call it again. If it stays, its own ' +
+      'words say why.',
   },
   E_MCP_TOOL: { kind: 'mcp_tool', status: 422, hint: 'These are the words of the tool itself.', plain: true },
   E_NOT_RUNNING: { kind: 'not_running', status: 409, hint: 'Start it again with run_in_background.' },
-  E_TOO_MANY: { kind: 'too_many', status: 429, hint: 'End some of what is running first.' },
-  E_TIMEOUT: { kind: 'timeout', status: 504, hint: 'Narrow the search or the range, then try again.' },
-  E_CANCELLED: { kind: 'cancelled', status: 499, hint: 'The caller took the call back; call again if it is wanted.' },
-  E_UNAUTHORIZED: { kind: 'unauthorized', status: 401, hint: 'Send Authorization: Bearer with the server’s token.' },
+  E_TOO_MANY: { kind: 'too_many', status: 409, hint: 'End some of what is running first.' },
+  E_TIMEOUT: {
+    kind: 'timeout',
+    status: 504,
+    hint: 'Narrow a search or a read, then try again. Look at what any other call did before you make it again.',
+  },
+  E_CANCELLED: {
+    kind: 'cancelled',
+    status: 499,
+    hint: 'The caller took the call back. Look at what it did before you make it again.',
+  },
+  E_INTERRUPTED: {
+    kind: 'interrupted',
+    status: 409,
+    hint: 'List the tools and workspaces, look at what was done already, and go on with what is left.',
+  },
+  E_UNAUTHORIZED: {
+    kind: 'unauthorized',
+    status: 401,
+    hint: 'Send Authorization: Bearer with a token or key that this address takes.',
+  },
   E_FORBIDDEN: {
     kind: 'forbidden',
     status: 403,
@@ -184,7 +217,7 @@ export const errorCatalog = {
     status: 409,
     hint: 'It was decided already, or its time is over; look at its state.',
   },
-  E_IN_USE: { kind: 'in_use', status: 409, hint: 'Take it out of the agents that use it first.' },
+  E_IN_USE: { kind: 'in_use', status: 409, hint: 'Take it out of what uses it first: the message names all of it.' },
   E_PRECONDITION_FAILED: {
     kind: 'precondition_failed',
     status: 412,
@@ -197,7 +230,8 @@ export const errorCatalog = {
     hint: 'Use a new Idempotency-Key for another request.',
   },
   E_METHOD_NOT_ALLOWED: { kind: 'method_not_allowed', status: 405, hint: 'Use one of the methods in Allow.' },
-  E_QUOTA: { kind: 'quota', status: 429, hint: 'Delete what is no longer needed, or ask the operator for more.' },
+  // Not 429: clients would wait and try again for ever, and waiting does not help.
+  E_QUOTA: { kind: 'quota', status: 409, hint: 'Delete what is no longer needed, or ask the operator for more.' },
   E_RATE_LIMITED: { kind: 'rate_limited', status: 429, hint: 'Wait as long as Retry-After says, then try again.' },
   E_STOPPING: { kind: 'stopping', status: 503, hint: 'Try again in a moment, on the server that takes its place.' },
   E_INTERNAL: { kind: 'internal', status: 500, hint: 'Tell the operator; the server’s log has the cause.' },
@@ -216,16 +250,25 @@ export type ErrorBody = z.output<typeof ErrorBody>;
 
 export const ErrorEnvelope = z.object({ error: ErrorBody });
 
+export interface AppErrorOptions {
+  readonly details?: Record<string, unknown>;
+  readonly cause?: unknown;
+  readonly hint?: string | undefined;
+}
+
 /** The only error thrown on purpose. Anything else that reaches a face is a bug and becomes `E_INTERNAL`. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
   readonly details: Record<string, unknown>;
+  /** What to do next in this very case, where what the catalogue says of the code is not it. */
+  readonly ownHint: string | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { details?: Record<string, unknown>; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.code = code;
     this.details = options.details ?? {};
+    this.ownHint = options.hint;
   }
 
   get traits(): ErrorTraits {
@@ -234,12 +277,16 @@ export class AppError extends Error {
 
   /** What a person or a model reads: what happened and, unless the message says it, what to do next. */
   get text(): string {
-    return this.traits.plain ? this.message : `${this.message}\nNext: ${this.traits.hint}`;
+    return this.traits.plain && this.ownHint === undefined ? this.message : `${this.message}\nNext: ${this.hint}`;
+  }
+
+  get hint(): string {
+    return this.ownHint ?? this.traits.hint;
   }
 
   toJSON(): ErrorBody {
-    const { kind, hint } = this.traits;
-    return { code: this.code, kind, message: this.message, hint, details: this.details };
+    const { code, message, hint, details } = this;
+    return { code, kind: this.traits.kind, message, hint, details };
   }
 
   /** By name rather than `instanceof`, so that it holds when two copies of this package are loaded. */

@@ -5,3 +5,19 @@ export const Health = z.object({
   version: z.string(),
 });
 export type Health = z.output<typeof Health>;
+
+/** One thing that the server needs to work. `reason` and `since` are there while it fails. */
+export const DependencyState = z.object({
+  status: z.enum(['ok', 'failed']),
+  reason: z.string().optional(),
+  since: z.iso.datetime().optional(),
+});
+export type DependencyState = z.output<typeof DependencyState>;
+
+/** Whether the server can do its work now: by name, every dependency that it has. */
+export const Readiness = z.object({
+  status: z.enum(['ready', 'not_ready', 'stopping']),
+  version: z.string(),
+  dependencies: z.record(z.string(), DependencyState),
+});
+export type Readiness = z.output<typeof Readiness>;

@@ -11,13 +11,13 @@ export {
 } from './accounts.ts';
 export { Agent, AgentConfigInput, CreateAgent, WorkspaceReference } from './agents.ts';
 export { Approval, ApprovalState, DecideApproval } from './approvals.ts';
-export { AuditRecord } from './audit.ts';
+export { AuditHead, AuditRecord, AuditVerdict } from './audit.ts';
 export { AppError, ErrorBody, type ErrorCode, ErrorEnvelope, errorCatalog } from './errors.ts';
 export { LifecycleEvent, type LifecycleEventName } from './events.ts';
 export { ConfigPatch, Description, Name, RecordPatch, toPath } from './fields.ts';
 export * from './files.ts';
 export * from './forks.ts';
-export { Health } from './health.ts';
+export { DependencyState, Health, Readiness } from './health.ts';
 export { isMcpServerName, McpServer, McpServers } from './mcp-servers.ts';
 export { PageQuery, pageFields } from './pages.ts';
 export * from './rest-answers.ts';

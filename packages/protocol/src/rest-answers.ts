@@ -45,6 +45,7 @@ export const AgentTool = z.object({
   inputSchema: z.record(z.string(), z.unknown()),
   outputSchema: z.record(z.string(), z.unknown()),
   idempotent: z.boolean(),
+  answersImages: z.literal(true).optional(),
 });
 export const AgentToolList = z.object({ tools: z.array(AgentTool) });
 /** What the tool's `outputSchema` describes; an image comes beside it. */

@@ -32,6 +32,8 @@ export const Runner = z.object({
   connectedAt: z.iso.datetime().optional(),
   lastSeenAt: z.iso.datetime().optional(),
   lastError: z.string().optional(),
+  /** The last time that another machine came with its token while it was connected, and was refused. */
+  lastRefused: z.object({ at: z.iso.datetime(), address: z.string() }).optional(),
 });
 export type Runner = z.output<typeof Runner>;
 

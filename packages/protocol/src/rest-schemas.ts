@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Account, CreateAccount, CreateKey, Key, PatchAccount, PutSecret, Secret } from './accounts.ts';
 import { Agent, CreateAgent } from './agents.ts';
 import { Approval, DecideApproval } from './approvals.ts';
-import { AuditRecord } from './audit.ts';
+import { AuditHead, AuditRecord, AuditVerdict } from './audit.ts';
 import { ErrorEnvelope } from './errors.ts';
 import { RecordPatch } from './fields.ts';
 import {
@@ -22,7 +22,7 @@ import {
   RenameFile,
 } from './files.ts';
 import { CreateFork, Fork, ForkAnswer, ForkList, ForkMerged, MergeFork } from './forks.ts';
-import { Health } from './health.ts';
+import { Health, Readiness } from './health.ts';
 import * as answers from './rest-answers.ts';
 import { AgentToolInput, OpenAgentSession } from './rest-queries.ts';
 import { CreateRunner, Runner, RunnerList, RunnerMade } from './rest-runners.ts';
@@ -48,7 +48,21 @@ export type RestSchema<Output = unknown> = z.ZodType<Output>;
 type JsonSchema = Record<string, unknown>;
 
 const answered = {
-  ...{ Error: ErrorEnvelope, Health, Account, Key, Secret, Agent, Sandbox, Workspace, Approval, AuditRecord },
+  ...{
+    Error: ErrorEnvelope,
+    Health,
+    Readiness,
+    Account,
+    Key,
+    Secret,
+    Agent,
+    Sandbox,
+    Workspace,
+    Approval,
+    AuditRecord,
+    AuditHead,
+    AuditVerdict,
+  },
   ...answers,
   ...{ FileEntry, FileList, FileWritten, FileRenamed, FileRemoved, FileLink, DownloadLink, FileTree },
   ...{ Snapshot, SnapshotAnswer, SnapshotMade, SnapshotList, SnapshotDiff, SnapshotRestored },

@@ -47,6 +47,8 @@ export const RunnerHello = z.object({
   version: z.literal(runnerLinkVersion),
   capabilities: Capabilities,
   link: LinkId.optional(),
+  /** Of the process that dials, for as long as it lives: by this the server tells one machine from another. */
+  instance: LinkId.optional(),
   /** The last sequence number that came over it. */
   received: Sequence,
   report: RunnerReportInput,
@@ -69,7 +71,7 @@ export const RunnerWelcome = z.object({
 });
 export type RunnerWelcome = z.output<typeof RunnerWelcome>;
 
-export const RunnerRefusalCode = z.enum(['AUTH_FAILED', 'INVALID', 'FORBIDDEN', 'VERSION']);
+export const RunnerRefusalCode = z.enum(['AUTH_FAILED', 'INVALID', 'FORBIDDEN', 'VERSION', 'IN_USE']);
 export type RunnerRefusalCode = z.output<typeof RunnerRefusalCode>;
 
 export const RunnerRefused = z.object({

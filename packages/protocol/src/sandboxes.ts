@@ -57,6 +57,11 @@ export const SandboxConfigInput = z.object(
     runner: NonEmpty.optional(),
     labels: RunnerLabels.optional(),
     permissionMode: z.enum(permissionModes, mustBeOneOf(permissionModes)).prefault('ask'),
+    /** Control files that agents may change without being asked about, by name: `.vscode`, `.git/hooks`. */
+    allowControl: z
+      .array(z.string(must('be a string')), must('be an array of strings'))
+      .max(100, must('have at most 100 entries'))
+      .optional(),
     /** The older spelling of `network`: `true` is `allow-all`, `false` is `deny-all`. */
     internet: z.boolean(must('be a boolean')).optional(),
     network: SandboxNetwork.optional(),

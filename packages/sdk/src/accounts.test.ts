@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { adminToken, type Ground, openGround } from '../../croft/test/rest/ground.ts';
+import { adminToken, openFixture, type RestFixture } from '../../croft/test/rest/fixture.ts';
 import { type Client, createClient } from './index.ts';
 
-let ground: Ground;
+let fixture: RestFixture;
 let admin: Client;
 let client: Client;
 let accountId: string;
 
 beforeAll(async () => {
-  ground = await openGround();
-  admin = createClient({ baseUrl: ground.url, token: adminToken });
+  fixture = await openFixture();
+  admin = createClient({ baseUrl: fixture.url, token: adminToken });
   const { account, secret } = await admin.accounts.create({ username: 'ann' }, { idempotencyKey: 'ann' });
   ({ accountId } = account);
-  client = createClient({ baseUrl: ground.url, token: secret });
+  client = createClient({ baseUrl: fixture.url, token: secret });
 });
 
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 async function toArray<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
   return Array.fromAsync(rows);
@@ -46,7 +46,7 @@ test('makes one of what it is told to make twice with one key', async () => {
   const make = () => client.keys.create({ name: 'spare', scopes: ['read'] }, { idempotencyKey: 'spare' });
   const [first, again] = [await make(), await make()];
   expect(again).toEqual(first);
-  const reader = createClient({ baseUrl: ground.url, token: first.secret });
+  const reader = createClient({ baseUrl: fixture.url, token: first.secret });
   expect(await reader.account.get()).toMatchObject({ accountId, username: 'ann' });
   await expect(reader.sandboxes.create({ name: 'x' })).rejects.toMatchObject({ code: 'E_FORBIDDEN' });
   await client.keys.revoke(first.key.keyId);
@@ -69,7 +69,10 @@ test('calls a tool, and again once a person has agreed', async () => {
 
   const { approval } = await agent.call('ask', { n: 2 });
   const approvalId = approval?.approvalId ?? '';
-  expect(await toArray(client.approvals.all({ state: 'pending', agentId }))).toEqual([approval]);
+  // Who decides sees whose session it is; who calls knows it by its name.
+  expect(approval?.session).toBe('a/b');
+  const asked = { ...approval, session: 'key_1/a/b' };
+  expect(await toArray(client.approvals.all({ state: 'pending', agentId }))).toEqual([asked]);
   expect(await client.approvals.approve(approvalId, { reason: 'fine' })).toMatchObject({ state: 'approved' });
   expect(await agent.call('ask', { n: 2 }, { approvalId })).toMatchObject({ result: { input: { n: 2 } } });
   await expect(client.approvals.deny(approvalId)).rejects.toMatchObject({ code: 'E_APPROVAL_SETTLED' });
@@ -103,7 +106,7 @@ test('acts in an account as the admin, and deletes it', async () => {
   expect(await client.sandboxes.get(box.sandboxId)).toEqual(box);
   expect(await there.patch({ description: 'seen' }, { version: 1 })).toMatchObject({ description: 'seen', version: 2 });
   const { secret } = await there.rotateSecret();
-  const renewed = createClient({ baseUrl: ground.url, token: secret });
+  const renewed = createClient({ baseUrl: fixture.url, token: secret });
   expect(await renewed.account.remove()).toMatchObject({ sandboxes: 1 });
   expect(await toArray(admin.accounts.all())).toEqual([]);
 });

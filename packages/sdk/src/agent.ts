@@ -47,7 +47,7 @@ export function createAgent(request: Request, agentId: string, { session }: Agen
         headers: { ...headers, 'croft-approval': options.approvalId },
         signal: options.signal,
       }),
-    prompt: async () => (await request('GET', `${root}/prompt`, { answer: AgentPrompt })).prompt,
+    prompt: async () => (await request('GET', `${root}/prompt`, { answer: AgentPrompt, headers })).prompt,
     sessions: {
       list: listSessions,
       all: () => readAll(listSessions, ({ sessions }) => sessions),

@@ -1,17 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { FileEvent } from '@croft/protocol';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type FilesGround, openFilesGround } from '../../croft/test/rest/files-ground.ts';
+import { openFilesFixture, type RestFilesFixture } from '../../croft/test/rest/files-fixture.ts';
 import { createClient } from './index.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let at: FilesGround;
+let at: RestFilesFixture;
 let files: ReturnType<ReturnType<typeof createClient>['files']>;
 
 beforeAll(async () => {
-  at = await openFilesGround();
-  files = createClient({ baseUrl: at.ground.url, token: at.token }).files(at.workspaceId);
+  at = await openFilesFixture();
+  files = createClient({ baseUrl: at.fixture.url, token: at.token }).files(at.workspaceId);
 });
 
 afterAll(() => at[Symbol.asyncDispose]());
@@ -75,6 +75,6 @@ test('follows what changes until it is told to stop', async () => {
   );
   stop.abort();
   await following;
-  const other = createClient({ baseUrl: at.ground.url, token: 'nobodys' }).files(at.workspaceId);
+  const other = createClient({ baseUrl: at.fixture.url, token: 'nobodys' }).files(at.workspaceId);
   await expect(other.events().next()).rejects.toMatchObject({ code: 'E_UNAUTHORIZED' });
 });

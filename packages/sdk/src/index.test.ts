@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startServer } from '../../croft/test/harness.ts';
+import { startServer } from '../../croft/test/support/harness.ts';
 import { createClient } from './index.ts';
 
 test('asks a real server how it is', async () => {

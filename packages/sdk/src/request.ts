@@ -1,4 +1,4 @@
-import { AppError, ErrorEnvelope } from '@croft/protocol';
+import { AppError, ErrorEnvelope, errorCatalog } from '@croft/protocol';
 import type { z } from 'zod';
 
 export interface ClientOptions {
@@ -89,6 +89,6 @@ function given<Value>(values: Readonly<Record<string, Value | undefined>>): [str
 async function toAppError(response: Response): Promise<AppError> {
   const body = ErrorEnvelope.safeParse(await response.json().catch(() => undefined));
   if (!body.success) return new AppError('E_INTERNAL', `the server answered ${response.status} without a reason`);
-  const { code, message, details } = body.data.error;
-  return new AppError(code, message, { details });
+  const { code, message, details, hint } = body.data.error;
+  return new AppError(code, message, { details, ...(hint !== errorCatalog[code].hint && { hint }) });
 }

@@ -1,10 +1,12 @@
-#include "calls.h"
+#include "node-api.h"
 
 static const struct {
   const char *name;
   napi_callback call;
 } calls[] = {
-    {"settle", call_settle}, {"settleNow", call_settle_now}, {"open", call_open}, {"reopen", call_reopen}};
+    {"settle", call_settle}, {"settleNow", call_settle_now}, {"moveIfFree", call_move_if_free}, {"open", call_open},
+    {"reopen", call_reopen}, {"seek", call_seek},            {"lock", call_lock},               {"useLocks", call_use_locks},
+    {"lockNumber", call_lock_number}};
 
 NAPI_MODULE_INIT() {
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {

@@ -1,5 +1,5 @@
-/* prober NAME [ARGUMENT…] attempts one thing that a sandbox must refuse. Prints `got through` and exits with 0, or
-   prints the errno and exits with 1; 2 means that nothing was attempted. */
+/* prober NAME [ARGUMENT…] makes one attempt that a sandbox must refuse. Prints `got through` and exits with 0, or
+   prints the errno and exits with 1. Exit code 2 means that nothing was attempted. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
@@ -31,7 +31,7 @@ int outcome_of_nonsense(long result) {
 }
 
 void try_to_own(int namespaces) {
-  /* Refused or not: what comes next tells. */
+  /* A refusal does not matter: the next call shows the result. */
   if (syscall(SYS_unshare, CLONE_NEWUSER | namespaces) != 0) return;
 }
 

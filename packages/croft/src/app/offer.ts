@@ -1,88 +1,105 @@
-import type { HostOptions, SandboxOptions } from '../app.ts';
-import type { Mount } from '../core/mount.ts';
-import type { Offer, WorkspaceWish } from '../core/runners/offer.ts';
-import { createKeyedLock } from '../lib/keyed-lock.ts';
-import type { Peer } from '../link/peer.ts';
-import { createLinkObjects } from '../providers/index.ts';
-import { createKeptWorkspaces, openMounts, type WorkspaceSource } from '../storages/index.ts';
-import { createHistories, type Histories } from './histories.ts';
-import { createLayered, type Layered, toKeptForks } from './layered.ts';
-import { createOfferedBuckets } from './offered-buckets.ts';
-import { createOpening } from './offered-opening.ts';
-import { createOfferedRemoval } from './offered-removal.ts';
-import { openProvider } from './open-provider.ts';
-import { createSandboxRoom } from './runners/sandbox-room.ts';
-import { createSearches } from './searches.ts';
-import { tryOut } from './try-out.ts';
+import type { RunnerWorkspaces, WorkspaceRequest } from '../core/runner-workspaces/runner-workspace.ts';
+import type { WorkspaceMount } from '../core/storage/workspace-mount.ts';
+import { createKeyedLock } from '../lib/concurrency/keyed-lock.ts';
+import type { Peer } from '../link/calls/peer.ts';
+import { createServerBucket } from '../providers/index.ts';
+import { createDataDirectory, openMounts, type WorkspaceSource } from '../storages/index.ts';
+import type { HostOptions, SandboxOptions } from './app.ts';
+import { createOverlays, type Overlays, toLocalForks } from './forks/overlays.ts';
+import { createBucketWorkspaces } from './offer/bucket-workspaces.ts';
+import { createWorkspaceOpener } from './offer/open-workspace.ts';
+import { createRunnerWorkspaceRemoval } from './offer/remove-workspace.ts';
+import { createSandboxCapacity } from './offer/sandbox-capacity.ts';
+import { openProvider } from './workspaces/open-provider.ts';
+import { probeProvider } from './workspaces/probe-provider.ts';
+import { createSearchBoxPool } from './workspaces/search-box-pool.ts';
+import {
+  createWorkspaceHistories,
+  type HistoryLimits,
+  type WorkspaceHistories,
+} from './workspaces/workspace-histories.ts';
 
-export interface OfferOptions {
-  /** Directories of this machine, each by the name that the account has for the workspace. */
+interface RunnerOfferOptions {
+  /** Directories of this machine, each under the name that the account has for the workspace. */
   readonly workspaces: readonly WorkspaceSource[];
-  /** Where workspaces are made that are none of those. Left out: there are none. */
+  /** The directory for new workspaces. Without it, only the workspaces in `workspaces` can be opened. */
   readonly root?: string | undefined;
-  /** Where histories and layers are kept. */
+  /** The directory of histories and layers. */
   readonly data: string;
-  /** What of this machine sandboxes get at most, whatever a server asks. */
+  /** Limits of each workspace's history. Default: `defaultHistoryLimits`. */
+  readonly historyLimits?: HistoryLimits | undefined;
+  /** Upper limits of every sandbox, whatever a server asks for. */
   readonly sandbox: SandboxOptions;
   readonly host: HostOptions;
   readonly isReadOnly: boolean;
-  /** Sandboxes at once, of all links together. Left out: as many as the machine bears. */
+  /** Sandboxes open at once, on all links together. Default: no limit. */
   readonly capacity?: number | undefined;
   onWarning(message: string): void;
 }
 
 const hourMs = 3_600_000;
 
-/** What a machine offers to a server, with the very parts that a server uses itself. */
-export function createOffer(options: OfferOptions) {
+/**
+ * Composition root of a runner: everything that this machine serves to a server, built from the same parts that a
+ * server uses for itself. Runs on the runner.
+ */
+export function createRunnerOffer(options: RunnerOfferOptions) {
   const { workspaces, data, sandbox, isReadOnly, onWarning } = options;
-  const histories = createHistories({ data, onWarning });
-  const layered = createLayered(data, histories, onWarning);
-  const searches = createSearches();
-  const room = createSandboxRoom(options.capacity);
+  const { historyLimits: limits } = options;
+  const histories = createWorkspaceHistories({ data, allowControl: sandbox.allowControl, limits, onWarning });
+  const layered = createOverlays(data, histories, onWarning);
+  const searches = createSearchBoxPool();
+  const capacity = createSandboxCapacity(options.capacity);
   const provider = openProvider(options);
-  const [named, made] = [openNamed(options), openMade(options, histories, layered)];
+  const [named, made] = [openNamed(options), openRootWorkspaces(options, histories, layered)];
   const lock = createKeyedLock();
-  const { open, forget } = createOpening(
+  const { open, forget } = createWorkspaceOpener(
     { named, ...made, lock },
     {
       ...{ provider, policy: { ...sandbox, isReadOnly }, readable: sandbox.readable },
-      ...{ searches, histories, layered, counted: room.counted },
+      ...{ searches, histories, layered, counted: capacity.counted },
     },
   );
-  const remove = createOfferedRemoval({ named, made, histories, layered, isReadOnly, lock, forget });
-  const timer = setInterval(() => made?.kept.closeRemoved(), hourMs).unref();
+  const remove = createRunnerWorkspaceRemoval({ named, made, histories, layered, isReadOnly, lock, forget });
+  const timer = setInterval(() => made?.localWorkspaces.closeRemoved(), hourMs).unref();
   return {
-    ...{ open: (wish: WorkspaceWish) => open(wish), remove },
-    /** The same over a link, by which buckets are reached. */
-    on: (peer: Peer): Offer => ({ remove, open: (wish) => open(wish, (id) => createLinkObjects(peer, id)) }),
+    ...{ open: (wish: WorkspaceRequest) => open(wish), remove },
+    /** The same workspaces over a link. The link also reaches the server's buckets. */
+    on: (peer: Peer): RunnerWorkspaces => ({
+      remove,
+      open: (wish) => open(wish, (id) => createServerBucket(peer, id)),
+    }),
     names: workspaces.map(({ name, path }) => name ?? path),
-    /** Throws `E_SANDBOX_UNAVAILABLE` where the machine cannot do what it offers. */
-    tryOut: () => tryOut(provider, data, sandbox.limits),
-    /** Sandboxes that are open. */
-    load: room.taken,
+    /** Throws `E_SANDBOX_UNAVAILABLE` if the machine cannot open a sandbox. */
+    probe: () => probeProvider(provider, data, sandbox.limits),
+    /** The number of open sandboxes. */
+    load: capacity.taken,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       await searches.close();
       await made?.buckets.close();
       await histories.close();
-      made?.kept.close();
+      made?.localWorkspaces.close();
     },
   };
 }
 
-/** Where workspaces are made, if anywhere. */
-function openMade({ root, sandbox, isReadOnly, onWarning }: OfferOptions, histories: Histories, layered: Layered) {
+/** Opens the directory for new workspaces, if there is one. */
+function openRootWorkspaces(
+  { root, sandbox, isReadOnly, onWarning }: RunnerOfferOptions,
+  histories: WorkspaceHistories,
+  layered: Overlays,
+) {
   if (root === undefined) return undefined;
   const access = isReadOnly ? 'read-only' : 'read-write';
   return {
-    kept: createKeptWorkspaces(root, toKeptForks(layered), sandbox.caches),
-    buckets: createOfferedBuckets({ root, histories, access, onWarning }),
+    localWorkspaces: createDataDirectory(root, toLocalForks(layered), sandbox.caches),
+    buckets: createBucketWorkspaces({ root, histories, access, onWarning }),
   };
 }
 
-/** The model sees them where a sandbox has them; without a fence there is no other name than their own. */
-function openNamed({ workspaces, sandbox }: OfferOptions): ReadonlyMap<string, Mount> {
+/** Agents see a workspace under its path in the sandbox. Without isolation, they see its real path. */
+function openNamed({ workspaces, sandbox }: RunnerOfferOptions): ReadonlyMap<string, WorkspaceMount> {
   if (workspaces.length === 0) return new Map();
   const sources = workspaces.map((source) =>
     sandbox.provider === 'none' ? source : { ...source, root: `/workspaces/${source.name}` },

@@ -3,24 +3,24 @@ import { join } from 'node:path';
 import { AppError } from '@croft/protocol';
 import { createClient } from '@croft/sdk';
 import { UsageError } from '../lib/usage-error.ts';
-import type { Options, Terminal, Values } from './command.ts';
+import type { CommandContext, Options, Values } from './command.ts';
 
-/** The flags of every command that asks a server. */
+/** The flags of every command that calls a server. */
 export const clientOptions = {
   server: { type: 'string', value: 'URL', summary: 'the server (http://127.0.0.1:7070)' },
   'key-file': { type: 'string', value: 'FILE', summary: 'a file that holds a key of the account' },
   account: {
     type: 'string',
     value: 'ID',
-    summary: 'the account, for who has the admin token of the data directory and no key',
+    summary: 'the account, to act as admin with the token of the data directory instead of a key',
   },
-  data: { type: 'string', value: 'DIR', summary: 'where the server keeps what is its own' },
+  data: { type: 'string', value: 'DIR', summary: 'the data directory of the server' },
 } as const satisfies Options;
 
 type ClientValues = Values<typeof clientOptions>;
 
-/** By a key of the account, or as the admin of a server on this machine. */
-export function openClient(values: ClientValues, terminal: Terminal) {
+/** Opens a client with a key of the account, or as the admin of a server on this machine. */
+export function openClient(values: ClientValues, terminal: CommandContext) {
   const baseUrl = values.server ?? 'http://127.0.0.1:7070';
   if (!URL.canParse(baseUrl)) throw new UsageError(`--server takes a URL, not ${baseUrl}`);
   const { 'key-file': keyFile, account } = values;
@@ -34,7 +34,7 @@ export function openClient(values: ClientValues, terminal: Terminal) {
   return createClient({ baseUrl, token }).accounts.in(account);
 }
 
-/** By a key of the account alone: what is done is done as that person. */
+/** Opens a client with a key of the account only: everything is done as that person. */
 export function openKeyClient({ server, 'key-file': keyFile }: Pick<ClientValues, 'server' | 'key-file'>) {
   const baseUrl = server ?? 'http://127.0.0.1:7070';
   if (!URL.canParse(baseUrl)) throw new UsageError(`--server takes a URL, not ${baseUrl}`);
@@ -42,7 +42,7 @@ export function openKeyClient({ server, 'key-file': keyFile }: Pick<ClientValues
   return { baseUrl, client: createClient({ baseUrl, token: readSecret(keyFile) }) };
 }
 
-/** Never from the command line, where every user of the machine could read it. */
+/** Reads a secret from a file. A command line would show it to every user of the machine. */
 export function readSecret(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
@@ -51,14 +51,14 @@ export function readSecret(file: string): string {
   }
 }
 
-/** What the server refuses is told as it says it. */
-export async function telling(terminal: Terminal, work: () => Promise<number>): Promise<number> {
+/** Runs `work` and prints an error of the server as the server words it. */
+export async function reportingErrors(terminal: CommandContext, work: () => Promise<number>): Promise<number> {
   try {
     return await work();
   } catch (thrown) {
     if (thrown instanceof UsageError) throw thrown;
     const error = AppError.from(thrown);
-    const words = error.code === 'E_INTERNAL' ? `the server cannot be asked: ${causeOf(thrown)}` : error.text;
+    const words = error.code === 'E_INTERNAL' ? `the server cannot be reached: ${causeOf(thrown)}` : error.text;
     terminal.stderr.write(`croft: ${words}\n`);
     return 1;
   }

@@ -1,13 +1,13 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Config } from '../config.ts';
 
-/** A flag as `parseArgs` takes it, and as the documentation shows it. */
+/** A flag as `parseArgs` takes it and as the documentation shows it. */
 export interface Option {
   readonly type: 'string' | 'boolean';
   readonly multiple?: boolean;
-  /** Refused when it is given again; of other flags the last counts. */
+  /** The flag may be given only once. For other flags the last one counts. */
   readonly once?: boolean;
-  /** What stands for the value in the help. */
+  /** The placeholder of the value in the help text. */
   readonly value?: string;
   readonly summary: string;
 }
@@ -18,15 +18,20 @@ type ValueOf<O extends Option> = O['multiple'] extends true ? string[] : O['type
 
 export type Values<O extends Options> = { readonly [Name in keyof O]?: ValueOf<O[Name]> };
 
-/** The world outside, as a command sees it. */
-export interface Terminal {
-  /** Throws for a setting that is not valid. */
+/** Everything a command gets from its process: configuration, streams and signals. */
+export interface CommandContext {
+  /** Throws if a setting is invalid. */
   readonly config: () => Config;
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
   /** Aborts when the program is asked to stop. */
   readonly stop: AbortSignal;
+  /**
+   * Calls `listener` at each SIGHUP, which then does not stop the program. The end of the terminal in which the program
+   * was started still stops it.
+   */
+  onHangUp(listener: () => void): Disposable;
 }
 
 export interface Invocation<Given> {
@@ -34,26 +39,28 @@ export interface Invocation<Given> {
   readonly positionals: readonly string[];
 }
 
-export interface CommandDefinition<O extends Options> {
+interface CommandDefinition<O extends Options> {
   readonly name: string;
   readonly usage: string;
   readonly summary: string;
   readonly options: O;
-  /** A word without a flag is a mistake: a directory, say, that would be passed over for the current one. */
+  /**
+   * A word without a flag is a mistake: for example a directory, which would be ignored in favour of the current one.
+   */
   readonly takesOnlyFlags?: boolean;
-  /** Answers the exit code. */
-  run(invocation: Invocation<Values<O>>, terminal: Terminal): Promise<number>;
+  /** Returns the exit code. */
+  run(invocation: Invocation<Values<O>>, terminal: CommandContext): Promise<number>;
 }
 
-/** A command with its types closed over, so that a table can hold many. */
+/** A command without its type parameter, so that a table can hold all commands. */
 export interface Command extends Omit<CommandDefinition<Options>, 'run'> {
-  run(invocation: Invocation<Record<string, unknown>>, terminal: Terminal): Promise<number>;
+  run(invocation: Invocation<Record<string, unknown>>, terminal: CommandContext): Promise<number>;
 }
 
 export function defineCommand<const O extends Options>(definition: CommandDefinition<O>): Command {
   return {
     ...definition,
-    // `parseArgs` gave the values the types that `options` says.
+    // `parseArgs` gave the values the types that `options` declares.
     run: (invocation, terminal) => definition.run(invocation as Invocation<Values<O>>, terminal),
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CoverageRequest } from '../core/coverage/coverage.ts';
+import type { CoverageRequest } from '../core/project-tools/coverage-tool.ts';
 import type { Argv } from '../core/projects/profile.ts';
 import { coveragePy } from './coverage-py.ts';
 
@@ -19,7 +19,7 @@ const recorded = JSON.stringify({
 });
 
 function toRequest(runnerArgv: Argv): CoverageRequest {
-  const rest = { testFile: 'tests/test_a.py', testText: '', place: '/tmp/p', workspacePath: '/w' };
+  const rest = { testFile: 'tests/test_a.py', testText: '', dataPath: '/tmp/p', workspacePath: '/w' };
   return { argv: runnerArgv, runnerArgv, ...rest };
 }
 

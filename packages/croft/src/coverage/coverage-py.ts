@@ -1,29 +1,29 @@
 import { z } from 'zod';
-import { type CoverageTool, defineCoverageTool } from '../core/coverage/coverage.ts';
+import { type CoverageTool, defineCoverageTool } from '../core/project-tools/coverage-tool.ts';
 import type { Argv } from '../core/projects/profile.ts';
-import { readJson } from '../core/readers/read-output.ts';
+import { readJson } from '../core/readers/reader-helpers.ts';
 
 const Report = z.object({
   files: z.record(z.string(), z.object({ executed_lines: z.array(z.int().min(1)) })),
 });
 
-/** The project's own settings may leave files out, or put the data elsewhere. */
+/** Ignores the project's settings, which may exclude files or move the data. */
 const noSettings = '--rcfile=/dev/null';
 
 export const coveragePy: CoverageTool = defineCoverageTool({
   name: 'coverage.py',
   tools: ['pytest'],
   isTestFile: (path) => /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/.test(path),
-  toRun({ runnerArgv, place }) {
+  toRun({ runnerArgv, dataPath }) {
     const parts = split(runnerArgv);
     if (!parts) return undefined;
-    const run = ['-m', 'coverage', 'run', noSettings, `--data-file=${place}`, '-m', 'pytest'];
+    const run = ['-m', 'coverage', 'run', noSettings, `--data-file=${dataPath}`, '-m', 'pytest'];
     return { argv: [...parts.python, ...run, ...parts.options] };
   },
-  toReport({ runnerArgv, place }) {
+  toReport({ runnerArgv, dataPath }) {
     const python = split(runnerArgv)?.python ?? (['python3'] as const);
-    // One file that cannot be read any more is no reason to say nothing about the rest.
-    return [...python, '-m', 'coverage', 'json', noSettings, '-i', '-q', `--data-file=${place}`, '-o', '-'];
+    // `-i`: a file that can no longer be read must not hide the rest.
+    return [...python, '-m', 'coverage', 'json', noSettings, '-i', '-q', `--data-file=${dataPath}`, '-o', '-'];
   },
   async read({ text }) {
     const report = readJson(Report, text);
@@ -34,8 +34,8 @@ export const coveragePy: CoverageTool = defineCoverageTool({
 });
 
 /**
- * The Python, and what pytest is told. From `.venv/bin/pytest -q`, whose neighbour the Python is, from `uv run pytest -q`
- * and from `python -m pytest -q`.
+ * Splits a command into its Python and the options of pytest: from `.venv/bin/pytest -q`, with the Python beside it,
+ * from `uv run pytest -q` and from `python -m pytest -q`.
  */
 function split(argv: Argv): { python: Argv; options: string[] } | undefined {
   const at = argv.findIndex((argument) => /(?:^|\/)(?:pytest|py\.test)$/.test(argument));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CoverageRequest } from '../core/coverage/coverage.ts';
+import type { CoverageRequest } from '../core/project-tools/coverage-tool.ts';
 import { goCover } from './go-cover.ts';
 
 /** Recorded from go 1.19.8: two packages named `util`, one test file at a time. */
@@ -47,13 +47,13 @@ const blocks = [
 ];
 const toProfile = (counts: readonly number[]) =>
   ['mode: set', ...blocks.map((block, index) => `${block} ${counts[index]}`), ''].join('\n');
-/** Of `Sign(1)`, and of `Sign(-1)`, `Later()` and `Other()`. */
+/** Profiles of `Sign(1)`, and of `Sign(-1)`, `Later()` and `Other()`. */
 const plus = toProfile([0, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0]);
 const minus = toProfile([1, 0, 1, 0, 1, 0, 0, 1, 1, 0, 0]);
 
 const request: CoverageRequest = {
   ...{ argv: ['go', 'test', '$FILES'], runnerArgv: ['go', 'test', '-json', '-count=1', './util'] },
-  ...{ testFile: 'util/a_test.go', testText: '', place: '/tmp/p', workspacePath: '/w' },
+  ...{ testFile: 'util/a_test.go', testText: '', dataPath: '/tmp/p', workspacePath: '/w' },
 };
 
 async function read(text: string, files = sources): Promise<Record<string, number[]> | undefined> {

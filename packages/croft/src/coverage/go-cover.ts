@@ -1,7 +1,7 @@
-import { type CoverageData, type CoverageTool, defineCoverageTool } from '../core/coverage/coverage.ts';
+import { type CoverageData, type CoverageTool, defineCoverageTool } from '../core/project-tools/coverage-tool.ts';
 import type { Argv } from '../core/projects/profile.ts';
 
-/** One block that was counted. Columns are in bytes, and the end is not part of it. */
+/** A counted block. Columns are in bytes, and the end is exclusive. */
 interface Block {
   readonly startLine: number;
   readonly endLine: number;
@@ -12,21 +12,25 @@ export const goCover: CoverageTool = defineCoverageTool({
   name: 'go test -coverprofile',
   tools: ['go-test'],
   isTestFile: (path) => path.endsWith('_test.go'),
-  /** Go counts for a package as a whole, so the tests of the file are asked for by their names. */
-  toRun({ runnerArgv, testText, place }) {
+  /** Go measures whole packages, so the command selects the tests of the file by name. */
+  toRun({ runnerArgv, testText, dataPath }) {
     const names = testsIn(testText);
     if (names.length === 0) return undefined;
     return {
-      argv: insertAfterTest(runnerArgv, [`-run=^(${names.join('|')})$`, `-coverprofile=${place}`, '-coverpkg=./...']),
+      argv: insertAfterTest(runnerArgv, [
+        `-run=^(${names.join('|')})$`,
+        `-coverprofile=${dataPath}`,
+        '-coverpkg=./...',
+      ]),
     };
   },
-  toReport: ({ place }) => ['cat', place],
+  toReport: ({ dataPath }) => ['cat', dataPath],
   async read(data) {
     const module = moduleIn((await data.readText('go.mod')) ?? '');
     if (module === undefined || !data.text.startsWith('mode: ')) return undefined;
     const files = new Map<string, number[]>();
     for (const [name, blocks] of blocksThatRan(data.text)) {
-      // By the whole path: many packages have a `util.go`.
+      // Compared by the whole path: many packages have a `util.go`.
       if (!name.startsWith(`${module}/`)) continue;
       const path = name.slice(module.length + 1);
       files.set(path, await linesOf(path, blocks, data));
@@ -53,7 +57,7 @@ function moduleIn(goMod: string): string | undefined {
 
 const record = /^(.{1,4096}):(\d{1,9})\.\d{1,9},(\d{1,9})\.(\d{1,9}) \d{1,9} (\d{1,20})$/;
 
-/** By file, those with a count over zero. */
+/** Returns the executed blocks by file. */
 function blocksThatRan(profile: string): Map<string, Block[]> {
   const found = new Map<string, Block[]>();
   for (const line of profile.split('\n')) {
@@ -66,10 +70,13 @@ function blocksThatRan(profile: string): Map<string, Block[]> {
   return found;
 }
 
-/** Without a last line where only a bracket is part of the block: an `else` after it may not have run. */
+/**
+ * Returns the executed lines. A last line on which the block has only a bracket is left out: an `else` after it may not
+ * have run.
+ */
 async function linesOf(path: string, blocks: readonly Block[], data: CoverageData): Promise<number[]> {
   const text = ((await data.readText(path)) ?? '').split('\n');
-  // How many blocks more than on the line before are around each line, because each block could be a million lines.
+  // Differences in the number of blocks from line to line, because a block may span a million lines.
   const changes = new Int32Array(text.length + 2);
   const change = (line: number, by: number) => {
     changes[Math.min(line, text.length + 1)] = (changes[Math.min(line, text.length + 1)] ?? 0) + by;
@@ -88,7 +95,7 @@ async function linesOf(path: string, blocks: readonly Block[], data: CoverageDat
     });
 }
 
-/** Whether there is nothing but a bracket in the first bytes of a row. Nobody indents one further than this. */
+/** Whether the first bytes of a row are only whitespace and brackets. Nobody indents further than this. */
 function isBracket(row: string, bytes: number): boolean {
   const maxIndent = 200;
   if (bytes > maxIndent) return false;

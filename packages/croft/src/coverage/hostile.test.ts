@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { expectCheap } from '../../test/cost.ts';
-import type { CoverageRequest } from '../core/coverage/coverage.ts';
+import { expectCheap } from '../../test/support/expect-cheap.ts';
+import type { CoverageRequest } from '../core/project-tools/coverage-tool.ts';
 import * as tools from './index.ts';
 
 const request: CoverageRequest = {
   ...{ argv: ['go', 'test'], runnerArgv: ['go', 'test'], testFile: 'a.test.js' },
-  ...{ testText: '', place: '/tmp/p', workspacePath: '/w' },
+  ...{ testText: '', dataPath: '/tmp/p', workspacePath: '/w' },
 };
 const source = 'a();\nb();\n\nc();\n';
 const lineCount = source.split('\n').length;
@@ -14,7 +14,7 @@ const lineCount = source.split('\n').length;
 const number = fc.oneof(fc.integer({ min: -2, max: 12 }), fc.constantFrom(1e308, -0.5, 2 ** 53));
 const place = fc.record({ line: number, column: fc.option(number) });
 const span = fc.record({ start: place, end: place });
-/** Nearly right, so that it gets past the first look. */
+/** Nearly valid, so that the first check passes. */
 const report = fc.oneof(
   fc.string(),
   fc.json(),

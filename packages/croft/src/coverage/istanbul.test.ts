@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { CoverageRequest } from '../core/coverage/coverage.ts';
+import type { CoverageRequest } from '../core/project-tools/coverage-tool.ts';
 import { jestCoverage, vitestCoverage } from './istanbul.ts';
 
 const request: CoverageRequest = {
   ...{ argv: ['jest', '$FILES'], runnerArgv: ['jest', 'a.test.js'] },
-  ...{ testFile: 'a.test.js', testText: '', place: '/tmp/p', workspacePath: '/w' },
+  ...{ testFile: 'a.test.js', testText: '', dataPath: '/tmp/p', workspacePath: '/w' },
 };
 
 async function read(report: unknown, sources: Record<string, string>) {

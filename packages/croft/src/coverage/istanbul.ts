@@ -3,14 +3,14 @@ import {
   type CoverageData,
   type CoverageTool,
   defineCoverageTool,
-  type LinesThatRan,
-} from '../core/coverage/coverage.ts';
-import { readJson } from '../core/readers/read-output.ts';
+  type ExecutedLines,
+} from '../core/project-tools/coverage-tool.ts';
+import { readJson } from '../core/readers/reader-helpers.ts';
 import { type CountedRange, coveredLines } from '../lib/coverage/covered-lines.ts';
 
-/** A column that nobody knows is the end of its line. */
-const Place = z.object({ line: z.int().min(1), column: z.int().min(0).nullish().catch(null) });
-const Span = z.object({ start: Place, end: Place });
+/** An unknown column means the end of the line. */
+const Position = z.object({ line: z.int().min(1), column: z.int().min(0).nullish().catch(null) });
+const Span = z.object({ start: Position, end: Position });
 const Counts = z.record(z.string(), z.number());
 const Report = z.record(
   z.string(),
@@ -29,19 +29,19 @@ const reportName = 'coverage-final.json';
 
 const shared = {
   isTestFile: (path: string) => testFile.test(path),
-  toReport: ({ place }: { place: string }) => ['cat', `${place}/${reportName}`] as const,
+  toReport: ({ dataPath }: { dataPath: string }) => ['cat', `${dataPath}/${reportName}`] as const,
   read: readReport,
 };
 
-/** Jest brings its own, which sees the code as it was written. */
+/** Jest has its own coverage, which refers to the code as it was written. */
 export const jestCoverage: CoverageTool = defineCoverageTool({
   name: 'jest --coverage',
   tools: ['jest'],
   ...shared,
-  toRun: ({ runnerArgv, place }) => ({
+  toRun: ({ runnerArgv, dataPath }) => ({
     argv: [
       ...runnerArgv,
-      ...['--coverage', '--coverageReporters=json', `--coverageDirectory=${place}`, '--coverageThreshold={}'],
+      ...['--coverage', '--coverageReporters=json', `--coverageDirectory=${dataPath}`, '--coverageThreshold={}'],
     ],
   }),
 });
@@ -51,16 +51,16 @@ export const vitestCoverage: CoverageTool = defineCoverageTool({
   name: 'vitest --coverage',
   tools: ['vitest'],
   ...shared,
-  toRun: ({ runnerArgv, place }) => ({
+  toRun: ({ runnerArgv, dataPath }) => ({
     argv: [
       ...runnerArgv,
-      ...['--coverage.enabled', '--coverage.reporter=json', `--coverage.reportsDirectory=${place}`],
+      ...['--coverage.enabled', '--coverage.reporter=json', `--coverage.reportsDirectory=${dataPath}`],
       '--coverage.reportOnFailure',
     ],
   }),
 });
 
-async function readReport({ text, readText }: CoverageData): Promise<LinesThatRan | undefined> {
+async function readReport({ text, readText }: CoverageData): Promise<ExecutedLines | undefined> {
   const report = readJson(Report, text);
   if (!report) return undefined;
   const files = new Map<string, number[]>();
@@ -71,9 +71,12 @@ async function readReport({ text, readText }: CoverageData): Promise<LinesThatRa
   return { files };
 }
 
-type ToOffset = (place: z.output<typeof Place>) => number;
+type ToOffset = (place: z.output<typeof Position>) => number;
 
-/** Of statements, and of functions from their names on: a function that was not called lies in a statement that ran. */
+/**
+ * Returns the ranges of statements and of functions, from their names on: a function that was not called lies in a
+ * statement that ran.
+ */
 function rangesOf({ statementMap, s, fnMap, f }: FileReport, toOffset: ToOffset): CountedRange[] {
   const statements = Object.entries(statementMap).map(([id, { start, end }]) => ({
     ...{ start: toOffset(start), end: toOffset(end) },

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { CoverageRequest } from '../core/coverage/coverage.ts';
+import type { CoverageRequest } from '../core/project-tools/coverage-tool.ts';
 import { llvmCov } from './llvm-cov.ts';
 
 const request: CoverageRequest = {
   ...{ argv: ['cargo', 'test'], runnerArgv: ['cargo', 'test', '--test', 'sign'] },
-  ...{ testFile: 'tests/sign.rs', testText: '', place: '/tmp/p', workspacePath: '/w' },
+  ...{ testFile: 'tests/sign.rs', testText: '', dataPath: '/tmp/p', workspacePath: '/w' },
 };
 
 /**

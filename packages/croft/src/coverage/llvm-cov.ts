@@ -1,26 +1,29 @@
-import { type CoverageTool, defineCoverageTool } from '../core/coverage/coverage.ts';
+import { type CoverageTool, defineCoverageTool } from '../core/project-tools/coverage-tool.ts';
 
-/** Works where `cargo-llvm-cov` and the LLVM tools are installed, and never installs them itself. */
+/** Works if `cargo-llvm-cov` and the LLVM tools are installed, and never installs them. */
 export const llvmCov: CoverageTool = defineCoverageTool({
   name: 'cargo llvm-cov',
   tools: ['cargo-test'],
   isTestFile: (path) => targetOf(path) !== undefined,
-  toRun({ argv: [program], testFile, place }) {
+  toRun({ argv: [program], testFile, dataPath }) {
     const target = targetOf(testFile);
     if (!target) return undefined;
     return {
-      argv: [program, 'llvm-cov', '--lcov', `--output-path=${place}`, '--ignore-run-fail', ...target],
+      argv: [program, 'llvm-cov', '--lcov', `--output-path=${dataPath}`, '--ignore-run-fail', ...target],
       environment: { CARGO_LLVM_COV_SETUP: 'no', CARGO_NET_OFFLINE: 'true' },
     };
   },
-  toReport: ({ place }) => ['cat', place],
+  toReport: ({ dataPath }) => ['cat', dataPath],
   read: async ({ text }) => {
     const files = readLcov(text);
     return files.size === 0 ? undefined : { files };
   },
 });
 
-/** The tests inside of a library's sources run as one program, which has the name of its first file. */
+/**
+ * Returns cargo's options for a test file. Tests inside a library's sources run as one program, named after its first
+ * file.
+ */
 function targetOf(path: string): string[] | undefined {
   if (path === 'src/lib.rs') return ['--lib'];
   if (path === 'src/main.rs') return ['--bins'];
@@ -28,7 +31,7 @@ function targetOf(path: string): string[] | undefined {
   return name === undefined ? undefined : ['--test', name];
 }
 
-/** Files of which a line ran: `SF:` names one, and `DA:line,count` counts until the next. */
+/** Reads LCOV: `SF:` begins a file, and `DA:line,count` counts its lines. */
 function readLcov(text: string): Map<string, number[]> {
   const files = new Map<string, number[]>();
   let lines: number[] = [];

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { CoverageRequest } from '../core/coverage/coverage.ts';
+import type { CoverageRequest } from '../core/project-tools/coverage-tool.ts';
 import { v8 } from './v8.ts';
 
-/** Runs a test file with the Node that runs this, and reads what it left. */
+/** Runs a test file with the current Node, and reads its coverage data. */
 async function measure(tree: Record<string, string>, testFile: string, options: readonly string[] = []) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'croft v8 ü-')));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -17,11 +17,11 @@ async function measure(tree: Record<string, string>, testFile: string, options: 
   const argv = [process.execPath, ...options, '--test', testFile] as const;
   const request: CoverageRequest = {
     ...{ argv, runnerArgv: argv, testFile, testText: '' },
-    ...{ place: join(root, '.data'), workspacePath: root },
+    ...{ dataPath: join(root, '.data'), workspacePath: root },
   };
   const command = v8.toRun(request);
   const [program = '', ...rest] = command?.argv ?? [];
-  // A runner of tests tells its children that they are such, and they behave otherwise then.
+  // A test runner sets a variable for its children, and Node behaves differently under it.
   const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...inherited } = process.env;
   const run = spawnSync(program, rest, { cwd: root, env: { ...inherited, ...command?.environment } });
   const text = execFileSync(process.execPath, v8.toReport(request).slice(1), { encoding: 'utf8' });
@@ -113,7 +113,7 @@ test.each([
   ['a source counts by what was compiled from it', sign, [2, 3, 6]],
   ['a source that has changed since it was compiled does not count', sign.replace('minus', 'less'), undefined],
 ])('%s', async (_, onDisk, expected) => {
-  // As compilers do, with a piece for `export` and one for what is after it.
+  // Maps as compilers do, with one segment for `export` and one for the rest.
   const rows = sign.split('\n').map((row, index, all) => {
     const start = `AA${index === 0 ? 'A' : 'C'}${all[index - 1]?.startsWith('export ') ? 'P' : 'A'}`;
     return row.startsWith('export ') ? `${start},OAAO` : start;

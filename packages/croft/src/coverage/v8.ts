@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type CoverageData, type CoverageTool, defineCoverageTool } from '../core/coverage/coverage.ts';
-import { readJson } from '../core/readers/read-output.ts';
+import { type CoverageData, type CoverageTool, defineCoverageTool } from '../core/project-tools/coverage-tool.ts';
+import { readJson } from '../core/readers/reader-helpers.ts';
 import { type CountedRange, coveredLines } from '../lib/coverage/covered-lines.ts';
 import { mappedLines } from '../lib/coverage/mapped-lines.ts';
 
-/** How a loader made the script from something else. */
+/** The source map of a script that a loader produced. */
 const SourceMap = z.object({
   lineLengths: z.array(z.int().min(0)),
   mappings: z.string(),
@@ -12,7 +12,7 @@ const SourceMap = z.object({
   sourcesContent: z.array(z.string().nullable()).default([]),
 });
 
-/** One script of one process, as `keepOwn` prints it. */
+/** One script of one process, as the `keepOwn` script prints it. */
 const Script = z.object({
   url: z.string(),
   isMapped: z.boolean(),
@@ -21,10 +21,13 @@ const Script = z.object({
 });
 type Script = z.output<typeof Script>;
 
-/** Each of them is read and counted through. */
+/** Limit, because each script is read and counted. */
 const maxScripts = 20_000;
 
-/** Runs in the sandbox: of what Node wrote, nearly all is about Node itself and about packages. */
+/**
+ * Runs in the sandbox and keeps the project's scripts: nearly all of Node's coverage data is about Node itself and
+ * about packages.
+ */
 const keepOwn = `
 const { readdirSync, readFileSync } = require('node:fs');
 const [place, root] = process.argv.slice(1);
@@ -43,13 +46,13 @@ for (const name of readdirSync(place)) {
 const testFile =
   /(?:^|\/)(?:test|test-[^/]+|[^/]+[._-](?:test|spec))\.[cm]?[jt]sx?$|(?:^|\/)(?:test|__tests__)\/(?:.+\/)?[^/]+\.[cm]?[jt]sx?$/;
 
-/** What V8 itself counts. Exact for code that runs as it was written, or whose loader says what it made of it. */
+/** V8's own coverage. Exact for code that runs as it was written, or whose loader provides a source map. */
 export const v8: CoverageTool = defineCoverageTool({
   name: 'V8',
   tools: ['node-test', 'mocha'],
   isTestFile: (path) => testFile.test(path) && !/\.d\.[cm]?ts$/.test(path),
-  toRun: ({ runnerArgv, place }) => ({ argv: runnerArgv, environment: { NODE_V8_COVERAGE: place } }),
-  toReport: ({ place, workspacePath }) => ['node', '-e', keepOwn, place, workspacePath],
+  toRun: ({ runnerArgv, dataPath }) => ({ argv: runnerArgv, environment: { NODE_V8_COVERAGE: dataPath } }),
+  toReport: ({ dataPath, workspacePath }) => ['node', '-e', keepOwn, dataPath, workspacePath],
   async read(data) {
     const scripts = data.text.split('\n').flatMap((line) => readJson(Script, line) ?? []);
     if (scripts.length > maxScripts) return undefined;
@@ -60,7 +63,7 @@ export const v8: CoverageTool = defineCoverageTool({
       for (const [path, lines] of counted) ran.set(path, (ran.get(path) ?? new Set()).union(new Set(lines)));
       if (counted.length === 0) inexact.add(toPath(script.url));
     }
-    // A process that was killed leaves nothing, and its silence says nothing about what it ran.
+    // A killed process leaves no data, which says nothing about what it executed.
     const hasTest = [...ran.keys(), ...inexact].some((path) => path.endsWith(`/${data.request.testFile}`));
     if (!hasTest) return undefined;
     return { files: new Map([...ran].map(([path, lines]) => [path, [...lines]])), inexact: [...inexact] };
@@ -69,20 +72,23 @@ export const v8: CoverageTool = defineCoverageTool({
 
 type FileLines = readonly [path: string, lines: readonly number[]];
 
-/** Nothing where what ran is not the text of the file. */
+/** Returns the executed lines of a script without a source map; none if the script is not the text of the file. */
 async function ownLinesOf(script: Script, data: CoverageData): Promise<FileLines[]> {
   const path = toPath(script.url);
   const text = await data.readText(path);
   if (text === undefined) return [];
   const length = lengthOf(script);
-  // What Node adds where it made types blank.
+  // Node adds this line after it has blanked out types.
   const added = `\n\n//# sourceURL=${script.url}`.length;
-  // Some loaders take a byte order mark away.
+  // Some loaders remove a byte order mark.
   const source = [text, text.replace(/^\uFEFF/, '')].find((one) => [0, added].includes(length - one.length));
   return source === undefined ? [] : [[path, coveredLines(source, rangesOf(script))]];
 }
 
-/** Only of sources that are what the script was made from: the file itself, or one that still has the text it had. */
+/**
+ * Returns the executed lines of a script with a source map, only for sources that still have the text which the script
+ * was made from.
+ */
 async function mappedLinesOf(script: Script, data: CoverageData): Promise<FileLines[]> {
   const { map, url } = script;
   if (!map || map.lineLengths.reduce((sum, length) => sum + length + 1, -1) !== lengthOf(script)) return [];
@@ -103,7 +109,7 @@ function lengthOf({ ranges }: Script): number {
   return ranges.reduce((longest, [, end]) => Math.max(longest, end), 0);
 }
 
-/** Empty for what is none. */
+/** Returns the path of a URL; empty for an invalid one. */
 function toPath(url: string, base?: string): string {
   try {
     return decodeURIComponent(new URL(url, base).pathname);

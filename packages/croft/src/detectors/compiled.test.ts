@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { makeDirectory } from '../../test/harness.ts';
-import { detect, detectOne } from '../../test/memory-files.ts';
-import { withFiles } from '../core/checks/linter.ts';
+import { makeDirectory } from '../../test/support/harness.ts';
+import { detect, detectOne } from '../../test/support/memory-files.ts';
+import { withFiles } from '../core/project-tools/linter.ts';
 import type { Argv } from '../core/projects/profile.ts';
 
 describe('go', () => {
@@ -92,6 +92,15 @@ describe('rust', () => {
     expect(readFileSync(place.at('said'), 'utf8')).toBe('rustfmt --edition 2021 src/a b.rs ./-x.rs\n');
   });
 
+  test('leaves out benches that no stable compiler takes', async () => {
+    const tree = { 'Cargo.toml': '[package]\nname = "a"\n', 'src/lib.rs': '', 'benches/a.rs': 'fn main() {}\n' };
+    expect((await detectOne(tree)).typecheck?.argv).toContain('--all-targets');
+    const unstable = await detectOne({ ...tree, 'benches/b.rs': '#![feature(test)]\nextern crate test;\n' });
+    const targets = ['--lib', '--bins', '--examples', '--tests', '--message-format=json'];
+    expect(unstable.typecheck?.argv).toEqual(['cargo', 'check', ...targets]);
+    expect(unstable.lint?.argv).toEqual(['cargo', 'clippy', ...targets]);
+  });
+
   test('knows the aliases of cargo', async () => {
     const config = '[alias]\nxtask = "run -p xtask"\nci = ["test"]\n';
     const { scripts } = await detectOne({ 'Cargo.toml': '', '.cargo/config.toml': config });
@@ -127,6 +136,7 @@ describe('java', () => {
   test('by files alone is only compiled', async () => {
     const { typecheck, test: tests } = await detectOne({ 'src/A.java': '' });
     expect(typecheck).toMatchObject({ tool: 'javac', all: ['A.java'] });
+    expect(typecheck?.argv).not.toContain('-d');
     expect(tests).toBeUndefined();
   });
 });
@@ -156,6 +166,34 @@ describe('c and c++', () => {
     const python = await detectOne({ Makefile: makefile, 'ext/main.c': '', 'pyproject.toml': '' });
     expect(python).toMatchObject({ language: 'python' });
     expect(await detect({ Makefile: makefile })).toEqual([]);
+  });
+
+  test('by what makes the Makefile, and not by the pages beside it', async () => {
+    const jq = { 'configure.ac': '', 'Makefile.am': '', 'src/main.c': '', 'docs/Pipfile': '', 'docs/build.py': '' };
+    const profile = await detectOne(jq);
+    expect(profile).toMatchObject({ language: 'cpp', ecosystem: 'autotools', test: { tool: 'make-test' } });
+    expect(profile.test?.argv[2]).toMatch(/autoreconf -fi; \} && \.\/configure; \}; \} && exec make check "\$@"$/);
+    const plain = await detectOne({ 'configure.ac': '', 'Makefile.in': 'tests: x\n', 'x.c': '' });
+    expect(plain.test?.argv[2]).toContain('exec make tests');
+    expect((await detectOne({ 'docs/pyproject.toml': '', 'docs/a.py': '' })).language).toBe('python');
+    const older = { ...jq, 'docs/Gemfile': '', 'docs/Rakefile': '' };
+    expect((await detectOne(older)).language).toBe('cpp');
+    expect((await detectOne({ 'docs/Gemfile': '', 'docs/a.gemspec': '' })).language).toBe('ruby');
+  });
+
+  test('by the target that a Makefile.am has for tests, where it names none for `check`', async () => {
+    const tinyproxy = { 'configure.ac': '', 'Makefile.am': 'test: all\n\t./run_tests.sh\n', 'src/main.c': '' };
+    expect((await detectOne(tinyproxy)).test?.argv[2]).toContain('exec make test "$@"');
+    const below = await detectOne({ ...tinyproxy, 'tests/Makefile.am': 'TESTS = one.sh\n' });
+    expect(below.test?.argv[2]).toContain('exec make check "$@"');
+  });
+
+  test('by the Makefile of the sources, where that of the root has no tests', async () => {
+    const src = 'test: redis-server\n\t@(cd ..; ./runtest)\n';
+    const redis = { Makefile: 'default: all\n.DEFAULT:\n\tcd src && $(MAKE) $@\n', 'src/Makefile': src, 'src/a.c': '' };
+    expect((await detectOne(redis)).test?.argv).toEqual(['make', 'test']);
+    const other = { Makefile: 'all:\n\ttrue\n', 'src/Makefile': src, 'src/a.c': '' };
+    expect((await detectOne(other)).test?.argv).toEqual(['make', '-C', 'src', 'test']);
   });
 
   test('name every file to what takes no directory', async () => {
@@ -201,7 +239,7 @@ function fake(directory: string, name: string, script: string): void {
   chmodSync(`${directory}/bin/${name}`, 0o755);
 }
 
-/** Runs a command for real, with a program of this name that does what `script` says; gives its exit code. */
+/** Runs a command for real, with a program of this name that does what `script` says. Returns the exit code. */
 function runWith(
   directory: string,
   name: string,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { detect, detectOne } from '../../test/memory-files.ts';
-import { lintTools, testTools } from '../core/projects/check-names.ts';
+import { detect, detectOne } from '../../test/support/memory-files.ts';
+import { lintToolNames, testToolNames } from '../core/projects/tool-names.ts';
 import * as linters from '../linters/index.ts';
-import * as runners from '../runners/index.ts';
+import * as runners from '../test-runners/index.ts';
 
 const go = { 'go.mod': 'module x' };
 const withFile = (text: string, rest: Record<string, string> = go) => detectOne({ ...rest, 'croft.toml': text });
@@ -144,6 +144,6 @@ describe('what croft.toml may not say', () => {
 });
 
 test('every runner and every linter can be named', () => {
-  expect(testTools).toEqual(expect.arrayContaining(Object.values(runners).map(({ name }) => name)));
-  expect(lintTools).toEqual(expect.arrayContaining(Object.values(linters).map(({ name }) => name)));
+  expect(testToolNames).toEqual(expect.arrayContaining(Object.values(runners).map(({ name }) => name)));
+  expect(lintToolNames).toEqual(expect.arrayContaining(Object.values(linters).map(({ name }) => name)));
 });

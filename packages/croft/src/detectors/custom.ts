@@ -1,12 +1,12 @@
 import { parse } from 'smol-toml';
 import { parseOverrides } from '../core/projects/parse-overrides.ts';
 import type { Detector } from '../core/projects/profile.ts';
-import type { Overrides } from '../core/projects/profile-overrides.ts';
+import type { ProfileOverrides } from '../core/projects/profile-overrides.ts';
 
 const maxCharacters = 64 * 1024;
 const inDirectory = '.croft/config.toml';
 
-/** Not an ecosystem: what people say of their project themselves. */
+/** Not an ecosystem: reads the project's own settings in `croft.toml`. */
 export const custom: Detector = {
   language: 'custom',
   isMarker: () => false,
@@ -26,7 +26,7 @@ export const custom: Detector = {
   },
 };
 
-function readText(text: string, file: string): Overrides {
+function readText(text: string, file: string): ProfileOverrides {
   if (text.length > maxCharacters) return ignore(file, `ignored, because it has over ${maxCharacters} characters`);
   try {
     return parseOverrides(parse(text), file);
@@ -36,7 +36,7 @@ function readText(text: string, file: string): Overrides {
   }
 }
 
-function ignore(file: string, problem: string): Overrides {
+function ignore(file: string, problem: string): ProfileOverrides {
   return { file, commands: {}, problems: [`${file}: ${problem}`] };
 }
 

@@ -1,22 +1,32 @@
 import { z } from 'zod';
+import { parseSettings } from '../core/projects/parse-settings.ts';
 import { type Argv, type Detector, type ProjectDirectory, toScripts } from '../core/projects/profile.ts';
-import { readSettings } from '../core/projects/read-settings.ts';
 import { parseJsonc } from '../lib/text/jsonc.ts';
-import { toPlainCommands } from '../lib/text/plain-commands.ts';
+import { toPlainCommands } from '../lib/text/shell/plain-commands.ts';
 
 const Settings = z.looseObject({ tasks: z.record(z.string(), z.unknown()).catch({}).default({}) });
 type Settings = z.output<typeof Settings>;
 
 const files = ['deno.json', 'deno.jsonc'];
-/** With these a project is run by Deno; an otherwise empty file in a Node package is there for its editor. */
-const saying = ['tasks', 'imports', 'importMap', 'lint', 'fmt', 'test', 'exports', 'workspace', 'compilerOptions'];
+/** Settings that mark a Deno project; a file without them in a Node package is there for an editor. */
+const denoSettings = [
+  'tasks',
+  'imports',
+  'importMap',
+  'lint',
+  'fmt',
+  'test',
+  'exports',
+  'workspace',
+  'compilerOptions',
+];
 
 export const deno: Detector = {
   language: 'deno',
   isMarker: (name) => files.includes(name),
   async detect(project) {
     const settings = await readFirst(project);
-    if (project.has('package.json') && !saysSomething(settings)) return undefined;
+    if (project.has('package.json') && !hasDenoSettings(settings)) return undefined;
     return {
       language: 'deno',
       ecosystem: 'deno',
@@ -35,17 +45,17 @@ export const deno: Detector = {
 
 async function readFirst(project: ProjectDirectory): Promise<Settings | undefined> {
   const name = files.find((file) => project.has(file)) ?? '';
-  return readSettings(await project.read(name), parseJsonc, Settings);
+  return parseSettings(await project.read(name), parseJsonc, Settings);
 }
 
-function saysSomething(settings: Settings | undefined): boolean {
-  return saying.some((key) => {
+function hasDenoSettings(settings: Settings | undefined): boolean {
+  return denoSettings.some((key) => {
     const value = settings?.[key];
     return typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined;
   });
 }
 
-/** With the permissions that the task for tests gives. */
+/** Builds the test command with the permissions of the `test` task. */
 function findTest(settings: Settings | undefined): Argv {
   const task = settings?.tasks.test;
   const line = typeof task === 'string' ? task : z.object({ command: z.string() }).safeParse(task).data?.command;

@@ -11,7 +11,7 @@ export const dotnet: Detector = {
     const names = [...project.names];
     const own = names.filter((name) => endsWithOne(name, solutions));
     const isF = names.some((name) => name.endsWith('.fsproj'));
-    // With several in a directory the program asks which is meant.
+    // With several solutions or projects in a directory, `dotnet` asks which one to use.
     const meant = [...own, ...names.filter((name) => endsWithOne(name, projects))]
       .slice(0, 1)
       .map((name) => `./${name}`);
@@ -25,7 +25,7 @@ export const dotnet: Detector = {
       install: run('restore'),
       format: run('format', '--no-restore', '--include', '$FILES'),
       formatCheck: run('format', '--no-restore', '--verify-no-changes', '--include', '$FILES'),
-      // Analyzers run in the build; what was built before says nothing again.
+      // Analyzers run in the build, and an incremental build does not repeat their findings.
       lint: { tool: 'dotnet-build', argv: run('build', '--nologo', '--no-incremental') },
       typecheck: { tool: 'dotnet-build', argv: run('build', '--nologo', '--no-incremental') },
       test: { tool: 'dotnet-test', argv: run('test', '--nologo') },

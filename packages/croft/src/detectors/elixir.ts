@@ -1,5 +1,5 @@
+import { formatWholeOrFiles } from '../core/projects/format-whole-or-files.ts';
 import { type Detector, toScripts } from '../core/projects/profile.ts';
-import { wholeOrFiles } from '../core/projects/whole-or-files.ts';
 
 export const elixir: Detector = {
   language: 'elixir',
@@ -16,18 +16,18 @@ export const elixir: Detector = {
       packageManager: 'mix',
       install: ['mix', 'deps.get'],
       dependencyDirectory: 'deps',
-      format: wholeOrFiles(['mix', 'format'], ['mix', 'format']),
-      formatCheck: wholeOrFiles(['mix', 'format', '--check-formatted'], ['mix', 'format', '--check-formatted']),
+      format: formatWholeOrFiles(['mix', 'format'], ['mix', 'format']),
+      formatCheck: formatWholeOrFiles(['mix', 'format', '--check-formatted'], ['mix', 'format', '--check-formatted']),
       ...(isCredo && { lint: { tool: 'credo', argv: ['mix', 'credo', '--format=json', '$FILES'] } }),
       test: { tool: 'mix-test', argv: ['mix', 'test', '$FILES'] },
       scripts: toScripts(findAliases(text), (name) => ['mix', name]),
-      // An umbrella runs its applications.
+      // An umbrella project runs its applications.
       coversBelow: text.includes('apps_path:'),
     };
   },
 };
 
-/** The keys of the list that the function for them gives, as everybody writes it. */
+/** Returns the keys of the list in `aliases`, in its usual form. */
 function findAliases(text: string): string[] {
   const start = text.search(/\bdefp? aliases\b/);
   if (start < 0) return [];

@@ -1,9 +1,9 @@
-import type { Argv, Check, Detector, ProjectDirectory } from '../core/projects/profile.ts';
+import type { Argv, CheckCommand, Detector, ProjectDirectory } from '../core/projects/profile.ts';
 
 const golangciFiles = ['.golangci.yml', '.golangci.yaml', '.golangci.toml', '.golangci.json'];
-const vet: Check = { tool: 'go-vet', argv: ['go', 'vet', '$FILES'] };
+const vet: CheckCommand = { tool: 'go-vet', argv: ['go', 'vet', '$FILES'] };
 
-/** `gofmt -l` and `-d` end well whatever they find. */
+/** `gofmt -l` and `-d` exit with 0 whatever they find. */
 const formatCheck: Argv = [
   'sh',
   '-c',
@@ -27,19 +27,19 @@ export const go: Detector = {
     formatCheck,
     lint: await findLint(project),
     typecheck: vet,
-    // The linter and the runner make packages of files: files of two packages are no argument for either.
+    // The linter and the test runner convert files to packages, because Go rejects files of two packages.
     test: { tool: 'go-test', argv: ['go', 'test', '$FILES'] },
     scripts: {},
     coversBelow: false,
   }),
 };
 
-async function findLint(project: ProjectDirectory): Promise<Check> {
+async function findLint(project: ProjectDirectory): Promise<CheckCommand> {
   const settings = project.findAbove(...golangciFiles);
   if (settings === undefined) return vet;
   const isSecond = /^[ \t{]*"?version"?[ \t]*[:=][ \t]*["']?2\b/m.test((await project.read(settings)) ?? '');
   const json = isSecond ? '--output.json.path=stdout' : '--out-format=json';
-  // Version 2 tells files from the directory of its settings, unless it is told otherwise.
+  // Version 2 reports paths relative to its settings file, unless `--path-mode` says otherwise.
   const paths = isSecond && settings.startsWith('../') ? ['--path-mode=abs'] : [];
   return { tool: 'golangci-lint', argv: ['golangci-lint', 'run', json, ...paths, '$FILES'] };
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { expectCheap } from '../../test/cost.ts';
-import { detect } from '../../test/memory-files.ts';
+import { expectCheap } from '../../test/support/expect-cheap.ts';
+import { detect } from '../../test/support/memory-files.ts';
 
-/** Every file that some detector reads. */
+/** All files that any detector reads. */
 const settings = [
   ...['package.json', 'tsconfig.json', 'deno.json', 'deno.jsonc', 'pyproject.toml', 'setup.cfg', 'Pipfile'],
   ...['requirements.txt', 'go.mod', '.golangci.yml', 'Cargo.toml', '.cargo/config.toml', 'pom.xml', 'build.gradle.kts'],

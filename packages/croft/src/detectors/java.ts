@@ -1,4 +1,4 @@
-import type { Argv, Check, Detector, Profile, ProjectDirectory } from '../core/projects/profile.ts';
+import type { Argv, CheckCommand, Detector, Profile, ProjectDirectory } from '../core/projects/profile.ts';
 
 const gradleFiles = ['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'];
 
@@ -23,12 +23,13 @@ async function findCommands(project: ProjectDirectory): Promise<Commands> {
   if (project.has('pom.xml')) return toMaven(project, (await project.read('pom.xml')) ?? '');
   if (project.has(...gradleFiles)) return toGradle(project);
   const all = project.filesBelow(['.java']);
-  // Classes go where nobody keeps them.
-  const argv: Argv = ['javac', '-Xlint:all', '-proc:none', '-d', '/tmp/croft-classes', '$FILES'];
+  // Stops javac before it writes classes, which nobody asked for. The second option is for Java 8.
+  const stop: Argv = ['-XDshould-stop.ifNoError=FLOW', '-XDshouldStopPolicyIfNoError=FLOW'];
+  const argv: Argv = ['javac', '-Xlint:all', '-proc:none', ...stop, '$FILES'];
   return { ecosystem: 'java', typecheck: { tool: 'javac', argv, all } };
 }
 
-/** The wrapper of the project, which says which version is meant. */
+/** Returns the project's wrapper, which fixes the version, or else the program on the PATH. */
 async function findBuilder(project: ProjectDirectory, wrapper: string, builder: string): Promise<string> {
   const program = await project.findProgram([''], wrapper);
   return program === wrapper ? builder : program;
@@ -37,7 +38,7 @@ async function findBuilder(project: ProjectDirectory, wrapper: string, builder: 
 async function toMaven(project: ProjectDirectory, text: string): Promise<Commands> {
   const maven = await findBuilder(project, 'mvnw', 'mvn');
   const run = (...goals: string[]): Argv => [maven, '--batch-mode', ...goals];
-  const typecheck: Check = { tool: 'maven-compile', argv: run('test-compile') };
+  const typecheck: CheckCommand = { tool: 'maven-compile', argv: run('test-compile') };
   return {
     ecosystem: text.includes('kotlin-maven-plugin') ? 'kotlin' : 'java',
     packageManager: 'maven',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { detect, detectOne } from '../../test/memory-files.ts';
+import { detect, detectOne } from '../../test/support/memory-files.ts';
 
 const json = JSON.stringify;
 const withScript = (script: string) => ({ 'package.json': json({ scripts: { test: script } }) });
@@ -10,6 +10,8 @@ describe('the package manager', () => {
     [{ 'package.json': '{"packageManager":"nobody@1"}', 'yarn.lock': '' }, 'yarn'],
     [{ 'package.json': '{}', 'bun.lock': '', 'package-lock.json': '' }, 'bun'],
     [{ 'package.json': '{}', 'bun.lockb': '' }, 'bun'],
+    [{ 'package.json': '{}', 'bun.lock': '', 'yarn.lock': '' }, 'yarn'],
+    [{ 'package.json': '{}', 'bun.lock': '', 'pnpm-lock.yaml': '' }, 'pnpm'],
     [{ 'package.json': '{}', 'pnpm-lock.yaml': '' }, 'pnpm'],
     [{ 'package.json': '{}', 'package-lock.json': '' }, 'npm'],
     [{ 'package.json': '{}' }, 'npm'],
@@ -48,6 +50,35 @@ describe('the linter', () => {
 
   test('is eslint by package.json', async () => {
     expect((await detectOne({ 'package.json': '{"eslintConfig":{}}' })).lint?.tool).toBe('eslint');
+  });
+
+  const whole = { tool: 'lint-script', argv: ['npm', 'run', 'lint'] };
+  test.each([
+    [
+      'eslint src --ext .ts --max-warnings 0 -f stylish',
+      { tool: 'eslint', argv: ['eslint', '--ext', '.ts', '--max-warnings', '0', '$FILES'], all: ['src'] },
+    ],
+    ['eslint "src/**/*.js" --format=unix', { tool: 'eslint', argv: ['eslint', '$FILES'], all: ['src/**/*.js'] }],
+    ['xo', { tool: 'xo', argv: ['xo', '$FILES'] }],
+    ['npx standard --fix', { tool: 'standard', argv: ['standard', '--fix', '$FILES'] }],
+    ['biome ci .', { tool: 'biome', argv: ['biome', 'check', '$FILES'], all: ['.'] }],
+    ['oxlint -D correctness', { tool: 'oxlint', argv: ['oxlint', '-D', 'correctness', '$FILES'] }],
+    ['biome format .', whole],
+    ['eslint . && tsc', whole],
+    ['STRICT=1 eslint .', whole],
+    ['eslint src/*.js', whole],
+    ['prettier --write . && eslint .', undefined],
+  ])('by the script %j is what that runs', async (lint, expected) => {
+    expect((await detectOne({ 'package.json': json({ scripts: { lint } }) })).lint).toEqual(expected);
+  });
+
+  test('of a script with others around it is the script, and for single files what there are settings for', async () => {
+    const tree = { 'package.json': json({ scripts: { prelint: 'x', lint: 'eslint .' } }), 'eslint.config.js': '' };
+    expect((await detectOne(tree)).lint).toEqual({ tool: 'eslint', argv: ['eslint', '$FILES'], whole });
+  });
+
+  test('is xo by package.json', async () => {
+    expect((await detectOne({ 'package.json': '{"devDependencies":{"xo":"1"}}' })).lint?.tool).toBe('xo');
   });
 
   test('of a package is set up above it, and installed above it', async () => {
@@ -124,26 +155,69 @@ describe('the type checker', () => {
 
 describe('the tests', () => {
   test.each([
-    ['vitest', ['vitest', 'run', '$FILES']],
-    ['vitest run --coverage', ['vitest', 'run', '--coverage', '$FILES']],
-    ['tsc && vitest --watch', ['vitest', 'run', '$FILES']],
-    ['NODE_ENV=test jest --runInBand', ['jest', '--runInBand', '$FILES']],
-    ['jest "$X"', ['jest', '$FILES']],
-    ['NODE_OPTIONS=--experimental-vm-modules jest', ['node', '--experimental-vm-modules', 'jest.js', '$FILES']],
-    ['c8 mocha --require "ts-node/register" test/**/*.ts', ['mocha', '--require', 'ts-node/register', '$FILES']],
-    ['npx ava', ['ava', '$FILES']],
-    ['node --test', ['node', '--test', '$FILES']],
-    ['node --import tsx --test "src/**/*.test.ts"', ['node', '--import', 'tsx', '--test', '$FILES']],
-    ['npm run unit -- --bail', ['npm', 'run', 'test']],
-    ['node --test a.js && node --test b.js', ['npm', 'run', 'test']],
-    ['vitest run --project a; jest', ['npm', 'run', 'test']],
-    ['tsx --test --watch', ['tsx', '--test', '$FILES']],
-    ['bun test --bail', ['bun', 'test', '--bail', '$FILES']],
-    ['npm run test:unit', ['npm', 'run', 'test']],
-    ['make test', ['npm', 'run', 'test']],
-    ['./vitest-like.sh', ['npm', 'run', 'test']],
-  ])('by the script %s', async (script, argv) => {
-    expect((await detectOne(withScript(script))).test?.argv).toEqual(argv);
+    // A single test runner: it runs directly for some of the tests, and through the package manager for all.
+    ['vitest', 'vitest run $FILES', 'npm run test -- --run $FILES'],
+    ['vitest run --coverage', 'vitest run --coverage $FILES', 'npm run test -- $FILES'],
+    ['jest --runInBand', 'jest --runInBand $FILES', 'npm run test -- $FILES'],
+    ['./node_modules/.bin/jest', 'jest $FILES', 'npm run test -- $FILES'],
+    ['mocha --exit test', 'mocha --exit $FILES', 'npm run test --'],
+    ['mocha -R dot', 'mocha -R dot $FILES', 'npm run test'],
+    ['node --test', 'node --test $FILES', 'npm run test -- $FILES'],
+    ['node --test "test/*.js"', 'node --test $FILES', 'npm run test'],
+    ['tsx --test --watch', 'tsx --test $FILES', 'npm run test -- $FILES'],
+    ['bun test --bail', 'bun test --bail $FILES', 'npm run test -- $FILES'],
+  ])('by the script %s', async (script, argv, whole) => {
+    const { test: check } = await detectOne(withScript(script));
+    expect(check?.argv.join(' ')).toBe(argv);
+    expect(check?.whole?.argv.join(' ')).toBe(whole);
+  });
+
+  test.each([
+    // The test runner is the last of several programs, and the script sets its reporter.
+    ['tsc && vitest --watch', 'vitest', 'npm run test -- --run $FILES'],
+    ['NODE_ENV=test jest --runInBand', 'jest', 'npm run test -- $FILES'],
+    ['NODE_OPTIONS=--experimental-vm-modules jest', 'jest', 'npm run test -- $FILES'],
+    ['node --experimental-vm-modules node_modules/jest/bin/jest.js', 'jest', 'npm run test -- $FILES'],
+    ['c8 mocha --require "ts-node/register" test/**/*.ts', 'mocha', 'npm run test --'],
+    ['npx ava', 'ava', 'npm run test -- $FILES'],
+    ['npm run lint && node --test', 'node-test', 'npm run test -- $FILES'],
+    ['vitest run --project a; jest', 'jest', 'npm run test -- $FILES'],
+    // Appended arguments would not reach the test runner, or would contradict the script.
+    ['jest "$X"', 'script', 'npm run test'],
+    ['node --test a.js && node --test b.js', 'script', 'npm run test'],
+    ['jest --json --outputFile=x && echo done', 'script', 'npm run test'],
+    ['TZ=UTC jest --reporters=default', 'script', 'npm run test'],
+    ['jest | cat', 'script', 'npm run test'],
+    ['jest || true', 'script', 'npm run test'],
+    ['(cd unit && jest)', 'script', 'npm run test'],
+    ['jest > log', 'script', 'npm run test'],
+    ['eslint . --rule x && eslint jest', 'script', 'npm run test'],
+    ['node scripts/jest.js', 'script', 'npm run test'],
+    ['jest # all', 'script', 'npm run test'],
+    ['npm run unit -- --bail', 'script', 'npm run test'],
+    ['npm run test:unit', 'script', 'npm run test'],
+    ['make test', 'script', 'npm run test'],
+    ['./vitest-like.sh', 'script', 'npm run test'],
+  ])('by the script %s, which is run itself', async (script, tool, argv) => {
+    const { test: check } = await detectOne(withScript(script));
+    expect(check?.tool).toBe(tool);
+    expect(check?.argv.join(' ')).toBe(argv);
+    expect(check?.whole).toBeUndefined();
+  });
+
+  test.each(['pretest', 'posttest'])('with a %s are run with it', async (hook) => {
+    const scripts = { test: 'node --test', [hook]: 'node build.js' };
+    const { test: check } = await detectOne({ 'package.json': json({ scripts }) });
+    expect(check).toEqual({ tool: 'node-test', argv: ['npm', 'run', 'test', '--', '$FILES'], isOneOfSeveral: true });
+  });
+
+  test.each([
+    ['pnpm', 'pnpm run test $FILES'],
+    ['yarn', 'yarn run test $FILES'],
+    ['bun', 'bun run test $FILES'],
+  ])('are told as %s passes arguments on', async (manager, argv) => {
+    const tree = { 'package.json': json({ packageManager: `${manager}@1`, scripts: { test: 'A=1 jest' } }) };
+    expect((await detectOne(tree)).test?.argv.join(' ')).toBe(argv);
   });
 
   test.each([
@@ -178,19 +252,11 @@ describe('the tests', () => {
     );
   });
 
-  test('with what comes after a `--` for the script', async () => {
-    const scripts = { test: 'npm run unit -- --bail', unit: 'vitest run' };
-    expect((await detectOne({ 'package.json': json({ scripts }) })).test?.argv).toEqual([
-      'vitest',
-      'run',
-      '--bail',
-      '$FILES',
-    ]);
-  });
-
-  test('by a script that the script runs, also in a circle', async () => {
-    const scripts = { test: 'npm run lint && npm run test:unit', lint: 'eslint', 'test:unit': 'vitest' };
-    expect((await detectOne({ 'package.json': json({ scripts }) })).test?.tool).toBe('vitest');
+  test('by a script that is only another name for one, also in a circle', async () => {
+    const scripts = { test: 'npm run test:unit', 'test:unit': 'vitest run src' };
+    const { test: check } = await detectOne({ 'package.json': json({ scripts }) });
+    expect(check).toMatchObject({ tool: 'vitest', argv: ['vitest', 'run', '$FILES'] });
+    expect(check?.whole).toEqual({ tool: 'script', argv: ['npm', 'run', 'test'] });
     const circle = { test: 'npm run a', a: 'npm run test' };
     expect((await detectOne({ 'package.json': json({ scripts: circle }) })).test?.tool).toBe('script');
   });
@@ -200,9 +266,10 @@ describe('the tests', () => {
     ['jest.config.mjs', 'jest'],
     ['.mocharc.yml', 'mocha'],
     ['ava.config.js', 'ava'],
-  ])('by %s', async (name, tool) => {
+  ])('by %s, where no script says otherwise', async (name, tool) => {
+    expect((await detectOne({ 'package.json': '{}', [name]: '' })).test?.tool).toBe(tool);
     const tree = { ...withScript('turbo run everything'), [name]: '' };
-    expect((await detectOne(tree)).test?.tool).toBe(tool);
+    expect((await detectOne(tree)).test).toEqual({ tool: 'script', argv: ['npm', 'run', 'test'] });
   });
 
   test('are none with what npm writes itself', async () => {

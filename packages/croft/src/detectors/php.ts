@@ -1,6 +1,12 @@
 import { z } from 'zod';
-import { type Check, type Detector, type Profile, type ProjectDirectory, toScripts } from '../core/projects/profile.ts';
-import { readSettings } from '../core/projects/read-settings.ts';
+import { parseSettings } from '../core/projects/parse-settings.ts';
+import {
+  type CheckCommand,
+  type Detector,
+  type Profile,
+  type ProjectDirectory,
+  toScripts,
+} from '../core/projects/profile.ts';
 
 const Names = z.record(z.string(), z.unknown()).catch({}).default({});
 const Manifest = z.object({ require: Names, 'require-dev': Names, scripts: Names });
@@ -16,7 +22,7 @@ export const php: Detector = {
   isMarker: (name) => name === 'composer.json',
   isHint: (name) => [...phpunitFiles, ...phpstanFiles, ...phpcsFiles, ...fixerFiles].includes(name),
   async detect(project) {
-    const manifest = readSettings(await project.read('composer.json'), JSON.parse, Manifest);
+    const manifest = parseSettings(await project.read('composer.json'), JSON.parse, Manifest);
     const packages = new Set(Object.keys({ ...manifest?.require, ...manifest?.['require-dev'] }));
     const phpstan = await findPhpstan(project, packages);
     return {
@@ -27,7 +33,7 @@ export const php: Detector = {
       packageManager: 'composer',
       install: ['composer', 'install'],
       dependencyDirectory: 'vendor',
-      // Events that composer runs itself have such names.
+      // Scripts with these names are events that composer runs itself.
       scripts: toScripts(
         Object.keys(manifest?.scripts ?? {}).filter((name) => !/^(?:pre|post)-/.test(name)),
         (name) => ['composer', 'run-script', name],
@@ -42,24 +48,24 @@ export const php: Detector = {
 
 type Packages = ReadonlySet<string>;
 
-const local = (project: ProjectDirectory, name: string) => project.findProgram(['vendor/bin'], name);
+const findLocalTool = (project: ProjectDirectory, name: string) => project.findProgram(['vendor/bin'], name);
 
-async function findTest(project: ProjectDirectory, packages: Packages): Promise<Check | undefined> {
+async function findTest(project: ProjectDirectory, packages: Packages): Promise<CheckCommand | undefined> {
   const isPest = packages.has('pestphp/pest');
   if (!isPest && !packages.has('phpunit/phpunit') && !project.has(...phpunitFiles)) return undefined;
-  return { tool: 'phpunit', argv: [await local(project, isPest ? 'pest' : 'phpunit'), '$FILES'] };
+  return { tool: 'phpunit', argv: [await findLocalTool(project, isPest ? 'pest' : 'phpunit'), '$FILES'] };
 }
 
-async function findPhpstan(project: ProjectDirectory, packages: Packages): Promise<Check | undefined> {
+async function findPhpstan(project: ProjectDirectory, packages: Packages): Promise<CheckCommand | undefined> {
   const isSet = project.has(...phpstanFiles) || packages.has('phpstan/phpstan') || packages.has('larastan/larastan');
   if (!isSet) return undefined;
   const options = ['analyse', '--error-format=json', '--no-progress', '--no-interaction'];
-  return { tool: 'phpstan', argv: [await local(project, 'phpstan'), ...options, '$FILES'] };
+  return { tool: 'phpstan', argv: [await findLocalTool(project, 'phpstan'), ...options, '$FILES'] };
 }
 
-async function findPhpcs(project: ProjectDirectory, packages: Packages): Promise<Check | undefined> {
+async function findPhpcs(project: ProjectDirectory, packages: Packages): Promise<CheckCommand | undefined> {
   if (!project.has(...phpcsFiles) && !packages.has('squizlabs/php_codesniffer')) return undefined;
-  return { tool: 'phpcs', argv: [await local(project, 'phpcs'), '-q', '--report=json', '$FILES'] };
+  return { tool: 'phpcs', argv: [await findLocalTool(project, 'phpcs'), '-q', '--report=json', '$FILES'] };
 }
 
 async function findFormat(
@@ -67,10 +73,10 @@ async function findFormat(
   packages: Packages,
 ): Promise<Pick<Profile, 'format' | 'formatCheck'>> {
   if (project.has(...fixerFiles) || packages.has('friendsofphp/php-cs-fixer')) {
-    const fixer = await local(project, 'php-cs-fixer');
+    const fixer = await findLocalTool(project, 'php-cs-fixer');
     return { format: [fixer, 'fix', '$FILES'], formatCheck: [fixer, 'fix', '--dry-run', '--diff', '$FILES'] };
   }
   if (!project.has('pint.json') && !packages.has('laravel/pint')) return {};
-  const pint = await local(project, 'pint');
+  const pint = await findLocalTool(project, 'pint');
   return { format: [pint, '$FILES'], formatCheck: [pint, '--test', '$FILES'] };
 }

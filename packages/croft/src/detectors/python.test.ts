@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { detect, detectOne } from '../../test/memory-files.ts';
+import { detect, detectOne } from '../../test/support/memory-files.ts';
 
 describe('python is detected', () => {
   test.each([
@@ -75,6 +75,20 @@ describe('the checks of python', () => {
     [{ 'setup.py': '', 'pyrightconfig.json': '' }, 'pyright'],
   ])('types of %j are checked by %s', async (tree, tool) => {
     expect((await detectOne(tree)).typecheck?.tool).toBe(tool);
+  });
+
+  test.each([
+    [{ 'pyproject.toml': '[tool.mypy]\nfiles = ["src"]\n' }, true],
+    [{ 'pyproject.toml': '[tool.mypy]\npackages = "a"\n' }, true],
+    [{ 'pyproject.toml': '[tool.mypy]\nstrict = true\n' }, undefined],
+    [{ 'setup.cfg': '[mypy]\nstrict = True\nfiles =\n  a.py\n[mypy-x.*]\nignore = True\n' }, true],
+    [{ 'setup.cfg': '[mypy]\nstrict = True\n[metadata]\nfiles = x\n' }, undefined],
+    [{ 'mypy.ini': '[mypy]\nmodules=a\n', 'pyproject.toml': '[tool.mypy]\n' }, true],
+    [{ 'mypy.ini': '[mypy]\n', 'pyproject.toml': '[tool.mypy]\nfiles = "a"\n' }, undefined],
+  ])('mypy by %j looks at what its settings name: %s', async (tree, isConfigured) => {
+    const { typecheck } = await detectOne(tree);
+    expect(typecheck).toMatchObject({ tool: 'mypy', argv: ['mypy', '$FILES'] });
+    expect(typecheck?.isConfigured).toBe(isConfigured);
   });
 
   test('black formats where it is set up, ruff otherwise', async () => {

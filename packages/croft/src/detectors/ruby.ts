@@ -1,6 +1,7 @@
-import type { Argv, Check, Detector, Profile, ProjectDirectory } from '../core/projects/profile.ts';
+import { isDocumentation } from '../core/projects/is-documentation.ts';
+import type { Argv, CheckCommand, Detector, Profile, ProjectDirectory } from '../core/projects/profile.ts';
 
-/** As `rake test` would, but with the files that are asked for: it takes them only by a variable. */
+/** Runs the requested files as `rake test` would, which takes files only through a variable. */
 const runFiles =
   'files = ARGV.grep(/\\.rb\\z/); files = Dir["test/**/*_test.rb", "test/**/test_*.rb"] if files.empty?; ' +
   'files.each { |file| require File.expand_path(file) }';
@@ -11,9 +12,12 @@ export const ruby: Detector = {
   isMarker: (name) => name === 'Gemfile' || name === 'gems.rb' || name.endsWith('.gemspec'),
   isHint: (name) => ['Rakefile', '.rspec', '.rubocop.yml'].includes(name),
   async detect(project) {
+    // Gems that only build the documentation of another project, as in jq.
+    const isGem = [...project.names].some((name) => name.endsWith('.gemspec'));
+    if (isDocumentation(project.path) && !isGem) return undefined;
     const gemfile = ['Gemfile', 'gems.rb'].find((name) => project.has(name));
     const text = gemfile === undefined ? '' : ((await project.read(gemfile)) ?? '');
-    // `bundle exec` runs what is installed, or says that it is not.
+    // `bundle exec` runs only installed gems, and fails if one is missing.
     const run = (...argv: Argv): Argv => (gemfile === undefined ? argv : ['bundle', 'exec', ...argv]);
     return {
       language: 'ruby',
@@ -45,7 +49,7 @@ function findRubocop(
   };
 }
 
-function findTest(project: ProjectDirectory, gemfile: string, run: Run): Check | undefined {
+function findTest(project: ProjectDirectory, gemfile: string, run: Run): CheckCommand | undefined {
   const { directories } = project;
   const isRspec = project.has('.rspec') || directories.has('spec') || /['"]rspec\b/.test(gemfile);
   if (isRspec) return { tool: 'rspec', argv: run('rspec', '$FILES') };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { detect, detectOne } from '../../test/memory-files.ts';
+import { detect, detectOne } from '../../test/support/memory-files.ts';
 
 describe('ruby', () => {
   test.each([

@@ -2,7 +2,9 @@ import type { Detector } from '../core/projects/profile.ts';
 
 const endings = ['.sh', '.bash'];
 
-/** Nearly every workspace has a script or two, so only settings say that somebody cares, or that there is nothing else. */
+/**
+ * Detects shell projects by settings only, or if there is no other project: nearly every workspace has a script or two.
+ */
 export const shell: Detector = {
   language: 'shell',
   aliases: ['sh', 'bash'],
@@ -18,7 +20,7 @@ export const shell: Detector = {
       directory: project.path,
       extensions: endings,
       lint: { tool: 'shellcheck', argv: ['shellcheck', '$FILES'], all },
-      // Without its settings there it would make tabs of everybody's spaces.
+      // Without an `.editorconfig`, shfmt would turn everybody's spaces into tabs.
       ...(isFormatted && { format: ['shfmt', '-w', '$FILES'], formatCheck: ['shfmt', '-d', '$FILES'] }),
       scripts: {},
     };

@@ -1,4 +1,4 @@
-import type { Check, Detector, Profile, ProjectDirectory } from '../core/projects/profile.ts';
+import type { CheckCommand, Detector, Profile, ProjectDirectory } from '../core/projects/profile.ts';
 
 export const swift: Detector = {
   language: 'swift',
@@ -19,7 +19,7 @@ export const swift: Detector = {
   }),
 };
 
-function findLint(project: ProjectDirectory): Check | undefined {
+function findLint(project: ProjectDirectory): CheckCommand | undefined {
   const isSet = project.findAbove('.swiftlint.yml', '.swiftlint.yaml') !== undefined;
   const argv = ['swiftlint', 'lint', '--quiet', '--reporter=json', '$FILES'] as const;
   return isSet ? { tool: 'swiftlint', argv } : undefined;

@@ -1,5 +1,13 @@
 import { describe, expect, test, vi } from 'vitest';
-import { allFlags, type Given, goodInside, goodNetwork, look, status } from '../../test/stand-in-host.ts';
+import {
+  allFlags,
+  examineHost,
+  type Given,
+  goodInside,
+  goodNetwork,
+  ownInotify,
+  status,
+} from '../../test/support/stand-in-host.ts';
 import { type Host, nobody } from './host.ts';
 
 const restricted = { '/proc/sys/kernel/apparmor_restrict_unprivileged_userns': '1\n' };
@@ -7,10 +15,22 @@ const noUserMap = () => 'bwrap: setting up uid map: Permission denied\n';
 const noNamespaces = () => 'bwrap: No permissions to create new namespace, likely because the kernel does not allow\n';
 
 test('a host that has everything holds in every row', async () => {
-  const { checks, isReady, host } = await look({});
+  const { checks, isReady, host } = await examineHost({});
   expect(checks.filter(({ state }) => state !== 'holds')).toEqual([]);
   expect(isReady).toBe(true);
   expect(host).toEqual({ system: 'Ubuntu 24.04.2 LTS', kernel: '6.8.0-60-generic', container: null, uid: 1000 });
+});
+
+test('a share of inotify that is not held is weaker, and says what programs can take', async () => {
+  const { row } = await examineHost({});
+  expect(row('limit: inotify').found).toBe('for each sandbox 16 of 128 instances, 65536 of 524288 watches of its user');
+  for (const seen of ['', ownInotify.replace('16', '2147483647'), ownInotify.replace('65536', '524288')]) {
+    const inside: Host['runInSandbox'] = async (_, network) =>
+      network === 'deny-all' ? { output: goodInside.replace(ownInotify, seen) } : { output: goodNetwork };
+    const { row: other, isReady } = await examineHost({ inside });
+    expect(other('limit: inotify')).toMatchObject({ state: 'weaker', found: expect.stringContaining('can take all') });
+    expect(isReady).toBe(true);
+  }
 });
 
 describe('bubblewrap', () => {
@@ -23,7 +43,7 @@ describe('bubblewrap', () => {
     ['ID=alpine', 1000, 'sudo apk add bubblewrap'],
     ['ID=mine', 1000, undefined],
   ])('that is not installed on %s is installed by %i with its package manager', async (release, uid, command) => {
-    const { row, isReady } = await look({ files: { '/etc/os-release': release }, uid, lacks: ['bwrap'] });
+    const { row, isReady } = await examineHost({ files: { '/etc/os-release': release }, uid, lacks: ['bwrap'] });
     expect(isReady).toBe(false);
     expect(row('bubblewrap')).toMatchObject({ state: 'missing', found: expect.stringContaining('not installed') });
     expect(row('bubblewrap').fix?.run).toBe(command);
@@ -35,7 +55,9 @@ describe('bubblewrap', () => {
   });
 
   test('that cannot mount by a handle is too old', async () => {
-    const { row, isReady } = await look({ help: allFlags.replace('--bind-fd ', '').replace('--ro-bind-fd', '') });
+    const { row, isReady } = await examineHost({
+      help: allFlags.replace('--bind-fd ', '').replace('--ro-bind-fd', ''),
+    });
     expect(isReady).toBe(false);
     expect(row('bubblewrap')).toMatchObject({ state: 'missing', fix: { run: 'sudo apt-get install -y bubblewrap' } });
     expect(row('bubblewrap').found).toContain('it has no --bind-fd, --ro-bind-fd');
@@ -46,7 +68,7 @@ describe('namespaces', () => {
   test.each([noUserMap(), 'bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted\n'])(
     'that AppArmor restricts ask for a profile of bubblewrap alone: %s',
     async (words) => {
-      const { row, isReady } = await look({ files: restricted, refuses: () => words });
+      const { row, isReady } = await examineHost({ files: restricted, refuses: () => words });
       expect(isReady).toBe(false);
       expect(row('namespaces')).toMatchObject({ state: 'missing', found: expect.stringContaining('AppArmor') });
       const { run = '' } = row('namespaces').fix ?? {};
@@ -57,7 +79,7 @@ describe('namespaces', () => {
 
   test('that only root may make are said to a server that runs as root', async () => {
     const refuses = (uid: number) => (uid === nobody.uid ? noUserMap() : '');
-    const { row, isReady } = await look({ files: restricted, uid: 0, refuses });
+    const { row, isReady } = await examineHost({ files: restricted, uid: 0, refuses });
     expect(row('namespaces')).toMatchObject({ state: 'weaker', found: expect.stringContaining('root owns') });
     expect(row('namespaces').fix?.run).toContain('apparmor_parser');
     expect(isReady).toBe(true);
@@ -67,7 +89,7 @@ describe('namespaces', () => {
     ['/proc/sys/user/max_user_namespaces', 'user.max_user_namespaces=15000'],
     ['/proc/sys/kernel/unprivileged_userns_clone', 'kernel.unprivileged_userns_clone=1'],
   ])('that %s turns off are turned on by it', async (path, setting) => {
-    const { row } = await look({ files: { ...restricted, [path]: '0\n' }, refuses: noNamespaces });
+    const { row } = await examineHost({ files: { ...restricted, [path]: '0\n' }, refuses: noNamespaces });
     expect(row('namespaces').fix?.run).toContain(setting);
   });
 
@@ -75,12 +97,12 @@ describe('namespaces', () => {
     ['bwrap: --size is not permitted in setuid mode\n', /chmod u-s/],
     ['bwrap: Creating new namespace failed: nesting depth or max_*_namespaces exceeded (ENOSPC)\n', /max_user_name/],
   ])('that bubblewrap cannot make, as it says: %s', async (words, command) => {
-    const { row } = await look({ refuses: () => words });
+    const { row } = await examineHost({ refuses: () => words });
     expect(row('namespaces').fix?.run).toMatch(command);
   });
 
   test('that fail for a reason nobody knows give its words, and the command to see more', async () => {
-    const { row } = await look({ refuses: () => 'bwrap: something new\nand more\n' });
+    const { row } = await examineHost({ refuses: () => 'bwrap: something new\nand more\n' });
     expect(row('namespaces').found).toBe('bubblewrap cannot make a sandbox: bwrap: something new');
     expect(row('namespaces').fix?.run).toMatch(/^\/usr\/bin\/bwrap --unshare-all .* -- true$/);
   });
@@ -95,7 +117,7 @@ describe('inside a container', () => {
     ['LXC', { files: { '/proc/1/cgroup': '1:name=systemd:/lxc/box' } }, /security\.nesting true/],
   ];
   test.each(cases)('of %s its own profiles are in the way', async (kind, given, command) => {
-    const { row, host, isReady } = await look({ ...given, refuses: noNamespaces });
+    const { row, host, isReady } = await examineHost({ ...given, refuses: noNamespaces });
     expect(isReady).toBe(false);
     expect(host.container).toBe(kind);
     expect(row('host').found).toContain(`inside ${kind}`);
@@ -106,19 +128,21 @@ describe('inside a container', () => {
 
   test('of gVisor nothing can be set', async () => {
     const version = { '/proc/version': 'Linux version 4.19.0-gvisor #1 SMP' };
-    const { row, host } = await look({ files: version, refuses: noNamespaces });
+    const { row, host } = await examineHost({ files: version, refuses: noNamespaces });
     expect(host.container).toBe('gVisor');
     expect(row('namespaces').fix).toEqual({ say: expect.stringContaining('beside it') });
   });
 
   test('whose profiles are gone, AppArmor of the host is next', async () => {
     const docker = { files: restricted, paths: ['/.dockerenv'] };
-    expect((await look({ ...docker, refuses: noNamespaces })).row('namespaces').fix?.run).toMatch(/^docker run/);
-    expect((await look({ ...docker, refuses: noUserMap })).row('namespaces').fix?.run).toContain('apparmor_parser');
+    expect((await examineHost({ ...docker, refuses: noNamespaces })).row('namespaces').fix?.run).toMatch(/^docker run/);
+    expect((await examineHost({ ...docker, refuses: noUserMap })).row('namespaces').fix?.run).toContain(
+      'apparmor_parser',
+    );
   });
 
   test('where sandboxes open, nothing is wrong with it', async () => {
-    const { isReady, row } = await look({ paths: ['/.dockerenv'] });
+    const { isReady, row } = await examineHost({ paths: ['/.dockerenv'] });
     expect([isReady, row('host').state]).toEqual([true, 'holds']);
   });
 });
@@ -130,7 +154,7 @@ describe('the kernel', () => {
     ['5.4.0-100-generic', 'weaker'],
     ['4.19.0', 'weaker'],
   ])('%s %s', async (kernel, state) => {
-    expect((await look({ files: { '/proc/sys/kernel/osrelease': kernel } })).row('kernel').state).toBe(state);
+    expect((await examineHost({ files: { '/proc/sys/kernel/osrelease': kernel } })).row('kernel').state).toBe(state);
   });
 
   test.each([
@@ -138,7 +162,7 @@ describe('the kernel', () => {
     ['kill_thread trap trace allow', 'missing'],
     ['kill_process errno allow', 'weaker'],
   ])('with the seccomp actions "%s": %s', async (actions, state) => {
-    const { row } = await look({ files: { '/proc/sys/kernel/seccomp/actions_avail': actions } });
+    const { row } = await examineHost({ files: { '/proc/sys/kernel/seccomp/actions_avail': actions } });
     expect(row('seccomp')).toMatchObject({ state, fix: { say: expect.stringMatching(/kernel|Linux/) } });
   });
 
@@ -153,34 +177,34 @@ describe('the kernel', () => {
     [{}, undefined],
   ])('that says %j of its modules has landlock: %s', async (modules, state) => {
     const hidden: Record<string, undefined> = { '/sys/kernel/security/lsm': undefined };
-    const { row } = await look({ files: { ...hidden, ...modules } as Record<string, string> });
+    const { row } = await examineHost({ files: { ...hidden, ...modules } as Record<string, string> });
     expect(row('landlock')?.state).toBe(state);
   });
 });
 
 describe('a sandbox', () => {
   test('is not even tried without the init that was compiled', async () => {
-    const inside = vi.fn<Host['runInside']>();
-    const { row, isReady } = await look({ init: 'the init is not there', inside });
+    const inside = vi.fn<Host['runInSandbox']>();
+    const { row, isReady } = await examineHost({ init: 'the init is not there', inside });
     expect(row('init')).toMatchObject({ state: 'missing', fix: { run: 'npm run setup' } });
     expect([isReady, inside.mock.calls]).toEqual([false, []]);
   });
 
   test('that AppArmor lets begin and not finish asks for another profile', async () => {
     const reason = 'bubblewrap cannot make a sandbox\ncroft-init: cannot hold the control files: Permission denied\n';
-    const { row, isReady } = await look({ files: restricted, inside: async () => ({ reason }) });
+    const { row, isReady } = await examineHost({ files: restricted, inside: async () => ({ reason }) });
     expect(isReady).toBe(false);
     expect(row('sandbox').fix?.run).toMatch(/bwrap-userns-restrict .*disable.*flags=\(unconfined\)/s);
   });
 
   test('that does not open says what the init said rather than that it did not', async () => {
     const reason = 'bubblewrap cannot make a sandbox on this host\ncroft-init: seccomp: Invalid argument\n';
-    const { row } = await look({ inside: async () => ({ reason }) });
+    const { row } = await examineHost({ inside: async () => ({ reason }) });
     expect(row('sandbox').found).toBe('cannot be opened: croft-init: seccomp: Invalid argument');
   });
 
   test('that does not open for a reason of its own is not the fault of the host', async () => {
-    const { row } = await look({
+    const { row } = await examineHost({
       files: restricted,
       paths: ['/.dockerenv'],
       inside: async () => ({ reason: 'the disk is full' }),
@@ -197,8 +221,8 @@ describe('a sandbox', () => {
     ['sandbox', '', 'CapEff, CapPrm, CapBnd, NoNewPrivs, Seccomp'],
     ['network', `${status}Interface: lo\nInterface: eth0\n`, 'eth0'],
   ])('whose %s says %j does not hold', async (name, output, word) => {
-    const inside: Host['runInside'] = async (_, mode) => ({ output: mode === 'deny-all' ? output : goodNetwork });
-    const { row, isReady } = await look({ inside });
+    const inside: Host['runInSandbox'] = async (_, mode) => ({ output: mode === 'deny-all' ? output : goodNetwork });
+    const { row, isReady } = await examineHost({ inside });
     expect(isReady).toBe(false);
     expect(row(name)).toMatchObject({ state: 'missing', found: expect.stringContaining(word) });
     expect(row(name).fix?.say).toContain('Start no agent here');
@@ -209,14 +233,14 @@ describe('a sandbox', () => {
     ['Interface: lo\nProxy: \n', 'says nothing'],
     ['Interface: lo\nInterface: eth0\nProxy: HTTP/1.1 403 Forbidden\n', 'eth0'],
   ])('whose restricted network says %j does not hold', async (output, word) => {
-    const inside: Host['runInside'] = async (_, mode) => ({ output: mode === 'deny-all' ? goodInside : output });
-    const { row, isReady } = await look({ inside });
+    const inside: Host['runInSandbox'] = async (_, mode) => ({ output: mode === 'deny-all' ? goodInside : output });
+    const { row, isReady } = await examineHost({ inside });
     expect(isReady).toBe(false);
     expect(row('network')).toMatchObject({ state: 'missing', found: expect.stringContaining(word) });
   });
 
   test('without a toolchain is weaker', async () => {
-    const { row, isReady } = await look({
+    const { row, isReady } = await examineHost({
       inside: async () => ({ output: `${status}Interface: lo\nProxy: HTTP/1.1 403` }),
     });
     expect([row('toolchains').state, isReady]).toEqual(['weaker', true]);
@@ -231,7 +255,7 @@ describe('limits', () => {
     [0, ['/run/.containerenv'], 'podman run --cgroupns=private --security-opt unmask=/sys/fs/cgroup …'],
   ])('of %i are weaker without groups, and say how to have them (%j)', async (uid, paths, command) => {
     const groups = { reason: "EROFS: read-only file system, mkdir '/sys/fs/cgroup/croft-1'" };
-    const { row, isReady } = await look({ uid, paths, groups });
+    const { row, isReady } = await examineHost({ uid, paths, groups });
     expect(row('control groups')).toMatchObject({ state: 'weaker', found: expect.stringContaining('EROFS') });
     expect(row('control groups').fix?.run).toBe(command);
     for (const what of ['memory', 'processes', 'CPU']) expect(row(`limit: ${what}`).state).toBe('weaker');
@@ -240,14 +264,14 @@ describe('limits', () => {
 });
 
 test('a server that runs as root is told what that means', async () => {
-  const { row, isReady } = await look({ uid: 0 });
+  const { row, isReady } = await examineHost({ uid: 0 });
   expect(row('user')).toMatchObject({ state: 'weaker', found: expect.stringContaining('uid 0 without a capability') });
   expect(isReady).toBe(true);
 });
 
 test('without ripgrep agents cannot search; without git they can work', async () => {
-  expect(await look({ lacks: ['rg'] })).toMatchObject({ isReady: false });
-  const { row, isReady } = await look({ lacks: ['git'] });
+  expect(await examineHost({ lacks: ['rg'] })).toMatchObject({ isReady: false });
+  const { row, isReady } = await examineHost({ lacks: ['git'] });
   expect([row('git').state, isReady]).toEqual(['weaker', true]);
 });
 
@@ -255,8 +279,8 @@ describe('docker', () => {
   const paths = ['/run/docker.sock'];
 
   test('has no row where it is not there, and holds where its sandboxes open', async () => {
-    expect((await look({})).row('docker')).toBeUndefined();
-    expect((await look({ paths })).row('docker')).toMatchObject({
+    expect((await examineHost({})).row('docker')).toBeUndefined();
+    expect((await examineHost({ paths })).row('docker')).toMatchObject({
       state: 'holds',
       found: expect.stringMatching(/^opens; no capability/),
     });
@@ -264,12 +288,12 @@ describe('docker', () => {
 
   test('that refuses is no failure, but a fence that does not stand is', async () => {
     const inside =
-      (of: Awaited<ReturnType<Host['runInside']>>) => async (_: string, network: string, provider?: string) =>
+      (of: Awaited<ReturnType<Host['runInSandbox']>>) => async (_: string, network: string, provider?: string) =>
         provider ? of : { output: network === 'deny-all' ? goodInside : goodNetwork };
-    const refused = await look({ paths, inside: inside({ reason: 'Docker does not answer\nconnect ENOENT' }) });
+    const refused = await examineHost({ paths, inside: inside({ reason: 'Docker does not answer\nconnect ENOENT' }) });
     expect([refused.row('docker').state, refused.isReady]).toEqual(['weaker', true]);
     expect(refused.row('docker').found).toBe('--sandbox docker cannot be used: Docker does not answer');
-    const open = await look({ paths, inside: inside({ output: status.replace('Seccomp:\t2', 'Seccomp:\t0') }) });
+    const open = await examineHost({ paths, inside: inside({ output: status.replace('Seccomp:\t2', 'Seccomp:\t0') }) });
     expect([open.row('docker').state, open.isReady]).toEqual(['missing', false]);
   });
 });

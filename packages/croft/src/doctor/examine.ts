@@ -1,16 +1,17 @@
-import { findContainer } from '../lib/container.ts';
-import type { Check } from './check.ts';
-import { checkDocker } from './docker.ts';
+import { detectContainer } from '../lib/processes/detect-container.ts';
+import { checkDocker } from './check-docker.ts';
+import { checkHostEnvironment, checkKernel, describeSystem, kernelOf } from './check-host-environment.ts';
+import { checkLandlock, checkSeccomp } from './check-kernel-guards.ts';
+import { checkLimits } from './check-limits.ts';
+import { checkNamespaces } from './check-namespaces.ts';
+import { checkBubblewrap, checkGit, checkRipgrep } from './check-programs.ts';
+import { checkSandbox } from './check-sandbox.ts';
+import { checkServerUser } from './check-server-user.ts';
+import { checkTemporaryFiles } from './check-temporary-files.ts';
 import type { Host } from './host.ts';
-import { checkInside } from './inside.ts';
-import { checkLandlock, checkSeccomp } from './kernel-guards.ts';
-import { checkLimits } from './limits.ts';
-import { checkNamespaces } from './namespaces.ts';
-import { checkBubblewrap, checkGit, checkRipgrep } from './programs.ts';
-import { checkServerUser } from './server-user.ts';
-import { checkKernel, checkSurroundings, describeSystem, kernelOf } from './surroundings.ts';
+import type { HostCheck } from './host-check.ts';
 
-/** What `croft doctor --json` prints, but for the escapes. */
+/** What `croft doctor --json` prints, without the escapes. */
 export interface Examination {
   readonly host: {
     readonly system: string;
@@ -18,16 +19,21 @@ export interface Examination {
     readonly container: string | null;
     readonly uid: number;
   };
-  readonly checks: readonly Check[];
+  readonly checks: readonly HostCheck[];
 }
 
-/** Everything a host must have, in the order in which one builds on the other. */
+/** Checks everything that a host must have. Later checks build on earlier ones. */
 export async function examine(host: Host): Promise<Examination> {
-  const kernel = [checkSurroundings(host), checkKernel(host), checkSeccomp(host), checkLandlock(host)];
-  const before = [...kernel.filter(isThere), await checkBubblewrap(host), await checkNamespaces(host)];
+  const kernel = [checkHostEnvironment(host), checkKernel(host), checkSeccomp(host), checkLandlock(host)];
+  const before = [
+    ...kernel.filter(isPresent),
+    checkTemporaryFiles(host),
+    await checkBubblewrap(host),
+    await checkNamespaces(host),
+  ];
   const checks = [
     ...before,
-    ...(await checkInside(host, before)),
+    ...(await checkSandbox(host, before)),
     ...(await checkLimits(host)),
     ...(await checkDocker(host)),
     checkServerUser(host),
@@ -38,18 +44,18 @@ export async function examine(host: Host): Promise<Examination> {
     host: {
       system: describeSystem(host),
       kernel: kernelOf(host) ?? null,
-      container: findContainer(host)?.kind ?? null,
+      container: detectContainer(host)?.kind ?? null,
       uid: host.user.uid,
     },
     checks,
   };
 }
 
-/** Weaker is said, and no failure. */
+/** A host is ready unless something is missing. `weaker` rows do not fail it. */
 export function isReady({ checks }: Examination): boolean {
   return checks.every(({ state }) => state !== 'missing');
 }
 
-function isThere(check: Check | undefined): check is Check {
+function isPresent(check: HostCheck | undefined): check is HostCheck {
   return check !== undefined;
 }

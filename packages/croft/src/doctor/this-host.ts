@@ -1,34 +1,38 @@
 import { accessSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { createInitFinder } from '../init/binary.ts';
-import { findGroups } from '../lib/cgroup/cgroup.ts';
-import { findProgram } from '../lib/find-program.ts';
-import { killGroup, spawnProgram } from '../lib/spawn.ts';
-import type { Host, Ran } from './host.ts';
+import { createInitFinder } from '../init/find-init.ts';
+import { findGroups } from '../lib/cgroup/find-groups.ts';
+import { reportTemporaryBase } from '../lib/files/temporary-base.ts';
+import { findProgram } from '../lib/processes/find-program.ts';
+import { killProcessGroup, spawnProgram } from '../lib/processes/spawn.ts';
+import type { Host, ProgramResult } from './host.ts';
 
 const environment = { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' };
 const answersWithinMs = 10_000;
 
-/** The machine this runs on. */
-export function createThisHost({ runInside, dockerSocket }: Pick<Host, 'runInside' | 'dockerSocket'>): Host {
+/** The host that this process runs on. */
+export function createThisHost({ runInSandbox, dockerSocket }: Pick<Host, 'runInSandbox' | 'dockerSocket'>): Host {
   return {
     read: (path) => attempt(() => readText(path)),
     exists: (path) => attempt(() => accessSync(path) ?? true) ?? false,
     findProgram,
     run,
     user: { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 },
-    tryGroups,
+    tryControlGroups,
     findInitProblem,
-    runInside,
+    temporaryFiles: reportTemporaryBase(),
+    runInSandbox,
     dockerSocket,
   };
 }
 
 const run: Host['run'] = async (argv, as) => {
   const child = spawnProgram(argv, { env: environment, stdio: ['ignore', 'pipe', 'pipe'], owner: as });
-  const timer = setTimeout(() => killGroup(child), answersWithinMs);
-  const ended = new Promise<Ran['code']>((resolve, reject) => child.once('error', reject).once('close', resolve));
+  const timer = setTimeout(() => killProcessGroup(child), answersWithinMs);
+  const ended = new Promise<ProgramResult['code']>((resolve, reject) =>
+    child.once('error', reject).once('close', resolve),
+  );
   try {
     const [code, stdout, stderr] = await Promise.all([ended, read(child.stdout), read(child.stderr)]);
     return { code, stdout, stderr };
@@ -48,7 +52,7 @@ async function read(stream: NodeJS.ReadableStream | null): Promise<string> {
   return stream ? text(stream as AsyncIterable<Buffer>) : '';
 }
 
-const tryGroups: Host['tryGroups'] = async () => {
+const tryControlGroups: Host['tryControlGroups'] = async () => {
   const groups = findGroups();
   if ('reason' in groups) return groups;
   try {

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Ground } from './escape.ts';
-import { watchFiles } from './steadfast.ts';
+import { watchFiles } from './attack-files.ts';
+import type { EscapeFixture } from './escape.ts';
 import { type Problem, verdict } from './verdict.ts';
 
-/** Whatever a workspace says about itself, the next sandbox is as the operator wants it. */
-export async function attemptOwnPolicy(ground: Ground) {
-  const own = await ground.open({});
+/** Settings that a workspace has for itself must not change the next sandbox. */
+export async function attemptOwnPolicy(fixture: EscapeFixture) {
+  const own = await fixture.open({});
   const policy = JSON.stringify({ network: { mode: 'allow-all' }, sandbox: 'none', provider: 'none', readable: ['/'] });
   const names = ['.croft.json', 'croft.json', '.croft/config.json', '.croft/settings.json', 'croft.config.js', '.env'];
   const written = names.map((name) => `mkdir -p $(dirname ${name}); echo '${policy}' > ${name}`);
@@ -26,13 +26,13 @@ export async function attemptOwnPolicy(ground: Ground) {
 }
 
 /**
- * Every tool that works outside the sandbox, in a repository that would like it to run something. What is run after a
- * write, the linter that the repository brings along, is run inside.
+ * Calls every tool that works outside the sandbox, in a repository whose settings try to make tools run programs. The
+ * linter that runs after a write is the repository's own, and must run inside the sandbox.
  */
-export async function attemptServerCode(ground: Ground) {
-  const own = await ground.open({ tree: hostileRepository(ground) });
+export async function attemptServerCode(fixture: EscapeFixture) {
+  const own = await fixture.open({ tree: hostileRepository(fixture) });
   const problems: Problem[] = [];
-  const changes = [ground, own].map(({ outside }) => watchFiles(outside, ['.']));
+  const changes = [fixture, own].map(({ outside }) => watchFiles(outside, ['.']));
   for (const [tool, input] of serverCalls) {
     const { isError, text } = await own.call(tool, input);
     if (isError) throw new Error(`${tool}: ${text}`);
@@ -57,7 +57,7 @@ const serverCalls: readonly (readonly [string, Record<string, unknown>])[] = [
   ['delete', { file_path: 'moved.ts' }],
 ];
 
-function hostileRepository({ outside }: Ground): Record<string, string> {
+function hostileRepository({ outside }: EscapeFixture): Record<string, string> {
   const mark = `echo was run; echo x > ${join(outside, 'was-run')}`;
   const script = `#!/bin/sh\n${mark}\n`;
   return {

@@ -1,34 +1,61 @@
-import { existsSync } from 'node:fs';
+import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { attackFiles, watchFiles } from './attack-files.ts';
 import { attemptOwnPolicy, attemptServerCode } from './control-attempts.ts';
-import type { Escape, GroundOptions } from './escape.ts';
-import { attackFiles } from './steadfast.ts';
+import type { Escape, EscapeFixtureOptions } from './escape.ts';
 import { verdict } from './verdict.ts';
 
 const shells = ['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.profile', '.zshrc', '.zshenv', '.inputrc'];
 const editors = [
-  ...['.mcp.json', '.vscode/settings.json', '.vscode/tasks.json', '.idea/workspace.xml', '.envrc', '.husky/pre-commit'],
+  ...['.vscode/settings.json', '.vscode/tasks.json', '.idea/workspace.xml', '.husky/pre-commit'],
   ...['.claude/settings.json', '.claude/commands/do.md', '.claude/agents/one.md', '.claude/skills/a/SKILL.md'],
   ...['.codex/config.toml', '.cursor/mcp.json', '.gemini/settings.json', '.devcontainer/devcontainer.json'],
 ];
-const programs = ['.gitconfig', '.gitmodules', '.ripgreprc', '.vimrc', '.exrc', '.gdbinit', '.lldbinit', '.emacs'];
 
-/** C: files that steer programs outside, later. */
+/** C: files that programs outside the sandbox obey later. */
 export const controlFiles: readonly Escape[] = [
-  holding('C45', 'what a shell reads when it starts', shells),
-  holding('C46', 'what editors and agents read when they start', editors),
-  holding('C46b', 'what agents share', ['.agents/skills/a/SKILL.md', '.agents/one.md']),
-  holding('C47', 'what git, search and debuggers read when they start', programs),
+  guardedFilesEscape('C45', 'what a shell reads when it starts', shells),
+  guardedFilesEscape('C46', 'what editors and agents read when they start', [...editors, '.mcp.json']),
+  guardedFilesEscape('C46b', 'what agents share', ['.agents/skills/a/SKILL.md', '.agents/one.md']),
+  {
+    id: 'C46c',
+    title: 'what editors and agents would read, where there was none',
+    guards: ['control-files'],
+    async attempt(fixture) {
+      const own = await fixture.open({});
+      const names = [...editors, '.mcp.json', '.bashrc', 'all.code-workspace'];
+      const makes = names.map(
+        (name) => `mkdir -p $(dirname ${name}); echo evil > ${name}; echo evil > new; mv new ${name}`,
+      );
+      await own.run(`${makes.join('\n')}\nmkdir evil; echo evil > evil/tasks.json; mv evil .zed; ln -s evil .windsurf`);
+      const made = [...names, '.zed/tasks.json', '.windsurf/tasks.json'];
+      return verdict(made.filter((name) => existsSync(join(own.workspace, name))).map((name) => `${name} was made`));
+    },
+  },
+  {
+    id: 'C46d',
+    title: 'what editors and agents read in a repository of the workspace, which the person may open too',
+    guards: ['control-files'],
+    async attempt(fixture) {
+      const files = editors.map((name) => `deep/er/${name}`);
+      const tree = Object.fromEntries(files.map((file) => [file, 'own\n']));
+      const own = await fixture.open({ tree: { ...tree, 'deep/er/.git/HEAD': 'ref: refs/heads/main\n' } });
+      const changes = watchFiles(own.workspace, files);
+      await own.run(files.map((file) => `echo evil > ${file}; rm ${file}; echo evil > new; mv new ${file}`).join('\n'));
+      return verdict(changes());
+    },
+  },
+  guardedFilesEscape('C47', 'what git reads in a home', ['.gitconfig']),
   {
     id: 'C48',
     title: 'a link at a control path, and what it leads to',
     guards: ['control-files'],
-    async attempt(ground) {
-      const own = await ground.open({
+    async attempt(fixture) {
+      const own = await fixture.open({
         tree: { 'shared/mcp.json': '{}', 'shared/rules/a.md': 'a', '.vscode/a.json': '{}' },
       });
-      await own.run('ln -s shared/mcp.json .mcp.json; ln -s shared/rules .cursor; ln -s ../.vscode deep');
-      // A link that was there before is as much the user's as a file.
+      const links = { '.mcp.json': 'shared/mcp.json', '.cursor': 'shared/rules', deep: '.vscode' };
+      for (const [name, target] of Object.entries(links)) symlinkSync(target, join(own.workspace, name));
       await own.reopen();
       return verdict(
         await attackFiles(own, ['.mcp.json', '.cursor', 'shared/mcp.json', 'shared/rules/a.md', '.vscode/a.json']),
@@ -45,8 +72,8 @@ export const controlFiles: readonly Escape[] = [
     id: 'C50',
     title: 'a link where a tool makes directories',
     guards: ['files'],
-    async attempt(ground) {
-      const own = await ground.open({});
+    async attempt(fixture) {
+      const own = await fixture.open({});
       await own.run(`mkdir .claude; ln -s ${own.outside} .claude/worktrees; ln -s ${own.outside}/new made`);
       const paths = ['.claude/worktrees/a/b', 'made/a', 'made', '.claude/worktrees/canary'];
       const wrote = await Promise.all(paths.map((path) => own.call('write', { file_path: path, content: 'evil' })));
@@ -67,9 +94,9 @@ export const controlFiles: readonly Escape[] = [
     id: 'C52',
     title: 'scripts of a repository, run as one runs them',
     guards: ['mounts'],
-    async attempt(ground) {
+    async attempt(fixture) {
       const evil = (to: string) => `cat ../outside/canary; echo evil > ../outside/${to}`;
-      const own = await ground.open({
+      const own = await fixture.open({
         tree: {
           'package.json': JSON.stringify({ scripts: { pretest: evil('npm'), test: evil('npm') } }),
           Makefile: `all:\n\t${evil('make')}\n`,
@@ -84,17 +111,18 @@ export const controlFiles: readonly Escape[] = [
   },
 ];
 
-/** Each at the top and deep down, with the directories that are control files as a whole. */
-function holding(id: string, title: string, names: readonly string[]): Escape {
-  const files = ['', 'deep/er/'].flatMap((place) => names.map((name) => `${place}${name}`));
+/** Attacks the files, and the control directories that contain them. */
+function guardedFilesEscape(id: string, title: string, files: readonly string[]): Escape {
   const folders = files
     .filter((file) => /\/\.\w+\/|^\.\w+\//.test(file))
     .map((file) => file.replace(/(\.\w+)\/.*$/, '$1'));
-  const options: GroundOptions = { tree: Object.fromEntries(files.map((file) => [file, '# as the user wrote it\n'])) };
+  const tree = Object.fromEntries(files.map((file) => [file, '# as the user wrote it\n']));
+  const options: EscapeFixtureOptions = { tree };
   return {
     id,
     title,
     guards: ['control-files'],
-    attempt: async (ground) => verdict(await attackFiles(await ground.open(options), [...files, ...new Set(folders)])),
+    attempt: async (fixture) =>
+      verdict(await attackFiles(await fixture.open(options), [...files, ...new Set(folders)])),
   };
 }

@@ -1,11 +1,10 @@
 import type { NetworkPolicy } from '../core/commands/network-policy.ts';
-import type { Denial, SandboxLimits } from '../core/commands/sandbox.ts';
+import type { SandboxDenial, SandboxLimits } from '../core/commands/sandbox.ts';
 
 /**
- * The parts of the fence, so that each can be taken away to see what it held. `init` is what the first process of a
- * sandbox does to be out of reach, `privileges` that nobody in it ever gains any, `refusal` that there is no sandbox
- * rather than a weaker one, `server` what this program does for itself: how long it waits, how much it keeps, what it
- * hands to a search.
+ * The guards of a sandbox. Tests remove each guard to see which attacks it stops. `init`: the first process of a
+ * sandbox protects itself. `privileges`: no program gains any. `refusal`: no sandbox is opened rather than a weaker
+ * one. `server`: limits of the server itself (how long it waits, how much it keeps, what it passes to a search).
  */
 export type Guard =
   | 'capabilities'
@@ -24,72 +23,72 @@ export type Guard =
   | 'server'
   | 'system-calls';
 
-/** One attack, really attempted. */
+/** One attack, which is really attempted. */
 export interface Escape {
-  /** Group and number, which never change: `B27`. */
+  /** Group letter and number, such as `B27`. An id never changes. */
   readonly id: string;
-  /** What is attempted, in a few words: `a user namespace of its own`. */
+  /** What is attempted, in a few words, such as `a user namespace of its own`. */
   readonly title: string;
-  /** What holds it: the first by itself, and where there are more of them each by itself, as far as they reach. */
+  /** The guards that stop it. Each of them alone is enough, as far as it reaches; the first one always is. */
   readonly guards: readonly [Guard, ...Guard[]];
-  attempt(ground: Ground): Promise<Outcome>;
+  attempt(fixture: EscapeFixture): Promise<EscapeOutcome>;
 }
 
-export type Outcome =
+export type EscapeOutcome =
   | { readonly held: true }
-  /** What got out, or what the attempt did instead of being refused. */
+  /** What got out, or what the attempt could do. */
   | { readonly held: false; readonly how: string }
-  /** It cannot be attempted on this host, and why. */
+  /** Why this host cannot make the attempt. */
   | { readonly skipped: string };
 
-/** A workspace with a sandbox behind the whole pipeline, and a canary outside that nobody may read or touch. */
-export interface Ground {
-  /** The workspace on this machine; as programs see it, it is `inside`. */
+/** A workspace and a sandbox behind the whole pipeline, with a canary outside that no attack may read or change. */
+export interface EscapeFixture {
+  /** The path of the workspace on this machine. Programs in the sandbox see it as `inside`. */
   readonly workspace: string;
   readonly inside: string;
-  /** A directory of this machine beside the workspace. */
+  /** A directory beside the workspace, which holds the canary. */
   readonly outside: string;
-  /** What the canary file in `outside` says. Unguessable. */
+  /** The random content of the canary file in `outside`. */
   readonly canary: string;
-  /** A program that makes single system calls, as programs inside see it: see `native/prober`. */
+  /** Path inside the sandbox of a program that makes single system calls: see `native/prober`. */
   readonly prober: string;
-  /** A command line through the `bash` tool. */
+  /** Runs a command line with the `bash` tool. */
   run(
     script: string,
     options?: { readonly timeoutSeconds?: number; readonly secrets?: readonly string[] },
-  ): Promise<Ran>;
-  call(tool: string, input: Record<string, unknown>): Promise<Called>;
-  /** Another workspace and sandbox, made another way. Goes with this one. */
-  open(options: GroundOptions): Promise<Ground>;
-  /** Closes the sandbox, and ends all that runs in it. The next call opens another on the same workspace. */
+  ): Promise<ScriptResult>;
+  call(tool: string, input: Record<string, unknown>): Promise<CalledTool>;
+  /** Opens another workspace and sandbox with other options. It is closed together with this one. */
+  open(options: EscapeFixtureOptions): Promise<EscapeFixture>;
+  /** Closes the sandbox and ends everything in it. The next call opens a new sandbox on the same workspace. */
   reopen(): Promise<void>;
 }
 
-export interface GroundOptions {
-  /** Files that are there before the sandbox opens, by path. */
+export interface EscapeFixtureOptions {
+  /** Files by path, created before the sandbox opens. */
   readonly tree?: Readonly<Record<string, string>>;
   readonly network?: NetworkPolicy;
   readonly limits?: Partial<SandboxLimits>;
-  /** Variables of the server, `PATH` and `CROFT_SECRET_…` among them. */
+  /** Environment variables of the server, including `PATH` and `CROFT_SECRET_…`. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Who the workspace belongs to. Somebody without privileges if left out, also where the server runs as root. */
+  /** Owner of the workspace. By default a user without privileges, even if the server runs as root. */
   readonly owner?: 'nobody' | 'server' | undefined;
-  /** Where programs see the workspace. Its own path if left out. */
+  /** The path at which programs see the workspace. By default its own path. */
   readonly root?: string;
-  /** Whether what happens to the files is kept, to go back to. */
+  /** Whether a history of the files is kept, for undo and restore. */
   readonly keepsHistory?: boolean;
 }
 
-export interface Ran {
+export interface ScriptResult {
   readonly output: string;
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly durationMs: number;
-  readonly denials: readonly Denial[];
+  readonly denials: readonly SandboxDenial[];
 }
 
-export interface Called {
+export interface CalledTool {
   readonly isError: boolean;
   readonly text: string;
   readonly structured: Readonly<Record<string, unknown>>;

@@ -1,13 +1,13 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Ground } from './escape.ts';
-import { watchFiles } from './steadfast.ts';
+import { watchFiles } from './attack-files.ts';
+import type { EscapeFixture } from './escape.ts';
 import { type Problem, verdict } from './verdict.ts';
 
 export const settings = '[core]\n\trepositoryformatversion = 0\n\tbare = false\n';
 
-/** As much of a repository as git needs to take it for one. */
-export const repository = (at: string) => ({
+/** The least files that git takes for a repository. */
+export const repositoryTree = (at: string) => ({
   [`${at}HEAD`]: 'ref: refs/heads/main\n',
   [`${at}config`]: settings,
   [`${at}hooks/pre-commit`]: '#!/bin/sh\n',
@@ -15,7 +15,7 @@ export const repository = (at: string) => ({
   [`${at}objects/info/x`]: '',
   [`${at}refs/heads/x`]: '',
 });
-export const steering = (at: string) => ['hooks/pre-commit', 'hooks', 'config'].map((name) => `${at}${name}`);
+export const gitControlPaths = (at: string) => ['hooks/pre-commit', 'hooks', 'config'].map((name) => `${at}${name}`);
 
 export const linkedWorktree = {
   'linked/.git': 'gitdir: ../.git/worktrees/linked\n',
@@ -24,17 +24,80 @@ export const linkedWorktree = {
   '.git/worktrees/linked/gitdir': '../../../linked/.git\n',
 };
 
-/** What a command may not do, nobody may do for it. */
-export async function attemptByTools(ground: Ground) {
+/** Settings and hooks may be removed together with their repository, but never changed. */
+export async function attemptNested(fixture: EscapeFixture) {
+  const nested = ['deep/er/.git/', '.git/modules/sub/'];
+  const trees = nested.map((at) => repositoryTree(at));
+  const tree = Object.assign({ ...repositoryTree('.git/'), 'sub/.git': 'gitdir: ../.git/modules/sub\n' }, ...trees);
+  const own = await fixture.open({ tree });
+  const attack = `git config --file config core.fsmonitor evil; echo '[core] fsmonitor = evil' > new; cp new config; mv -f new config
+    echo evil > hooks/pre-commit; echo evil > new; mv -f new hooks/pre-commit; mv hooks gone; mkdir hooks; cp config hooks/post-commit`;
+  for (const at of nested) await own.run(`cd ${at}; (${attack}) 2>/dev/null; exit 0`);
+  return verdict(nested.map((at) => findObeyed(join(own.workspace, at), ['pre-commit'])));
+}
+
+/** Replacing a guarded file from outside removes the mount that guards it. The new file must be guarded again. */
+export async function attemptReplaced(fixture: EscapeFixture) {
+  const own = await fixture.open({ tree: repositoryTree('.git/') });
+  await own.run('true');
+  const config = join(own.workspace, '.git/config');
+  writeFileSync(`${config}.lock`, `${settings}[user]\n\tname = person\n`);
+  renameSync(`${config}.lock`, config);
+  await own.run(`(echo '[core] fsmonitor = evil' >> .git/config; git config core.fsmonitor evil) 2>/dev/null; exit 0`);
+  return verdict(findObeyed(join(own.workspace, '.git'), ['pre-commit']));
+}
+
+/** Every way to make git take a directory for a repository, with evil settings written before or after. */
+export async function attemptBirths(fixture: EscapeFixture) {
+  const own = await fixture.open({ tree: repositoryTree('.git/') });
+  const evil = `printf '[core]\\nfsmonitor = evil\\n'`;
+  const ways: Readonly<Record<string, string>> = {
+    'init/.git': `git init -q init; git -C init config core.fsmonitor evil; ${evil} >> init/.git/config`,
+    bare: `git init -q --bare bare; ${evil} > bare/config; cp prober bare/hooks/pre-commit`,
+    before: `mkdir -p before/objects; ${evil} > before/config; echo ref: refs/heads/main > before/HEAD; mkdir before/refs`,
+    held: `mkdir -p held/objects; exec 9> held/config; echo ref: refs/heads/main > held/HEAD; mkdir held/refs; ${evil} >&9`,
+    moved: `git init -q --bare m; mkdir away; mv m/refs away; ${evil} > m/config; mv away/refs m; mv m moved`,
+    linked: `mkdir linked; ${evil} > linked/config; echo ref: refs/heads/main > linked/HEAD; ln -s /tmp linked/objects; ln -s /tmp linked/refs`,
+    files: `mkdir files; ${evil} > files/config; echo ref: refs/heads/main > files/HEAD; touch files/objects files/refs; chmod +x files/*`,
+    template: `mkdir -p t/hooks; cp prober t/hooks/pre-commit; git init -q --bare --template=t template`,
+    'copied/.git': `git init -q c; cp -r c copied; rm -f copied/.git/config; ${evil} > copied/.git/config`,
+  };
+  for (const script of Object.values(ways)) await own.run(`(${script}) 2>/dev/null; exit 0`);
+  return verdict(Object.keys(ways).map((at) => findObeyed(join(own.workspace, at), [])));
+}
+
+/** Describes what git would execute because of this directory, if git takes it for a repository. */
+export function findObeyed(directory: string, known: readonly string[]): Problem {
+  const names = ['HEAD', 'objects', 'refs'];
+  if (!names.every((name) => isExecutable(join(directory, name)) || name === 'HEAD')) return false;
+  const config = join(directory, 'config');
+  if (existsSync(config) && /evil/.test(readFileSync(config, 'utf8'))) return `${directory} has evil settings`;
+  const hooks = existsSync(join(directory, 'hooks')) ? readdirSync(join(directory, 'hooks')) : [];
+  const isEvil = (name: string) => /evil/.test(readFileSync(join(directory, 'hooks', name), 'latin1'));
+  const others = hooks.filter((name) => (known.includes(name) ? isEvil(name) : !name.endsWith('.sample')));
+  return others.length > 0 && `${directory} has the hook ${others[0]}`;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The file tools must refuse what commands are refused. */
+export async function attemptByTools(fixture: EscapeFixture) {
   const tree = {
-    ...repository('.git/'),
+    ...repositoryTree('.git/'),
     '.mcp.json': '{}\n',
     '.vscode/tasks.json': '{}\n',
     '.bashrc': '# own\n',
     'own.txt': 'evil\n',
   };
-  const own = await ground.open({ tree });
-  const files = [...steering('.git/'), '.mcp.json', '.vscode/tasks.json', '.bashrc'];
+  const own = await fixture.open({ tree });
+  const files = [...gitControlPaths('.git/'), '.mcp.json', '.vscode/tasks.json', '.bashrc'];
   const changes = watchFiles(own.workspace, files);
   for (const file_path of [...files, '.git/hooks/post-checkout', '.vscode/new.json']) {
     await own.call('read', { file_path });
@@ -47,9 +110,12 @@ export async function attemptByTools(ground: Ground) {
   return verdict(changes());
 }
 
-/** The one program that the server hands words of a caller to is the search; it starts no git at all. */
-export async function attemptOptions(ground: Ground) {
-  const own = await ground.open({
+/**
+ * Passes options as patterns and paths. ripgrep is the only program that gets text of callers; the server never runs
+ * git.
+ */
+export async function attemptOptions(fixture: EscapeFixture) {
+  const own = await fixture.open({
     tree: { 'evil.sh': "#!/bin/sh\nprintf 'was %s\\n' run\n", 'a.txt': 'plain\n', '--pre=evil': 'plain\n' },
   });
   const options = [
@@ -71,13 +137,13 @@ export async function attemptOptions(ground: Ground) {
   return verdict(problems);
 }
 
-/** Two things are put where they are missing, so that nobody else can; the user's git must find nothing but those. */
-export async function attemptLeftovers(ground: Ground) {
-  const own = await ground.open({ tree: repository('.git/') });
+/** Guarding files must leave nothing behind in a repository that the user's git would find. */
+export async function attemptLeftovers(fixture: EscapeFixture) {
+  const own = await fixture.open({ tree: repositoryTree('.git/') });
   const before = listAll(own.workspace);
   await own.run('git status; git config user.name x; echo x > .git/hooks/x; sleep 60 & exit 0');
   await own.reopen();
-  const allowed = new Set([...before, '.git/commondir', '.git/config.worktree', '.git/index']);
+  const allowed = new Set([...before, '.git/index']);
   const ghosts = listAll(own.workspace).filter((name) => !allowed.has(name));
   const gone = before.filter((name) => !existsSync(join(own.workspace, name)));
   return verdict(

@@ -1,40 +1,50 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Escape, Ground } from './escape.ts';
+import { attackFiles } from './attack-files.ts';
+import type { Escape, EscapeFixture } from './escape.ts';
 import {
+  attemptBirths,
   attemptByTools,
   attemptLeftovers,
+  attemptNested,
   attemptOptions,
+  attemptReplaced,
+  gitControlPaths,
   linkedWorktree,
-  repository,
+  repositoryTree,
   settings,
-  steering,
 } from './git-attempts.ts';
-import { attackFiles } from './steadfast.ts';
 import { verdict } from './verdict.ts';
 
-/** D: what git obeys when the user runs it, later and outside. */
+/** D: files that git obeys when the user runs it later, outside the sandbox. */
 export const git: readonly Escape[] = [
-  holding('D53', 'hooks and settings of a repository', repository('.git/'), steering('.git/')),
+  guardedGitEscape('D53', 'hooks and settings of a repository', repositoryTree('.git/'), gitControlPaths('.git/')),
   { id: 'D53b', title: 'hooks and settings, by the file tools', guards: ['files'], attempt: attemptByTools },
-  holding(
-    'D54',
-    'hooks and settings of nested repositories and submodules',
-    {
-      ...repository('.git/'),
-      ...repository('deep/er/.git/'),
-      ...repository('.git/modules/sub/'),
-      'sub/.git': 'gitdir: ../.git/modules/sub\n',
-    },
-    [...steering('deep/er/.git/'), ...steering('.git/modules/sub/'), 'sub/.git'],
-  ),
+  {
+    id: 'D54',
+    title: 'hooks and settings of nested repositories and submodules',
+    guards: ['control-files'],
+    attempt: attemptNested,
+  },
+  {
+    id: 'D54c',
+    title: 'a git directory made inside, of any name and by any way',
+    guards: ['control-files'],
+    attempt: attemptBirths,
+  },
+  {
+    id: 'D53c',
+    title: 'settings that the person replaced while a sandbox was open',
+    guards: ['control-files'],
+    attempt: attemptReplaced,
+  },
   {
     id: 'D54b',
     title: 'a hook where there was no directory for hooks',
     guards: ['control-files'],
-    async attempt(ground) {
-      const { '.git/hooks/pre-commit': _, ...bare } = repository('.git/');
-      const own = await ground.open({ tree: bare });
+    async attempt(fixture) {
+      const { '.git/hooks/pre-commit': _, ...bare } = repositoryTree('.git/');
+      const own = await fixture.open({ tree: bare });
       await own.run('mkdir .git/hooks; mv .git/hooks gone && mkdir .git/hooks; cp prober .git/hooks/pre-commit');
       return verdict(existsSync(join(own.workspace, '.git/hooks/pre-commit')) && 'there is a hook');
     },
@@ -43,50 +53,57 @@ export const git: readonly Escape[] = [
     id: 'D55',
     title: 'settings that make git run a program',
     guards: ['control-files'],
-    async attempt(ground) {
-      const own = await ground.open({ tree: repository('.git/') });
+    async attempt(fixture) {
+      const own = await fixture.open({ tree: repositoryTree('.git/') });
       const programs = ['core.fsmonitor', 'core.hooksPath', 'core.pager', 'core.sshCommand', 'diff.external'];
       const names = [...programs, 'filter.x.clean', 'alias.status'];
       const others = ['git config --file .git/config core.fsmonitor evil', 'git remote add evil ext::evil'];
       await own.run([...names.map((name) => `git config ${name} ./evil.sh`), ...others].join('\n'));
       const { output } = await own.run('cat .git/config');
-      return verdict(output !== settings && 'the settings are other ones');
+      return verdict(/evil/.test(output) && 'the settings are other ones');
     },
   },
-  holding(
+  guardedGitEscape(
     'D55b',
     'hooks where the settings say they are',
     {
-      ...repository('.git/'),
+      ...repositoryTree('.git/'),
       '.git/config': `${settings}\thooksPath = .githooks\n`,
       '.githooks/pre-commit': '#!/bin/sh\n',
     },
     ['.githooks/pre-commit', '.githooks'],
   ),
-  holding(
+  guardedGitEscape(
     'D55c',
     'settings that the settings include',
     {
-      ...repository('.git/'),
+      ...repositoryTree('.git/'),
       '.git/config': `${settings}[include]\n\tpath = ../shared/gitconfig\n`,
       'shared/gitconfig': '[user]\n\tname = somebody\n',
     },
     ['shared/gitconfig'],
   ),
-  holding('D56', 'files that point to a repository', { ...repository('.git/'), ...linkedWorktree }, [
-    'linked/.git',
-    '.git/worktrees/linked/commondir',
-    '.git/worktrees/linked/gitdir',
-  ]),
+  {
+    id: 'D56',
+    title: 'a worktree that is pointed to another repository',
+    guards: ['control-files'],
+    async attempt(fixture) {
+      const own = await fixture.open({ tree: { ...repositoryTree('.git/'), ...linkedWorktree } });
+      await own.run(`git init -q evil; git -C evil config core.fsmonitor evil; echo '[core] fsmonitor = evil' >> evil/.git/config
+        echo ../../../evil/.git > .git/worktrees/linked/commondir; echo 'gitdir: ../evil/.git' > linked/.git`);
+      const { output } = await own.run('git -C linked config --get core.fsmonitor; exit 0');
+      return verdict(output !== '' && 'the settings are those of another');
+    },
+  },
   {
     id: 'D56b',
     title: 'a repository that takes the settings of another',
     guards: ['control-files'],
-    async attempt(ground) {
-      const own = await ground.open({ tree: repository('.git/') });
-      await own.run('git init -q evil; git -C evil config croft.evil yes; echo ../evil/.git > .git/commondir');
+    async attempt(fixture) {
+      const own = await fixture.open({ tree: repositoryTree('.git/') });
+      await own.run('git init -q evil; git -C evil config alias.evil yes; echo ../evil/.git > .git/commondir');
       await own.run('mv .git gone && cp -r evil/.git .git');
-      const { output } = await own.run('git config --get croft.evil; exit 0');
+      const { output } = await own.run('git config --get alias.evil; exit 0');
       return verdict(output !== '' && 'the settings are those of another');
     },
   },
@@ -94,12 +111,12 @@ export const git: readonly Escape[] = [
     id: 'D57',
     title: 'settings for one worktree alone',
     guards: ['control-files'],
-    async attempt(ground) {
+    async attempt(fixture) {
       const extended = `${settings}[extensions]\n\tworktreeConfig = true\n`;
-      const there = await ground.open({
-        tree: { ...repository('.git/'), '.git/config': extended, '.git/config.worktree': '' },
+      const there = await fixture.open({
+        tree: { ...repositoryTree('.git/'), '.git/config': extended, '.git/config.worktree': '' },
       });
-      const missing = await ground.open({ tree: { ...repository('.git/'), '.git/config': extended } });
+      const missing = await fixture.open({ tree: { ...repositoryTree('.git/'), '.git/config': extended } });
       await missing.run('printf "[croft]\\nevil = yes\\n" > .git/config.worktree');
       const { output } = await missing.run('git config --get croft.evil; exit 0');
       return verdict(
@@ -108,7 +125,9 @@ export const git: readonly Escape[] = [
       );
     },
   },
-  holding('D58', 'attributes that send files through filters', repository('.git/'), ['.git/info/attributes']),
+  guardedGitEscape('D58', 'attributes that send files through filters', repositoryTree('.git/'), [
+    '.git/info/attributes',
+  ]),
   {
     id: 'D59',
     title: 'an option in place of a pattern or a path',
@@ -123,7 +142,7 @@ export const git: readonly Escape[] = [
   },
 ];
 
-function holding(id: string, title: string, tree: Record<string, string>, files: readonly string[]): Escape {
-  const attempt = async (ground: Ground) => verdict(await attackFiles(await ground.open({ tree }), files));
+function guardedGitEscape(id: string, title: string, tree: Record<string, string>, files: readonly string[]): Escape {
+  const attempt = async (fixture: EscapeFixture) => verdict(await attackFiles(await fixture.open({ tree }), files));
   return { id, title, guards: ['control-files'], attempt };
 }

@@ -1,4 +1,5 @@
 import { controlFiles } from './control-files.ts';
+import { controlTools } from './control-tools.ts';
 import type { Escape } from './escape.ts';
 import { git } from './git.ts';
 import { kernel } from './kernel.ts';
@@ -7,11 +8,12 @@ import { paths } from './paths.ts';
 import { resources } from './resources.ts';
 import { secrets } from './secrets.ts';
 
-/** Every attack that is attempted, by group and number. */
+/** All escapes, by group and number. */
 export const escapes: readonly Escape[] = [
   ...paths,
   ...kernel,
   ...controlFiles,
+  ...controlTools,
   ...git,
   ...network,
   ...secrets,

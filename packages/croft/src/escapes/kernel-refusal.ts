@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Escape, Ground } from './escape.ts';
+import type { Escape, EscapeFixture } from './escape.ts';
 import { verdict } from './verdict.ts';
 
-/** What there is when the fence cannot be raised, or not by the programs that are meant. */
+/** Attempts on a host where a guard is missing, or where the workspace offers programs of its own. */
 export const kernelRefusal: readonly Escape[] = [
   {
     id: 'B41',
-    title: 'a kernel that lacks a part of the fence',
+    title: 'a kernel that lacks a guard',
     guards: ['refusal'],
     attempt: async () => ({ skipped: 'a kernel cannot be made older; `croft doctor` tells what this one has' }),
   },
@@ -15,9 +15,9 @@ export const kernelRefusal: readonly Escape[] = [
     id: 'B42',
     title: 'a command where there is no sandbox',
     guards: ['refusal'],
-    async attempt(ground) {
-      // Nothing can be put there, so there cannot be a sandbox.
-      const broken = await ground.open({ root: '/proc/nowhere' });
+    async attempt(fixture) {
+      // Nothing can be mounted at this path, so no sandbox can be opened.
+      const broken = await fixture.open({ root: '/proc/nowhere' });
       const { isError, structured } = await broken.call('bash', { command: 'echo ran; touch was-run' });
       const isRefused = isError && structured.code === 'E_SANDBOX_UNAVAILABLE';
       const wasRun = existsSync(join(broken.workspace, 'was-run'));
@@ -34,8 +34,8 @@ export const kernelRefusal: readonly Escape[] = [
     id: 'B44',
     title: 'a sandbox that is not whole',
     guards: ['system-calls', 'capabilities', 'mounts'],
-    async attempt(ground) {
-      const { output } = await ground.run('cat /proc/self/status');
+    async attempt(fixture) {
+      const { output } = await fixture.run('cat /proc/self/status');
       const missing = ['Seccomp:\t2', 'NoNewPrivs:\t1', 'CapEff:\t0000000000000000'].filter(
         (line) => !output.includes(line),
       );
@@ -44,15 +44,15 @@ export const kernelRefusal: readonly Escape[] = [
   },
 ];
 
-async function attemptOwnPrograms(ground: Ground) {
+async function attemptOwnPrograms(fixture: EscapeFixture) {
   const fake = '#!/bin/sh\ntouch "$0.was-run"\n';
   const names = ['bwrap', 'rg', 'git', 'ldd', 'sh'];
-  const shop = await ground.open({ tree: Object.fromEntries(names.map((name) => [`bin/${name}`, fake])) });
+  const shop = await fixture.open({ tree: Object.fromEntries(names.map((name) => [`bin/${name}`, fake])) });
   const PATH = `${shop.workspace}/bin:.:bin:/usr/bin:/bin`;
   const victim = await shop.open({ variables: { PATH }, tree: Object.fromEntries(names.map((name) => [name, fake])) });
   const answers = [await victim.call('bash', { command: 'true' }), await victim.call('grep', { pattern: 'touch' })];
-  const places = [join(shop.workspace, 'bin'), victim.workspace, join(victim.workspace, 'bin')];
-  const files = places.flatMap((place) => names.map((name) => join(place, `${name}.was-run`)));
+  const directories = [join(shop.workspace, 'bin'), victim.workspace, join(victim.workspace, 'bin')];
+  const files = directories.flatMap((place) => names.map((name) => join(place, `${name}.was-run`)));
   const run = files.filter((file) => existsSync(file));
   const failed = answers.find(({ isError }) => isError);
   if (failed && run.length === 0) throw new Error(failed.text);

@@ -5,7 +5,7 @@ import { kernelProcesses } from './kernel-processes.ts';
 import { kernelRefusal } from './kernel-refusal.ts';
 import { kernelSurface } from './kernel-surface.ts';
 
-/** B: what can be asked of the kernel. */
+/** B: system calls. */
 export const kernel: readonly Escape[] = [
   ...kernelProcesses,
   ...kernelNamespaces,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { pipeline, type Readable } from 'node:stream';
-import { pause } from './meanwhile.ts';
+import { pause } from './under-load.ts';
 import type { Problem } from './verdict.ts';
 
 const ownWords = 'from the host itself';
@@ -13,14 +13,14 @@ const maxAddresses = 6;
 export type Listener = Awaited<ReturnType<typeof listenAt>>;
 
 /**
- * Listens on an address of this machine, and writes down what comes from this machine itself: by TCP, and by UDP on
- * the same port. Answers whatever is said to it with `answer`, until it is given other words.
+ * Listens on an address of this machine, by TCP and by UDP on the same port, and records what comes from this machine
+ * itself. Answers every connection with `answer`, which `words.answer` can change.
  */
 export async function listenAt(address: string, answer = '') {
   const heard: string[] = [];
   const words: { answer: string | (() => Readable) } = { answer };
   const own = new Set(ownAddresses());
-  // A machine that others see is also knocked at by others.
+  // Other machines may connect too; their connections do not count.
   const hear = (from: string | undefined, text: string) => own.has(from ?? '') && heard.push(text);
   const server = createServer((socket) => {
     const { remoteAddress } = socket;
@@ -42,13 +42,13 @@ export async function listenAt(address: string, answer = '') {
 
   return {
     ...{ address, port, heard, words },
-    /** What came from anybody but us. Throws if not even our own words come. */
+    /** Describes what arrived from anyone but this process. Throws if not even this process's own message arrives. */
     async findHeard(): Promise<Problem[]> {
       const caller = connect(port, address, () => caller.end(ownWords)).on('error', () => {});
       datagrams.send(ownWords, port, address);
       await hearOwn(heard);
       const strange = heard.splice(0).filter((text) => text !== ownWords);
-      // One of the connections was ours.
+      // One of the connections is this process's own.
       return strange.length > 1 ? [`${address} port ${port} was reached`] : [];
     },
     async [Symbol.asyncDispose]() {
@@ -58,7 +58,7 @@ export async function listenAt(address: string, answer = '') {
   };
 }
 
-/** Listens on the addresses of this machine, where it hears itself. Not on all, where there are very many. */
+/** Listens on up to `maxAddresses` addresses of this machine on which it can reach itself. */
 export async function listenEverywhere(answer = ''): Promise<Listener[]> {
   const listeners: Listener[] = [];
   for (const address of ownAddresses().slice(0, maxAddresses)) {
@@ -71,7 +71,7 @@ export async function listenEverywhere(answer = ''): Promise<Listener[]> {
   return listeners;
 }
 
-/** Its own loopback, and the addresses that others see. */
+/** Returns loopback addresses first, then external ones. */
 function ownAddresses(): string[] {
   const all = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
   const outer = all.filter(({ internal, address }) => !internal && !address.startsWith('fe80:'));
@@ -79,7 +79,9 @@ function ownAddresses(): string[] {
   return [...new Set([...loopback, ...outer].map(({ address }) => address))];
 }
 
-/** What came before our own words has been written down when they are there, both by TCP and by UDP. */
+/**
+ * Waits until this process's own messages arrived by TCP and by UDP. Everything sent before them has arrived then, too.
+ */
 async function hearOwn(heard: readonly string[]): Promise<void> {
   const endAt = performance.now() + waitMs;
   while (heard.filter((text) => text === ownWords).length < 2) {

@@ -2,8 +2,6 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { connect } from 'node:tls';
-import type { Escape, Ground } from './escape.ts';
-import { pause } from './meanwhile.ts';
 import {
   ask,
   attemptRestricted,
@@ -12,15 +10,17 @@ import {
   type Servers,
   toAuthority,
   tunnelTo,
-} from './network-proxy.ts';
+} from './attempt-restricted.ts';
+import type { Escape, EscapeFixture } from './escape.ts';
+import { pause } from './under-load.ts';
 import type { Problem } from './verdict.ts';
 
-/** As much as sockets and pipes on the way hold. */
+/** More than the sockets and pipes on the way can buffer. */
 const maxUnread = 24 * 1024 * 1024;
-/** So many looks without any more: nobody takes anything. */
+/** After so many reads without a change, nobody takes more data. */
 const stillTurns = 10;
 
-/** Through a policy that allows something, by how a request is made. */
+/** Attacks on a restricted policy by the form of a request. */
 export const networkRequests: readonly Escape[] = [
   restricted('E69', 'a tunnel whose hello names another server, or is none', {
     further: attemptForgedHello,
@@ -66,11 +66,15 @@ export const networkRequests: readonly Escape[] = [
     },
   }),
   restricted('E72b', 'a refused request behind an allowed one, and one in a tunnel', {
-    async further(ground, { allowed, other }) {
+    async further(fixture, { allowed, other }) {
       const [good, evil] = [get(toAuthority(allowed)).replace('Connection: close\r\n', ''), get(toAuthority(other))];
       const inside = `GET / HTTP/1.1\r\nHost: ${toAuthority(other)}\r\nConnection: close\r\n\r\n`;
       const whole = get(toAuthority(other));
-      await ask(ground, [good + evil, tunnelTo(toAuthority(allowed)) + inside, tunnelTo(toAuthority(allowed)) + whole]);
+      await ask(fixture, [
+        good + evil,
+        tunnelTo(toAuthority(allowed)) + inside,
+        tunnelTo(toAuthority(allowed)) + whole,
+      ]);
       return other.findHeard();
     },
   }),
@@ -79,9 +83,9 @@ export const networkRequests: readonly Escape[] = [
     further: attemptRedirect,
   }),
   restricted('E75b', 'the socket of the proxy, without the relay', {
-    async further(ground, { other }) {
+    async further(fixture, { other }) {
       const url = `http://${toAuthority(other)}/`;
-      const { output } = await ground.run(`command -v curl >/dev/null || exit 0; ls /run/croft
+      const { output } = await fixture.run(`command -v curl >/dev/null || exit 0; ls /run/croft
         curl -sS --max-time 5 --unix-socket /run/croft/proxy.sock --request-target ${url} ${url} 2>&1`);
       const isJudged = output === '' || output.includes('Blocked by the network policy');
       return [...(await other.findHeard()), !isJudged && `the socket answered: ${output.slice(0, 200)}`];
@@ -107,8 +111,8 @@ export const networkRequests: readonly Escape[] = [
   }),
 ];
 
-/** Whoever does not read holds the server back, and nobody in between keeps what it sends. */
-async function attemptEndless(ground: Ground, { allowed }: Servers): Promise<Problem[]> {
+/** A client that does not read must slow the server down; nothing in between may buffer without limit. */
+async function attemptEndless(fixture: EscapeFixture, { allowed }: Servers): Promise<Problem[]> {
   const usual = allowed.words.answer;
   let sent = 0;
   const chunk = Buffer.alloc(64 * 1024);
@@ -121,14 +125,14 @@ async function attemptEndless(ground: Ground, { allowed }: Servers): Promise<Pro
     });
   const open = `exec 3<>/dev/tcp/127.0.0.1/3128; printf 'GET http://${toAuthority(allowed)}/ HTTP/1.1\\r\\nHost: ${toAuthority(allowed)}\\r\\n\\r\\n' >&3`;
   const command = `${open}; head -c 4 <&3; sleep 60`;
-  const { structured } = await ground.call('bash', { command, run_in_background: true });
+  const { structured } = await fixture.call('bash', { command, run_in_background: true });
   await untilStill(() => Math.min(sent, maxUnread + 1));
-  await ground.call('kill_shell', { shell_id: structured.shell_id });
+  await fixture.call('kill_shell', { shell_id: structured.shell_id });
   allowed.words.answer = usual;
   return [sent > maxUnread && `${sent} bytes were taken for a program that reads none`];
 }
 
-/** Until a number that has begun to grow does so no more. */
+/** Waits until a growing number stops growing. */
 async function untilStill(read: () => number): Promise<void> {
   const endAt = performance.now() + 20_000;
   for (let [last, turns] = [0, 0]; last === 0 || turns < stillTurns; turns += 1) {
@@ -140,16 +144,16 @@ async function untilStill(read: () => number): Promise<void> {
 }
 
 function restricted(id: string, title: string, attempt: RestrictedAttempt): Escape {
-  return { id, title, guards: ['network'], attempt: (ground) => attemptRestricted(ground, attempt) };
+  return { id, title, guards: ['network'], attempt: (fixture) => attemptRestricted(fixture, attempt) };
 }
 
-/** A server may be reached, but not a byte of what is meant for another or is no TLS. */
-async function attemptForgedHello(ground: Ground, { allowed }: Servers): Promise<Problem[]> {
+/** The tunnel may connect to the server, but may not carry a byte for another server, or anything but TLS. */
+async function attemptForgedHello(fixture: EscapeFixture, { allowed }: Servers): Promise<Problem[]> {
   const tunnel = Buffer.from(tunnelTo(toAuthority(allowed)));
   const hello = await captureHello('evil.example');
   const others = ['SSH-2.0-OpenSSH_9.9\r\n', '\0\0\0\0\0\0\0\0', '\x16\x03\x01\x00\x05hello', 'EHLO evil.example\r\n'];
   await ask(
-    ground,
+    fixture,
     [hello, ...others.map((text) => Buffer.from(text))].map((first) => Buffer.concat([tunnel, first])),
     { seconds: 1 },
   );
@@ -157,7 +161,7 @@ async function attemptForgedHello(ground: Ground, { allowed }: Servers): Promise
   return [words.length > 0 && `a tunnel carried ${JSON.stringify(words[0]?.slice(0, 40))}`];
 }
 
-/** How a TLS connection to a server of that name begins. */
+/** Returns the first bytes of a TLS connection to a server of that name. */
 async function captureHello(servername: string): Promise<Buffer> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -171,15 +175,15 @@ async function captureHello(servername: string): Promise<Buffer> {
   return hello;
 }
 
-/** By curl where there is one, else by hand, as any program that follows a redirect does. */
-async function attemptRedirect(ground: Ground, { allowed, other }: Servers): Promise<Problem[]> {
+/** Follows a redirect with curl, where there is one. The `requests` of the escape ask for the target by hand. */
+async function attemptRedirect(fixture: EscapeFixture, { allowed, other }: Servers): Promise<Problem[]> {
   const usual = allowed.words.answer;
   const problems: Problem[] = [];
-  for (const place of [toAuthority(other), '169.254.169.254']) {
-    allowed.words.answer = `HTTP/1.1 302 Found\r\nLocation: http://${place}/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
-    const { output } = await ground.run(`command -v curl >/dev/null || { echo Blocked; exit; }
+  for (const target of [toAuthority(other), '169.254.169.254']) {
+    allowed.words.answer = `HTTP/1.1 302 Found\r\nLocation: http://${target}/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+    const { output } = await fixture.run(`command -v curl >/dev/null || { echo Blocked; exit; }
       curl -sSL --max-time 5 --noproxy '' http://${toAuthority(allowed)}/ 2>&1`);
-    if (!output.includes('Blocked')) problems.push(`the redirect to ${place} was followed: ${output.slice(0, 100)}`);
+    if (!output.includes('Blocked')) problems.push(`the redirect to ${target} was followed: ${output.slice(0, 100)}`);
   }
   allowed.words.answer = usual;
   return [...problems, ...(await other.findHeard())];

@@ -1,6 +1,13 @@
+import {
+  attemptRestricted,
+  bracket,
+  get,
+  type RestrictedAttempt,
+  toAuthority,
+  tunnelTo,
+} from './attempt-restricted.ts';
 import type { Escape } from './escape.ts';
 import type { Listener } from './listener.ts';
-import { attemptRestricted, bracket, get, type RestrictedAttempt, toAuthority, tunnelTo } from './network-proxy.ts';
 
 const clouds = ['169.254.169.254', '169.254.170.2', '100.100.100.200', '168.63.129.16', 'fd00:ec2::254'];
 const nearby = [
@@ -39,7 +46,7 @@ const spelled = [
 const named = ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'localhost.localdomain', 'ip6-localhost'];
 const resolvers = ['1.1.1.1', '8.8.8.8', '9.9.9.9', '2606:4700:4700::1111'];
 
-/** Through a policy that allows something, which server is meant. */
+/** Attacks on a restricted policy by the server that a request names. */
 export const networkRestricted: readonly Escape[] = [
   restricted('E62', 'an empty list, taken for all', {
     policy: () => ({ domains: [], cidrs: [] }),
@@ -114,9 +121,9 @@ export const networkRestricted: readonly Escape[] = [
     ],
   }),
   restricted('E75', 'a program that does not ask the proxy', {
-    async further(ground, { allowed, closed }) {
+    async further(fixture, { allowed, closed }) {
       const servers = [allowed, ...closed];
-      await ground.run(servers.map(dial).join('\n'));
+      await fixture.run(servers.map(dial).join('\n'));
       return (await Promise.all(servers.map((server) => server.findHeard()))).flat();
     },
   }),
@@ -130,7 +137,7 @@ export const networkRestricted: readonly Escape[] = [
 ];
 
 function restricted(id: string, title: string, attempt: RestrictedAttempt): Escape {
-  return { id, title, guards: ['network'], attempt: (ground) => attemptRestricted(ground, attempt) };
+  return { id, title, guards: ['network'], attempt: (fixture) => attemptRestricted(fixture, attempt) };
 }
 
 function both(authority: string): string[] {

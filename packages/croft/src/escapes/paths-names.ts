@@ -1,22 +1,22 @@
-import type { Escape, Ground } from './escape.ts';
-import { repository, steering } from './git-attempts.ts';
-import { isUnforeseen, type ToolCall } from './paths-calls.ts';
-import { attackFiles, watchFiles } from './steadfast.ts';
+import { type AttackCall, isUnexpectedFailure } from './attack-calls.ts';
+import { watchFiles } from './attack-files.ts';
+import type { Escape, EscapeFixture } from './escape.ts';
+import { gitControlPaths, repositoryTree } from './git-attempts.ts';
 import { type Problem, verdict } from './verdict.ts';
 
 const settings = { '.vscode/tasks.json': '{}\n', '.bashrc': '# own\n', '.mcp.json': '{}\n' };
-const files = [...steering('.git/'), '.vscode', ...Object.keys(settings)];
-const tree = { ...repository('.git/'), ...settings, 'own/a.txt': 'evil\n' };
+const files = [...gitControlPaths('.git/'), '.vscode', ...Object.keys(settings)];
+const tree = { ...repositoryTree('.git/'), ...settings, 'own/a.txt': 'evil\n' };
 const deepTree = Object.fromEntries(Object.entries(tree).map(([path, text]) => [`deep/er/${path}`, text]));
 
-/** Control files whose names are written so, or from such a place, that a rule for the name might not fit. */
+/** Control files under spellings, or from directories, that a rule for names might miss. */
 export const pathsNames: readonly Escape[] = [
   {
     id: 'A14',
     title: 'a control file by a name with slashes, dots and detours',
     guards: ['files'],
-    async attempt(ground) {
-      const own = await ground.open({ tree });
+    async attempt(fixture) {
+      const own = await fixture.open({ tree });
       const changes = watchFiles(own.workspace, files);
       const problems = await callAll(own, files.flatMap(spellings(own)));
       await own.run(
@@ -29,34 +29,33 @@ export const pathsNames: readonly Escape[] = [
     id: 'A15',
     title: 'a control file from another directory than the root',
     guards: ['files'],
-    async attempt(ground) {
-      const own = await ground.open({ tree: { ...tree, ...deepTree } });
+    async attempt(fixture) {
+      const own = await fixture.open({ tree: { ...tree, ...deepTree } });
       const all = ['', 'deep/er/'].flatMap((place) => files.map((name) => `${place}${name}`));
       const changes = watchFiles(own.workspace, all);
       await own.call('cd', { path: 'deep/er' });
       const problems = await callAll(own, [...files, ...files.map((name) => `../../${name}`)]);
-      await attackFiles(own, files);
       return verdict(problems, changes());
     },
   },
 ];
 
 const spellings =
-  ({ inside }: Ground) =>
+  ({ inside }: EscapeFixture) =>
   (name: string) => [
     ...[`${name}/`, `${name}//`, `./${name}`, `${name}/.`, `.//${name}/./`, `own/../${name}`, `${inside}/${name}/`],
   ];
 
-async function callAll(ground: Ground, paths: readonly string[]): Promise<Problem[]> {
+async function callAll(fixture: EscapeFixture, paths: readonly string[]): Promise<Problem[]> {
   const problems: Problem[] = [];
   for (const [tool, input] of paths.flatMap(changingCalls)) {
-    const { text } = await ground.call(tool, input);
-    if (isUnforeseen(text)) problems.push(`${tool} ${JSON.stringify(input)} failed in a way that nobody thought of`);
+    const { text } = await fixture.call(tool, input);
+    if (isUnexpectedFailure(text)) problems.push(`${tool} ${JSON.stringify(input)} failed in an unexpected way`);
   }
   return problems;
 }
 
-function changingCalls(file_path: string): ToolCall[] {
+function changingCalls(file_path: string): AttackCall[] {
   return [
     ['read', { file_path }],
     ['write', { file_path, content: 'evil\n' }],

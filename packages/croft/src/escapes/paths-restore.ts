@@ -1,47 +1,48 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Called, Escape, Ground } from './escape.ts';
-import { watchOver } from './outside.ts';
+import type { CalledTool, Escape, EscapeFixture } from './escape.ts';
+import { watchDirectory } from './outside-workspace.ts';
 import { type Problem, verdict } from './verdict.ts';
 
 const lastsMs = 1500;
-/** As many times, or there was nothing to bring back. */
+/** Fewer successful restores mean that there was nothing to restore. */
 const enough = 5;
-const kept = { 'kept/a.txt': 'as it was\n', 'kept/deep/b.txt': 'as it was\n', 'note.txt': 'as it was\n' };
+const originalFiles = { 'kept/a.txt': 'as it was\n', 'kept/deep/b.txt': 'as it was\n', 'note.txt': 'as it was\n' };
 
-/** What was, brought back while somebody puts links in the way. */
+/** Restores of earlier files while a program puts links in the way. */
 export const pathsRestore: readonly Escape[] = [
   {
     id: 'A24',
     title: 'files brought back through a link in place of their directory',
     guards: ['server'],
-    async attempt(ground) {
-      const own = await ground.open({ tree: kept, keepsHistory: true });
-      const changes = watchOver(own.outside);
+    async attempt(fixture) {
+      const own = await fixture.open({ tree: originalFiles, keepsHistory: true });
+      const changes = watchDirectory(own.outside);
       const made = await own.call('snapshot_create', { name: 'before' });
       if (made.isError) throw new Error(made.text);
       await own.run('mv kept aside; ln -s ../outside kept; echo x > kept/a.txt; rm note.txt');
       const { isError } = await own.call('snapshot_restore', { name: 'before' });
-      const problems = [!isError && !isRestored(own) && 'what was is not what is there', ...changes()];
+      const problems = [!isError && !isRestored(own) && 'the files were not restored', ...changes()];
       return problems.some(Boolean) ? verdict(problems) : race(own, changes);
     },
   },
 ];
 
-function isRestored({ workspace }: Ground): boolean {
+function isRestored({ workspace }: EscapeFixture): boolean {
   const isDirectory = lstatSync(join(workspace, 'kept')).isDirectory();
   return (
-    isDirectory && Object.entries(kept).every(([path, text]) => readFileSync(join(workspace, path), 'utf8') === text)
+    isDirectory &&
+    Object.entries(originalFiles).every(([path, text]) => readFileSync(join(workspace, path), 'utf8') === text)
   );
 }
 
-/** A directory without what belongs there, in turn with a link that leads out. */
-async function race(own: Ground, changes: () => Problem[]) {
+/** Swaps the directory, with its files removed, for a link that leads outside, and back. */
+async function race(own: EscapeFixture, changes: () => Problem[]) {
   await own.run('[ -d aside ] && rm kept && mv -T aside kept; exit 0');
   const command = `while :; do rm -f kept/a.txt kept/deep/b.txt; sleep 0.01
     mv -T kept aside; ln -s ../outside kept; sleep 0.01; rm kept; mv -T aside kept; done 2>/dev/null`;
   const { structured } = await own.call('bash', { command, run_in_background: true });
-  const answers: Called[] = [];
+  const answers: CalledTool[] = [];
   for (const endAt = performance.now() + lastsMs; performance.now() < endAt && !changes().some(Boolean); ) {
     answers.push(await own.call('snapshot_restore', { name: 'before' }), await own.call('undo', {}));
   }
@@ -51,5 +52,5 @@ async function race(own: Ground, changes: () => Problem[]) {
   if (!found.some(Boolean) && brought < enough)
     return { skipped: `there was something to bring back ${brought} times` };
   const strange = answers.filter(({ text }) => text.includes('unexpected failure'));
-  return verdict(found, strange.length > 0 && 'it failed in a way that nobody thought of');
+  return verdict(found, strange.length > 0 && 'it failed in an unexpected way');
 }

@@ -1,5 +1,5 @@
 import type { Escape } from './escape.ts';
-import { onOwnGround } from './own-ground.ts';
+import { onOwnFixture } from './own-fixture.ts';
 import { pathsClimb } from './paths-climb.ts';
 import { pathsControl } from './paths-control.ts';
 import { pathsLinks } from './paths-links.ts';
@@ -9,7 +9,7 @@ import { pathsRestore } from './paths-restore.ts';
 import { pathsShared } from './paths-shared.ts';
 import { pathsSpecial } from './paths-special.ts';
 
-/** A: files outside the workspace, by the file tools and by commands. */
+/** A: files outside the workspace, reached by the file tools and by commands. */
 export const paths: readonly Escape[] = [
   ...pathsClimb,
   ...pathsLinks,
@@ -20,5 +20,5 @@ export const paths: readonly Escape[] = [
   ...pathsNames,
   ...pathsRestore,
 ]
-  .map((one) => onOwnGround(one))
+  .map((one) => onOwnFixture(one))
   .sort((one, other) => one.id.localeCompare(other.id, 'en', { numeric: true }));

@@ -1,9 +1,9 @@
 import type { Escape } from './escape.ts';
 import { resourcesProcesses } from './resources-processes.ts';
-import { resourcesRoom } from './resources-room.ts';
+import { resourcesStorage } from './resources-storage.ts';
 import { resourcesTime } from './resources-time.ts';
 
-/** G: more than its share of the machine. */
-export const resources: readonly Escape[] = [...resourcesProcesses, ...resourcesRoom, ...resourcesTime].sort(
+/** G: resources beyond the limits. */
+export const resources: readonly Escape[] = [...resourcesProcesses, ...resourcesStorage, ...resourcesTime].sort(
   (one, other) => one.id.localeCompare(other.id, 'en', { numeric: true }),
 );

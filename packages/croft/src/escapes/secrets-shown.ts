@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Called, Escape, Ground } from './escape.ts';
+import type { CalledTool, Escape, EscapeFixture } from './escape.ts';
 import { type Problem, verdict } from './verdict.ts';
 
-/** The values of secrets in what callers read. */
+/** Values of secrets in answers. */
 export const secretsShown: readonly Escape[] = [
   {
     id: 'F87',
@@ -20,7 +20,7 @@ export const secretsShown: readonly Escape[] = [
     id: 'F87c',
     title: 'tokens of known shapes that no one declared',
     guards: ['redaction'],
-    async attempt(ground) {
+    async attempt(fixture) {
       const [random, long] = [
         randomBytes(18).toString('hex'),
         randomBytes(60).toString('base64').replace(/[+/=]/g, 'x'),
@@ -30,12 +30,12 @@ export const secretsShown: readonly Escape[] = [
         `AKIA${random.slice(0, 16).toUpperCase()}`,
         `xoxb-${random.slice(0, 12)}-${random.slice(12)}`,
       ];
-      const own = await ground.open({ tree: { 'leak.txt': [...tokens, long].join('\n') } });
+      const own = await fixture.open({ tree: { 'leak.txt': [...tokens, long].join('\n') } });
       const answers = [
         await own.call('bash', { command: 'cat leak.txt' }),
         await own.call('read', { file_path: 'leak.txt' }),
       ];
-      // Only the last is no token of anybody: what looks like nothing in particular stays as it is.
+      // Only the last string is no token: ordinary text must stay unchanged.
       const isShown = answers.every(({ text }) => text.includes(long));
       return verdict(
         answers.flatMap((answer) => tokens.map((token) => shows(answer, token, token.slice(0, 4)))),
@@ -45,16 +45,16 @@ export const secretsShown: readonly Escape[] = [
   },
 ];
 
-/** Unlike anything else, and with every kind of character that an encoding changes. */
+/** A unique value with every kind of character that encodings change. */
 export function newValue(): string {
   return `s3cr3t/${randomBytes(12).toString('hex')}+&"é`;
 }
 
-/** What of it is the same in every encoding but base64. */
+/** The part of the value that is the same in every encoding but base64. */
 export const coreOf = (value: string) => value.slice(7, 31);
 
-export const openWith = async (ground: Ground, value: string, tree = {}) =>
-  ground.open({ variables: { CROFT_SECRET_DEPLOY: value }, tree });
+export const openWith = async (fixture: EscapeFixture, value: string, tree = {}) =>
+  fixture.open({ variables: { CROFT_SECRET_DEPLOY: value }, tree });
 
 const ways: Readonly<Record<string, string>> = {
   'as it is': 'echo "$DEPLOY"',
@@ -68,9 +68,9 @@ const ways: Readonly<Record<string, string>> = {
   'in the name of a missing program': '"./$DEPLOY" || "$DEPLOY"',
 };
 
-async function attemptPrinting(ground: Ground) {
+async function attemptPrinting(fixture: EscapeFixture) {
   const value = newValue();
-  const own = await openWith(ground, value);
+  const own = await openWith(fixture, value);
   const problems: Problem[] = [];
   for (const [way, command] of Object.entries(ways)) {
     problems.push(...showsAny(await own.call('bash', { command, secrets: ['deploy'] }), value, way));
@@ -93,10 +93,10 @@ async function attemptPrinting(ground: Ground) {
   return verdict(problems);
 }
 
-async function attemptReadingBack(ground: Ground) {
+async function attemptReadingBack(fixture: EscapeFixture) {
   const value = newValue();
   const tree = { 'plain.txt': `a\n${value}\nb\n`, 'base64.txt': Buffer.from(`xx${value}`).toString('base64') };
-  const own = await openWith(ground, value, tree);
+  const own = await openWith(fixture, value, tree);
   await own.run('printf %s "$DEPLOY" > made.txt', { secrets: ['deploy'] });
   const calls = [
     ...Object.keys(tree).map((file_path) => ['read', { file_path }] as const),
@@ -112,7 +112,7 @@ async function attemptReadingBack(ground: Ground) {
   return verdict(problems);
 }
 
-function showsAny(answer: Called, value: string, way: string): Problem[] {
+function showsAny(answer: CalledTool, value: string, way: string): Problem[] {
   const base64 = [0, 1, 2].map((shift) =>
     Buffer.from('x'.repeat(shift) + value)
       .toString('base64')
@@ -121,6 +121,6 @@ function showsAny(answer: Called, value: string, way: string): Problem[] {
   return [coreOf(value), ...base64].map((form) => shows(answer, form, way));
 }
 
-function shows({ text, structured }: Called, form: string, way: string): Problem {
+function shows({ text, structured }: CalledTool, form: string, way: string): Problem {
   return (text + JSON.stringify(structured)).includes(form) && `a secret was shown: ${way}`;
 }

@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Escape, Ground } from './escape.ts';
+import type { Escape, EscapeFixture } from './escape.ts';
 import { coreOf, newValue, openWith, secretsShown } from './secrets-shown.ts';
 import { verdict } from './verdict.ts';
 
-/** F: what the server knows and commands do not, or only while they run. */
+/** F: secrets of the server, which commands may not see, or only while they run. */
 export const secrets: readonly Escape[] = [
   {
     id: 'F81',
     title: 'variables of the server',
     guards: ['environment'],
-    async attempt(ground) {
+    async attempt(fixture) {
       const value = newValue();
       const names = [
         'AWS_SECRET_ACCESS_KEY',
@@ -20,7 +20,7 @@ export const secrets: readonly Escape[] = [
         'DATABASE_URL',
         'HOST_ONLY',
       ];
-      const own = await ground.open({ variables: Object.fromEntries(names.map((name) => [name, value])) });
+      const own = await fixture.open({ variables: Object.fromEntries(names.map((name) => [name, value])) });
       const looks = [
         await own.run('env; export -p; set; declare -x'),
         await own.run('cat /proc/*/environ /proc/*/task/*/environ 2>/dev/null | tr "\\0" "\\n"'),
@@ -46,8 +46,8 @@ export const secrets: readonly Escape[] = [
     id: 'F82b',
     title: 'variables of the server, through a link and the file tools',
     guards: ['files'],
-    async attempt(ground) {
-      const own = await ground.open({});
+    async attempt(fixture) {
+      const own = await fixture.open({});
       await own.run('for pid in self 1 $$; do ln -s /proc/$pid/environ environ-$pid; done; ln -s /proc/self/environ e');
       const paths = ['e', 'environ-self', 'environ-1', `/proc/${process.pid}/environ`, '/proc/self/environ'];
       const answers = await Promise.all(paths.map((path) => own.call('read', { file_path: path })));
@@ -59,15 +59,15 @@ export const secrets: readonly Escape[] = [
     id: 'F88',
     title: 'the value of a secret in what a history keeps',
     guards: ['redaction'],
-    attempt: attemptKeeping,
+    attempt: attemptHistory,
   },
 ];
 
-/** It is in the command line and in the environment of a call that is kept to be undone, and in no file. */
-async function attemptKeeping(ground: Ground) {
+/** The secret is in the command line and the environment of a call that the history records. It must be in no file. */
+async function attemptHistory(fixture: EscapeFixture) {
   const value = newValue();
   const variables = { CROFT_SECRET_DEPLOY: value };
-  const own = await ground.open({ variables, keepsHistory: true });
+  const own = await fixture.open({ variables, keepsHistory: true });
   await own.run(`echo made > made.txt; : '${value}'`, { secrets: ['deploy'] });
   const made = await own.call('snapshot_create', { name: 'after' });
   const { text } = await own.call('undo_list', {});
@@ -78,27 +78,27 @@ async function attemptKeeping(ground: Ground) {
   return verdict(holding.map(({ name }) => `${name} has the secret`));
 }
 
-/** Whether a command had it is told by its hash: the value itself would not be shown. */
+/** The hash shows whether a command had the value: the value itself would be redacted. */
 const hash = `printf %s "$DEPLOY" | sha256sum`;
 
-async function attemptLeftBehind(ground: Ground) {
-  const own = await openWith(ground, newValue());
+async function attemptLeftBehind(fixture: EscapeFixture) {
+  const own = await openWith(fixture, newValue());
   const other = await own.open({});
   const given = await own.run(hash, { secrets: ['deploy'] });
   const sum = given.output.slice(0, 64);
   const without = await own.run(`unset DEPLOY; ${hash}`);
   if (sum === without.output.slice(0, 64)) throw new Error('the command was not given the secret');
-  const look = `for file in /proc/*/environ; do tr '\\0' '\\n' < $file; done 2>/dev/null | sed -En 's/^(CROFT_SECRET_)?DEPLOY=//p'`;
-  const find = `found=$(${look}); [ -z "$found" ] || echo found; echo "[$DEPLOY]"; ls -d /tmp/*DEPLOY* 2>/dev/null; exit 0`;
+  const findScript = `for file in /proc/*/environ; do tr '\\0' '\\n' < $file; done 2>/dev/null | sed -En 's/^(CROFT_SECRET_)?DEPLOY=//p'`;
+  const find = `found=$(${findScript}); [ -z "$found" ] || echo found; echo "[$DEPLOY]"; ls -d /tmp/*DEPLOY* 2>/dev/null; exit 0`;
   const after = await own.run(find);
   const { structured } = await own.call('bash', { command: 'sleep 60', run_in_background: true, secrets: ['deploy'] });
   const beside = await other.run(find);
   await own.call('kill_shell', { shell_id: structured.shell_id });
   const ended = await own.run(find);
-  const looks: [string, string][] = [
+  const findings: [string, string][] = [
     ['the next command', after.output],
     ['another sandbox', beside.output],
     ['a command after the end of one in the background', ended.output],
   ];
-  return verdict(looks.map(([who, output]) => output !== '[]\n' && `${who} has the secret`));
+  return verdict(findings.map(([who, output]) => output !== '[]\n' && `${who} has the secret`));
 }

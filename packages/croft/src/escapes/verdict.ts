@@ -1,14 +1,14 @@
-import type { Outcome } from './escape.ts';
+import type { EscapeOutcome } from './escape.ts';
 
-/** What went wrong in an attempt, if it did. */
+/** A way in which an attempt got through; `undefined` or `false` if it did not. */
 export type Problem = string | undefined | false;
 
-const maxTold = 4;
+const maxReported = 4;
 
-/** Held, unless there is something to tell. */
-export function verdict(...problems: readonly (Problem | readonly Problem[])[]): Outcome {
+/** Returns `held: true` unless there are problems. */
+export function verdict(...problems: readonly (Problem | readonly Problem[])[]): EscapeOutcome {
   const found = problems.flat().filter((problem) => typeof problem === 'string');
   if (found.length === 0) return { held: true };
-  const rest = found.length > maxTold ? `; and ${found.length - maxTold} more` : '';
-  return { held: false, how: found.slice(0, maxTold).join('; ') + rest };
+  const rest = found.length > maxReported ? `; and ${found.length - maxReported} more` : '';
+  return { held: false, how: found.slice(0, maxReported).join('; ') + rest };
 }

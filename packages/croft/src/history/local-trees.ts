@@ -1,32 +1,42 @@
-import { mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { HistoryStore } from '../core/history/store.ts';
-import type { WorkingTree } from '../core/history/working-tree.ts';
+import type { HistoryStore } from '../core/history/ports/history-store.ts';
+import type { WorkingTree } from '../core/history/ports/working-tree.ts';
 import { sharedFollower } from '../init/shared-follower.ts';
-import { openSqliteStore } from './sqlite-store.ts';
-import { createDirectoryWatcher } from './watch-directory.ts';
+import { defaultHistoryLimits, type HistoryLimits, type HistoryShare } from './store/history-quota.ts';
+import { openSqliteStore, type SqliteStoreOptions } from './store/sqlite-store.ts';
+import { createDirectoryWatcher } from './tree/watch-directory.ts';
 import { openWorkingTree, type WorkingTreeOptions } from './working-tree.ts';
 
-export interface LocalTree {
-  /** An open handle of the workspace. */
-  readonly handle: number;
+/** File in the directory of a history that names its workspace. */
+export const workspaceFile = 'workspace';
+
+interface LocalTree {
+  /** Descriptor of the workspace. */
+  readonly directoryFd: number;
   readonly directory: string;
-  /** The directory that its history is kept in. */
-  readonly kept: string;
+  /** Names of control files that may be restored as well. Without it, none. */
+  readonly allowControl?: readonly string[] | undefined;
+  /** The directory of the history. */
+  readonly historyDirectory: string;
+  /** Without it, no account shares the limit. */
+  readonly share?: HistoryShare | undefined;
 }
 
-/** Working trees of directories of this machine, each with a store beside its others. One process follows all of them. */
-export function createLocalTrees() {
+/** Opens working trees of directories on this machine, each with its own store. One process follows all of them. */
+export function createLocalTrees(limits: HistoryLimits = defaultHistoryLimits) {
+  const openStore = (kept: string, share?: HistoryShare) => openStoreIn(kept, { limits, share });
   const openTree = (options: Omit<WorkingTreeOptions, 'follower'>) =>
     openWorkingTree({ ...options, follower: sharedFollower });
   return {
     openStore,
     openTree,
     watch: createDirectoryWatcher(sharedFollower),
-    async open({ handle, directory, kept }: LocalTree): Promise<WorkingTree> {
-      const store = await openStore(kept);
+    async open({ directoryFd, directory, allowControl, historyDirectory, share }: LocalTree): Promise<WorkingTree> {
+      const store = await openStore(historyDirectory, share);
+      noteWorkspace(historyDirectory, directory);
       try {
-        return await openTree({ handle, directory, store, state: join(kept, 'tree') });
+        return await openTree({ directoryFd, directory, allowControl, store, state: join(historyDirectory, 'tree') });
       } catch (thrown) {
         await store[Symbol.asyncDispose]();
         throw thrown;
@@ -35,17 +45,30 @@ export function createLocalTrees() {
   };
 }
 
-async function openStore(kept: string): Promise<HistoryStore> {
-  mkdirSync(kept, { recursive: true, mode: 0o700 });
-  return openSqliteStore(join(kept, 'history.db'));
+async function openStoreIn(historyDirectory: string, options: SqliteStoreOptions): Promise<HistoryStore> {
+  mkdirSync(historyDirectory, { recursive: true, mode: 0o700 });
+  return openSqliteStore(join(historyDirectory, 'history.db'), options);
 }
 
-/** Whether what is kept there is no part of this directory, which would remember itself. */
-export function isApart(kept: string, directory: string): boolean {
-  return !`${toReal(resolve(kept))}/`.startsWith(directory === '/' ? '/' : `${directory}/`);
+/**
+ * Records the workspace directory for `croft du`, because the name of the history directory says nothing to a person.
+ * Without the file, `croft du` shows less.
+ */
+function noteWorkspace(historyDirectory: string, directory: string): void {
+  const file = join(historyDirectory, workspaceFile);
+  try {
+    if (!existsSync(file)) writeFileSync(file, `${directory}\n`, { mode: 0o600 });
+  } catch {
+    // For example, the disk is full.
+  }
 }
 
-/** It may not be there yet. */
+/** Whether the history directory is outside the workspace. Inside, the history would record itself. */
+export function isOutside(historyDirectory: string, directory: string): boolean {
+  return !`${toReal(resolve(historyDirectory))}/`.startsWith(directory === '/' ? '/' : `${directory}/`);
+}
+
+/** Resolves links in a path that may not exist yet. */
 function toReal(path: string): string {
   try {
     return realpathSync(path);

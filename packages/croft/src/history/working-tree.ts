@@ -1,32 +1,39 @@
 import { closeSync } from 'node:fs';
-import { toRaw } from '../core/history/raw-names.ts';
-import type { HistoryStore } from '../core/history/store.ts';
-import type { WorkingTree } from '../core/history/working-tree.ts';
-import { reopenDirectory } from '../disk/handles.ts';
-import type { Follower, Following } from '../init/following.ts';
-import { createKeyedLock } from '../lib/keyed-lock.ts';
-import { once } from '../lib/once.ts';
-import { amendTree, namesOf } from './amend-tree.ts';
-import { applyChanges } from './apply.ts';
-import { captureTree } from './capture.ts';
-import { diffTrees, entriesOf, entryAt } from './diff-trees.ts';
-import { createListings } from './listings.ts';
-import { pinRoots } from './pinned-store.ts';
-import { openRemembering, type Remembering } from './remembering.ts';
-import { isOfSource } from './source-paths.ts';
-import { createTouches } from './touches.ts';
-import { TreeIndex } from './tree-index.ts';
-import type { LeafNode } from './tree-nodes.ts';
-import { watchTree } from './watch-tree.ts';
+import type { HistoryStore } from '../core/history/ports/history-store.ts';
+import { type CaptureOptions, maxStoredFileBytes, type WorkingTree } from '../core/history/ports/working-tree.ts';
+import { toRaw } from '../core/history/trees/raw-names.ts';
+import { serializeGitChanges } from '../disk/control-files/serialize-git-changes.ts';
+import { reopenDirectory } from '../disk/paths/handles.ts';
+import type { FollowedChanges, FollowedTree, Follower, Sighting } from '../init/followed-tree.ts';
+import { createKeyedLock } from '../lib/concurrency/keyed-lock.ts';
+import { once } from '../lib/concurrency/once.ts';
+import { applyChanges } from './apply/apply-changes.ts';
+import { markMoment, removeFilesMadeSince } from './apply/remove-files-made-since.ts';
+import { captureTree } from './capture/capture-tree.ts';
+import { createBackgroundHasher } from './files/background-hasher.ts';
+import { pinCapturedTrees } from './store/pin-captured-trees.ts';
+import { amendTree, splitTreePath } from './tree/amend-tree.ts';
+import { diffTrees, entriesOf, entryAt } from './tree/diff-trees.ts';
+import { isOfSource } from './tree/is-of-source.ts';
+import { createListingCache } from './tree/listing-cache.ts';
+import { openSavedIndex, type SavedIndex } from './tree/saved-index.ts';
+import { createTouchedPaths } from './tree/touched-paths.ts';
+import { TreeIndex } from './tree/tree-index.ts';
+import type { LeafNode } from './tree/tree-nodes.ts';
+import { watchTree } from './tree/watch-tree.ts';
 
 export interface WorkingTreeOptions {
-  /** An open handle of the root. It stays the caller's. */
-  readonly handle: number;
-  /** What the root is called, for what may be said to people. */
+  /** Descriptor of the root. It stays the caller's. */
+  readonly directoryFd: number;
+  /** Path of the root, for messages. */
   readonly directory?: string | undefined;
+  /** Names of control files that the operator allows to change. Without it, none. */
+  readonly allowControl?: readonly string[] | undefined;
   readonly store: HistoryStore;
   readonly follower: Follower;
-  /** The file in which is remembered what was read, so that another start reads none of it again. Left out: it does. */
+  /**
+   * File for the saved index, so that the next start does not read every file again. Without it, the next start does.
+   */
   readonly state?: string | undefined;
 }
 
@@ -34,92 +41,107 @@ const saveMs = 500;
 
 export async function openWorkingTree(options: WorkingTreeOptions): Promise<WorkingTree> {
   const { store, state } = options;
-  const root = reopenDirectory(options.handle);
+  const rootFd = reopenDirectory(options.directoryFd);
   const index = new TreeIndex();
-  let remembering: Remembering | undefined;
+  let savedIndex: SavedIndex | undefined;
   try {
-    remembering = await openRemembering({ index, store, root, state });
-    const following = await options.follower.open(root);
-    return createWorkingTree({ ...options, handle: root }, { index, remembering, following });
+    savedIndex = await openSavedIndex({ index, store, rootFd, state });
+    const following = await options.follower.open(rootFd);
+    return createWorkingTree({ ...options, directoryFd: rootFd }, { index, savedIndex, following });
   } catch (thrown) {
-    await remembering?.close();
-    closeSync(root);
+    await savedIndex?.close();
+    closeSync(rootFd);
     throw thrown;
   }
 }
 
 interface Opened {
   readonly index: TreeIndex;
-  readonly remembering: Remembering;
-  readonly following: Following;
+  readonly savedIndex: SavedIndex;
+  readonly following: FollowedTree;
 }
 
-function createWorkingTree(options: WorkingTreeOptions, { index, remembering, following }: Opened): WorkingTree {
-  const { handle: root, store, directory } = options;
-  const names = directory === undefined ? [] : [directory];
-  const [listings, touches, unkept] = [createListings(store), createTouches(), new Set<LeafNode>()];
-  const lock = createKeyedLock();
+function createWorkingTree(options: WorkingTreeOptions, { index, savedIndex, following }: Opened): WorkingTree {
+  const { directoryFd: rootFd, store, directory, allowControl } = options;
+  const [listingCache, touches, unstored] = [createListingCache(store), createTouchedPaths(), new Set<LeafNode>()];
+  const [lock, lateHashes, names] = [createKeyedLock(), createBackgroundHasher(), directory ? [directory] : []];
   const alone = <T>(work: () => Promise<T>) => lock.run('tree', work);
-  const { pinned, pin } = pinRoots(store, (collect) => alone(() => remembering.passOver(collect)));
-  const saving = createSaving(() => remembering.save((work) => alone(async () => work())));
-  const look = createLook({ following, index, touches, remembering }, saving.soon);
+  const { pinned, pin } = pinCapturedTrees(store, (begin) => alone(() => savedIndex.startCollection(begin)));
+  const saving = createSaving(() => savedIndex.save((work) => alone(async () => work())));
+  const totals = createTotals(index);
+  const scan = createScan({ following, index, touches, savedIndex }, saving.soon);
+
+  const capture: WorkingTree['capture'] = async (wanted) => {
+    wanted.signal?.throwIfAborted();
+    const { atNs, isPolled } = await scan(wanted.onFound);
+    await savedIndex.checkStore();
+    const parts = { index, store, listings: listingCache, rootFd, unstored, lateHashes, atNs };
+    const captured = await captureTree(parts, wanted);
+    pin(captured.root);
+    saving.soon();
+    return isPolled ? { ...captured, isPolled } : captured;
+  };
 
   return {
     store: pinned,
-    capture: (wanted) =>
-      alone(async () => {
-        wanted.signal?.throwIfAborted();
-        const atNs = await look();
-        await remembering.checkStore();
-        const captured = await captureTree({ index, store, listings, root, unkept, atNs }, wanted);
-        pin(captured.root);
-        saving.soon();
-        return captured;
-      }),
-    diff: (before, after) => diffTrees(listings, before, after),
-    entry: async (tree, path) => entryAt(listings, tree, namesOf(path).join('/')),
-    entries: (tree) => entriesOf(listings, tree),
+    capture: (wanted) => alone(() => capture(wanted)),
+    diff: (before, after) => diffTrees(listingCache, before, after),
+    entry: async (tree, path) => entryAt(listingCache, tree, splitTreePath(path).join('/')),
+    entries: (tree) => entriesOf(listingCache, tree),
     async amend(tree, changes) {
-      const amended = await amendTree(listings, tree, changes);
-      await store.keep(amended.contents);
-      return pin(amended.root);
+      const { root: amended, contents } = await amendTree(listingCache, tree, changes);
+      return store.put(contents).then(() => pin(amended));
     },
     async draft(tree, change) {
-      const { root: drafted, contents } = await amendTree(listings, tree, [change]);
-      return { root: pin(drafted), contents, found: await entryAt(listings, tree, namesOf(change.path).join('/')) };
+      const { root: drafted, contents } = await amendTree(listingCache, tree, [change]);
+      const found = await entryAt(listingCache, tree, splitTreePath(change.path).join('/'));
+      return { root: drafted, contents, found };
     },
-    isOfSource: async (path) => ((await remembering.isChecked()) ? isOfSource(index, toRaw(path)) : undefined),
+    isOfSource: async (path) => ((await savedIndex.isStoreUnchanged()) ? isOfSource(index, toRaw(path)) : undefined),
     apply: (changes, wanted = {}) =>
       alone(async () => {
-        await look();
-        const applied = await applyChanges({ root, names, index, store }, changes, wanted);
+        await scan();
+        const apply = () => applyChanges({ rootFd, names, allowControl, index, store }, changes, wanted);
+        const paths = changes.map(({ path }) => path);
+        const applied = await serializeGitChanges({ handle: rootFd, names }, paths, apply);
         touches.add(applied.touches);
         saving.soon();
         return { refused: applied.refused };
       }),
-    totals: () =>
+    totals: () => alone(() => scan().then(totals)),
+    markMoment: () => alone(() => markMoment(index, scan)),
+    removeFilesMadeSince: (since) =>
       alone(async () => {
-        await look();
-        return totalsOf(index);
+        await scan();
+        const removed = await removeFilesMadeSince({ rootFd, names, index }, since);
+        touches.add(removed);
+        saving.soon();
+        return removed.map(({ path }) => path);
       }),
-    touchedSince: (asker) =>
-      alone(async () => {
-        await look();
-        return touches.tell(asker);
-      }),
-    watch: (onChange, signal) => watchTree({ following, touches, look: () => alone(look) }, onChange, signal),
+    touchedSince: (asker) => alone(() => scan().then(() => touches.takeUnreported(asker))),
+    watch: (onChange, signal) => watchTree({ following, touches, scan: () => alone(() => scan()) }, onChange, signal),
     [Symbol.asyncDispose]: once(async () => {
       saving.stop();
+      await lateHashes.close();
       await alone(async () => {
-        await remembering.close();
+        await savedIndex.close();
         following.close();
-        closeSync(root);
+        closeSync(rootFd);
       });
     }),
   };
 }
 
-/** From what is known of each: for whoever has a quota, and costs nobody else anything. */
+/** Counts again only if something has changed. */
+function createTotals(index: TreeIndex) {
+  let [known, knownIn] = [{ files: 0, bytes: 0 }, -1];
+  return () => {
+    if (knownIn !== index.touched) [known, knownIn] = [totalsOf(index), index.touched];
+    return known;
+  };
+}
+
+/** Sums up the index. Called only for workspaces with a quota. */
 function totalsOf({ directories }: TreeIndex): { files: number; bytes: number } {
   let [files, bytes] = [0, 0];
   for (const { children } of directories.values()) {
@@ -132,31 +154,44 @@ function totalsOf({ directories }: TreeIndex): { files: number; bytes: number } 
   return { files, bytes };
 }
 
-/** What has changed since the last look. Answers the kernel's clock before it. */
-function createLook(
-  means: {
-    following: Following;
+/** Scans for changes since the last scan. Returns the kernel's clock before it. */
+function createScan(
+  dependencies: {
+    following: FollowedTree;
     index: TreeIndex;
-    touches: ReturnType<typeof createTouches>;
-    remembering: Remembering;
+    touches: ReturnType<typeof createTouchedPaths>;
+    savedIndex: SavedIndex;
   },
   saveSoon: () => void,
-): () => Promise<bigint> {
-  const { following, index, touches, remembering } = means;
+): (onFound?: OnFound) => Promise<Pick<FollowedChanges, 'atNs' | 'isPolled'>> {
+  const { following, index, touches, savedIndex } = dependencies;
   let isFirst = true;
-  return async () => {
-    const taken = await following.take();
-    const found = await index.absorb(taken, isFirst ? remembering.remembered : undefined);
-    // Who has asked for nothing yet has missed everything, and who watches is told of what changes.
-    if (isFirst) remembering.settle();
+  return async (onFound) => {
+    const taken = await following.take(onFound && countFound(onFound));
+    if (isFirst) await savedIndex.load();
+    const found = await index.absorb(taken, isFirst ? savedIndex.recall : undefined);
+    // The first scan is reported to nobody: an asker that has not asked yet gets `everything`, and watchers are told of
+    // changes only.
+    if (isFirst) savedIndex.forgetMissing();
     else touches.add(found);
     isFirst = false;
     if (found.length > 0) saveSoon();
-    return taken.atNs;
+    return taken;
   };
 }
 
-/** What was read is written down when there is time. */
+type OnFound = NonNullable<CaptureOptions['onFound']>;
+
+function countFound(onFound: OnFound): (sightings: readonly Sighting[]) => void {
+  let [files, bytes] = [0, 0];
+  return (sightings) => {
+    files += sightings.length;
+    for (const { kind, size } of sightings) if (kind === 'file') bytes += Math.min(size, maxStoredFileBytes);
+    onFound({ files, bytes });
+  };
+}
+
+/** Saves the index in the background, shortly after changes. */
 function createSaving(save: () => Promise<void>) {
   let timer: NodeJS.Timeout | undefined;
   return {

@@ -1,61 +1,76 @@
-import { chown, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createJudge } from '../core/commands/network-judge.ts';
+import { createNetworkJudge } from '../core/commands/network-judge.ts';
 import type { NetworkPolicy } from '../core/commands/network-policy.ts';
-import type { Denial } from '../core/commands/sandbox.ts';
-import { proxyEnvironment } from '../lib/net/http-proxy/environment.ts';
+import type { SandboxDenial } from '../core/commands/sandbox.ts';
+import {
+  allowGroupToTraverse,
+  makeTemporaryDirectory,
+  removeTemporaryDirectory,
+} from '../lib/files/temporary-directory.ts';
+import { proxyEnvironment } from '../lib/net/http-proxy/proxy-environment.ts';
 import { startProxy } from '../lib/net/http-proxy/start-proxy.ts';
-import { listOwnAddresses } from '../lib/net/ip-ranges.ts';
+import { listOwnAddresses } from '../lib/net/special-ip-ranges.ts';
 
-/** Where the init listens inside: `RELAY_PORT` of `native/relay.h`. */
+/** Address at which the init listens in the sandbox: `RELAY_PORT` of `native/relay/relay.h`. */
 const proxyUrl = 'http://127.0.0.1:3128';
 
-/** The only way out of a sandbox: a proxy of its own, outside. */
+/** The only network access of a restricted sandbox: its own proxy, outside of it. */
 export interface Egress extends AsyncDisposable {
-  /** To be mounted. */
+  /** Path of the proxy's socket, to be mounted in the sandbox. */
   readonly socketPath: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Once it is mounted nobody needs its name any more, and what has none cannot be left behind. */
-  forgetName(): Promise<void>;
+  /**
+   * Removes the socket from the host's filesystem. Called once it is mounted, because nothing needs the name then and
+   * nothing can be left behind.
+   */
+  unlinkSocket(): void;
 }
 
 interface EgressOptions {
   readonly policy: NetworkPolicy;
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
-  onDenied(denial: Denial): void;
+  onDenied(denial: SandboxDenial): void;
 }
 
 export async function openEgress({ policy, owner, onDenied }: EgressOptions): Promise<Egress | undefined> {
   if (policy.mode === 'deny-all' || policy.mode === 'allow-all') return undefined;
-  const directory = await mkdtemp(join(tmpdir(), `croft-proxy-${process.pid}-`));
-  const forgetName = () => rm(directory, { recursive: true, force: true });
+  const directory = makeTemporaryDirectory('proxy');
+  const unlinkSocket = () => removeTemporaryDirectory(directory);
   try {
-    if (owner) await chown(directory, owner.uid, owner.gid);
+    if (owner) allowGroupToTraverse(directory, owner.gid);
     const socketPath = join(directory, 'proxy.sock');
     const proxy = await startProxy({
       socketPath,
       owner,
-      judge: createJudge({ policy, hostAddresses: listOwnAddresses }),
+      judge: createNetworkJudge({ policy, hostAddresses: listOwnAddresses }),
       onDenied: ({ host, port, rule, reason }) =>
         onDenied({
           layer: 'network',
           rule,
           target: host === '' ? 'an unreadable request' : `${host}:${port}`,
-          next: reason,
+          next: `${reason}${toFlag(rule, host, port)}`,
         }),
     });
     return {
       socketPath,
       environment: proxyEnvironment(proxyUrl),
-      forgetName,
+      unlinkSocket,
       async [Symbol.asyncDispose]() {
         await proxy[Symbol.asyncDispose]();
-        await forgetName();
+        unlinkSocket();
       },
     };
   } catch (thrown) {
-    await forgetName();
+    unlinkSocket();
     throw thrown;
   }
+}
+
+/** Returns the flag with which an operator allows this destination for a workspace given by flags. */
+function toFlag(rule: string, host: string, port: number): string {
+  const isUsual = port === 80 || port === 443;
+  if (rule === 'domains' || rule === 'ports')
+    return ` On the command line: --allow-domain ${host}${isUsual ? '' : `:${port}`}.`;
+  const bits = host.includes(':') ? 128 : 32;
+  return rule === 'cidrs' ? ` On the command line: --allow-cidr ${host}/${bits}${isUsual ? '' : `:${port}`}.` : '';
 }

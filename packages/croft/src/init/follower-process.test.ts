@@ -5,20 +5,20 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { makeDirectory } from '../../test/harness.ts';
-import { createMirror, expectSame, findFollowers } from '../../test/tree-mirror.ts';
-import { createInitFinder } from './binary.ts';
+import { makeDirectory } from '../../test/support/harness.ts';
+import { createMirror, expectSame, findFollowers } from '../../test/support/tree-mirror.ts';
+import { createInitFinder } from './find-init.ts';
 import { encodeOpen, toFollower } from './follow-frames.ts';
 import { createFollower } from './follower.ts';
-import { encode } from './frames.ts';
+import { encodeInitFrame } from './init-frames.ts';
 
 const findInit = createInitFinder();
 const waiting = { timeout: 20_000, interval: 20 };
 const isAlive = (pid: number) => fs.existsSync(`/proc/${pid}`);
 
 async function makeFollowed(tree: Record<string, string>) {
-  const ground = makeDirectory(tree);
-  const handle = fs.openSync(ground.path, 'r');
+  const fixture = makeDirectory(tree);
+  const handle = fs.openSync(fixture.path, 'r');
   const before = new Set(findFollowers());
   const findProcess = () => findFollowers().filter((pid) => !before.has(pid));
   const follower = createFollower(findInit);
@@ -26,9 +26,9 @@ async function makeFollowed(tree: Record<string, string>) {
   onTestFinished(() => {
     following.close();
     fs.closeSync(handle);
-    ground[Symbol.dispose]();
+    fixture[Symbol.dispose]();
   });
-  return { ...ground, handle, follower, following, findProcess };
+  return { ...fixture, handle, follower, following, findProcess };
 }
 
 test('one process follows all trees', async () => {
@@ -51,7 +51,7 @@ test('when the process is killed, another begins, and what it tells is whole', a
     changes = 0;
     process.kill(pid, 'SIGKILL');
     fs.writeFileSync(at(`a/${i}`), '');
-    // Those who wait to be told must look again, for nobody knows what they missed.
+    // Listeners must look again, because nobody knows what they missed.
     if (i > 0) await vi.waitFor(() => expect(changes).toBeGreaterThan(0), waiting);
     expect((await mirror.take()).isWhole).toBe(true);
     expectSame(mirror.entries, path);
@@ -64,8 +64,8 @@ test('when the process is killed, another begins, and what it tells is whole', a
 });
 
 test('a process that cannot be started is told of, and not for ever', async () => {
-  using ground = makeDirectory();
-  const handle = fs.openSync(ground.path, 'r');
+  using fixture = makeDirectory();
+  const handle = fs.openSync(fixture.path, 'r');
   onTestFinished(() => fs.closeSync(handle));
   let program = '/nonexistent';
   const follower = createFollower(() => program);
@@ -76,7 +76,7 @@ test('a process that cannot be started is told of, and not for ever', async () =
   const following = await follower.open(handle);
   expect((await following.take()).sightings).toEqual([]);
   following.close();
-  await expect(following.take()).rejects.toThrow('nobody follows');
+  await expect(following.take()).rejects.toThrow('no longer followed');
 });
 
 test('what is closed while it is asked does not leave anybody waiting', async () => {
@@ -84,7 +84,7 @@ test('what is closed while it is asked does not leave anybody waiting', async ()
   const asked = following.take();
   following.close();
   following.close();
-  await expect(asked).rejects.toThrow('nobody follows');
+  await expect(asked).rejects.toThrow('no longer followed');
 });
 
 test('changes are told of once, until the next look', async () => {
@@ -109,7 +109,7 @@ test('changes are told of once, until the next look', async () => {
 
 const followAndSay = (then: string) => `
   import { createFollower } from '${join(import.meta.dirname, 'follower.ts')}';
-  import { createInitFinder } from '${join(import.meta.dirname, 'binary.ts')}';
+  import { createInitFinder } from '${join(import.meta.dirname, 'find-init.ts')}';
   import { openSync, readFileSync } from 'node:fs';
   const following = await createFollower(createInitFinder()).open(openSync(process.argv[1], 'r'));
   following.onChange(() => {});
@@ -123,8 +123,8 @@ function startServer(then: string, path: string) {
 }
 
 test('a program that has nothing else to do ends, and the follower with it', async () => {
-  using ground = makeDirectory({ a: '' });
-  const { said, exited } = startServer('', ground.path);
+  using fixture = makeDirectory({ a: '' });
+  const { said, exited } = startServer('', fixture.path);
   const [count, pid] = (await said).trim().split(' ').map(Number);
   expect(count).toBe(1);
   expect((await exited)[0]).toBe(0);
@@ -132,15 +132,15 @@ test('a program that has nothing else to do ends, and the follower with it', asy
 });
 
 test('the follower ends with a server that is killed', async () => {
-  using ground = makeDirectory({ a: '' });
-  const { child, said } = startServer('setInterval(() => {}, 1000);', ground.path);
+  using fixture = makeDirectory({ a: '' });
+  const { child, said } = startServer('setInterval(() => {}, 1000);', fixture.path);
   const [, pid = 0] = (await said).trim().split(' ').map(Number);
   expect(isAlive(pid)).toBe(true);
   child.kill('SIGKILL');
   await vi.waitFor(() => expect(isAlive(pid)).toBe(false), waiting);
 });
 
-/** Does what it likes in a tree, as fast as it can. */
+/** Makes random changes in a tree, as fast as it can. */
 const turmoil = `
   const fs = require('node:fs');
   const pick = (...of) => of[Math.floor(Math.random() * of.length)];
@@ -201,7 +201,7 @@ test('what changes while a server is slow to read is known in the end', { timeou
   const before = findProcess();
   for (let round = 0; round < 3; round++) {
     const taken = mirror.take();
-    // Not a moment is left to read what comes.
+    // Leaves the reader no time to read the events.
     for (let i = round; i < 400; i += 20) {
       fs.rmSync(at(`${i % 20}/${i}`), { recursive: true });
       fs.renameSync(at(`${(i + 5) % 20}`), at(`moved-${round}-${i}`));
@@ -216,8 +216,8 @@ test('what changes while a server is slow to read is known in the end', { timeou
 });
 
 test('orders that no server gives end it, and nothing worse', { timeout: 60_000 }, async () => {
-  using ground = makeDirectory({ 'a/b': '' });
-  const handle = fs.openSync(ground.path, 'r');
+  using fixture = makeDirectory({ 'a/b': '' });
+  const handle = fs.openSync(fixture.path, 'r');
   onTestFinished(() => fs.closeSync(handle));
   const open = encodeOpen(handle);
   const order = fc.oneof(
@@ -225,10 +225,10 @@ test('orders that no server gives end it, and nothing worse', { timeout: 60_000 
     fc
       .tuple(fc.constantFrom(...Object.values(toFollower)), fc.nat(3), fc.nat(3), fc.nat(open.length + 1))
       .map(([type, id, detail, length]) =>
-        encode(type, id, detail, type === toFollower.open ? open.subarray(0, length) : undefined),
+        encodeInitFrame(type, id, detail, type === toFollower.open ? open.subarray(0, length) : undefined),
       ),
-    fc.nat(3).map((id) => encode(toFollower.open, id, 0, open)),
-    fc.nat(3).map((id) => encode(toFollower.take, id)),
+    fc.nat(3).map((id) => encodeInitFrame(toFollower.open, id, 0, open)),
+    fc.nat(3).map((id) => encodeInitFrame(toFollower.take, id)),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(order, { maxLength: 20 }), async (orders) => {

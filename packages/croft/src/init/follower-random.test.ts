@@ -2,15 +2,16 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { makeDirectory } from '../../test/harness.ts';
-import { createMirror, expectSame, findFollowers } from '../../test/tree-mirror.ts';
-import { createInitFinder } from './binary.ts';
+import { makeDirectory } from '../../test/support/harness.ts';
+import { createMirror, expectSame, findFollowers } from '../../test/support/tree-mirror.ts';
+import { createInitFinder } from './find-init.ts';
+import type { Follower } from './followed-tree.ts';
 import { createFollower } from './follower.ts';
-import type { Follower } from './following.ts';
 
 const findInit = createInitFinder();
 const whole = createFollower(findInit);
 const limited = createFollower(findInit, { paths: 3, watches: 5 });
+const starved = [0, 1, 3, 6].map((watches) => createFollower(findInit, { watches }));
 
 const name = fc.constantFrom('a', 'b', 'c');
 const somewhere = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join('/'));
@@ -60,7 +61,7 @@ async function attempt(by: Follower, steps: readonly Step[]): Promise<void> {
       } catch (thrown) {
         if (!(thrown instanceof Error && 'syscall' in thrown)) throw thrown;
       }
-      // What is done by a name that comes and goes between two takes is known to nobody.
+      // Changes made through a name that comes and goes between two takes are invisible to the follower.
       if (each.act !== 'take' && each.act !== 'link') continue;
       await mirror.take();
       expectSame(mirror.entries, root.path);
@@ -84,4 +85,12 @@ test('it is so with few watches, and few changes that can be kept in mind', { ti
     fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => attempt(limited, steps)),
     { numRuns: 60 },
   );
+});
+
+test('it is so where directories without a watch are looked through', { timeout: 240_000 }, async () => {
+  for (const by of starved)
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => attempt(by, steps)),
+      { numRuns: 60 },
+    );
 });

@@ -3,44 +3,44 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeDirectory } from '../../test/harness.ts';
-import { createMirror, expectSame } from '../../test/tree-mirror.ts';
-import { createInitFinder } from './binary.ts';
-import type { FollowLimits } from './follow-line.ts';
+import { makeDirectory } from '../../test/support/harness.ts';
+import { createMirror, expectSame } from '../../test/support/tree-mirror.ts';
+import { createInitFinder } from './find-init.ts';
+import type { FollowedChanges, FollowedTree } from './followed-tree.ts';
 import { createFollower } from './follower.ts';
-import type { Following, Taken } from './following.ts';
+import type { FollowLimits } from './follower-process.ts';
 
 const findInit = createInitFinder();
 const shared = createFollower(findInit);
 
-async function follow(path: string, by = shared): Promise<Following> {
+async function follow(path: string, by = shared): Promise<FollowedTree> {
   const handle = fs.openSync(path, 'r');
   const following = await by.open(handle);
-  // It has one of its own.
+  // The follower has its own descriptor.
   fs.closeSync(handle);
   onTestFinished(() => following.close());
   return following;
 }
 
 function makeTree(tree: Record<string, string> = {}) {
-  const ground = makeDirectory(tree);
-  onTestFinished(() => ground[Symbol.dispose]());
-  return ground;
+  const fixture = makeDirectory(tree);
+  onTestFinished(() => fixture[Symbol.dispose]());
+  return fixture;
 }
 
 async function makeFollowed(tree: Record<string, string> = {}, limits?: FollowLimits) {
-  const ground = makeTree(tree);
-  const following = await follow(ground.path, limits ? createFollower(findInit, limits) : shared);
+  const fixture = makeTree(tree);
+  const following = await follow(fixture.path, limits ? createFollower(findInit, limits) : shared);
   const mirror = createMirror(following);
   const takeAndCompare = async () => {
     const taken = await mirror.take();
-    expectSame(mirror.entries, ground.path);
+    expectSame(mirror.entries, fixture.path);
     return taken;
   };
-  return { ...ground, following, mirror, take: takeAndCompare };
+  return { ...fixture, following, mirror, take: takeAndCompare };
 }
 
-const told = ({ sightings }: Taken) => sightings.map(({ kind, path }) => `${kind} ${path}`).sort();
+const told = ({ sightings }: FollowedChanges) => sightings.map(({ kind, path }) => `${kind} ${path}`).sort();
 
 test('the first is whole, the next what changed, and then nothing', async () => {
   const { at, take } = await makeFollowed({ 'a/b/c.txt': 'one', 'd.txt': 'two' });
@@ -195,24 +195,37 @@ test('more changes than are kept in mind make the next one whole, and the one af
   expect(told(await take())).toEqual(['file a/1']);
 });
 
-test('without watches each one is whole, until others have left some', async () => {
+test('directories without a watch are looked through, and only those that changed are told of, until others have left some', async () => {
   const by = createFollower(findInit, { watches: 4 });
   const first = makeTree({ 'a/b/c': '' });
-  const second = makeTree({ 'd/e/f': '' });
+  const second = makeTree({ 'd/e/f': '', 'd/e/g': '', 'd/other/h': '' });
   const followed = await follow(first.path, by);
   const starved = createMirror(await follow(second.path, by));
   await followed.take();
+  expect(await starved.take()).toMatchObject({ isWhole: true, isPolled: true });
   for (let i = 0; i < 3; i++) {
     fs.writeFileSync(second.at('d/e/f'), String(i));
-    expect((await starved.take()).isWhole).toBe(true);
+    const taken = await starved.take();
+    expect(taken).toMatchObject({ isWhole: false, isPolled: true });
+    expect(told(taken)).toEqual(['file d/e/f', 'file d/e/g', 'listed d/e']);
     expectSame(starved.entries, second.path);
+    expect((await starved.take()).sightings).toEqual([]);
   }
+  fs.rmSync(second.at('d/e/g'));
+  fs.mkdirSync(second.at('d/new/deep'), { recursive: true });
+  fs.writeFileSync(second.at('d/new/deep/i'), '');
+  await starved.take();
+  expectSame(starved.entries, second.path);
   fs.writeFileSync(first.at('a/b/c'), 'still followed');
   expect(told(await followed.take())).toEqual(['file a/b/c']);
   followed.close();
+  fs.rmSync(second.at('d/new'), { recursive: true });
+  fs.rmSync(second.at('d/other'), { recursive: true });
   await starved.take();
   fs.writeFileSync(second.at('d/e/f'), 'followed');
-  expect(told(await starved.take())).toEqual(['file d/e/f']);
+  const again = await starved.take();
+  expect(told(again)).toEqual(['file d/e/f']);
+  expect(again.isPolled).toBeUndefined();
 });
 
 test('the same tree, and a part of it, can be followed by several', async () => {

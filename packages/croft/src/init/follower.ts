@@ -1,28 +1,31 @@
 import { closeSync, constants, openSync } from 'node:fs';
-import type { Channel } from './follow-channel.ts';
-import { type FollowLimits, type FollowLine, LineEnded, openFollowLine } from './follow-line.ts';
-import type { Follower, Following, Taken } from './following.ts';
+import type { FollowChannel } from './follow-channel.ts';
+import type { FollowedChanges, FollowedTree, Follower, Sighting } from './followed-tree.ts';
+import { FollowerEnded, type FollowerProcess, type FollowLimits, openFollowerProcess } from './follower-process.ts';
 
-/** One that dies of what it is asked would do so for ever. */
+type OnFound = (sightings: readonly Sighting[]) => void;
+
+/** Limit of tries, because a request that crashes the follower would crash it for ever. */
 const maxTries = 3;
 
 /**
- * Follows directory trees by way of one small process (`native/follow.c`), which begins with the first and ends with us.
- * Should it end before, another begins with the next `take`, which is whole then.
+ * Follows directory trees with one small process (`native/follow/follow.c`), which starts with the first tree and ends
+ * with this process. If it ends earlier, the next `take` starts another one and reports the whole tree.
  */
 export function createFollower(findInit: () => string, limits: FollowLimits = {}): Follower {
-  let opening: Promise<FollowLine> | undefined;
+  let opening: Promise<FollowerProcess> | undefined;
   const reach = () => {
-    opening ??= openFollowLine(findInit(), limits, () => {
+    opening ??= openFollowerProcess(findInit(), limits, () => {
       opening = undefined;
     });
     return opening;
   };
   return {
-    async open(directory) {
-      // Ours, because whoever asks may close theirs, and another that gets its number is not what was asked for.
-      const handle = openSync(`/proc/self/fd/${directory}`, constants.O_RDONLY | constants.O_DIRECTORY);
-      const following = createFollowing(handle, reach);
+    async open(directoryFd) {
+      // Opens its own descriptor, because the caller may close theirs, and its number may then refer to another
+      // directory.
+      const handle = openSync(`/proc/self/fd/${directoryFd}`, constants.O_RDONLY | constants.O_DIRECTORY);
+      const following = createFollowedTree(handle, reach);
       await following.reach().catch((thrown) => {
         following.close();
         throw thrown;
@@ -32,18 +35,18 @@ export function createFollower(findInit: () => string, limits: FollowLimits = {}
   };
 }
 
-function createFollowing(handle: number, reachLine: () => Promise<FollowLine>) {
+function createFollowedTree(handle: number, reachProcess: () => Promise<FollowerProcess>) {
   const listeners = new Set<() => void>();
-  let channel: Promise<Channel> | undefined;
+  let channel: Promise<FollowChannel> | undefined;
   let isClosed = false;
 
   const following = {
-    /** The tree as the process that runs now has it. */
-    reach(): Promise<Channel> {
+    /** Returns the channel to the tree in the current follower process. */
+    reach(): Promise<FollowChannel> {
       channel ??= connect();
       return channel;
     },
-    take: () => takeWithin(maxTries),
+    take: (onFound?: OnFound) => takeWithin(maxTries, onFound),
     onChange(listener: () => void): Disposable {
       const own = () => listener();
       listeners.add(own);
@@ -62,19 +65,19 @@ function createFollowing(handle: number, reachLine: () => Promise<FollowLine>) {
       channel?.then((it) => it.close()).catch(() => {});
     },
   };
-  return following satisfies Following;
+  return following satisfies FollowedTree;
 
-  async function takeWithin(tries: number): Promise<Taken> {
+  async function takeWithin(tries: number, onFound?: OnFound): Promise<FollowedChanges> {
     try {
-      return await (await following.reach()).take();
+      return await (await following.reach()).take(onFound);
     } catch (thrown) {
-      if (!(thrown instanceof LineEnded) || tries === 1) throw thrown;
+      if (!(thrown instanceof FollowerEnded) || tries === 1) throw thrown;
     }
-    return takeWithin(tries - 1);
+    return takeWithin(tries - 1, onFound);
   }
 
   function tell(): void {
-    // Not from here: what they throw is not ours.
+    // Listeners run in their own microtask, so that their errors do not reach this code.
     for (const listener of listeners) queueMicrotask(listener);
   }
 
@@ -82,10 +85,10 @@ function createFollowing(handle: number, reachLine: () => Promise<FollowLine>) {
     channel?.then((it) => it.setNotify(isWanted)).catch(() => {});
   }
 
-  function connect(): Promise<Channel> {
+  function connect(): Promise<FollowChannel> {
     const mine = openChannel(() => {
       forget();
-      // What changes until the next look, nobody would tell of.
+      // No process reports changes until the next `take`, so listeners are told to look again.
       tell();
     });
     const forget = () => {
@@ -95,9 +98,9 @@ function createFollowing(handle: number, reachLine: () => Promise<FollowLine>) {
     return mine;
   }
 
-  async function openChannel(onLost: () => void): Promise<Channel> {
-    const line = await reachLine();
-    if (isClosed) throw new Error('nobody follows these files any more');
+  async function openChannel(onLost: () => void): Promise<FollowChannel> {
+    const line = await reachProcess();
+    if (isClosed) throw new Error('these files are no longer followed');
     const made = await line.open(handle, { onChange: tell, onLost });
     if (listeners.size > 0) made.setNotify(true);
     return made;

@@ -1,5 +1,5 @@
-import { createInitFinder } from './binary.ts';
+import { createInitFinder } from './find-init.ts';
 import { createFollower } from './follower.ts';
 
-/** One for the program, whoever follows files by it: the kernel gives a user only so many. */
+/** One follower for the whole program, because the kernel gives each user a limited number of inotify instances. */
 export const sharedFollower = createFollower(createInitFinder());

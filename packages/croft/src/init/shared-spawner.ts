@@ -1,5 +1,5 @@
-import { createInitFinder } from './binary.ts';
+import { createInitFinder } from './find-init.ts';
 import { createSpawner } from './spawner.ts';
 
-/** One for the program, whatever starts others by it. */
+/** One spawner for the whole program. */
 export const sharedSpawner = createSpawner(createInitFinder());

@@ -1,21 +1,24 @@
-import { type Frame, fromInit } from './frames.ts';
+import { fromInit, type InitFrame } from './init-frames.ts';
 
-/** What is known of a program that the spawner was asked for. */
+/** A program that the spawner was asked to start. */
 export interface SpawnJob {
   readonly id: number;
-  /** What it wrote to its handle 4, up to the first `}`. Rejects when it ended before. */
-  readonly told: Promise<string>;
-  /** What it said to people; when it has ended and was reaped, or never began. */
-  readonly gone: Promise<string>;
+  /** The text that the program wrote to descriptor 4, up to the first `}`. Rejects if the program ended before. */
+  readonly infoText: Promise<string>;
+  /** Resolves with the program's messages for people when it has ended and was reaped, or never started. */
+  readonly ended: Promise<string>;
 }
 
 interface Entry {
   text: string;
-  readonly told: PromiseWithResolvers<string>;
-  readonly gone: PromiseWithResolvers<string>;
+  readonly infoText: PromiseWithResolvers<string>;
+  readonly ended: PromiseWithResolvers<string>;
 }
 
-/** Keeps in mind what the spawner has to tell of. `onBusy` learns when there is something, and when nothing is left. */
+/**
+ * Tracks the programs that the spawner reports about. Calls `onBusy` when the first one is added and when the last one
+ * has ended.
+ */
 export function createSpawnJobs(onBusy: (isBusy: boolean) => void) {
   const entries = new Map<number, Entry>();
   let nextId = 1;
@@ -23,15 +26,15 @@ export function createSpawnJobs(onBusy: (isBusy: boolean) => void) {
   return {
     add(): SpawnJob {
       const id = nextId++;
-      const entry: Entry = { text: '', told: Promise.withResolvers(), gone: Promise.withResolvers() };
-      // Whoever asks hears of it; nobody has to.
-      entry.told.promise.catch(() => {});
+      const entry: Entry = { text: '', infoText: Promise.withResolvers(), ended: Promise.withResolvers() };
+      // Callers may ignore this promise; its rejection must not end the process.
+      entry.infoText.promise.catch(() => {});
       entries.set(id, entry);
       onBusy(true);
-      return { id, told: entry.told.promise, gone: entry.gone.promise };
+      return { id, infoText: entry.infoText.promise, ended: entry.ended.promise };
     },
     has: (id: number) => entries.has(id),
-    onFrame({ type, id, payload }: Frame): void {
+    onFrame({ type, id, payload }: InitFrame): void {
       if (type === fromInit.output) hear(id, payload.toString('latin1'));
       if (type === fromInit.exit) finish(id, payload.toString('utf8'));
     },
@@ -42,14 +45,14 @@ export function createSpawnJobs(onBusy: (isBusy: boolean) => void) {
     const entry = entries.get(id);
     if (!entry) return;
     entry.text += text;
-    if (entry.text.includes('}')) entry.told.resolve(entry.text);
+    if (entry.text.includes('}')) entry.infoText.resolve(entry.text);
   }
 
   function finish(id: number, words: string): void {
     const entry = entries.get(id);
     entries.delete(id);
-    entry?.told.reject(new Error('it ended before it began'));
-    entry?.gone.resolve(words);
+    entry?.infoText.reject(new Error('the program ended before it reported its start'));
+    entry?.ended.resolve(words);
     if (entries.size === 0) onBusy(false);
   }
 }

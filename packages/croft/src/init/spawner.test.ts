@@ -2,13 +2,13 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, globSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { makeDirectory } from '../../test/harness.ts';
-import { createInitFinder } from './binary.ts';
-import { encode, toInit } from './frames.ts';
+import { makeDirectory } from '../../test/support/harness.ts';
+import { reportTemporaryBase } from '../lib/files/temporary-base.ts';
+import { createInitFinder } from './find-init.ts';
+import { encodeInitFrame, toInit } from './init-frames.ts';
 import { createSpawner, type SpawnRequest } from './spawner.ts';
 
 const findInit = createInitFinder();
@@ -16,17 +16,17 @@ const spawner = createSpawner(findInit);
 const waiting = { interval: 20 };
 
 async function start(script: string, changed: Partial<SpawnRequest> = {}, by = spawner) {
-  const ground = makeDirectory();
-  const directory = openSync(ground.path, 'r');
-  const common = { owner: undefined, directory, groups: [], hasGate: false };
+  const fixture = makeDirectory();
+  const directory = openSync(fixture.path, 'r');
+  const common = { owner: undefined, directoryFd: directory, groups: [], hasGate: false };
   const spawned = await by.start({ argv: ['/bin/sh', '-c', script], ...common, ...changed });
   onTestFinished(async () => {
     spawned.kill();
-    await spawned.gone;
+    await spawned.ended;
     closeSync(directory);
-    ground[Symbol.dispose]();
+    fixture[Symbol.dispose]();
   });
-  return { ...spawned, ground };
+  return { ...spawned, fixture };
 }
 
 const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
@@ -40,42 +40,42 @@ test('a program has nothing of ours but the handles it was promised', async () =
   process.env.CROFT_TEST_SECRET = 'secret';
   onTestFinished(() => void delete process.env.CROFT_TEST_SECRET);
   const seen = await start('cut -d" " -f1,5,6 /proc/$$/stat >&2; env >&2', {});
-  const [numbers = '', ...environment] = (await seen.gone).trim().split('\n');
+  const [numbers = '', ...environment] = (await seen.ended).trim().split('\n');
   expect(new Set(numbers.split(' ')).size, 'it leads a group and a session').toBe(1);
   expect(environment).toEqual(['PWD=/']);
-  const { gone } = await start('exec ls /proc/self/fd >&2', { groups: ['/dev/null'] });
-  // The last is that of the directory that `ls` looks at.
-  expect((await gone).trim().split('\n')).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8']);
+  const { ended } = await start('exec ls /proc/self/fd >&2', { groups: ['/dev/null'] });
+  // The last descriptor is the directory that `ls` itself reads.
+  expect((await ended).trim().split('\n')).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8']);
 });
 
 test('it starts in the root directory, speaks on its socket, tells, and waits at its gate', async () => {
   const script = 'pwd >&3; printf "{ }" >&4; read -r line <&5; echo went on >&2';
-  const { socket, told, gone, openGate } = await start(script, { hasGate: true });
-  expect(await told).toBe('{ }');
+  const { socket, infoText, ended, openGate } = await start(script, { hasGate: true });
+  expect(await infoText).toBe('{ }');
   expect(String((await once(socket, 'data'))[0])).toBe('/\n');
-  expect(await Promise.race([gone, new Promise((resolve) => setImmediate(() => resolve('waits')))])).toBe('waits');
+  expect(await Promise.race([ended, new Promise((resolve) => setImmediate(() => resolve('waits')))])).toBe('waits');
   openGate();
-  expect(await gone).toBe('went on\n');
+  expect(await ended).toBe('went on\n');
 });
 
 test.skipIf(process.getuid?.() !== 0)('it runs as the owner it was given, with no group of ours', async () => {
-  const { gone } = await start('id -u >&2; id -G >&2', { owner: { uid: 12345, gid: 54321 } });
-  expect(await gone).toBe('12345\n54321\n');
+  const { ended } = await start('id -u >&2; id -G >&2', { owner: { uid: 12345, gid: 54321 } });
+  expect(await ended).toBe('12345\n54321\n');
 });
 
 test('it is gone when its socket has told so, and not before', async () => {
-  const { socket, gone } = await start('exec sleep 0.1');
+  const { socket, ended } = await start('exec sleep 0.1');
   socket.resume();
   const events: string[] = [];
-  await Promise.all([once(socket, 'close').then(() => events.push('closed')), gone.then(() => events.push('gone'))]);
+  await Promise.all([once(socket, 'close').then(() => events.push('closed')), ended.then(() => events.push('gone'))]);
   expect(events).toEqual(['closed', 'gone']);
 });
 
 test('kill ends a program and its group', async () => {
-  const { socket, gone, kill } = await start('sleep 1000 & echo $! >&3; wait');
+  const { socket, ended, kill } = await start('sleep 1000 & echo $! >&3; wait');
   const pid = Number((await once(socket, 'data'))[0]);
   kill();
-  await gone;
+  await ended;
   await vi.waitFor(() => expect(isAlive(pid)).toBe(false), waiting);
 });
 
@@ -83,9 +83,9 @@ test.each([
   ['a program that is not there', { argv: ['/nonexistent'] as const }, 'No such file'],
   ['a group that is not there', { groups: ['/nonexistent/tasks'] }, 'No such file'],
 ])('%s is told by the end', async (_, changed, reason) => {
-  const { gone, told } = await start('true', changed);
-  expect(await gone).toContain(reason);
-  await expect(told).rejects.toThrow();
+  const { ended, infoText } = await start('true', changed);
+  expect(await ended).toContain(reason);
+  await expect(infoText).rejects.toThrow();
 });
 
 test('a NUL byte in an argument adds no other', async () => {
@@ -93,29 +93,29 @@ test('a NUL byte in an argument adds no other', async () => {
 });
 
 test('the directory is the one that is open, whatever has its name now', async () => {
-  const ground = makeDirectory();
-  mkdirSync(ground.at('place'));
-  const directory = openSync(ground.at('place'), 'r');
+  const fixture = makeDirectory();
+  mkdirSync(fixture.at('place'));
+  const directory = openSync(fixture.at('place'), 'r');
   onTestFinished(() => {
     closeSync(directory);
-    ground[Symbol.dispose]();
+    fixture[Symbol.dispose]();
   });
-  renameSync(ground.at('place'), ground.at('moved'));
-  mkdirSync(ground.at('place'));
-  const { gone } = await start('cd /proc/self/fd/6; pwd -P >&2', { directory });
-  expect((await gone).trim()).toBe(ground.at('moved'));
+  renameSync(fixture.at('place'), fixture.at('moved'));
+  mkdirSync(fixture.at('place'));
+  const { ended } = await start('cd /proc/self/fd/6; pwd -P >&2', { directoryFd: directory });
+  expect((await ended).trim()).toBe(fixture.at('moved'));
 });
 
-/** A spawner by hand. */
+/** Starts a spawner process without `createSpawner`. */
 async function startByHand() {
-  const ground = makeDirectory({ 'place/file': '', 'other/file': '' });
-  const child = spawn(findInit(), ['--spawn', ground.at('socket')], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
+  const fixture = makeDirectory({ 'place/file': '', 'other/file': '' });
+  const child = spawn(findInit(), ['--spawn', fixture.at('socket')], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
   onTestFinished(() => {
     child.kill('SIGKILL');
-    ground[Symbol.dispose]();
+    fixture[Symbol.dispose]();
   });
   await once(child.stdio[3]!, 'data');
-  return { ground, child, path: ground.at('socket') };
+  return { fixture, child, path: fixture.at('socket') };
 }
 
 const identityOf = (path: string) => {
@@ -124,23 +124,27 @@ const identityOf = (path: string) => {
 };
 const order = (place: string, identity: string, script: string) => {
   const texts = ['', '', '', '999999', place, identity, '0', '/bin/sh', '-c', script];
-  return encode(toInit.start, 1, 0, Buffer.from(texts.map((part) => `${part}\0`).join('')));
+  return encodeInitFrame(toInit.start, 1, 0, Buffer.from(texts.map((part) => `${part}\0`).join('')));
 };
 
 test('where handles cannot be looked at, the place is taken, but only if it is the same directory', async () => {
-  const { ground, path } = await startByHand();
+  const { fixture, path } = await startByHand();
   const say = async (identity: string) => {
     const socket = connect(path);
-    socket.write(order(ground.at('place'), identity, 'cd /proc/self/fd/6; pwd -P >&3'));
+    socket.write(order(fixture.at('place'), identity, 'cd /proc/self/fd/6; pwd -P >&3'));
     return (await text(socket)).trim();
   };
-  expect(await say(identityOf(ground.at('place')))).toBe(ground.at('place'));
-  expect(await say(identityOf(ground.at('other')))).toBe('');
+  expect(await say(identityOf(fixture.at('place')))).toBe(fixture.at('place'));
+  expect(await say(identityOf(fixture.at('other')))).toBe('');
 });
 
 test('nobody but who started it is served', async () => {
-  const { ground, path } = await startByHand();
-  const bytes = order(ground.at('place'), identityOf(ground.at('place')), `touch ${ground.at('evil')}; echo done >&3`);
+  const { fixture, path } = await startByHand();
+  const bytes = order(
+    fixture.at('place'),
+    identityOf(fixture.at('place')),
+    `touch ${fixture.at('evil')}; echo done >&3`,
+  );
   const script = `const socket = require('node:net').connect(${JSON.stringify(path)});
     socket.on('error', () => {}).write(Buffer.from('${bytes.toString('hex')}', 'hex'));
     socket.pipe(process.stdout);`;
@@ -148,38 +152,38 @@ test('nobody but who started it is served', async () => {
     stdout: '',
     status: 0,
   });
-  expect(existsSync(ground.at('evil'))).toBe(false);
+  expect(existsSync(fixture.at('evil'))).toBe(false);
 });
 
 test('when the spawner is killed its programs are told to be gone, and the next is started by another', async () => {
   const own = createSpawner(findInit);
   const before = spawnersOf(process.pid);
-  const { gone } = await start('sleep 1000', {}, own);
+  const { ended } = await start('sleep 1000', {}, own);
   const [pid] = spawnersOf(process.pid).filter((found) => !before.includes(found));
   process.kill(pid!, 'SIGKILL');
-  expect(await gone).toBe('');
+  expect(await ended).toBe('');
   const second = await start('echo again >&2', {}, own);
-  expect(await second.gone).toBe('again\n');
+  expect(await second.ended).toBe('again\n');
 });
 
 const holder = (then: string) => `
   import { openSync } from 'node:fs';
   import { createSpawner } from ${JSON.stringify(join(import.meta.dirname, 'spawner.ts'))};
-  import { createInitFinder } from ${JSON.stringify(join(import.meta.dirname, 'binary.ts'))};
+  import { createInitFinder } from ${JSON.stringify(join(import.meta.dirname, 'find-init.ts'))};
   const spawner = createSpawner(createInitFinder());
-  const request = { owner: undefined, directory: openSync('/', 'r'), groups: [], hasGate: false };
+  const request = { owner: undefined, directoryFd: openSync('/', 'r'), groups: [], hasGate: false };
   ${then}`;
 
 test('a process that has nothing left to wait for ends, and nothing stays of its spawner', () => {
   const script = holder(`
-    const { gone } = await spawner.start({ ...request, argv: ['/bin/sh', '-c', 'sleep 0.2; echo end >&2'] });
-    process.stdout.write(process.pid + ' ' + await gone);`);
+    const { ended } = await spawner.start({ ...request, argv: ['/bin/sh', '-c', 'sleep 0.2; echo end >&2'] });
+    process.stdout.write(process.pid + ' ' + await ended);`);
   const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',
     timeout: 100_000,
   });
   expect({ stdout, status }).toEqual({ stdout: expect.stringMatching(/^\d+ end\n$/), status: 0 });
-  expect(globSync(join(tmpdir(), `croft-spawner-${stdout.split(' ')[0]}-*`))).toEqual([]);
+  expect(globSync(join(reportTemporaryBase().path, `spawner-${stdout.split(' ')[0]}-*`))).toEqual([]);
 });
 
 test('kill −9 of a process ends its spawner and what that started', async () => {

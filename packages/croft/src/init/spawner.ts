@@ -1,102 +1,106 @@
-import { closeSync, fstatSync, openSync, readlinkSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { makeOwnDirectory } from '../lib/own-directory.ts';
-import { spawnProgram } from '../lib/spawn.ts';
-import { createDecoder, encode, fromInit, toInit } from './frames.ts';
+import { makeTemporaryDirectory, removeTemporaryDirectory } from '../lib/files/temporary-directory.ts';
+import { spawnProgram } from '../lib/processes/spawn.ts';
+import { createInitFrameDecoder, encodeInitFrame, fromInit, toInit } from './init-frames.ts';
 import { createSpawnJobs, type SpawnJob } from './spawn-jobs.ts';
 
 const dialWithinMs = 10_000;
-/** Node does not name it. */
+/** O_PATH of Linux, which Node does not export. */
 const O_PATH = 0o10000000;
 
-/** `native/jobs.h` is the other side. */
+/** A request to start a program; `native/box/spawner-jobs.h` is the other side. */
 export interface SpawnRequest {
   readonly argv: readonly [string, ...string[]];
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
-  /** An open handle of ours. The child has it as 6. */
-  readonly directory: number;
-  /** Files of control groups, which it has from 7 on, open for writing. */
+  /** An open descriptor of this process. The child has it as descriptor 6. */
+  readonly directoryFd: number;
+  /** Files of control groups, which the child has open for writing from descriptor 7 on. */
   readonly groups: readonly string[];
-  /** Whether it has something to wait for, as 5. */
+  /** Whether the child waits at descriptor 5 until `openGate` is called. */
   readonly hasGate: boolean;
 }
 
-/** A program under way, with nothing of our environment, in `/`, in a session of its own. */
+/** A running program: it has an empty environment, works in `/` and leads its own session. */
 export interface Spawned extends Omit<SpawnJob, 'id'> {
-  /** Its handle 3. */
+  /** The other end of the program's descriptor 3. */
   readonly socket: Socket;
   openGate(): void;
-  /** Ends it and its group. */
+  /** Kills the program and its process group. */
   kill(): void;
 }
 
 export type Spawner = ReturnType<typeof createSpawner>;
 
 /**
- * Starts programs by way of a small process: to fork one as large as this takes milliseconds in which nothing else is
- * done here. It begins with the first request and ends with us, however that happens.
+ * Starts programs through one small process, because forking a process as large as the server takes milliseconds in
+ * which the server does nothing else. The spawner starts with the first request and ends with this process, for
+ * whatever reason.
  */
 export function createSpawner(findInit: () => string) {
-  let opening: Promise<Line> | undefined;
+  let opening: Promise<SpawnerProcess> | undefined;
   const forget = () => {
     opening = undefined;
   };
   return {
-    /** Throws when nothing can be started. What a program itself cannot do is told by its end. */
+    /** Throws if nothing can be started. Failures of the program itself are reported by its end. */
     async start(request: SpawnRequest): Promise<Spawned> {
       const order = encodeRequest(request);
-      opening ??= openLine(findInit(), forget);
+      opening ??= openSpawnerProcess(findInit(), forget).catch((thrown) => {
+        forget();
+        throw thrown;
+      });
       return await (await opening).start(order);
     },
   };
 }
 
-type Line = Awaited<ReturnType<typeof openLine>>;
+type SpawnerProcess = Awaited<ReturnType<typeof openSpawnerProcess>>;
 
-async function openLine(init: string, onEnd: () => void) {
-  const directory = makeOwnDirectory('spawner');
+async function openSpawnerProcess(init: string, onEnd: () => void) {
+  const directory = makeTemporaryDirectory('spawner');
   const path = join(directory, 'socket');
   const child = spawnProgram([init, '--spawn', path], { env: {}, stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
   const control = child.stdio[3] as Socket | undefined;
   const ready = Promise.withResolvers<void>();
-  // We must not end while something is under way, nor stay for a process that has nothing to do.
+  // Keeps this process alive while a program runs, and not for an idle spawner.
   const jobs = createSpawnJobs((isBusy) => void (isBusy ? control?.ref() : control?.unref()));
   const end = (cause?: unknown) => {
     onEnd();
-    ready.reject(new Error('what starts sandboxes has ended', { cause }));
+    ready.reject(new Error('the process that starts sandboxes has ended', { cause }));
     jobs.finishAll();
   };
   child.once('error', end);
   control?.once('close', end);
   if (control) readFrames(control, (frame) => (frame.type === fromInit.ready ? ready.resolve() : jobs.onFrame(frame)));
-  // What has no name cannot be left behind, and nobody else finds it.
-  const door = await ready.promise
+  // The socket's name is removed at once: nothing is left behind, and no other process finds the socket.
+  const listenerFd = await ready.promise
     .then(() => openSync(path, O_PATH))
-    .finally(() => rmSync(directory, { recursive: true, force: true }));
-  control?.once('close', () => closeSync(door));
+    .finally(() => removeTemporaryDirectory(directory));
+  control?.once('close', () => closeSync(listenerFd));
   child.unref();
   control?.unref();
 
   return {
     async start(order: Buffer): Promise<Spawned> {
-      const socket = await dial(`/proc/self/fd/${door}`);
-      const { id, told, gone } = jobs.add();
+      const socket = await dial(`/proc/self/fd/${listenerFd}`);
+      const { id, infoText, ended } = jobs.add();
       const closed = new Promise((resolve) => socket.once('close', resolve));
-      const send = (type: number) => void control?.write(encode(type, id));
+      const send = (type: number) => void control?.write(encodeInitFrame(type, id));
       const kill = () => {
         socket.destroy();
         if (jobs.has(id)) send(toInit.kill);
       };
-      socket.write(encode(toInit.start, id, 0, order));
-      // It ended while we dialled: nobody will tell.
+      socket.write(encodeInitFrame(toInit.start, id, 0, order));
+      // The spawner has ended while the socket was connecting, and no further event will report that.
       if (control?.destroyed) jobs.finishAll();
       return {
         socket,
-        told,
-        // Whoever reads from it has read all, and knows that it ended.
-        gone: gone.then(async (words) => {
+        infoText,
+        // Resolves only after the socket has closed, so that a reader has received everything.
+        ended: ended.then(async (words) => {
           if (socket.readableFlowing === null) socket.destroy();
           await closed;
           return words;
@@ -108,8 +112,8 @@ async function openLine(init: string, onEnd: () => void) {
   };
 }
 
-function readFrames(control: Socket, onFrame: Parameters<typeof createDecoder>[0]): void {
-  const decode = createDecoder(onFrame);
+function readFrames(control: Socket, onFrame: Parameters<typeof createInitFrameDecoder>[0]): void {
+  const decode = createInitFrameDecoder(onFrame);
   control.on('error', () => {});
   control.on('data', (bytes: Buffer) => {
     try {
@@ -120,7 +124,7 @@ function readFrames(control: Socket, onFrame: Parameters<typeof createDecoder>[0
   });
 }
 
-/** A queue that is full is not so for long. */
+/** Connects to a socket, and tries again while its queue is full (EAGAIN). */
 async function dial(path: string): Promise<Socket> {
   for (const until = Date.now() + dialWithinMs; ; await delay(5)) {
     const socket = connect(path);
@@ -132,10 +136,10 @@ async function dial(path: string): Promise<Socket> {
   }
 }
 
-function encodeRequest({ argv, owner, directory, groups, hasGate }: SpawnRequest): Buffer {
-  const { dev, ino } = fstatSync(directory, { bigint: true });
-  const place = [directory, readlinkSync(`/proc/self/fd/${directory}`), `${dev}:${ino}`];
-  const head = [owner?.uid ?? '', owner?.gid ?? '', hasGate ? 'gate' : '', ...place, groups.length];
+function encodeRequest({ argv, owner, directoryFd, groups, hasGate }: SpawnRequest): Buffer {
+  const { dev, ino } = fstatSync(directoryFd, { bigint: true });
+  const directoryFields = [directoryFd, readlinkSync(`/proc/self/fd/${directoryFd}`), `${dev}:${ino}`];
+  const head = [owner?.uid ?? '', owner?.gid ?? '', hasGate ? 'gate' : '', ...directoryFields, groups.length];
   const texts = [...head.map(String), ...groups, ...argv];
   if (texts.some((text) => text.includes('\0'))) throw new RangeError('an argument holds a NUL byte');
   return Buffer.from(`${texts.join('\0')}\0`);

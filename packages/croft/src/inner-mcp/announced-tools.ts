@@ -1,22 +1,22 @@
-import { cleanObject, cleanText, isObject, type JsonObject } from './clean.ts';
+import { cleanObject, cleanText, isObject, type JsonRecord } from './clean-json.ts';
 
-/** A tool as a server says it has it, made fit to be shown. */
+/** A tool as its server announces it, with its texts cleaned and cut so that they can be shown. */
 export interface AnnouncedTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  readonly inputSchema: JsonObject;
+  readonly inputSchema: JsonRecord;
 }
 
 export interface Announced {
   readonly tools: ReadonlyMap<string, AnnouncedTool>;
-  /** What was left out, and why. */
+  /** The tools that were left out, each with the reason. */
   readonly notes: readonly string[];
 }
 
 const maxTools = 128;
 const maxPages = 16;
-/** Of everything one server says of its tools. */
+/** Limit on all that one server announces about its tools. */
 const maxChars = 512 * 1024;
 const maxSchemaChars = 32 * 1024;
 const maxDescription = 4096;
@@ -24,9 +24,12 @@ const maxTitle = 200;
 const maxNotes = 8;
 const toolName = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Asks a server for its tools, page by page, and stops where a list is no list any more. */
+/**
+ * Asks a server for its tools page by page, and stops at 16 pages, 128 tools or 512 K characters, whichever comes
+ * first.
+ */
 export async function listAnnounced(
-  askFor: (params: JsonObject) => Promise<JsonObject>,
+  askFor: (params: JsonRecord) => Promise<JsonRecord>,
   only: ReadonlySet<string> | undefined,
 ): Promise<Announced> {
   const list = createList(only);
@@ -52,7 +55,7 @@ function createList(only: ReadonlySet<string> | undefined) {
     note,
     isFull: () => isFull,
     announced: (): Announced => ({ tools, notes }),
-    /** Whether there may be more. */
+    /** Returns whether the list takes more tools. */
     add(given: unknown): boolean {
       const name = isObject(given) ? given.name : undefined;
       if (typeof name !== 'string' || !toolName.test(name))
@@ -63,7 +66,7 @@ function createList(only: ReadonlySet<string> | undefined) {
     },
   };
 
-  function keep(name: string, given: JsonObject): void {
+  function keep(name: string, given: JsonRecord): void {
     const { tool, size, flaw } = toTool(name, given);
     isFull = tools.size >= maxTools || chars + size > maxChars;
     if (isFull) note(`all tools after the first ${tools.size}`);
@@ -73,7 +76,7 @@ function createList(only: ReadonlySet<string> | undefined) {
   }
 }
 
-function toTool(name: string, { title, description, inputSchema }: JsonObject) {
+function toTool(name: string, { title, description, inputSchema }: JsonRecord) {
   const schema = toSchema(inputSchema);
   const tool: AnnouncedTool = {
     name,
@@ -85,8 +88,8 @@ function toTool(name: string, { title, description, inputSchema }: JsonObject) {
   return { tool, size: JSON.stringify(tool).length, flaw };
 }
 
-/** The server judges its input by it; here it is only shown. */
-function toSchema(given: unknown): JsonObject | undefined {
+/** Croft only shows the schema. The server itself validates its input against the schema. */
+function toSchema(given: unknown): JsonRecord | undefined {
   const schema = cleanObject(given, (text) => cleanText(text, maxSchemaChars));
   if (!schema || JSON.stringify(schema).length > maxSchemaChars) return undefined;
   const { $schema: _, ...body } = schema;

@@ -1,37 +1,40 @@
 import { AppError } from '@croft/protocol';
-import { collectDenials } from '../core/commands/denials.ts';
-import type { ToolContext, ToolResult } from '../core/tool.ts';
-import type { JsonObject } from './clean.ts';
+import { takeSandboxDenials } from '../core/commands/denials/sandbox-denials.ts';
+import type { ToolContext, ToolResult } from '../core/tools/tool.ts';
+import type { JsonRecord } from './clean-json.ts';
 import type { ServerPool } from './server-pool.ts';
-import { toToolResult } from './to-result.ts';
-import type { createWhichServers } from './which-servers.ts';
+import type { createServerSelection } from './server-selection.ts';
+import { toToolResult } from './to-tool-result.ts';
 
-export interface InnerCall {
+interface InnerCall {
   readonly server: string;
   readonly tool: string;
-  readonly input: JsonObject;
+  readonly input: JsonRecord;
   readonly timeoutMs: number;
 }
 
-interface Means {
+interface CallerDependencies {
   readonly pool: ServerPool;
-  readonly which: ReturnType<typeof createWhichServers>;
+  readonly selection: ReturnType<typeof createServerSelection>;
 }
 
-/** The toolbox keeps the time; the client is only not to be earlier. */
+/** Added to the client's timeout, so that the toolbox's own deadline always ends the call first. */
 const laterMs = 10_000;
 
-/** Runs a call that was let in, by the server as it is now: it may have been taken away while a person thought. */
-export function createCaller({ pool, which }: Means) {
+/**
+ * Runs an approved call with the server's definition as it is now: the server may have been removed while a person
+ * decided.
+ */
+export function createInnerToolCaller({ pool, selection }: CallerDependencies) {
   return async ({ server: name, tool, input, timeoutMs }: InnerCall, context: ToolContext): Promise<ToolResult> => {
-    const { workspace, session, signal, secrets, refused } = context;
-    const server = await which.find(workspace, name);
+    const { workspace, session, signal, secrets, reportDenials } = context;
+    const server = await selection.find(workspace, name);
     if (!server) throw new AppError('E_UNKNOWN_TOOL', `the workspace ${workspace.name} has no MCP server ${name}`);
     return pool.use({ name, server, workspace, session }, async (running, sandbox) => {
       try {
         return toToolResult(await running.call(tool, input, { signal, timeoutMs: timeoutMs + laterMs }));
       } finally {
-        refused(collectDenials(sandbox, undefined, secrets.redact));
+        reportDenials(takeSandboxDenials(sandbox, undefined, secrets.redact));
       }
     });
   };

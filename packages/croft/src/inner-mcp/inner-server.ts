@@ -1,13 +1,18 @@
 import { AppError } from '@croft/protocol';
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { type Announced, listAnnounced } from './announced-tools.ts';
-import { cleanText, type JsonObject } from './clean.ts';
-import type { Connection, RequestOptions } from './connection.ts';
-import { createKeeper, type KeeperOptions, serverError, unlessAborted } from './keeper.ts';
-import { createQueue } from './queue.ts';
+import { createCallQueue } from './call-queue.ts';
+import { cleanText, type JsonRecord } from './clean-json.ts';
+import type { ServerConnection, ServerRequestOptions } from './server-connection.ts';
+import {
+  createServerSupervisor,
+  type ServerSupervisorOptions,
+  serverError,
+  unlessAborted,
+} from './server-supervisor.ts';
 
-export interface InnerServerOptions extends Omit<KeeperOptions, 'tell'> {
-  /** The only tools of it that there are. Left out: all. */
+interface InnerServerOptions extends Omit<ServerSupervisorOptions, 'tell'> {
+  /** The only tools of the server that may be used. Without it, all of them. */
   readonly only?: ReadonlySet<string> | undefined;
   tell(state: 'started' | 'ended' | 'failed' | 'cut', words: string): void;
 }
@@ -17,35 +22,35 @@ export type InnerServer = ReturnType<typeof createInnerServer>;
 const listMs = 30_000;
 const maxWords = 2000;
 
-/** One server in one sandbox: its tools, and calls of them. */
+/** One server in one sandbox: lists its tools and calls them. */
 export function createInnerServer(options: InnerServerOptions) {
   const { name, only, tell } = options;
-  const keeper = createKeeper(options);
-  // Of each process its own: the next one may have others.
-  const announced = new WeakMap<Connection, Promise<Announced>>();
-  const queue = createQueue({ atOnce: 16, waiting: 256 });
+  const supervisor = createServerSupervisor(options);
+  // Cached for each process: after a restart a server may have other tools.
+  const announced = new WeakMap<ServerConnection, Promise<Announced>>();
+  const queue = createCallQueue({ atOnce: 16, waiting: 256 });
 
   return {
-    close: keeper.close,
+    close: supervisor.close,
 
     async tools(signal: AbortSignal): Promise<Announced> {
-      const connection = await keeper.open(signal);
+      const connection = await supervisor.open(signal);
       const known = connection.takeStale() ? undefined : announced.get(connection);
       const asked = known ?? list(connection);
       announced.set(connection, asked);
       return unlessAborted(asked, signal);
     },
 
-    call: (tool: string, input: JsonObject, request: RequestOptions): Promise<JsonObject> =>
+    call: (tool: string, input: JsonRecord, request: ServerRequestOptions): Promise<JsonRecord> =>
       queue(request.signal, async () => {
-        const connection = await keeper.open(request.signal);
+        const connection = await supervisor.open(request.signal);
         const result = await ask(connection, 'tools/call', { name: tool, arguments: input }, request);
-        keeper.praise();
+        supervisor.praise();
         return result;
       }),
   };
 
-  async function list(connection: Connection): Promise<Announced> {
+  async function list(connection: ServerConnection): Promise<Announced> {
     const request = { signal: new AbortController().signal, timeoutMs: listMs };
     try {
       const found = await listAnnounced((params) => ask(connection, 'tools/list', params, request), only);
@@ -57,7 +62,7 @@ export function createInnerServer(options: InnerServerOptions) {
     }
   }
 
-  async function ask(connection: Connection, method: string, params: JsonObject, request: RequestOptions) {
+  async function ask(connection: ServerConnection, method: string, params: JsonRecord, request: ServerRequestOptions) {
     try {
       return await connection.request(method, params, request);
     } catch (thrown) {
@@ -66,12 +71,12 @@ export function createInnerServer(options: InnerServerOptions) {
     }
   }
 
-  /** Why there is no answer: the server said no, or it is gone, and then how it went. */
-  async function explain(thrown: unknown, connection: Connection): Promise<AppError> {
+  /** Explains why there is no answer: the server refused the call, or the server ended, and then how. */
+  async function explain(thrown: unknown, connection: ServerConnection): Promise<AppError> {
     const words = cleanText(thrown instanceof Error ? thrown.message : String(thrown), maxWords);
     if (thrown instanceof ProtocolError) return new AppError('E_MCP_TOOL', `${name} refused the call: ${words}`);
     const end = await connection.lastEnd();
-    if (end === undefined) return serverError(name, `did not answer as a server does: ${words}`);
+    if (end === undefined) return serverError(name, `gave no valid answer: ${words}`);
     return end.lost ?? serverError(name, `ended before it answered: ${end.words}`);
   }
 }

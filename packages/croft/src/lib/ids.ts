@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 
 export type IdPrefix = 'acct' | 'agent' | 'sb' | 'ws' | 'ap' | 'key' | 'ses';
 
-/** `sb_` and 24 hex digits: nobody guesses one, and everybody sees what it names. */
+/** Makes an id such as `sb_` plus 24 hex digits: not guessable, and its prefix tells the kind of record. */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${randomBytes(12).toString('hex')}`;
 }
 
-/** The same of something that is no record. */
-export function newName(prefix: string): string {
+/** Makes a random name for something that is not a record. */
+export function newRandomName(prefix: string): string {
   return `${prefix}-${randomBytes(12).toString('hex')}`;
 }
 
@@ -16,7 +16,7 @@ export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && /^[0-9a-f]{24}$/.test(text.slice(prefix.length + 1));
 }
 
-/** A secret that is shown once: 256 bits, with a name by which scanners know it. */
+/** Makes a secret of 256 bits. Secret scanners recognise it by its prefix. */
 export function newSecret(prefix: string): string {
   return `${prefix}${randomBytes(32).toString('base64url')}`;
 }

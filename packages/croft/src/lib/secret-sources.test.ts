@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createDirectorySource, createEnvironmentSource } from './secret-sources.ts';
+import { createSecretDirectorySource, createSecretEnvironmentSource } from './secret-sources.ts';
 
 describe('the environment', () => {
   const environment: Record<string, string | undefined> = {
@@ -18,7 +18,7 @@ describe('the environment', () => {
     CROFT_SECRET_GONE: undefined,
     OTHER: 'other',
   };
-  const source = createEnvironmentSource(environment);
+  const source = createSecretEnvironmentSource(environment);
 
   test('has names in lower case, by workspace', () => {
     expect(source.names().sort()).toEqual(['__leading', 'github_token', 'mixed', 'trailing__']);
@@ -78,7 +78,7 @@ describe('a directory', () => {
       'my-app/deep/token': 'g',
       '.git/config': 'h',
     });
-    const source = createDirectorySource(files.root);
+    const source = createSecretDirectorySource(files.root);
     expect(source.names()).toEqual(['GitHub_Token', 'token']);
     expect(source.names('my-app')).toEqual(['token']);
     expect(source.names('other')).toEqual([]);
@@ -91,7 +91,7 @@ describe('a directory', () => {
 
   test('a name is found whatever its case, exactly if it can be', () => {
     using files = makeDirectory({ GitHub_Token: 'mixed', TOKEN: 'upper', token: 'lower' });
-    const source = createDirectorySource(files.root);
+    const source = createSecretDirectorySource(files.root);
     expect(source.read('github_token')).toBe('mixed');
     expect(source.read('GITHUB_TOKEN')).toBe('mixed');
     expect(source.read('token')).toBe('lower');
@@ -110,12 +110,12 @@ describe('a directory', () => {
     ['a\r', 'a\r'],
   ])('%j holds %j', (text, value) => {
     using files = makeDirectory({ secret: text });
-    expect(createDirectorySource(files.root).read('secret')).toBe(value);
+    expect(createSecretDirectorySource(files.root).read('secret')).toBe(value);
   });
 
   test('is read anew each time', () => {
     using files = makeDirectory({ a: '1' });
-    const source = createDirectorySource(files.root);
+    const source = createSecretDirectorySource(files.root);
     expect(source.read('a')).toBe('1');
     writeFileSync(files.at('a'), '2');
     writeFileSync(files.at('b'), '3');
@@ -127,7 +127,7 @@ describe('a directory', () => {
 
   test('a file of more than 64 kB is none', () => {
     using files = makeDirectory({ fits: 'x'.repeat(64 * 1024), large: 'x'.repeat(64 * 1024 + 1) });
-    const source = createDirectorySource(files.root);
+    const source = createSecretDirectorySource(files.root);
     expect(source.names()).toEqual(['fits']);
     expect(source.read('fits')).toHaveLength(64 * 1024);
     expect(source.read('large')).toBeUndefined();
@@ -142,7 +142,7 @@ describe('a directory', () => {
     symlinkSync('nowhere', files.at('dangling'));
     symlinkSync('loop', files.at('loop'));
     symlinkSync('..data', files.at('folder'));
-    const source = createDirectorySource(files.root);
+    const source = createSecretDirectorySource(files.root);
     expect(source.names()).toEqual(['token']);
     expect(source.read('token')).toBe('inside');
     expect(source.read('escape')).toBeUndefined();
@@ -154,7 +154,7 @@ describe('a directory', () => {
     'the workspace %j leads nowhere',
     (workspace) => {
       using files = makeDirectory({ 'inner/token': 'x', '.hidden/token': 'y', 'inner/a/b/token': 'z', x: '1' });
-      const source = createDirectorySource(files.at('inner'));
+      const source = createSecretDirectorySource(files.at('inner'));
       expect(source.names(workspace)).toEqual(workspace === '' ? ['token'] : []);
     },
   );
@@ -162,7 +162,7 @@ describe('a directory', () => {
   test('a named pipe does not make it wait', () => {
     using files = makeDirectory({ a: '1' });
     execFileSync('mkfifo', [files.at('pipe')]);
-    const source = createDirectorySource(files.root);
+    const source = createSecretDirectorySource(files.root);
     expect(source.names()).toEqual(['a']);
     expect(source.read('pipe')).toBeUndefined();
   });
@@ -170,11 +170,11 @@ describe('a directory', () => {
   test.skipIf(process.getuid?.() === 0)('a file that may not be read does not hide the others', () => {
     using files = makeDirectory({ a: '1', b: '2' });
     chmodSync(files.at('a'), 0);
-    expect(createDirectorySource(files.root).names()).toEqual(['b']);
+    expect(createSecretDirectorySource(files.root).names()).toEqual(['b']);
   });
 
   test('one that is not there has no secrets', () => {
-    const source = createDirectorySource('/nonexistent/secrets');
+    const source = createSecretDirectorySource('/nonexistent/secrets');
     expect(source.names()).toEqual([]);
     expect(source.scopes()).toEqual([]);
     expect(source.read('a')).toBeUndefined();

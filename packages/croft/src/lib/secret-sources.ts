@@ -3,16 +3,16 @@ import { join, sep } from 'node:path';
 
 const prefix = 'CROFT_SECRET_';
 const maxSecretBytes = 64 * 1024;
-/** A file that may not be read is as good as none, and must not hide the others. */
+/** An unreadable file counts as missing and must not hide the other secrets. */
 const absentCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EACCES', 'EPERM']);
 const isName = /^[A-Za-z0-9_-]+$/;
 
 /**
- * Secrets in environment entries, read once: `CROFT_SECRET_<NAME>` for all workspaces,
- * `CROFT_SECRET_<WORKSPACE>__<NAME>` for one. Names are in lower case. A workspace is written with `_` for everything
- * but letters and digits, so that `my-app` and `my.app` are one here.
+ * Reads secrets from environment variables, once: `CROFT_SECRET_<NAME>` for all workspaces,
+ * `CROFT_SECRET_<WORKSPACE>__<NAME>` for one workspace. Names are lower-cased. In the name of a workspace `_` stands
+ * for everything but letters and digits, so that `my-app` and `my.app` are the same here.
  */
-export function createEnvironmentSource(environment: Readonly<Record<string, string | undefined>>) {
+export function createSecretEnvironmentSource(environment: Readonly<Record<string, string | undefined>>) {
   const scopes = new Map<string, Map<string, string>>();
   for (const [key, value] of Object.entries(environment)) {
     const { scope, name } = toScopedName(key);
@@ -30,11 +30,11 @@ export function createEnvironmentSource(environment: Readonly<Record<string, str
 }
 
 /**
- * Secrets in the files of a directory, those for one workspace in a sub-directory of its name; read anew each time. Only
- * regular files of at most 64 kB whose name has letters, digits, `_` and `-`; a link counts if it stays in the
- * directory. Newlines at the end are no part of a secret. A directory that is not there has none.
+ * Reads secrets from the files of a directory, again on each call; secrets of one workspace are in a sub-directory of
+ * its name. Accepts regular files of at most 64 kB whose name has letters, digits, `_` and `-`, and links that stay in
+ * the directory. Newlines at the end are not part of a secret. A missing directory holds no secrets.
  */
-export function createDirectorySource(directory: string) {
+export function createSecretDirectorySource(directory: string) {
   return {
     kind: 'file' as const,
     scopes: () => list(directory, (entry) => entry.isDirectory() && !entry.name.startsWith('.')),
@@ -50,7 +50,7 @@ export function createDirectorySource(directory: string) {
 
   function folderOf(workspace?: string): string {
     if (workspace === undefined) return directory;
-    // A name that would lead elsewhere has no sub-directory.
+    // A name that would lead out of the directory gets a sub-directory that does not exist.
     return /^\.|[/\0]/.test(workspace) ? join(directory, '.none') : join(directory, workspace);
   }
 
@@ -81,12 +81,12 @@ function list(folder: string, isWanted: (entry: Dirent) => boolean): string[] {
   return entries.filter(isWanted).map(({ name }) => name);
 }
 
-/** Passes a secret's file to `use`; undefined for what is none. */
+/** Opens the file of a secret and calls `use`. Returns `undefined` if the path is not a valid secret file. */
 function openInside<Value>(root: string, path: string, use: (handle: number) => Value): Value | undefined {
   return unlessAbsent(() => {
     const real = realpathSync(path);
     if (!real.startsWith(realpathSync(root) + sep)) return undefined;
-    // Without waiting: the writing end of a named pipe may never come.
+    // O_NONBLOCK, because opening a named pipe without a writer would block for ever.
     const handle = openSync(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(handle);

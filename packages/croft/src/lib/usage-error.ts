@@ -1,4 +1,4 @@
-/** A mistake in how the program was called or set, told in one line without a stack. */
+/** A mistake in the arguments or settings of the program. It is printed as one line without a stack. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

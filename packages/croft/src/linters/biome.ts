@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { defineLinter, withFiles, withOptions } from '../core/checks/linter.ts';
-import { answerIn, noAnswer, toLintReport } from '../core/readers/read-findings.ts';
-import { toSeverity } from '../core/readers/read-lines.ts';
-import { toRelative } from '../core/readers/read-output.ts';
+import { defineLinter, withFiles, withOptions, withoutOptions } from '../core/project-tools/linter.ts';
+import { toSeverity } from '../core/readers/lint/read-diagnostics.ts';
+import { noAnswerReport, parseAnswer, toLintReport } from '../core/readers/lint/to-lint-report.ts';
+import { toRelative } from '../core/readers/reader-helpers.ts';
 
-const Place = z.object({ line: z.int(), column: z.int() });
+const Position = z.object({ line: z.int(), column: z.int() });
 const Diagnostic = z.object({
   severity: z.string(),
   message: z.string().optional(),
@@ -12,9 +12,9 @@ const Diagnostic = z.object({
   category: z.string().nullish(),
   location: z
     .object({
-      // Version 1 says it as an object, and where in the file as a number of bytes.
+      // Version 1 reports the path as an object, and the position as a byte offset.
       path: z.union([z.string(), z.object({ file: z.string() })]).nullish(),
-      start: Place.nullish(),
+      start: Position.nullish(),
     })
     .nullish(),
 });
@@ -28,14 +28,19 @@ const Report = z.object({
   diagnostics: z.array(Diagnostic),
 });
 
+const writing = ['--write', '--fix', '--apply', '--apply-unsafe', '--apply-suggested', '--unsafe'];
+
 export const biome = defineLinter({
   name: 'biome',
   scope: 'files',
   toArgv: (argv, files) =>
-    withOptions(withFiles(argv, files, ['.']), '--reporter=json', '--max-diagnostics=none', '--no-errors-on-unmatched'),
+    withOptions(
+      withoutOptions(withFiles(argv, files, ['.']), writing),
+      ...['--reporter=json', '--max-diagnostics=none', '--no-errors-on-unmatched'],
+    ),
   read(output) {
-    const report = answerIn(Report, output.stdout);
-    if (!report) return noAnswer(output);
+    const report = parseAnswer(Report, output.stdout);
+    if (!report) return noAnswerReport(output);
     const { summary, diagnostics } = report;
     const checked = summary.changed + summary.unchanged;
     const failed = diagnostics.find(({ category }) => category?.startsWith('internalError/'));

@@ -1,14 +1,16 @@
-import { defineLinter, withFiles } from '../core/checks/linter.ts';
-import { toLintReport } from '../core/readers/read-findings.ts';
-import { linesOf, readDiagnostics } from '../core/readers/read-lines.ts';
+import { defineLinter, withFiles, withoutOptions } from '../core/project-tools/linter.ts';
+import { linesOf, readDiagnostics } from '../core/readers/lint/read-diagnostics.ts';
+import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
 
-/** What it says of itself while all is well. */
+/** Lines that clang-tidy prints when all is well. */
 const chatter = /^(\d+ warnings? |Suppressed \d|Use -|\[\d+\/\d+\] Processing)/;
+
+const fixing = ['fix', 'fix-errors', 'fix-notes'].flatMap((name) => [`-${name}`, `--${name}`]);
 
 export const clangTidy = defineLinter({
   name: 'clang-tidy',
   scope: 'project',
-  toArgv: (argv, files) => withFiles(argv, files),
+  toArgv: (argv, files) => withoutOptions(withFiles(argv, files), fixing),
   read(output) {
     const findings = readDiagnostics(output.stdout, output.directory).map((finding) => ({
       ...finding,

@@ -1,8 +1,8 @@
-import { defineLinter, withFiles } from '../core/checks/linter.ts';
-import { toLintReport } from '../core/readers/read-findings.ts';
-import { linesOf, readDiagnostics } from '../core/readers/read-lines.ts';
+import { defineLinter, withFiles } from '../core/project-tools/linter.ts';
+import { linesOf, readDiagnostics } from '../core/readers/lint/read-diagnostics.ts';
+import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
 
-/** The last word of make and of ninja. */
+/** The last line of make and of ninja. */
 const done =
   /^(\[100%\] Built target |ninja: no work to do\.$|make(\[\d+\])?: (Nothing to be done for |.* is up to date\.$))/;
 const step = /^\[(\d{1,9})\/(\d{1,9})\] /;
@@ -16,7 +16,7 @@ export const cmakeBuild = defineLinter({
     const all = `${output.stdout}\n${output.stderr}`;
     const findings = readDiagnostics(all, output.directory).map((finding) => ({
       ...finding,
-      // Ninja compiles in the directory that it builds in.
+      // Ninja compiles in the build directory.
       file: finding.file.replace(/^(\.\.\/)+/, ''),
     }));
     const hasErrors = findings.some(({ severity }) => severity === 'error');

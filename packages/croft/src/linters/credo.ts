@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defineLinter, withFiles, withOptions } from '../core/checks/linter.ts';
-import { answerIn, noAnswer, toLintReport } from '../core/readers/read-findings.ts';
-import { toRelative } from '../core/readers/read-output.ts';
+import { defineLinter, withFiles, withOptions } from '../core/project-tools/linter.ts';
+import { noAnswerReport, parseAnswer, toLintReport } from '../core/readers/lint/to-lint-report.ts';
+import { toRelative } from '../core/readers/reader-helpers.ts';
 
 const Report = z.object({
   issues: z.array(
@@ -16,7 +16,7 @@ const Report = z.object({
   ),
 });
 
-/** Sums of what was found, by category; 128 and above are its own failures. */
+/** Exit codes are sums of issue categories; 128 and above are credo's own failures. */
 const exitCodes = Array.from({ length: 128 }, (_, sum) => sum);
 
 export const credo = defineLinter({
@@ -24,8 +24,8 @@ export const credo = defineLinter({
   scope: 'files',
   toArgv: (argv, files) => withOptions(withFiles(argv, files), '--format=json'),
   read(output) {
-    const report = answerIn(Report, output.stdout);
-    if (!report) return noAnswer(output);
+    const report = parseAnswer(Report, output.stdout);
+    if (!report) return noAnswerReport(output);
     const findings = report.issues.map(({ category, check, filename, line_no, column, message }) => ({
       file: toRelative(filename ?? '', output.directory),
       ...{ line: line_no ?? 1, column: column ?? 1, rule: check, message },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defineLinter, withFiles, withOptions } from '../core/checks/linter.ts';
-import { answerIn, noAnswer, toLintReport } from '../core/readers/read-findings.ts';
-import { toRelative } from '../core/readers/read-output.ts';
+import { defineLinter, withFiles, withOptions, withoutOptions } from '../core/project-tools/linter.ts';
+import { noAnswerReport, parseAnswer, toLintReport } from '../core/readers/lint/to-lint-report.ts';
+import { toRelative } from '../core/readers/reader-helpers.ts';
 
 const Report = z.object({
   version: z.int(),
@@ -19,13 +19,13 @@ const Report = z.object({
 export const denoLint = defineLinter({
   name: 'deno-lint',
   scope: 'files',
-  toArgv: (argv, files) => withOptions(withFiles(argv, files), '--json'),
+  toArgv: (argv, files) => withOptions(withoutOptions(withFiles(argv, files), ['--fix']), '--json'),
   read(output) {
-    const report = answerIn(Report, output.stdout);
-    if (!report) return /No target files found/.test(output.stderr) ? nothing(output) : noAnswer(output);
+    const report = parseAnswer(Report, output.stdout);
+    if (!report) return /No target files found/.test(output.stderr) ? nothing(output) : noAnswerReport(output);
     const found = report.diagnostics.map(({ filename, range: { start }, message, code }) => ({
       file: toRelative(toPath(filename), output.directory),
-      // Lines are counted from one, columns from none.
+      // Lines are counted from 1, columns from 0.
       ...{ line: start.line, column: start.col + 1, rule: code, message, severity: 'warning' as const },
     }));
     const failed = report.errors.map(({ file_path, message }) => toSyntaxError(file_path, message, output.directory));
@@ -37,7 +37,7 @@ function nothing(output: Parameters<typeof toLintReport>[0]) {
   return toLintReport(output, { findings: [], isClean: false, isEmpty: true });
 }
 
-/** It says where at the end: `at file:///src/a.ts:1:7`. */
+/** The position stands at the end of the text: `at file:///src/a.ts:1:7`. */
 function toSyntaxError(path: string, text: string, directory: string) {
   const [, line = '1', column = '1'] = /:(\d{1,9}):(\d{1,9})$/.exec(text.slice(-100)) ?? [];
   const [message = ''] = text.split('\n');

@@ -1,8 +1,8 @@
-import { defineLinter, type Finding, withFiles } from '../core/checks/linter.ts';
-import { findMissingSdk } from '../core/readers/dotnet-sdk.ts';
-import { toLintReport } from '../core/readers/read-findings.ts';
-import { linesOf, splitRule, toSeverity } from '../core/readers/read-lines.ts';
-import { toRelative } from '../core/readers/read-output.ts';
+import { defineLinter, type Finding, withFiles } from '../core/project-tools/linter.ts';
+import { linesOf, splitRule, toSeverity } from '../core/readers/lint/read-diagnostics.ts';
+import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
+import { findMissingDotnetSdk } from '../core/readers/missing-dotnet-sdk.ts';
+import { toRelative } from '../core/readers/reader-helpers.ts';
 
 const located = /^\s*(\S[^(]*)\((\d{1,9}),(\d{1,9})(?:,\d{1,9},\d{1,9})?\): (error|warning|info) ([A-Z]+\d+): (.*)$/;
 const general = /^\s*(?:MSBUILD|\S[^(]*) : error ([A-Z]+\d+): .*$/;
@@ -17,15 +17,15 @@ export const dotnetBuild = defineLinter({
       findings: lines.flatMap((line) => toFinding(line, output.directory)),
       isClean:
         lines.some((line) => /^Build succeeded\b/.test(line)) && lines.some((line) => /^\s+0 Error\(s\)$/.test(line)),
-      trouble: lines.find((line) => general.test(line)) ?? findMissingSdk(output),
+      trouble: lines.find((line) => general.test(line)) ?? findMissingDotnetSdk(output),
     });
   },
 });
 
-/** The project that it is of stands at the end, in brackets. */
+/** The message ends with its project in brackets. */
 function toFinding(text: string, directory: string): Finding[] {
   const [, file, line, column, level = '', rule = '', said = ''] = located.exec(text) ?? [];
   if (file === undefined) return [];
-  const place = { file: toRelative(file, directory), line: Number(line), column: Number(column) };
-  return [{ ...place, rule, message: splitRule(said).message, severity: toSeverity(level) }];
+  const location = { file: toRelative(file, directory), line: Number(line), column: Number(column) };
+  return [{ ...location, rule, message: splitRule(said).message, severity: toSeverity(level) }];
 }

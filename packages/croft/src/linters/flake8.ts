@@ -1,11 +1,11 @@
-import { defineLinter, withFiles, withOptions } from '../core/checks/linter.ts';
-import { toLintReport } from '../core/readers/read-findings.ts';
-import { linesOf, readPlace } from '../core/readers/read-lines.ts';
+import { defineLinter, withFiles, withOptions } from '../core/project-tools/linter.ts';
+import { linesOf, readLocatedMessage } from '../core/readers/lint/read-diagnostics.ts';
+import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
 
 export const flake8 = defineLinter({
   name: 'flake8',
   scope: 'files',
-  // The count tells a run without findings from one that did not happen.
+  // The count distinguishes a run without findings from one that did not happen.
   toArgv: (argv, files) => withOptions(withFiles(argv, files, ['.']), '--count'),
   read(output) {
     const found = linesOf(output.stdout).flatMap((line) => toFinding(line, output.directory));
@@ -20,9 +20,9 @@ export const flake8 = defineLinter({
 });
 
 function toFinding(line: string, directory: string) {
-  const place = readPlace(line, directory);
-  const [, rule, message] = /^([A-Z]{1,3}\d{1,5}) (.*)$/.exec(place?.message ?? '') ?? [];
-  if (!place || rule === undefined || message === undefined) return [];
+  const location = readLocatedMessage(line, directory);
+  const [, rule, message] = /^([A-Z]{1,3}\d{1,5}) (.*)$/.exec(location?.message ?? '') ?? [];
+  if (!location || rule === undefined || message === undefined) return [];
   const severity = /^(F|E9)/.test(rule) ? ('error' as const) : ('warning' as const);
-  return [{ ...place, rule, message, severity }];
+  return [{ ...location, rule, message, severity }];
 }

@@ -1,20 +1,21 @@
 import { z } from 'zod';
-import { defineLinter, type Finding, withFiles } from '../core/checks/linter.ts';
+import { defineLinter, type Finding, withFiles, withoutOptions } from '../core/project-tools/linter.ts';
 import type { Argv } from '../core/projects/profile.ts';
-import { toGoPackages } from '../core/readers/go-packages.ts';
-import { toLintReport } from '../core/readers/read-findings.ts';
-import { linesOf, readPlace } from '../core/readers/read-lines.ts';
-import { readJson, toRelative } from '../core/readers/read-output.ts';
+import { toGoPackages } from '../core/readers/lint/files-to-go-packages.ts';
+import { linesOf, readLocatedMessage } from '../core/readers/lint/read-diagnostics.ts';
+import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
+import { readJson, toRelative } from '../core/readers/reader-helpers.ts';
 
 const Diagnostics = z.array(z.object({ posn: z.string(), message: z.string() }));
 const Failure = z.object({ error: z.string() }).transform(({ error }) => error);
-/** By package and analyzer. */
+/** Diagnostics by package and analyzer. */
 const Answer = z.record(z.string(), z.record(z.string(), z.union([Diagnostics, Failure])));
 
 export const goVet = defineLinter({
   name: 'go-vet',
   scope: 'build',
-  toArgv: (argv, files) => withJson(withFiles(argv, toGoPackages(files), ['./...'])),
+  failsOnFindings: true,
+  toArgv: (argv, files) => withJson(withoutOptions(withFiles(argv, toGoPackages(files), ['./...']), ['-fix', '--fix'])),
   read(output) {
     const streams = [linesOf(output.stdout), linesOf(output.stderr)];
     const lines = streams.flat();
@@ -30,20 +31,23 @@ export const goVet = defineLinter({
       findings: [...errors, ...findings],
       isClean: blocks.length > 0 && blocks.every((answer) => answer !== undefined),
       isEmpty,
-      // Findings in JSON do not count as a failure; a package that does not compile does.
+      // With `-json`, findings do not fail the run; a package that does not compile does.
       exitCodes: errors.length > 0 || isEmpty ? [1, 2] : [0],
       trouble: failed,
     });
   },
 });
 
-/** Options come before packages. */
+/** Adds `-json` before the packages. */
 function withJson(argv: Argv): Argv {
   const [program, ...rest] = argv;
   return rest.includes('-json') ? argv : [program, ...rest.toSpliced(rest.indexOf('vet') + 1, 0, '-json')];
 }
 
-/** Objects that begin and end at the start of a line, one for each package. One that is empty is a line of its own. */
+/**
+ * Splits the output into JSON objects, one per package, which begin and end at the start of a line. An empty object is
+ * a line of its own.
+ */
 function blocksOf(lines: readonly string[]): string[] {
   const blocks: string[] = [];
   let open: string[] | undefined;
@@ -61,12 +65,15 @@ function blocksOf(lines: readonly string[]): string[] {
 function toFinding(rule: string, { posn, message }: z.output<typeof Diagnostics>[number], root: string): Finding[] {
   const [, file, line, column = '1'] = /^([^:]+):(\d{1,9})(?::(\d{1,9}))?/.exec(posn) ?? [];
   if (file === undefined) return [];
-  const place = { file: toRelative(file, root), line: Number(line), column: Number(column) };
-  return [{ ...place, rule, message, severity: 'warning' }];
+  const location = { file: toRelative(file, root), line: Number(line), column: Number(column) };
+  return [{ ...location, rule, message, severity: 'warning' }];
 }
 
-/** What keeps a package from being looked at: `vet: a.go:3:23: undefined: x`. Without `-json` findings look so too. */
+/**
+ * Reads an error that keeps a package from being checked: `vet: a.go:3:23: undefined: x`. Without `-json` findings look
+ * like this too.
+ */
 function toError(line: string, root: string): Finding[] {
-  const place = readPlace(line, root);
-  return place?.file.endsWith('.go') ? [{ ...place, rule: '', severity: 'error' }] : [];
+  const location = readLocatedMessage(line, root);
+  return location?.file.endsWith('.go') ? [{ ...location, rule: '', severity: 'error' }] : [];
 }

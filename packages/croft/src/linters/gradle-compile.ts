@@ -1,9 +1,9 @@
-import { defineLinter, type Finding, withFiles } from '../core/checks/linter.ts';
+import { defineLinter, type Finding, withFiles } from '../core/project-tools/linter.ts';
 import type { Argv } from '../core/projects/profile.ts';
-import { toLintReport } from '../core/readers/read-findings.ts';
-import { readJavac } from '../core/readers/read-javac.ts';
-import { linesOf } from '../core/readers/read-lines.ts';
-import { toRelative } from '../core/readers/read-output.ts';
+import { linesOf } from '../core/readers/lint/read-diagnostics.ts';
+import { readJavac } from '../core/readers/lint/read-javac.ts';
+import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
+import { toRelative } from '../core/readers/reader-helpers.ts';
 
 const kotlin = /^(e|w): (?:file:\/\/)?(\/[^:]+):(?: \(|)(\d{1,9})(?:, |:)(\d{1,9})\)?:?\s(.*)$/;
 
@@ -25,12 +25,12 @@ export const gradleCompile = defineLinter({
   },
 });
 
-/** Or it would not say that it succeeded. */
+/** Removes `--quiet`, which hides the success line. */
 function withoutQuiet([program, ...rest]: Argv): Argv {
   return [program, ...rest.filter((argument) => argument !== '-q' && argument !== '--quiet')];
 }
 
-/** What it says under `What went wrong`, unless the code is at fault. */
+/** Returns the text below `What went wrong`, unless an error in the code is the cause. */
 function reasonIn(said: string, findings: readonly Finding[]): string | undefined {
   if (findings.some(({ severity }) => severity === 'error')) return undefined;
   const lines = linesOf(said);
@@ -41,6 +41,6 @@ function reasonIn(said: string, findings: readonly Finding[]): string | undefine
 function readKotlin(text: string, directory: string): Finding[] {
   const [, level, file, line, column, message = ''] = kotlin.exec(text) ?? [];
   if (file === undefined) return [];
-  const place = { file: toRelative(file, directory), line: Number(line), column: Number(column) };
-  return [{ ...place, rule: '', message, severity: level === 'e' ? 'error' : 'warning' }];
+  const location = { file: toRelative(file, directory), line: Number(line), column: Number(column) };
+  return [{ ...location, rule: '', message, severity: level === 'e' ? 'error' : 'warning' }];
 }

@@ -1,7 +1,7 @@
-import { defineLinter, withFiles } from '../core/checks/linter.ts';
-import { toLintReport } from '../core/readers/read-findings.ts';
-import { readJavac } from '../core/readers/read-javac.ts';
-import { linesOf } from '../core/readers/read-lines.ts';
+import { defineLinter, withFiles } from '../core/project-tools/linter.ts';
+import { linesOf } from '../core/readers/lint/read-diagnostics.ts';
+import { readJavac } from '../core/readers/lint/read-javac.ts';
+import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
 
 export const javac = defineLinter({
   name: 'javac',
@@ -11,7 +11,7 @@ export const javac = defineLinter({
     const said = linesOf(`${output.stdout}\n${output.stderr}`);
     return toLintReport(output, {
       findings: readJavac(output.stderr, output.directory),
-      // Notes are about options that would say more.
+      // Notes only point to options that would print more.
       isClean: said.every((line) => line.startsWith('Note: ')),
       trouble: said.find((line) => line.startsWith('error: ')),
     });

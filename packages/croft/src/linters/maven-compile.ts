@@ -1,8 +1,8 @@
-import { defineLinter, type Finding, withFiles } from '../core/checks/linter.ts';
+import { defineLinter, type Finding, withFiles } from '../core/project-tools/linter.ts';
 import type { Argv } from '../core/projects/profile.ts';
-import { toLintReport } from '../core/readers/read-findings.ts';
-import { linesOf } from '../core/readers/read-lines.ts';
-import { toRelative } from '../core/readers/read-output.ts';
+import { linesOf } from '../core/readers/lint/read-diagnostics.ts';
+import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
+import { toRelative } from '../core/readers/reader-helpers.ts';
 
 const java = /^\[(ERROR|WARNING)\] (?:file:\/\/)?(\/[^:]+):\[(\d{1,9}),(\d{1,9})\] (?:\[([\w-]+)\] )?(.*)$/;
 const kotlin = /^\[(ERROR|WARNING)\] (?:file:\/\/)?(\/[^:]+\.kts?):(?: \(|)(\d{1,9})(?:, |:)(\d{1,9})\)?()\s(.*)$/;
@@ -24,7 +24,7 @@ export const mavenCompile = defineLinter({
   },
 });
 
-/** Or it would not say that it succeeded. */
+/** Removes `--quiet`, which hides the success line. */
 function withoutQuiet([program, ...rest]: Argv): Argv {
   return [program, ...rest.filter((argument) => argument !== '-q' && argument !== '--quiet')];
 }
@@ -32,6 +32,6 @@ function withoutQuiet([program, ...rest]: Argv): Argv {
 function toFinding(text: string, directory: string): Finding[] {
   const [, level, file, line, column, rule = '', message = ''] = java.exec(text) ?? kotlin.exec(text) ?? [];
   if (file === undefined) return [];
-  const place = { file: toRelative(file, directory), line: Number(line), column: Number(column) };
-  return [{ ...place, rule, message, severity: level === 'ERROR' ? 'error' : 'warning' }];
+  const location = { file: toRelative(file, directory), line: Number(line), column: Number(column) };
+  return [{ ...location, rule, message, severity: level === 'ERROR' ? 'error' : 'warning' }];
 }

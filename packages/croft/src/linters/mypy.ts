@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineLinter, type Finding, withFiles, withOptions } from '../core/checks/linter.ts';
-import { toLintReport } from '../core/readers/read-findings.ts';
-import { linesOf, readDiagnostics, toSeverity } from '../core/readers/read-lines.ts';
-import { readJson, toRelative } from '../core/readers/read-output.ts';
+import { defineLinter, type Finding, withFiles, withOptions } from '../core/project-tools/linter.ts';
+import { linesOf, readDiagnostics, toSeverity } from '../core/readers/lint/read-diagnostics.ts';
+import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
+import { readJson, toRelative } from '../core/readers/reader-helpers.ts';
 
 const Entry = z.object({
   file: z.string(),
@@ -32,7 +32,7 @@ export const mypy = defineLinter({
   },
 });
 
-/** With `--output=json` each line is one. */
+/** Reads a line of `--output=json`. */
 function readEntry(line: string, directory: string): Finding[] {
   const entry = line.startsWith('{"') ? readJson(Entry, line) : undefined;
   if (!entry) return [];

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineLinter, withFiles, withOptions } from '../core/checks/linter.ts';
-import { answerIn, noAnswer, toLintReport } from '../core/readers/read-findings.ts';
-import { toSeverity } from '../core/readers/read-lines.ts';
-import { toRelative } from '../core/readers/read-output.ts';
+import { defineLinter, withFiles, withOptions, withoutOptions } from '../core/project-tools/linter.ts';
+import { toSeverity } from '../core/readers/lint/read-diagnostics.ts';
+import { noAnswerReport, parseAnswer, toLintReport } from '../core/readers/lint/to-lint-report.ts';
+import { toRelative } from '../core/readers/reader-helpers.ts';
 
 const Span = z.object({ line: z.int().default(1), column: z.int().default(1) });
 const Report = z.object({
@@ -18,13 +18,15 @@ const Report = z.object({
   number_of_files: z.int(),
 });
 
+const fixing = ['--fix', '--fix-suggestions', '--fix-dangerously'];
+
 export const oxlint = defineLinter({
   name: 'oxlint',
   scope: 'files',
-  toArgv: (argv, files) => withOptions(withFiles(argv, files, ['.']), '--format=json'),
+  toArgv: (argv, files) => withOptions(withoutOptions(withFiles(argv, files, ['.']), fixing), '--format=json'),
   read(output) {
-    const report = answerIn(Report, output.stdout);
-    if (!report) return noAnswer(output);
+    const report = parseAnswer(Report, output.stdout);
+    if (!report) return noAnswerReport(output);
     const findings = report.diagnostics.map(({ message, code, severity, filename, labels: [label] }) => ({
       file: toRelative(filename, output.directory),
       line: label?.span.line ?? 1,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineLinter, withFiles, withOptions } from '../core/checks/linter.ts';
-import { answerIn, noAnswer, toLintReport } from '../core/readers/read-findings.ts';
-import { toSeverity } from '../core/readers/read-lines.ts';
-import { toRelative } from '../core/readers/read-output.ts';
+import { defineLinter, withFiles, withOptions } from '../core/project-tools/linter.ts';
+import { toSeverity } from '../core/readers/lint/read-diagnostics.ts';
+import { noAnswerReport, parseAnswer, toLintReport } from '../core/readers/lint/to-lint-report.ts';
+import { toRelative } from '../core/readers/reader-helpers.ts';
 
 const Message = z.object({
   message: z.string(),
@@ -17,7 +17,9 @@ const Report = z.object({
   files: z.union([z.record(z.string(), z.object({ messages: z.array(Message) })), z.array(z.never())]),
 });
 
-/** Version 3 ends with 2 where some could be fixed, version 4 with 1 for those, 2 for others and 3 for both. */
+/**
+ * Version 3 exits with 2 if some findings can be fixed. Version 4 exits with 1 for those, 2 for others and 3 for both.
+ */
 const exitCodes = [0, 1, 2, 3];
 
 export const phpcs = defineLinter({
@@ -25,8 +27,8 @@ export const phpcs = defineLinter({
   scope: 'files',
   toArgv: (argv, files) => withOptions(withFiles(argv, files), '--report=json', '-q'),
   read(output) {
-    const report = answerIn(Report, output.stdout);
-    if (!report) return noAnswer(output);
+    const report = parseAnswer(Report, output.stdout);
+    if (!report) return noAnswerReport(output);
     const files = Object.entries(report.files);
     const findings = files.flatMap(([path, { messages }]) =>
       messages.map(({ source, type, ...said }) => ({

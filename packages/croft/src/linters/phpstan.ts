@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defineLinter, withFiles, withOptions } from '../core/checks/linter.ts';
-import { answerIn, noAnswer, toLintReport } from '../core/readers/read-findings.ts';
-import { toRelative } from '../core/readers/read-output.ts';
+import { defineLinter, withFiles, withOptions, withoutOptions } from '../core/project-tools/linter.ts';
+import { noAnswerReport, parseAnswer, toLintReport } from '../core/readers/lint/to-lint-report.ts';
+import { toRelative } from '../core/readers/reader-helpers.ts';
 
 const Message = z.object({ message: z.string(), line: z.int().nullish(), identifier: z.string().nullish() });
 const Report = z.object({
@@ -14,13 +14,14 @@ const Report = z.object({
 export const phpstan = defineLinter({
   name: 'phpstan',
   scope: 'files',
-  toArgv: (argv, files) => withOptions(withFiles(argv, files), '--error-format=json', '--no-progress'),
+  toArgv: (argv, files) =>
+    withOptions(withoutOptions(withFiles(argv, files), ['--fix']), '--error-format=json', '--no-progress'),
   read(output) {
-    const report = answerIn(Report, output.stdout);
-    if (!report) return noAnswer(output);
+    const report = parseAnswer(Report, output.stdout);
+    if (!report) return noAnswerReport(output);
     const findings = Object.entries(report.files).flatMap(([path, { messages }]) =>
       messages.map(({ message, line, identifier }) => ({
-        // What a trait is at fault for is told once for each class that uses it.
+        // An error in a trait is reported once for each class that uses the trait.
         file: toRelative(path.replace(/ \(in context of [^()]{1,500}\)$/, ''), output.directory),
         ...{ line: line ?? 1, column: 1, rule: identifier ?? '', message, severity: 'error' as const },
       })),

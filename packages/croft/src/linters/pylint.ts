@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineLinter, withFiles, withOptions } from '../core/checks/linter.ts';
-import { answerIn, noAnswer, toLintReport } from '../core/readers/read-findings.ts';
-import { toSeverity } from '../core/readers/read-lines.ts';
-import { toRelative } from '../core/readers/read-output.ts';
+import { defineLinter, withFiles, withOptions } from '../core/project-tools/linter.ts';
+import { toSeverity } from '../core/readers/lint/read-diagnostics.ts';
+import { noAnswerReport, parseAnswer, toLintReport } from '../core/readers/lint/to-lint-report.ts';
+import { toRelative } from '../core/readers/reader-helpers.ts';
 
 const Messages = z.array(
   z.object({
@@ -19,7 +19,10 @@ const Report = z.union([
   z.object({ messages: Messages, statistics: z.object({ modulesLinted: z.int() }) }),
 ]);
 
-/** Sums of: an error, a warning, a refactoring, a convention. A fatal message is 1 and a wrong call 32. */
+/**
+ * Exit codes are sums of 2 (error), 4 (warning), 8 (refactoring) and 16 (convention). A fatal message is 1, and a wrong
+ * call 32.
+ */
 const exitCodes = Array.from({ length: 16 }, (_, sum) => 2 * sum);
 
 export const pylint = defineLinter({
@@ -27,8 +30,8 @@ export const pylint = defineLinter({
   scope: 'files',
   toArgv: (argv, files) => withOptions(withFiles(argv, files, ['--recursive=y', '.']), '--output-format=json'),
   read(output) {
-    const report = answerIn(Report, output.stdout);
-    if (!report) return noAnswer(output);
+    const report = parseAnswer(Report, output.stdout);
+    if (!report) return noAnswerReport(output);
     const fatal = report.messages.find(({ type }) => type === 'fatal');
     const findings = report.messages
       .filter((message) => message !== fatal)

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { expectedOfOthers } from '../../test/fixtures/lint-reports/findings-of-others.ts';
 import { expectedOfScripts } from '../../test/fixtures/lint-reports/findings-of-scripts.ts';
-import type { LintReport } from '../core/checks/linter.ts';
-import type { CheckOutput } from '../core/checks/test-runner.ts';
-import { lintTools } from '../core/projects/check-names.ts';
+import type { LintReport } from '../core/project-tools/linter.ts';
+import type { CheckOutput } from '../core/project-tools/test-runner.ts';
+import { lintToolNames } from '../core/projects/tool-names.ts';
 import { stripControl } from '../lib/text/strip-control.ts';
 import * as registry from './index.ts';
 
@@ -18,13 +18,13 @@ interface Recording extends Partial<CheckOutput> {
   readonly stderr: string;
 }
 
-/** What the tool really printed, where `source` says that it was recorded; project at `/workspace`. */
+/** Output of the real tool, if `source` says that it was recorded; the project is at `/workspace`. */
 function recordings(name: string): Record<string, Recording> {
   return JSON.parse(readFileSync(join(reports, `${name}.report.json`), 'utf8')).runs;
 }
 
 function toOutput({ stdout, stderr, ...rest }: Recording): CheckOutput {
-  // As it is read from a sandbox.
+  // Strips control characters, as a read from a sandbox does.
   const said = { stdout: stripControl(stdout), stderr: stripControl(stderr) };
   return { directory: '/workspace', isCut: false, ...said, ...rest };
 }
@@ -35,8 +35,8 @@ const toLines = ({ findings }: LintReport) =>
 const expected: Record<string, Record<string, readonly string[]>> = { ...expectedOfScripts, ...expectedOfOthers };
 
 test('every tool that a detector may name has a linter, and recordings', () => {
-  expect(linters.map(({ name }) => name).toSorted()).toEqual(lintTools.toSorted());
-  expect(Object.keys(expected).toSorted()).toEqual(lintTools.toSorted());
+  expect(linters.map(({ name }) => name).toSorted()).toEqual(lintToolNames.toSorted());
+  expect(Object.keys(expected).toSorted()).toEqual(lintToolNames.toSorted());
 });
 
 describe.each(linters)('$name', (linter) => {

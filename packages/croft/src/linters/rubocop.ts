@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineLinter, withFiles, withOptions } from '../core/checks/linter.ts';
-import { answerIn, noAnswer, toLintReport } from '../core/readers/read-findings.ts';
-import { toSeverity } from '../core/readers/read-lines.ts';
-import { toRelative } from '../core/readers/read-output.ts';
+import { defineLinter, withFiles, withOptions, withoutOptions } from '../core/project-tools/linter.ts';
+import { toSeverity } from '../core/readers/lint/read-diagnostics.ts';
+import { noAnswerReport, parseAnswer, toLintReport } from '../core/readers/lint/to-lint-report.ts';
+import { toRelative } from '../core/readers/reader-helpers.ts';
 
 const Offense = z.object({
   severity: z.string(),
@@ -15,16 +15,25 @@ const Report = z.object({
   summary: z.object({ inspected_file_count: z.int() }),
 });
 
+/**
+ * Options that change files. A `.rubocop` file can set them too, and no option reverts them: then the changes are
+ * restored afterwards.
+ */
+const correcting = [
+  ...['-a', '-A', '-x', '--autocorrect', '--autocorrect-all', '--auto-correct', '--auto-correct-all'],
+  ...['--safe-auto-correct', '--fix-layout'],
+];
+
 export const rubocop = defineLinter({
   name: 'rubocop',
   scope: 'files',
   toArgv: (argv, files) => {
-    const asked = withOptions(withFiles(argv, files), '--force-exclusion');
+    const asked = withOptions(withoutOptions(withFiles(argv, files), correcting), '--force-exclusion');
     return withOptions(asked, ...(argv.includes('-f') ? [] : ['--format=json']));
   },
   read(output) {
-    const report = answerIn(Report, output.stdout);
-    if (!report) return noAnswer(output);
+    const report = parseAnswer(Report, output.stdout);
+    if (!report) return noAnswerReport(output);
     const findings = report.files.flatMap(({ path, offenses }) =>
       offenses.map(({ severity, message, cop_name, location: { line, column } }) => ({
         file: toRelative(path, output.directory),

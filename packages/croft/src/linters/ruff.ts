@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defineLinter, withFiles, withOptions } from '../core/checks/linter.ts';
-import { answerIn, noAnswer, toLintReport } from '../core/readers/read-findings.ts';
-import { toRelative } from '../core/readers/read-output.ts';
+import { defineLinter, withFiles, withOptions, withoutOptions } from '../core/project-tools/linter.ts';
+import { noAnswerReport, parseAnswer, toLintReport } from '../core/readers/lint/to-lint-report.ts';
+import { toRelative } from '../core/readers/reader-helpers.ts';
 
 const Report = z.array(
   z.object({
@@ -17,10 +17,16 @@ type Entry = z.output<typeof Report>[number];
 export const ruff = defineLinter({
   name: 'ruff',
   scope: 'files',
-  toArgv: (argv, files) => withOptions(withFiles(argv, files, ['.']), '--output-format=json', '--force-exclude'),
+  // Overrides `fix = true` in the settings, which would change files, and `fix-only = true`, which would hide the other
+  // findings.
+  toArgv: (argv, files) =>
+    withOptions(
+      withoutOptions(withFiles(argv, files, ['.']), ['--fix', '--fix-only', '--unsafe-fixes']),
+      ...['--output-format=json', '--force-exclude', '--no-fix', '--no-fix-only'],
+    ),
   read(output) {
-    const report = answerIn(Report, output.stdout);
-    if (!report) return noAnswer(output);
+    const report = parseAnswer(Report, output.stdout);
+    if (!report) return noAnswerReport(output);
     const unread = report.find(({ code }) => code === 'E902');
     const findings = report.filter((entry) => entry !== unread).map((entry) => toFinding(entry, output.directory));
     return toLintReport(output, {
@@ -40,7 +46,10 @@ function toFinding({ filename, location, code, message, severity }: Entry, direc
   };
 }
 
-/** What cannot be read, or fails when it is run. Every rule is an error to newer versions, and none says so in older. */
+/**
+ * Whether a rule is an error: code that cannot be parsed, or fails at run time. Newer versions call every rule an
+ * error, older ones none.
+ */
 function isGrave(code: string | null | undefined): boolean {
   return code == null || /^(F|E9|invalid-syntax)/.test(code);
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineLinter, withFiles, withOptions } from '../core/checks/linter.ts';
-import { answerIn, noAnswer, toLintReport } from '../core/readers/read-findings.ts';
-import { toSeverity } from '../core/readers/read-lines.ts';
-import { toRelative } from '../core/readers/read-output.ts';
+import { defineLinter, withFiles, withOptions } from '../core/project-tools/linter.ts';
+import { toSeverity } from '../core/readers/lint/read-diagnostics.ts';
+import { noAnswerReport, parseAnswer, toLintReport } from '../core/readers/lint/to-lint-report.ts';
+import { toRelative } from '../core/readers/reader-helpers.ts';
 
 const Report = z.object({
   comments: z.array(
@@ -22,8 +22,8 @@ export const shellcheck = defineLinter({
   scope: 'files',
   toArgv: (argv, files) => withOptions(withFiles(argv, files), ...(argv.includes('-f') ? [] : ['--format=json1'])),
   read(output) {
-    const report = answerIn(Report, output.stdout);
-    if (!report) return noAnswer(output);
+    const report = parseAnswer(Report, output.stdout);
+    if (!report) return noAnswerReport(output);
     const findings = report.comments.map(({ file, level, code, ...place }) => ({
       ...place,
       file: toRelative(file, output.directory),

@@ -1,6 +1,6 @@
-import { defineLinter, withFiles } from '../core/checks/linter.ts';
-import { toLintReport } from '../core/readers/read-findings.ts';
-import { readDiagnostics } from '../core/readers/read-lines.ts';
+import { defineLinter, withFiles } from '../core/project-tools/linter.ts';
+import { readDiagnostics } from '../core/readers/lint/read-diagnostics.ts';
+import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
 
 const summary = /^Build Summary: (\d{1,9})\/(\d{1,9}) steps succeeded/m;
 
@@ -14,7 +14,7 @@ export const zigBuild = defineLinter({
     const [, succeeded, of] = summary.exec(said) ?? [];
     return toLintReport(output, {
       findings,
-      // It says nothing when all is well, unless it is asked for a summary.
+      // Zig prints nothing if all is well, unless a summary is requested.
       isClean: said.trim() === '' || (succeeded !== undefined && succeeded === of),
       exitCodes: findings.length > 0 ? [0, 1, 2] : [0],
     });

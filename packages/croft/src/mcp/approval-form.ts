@@ -1,12 +1,12 @@
 import { DecideApproval } from '@croft/protocol';
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
-import type { ApprovalView } from '../core/accounts/registry.ts';
+import type { ApprovalView } from '../core/accounts/ports/registry.ts';
 import type { Decision } from '../core/approvals/approvals.ts';
 import { cutVisible } from '../core/approvals/visible-text.ts';
 
-export type Asked = Pick<ApprovalView, 'approvalId' | 'tool' | 'workspace' | 'preview' | 'expiresAt'>;
+export type ApprovalQuestion = Pick<ApprovalView, 'approvalId' | 'tool' | 'workspace' | 'preview' | 'expiresAt'>;
 
-/** What fits into a dialog. The whole of it is with the approval. */
+/** The most of a preview that fits into a dialog. The approval has the whole preview. */
 const maxPreviewChars = 8000;
 
 const requestedSchema: ElicitRequestFormParams['requestedSchema'] = {
@@ -25,19 +25,25 @@ const requestedSchema: ElicitRequestFormParams['requestedSchema'] = {
   required: ['decision'],
 };
 
-/** The question as a client puts it to its person. */
-export function toForm({ approvalId, tool, workspace, preview, expiresAt }: Asked): ElicitRequestFormParams {
+/** The form with which a client asks its person. */
+export function toApprovalForm({
+  approvalId,
+  tool,
+  workspace,
+  preview,
+  expiresAt,
+}: ApprovalQuestion): ElicitRequestFormParams {
   const question = `The agent wants to run ${tool} in ${workspace}. May it?`;
   const message = [question, '', quote(cutVisible(preview, maxPreviewChars)), '', `${approvalId}, until ${expiresAt}`];
   return { mode: 'form', message: message.join('\n'), requestedSchema };
 }
 
-/** Each line marked, so that none of what the agent wrote can pass for words of ours. */
+/** Marks each line, so that nothing the agent wrote can pass for Croft's own words. */
 function quote(text: string): string {
   return text.replace(/^/gm, '> ');
 }
 
-/** `undefined` when the person did not answer, or not in the words of the form. */
+/** Returns `undefined` if the person did not answer, or if the answer does not match the form. */
 export function toDecision(action: 'accept' | 'decline' | 'cancel', content: unknown): Decision | undefined {
   if (action === 'decline') return { decision: 'deny' };
   const answer = DecideApproval.safeParse(content);

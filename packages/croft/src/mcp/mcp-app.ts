@@ -1,11 +1,11 @@
-import type { ToolResult } from '../core/tool.ts';
-import type { ToolDescription } from '../core/tool-description.ts';
-import type { Caller } from '../core/toolbox.ts';
+import type { ToolDescription } from '../core/calls/describe-tool.ts';
+import type { Caller } from '../core/calls/toolbox.ts';
+import type { ToolResult } from '../core/tools/tool.ts';
 
-/** Whatever MCP serves: tools, and the sessions that call them. `S` is what such a session is known by. */
+/** What MCP serves: tools, and the sessions that call them. `S` identifies a session. */
 export interface McpApp<S> {
   readonly toolbox: {
-    /** Those of one session. */
+    /** Lists the tools of one session. */
     list(session: S): Promise<readonly ToolDescription[]>;
     call(
       name: string,
@@ -14,7 +14,12 @@ export interface McpApp<S> {
     ): Promise<ToolResult>;
     mayAsk(name: string): boolean;
   };
-  readonly sessions: { get(id: string): S; end(id: string): Promise<void> };
-  /** For the model. Left out: those of every Croft. */
-  readonly instructions?: string | undefined;
+  readonly sessions: {
+    get(id: string): S;
+    end(id: string): Promise<void>;
+    /** Throws `E_NOT_FOUND` for an unknown child session. Without it, there are no child sessions. */
+    mustHaveChild?(id: string): Promise<void>;
+  };
+  /** Instructions for the model of a session. Without it, the default instructions are used. */
+  instructions?(session: S): Promise<string>;
 }

@@ -3,6 +3,7 @@ import {
   chownSync,
   closeSync,
   constants,
+  existsSync,
   globSync,
   mkdirSync,
   openSync,
@@ -13,9 +14,10 @@ import {
 import { homedir, userInfo } from 'node:os';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { describeSandbox, runIn, shellIn, startIn, uniqueSeconds } from '../../test/contracts/sandbox.ts';
-import { makeDirectory } from '../../test/harness.ts';
+import { makeDirectory } from '../../test/support/harness.ts';
 import type { NetworkPolicy } from '../core/commands/network-policy.ts';
 import type { Sandbox, SandboxSpec } from '../core/commands/sandbox.ts';
+import { reportTemporaryBase } from '../lib/files/temporary-base.ts';
 import { createNone } from './none.ts';
 
 const megabyte = 1024 * 1024;
@@ -23,18 +25,18 @@ const provider = createNone({ path: process.env.PATH ?? '', home: homedir() });
 const waiting = { interval: 20 };
 const gone = { code: 'E_SANDBOX_UNAVAILABLE', details: { provider: 'none' } };
 
-/** A workspace of this machine, and how to ask for a sandbox in it. */
+/** A workspace of this machine, with a function that asks for a sandbox in it. */
 function makeGround() {
-  const ground = makeDirectory();
-  mkdirSync(ground.at('workspace'));
-  const path = ground.at('workspace');
+  const fixture = makeDirectory();
+  mkdirSync(fixture.at('workspace'));
+  const path = fixture.at('workspace');
   const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
   onTestFinished(() => {
     closeSync(directory);
-    ground[Symbol.dispose]();
+    fixture[Symbol.dispose]();
   });
   const spec: SandboxSpec = {
-    directory,
+    directoryFd: directory,
     workspacePath: path,
     limits: {
       memoryBytes: 256 * megabyte,
@@ -47,14 +49,14 @@ function makeGround() {
     network: { mode: 'allow-all' },
     readable: [],
   };
-  return { ground, path, spec };
+  return { fixture, path, spec };
 }
 
 async function open(changed: Partial<SandboxSpec> = {}) {
-  const { ground, path, spec } = makeGround();
+  const { fixture, path, spec } = makeGround();
   const sandbox = await provider.open({ ...spec, ...changed });
   onTestFinished(() => sandbox.close());
-  return { sandbox, directory: path, ground };
+  return { sandbox, directory: path, fixture };
 }
 
 describeSandbox('none', open);
@@ -76,9 +78,21 @@ describe('none', () => {
       'LC_CTYPE=C.UTF-8',
       `PATH=${process.env.PATH}`,
       'TERM=dumb',
-      'TMPDIR=/tmp',
+      `TMPDIR=${sandbox.temporaryPath}`,
       `USER=${username}`,
     ]);
+  });
+
+  test('has temporary files that are its own, and gone with it', async () => {
+    const { sandbox } = await open();
+    const { temporaryPath } = sandbox;
+    const script =
+      'mktemp -d > /dev/null; mkdir $TMPDIR/shut; touch $TMPDIR/shut/x; ln -s / $TMPDIR/link; stat -c "%u %a" $TMPDIR; id -u';
+    const { stdout } = await shellIn(sandbox, script);
+    expect(stdout).toMatch(/^(\d+) 700\n\1\n$/);
+    expect(temporaryPath.startsWith(`${reportTemporaryBase().path}/commands-`)).toBe(true);
+    await sandbox.close();
+    expect(existsSync(temporaryPath)).toBe(false);
   });
 
   test('holds the limits of a process, and none that would count the operator’s own', async () => {
@@ -101,8 +115,8 @@ describe('none', () => {
   );
 
   test('is refused when another directory has come to stand at the path', async () => {
-    const { ground, path, spec } = makeGround();
-    renameSync(path, ground.at('moved'));
+    const { fixture, path, spec } = makeGround();
+    renameSync(path, fixture.at('moved'));
     await expect(provider.open(spec)).rejects.toMatchObject(gone);
     mkdirSync(path);
     await expect(provider.open(spec)).rejects.toMatchObject(gone);
@@ -114,16 +128,16 @@ describe('none', () => {
   });
 
   test('follows a link to the workspace, which still is that directory', async () => {
-    const { ground, path, spec } = makeGround();
-    symlinkSync(path, ground.at('link'));
-    const sandbox = await provider.open({ ...spec, workspacePath: ground.at('link') });
+    const { fixture, path, spec } = makeGround();
+    symlinkSync(path, fixture.at('link'));
+    const sandbox = await provider.open({ ...spec, workspacePath: fixture.at('link') });
     onTestFinished(() => sandbox.close());
     expect((await runIn(sandbox, ['pwd'])).stdout).toBe(`${path}\n`);
   });
 
   test.runIf(process.getuid?.() === 0)('runs as the owner of the workspace, with a home of theirs', async () => {
-    const { ground, path, spec } = makeGround();
-    chmodSync(ground.path, 0o755);
+    const { fixture, path, spec } = makeGround();
+    chmodSync(fixture.path, 0o755);
     chownSync(path, 65_534, 65_534);
     const sandbox = await provider.open(spec);
     onTestFinished(() => sandbox.close());
@@ -132,11 +146,11 @@ describe('none', () => {
   });
 });
 
-/** Two generations away, in sessions of their own, besides a plain one that ignores what asks it to end. */
+/** Two generations of processes in sessions of their own, and one plain process that ignores SIGTERM. */
 const scatter = (seconds: string) =>
   `trap "" TERM HUP; setsid sh -c 'setsid sh -c "exec sleep ${seconds}" & exit' & (sleep ${seconds} &) ; sleep ${seconds}`;
 
-/** Of this machine: without isolation that is where they are. */
+/** On this machine, where commands without isolation run. */
 function countOf(seconds: string): number {
   return globSync('/proc/[0-9]*/cmdline').filter((file) => readIfThere(file) === `sleep\0${seconds}\0`).length;
 }

@@ -1,26 +1,46 @@
 import { readlinkSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { AppError } from '@croft/protocol';
-import type { Provider, SandboxSpec } from '../core/commands/sandbox.ts';
-import { cacheAt, ForeignEntryError, makeCache, makeCaches } from '../lib/cache-directory.ts';
-import { canReach, ownerOf } from '../lib/workspace-owner.ts';
+import { runCommand, startCommand } from '../core/commands/run-command.ts';
+import type { Provider, Sandbox, SandboxSpec } from '../core/commands/sandbox.ts';
+import { npmIndexRequest, toCacheSeedScript, unpackNpmIndex } from '../host/caches/cache-seed-script.ts';
+import type { HostCacheOptions } from '../host/caches/host-cache.ts';
+import { mayUseCaches } from '../host/caches/may-use-caches.ts';
+import { findNpmIndex, readNpmIndex } from '../host/caches/npm-index.ts';
+import {
+  cacheDirectoryFor,
+  ForeignEntryError,
+  makeCacheDirectory,
+  makeCachesDirectory,
+} from '../lib/files/cache-directory.ts';
+import { canReach, ownerOf } from '../lib/files/workspace-owner.ts';
 
-export interface CacheOptions {
-  /** The directory that holds those of all workspaces. */
+interface CacheOptions {
+  /** The directory that contains the caches of all workspaces. */
   readonly caches: string;
+  /** The person whose own caches are used too. */
+  readonly host: HostCacheOptions;
   onWarning(message: string): void;
 }
 
-/** Keeps the package caches of each workspace from one of its sandboxes to the next, and from every other workspace. */
-export function withCaches(provider: Provider, { caches, onWarning }: CacheOptions): Provider {
+/**
+ * Keeps the package caches of each workspace from one of its sandboxes to the next, and apart from every other
+ * workspace.
+ */
+export function withCaches(provider: Provider, { caches, host, onWarning }: CacheOptions): Provider {
   let isWarned = false;
   return {
     name: provider.name,
-    open: async (spec) => provider.open({ ...spec, cacheDirectory: findOrWarn(spec) }),
+    async open(spec) {
+      const cacheDirectory = findOrWarn(spec);
+      const sandbox = await provider.open({ ...spec, cacheDirectory });
+      return cacheDirectory !== undefined && spec.personal ? withSeeds(sandbox, spec, host) : sandbox;
+    },
   };
 
-  function findOrWarn({ directory }: SandboxSpec): string | undefined {
+  function findOrWarn({ directoryFd }: SandboxSpec): string | undefined {
     try {
-      return findCache(caches, directory);
+      return findCache(caches, directoryFd);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       if (cause instanceof ForeignEntryError)
@@ -32,12 +52,54 @@ export function withCaches(provider: Provider, { caches, onWarning }: CacheOptio
   }
 }
 
-/** Made on first use. `undefined` where commands run as somebody who has no way to it. */
-function findCache(caches: string, directory: number): string | undefined {
-  const owner = ownerOf(directory);
-  makeCaches(caches);
+/** Makes the cache on first use. Returns `undefined` if the user that commands run as cannot reach it. */
+function findCache(caches: string, directoryFd: number): string | undefined {
+  const owner = ownerOf(directoryFd);
+  makeCachesDirectory(caches);
   if (owner && !canReach(caches, owner)) return undefined;
-  const path = cacheAt(caches, readlinkSync(`/proc/self/fd/${directory}`));
-  makeCache(path, owner);
+  const path = cacheDirectoryFor(caches, readlinkSync(`/proc/self/fd/${directoryFd}`));
+  makeCacheDirectory(path, owner);
   return path;
+}
+
+const seedMs = 60_000;
+
+/**
+ * Fills the caches from the person's own while the first commands run. That can take seconds, so that only a command
+ * that may need packages waits for it. Packages that are not there are fetched as usual.
+ */
+function withSeeds(sandbox: Sandbox, { directoryFd }: SandboxSpec, host: HostCacheOptions): Sandbox {
+  const script = toCacheSeedScript(directoryFd);
+  if (script === undefined) return sandbox;
+  const filled = seedCaches(sandbox, script, () => findNpmIndex(host, directoryFd));
+  return {
+    ...sandbox,
+    ready: (command) => (mayUseCaches(command) ? unlessAborted(command.signal, filled) : Promise.resolve()),
+  };
+}
+
+async function unlessAborted(signal: AbortSignal, work: Promise<void>): Promise<void> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  await Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', abort));
+}
+
+/** Never throws. */
+async function seedCaches(sandbox: Sandbox, script: string, findIndex: () => string | undefined): Promise<void> {
+  const signal = AbortSignal.timeout(seedMs);
+  try {
+    const { stdout } = await runCommand(sandbox, { argv: ['bash', '-c', script], timeoutMs: seedMs, signal });
+    const index = stdout.includes(npmIndexRequest) ? findIndex() : undefined;
+    if (index !== undefined) await sendNpmIndex(sandbox, index, signal);
+  } catch {
+    // The sandbox ended, or the time was over.
+  }
+}
+
+async function sendNpmIndex(sandbox: Sandbox, index: string, signal: AbortSignal): Promise<void> {
+  const { running, ended } = startCommand(sandbox, { argv: ['bash', '-c', unpackNpmIndex], hasInput: true, signal });
+  await pipeline(readNpmIndex(index), running.stdin, { signal });
+  await ended;
 }

@@ -1,21 +1,23 @@
-import type { Records } from '../core/accounts/records.ts';
-import { createRecords } from './sql/records.ts';
+import type { Records } from '../core/accounts/ports/records.ts';
+import { type AuditHooks, createRecords } from './create-records.ts';
 
 /** A file for SQLite, or the URL of a PostgreSQL database. */
 export type RecordsOptions = ({ readonly file: string } | { readonly url: string }) & {
-  /** How long connecting, a lock, a statement or a whole piece of work may take. */
+  /** Limit for connecting, for waiting for a lock, for one statement and for a whole unit of work. */
   readonly deadlineMs?: number | undefined;
+  /** Without it, the audit trail is chained without a key. */
+  readonly audit?: AuditHooks | undefined;
 };
 
 const defaultDeadlineMs = 15_000;
 
-/** Throws `AppError` with words for the operator. A driver is loaded only if it is used. */
+/** Throws `AppError` with a message for the operator. Loads only the driver that is used. */
 export async function openRecords(options: RecordsOptions): Promise<Records> {
   const { deadlineMs = defaultDeadlineMs } = options;
   if ('file' in options) {
-    const { openSqlite } = await import('./sqlite.ts');
-    return createRecords(await openSqlite(options.file, deadlineMs));
+    const { openSqlite } = await import('./sqlite/sqlite-database.ts');
+    return createRecords(await openSqlite(options.file, deadlineMs), options.audit);
   }
-  const { openPostgres } = await import('./postgres.ts');
-  return createRecords(await openPostgres(options.url, deadlineMs));
+  const { openPostgres } = await import('./postgres/postgres-database.ts');
+  return createRecords(await openPostgres(options.url, deadlineMs), options.audit);
 }

@@ -1,37 +1,40 @@
-import { AppError, type Health, type Ready } from '@croft/protocol';
+import { AppError, type Health, type Readiness, type Ready } from '@croft/protocol';
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { ReadinessProbe } from '../core/events/readiness.ts';
 import { version } from '../version.ts';
-import { createApi } from './api/api.ts';
-import type { FlagDoors } from './api/flag-doors.ts';
-import { limitBody } from './body-limit.ts';
-import { createFace } from './face.ts';
-import { checkBearer, checkHost, checkOrigin } from './guards.ts';
-import { lingerIfSending } from './linger.ts';
-import { toOpenApi } from './open-api.ts';
-import { defaultLimits, type Platform } from './platform.ts';
-import { createRefusals, type Refusals } from './refusals.ts';
+import { createAccountDispatcher } from './dispatch/account-dispatcher.ts';
+import { createFlagApi } from './flag-workspaces/flag-api.ts';
+import type { FlagWorkspaces } from './flag-workspaces/flag-workspaces.ts';
+import { limitBody } from './http/body-limit.ts';
+import { checkBearer, checkHost, checkOrigin } from './http/guards.ts';
+import { lingerIfSending } from './http/linger-if-sending.ts';
+import { createUnauthorizedLimiter, type UnauthorizedLimiter } from './http/unauthorized-limiter.ts';
+import { toOpenApi } from './open-api/open-api.ts';
+import { defaultLimits, type RestPlatform } from './platform/rest-platform.ts';
 
-export interface RestOptions {
-  /** For `/mcp` and `/api`, and nothing else. */
+interface RestOptions {
+  /** The token for `/mcp` and `/api`. It opens nothing else. */
   readonly token: string;
-  /** Names by which this server may be called, besides addresses and localhost. */
+  /** Names of this server that requests may use, besides IP addresses and localhost. */
   readonly hostNames: readonly string[];
   readonly maxBodyBytes: number;
-  /** Accounts and everything of theirs. Left out: there are none. */
-  readonly platform?: Platform | undefined;
-  /** Workspaces given by flags, at `/api`, behind the same token as `/mcp`. Left out: there is no `/api`. */
-  readonly files?: FlagDoors | undefined;
+  /** Everything about accounts. Without it, there are no accounts. */
+  readonly platform?: RestPlatform | undefined;
+  /** Workspaces that flags name, at `/api`, with the same token as `/mcp`. Without it, there is no `/api`. */
+  readonly files?: FlagWorkspaces | undefined;
+  /** Checks whether everything that the server needs works. Without it, there is no `/readyz`. */
+  readonly readiness?: Pick<ReadinessProbe, 'probe'> | undefined;
   isStopping(): boolean;
   mcp(request: Request): Promise<Response>;
   onError(error: AppError): void;
 }
 
-/** Everything `croft serve` answers. Each guard comes before whatever it guards. */
+/** Everything that `croft serve` answers. Each guard comes before what it guards. */
 export function createRestServer(options: RestOptions) {
-  const { token, hostNames, maxBodyBytes, platform, files, isStopping, mcp, onError } = options;
+  const { token, hostNames, maxBodyBytes, platform, files, readiness, isStopping, mcp, onError } = options;
   const limits = { ...defaultLimits, ...platform?.limits };
-  const refusals = createRefusals(limits.refusalsPerMinute, platform?.now ?? Date.now);
+  const refusals = createUnauthorizedLimiter(limits.refusalsPerMinute, platform?.now ?? Date.now);
   const server = new Hono()
     .use(async ({ env }, next) => {
       await next();
@@ -44,12 +47,13 @@ export function createRestServer(options: RestOptions) {
     })
     .get('/healthz', (c) => c.json({ status: 'ok', version } satisfies Health));
 
+  if (readiness) server.get('/readyz', async (c) => tellReadiness(c, readiness, isStopping()));
   if (platform) {
     const document = toOpenApi();
     server
       .get('/', (c) => c.json({ status: 'ok' } satisfies Ready))
       .get('/openapi.json', (c) => c.json(document))
-      .use(createFace({ platform, maxBodyBytes, isStopping }));
+      .use(createAccountDispatcher({ platform, maxBodyBytes, isStopping }));
   }
 
   server.use(async ({ req }, next) => {
@@ -57,7 +61,7 @@ export function createRestServer(options: RestOptions) {
     if (isStopping()) throw new AppError('E_STOPPING', 'the server is stopping');
     await next();
   });
-  if (files) server.route('/api', createApi(files));
+  if (files) server.route('/api', createFlagApi(files));
 
   return server
     .all('/mcp', async (c) => {
@@ -75,16 +79,21 @@ export function createRestServer(options: RestOptions) {
     });
 }
 
-function judge(error: AppError, c: Context, refusals: Refusals): AppError {
+/** 503 tells load balancers to send no requests here. */
+async function tellReadiness(c: Context, { probe }: Pick<ReadinessProbe, 'probe'>, isStopping: boolean) {
+  const { isReady, dependencies } = await probe();
+  const status = isStopping ? 'stopping' : isReady ? 'ready' : 'not_ready';
+  c.header('Cache-Control', 'no-store');
+  return c.json({ status, version, dependencies } satisfies Readiness, status === 'ready' ? 200 : 503);
+}
+
+function judge(error: AppError, c: Context, refusals: UnauthorizedLimiter): AppError {
   return error.code === 'E_UNAUTHORIZED' ? refusals.judge(error, c.env) : error;
 }
 
-/** Nobody knows when somebody deletes something. */
-const quotaSeconds = 60;
-
-function addHeaders(c: Context, { code, details, traits: { status } }: AppError): void {
+function addHeaders(c: Context, { code, details }: AppError): void {
   if (code === 'E_UNAUTHORIZED') c.header('WWW-Authenticate', 'Bearer');
   if (code === 'E_METHOD_NOT_ALLOWED') c.header('Allow', String(details.allowedMethods));
   if (code === 'E_RANGE') c.header('Content-Range', `bytes */${details.size}`);
-  if (status === 429) c.header('Retry-After', String(details.retryAfterSeconds ?? quotaSeconds));
+  if (code === 'E_RATE_LIMITED') c.header('Retry-After', String(details.retryAfterSeconds));
 }

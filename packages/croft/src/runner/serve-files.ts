@@ -1,21 +1,28 @@
 import { AppError } from '@croft/protocol';
-import type { Files } from '../core/files.ts';
-import { parse } from '../core/parse.ts';
-import { type Budget, createBudget } from '../lib/budget.ts';
-import { collect, send, toPieces } from '../link/methods/body.ts';
+import { parseBySchema } from '../core/arguments/parse-by-schema.ts';
+import type { Files } from '../core/files/files.ts';
+import { createMemoryBudget, type MemoryBudget } from '../lib/concurrency/memory-budget.ts';
+import { collectBytes, sendPieces, toPieces } from '../link/calls/byte-streams.ts';
+import type { ServedCall } from '../link/calls/peer.ts';
 import * as methods from '../link/methods/files.ts';
-import type { Incoming } from '../link/peer.ts';
-import { answerJson, type Handlers, mustBeWritable, type Places, parseJson, serving } from './serve-means.ts';
+import {
+  answerJson,
+  type LinkHandlers,
+  mustBeWritable,
+  parseSentJson,
+  type ServedWorkspaces,
+  serveMethod,
+} from './handler-helpers.ts';
 import { serveOpenFiles } from './serve-open-files.ts';
 import { serveUploads } from './serve-uploads.ts';
 
 const { channels } = methods;
 
-/** `Files` for the other side of a link. Where a path leads is judged by the files themselves. */
-export function serveFiles(places: Places): Handlers {
-  const budget = createBudget();
-  const filesOf = (place: string): Files => places.get(place).files;
-  const writable = (place: string): Files => mustBeWritable(places.get(place)).files;
+/** Serves `Files` to the server. The files themselves check where a path leads. */
+export function serveFiles(workspaces: ServedWorkspaces): LinkHandlers {
+  const budget = createMemoryBudget();
+  const filesOf = (place: string): Files => workspaces.get(place).files;
+  const writable = (place: string): Files => mustBeWritable(workspaces.get(place)).files;
   return {
     ...serveReading(filesOf, budget),
     ...serveWriting(writable, budget),
@@ -24,39 +31,39 @@ export function serveFiles(places: Places): Handlers {
   };
 }
 
-function serveReading(filesOf: (place: string) => Files, budget: Budget): Handlers {
+function serveReading(filesOf: (place: string) => Files, budget: MemoryBudget): LinkHandlers {
   return {
-    ...serving(methods.statFile, ({ place, path }) => filesOf(place).stat(path)),
-    ...serving(methods.versionOfFile, async ({ place, path }) => (await filesOf(place).version(path)) ?? null),
-    ...serving(methods.readFile, async ({ place, path, maxBytes }, call) => {
+    ...serveMethod(methods.statFile, ({ place, path }) => filesOf(place).stat(path)),
+    ...serveMethod(methods.versionOfFile, async ({ place, path }) => (await filesOf(place).version(path)) ?? null),
+    ...serveMethod(methods.readFile, async ({ place, path, maxBytes }, call) => {
       const files = filesOf(place);
-      using _ = await budget.hold((await files.stat(path)).size);
+      using _ = await budget.reserve((await files.stat(path)).size);
       const { bytes, ...file } = await files.read(path, maxBytes === undefined ? {} : { maxBytes });
       await answerWith(call, bytes);
       return file;
     }),
-    ...serving(methods.readCurrent, async ({ place, path, maxBytes }, call) => {
+    ...serveMethod(methods.readCurrent, async ({ place, path, maxBytes }, call) => {
       const files = filesOf(place);
       const size = await files.stat(path).then(
         (stat) => stat.size,
         () => 0,
       );
-      using _ = await budget.hold(Math.min(size, maxBytes));
+      using _ = await budget.reserve(Math.min(size, maxBytes));
       return sendCurrent(files, path, maxBytes, call);
     }),
-    ...serving(methods.listDirectory, async ({ place, path, limit }, call) =>
+    ...serveMethod(methods.listDirectory, async ({ place, path, limit }, call) =>
       answerJson(call, channels.answer, await filesOf(place).list(path, { limit })),
     ),
-    ...serving(methods.modifiedTimes, async ({ place, size }, call) => {
-      using _ = await budget.hold(size);
-      const body = await collect(call.readable(channels.body), { maxBytes: size, tooMuch: () => tooMuch(size) });
-      const paths = parse(methods.Paths, parseJson(body));
+    ...serveMethod(methods.modifiedTimes, async ({ place, size }, call) => {
+      using _ = await budget.reserve(size);
+      const body = await collectBytes(call.readable(channels.body), { maxBytes: size, tooMuch: () => tooMuch(size) });
+      const paths = parseBySchema(methods.Paths, parseSentJson(body));
       return answerJson(call, channels.answer, await filesOf(place).modifiedTimes(paths));
     }),
   };
 }
 
-async function sendCurrent(files: Files, path: string, maxBytes: number, call: Incoming) {
+async function sendCurrent(files: Files, path: string, maxBytes: number, call: ServedCall) {
   try {
     const { bytes, ...file } = await files.read(path, { maxBytes });
     await answerWith(call, bytes);
@@ -70,25 +77,26 @@ async function sendCurrent(files: Files, path: string, maxBytes: number, call: I
   }
 }
 
-function serveWriting(writable: (place: string) => Files, budget: Budget): Handlers {
+function serveWriting(writable: (place: string) => Files, budget: MemoryBudget): LinkHandlers {
   return {
-    ...serving(methods.writeFile, async ({ place, path, size, expect, isExecutable, isSynced }, call) => {
+    ...serveMethod(methods.writeFile, async ({ place, path, size, expect, isExecutable, isSynced }, call) => {
       const files = writable(place);
-      using _ = await budget.hold(size);
-      const bytes = await collect(call.readable(channels.body), { maxBytes: size, tooMuch: () => tooMuch(size) });
-      // One that was cut short, or taken back, is not what was meant.
-      if (call.signal.aborted || bytes.length !== size) throw new AppError('E_CANCELLED', 'not all of it has come');
+      using _ = await budget.reserve(size);
+      const bytes = await collectBytes(call.readable(channels.body), { maxBytes: size, tooMuch: () => tooMuch(size) });
+      // A body that was cut short or cancelled must not be written.
+      if (call.signal.aborted || bytes.length !== size)
+        throw new AppError('E_CANCELLED', 'not all of the bytes arrived');
       return files.write(path, bytes, { expect, isExecutable, isSynced });
     }),
-    ...serving(methods.removeFile, ({ place, path, recursive, isSynced }, { signal }) =>
+    ...serveMethod(methods.removeFile, ({ place, path, recursive, isSynced }, { signal }) =>
       writable(place).remove(path, { recursive, signal, isSynced }),
     ),
-    ...serving(methods.renameFile, ({ place, from, to }) => writable(place).rename(from, to)),
+    ...serveMethod(methods.renameFile, ({ place, from, to }) => writable(place).rename(from, to)),
   };
 }
 
-async function answerWith(call: Incoming, bytes: Uint8Array): Promise<void> {
-  await send(call.writable(channels.answer), toPieces(bytes), call);
+async function answerWith(call: ServedCall, bytes: Uint8Array): Promise<void> {
+  await sendPieces(call.writable(channels.answer), toPieces(bytes), call);
 }
 
 function tooMuch(max: number): AppError {

@@ -1,62 +1,86 @@
 import { AppError } from '@croft/protocol';
-import type { History } from '../core/history/history.ts';
-import type { OfferedWorkspace } from '../core/runners/offer.ts';
+import type { z } from 'zod';
+import { jsonBytes } from '../core/answers/json-size.ts';
+import type { History, HistoryCall } from '../core/history/ports/history.ts';
+import type { RunnerWorkspace } from '../core/runner-workspaces/runner-workspace.ts';
+import type { ServedCall } from '../link/calls/peer.ts';
 import * as methods from '../link/methods/history.ts';
-import type { Incoming } from '../link/peer.ts';
+import { maxJsonBytes } from '../link/transport/limits.ts';
 import {
   answerJson,
-  type Handlers,
+  type LinkHandlers,
   listen,
   mustBeWritable,
-  type Places,
-  serving,
+  type ServedWorkspaces,
+  serveMethod,
   untilAborted,
-} from './serve-means.ts';
+} from './handler-helpers.ts';
 
 const { answerChannel } = methods;
+/** The answer has to fit into one message of the link. */
+const maxAlteredBytes = maxJsonBytes / 2;
 
-export function serveHistory(places: Places): Handlers {
-  const of = (place: string) => mustHave(places.get(place));
-  const changing = (place: string) => mustHave(mustBeWritable(places.get(place)));
-  const answer = async (call: Incoming, value: Promise<unknown>) => answerJson(call, answerChannel, await value);
+export function serveHistory(workspaces: ServedWorkspaces): LinkHandlers {
+  const of = (place: string) => mustHave(workspaces.get(place));
+  const changing = (place: string) => mustHave(mustBeWritable(workspaces.get(place)));
+  const answer = async (call: ServedCall, value: Promise<unknown>) => answerJson(call, answerChannel, await value);
   return {
-    ...serving(methods.takeSnapshot, ({ place, ...wanted }, call) =>
+    ...serveMethod(methods.takeSnapshot, ({ place, ...wanted }, call) =>
       answer(call, of(place).snapshot({ ...wanted, signal: call.signal } as Parameters<History['snapshot']>[0])),
     ),
-    ...serving(methods.listSnapshots, ({ place }, call) => answer(call, of(place).snapshots())),
-    ...serving(methods.diffSnapshots, ({ place, from, to }, call) =>
+    ...serveMethod(methods.listSnapshots, ({ place }, call) => answer(call, of(place).snapshots())),
+    ...serveMethod(methods.diffSnapshots, ({ place, from, to }, call) =>
       answer(call, of(place).diff({ from, to, signal: call.signal })),
     ),
-    ...serving(methods.restoreSnapshot, ({ place, target }, call) =>
+    ...serveMethod(methods.restoreSnapshot, ({ place, target }, call) =>
       answer(call, changing(place).restore(target, call.signal)),
     ),
-    ...serving(methods.removeSnapshot, async ({ place, name }) => {
+    ...serveMethod(methods.removeSnapshot, async ({ place, name }) => {
       await changing(place).remove(name);
       return null;
     }),
-    ...serving(methods.listCheckpoints, ({ place, limit }, call) => answer(call, of(place).checkpoints(limit))),
-    ...serving(methods.undoCalls, ({ place, what }, call) => answer(call, changing(place).undo(what, call.signal))),
-    ...serving(methods.lookAtTree, async ({ place }) => (await of(place).look()) ?? null),
-    ...serving(methods.learnCheck, async ({ place, check, of: root }) => {
-      await of(place).learned(check, root);
+    ...serveMethod(methods.listCheckpoints, ({ place, limit }, call) => answer(call, of(place).checkpoints(limit))),
+    ...serveMethod(methods.undoCalls, ({ place, what }, call) => answer(call, changing(place).undo(what, call.signal))),
+    ...serveMethod(methods.captureTree, async ({ place }) => (await of(place).captureSource()) ?? null),
+    ...serveMethod(methods.recordVerdict, async ({ place, check, of: root }) => {
+      await of(place).recordVerdict(check, root);
       return null;
     }),
-    ...serving(methods.recordCall, ({ place, call: recorded }, call) => record(of(place), recorded, call)),
+    ...serveMethod(methods.recordCall, ({ place, call: recorded }, call) => record(of(place), recorded, call)),
+    ...serveMethod(methods.recordCheck, ({ place, call: recorded }, call) => check(of(place), recorded, call)),
+    ...serveMethod(methods.revertChanges, async ({ place, changes }) => ({
+      stayed: [...(await changing(place).revertChanges(changes))],
+    })),
   };
 }
 
-/** What was changed until it is over, or nobody can say any more that it is, is the call's. */
-async function record(history: History, recorded: Parameters<History['record']>[0], call: Incoming): Promise<null> {
-  const over = Promise.withResolvers<void>();
-  listen(call, methods.RecordOrder, () => over.resolve());
-  return history.record(recorded, async () => {
-    call.tell({ state: 'begun' });
-    await Promise.race([over.promise, untilAborted(call.signal)]);
-    return null;
-  });
+/**
+ * Records a call of the server. Everything that is changed until the server says it is over, or no longer can, belongs
+ * to the call.
+ */
+function record(history: History, recorded: HistoryCall, call: ServedCall): Promise<null> {
+  return history.record(recorded, untilOver(call));
 }
 
-function mustHave({ history }: OfferedWorkspace): History {
+type Checked = z.output<typeof methods.recordCheck.answer>;
+
+async function check(history: History, recorded: HistoryCall, call: ServedCall): Promise<Checked> {
+  const { altered, unverified } = await history.recordCheck(recorded, untilOver(call));
+  const isTooMuch = altered.length > methods.maxAltered || jsonBytes(altered) > maxAlteredBytes;
+  return isTooMuch ? { altered: [], unverified: 'crowded' } : { altered: [...altered], unverified };
+}
+
+function untilOver(call: ServedCall): () => Promise<null> {
+  const over = Promise.withResolvers<void>();
+  listen(call, methods.RecordOrder, () => over.resolve());
+  return async () => {
+    call.sendMessage({ state: 'begun' });
+    await Promise.race([over.promise, untilAborted(call.signal)]);
+    return null;
+  };
+}
+
+function mustHave({ history }: RunnerWorkspace): History {
   if (history) return history;
-  throw new AppError('E_NOT_FOUND', 'nothing of what this workspace was is kept here');
+  throw new AppError('E_NOT_FOUND', 'this runner keeps no history of this workspace');
 }

@@ -1,39 +1,39 @@
-import type { Files, OpenFile } from '../core/files.ts';
-import { send } from '../link/methods/body.ts';
+import type { Files, OpenFile } from '../core/files/files.ts';
+import { sendPieces } from '../link/calls/byte-streams.ts';
 import { channels, openFile, readRange } from '../link/methods/files.ts';
-import { createOwned, type Handlers, serving, untilAborted } from './serve-means.ts';
+import { createHandleTable, type LinkHandlers, serveMethod, untilAborted } from './handler-helpers.ts';
 
-/** Each holds a handle of this machine. */
+/** Each open file uses a descriptor of this machine. */
 const maxOpen = 256;
 
-interface Held {
+interface ServedFile {
   readonly file: OpenFile;
   readonly closing: AbortController;
-  /** Its handle is closed after them: by then its number may be another file's. */
+  /** The descriptor is closed only after these reads: otherwise its number might already belong to another file. */
   readonly readers: Set<Promise<unknown>>;
 }
 
-/** Files that are held open, and parts of them. */
-export function serveOpenFiles(filesOf: (place: string) => Files): Handlers {
-  const open = createOwned<Held>('file', maxOpen);
+/** Serves files that stay open, and reads of parts of them. */
+export function serveOpenFiles(filesOf: (place: string) => Files): LinkHandlers {
+  const open = createHandleTable<ServedFile>('file', maxOpen);
   return {
-    ...serving(openFile, async ({ place, path }, call) => {
+    ...serveMethod(openFile, async ({ place, path }, call) => {
       await using file = await filesOf(place).open(path);
-      const held: Held = { file, closing: new AbortController(), readers: new Set() };
-      const id = open.add(held);
+      const served: ServedFile = { file, closing: new AbortController(), readers: new Set() };
+      const id = open.add(served);
       try {
-        call.tell({ file: id, stat: file.stat });
+        call.sendMessage({ file: id, stat: file.stat });
         return await untilAborted(call.signal);
       } finally {
         open.delete(id);
-        held.closing.abort();
-        await Promise.allSettled(held.readers);
+        served.closing.abort();
+        await Promise.allSettled(served.readers);
       }
     }),
-    ...serving(readRange, async ({ file: id, start, end = Number.POSITIVE_INFINITY }, call) => {
+    ...serveMethod(readRange, async ({ file: id, start, end = Number.POSITIVE_INFINITY }, call) => {
       const { file, closing, readers } = open.get(id);
       const signal = AbortSignal.any([call.signal, closing.signal]);
-      const reading = send(call.writable(channels.answer), copies(file.chunks({ start, end })), { signal });
+      const reading = sendPieces(call.writable(channels.answer), copies(file.chunks({ start, end })), { signal });
       readers.add(reading);
       await reading.finally(() => readers.delete(reading));
       closing.signal.throwIfAborted();
@@ -42,7 +42,7 @@ export function serveOpenFiles(filesOf: (place: string) => Files): Handlers {
   };
 }
 
-/** Each is good until the next is asked for, and it may be on its way for longer. */
+/** Copies each chunk, because the file reuses its buffer while a chunk may still be in flight. */
 async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) yield Buffer.from(chunk);
 }

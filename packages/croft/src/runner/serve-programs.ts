@@ -1,54 +1,54 @@
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '@croft/protocol';
-import type { Exit, Running } from '../core/commands/sandbox.ts';
-import { parse } from '../core/parse.ts';
-import { collect } from '../link/methods/body.ts';
+import { parseBySchema } from '../core/arguments/parse-by-schema.ts';
+import type { ProgramExit, RunningProgram } from '../core/commands/sandbox.ts';
+import { collectBytes } from '../link/calls/byte-streams.ts';
+import type { ServedCall } from '../link/calls/peer.ts';
 import { Command, maxCommandBytes, ProgramOrder, startProgram, streams } from '../link/methods/sandbox.ts';
-import type { Incoming } from '../link/peer.ts';
-import { type Handlers, listen, type Owned, parseJson, serving } from './serve-means.ts';
-import type { HeldSandbox } from './serve-sandboxes.ts';
+import { type HandleTable, type LinkHandlers, listen, parseSentJson, serveMethod } from './handler-helpers.ts';
+import type { ServedSandbox } from './serve-sandboxes.ts';
 
-/** JSON writes a byte in up to six of its own. */
+/** JSON may need six bytes for one byte of a command. */
 const maxCommandText = 6 * maxCommandBytes;
 
-/** Programs in the sandboxes of a link. */
-export function servePrograms(sandboxes: Owned<HeldSandbox>): Handlers {
-  return serving(startProgram, async ({ sandbox: id, command }, call) => {
-    const { sandbox, working } = sandboxes.get(id);
+/** Serves programs in the sandboxes of a link. */
+export function servePrograms(sandboxes: HandleTable<ServedSandbox>): LinkHandlers {
+  return serveMethod(startProgram, async ({ sandbox: id, command }, call) => {
+    const { sandbox, reportWhileRunning } = sandboxes.get(id);
     const { terminal, directory, environment, ...rest } = command ?? (await receiveCommand(call));
     const given = { ...(terminal && { terminal }), ...(directory !== undefined && { directory }) };
-    // A link that is lost ends what was started over it.
+    // A lost link ends the programs that were started over it.
     const running = sandbox.start({ ...rest, ...given, ...(environment && { environment }), signal: call.signal });
-    using _ = working();
-    listen(call, ProgramOrder, (order) => obey(running, order));
+    using _ = reportWhileRunning();
+    listen(call, ProgramOrder, (order) => applyOrder(running, order));
     if (rest.hasInput || terminal) pipeline(call.readable(streams.stdin), running.stdin).catch(() => {});
-    return { end: await carryOutput(running, call), denials: sandbox.takeDenials() };
+    return { end: await sendOutput(running, call), denials: sandbox.takeDenials() };
   });
 }
 
-async function receiveCommand(call: Incoming) {
+async function receiveCommand(call: ServedCall) {
   const tooMuch = () => new AppError('E_COMMAND_NOT_STARTED', 'the program could not be started: it is too long');
-  return parse(
+  return parseBySchema(
     Command,
-    parseJson(await collect(call.readable(streams.command), { maxBytes: maxCommandText, tooMuch })),
+    parseSentJson(await collectBytes(call.readable(streams.command), { maxBytes: maxCommandText, tooMuch })),
   );
 }
 
-function obey(running: Running, order: ReturnType<typeof ProgramOrder.parse>): void {
+function applyOrder(running: RunningProgram, order: ReturnType<typeof ProgramOrder.parse>): void {
   if (order.type === 'kill') running.kill();
   else if (order.type === 'signal') running.signal(order.name as NodeJS.Signals);
   else running.resize({ rows: order.rows, columns: order.columns });
 }
 
-/** At the pace of the reader. How it ended comes after all that it wrote. */
-export async function carryOutput(
-  { stdout, stderr, exit }: Pick<Running, 'stdout' | 'stderr' | 'exit'>,
-  call: Incoming,
+/** Sends the output at the pace of the reader. The exit comes after everything that the program wrote. */
+export async function sendOutput(
+  { stdout, stderr, exit }: Pick<RunningProgram, 'stdout' | 'stderr' | 'exit'>,
+  call: ServedCall,
 ) {
-  // A channel fails with its call, and whoever made that knows.
+  // A channel fails only with its call, whose caller gets the error.
   const carry = (from: typeof stdout, channel: number) => pipeline(from, call.writable(channel)).catch(() => {});
   const carried = [carry(stdout, streams.stdout), carry(stderr, streams.stderr)];
-  const end = await exit.then((known: Exit) => ({ exit: known }), toFailure);
+  const end = await exit.then((known: ProgramExit) => ({ exit: known }), toFailure);
   await Promise.all(carried);
   return end;
 }

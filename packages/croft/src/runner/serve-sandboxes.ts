@@ -1,40 +1,47 @@
+import { parseBySchema } from '../core/arguments/parse-by-schema.ts';
 import { NetworkPolicy } from '../core/commands/network-policy.ts';
 import type { Sandbox } from '../core/commands/sandbox.ts';
-import { parse } from '../core/parse.ts';
+import type { ServedCall } from '../link/calls/peer.ts';
 import { openSandbox, SandboxOrder } from '../link/methods/sandbox.ts';
-import type { Incoming } from '../link/peer.ts';
 import {
-  createOwned,
-  type Handlers,
+  createHandleTable,
+  type HandleTable,
+  type LinkHandlers,
   listen,
   mustBeWritable,
-  type Owned,
-  type Places,
-  serving,
+  type ServedWorkspaces,
+  serveMethod,
   untilAborted,
-} from './serve-means.ts';
+} from './handler-helpers.ts';
 
 const maxSandboxes = 1000;
-/** How soon what was refused is told of a program that goes on. */
+/** How often denials are reported while a program runs. */
 const denialsMs = 1000;
 
-export interface HeldSandbox {
+export interface ServedSandbox {
   readonly sandbox: Sandbox;
-  /** While a program runs, what is refused is told of. */
-  working(): Disposable;
+  /** Reports denials regularly until the result is disposed of. */
+  reportWhileRunning(): Disposable;
 }
 
-export function createSandboxes(): Owned<HeldSandbox> {
-  return createOwned<HeldSandbox>('sandbox', maxSandboxes);
+export function createServedSandboxes(): HandleTable<ServedSandbox> {
+  return createHandleTable<ServedSandbox>('sandbox', maxSandboxes);
 }
 
-/** One call each: it is open while the call is, and is gone when that is answered. */
-export function serveSandboxes(places: Places, sandboxes: Owned<HeldSandbox>): Handlers {
-  return serving(openSandbox, async ({ place, limits, network }, call) => {
-    const workspace = mustBeWritable(places.get(place));
-    const sandbox = await workspace.openSandbox({ limits, network: parse(NetworkPolicy, network) });
+/**
+ * Serves sandboxes. Each is one long call: the sandbox is open while the call is, and is closed before the call is
+ * answered.
+ */
+export function serveSandboxes(workspaces: ServedWorkspaces, sandboxes: HandleTable<ServedSandbox>): LinkHandlers {
+  return serveMethod(openSandbox, async ({ place, limits, network, allowControl }, call) => {
+    const workspace = mustBeWritable(workspaces.get(place));
+    const sandbox = await workspace.openSandbox({
+      limits,
+      network: parseBySchema(NetworkPolicy, network),
+      allowControl,
+    });
     try {
-      const { closing } = holdSandbox(sandboxes, sandbox, call);
+      const { closing } = registerSandbox(sandboxes, sandbox, call);
       await Promise.race([closing, sandbox.closed, untilAborted(call.signal)]);
     } finally {
       await sandbox.close();
@@ -43,38 +50,38 @@ export function serveSandboxes(places: Places, sandboxes: Owned<HeldSandbox>): H
   });
 }
 
-/** Known to the link from now until it is gone, and told of. Answers what it is told to do. */
-export function holdSandbox(sandboxes: Owned<HeldSandbox>, sandbox: Sandbox, call: Incoming) {
+/** Registers a sandbox on the link until it closes, and reports it to the server. Returns what the server orders. */
+export function registerSandbox(sandboxes: HandleTable<ServedSandbox>, sandbox: Sandbox, call: ServedCall) {
   const orders = { closing: Promise.withResolvers<void>(), work: Promise.withResolvers<void>() };
   orders.work.promise.catch(() => {});
-  const id = sandboxes.add({ sandbox, working: createWatch(sandbox, call) });
+  const id = sandboxes.add({ sandbox, reportWhileRunning: createDenialReporter(sandbox, call) });
   const leave = () => {
     sandboxes.delete(id);
-    call.tell({ type: 'gone' });
+    call.sendMessage({ type: 'gone' });
   };
-  // Also where something of it could not be taken away: that must not end the program.
+  // Also after a failed clean-up, which must not end the runner.
   sandbox.closed.then(leave, leave);
   listen(call, SandboxOrder, ({ type }) => {
     if (type === 'close') orders.closing.resolve();
     else if (type === 'end') orders.work.resolve();
     else orders.work.reject(new Error('the work was given up'));
   });
-  const { name, workspacePath, network, limits } = sandbox;
-  call.tell({ type: 'open', sandbox: id, name, workspacePath, network, limits });
+  const { name, workspacePath, temporaryPath, network, limits } = sandbox;
+  call.sendMessage({ type: 'open', sandbox: id, name, workspacePath, temporaryPath, network, limits });
   return { closing: orders.closing.promise, work: orders.work.promise };
 }
 
-/** A sandbox is asked for what it refused and does not tell of it by itself. */
-function createWatch(sandbox: Sandbox, call: Incoming): () => Disposable {
+/** A sandbox does not report its denials by itself, so that it is asked regularly. */
+function createDenialReporter(sandbox: Sandbox, call: ServedCall): () => Disposable {
   let running = 0;
   let timer: NodeJS.Timeout | undefined;
-  const look = () => {
+  const reportDenials = () => {
     const denials = sandbox.takeDenials();
-    if (denials.length > 0) call.tell({ type: 'denials', denials });
+    if (denials.length > 0) call.sendMessage({ type: 'denials', denials });
   };
   return () => {
     running += 1;
-    timer ??= setInterval(look, denialsMs).unref();
+    timer ??= setInterval(reportDenials, denialsMs).unref();
     return {
       [Symbol.dispose]() {
         running -= 1;

@@ -1,11 +1,11 @@
 import { AppError } from '@croft/protocol';
-import type { Files } from '../core/files.ts';
+import type { Files } from '../core/files/files.ts';
+import type { ServedCall } from '../link/calls/peer.ts';
 import { channels, UploadOrder, uploadFile } from '../link/methods/files.ts';
-import type { Incoming } from '../link/peer.ts';
-import { type Handlers, listen, serving, untilAborted } from './serve-means.ts';
+import { type LinkHandlers, listen, serveMethod, untilAborted } from './handler-helpers.ts';
 
-export function serveUploads(writable: (place: string) => Files): Handlers {
-  return serving(uploadFile, async ({ place, path, maxBytes, expect, waits }, call) => {
+export function serveUploads(writable: (place: string) => Files): LinkHandlers {
+  return serveMethod(uploadFile, async ({ place, path, maxBytes, expect, waits }, call) => {
     const files = writable(place);
     const sent = Promise.withResolvers<number>();
     const mayPlace = Promise.withResolvers<void>();
@@ -17,7 +17,7 @@ export function serveUploads(writable: (place: string) => Files): Handlers {
     });
     const gone = untilAborted(AbortSignal.any([call.signal, givenUp.signal]));
     const around = async <T>(work: () => Promise<T>): Promise<T> => {
-      call.tell({ state: 'there' });
+      call.sendMessage({ state: 'there' });
       await Promise.race([mayPlace.promise, gone]);
       return work();
     };
@@ -26,14 +26,17 @@ export function serveUploads(writable: (place: string) => Files): Handlers {
   });
 }
 
-/** What is asked for is sent from then on. A stream that was cut looks as if it had ended: it has to be as long as was said. */
-async function* receive(call: Incoming, announced: () => Promise<number>): AsyncGenerator<Uint8Array> {
-  call.tell({ state: 'wanted' });
+/**
+ * Asks the server for the bytes. A stream that was cut looks as if it had ended, so that its length is compared with
+ * the announced one.
+ */
+async function* receive(call: ServedCall, announced: () => Promise<number>): AsyncGenerator<Uint8Array> {
+  call.sendMessage({ state: 'wanted' });
   let size = 0;
   for await (const piece of call.readable(channels.body)) {
     size += piece.length;
     yield piece;
   }
-  if ((await announced()) !== size) throw new AppError('E_CANCELLED', 'not all of it has come');
+  if ((await announced()) !== size) throw new AppError('E_CANCELLED', 'not all of the bytes arrived');
   call.signal.throwIfAborted();
 }

@@ -1,32 +1,32 @@
 import { AppError } from '@croft/protocol';
-import type { FileChange } from '../core/content/change-feed.ts';
-import { send } from '../link/methods/body.ts';
+import type { FileChange } from '../core/content/changes/change-feed.ts';
+import { sendPieces } from '../link/calls/byte-streams.ts';
 import { maxChangesAtOnce, watchWorkspace } from '../link/methods/workspace.ts';
-import { type Handlers, type Places, serving, untilAborted } from './serve-means.ts';
+import { type LinkHandlers, type ServedWorkspaces, serveMethod, untilAborted } from './handler-helpers.ts';
 
-/** Paths that wait for a reader who is slow or cut off. The latest of each is kept. */
+/** The most paths that wait for a slow or disconnected reader. Only the latest change of each path is kept. */
 const maxWaiting = 100_000;
 
-export function serveWatches(places: Places): Handlers {
-  return serving(watchWorkspace, async ({ place }, call) => {
-    const { watch } = places.get(place);
-    if (!watch) throw new AppError('E_NOT_FOUND', 'nobody here can tell what changes in this workspace');
-    const waiting = createWaiting(call.signal);
+export function serveWatches(workspaces: ServedWorkspaces): LinkHandlers {
+  return serveMethod(watchWorkspace, async ({ place }, call) => {
+    const { watch } = workspaces.get(place);
+    if (!watch) throw new AppError('E_NOT_FOUND', 'this runner cannot watch this workspace for changes');
+    const waiting = createChangeQueue(call.signal);
     await watch(waiting.add, call.signal);
-    call.tell({ isWatching: true });
-    await send(call.writable(0), waiting.lines(), call);
+    call.sendMessage({ isWatching: true });
+    await sendPieces(call.writable(0), waiting.lines(), call);
     return untilAborted(call.signal);
   });
 }
 
-function createWaiting(signal: AbortSignal) {
+function createChangeQueue(signal: AbortSignal) {
   const changes = new Map<string, FileChange>();
   let wake = Promise.withResolvers<void>();
   signal.addEventListener('abort', () => wake.resolve(), { once: true });
   return {
     add(added: readonly FileChange[]): void {
       for (const change of added) {
-        // What happened last happens last.
+        // Removes an earlier change of the path, so that the latest change comes last.
         if (!changes.delete(change.path) && changes.size >= maxWaiting) continue;
         changes.set(change.path, change);
       }

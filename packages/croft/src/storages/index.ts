@@ -1,56 +1,60 @@
 import { closeSync } from 'node:fs';
-import type { Durability } from '../core/durability.ts';
-import type { Mount } from '../core/mount.ts';
+import type { WorkspaceMount } from '../core/storage/workspace-mount.ts';
 import { goQuote } from '../lib/text/go-quote.ts';
-import { openLocal } from './local.ts';
+import { type LocalDirectoryOptions, openLocalDirectory } from './local-directory.ts';
 
-export { createKeptWorkspaces, type KeptForks, type KeptWorkspaces, namespaceOf } from './kept.ts';
-export { openLocal } from './local.ts';
-export { openLocalMount } from './local-mount.ts';
-export { createDirectGlob } from './s3/direct-glob.ts';
-export { createDirectObjects } from './s3/direct-objects.ts';
-export { openS3Mount, type S3Mount } from './s3/mount.ts';
-export { type ObjectsMeans, type OperatorBucket, openObjects } from './s3/open-objects.ts';
-export { keepToOwnKeys } from './s3/own-keys.ts';
+export { claimDataDirectory, type DataClaim, type DataOwner } from './claim-data-directory.ts';
+export { createDataDirectory, type DataDirectory, type DataDirectoryForks, namespaceOf } from './data-directory.ts';
+export { DamagedTrail, readTrail, tornAtEnd } from './local-audit-trail/read-trail.ts';
+export { createTrailAppender } from './local-audit-trail/trail-appender.ts';
+export { openLocalDirectory } from './local-directory.ts';
+export { type CircuitBreakers, createCircuitBreakers } from './s3/client/circuit-breakers.ts';
+export { createDirectGlob } from './s3/direct/direct-glob.ts';
+export { createDirectObjects } from './s3/direct/direct-objects.ts';
+export { createS3Files } from './s3/direct/s3-files.ts';
+export { createS3HistoryStore } from './s3/history/s3-history-store.ts';
+export { restrictToWorkspace } from './s3/layout/restrict-to-workspace.ts';
+export { nameSome } from './s3/mount/commit/conflicts.ts';
+export { openS3Mount, type S3Mount } from './s3/mount/s3-mount.ts';
+export { type OperatorBucket, openWorkspaceBucket, type WorkspaceBucketOptions } from './s3/open-workspace-bucket.ts';
 export { putTree } from './s3/put-tree.ts';
-export { removeWorkspaceObjects } from './s3/remove-workspace.ts';
-export { createS3Files } from './s3/s3-files.ts';
-export { createS3Store } from './s3/s3-store.ts';
+export { removeWorkspaceObjects, workspacePrefixes } from './s3/remove-workspace-objects.ts';
 
-/** A workspace as the operator gave it. */
+/** A workspace that the operator named with a flag or in the configuration. */
 export interface WorkspaceSource {
-  /** Left out: the last name of the directory. */
+  /** Defaults to the last component of `path`. */
   readonly name?: string;
   readonly path: string;
-  /** What the model sees as the root, when that is not the directory itself. */
+  /** The root that the model sees, if it is not the directory itself. */
   readonly root?: string;
 }
 
-export interface NamedMount extends Mount {
+type MountOptions = Pick<LocalDirectoryOptions, 'durability' | 'allowControl'>;
+
+export interface NamedMount extends WorkspaceMount {
   readonly name: string;
 }
 
-/** Throws an `Error` for the operator. Two workspaces over the same files would each bypass the other's rules. */
-export function openMounts(sources: readonly WorkspaceSource[], durability?: Durability): NamedMount[] {
+/**
+ * Throws an `Error` with a message for the operator. Workspaces must not overlap: each would bypass the rules of the
+ * other.
+ */
+export function openMounts(sources: readonly WorkspaceSource[], options: MountOptions = {}): NamedMount[] {
   if (sources.length === 0) throw new Error('at least one workspace entry is required');
-  const mounts = sources.map((source, index) => openNamed({ ...source, durability }, index, sources.length));
+  const mounts = sources.map((source, index) => openNamed({ ...source, ...options }, index, sources.length));
   mounts.forEach(checkApart);
   return mounts;
 }
 
-/** Of one that nobody uses any more. */
-export function closeMount({ handle }: Pick<Mount, 'handle'>): void {
+/** For a mount that nobody uses any more. */
+export function closeMount({ handle }: Pick<WorkspaceMount, 'handle'>): void {
   closeSync(handle);
 }
 
-interface Opening extends WorkspaceSource {
-  readonly durability: Durability | undefined;
-}
-
-function openNamed({ name, ...source }: Opening, index: number, total: number): NamedMount {
+function openNamed({ name, ...source }: WorkspaceSource & MountOptions, index: number, total: number): NamedMount {
   try {
-    const mount = openLocal(source);
-    // As a call says it: spaces around the name in a call do not count.
+    const mount = openLocalDirectory(source);
+    // Trimmed, because spaces around the name in a call are ignored.
     return { ...mount, name: name ?? (mount.directory.split('/').at(-1)?.trim() || 'root') };
   } catch (thrown) {
     if (total === 1 && name === undefined) throw thrown;

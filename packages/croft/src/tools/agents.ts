@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { type FoundAgent, findAgents } from '../core/skills/find.ts';
-import { loadAgent } from '../core/skills/load.ts';
-import { agentPlaces } from '../core/skills/places.ts';
-import { defineTool, type ToolResult } from '../core/tool.ts';
-import type { Workspace } from '../core/workspace.ts';
+import { type FoundAgent, findAgents } from '../core/skills/find-skills.ts';
+import { loadAgent } from '../core/skills/load-skill.ts';
+import { agentDirectories } from '../core/skills/skill-directories.ts';
+import { defineTool, type ToolResult } from '../core/tools/tool.ts';
+import type { Workspace } from '../core/workspace/workspace.ts';
 
 const agentOutput = z.object({
   name: z.string(),
@@ -16,7 +16,7 @@ const agentOutput = z.object({
 
 const output = z.object({
   agents: z.array(agentOutput),
-  shadowed: z.array(agentOutput).describe('Of the same name as one before them, which is the one that counts'),
+  shadowed: z.array(agentOutput).describe('Not used: another agent of the same name comes first'),
   truncated: z.boolean(),
   content: z.string().optional().describe('The whole definition, when one was asked for by name'),
   nextLine: z.int().optional().describe('Where to read on, when the definition was too long to be loaded whole'),
@@ -40,7 +40,7 @@ type Answer = ToolResult<z.input<typeof output>>;
 async function listAll({ files }: Workspace): Promise<Answer> {
   const { items, shadowed, cut } = await findAgents(files);
   const lines = [
-    ...(items.length === 0 ? [`no agents; they would be in ${agentPlaces.join(', ')}`] : items.map(toText)),
+    ...(items.length === 0 ? [`no agents; they would be in ${agentDirectories.join(', ')}`] : items.map(toText)),
     ...shadowed.map((agent) => `(${agent.path} is not used: there is another ${agent.name} before it)`),
     ...(cut ? ['(there are more; list the directories)'] : []),
   ];

@@ -1,10 +1,11 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { defineTool } from '../core/tool.ts';
+import { defineTool } from '../core/tools/tool.ts';
 
 export const bashInput = defineTool({
   name: 'bash_input',
   aliases: ['BashInput'],
+  spellings: { aliases: { bash_id: 'shell_id', id: 'shell_id', input: 'text' } },
   title: 'Input to a background command',
   description: 'Write to the standard input of a background command, and close it if asked.',
   access: 'execute',
@@ -15,6 +16,7 @@ export const bashInput = defineTool({
     close: z.boolean().default(false).describe('Close the input afterwards'),
   }),
   output: z.object({ written: z.int() }),
+  workspaceOf: ({ shell_id }, { shells }) => shells.workspaceOf(shell_id),
   async run({ shell_id, text, close }, { session, workspace, signal }) {
     const { running, exit } = session.shells.find(shell_id, workspace.name);
     if (exit || running.stdin.writableEnded || running.stdin.destroyed) {
@@ -27,7 +29,7 @@ export const bashInput = defineTool({
   },
 });
 
-/** Until the program has taken it, or the caller gives up. */
+/** Resolves when the program has read the text, and rejects when the caller gives up. */
 function write(stdin: NodeJS.WritableStream, text: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

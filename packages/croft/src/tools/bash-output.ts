@@ -1,18 +1,24 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { denialList, renderDenials } from '../core/commands/denials.ts';
-import type { Shell } from '../core/commands/shells.ts';
-import { defineTool } from '../core/tool.ts';
-import { compilePattern } from '../lib/text/linear-pattern.ts';
-import { stripControl } from '../lib/text/strip-control.ts';
+import type { BackgroundCommand } from '../core/commands/background-commands.ts';
+import { denialList, renderDenials } from '../core/commands/denials/sandbox-denials.ts';
+import { lastLinesCursor, readOutputPage } from '../core/commands/output-page.ts';
+import { defineTool } from '../core/tools/tool.ts';
+import { filterInTurns } from '../lib/concurrency/turns.ts';
+import { cutText } from '../lib/text/cut-text.ts';
+import { compilePattern } from '../lib/text/patterns/linear-pattern.ts';
+
+/** Cuts long commands: the command is shown only to tell shells apart. */
+const maxCommandLength = 1000;
 
 export const bashOutput = defineTool({
   name: 'bash_output',
   aliases: ['BashOutput'],
+  spellings: { aliases: { bash_id: 'shell_id', id: 'shell_id' } },
   title: 'Output of a background command',
   description:
-    'What a background command has printed, from a cursor on: pass back the cursor of the last answer to get only what is ' +
-    'new. Of very much output the first and the last is kept.',
+    'What a background command has printed, from a cursor on, up to 36 kB at a time: pass back the cursor of the last answer ' +
+    'to go on. Of more than a megabyte the first and the last part is kept.',
   access: 'execute',
   isFollowUp: true,
   reach: 'one',
@@ -29,59 +35,84 @@ export const bashOutput = defineTool({
     output: z.string(),
     cursor: z.int(),
     missed: z.int().describe('Bytes that are no longer kept'),
+    remaining: z.int().describe('Bytes printed so far that come after the cursor'),
     denials: denialList,
   }),
-  async run({ shell_id, cursor, filter }, { session, workspace, secrets }) {
+  workspaceOf: ({ shell_id }, { shells }) => shells.workspaceOf(shell_id),
+  async run({ shell_id, cursor, filter }, { session, workspace, secrets, reportDenials }) {
     const shell = session.shells.find(shell_id, workspace.name);
-    const part = shell.all.textSince(cursor, { final: isOver(shell) });
-    const clean = stripControl(part.text);
-    const output = filter === undefined ? clean : keepLines(clean, filter);
+    const page = await readOutputPage(shell.all, { cursor, final: isOver(shell), filter: toFilter(filter) });
     const denials = session.shells.takeDenials(shell, secrets.redact);
+    reportDenials(denials, { areShown: true });
     const structured = {
-      command: shell.command,
+      command: cutText(shell.command, maxCommandLength),
       status: statusOf(shell),
       exitCode: shell.exit?.code ?? null,
       signal: shell.exit?.signal ?? null,
-      output,
-      cursor: part.cursor,
-      missed: part.missed,
+      output: page.text,
+      cursor: page.cursor,
+      missed: page.missed,
+      remaining: shell.all.total - page.cursor,
       denials,
     };
-    const end = output === '' || output.endsWith('\n') || denials.length === 0 ? '' : '\n';
-    return { text: `${render(shell, structured)}${end}${renderDenials(denials)}`, structured, denials };
+    const notes = noteOfRest(shell, structured) + renderDenials(denials);
+    const end = page.text === '' || page.text.endsWith('\n') || notes === '' ? '' : '\n';
+    return { text: `${render(shell, structured)}${end}${notes}`, structured };
   },
 });
 
-function render(shell: Shell, { output, cursor, missed }: { output: string; cursor: number; missed: number }): string {
+interface ShownPage {
+  readonly command: string;
+  readonly output: string;
+  readonly cursor: number;
+  readonly missed: number;
+  readonly remaining: number;
+}
+
+function render(shell: BackgroundCommand, { command, output, cursor, missed }: ShownPage): string {
   const gap = missed > 0 ? ` [${missed} bytes dropped]` : '';
-  const head = `command: ${shell.command}\nstatus: ${describeStatus(shell)}\nstarted: ${shell.startedOn.toISOString()}\n`;
+  const head = `command: ${command}\nstatus: ${describeStatus(shell)}\nstarted: ${shell.startedOn.toISOString()}\n`;
   return `${head}cursor: ${cursor}\n\n--- output${gap} ---\n${output}`;
 }
 
-function describeStatus(shell: Shell): string {
+/** Names the bytes left to read. Fewer than 4 bytes are not reported: they may be half of a character. */
+function noteOfRest({ all }: BackgroundCommand, { cursor, remaining }: ShownPage): string {
+  if (remaining < 4) return '';
+  const last = lastLinesCursor(all);
+  const end = last > cursor ? `, or see the end with cursor: ${last}` : '';
+  return `(${remaining} bytes more; read on with cursor: ${cursor}${end})\n`;
+}
+
+function describeStatus(shell: BackgroundCommand): string {
   if (shell.failure) return `failed (${shell.failure.message})`;
   if (!shell.exit) return 'running';
   return shell.exit.code === null ? `completed (${shell.exit.signal})` : `completed (exit ${shell.exit.code})`;
 }
 
-function statusOf(shell: Shell): 'running' | 'completed' | 'failed' {
+function statusOf(shell: BackgroundCommand): 'running' | 'completed' | 'failed' {
   if (shell.failure) return 'failed';
   return shell.exit ? 'completed' : 'running';
 }
 
-function isOver({ exit, failure }: Shell): boolean {
+function isOver({ exit, failure }: BackgroundCommand): boolean {
   return exit !== undefined || failure !== undefined;
 }
 
-function keepLines(text: string, filter: string): string {
-  try {
-    const isMatch = compilePattern(filter);
+/** Without a filter, every line is kept. */
+function toFilter(filter: string | undefined): (text: string) => Promise<string> {
+  if (filter === undefined) return async (text) => text;
+  const isMatch = compileFilter(filter);
+  return async (text) => {
     const lines = text.split('\n');
     if (lines.at(-1) === '') lines.pop();
-    return lines
-      .filter(isMatch)
-      .map((line) => `${line}\n`)
-      .join('');
+    const matching = await filterInTurns(lines, isMatch);
+    return matching.map((line) => `${line}\n`).join('');
+  };
+}
+
+function compileFilter(filter: string): (line: string) => boolean {
+  try {
+    return compilePattern(filter);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     throw new AppError('E_BAD_PATTERN', `filter ${JSON.stringify(filter)}: ${cause.message}`, { cause });

@@ -1,22 +1,36 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { findRefusedCommand } from '../core/commands/command-guard.ts';
-import { collectDenials, denialList, renderDenials } from '../core/commands/denials.ts';
-import { rejected, renderResult, startCommand, toResult, within } from '../core/commands/run-command.ts';
-import { checkRuntimes, toShownBytes } from '../core/commands/runtimes.ts';
-import type { Denial, Sandbox } from '../core/commands/sandbox.ts';
-import { count } from '../core/count.ts';
-import { changeSetOutput, renderChangeSet, toChangeSet } from '../core/history/change-set.ts';
-import { mustHaveTransactions } from '../core/history/must-have-transactions.ts';
-import { startingAt } from '../core/place.ts';
-import { renderSecrets } from '../core/secrets.ts';
-import { defineTool, type ToolContext } from '../core/tool.ts';
+import { cwd, cwdAliases, renderCwd, timeoutInMs } from '../core/arguments/common-arguments.ts';
+import { lenientCount } from '../core/arguments/lenient-count.ts';
+import { checkRuntimes, toOutputLimits } from '../core/commands/command-settings.ts';
+import { denialList, renderDenials, takeSandboxDenials } from '../core/commands/denials/sandbox-denials.ts';
+import { findRefusedCommand } from '../core/commands/find-refused-command.ts';
+import {
+  noOutputNotice,
+  rejectedCommandError,
+  renderCommandResult,
+  resultWithin,
+  startCommand,
+  toCommandResult,
+} from '../core/commands/run-command.ts';
+import type { Sandbox, SandboxDenial } from '../core/commands/sandbox.ts';
+import {
+  pendingTransactionOutput,
+  renderPendingTransaction,
+  toPendingTransactionOutput,
+} from '../core/history/outputs/pending-transaction-output.ts';
+import { renderSecrets } from '../core/secrets/secrets.ts';
+import { startCallIn } from '../core/sessions/resolve-start-directory.ts';
+import { sandboxStartingAt } from '../core/sessions/working-directory.ts';
+import { defineTool, type ToolContext } from '../core/tools/tool.ts';
+import { mustHaveTransactions } from '../core/workspace/must-have-transactions.ts';
 import { stripControl } from '../lib/text/strip-control.ts';
 
 const input = z.object({
   command: z.string().min(1).describe('Command line for bash, run in the workspace'),
   description: z.string().optional().describe('What it is for, in a few words'),
-  timeout: count({ fallback: 120, max: 600 }).describe('Seconds it may take (120, at most 600)'),
+  timeout: lenientCount({ fallback: 120, max: 600 }).describe('Seconds it may take (120, at most 600)'),
+  cwd,
   run_in_background: z.boolean().default(false).describe('Answer at once with a shell_id; see bash_output'),
   on_timeout: z
     .enum(['kill', 'background'])
@@ -33,6 +47,10 @@ type Input = z.output<typeof input>;
 export const bash = defineTool({
   name: 'bash',
   aliases: ['Bash', 'Shell'],
+  spellings: {
+    aliases: { cmd: 'command', background: 'run_in_background', is_background: 'run_in_background', ...cwdAliases },
+    forms: [timeoutInMs],
+  },
   title: 'Run a command',
   description:
     'Run a command line in the workspace’s sandbox. Calls share /tmp, the network of the sandbox and what runs in the ' +
@@ -47,17 +65,18 @@ export const bash = defineTool({
     timedOut: z.boolean(),
     durationMs: z.number(),
     truncated: z.boolean(),
-    shell_id: z.string().optional().describe('Of a command that goes on in the background'),
-    changes: changeSetOutput.optional().describe('Of a transaction: what a commit would change'),
+    shell_id: z.string().optional().describe('Id of a command that goes on in the background'),
+    changes: pendingTransactionOutput.optional().describe('In a transaction: what a commit would change'),
     denials: denialList,
   }),
   leavesRunning: (call) => call.run_in_background || call.on_timeout === 'background',
-  preview: async ({ command, secrets, transaction }) =>
-    `${renderSecrets(secrets)}${transaction ? '(in a transaction, on a copy)\n' : ''}${command}`,
-  async run(call, context) {
+  preview: async ({ command, cwd: directory, secrets, transaction }) =>
+    `${renderSecrets(secrets)}${transaction ? '(in a transaction, on a copy)\n' : ''}${renderCwd(directory)}${command}`,
+  async run(call, asked) {
     const refused = findRefusedCommand(call.command);
-    if (refused !== undefined) throw rejected(refused);
-    checkRuntimes(call.command, context.workspace.commands ?? {});
+    if (refused !== undefined) throw rejectedCommandError(refused);
+    checkRuntimes(call.command, asked.workspace.commands ?? {});
+    const context = await startCallIn(call.cwd, asked);
     const environment = context.secrets.environment(context.workspace.name, call.secrets);
     if (call.transaction) return runInTransaction(call, environment, context);
     return call.run_in_background
@@ -76,7 +95,8 @@ async function runInForeground(call: Input, environment: Environment, context: T
 }
 
 async function runIn(sandbox: Sandbox, call: Input, environment: Environment, context: ToolContext) {
-  const { session, workspace, signal, secrets } = context;
+  const { session, workspace, signal, secrets, reportDenials } = context;
+  await sandbox.ready?.({ argv: ['bash', '-c', call.command], signal });
   signal.throwIfAborted();
   const { commands = {} } = workspace;
   const timeoutMs = Math.min(call.timeout * 1000, commands.maxMs ?? Number.POSITIVE_INFINITY);
@@ -85,23 +105,29 @@ async function runIn(sandbox: Sandbox, call: Input, environment: Environment, co
   const stop = () => ended.abort();
   signal.addEventListener('abort', stop, { once: true });
   const spec = { argv: ['bash', '-c', call.command] as const, isMerged: true, environment, signal: ended.signal };
-  const started = startCommand(sandbox, spec, { bytes: toShownBytes(commands) });
-  const exit = await within(started.ended, timeoutMs).finally(() => signal.removeEventListener('abort', stop));
+  const started = startCommand(sandbox, spec, { bytes: toOutputLimits(commands) });
+  const exit = await resultWithin(started.ended, timeoutMs).finally(() => signal.removeEventListener('abort', stop));
   if (!exit && call.on_timeout === 'background') {
     const shell = session.shells.adopt(started, workspace.name, call.command);
     void session.sandboxes.use(workspace.name, () => started.ended).catch(() => {});
-    const denials = collectDenials(sandbox, undefined, secrets.redact);
+    const denials = takeSandboxDenials(sandbox, undefined, secrets.redact);
+    reportDenials(denials, { areShown: true });
     return background(shell.id, call.command, stripControl(started.all.toText()), denials);
   }
   if (!exit) started.running.kill();
   const options = { timedOut: !exit, redact: secrets.redact };
-  const result = toResult(started, exit ?? (await started.ended), options);
+  const result = toCommandResult(started, exit ?? (await started.ended), options);
   const { stdout: _, stderr: __, ...structured } = result;
   const denials = [...result.denials];
-  return { text: renderResult(result, timeoutMs), structured: { ...structured, denials }, denials };
+  reportDenials(denials, { areShown: true });
+  const notices = noOutputNotice(result);
+  return { text: renderCommandResult(result, timeoutMs), structured: { ...structured, denials }, notices };
 }
 
-/** In a sandbox of its own over a layer, which is gone with it: only what it changed is kept. */
+/**
+ * Runs the command in its own sandbox over an overlay. The overlay is removed with the sandbox; only its changes are
+ * kept.
+ */
 async function runInTransaction(call: Input, environment: Environment, context: ToolContext) {
   if (call.run_in_background || call.on_timeout === 'background')
     throw new AppError('E_INVALID_INPUT', 'a transaction ends with its call: it cannot go on in the background');
@@ -109,19 +135,20 @@ async function runInTransaction(call: Input, environment: Environment, context: 
   const { result, transaction } = await mustHaveTransactions(workspace).begin(
     session.id,
     secrets.redact(call.command).slice(0, maxTitle),
-    (sandbox) => runIn(startingAt(sandbox, base), call, environment, context),
+    (sandbox) => runIn(sandboxStartingAt(sandbox, base), call, environment, context),
     signal,
   );
-  const changes = toChangeSet(transaction);
-  const text = `${result.text}transaction: ${transaction.id}\n${renderChangeSet(changes)}`;
+  const changes = toPendingTransactionOutput(transaction);
+  const text = `${result.text}transaction: ${transaction.id}\n${renderPendingTransaction(changes)}`;
   return { ...result, text, structured: { ...result.structured, changes } };
 }
 
-async function startInBackground(call: Input, environment: Environment, { session, workspace }: ToolContext) {
+async function startInBackground(call: Input, environment: Environment, { session, workspace, signal }: ToolContext) {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  // Keeps the sandbox open until it ends.
+  // `use` keeps the sandbox open until the command ends.
   void session.sandboxes
     .use(workspace.name, async (sandbox) => {
+      await sandbox.ready?.({ argv: ['bash', '-c', call.command], signal });
       const shell = session.shells.start(sandbox, workspace.name, call.command, {
         argv: ['bash', '-c', call.command],
         isMerged: true,
@@ -136,10 +163,9 @@ async function startInBackground(call: Input, environment: Environment, { sessio
   return background(await promise, call.command, '');
 }
 
-function background(id: string, command: string, output: string, denials: Denial[] = []) {
+function background(id: string, command: string, output: string, denials: SandboxDenial[] = []) {
   return {
     text: `${output}shell_id: ${id}\nstarted in background: ${command}\n${renderDenials(denials)}`,
-    denials,
     structured: {
       output,
       exitCode: null,

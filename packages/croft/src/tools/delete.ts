@@ -1,16 +1,17 @@
 import { z } from 'zod';
-import { defineTool } from '../core/tool.ts';
+import { defineTool } from '../core/tools/tool.ts';
 
 export const deleteFile = defineTool({
   name: 'delete',
   aliases: ['Delete', 'file-delete', 'delete_file'],
-  argumentAliases: { path: 'file_path' },
+  spellings: { aliases: { path: 'file_path' } },
   title: 'Delete file',
   description:
     'Delete a file, a link (what it leads to stays), an empty directory or, with recursive, a directory with all in it.',
   access: 'write',
   reach: 'one',
   paths: ['file_path'],
+  changes: ['file_path'],
   input: z.object({
     file_path: z.string().min(1).describe('Path of the file or directory, relative to the workspace root'),
     recursive: z.boolean().default(false).describe('Delete a directory with everything in it'),

@@ -1,19 +1,20 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { leaveOutBeside } from '../core/content/beside.ts';
+import { lenientCount } from '../core/arguments/lenient-count.ts';
 import { fitRows } from '../core/content/fit-rows.ts';
-import { toGlobIn } from '../core/content/glob.ts';
-import { type FoundFile, listFiles } from '../core/content/ripgrep.ts';
-import { count } from '../core/count.ts';
-import { toBase } from '../core/place.ts';
-import { defineTool, type ToolContext } from '../core/tool.ts';
+import { excludeSiblings } from '../core/content/search/exclude-siblings.ts';
+import { createGlobFilter } from '../core/content/search/glob-filter.ts';
+import { type FoundFile, listFilesWithRipgrep } from '../core/content/search/ripgrep.ts';
+import { relativeToBase } from '../core/sessions/working-directory.ts';
+import { defineTool, type ToolContext } from '../core/tools/tool.ts';
 
-/** Enough for any project; what a hostile tree can make us hold. */
+/** More than any project has; bounds the memory that a hostile tree can take. */
 const maxMatches = 100_000;
 
 export const glob = defineTool({
   name: 'glob',
   aliases: ['Glob', 'file-find'],
+  spellings: { aliases: { dir_path: 'path', directory: 'path', max_results: 'limit', head_limit: 'limit' } },
   title: 'Find files',
   description:
     'Find files by pattern, newest first. Patterns take * ? [a-z] {a,b} and ** for any depth; one without a slash ' +
@@ -25,7 +26,7 @@ export const glob = defineTool({
   input: z.object({
     pattern: z.string().min(1).describe('Glob pattern, such as src/**/*.ts'),
     path: z.string().default('').describe('Directory to search, relative to the workspace root; the root if left out'),
-    limit: count({ fallback: 100, max: 10_000 }).describe('Most paths to answer (100)'),
+    limit: lenientCount({ fallback: 100, max: 10_000 }).describe('Most paths to answer (100)'),
   }),
   output: z.object({
     paths: z.array(z.string()).describe('Relative to the workspace root, or to where cd has gone'),
@@ -38,7 +39,7 @@ export const glob = defineTool({
     const { matches, unreadable } = await find(pattern, path, context);
     const first = matches.sort(newestFirst).slice(0, limit);
     const paths = fitRows(
-      first.map((match) => toBase(base, match.path)),
+      first.map((match) => relativeToBase(base, match.path)),
       (found) => found.length + 1,
     );
     const truncated = paths.length < matches.length;
@@ -49,30 +50,36 @@ export const glob = defineTool({
     ].filter((note) => note !== false);
     return {
       text: [...paths, ...notes].join('\n'),
+      notices: paths.length === 0 ? [nothingFound(pattern, path)] : [],
       structured: { paths: [...paths], total: matches.length, truncated, unreadable },
     };
   },
 });
+
+function nothingFound(pattern: string, path: string): string {
+  return `No file matches ${JSON.stringify(pattern)}${path === '' ? '' : ` in ${path}`}; ignored files and links do not count.`;
+}
 
 async function find(pattern: string, path: string, { workspace, signal }: ToolContext) {
   const scope = await workspace.files.stat(path);
   if (scope.kind !== 'directory') {
     throw new AppError('E_NOT_A_DIRECTORY', `path is not a directory: ${path}`, { details: { path } });
   }
-  const isWanted = toGlobIn({ root: workspace.root, scope: scope.path }, pattern, 'pattern');
+  const { isWanted, keep } = createGlobFilter({ root: workspace.root, scope: scope.path }, pattern, 'pattern');
   const isNarrow = scope.path === '' && !workspace.listFiles;
-  const narrowing = isNarrow ? await leaveOutBeside(pattern, workspace.files) : [];
+  const narrowing = isNarrow ? excludeSiblings(pattern) : [];
   const matches: FoundFile[] = [];
-  const { unreadable } = await listFiles(workspace, {
-    // One thread leaves the other cores to us, who look at what it finds while it goes on.
-    args: ['--threads=1', ...narrowing],
+  const { unreadable } = await listFilesWithRipgrep(workspace, {
+    // One ripgrep thread leaves the other cores to this process, which filters results meanwhile. But a single
+    // thread opens every directory before it checks whether the directory is excluded, so narrowed searches use two.
+    args: [narrowing.length > 0 ? '--threads=2' : '--threads=1', ...narrowing],
     scope: scope.path,
     suffix: suffixOf(pattern),
     wants: isWanted,
     signal,
-    onFiles(found) {
-      const wanted = found.filter(({ path: file }) => isWanted(file)).slice(0, maxMatches - matches.length);
-      // Sorted while the search goes on: what is left for its end is to merge them.
+    async onFiles(found) {
+      const wanted = (await keep(found)).slice(0, maxMatches - matches.length);
+      // Each batch is sorted while the search goes on, so that the final sort only has to merge sorted runs.
       for (const match of wanted.sort(newestFirst)) matches.push(match);
       return matches.length < maxMatches;
     },
@@ -80,7 +87,10 @@ async function find(pattern: string, path: string, { workspace, signal }: ToolCo
   return { matches, unreadable };
 }
 
-/** What every path that matches ends in, as far as that is plain to see. A dot alone may be no name but a place. */
+/**
+ * Returns the literal suffix of every matching path, or '' if there is none. A single dot is no suffix: it may name the
+ * current directory.
+ */
 function suffixOf(pattern: string): string {
   const [suffix = ''] = /[\w.-]*$/.exec(pattern) ?? [];
   return pattern.startsWith('!') || suffix === '.' ? '' : suffix;

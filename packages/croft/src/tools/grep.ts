@@ -1,14 +1,19 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { toGlobIn } from '../core/content/glob.ts';
-import { collectMatches, type Match, renderMatches } from '../core/content/grep-output.ts';
-import { runRipgrep } from '../core/content/ripgrep.ts';
-import { count, countFromZero } from '../core/count.ts';
-import { toBase } from '../core/place.ts';
-import { defineTool } from '../core/tool.ts';
+import { lenientCount, lenientCountFromZero } from '../core/arguments/lenient-count.ts';
+import { defineForm } from '../core/arguments/read-arguments.ts';
+import { compileGlobFrom } from '../core/content/search/compile-glob-from.ts';
+import { collectMatches, type GrepMatch, renderMatches } from '../core/content/search/grep-output.ts';
+import { runRipgrep } from '../core/content/search/ripgrep.ts';
+import { printedColumns, showFarMatches } from '../core/content/search/show-long-lines.ts';
+import { relativeToBase } from '../core/sessions/working-directory.ts';
+import { defineTool } from '../core/tools/tool.ts';
 
 const modeArguments = {
-  content: ['--line-number', '--no-heading', '--with-filename', '--max-columns=4000', '--max-columns-preview'],
+  content: [
+    ...['--line-number', '--column', '--byte-offset', '--no-heading', '--with-filename'],
+    ...[`--max-columns=${printedColumns}`, '--max-columns-preview'],
+  ],
   files_with_matches: ['--files-with-matches'],
   count: ['--count', '--with-filename'],
 } as const;
@@ -32,20 +37,37 @@ const input = z.object({
       error: ({ input: given }) => `unknown output_mode: ${given} (valid: content, files_with_matches, count)`,
     })
     .default('content'),
-  context: countFromZero({ max: 100 }).optional().describe('Lines to show before and after each match'),
-  before: countFromZero({ max: 100 }).optional().describe('Lines to show before each match'),
-  after: countFromZero({ max: 100 }).optional().describe('Lines to show after each match'),
-  head_limit: count({ fallback: 1000, max: 10_000 }).describe('Most lines, files or counts to answer (1000)'),
+  context: lenientCountFromZero({ max: 100 }).optional().describe('Lines to show before and after each match'),
+  before: lenientCountFromZero({ max: 100 }).optional().describe('Lines to show before each match'),
+  after: lenientCountFromZero({ max: 100 }).optional().describe('Lines to show after each match'),
+  head_limit: lenientCount({ fallback: 1000, max: 10_000 }).describe('Most lines, files or counts to answer (1000)'),
 });
+
+/** Matches patterns that mention a carriage return in any spelling. */
+const namesReturn = /\r|\\(?:r|x0d|x\{0*d\}|u000d|u\{0*d\})/i;
+/** ripgrep's own option letters, and argument names that other systems use. */
+const aliases = {
+  ...{ '-i': 'case_insensitive', ignore_case: 'case_insensitive', '-A': 'after', '-B': 'before', '-C': 'context' },
+  ...{ context_lines: 'context', include: 'glob', include_pattern: 'glob', dir_path: 'path', directory: 'path' },
+  ...{ max_results: 'head_limit', limit: 'head_limit' },
+};
+
+const caseSensitive = defineForm(z.object({ case_sensitive: z.boolean() }), ({ case_sensitive }) => ({
+  case_insensitive: !case_sensitive,
+}));
+
+/** Lines always come with their numbers: asking for numbers is accepted, asking for none is an error. */
+const numbered = z.boolean().refine((wanted) => wanted, 'lines always come with their numbers; leave it out');
+const lineNumbers = ['-n', 'line_numbers'].map((name) => defineForm(z.object({ [name]: numbered }), () => ({})));
 
 export const grep = defineTool({
   name: 'grep',
   aliases: ['Grep', 'file-search'],
-  argumentAliases: { maxResults: 'head_limit' },
+  spellings: { aliases, forms: [caseSensitive, ...lineNumbers] },
   title: 'Search in files',
   description:
-    'Search file contents with ripgrep. Hidden files count, ignored (.gitignore) and binary ones do not. ' +
-    'Answers path:line:text, or the paths, or counts.',
+    'Search file contents with ripgrep. Hidden files count, ignored (.gitignore) and binary ones do not, nor node_modules ' +
+    'unless path or glob names it. Answers path:line:text, or the paths, or counts.',
   access: 'read',
   reach: 'one-or-all',
   paths: ['path'],
@@ -70,37 +92,56 @@ export const grep = defineTool({
     if (kind === 'other') {
       throw new AppError('E_NOT_A_FILE', `not a regular file: ${call.path}`, { details: { path: call.path } });
     }
-    const isWanted = call.glob ? toGlobIn({ root: workspace.root, scope }, call.glob, 'glob') : () => true;
+    const isWanted = call.glob ? compileGlobFrom({ root: workspace.root, scope }, call.glob, 'glob') : () => true;
     const found = collectMatches({ mode: call.output_mode, limit: call.head_limit, isWanted });
     const { unreadable } = await runRipgrep(workspace, {
-      // Who names a file means it, whatever it holds; without this, one with a NUL byte has counts but no lines.
-      args: [...(kind === 'file' ? ['--text'] : []), ...toArguments(call), ...(scope === '' ? ['.'] : [])],
+      // A file that is named is searched as text even if it is binary. Without --text, a file with a NUL byte has
+      // counts but no lines.
+      args: [...(kind === 'file' ? ['--text'] : []), ...toArguments(call, scope), ...(scope === '' ? ['.'] : [])],
       scope,
       record: found.record,
       signal,
       onRecord: found.add,
     });
-    const matches: Match[] = found.sorted().map((match) => ({ ...match, path: toBase(base, match.path) }));
+    await showFarMatches(workspace.files, found.far(), signal);
+    const matches: GrepMatch[] = found.sorted().map((match) => ({ ...match, path: relativeToBase(base, match.path) }));
     const notes = [
       found.isFull() && found.note(),
       unreadable > 0 && `(${unreadable} files could not be read)\n`,
     ].filter((note) => note !== false);
     return {
       text: renderMatches(matches) + notes.join(''),
+      notices: matches.length === 0 ? [nothingFound(call)] : [],
       structured: { mode: call.output_mode, matches, truncated: found.isFull(), unreadable },
     };
   },
 });
 
-function toArguments(call: z.output<typeof input>): string[] {
+function nothingFound({ pattern, path, glob, type }: z.output<typeof input>): string {
+  const among = [
+    ...(path === '' ? [] : [`in ${path}`]),
+    ...(glob === undefined ? [] : [`in files that match ${glob}`]),
+    ...(type === undefined ? [] : [`in files of type ${type}`]),
+  ];
+  return `${['No match for', JSON.stringify(pattern), ...among].join(' ')}.\n`;
+}
+
+function toArguments(call: z.output<typeof input>, scope: string): string[] {
   return [
     ...modeArguments[call.output_mode],
+    // With --crlf, `$` matches before CRLF too, but then no pattern can match the CR itself.
+    ...(namesReturn.test(call.pattern) ? [] : ['--crlf']),
+    ...(namesModules(scope) || namesModules(call.glob ?? '') ? [] : ['--glob=!node_modules/']),
     ...(call.case_insensitive ? ['--ignore-case'] : []),
     ...(call.multiline ? ['--multiline', '--multiline-dotall'] : []),
     ...(call.type === undefined ? [] : [`--type=${call.type}`]),
     ...(call.output_mode === 'content' ? contextArguments(call) : []),
     ...['--', call.pattern],
   ];
+}
+
+function namesModules(path: string): boolean {
+  return path.includes('node_modules');
 }
 
 function contextArguments({ context = 0, before = context, after = context }: z.output<typeof input>): string[] {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { lenientCount } from '../core/arguments/lenient-count.ts';
 import { TestRun } from '../core/checks/check-results.ts';
-import { checkInput } from '../core/checks/check-tools.ts';
-import { renderFailures, summarizeRun } from '../core/checks/run-tests.ts';
-import { count } from '../core/count.ts';
-import { defineTool } from '../core/tool.ts';
+import { renderFailures, summarizeTestRun } from '../core/checks/tests/run-tests.ts';
+import { checkInput } from '../core/checks/tests/test-result.ts';
+import { defineTool } from '../core/tools/tool.ts';
 
 export const lastTestFailures = defineTool({
   name: 'last_test_failures',
@@ -16,7 +16,7 @@ export const lastTestFailures = defineTool({
   idempotent: true,
   input: z.object({
     ...checkInput,
-    limit: count({ fallback: 50, max: 500 }).describe('At most so many failures (50, at most 500)'),
+    limit: lenientCount({ fallback: 50, max: 500 }).describe('At most so many failures (50, at most 500)'),
   }),
   output: z.object({ runs: z.array(TestRun) }),
   async run({ language, path, limit }, { workspace }) {
@@ -36,11 +36,13 @@ function isOf(run: TestRun, { language, directory }: { language: string; directo
 
 function render(run: TestRun, limit: number): string {
   const about = `${run.language}${run.directory === '' ? '' : ` in ${run.directory}`}, ${toAge(Date.now() - run.endedAt)}`;
-  if (run.state === 'passed') return `last run_tests had no failures (${run.passed ?? 'all'} tests passed, ${about})\n`;
-  if (run.failures.length === 0) return `last run_tests: ${summarizeRun(run)} (${about})\n`;
+  const part = run.isPart ? ', a part of them' : '';
+  if (run.state === 'passed')
+    return `last run_tests had no failures (${run.passed ?? 'all'} tests passed${part}, ${about})\n`;
+  if (run.failures.length === 0) return `last run_tests: ${summarizeTestRun(run)} (${about})\n`;
   const head = `${run.failures.length} test failure(s) from last run_tests call (${about}):`;
-  // Those that are listed are perhaps not all that would have failed.
-  const also = run.state === 'failed' ? [] : [summarizeRun(run)];
+  // The run did not finish normally: tests that are not listed may have failed too.
+  const also = run.state === 'failed' ? [] : [summarizeTestRun(run)];
   return [head, ...also, '', renderFailures(run.failures, limit)].join('\n');
 }
 

@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import { lenientCount } from '../core/arguments/lenient-count.ts';
 import { fitRows } from '../core/content/fit-rows.ts';
-import { count } from '../core/count.ts';
-import type { DirectoryEntry } from '../core/files.ts';
-import { defineTool } from '../core/tool.ts';
+import type { DirectoryEntry } from '../core/files/files.ts';
+import { defineTool } from '../core/tools/tool.ts';
 
 export const list = defineTool({
   name: 'list',
   aliases: ['List', 'LS', 'list_directory'],
+  spellings: { aliases: { dir_path: 'path', directory: 'path', file_path: 'path' } },
   title: 'List directory',
   description: 'List one directory by name, hidden files included: directories end in /, links show where they lead.',
   access: 'read',
@@ -14,7 +15,7 @@ export const list = defineTool({
   paths: ['path'],
   input: z.object({
     path: z.string().default('').describe('Directory, relative to the workspace root; the root if left out'),
-    limit: count({ fallback: 1000, max: 10_000 }).describe('Most entries to list (1000)'),
+    limit: lenientCount({ fallback: 1000, max: 10_000 }).describe('Most entries to list (1000)'),
   }),
   output: z.object({
     path: z.string(),
@@ -35,6 +36,7 @@ export const list = defineTool({
     const note = truncated ? `(more than ${entries.length} entries; raise limit, or use glob)\n` : '';
     return {
       text: entries.map(toLine).join('') + note,
+      notices: entries.length === 0 ? [`${canonical || 'The workspace'} is empty.\n`] : [],
       structured: { path: canonical, entries: [...entries], truncated },
     };
   },

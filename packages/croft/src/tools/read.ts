@@ -1,22 +1,33 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { readLarge } from '../core/content/read-large.ts';
-import { cutLines, type LineWindow, pastTheEnd, renderWhole, renderWindow } from '../core/content/read-window.ts';
-import { count } from '../core/count.ts';
-import type { FileContent } from '../core/files.ts';
-import { defineTool, type ToolContext } from '../core/tool.ts';
-import { imageType, looksBinary } from '../lib/image-type.ts';
-import { countLines, decodeText, sliceLines } from '../lib/text/lines.ts';
+import { maxContentLines } from '../core/answers/answer-lines.ts';
+import { lenientCount } from '../core/arguments/lenient-count.ts';
+import { aroundLine, lineRange, viewRange } from '../core/arguments/line-range-forms.ts';
+import { readLargeFile } from '../core/content/read/read-large-file.ts';
+import {
+  cutLines,
+  type LineWindow,
+  offsetPastEndError,
+  renderWhole,
+  renderWindow,
+} from '../core/content/read/render-window.ts';
+import type { FileContent } from '../core/files/files.ts';
+import { defineTool, type ToolContext } from '../core/tools/tool.ts';
+import { imageType, looksBinary } from '../lib/files/image-type.ts';
+import { countLines, decodeText, sliceLines } from '../lib/text/lines/lines.ts';
+import { decodeUtf16, detectUtf16 } from '../lib/text/utf16.ts';
 
 const maxWholeBytes = 16 * 1024 * 1024;
-/** Decoding more than this to see whether all of it is shown would cost more than it saves. */
+/** Larger files skip the fast path: decoding them to see whether they are shown whole costs more than it saves. */
 const maxQuickBytes = 64 * 1024;
+/** Lower than `maxWholeBytes`, because UTF-16 text is in memory in two encodings at once. */
+const maxWideBytes = 4 * 1024 * 1024;
 const maxImageBytes = 5 * 1024 * 1024;
 
 export const read = defineTool({
   name: 'read',
   aliases: ['Read', 'file-read', 'read_file', 'read_text_file'],
-  argumentAliases: { path: 'file_path' },
+  spellings: { aliases: { path: 'file_path', max_lines: 'limit' }, forms: [aroundLine, lineRange, viewRange] },
   title: 'Read file',
   description:
     'Read a text file, whole or by lines; each line comes as its number, a tab and its text. An image comes as an image. ' +
@@ -24,33 +35,39 @@ export const read = defineTool({
   access: 'read',
   reach: 'one',
   paths: ['file_path'],
-  // One line of it may be as long as the disk is large.
+  answersImages: true,
+  // A single line may be as long as the disk is large.
   timeoutMs: 30_000,
   input: z.object({
     file_path: z.string().min(1).describe('Path of the file, relative to the workspace root'),
-    offset: count({ fallback: 1 }).describe('First line to show, counting from 1'),
-    // Characters are counted apart, and an empty line has none.
-    limit: count({ fallback: 2000, max: 50_000 }).describe('Most lines to show (2000, at most 50000)'),
-    column: count({ fallback: 1 }).describe('First character of each line to show, for lines that were cut'),
+    offset: lenientCount({ fallback: 1 }).describe('First line to show, counting from 1'),
+    limit: lenientCount({ fallback: maxContentLines, max: 50_000 }).describe(
+      `Most lines to show (${maxContentLines}, never more)`,
+    ),
+    column: lenientCount({ fallback: 1 }).describe('First character of each line to show, for lines that were cut'),
   }),
   output: z.object({
     path: z.string(),
     kind: z.enum(['text', 'image', 'binary']),
     size: z.int(),
-    content: z.string().optional().describe('The shown lines as they are in the file'),
+    encoding: z.enum(['utf-16le', 'utf-16be']).optional().describe('Encoding of the file, if it is not UTF-8'),
+    content: z.string().optional().describe('The shown lines as they are in the file; over MCP with their numbers'),
     startLine: z.int().optional(),
     endLine: z.int().optional(),
     totalLines: z.int().optional().describe('Absent when the file was too large to count'),
     truncated: z.boolean().describe('There is more than was shown'),
+    nextOffset: z.int().optional().describe('Read on with this as offset'),
   }),
-  async run(input, context) {
+  async run(asked, context) {
     const { workspace, session } = context;
+    const input = { ...asked, limit: Math.min(asked.limit, maxContentLines) };
     const { file_path: path } = input;
     const content = await workspace.files.read(path, { maxBytes: maxWholeBytes }).catch(toUndefinedIfTooLarge);
-    if (!content) return readFromLarge(path, input, context);
+    if (!content || (content.size > maxWideBytes && detectUtf16(content.bytes)))
+      return readFromLarge(path, input, context);
 
     const shown = show(content, input);
-    session.reads.saw(workspace.name, content);
+    session.reads.saw(workspace.name, content, linesOf(shown.structured));
     return shown;
   },
 });
@@ -63,19 +80,27 @@ function show(content: FileContent, window: LineWindow) {
 }
 
 function showWhole({ path, size, bytes }: FileContent, window: LineWindow) {
-  if (bytes.length > maxQuickBytes) return undefined;
+  if (bytes.length > maxQuickBytes || detectUtf16(bytes)) return undefined;
   const { text: content, lossy } = decodeText(bytes);
   return lossy ? undefined : renderWhole({ path, size, content }, window);
 }
 
-function showText({ path, size, bytes }: FileContent, window: LineWindow) {
+function showText({ path, size, bytes: stored }: FileContent, window: LineWindow) {
+  const encoding = detectUtf16(stored);
+  const wide = encoding && decodeUtf16(stored, encoding);
+  const bytes = wide ? Buffer.from(wide.text) : stored;
   const totalLines = countLines(bytes);
   if (totalLines === 0)
-    return { text: '', structured: { path, kind: 'text' as const, size, content: '', totalLines, truncated: false } };
-  if (window.offset > totalLines) throw pastTheEnd(window.offset, totalLines);
+    return {
+      text: '',
+      notices: [`${path} is an empty file\n`],
+      structured: { path, kind: 'text' as const, size, content: '', totalLines, truncated: false },
+    };
+  if (window.offset > totalLines) throw offsetPastEndError(window.offset, totalLines);
   const { start, end } = sliceLines(bytes, window.offset, window.limit);
   const { text: content, lossy } = decodeText(bytes.subarray(start, end));
-  return renderWindow({ path, size, lines: cutLines(content, window), lossy, window, totalLines });
+  const lines = cutLines(content, window);
+  return renderWindow({ path, size, lines, lossy: wide?.lossy ?? lossy, window, encoding, totalLines });
 }
 
 function showImage({ path, size, bytes }: FileContent, mimeType: string) {
@@ -95,7 +120,7 @@ function showBinary({ path, size }: FileContent, mimeType = 'not text') {
 
 async function readFromLarge(path: string, window: LineWindow, { workspace, session, signal }: ToolContext) {
   await using file = await workspace.files.open(path);
-  const part = await readLarge(file.chunks(), window, signal);
+  const part = await readLargeFile(file.chunks(), window, signal);
   if (part === 'binary') {
     return {
       text: `binary file ${path} (${file.stat.size} bytes): its content is not shown`,
@@ -103,10 +128,17 @@ async function readFromLarge(path: string, window: LineWindow, { workspace, sess
     };
   }
   const version = await workspace.files.version(path);
-  // What was shown counts as read only if it is still what is there.
+  // The file counts as read only if it has not changed since it was opened.
+  const shown = renderWindow({ path: file.stat.path, size: file.stat.size, ...part, window });
   if (version && version.mtimeMs === file.stat.mtimeMs && version.size === file.stat.size)
-    session.reads.saw(workspace.name, version);
-  return renderWindow({ path: file.stat.path, size: file.stat.size, ...part, window });
+    session.reads.saw(workspace.name, version, linesOf(shown.structured));
+  return shown;
+}
+
+/** Returns the lines that were shown, or `undefined` if none were. */
+function linesOf(shown: { readonly path: string; readonly startLine?: number; readonly endLine?: number }) {
+  const { startLine: first, endLine: last } = shown;
+  return first === undefined || last === undefined || last < first ? undefined : { first, last };
 }
 
 function toUndefinedIfTooLarge(thrown: unknown): undefined {

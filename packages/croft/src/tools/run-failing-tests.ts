@@ -1,28 +1,33 @@
 import { z } from 'zod';
+import { timeoutInMs } from '../core/arguments/common-arguments.ts';
+import { lenientCount } from '../core/arguments/lenient-count.ts';
 import type { TestRun } from '../core/checks/check-results.ts';
-import { checkInput, TestRunOutput, toTestResult } from '../core/checks/check-tools.ts';
-import { runEach } from '../core/checks/run-tests.ts';
-import { count } from '../core/count.ts';
+import { mustExist } from '../core/checks/tests/choose-tests.ts';
+import { runTestsOfProjects } from '../core/checks/tests/run-tests.ts';
+import { checkInput, TestRunOutput, toTestResult } from '../core/checks/tests/test-result.ts';
 import { toProjectPath } from '../core/projects/pick-projects.ts';
 import type { Profile } from '../core/projects/profile.ts';
-import { defineTool } from '../core/tool.ts';
+import { defineTool } from '../core/tools/tool.ts';
 
 export const runFailingTests = defineTool({
   name: 'run_failing_tests',
   aliases: ['RunFailingTests'],
+  spellings: { forms: [timeoutInMs] },
   title: 'Run failing tests again',
   description: 'Run exactly the tests again that failed in the last run of this workspace and language.',
   access: 'execute',
+  byproducts: 'all',
   reach: 'one',
   paths: ['path'],
   input: z.object({
     ...checkInput,
-    limit: count({ fallback: 50, max: 200 }).describe('At most so many tests (50, at most 200)'),
-    timeout: count({ fallback: 300, max: 1800 }).describe('Seconds it may take (300, at most 1800)'),
+    limit: lenientCount({ fallback: 50, max: 200 }).describe('At most so many tests (50, at most 200)'),
+    timeout: lenientCount({ fallback: 300, max: 1800 }).describe('Seconds it may take (300, at most 1800)'),
   }),
-  output: TestRunOutput.partial({ state: true }).extend({ note: z.string().optional() }),
+  output: TestRunOutput.partial({ state: true, green: true }).extend({ note: z.string().optional() }),
   async run({ language, path, limit, timeout }, context) {
-    const { checks } = context.workspace;
+    const { checks, files } = context.workspace;
+    await mustExist(files, path);
     const chosen = await checks.pick({ language, path });
     const { runs } = await checks.results.load();
     const pairs = chosen.flatMap((profile) => {
@@ -39,7 +44,7 @@ export const runFailingTests = defineTool({
       const about = { profile, request, others: failures.slice(limit), tool: 'run_failing_tests' };
       return { ...about, timeoutMs: timeout * 1000 };
     });
-    return toTestResult(await runEach(calls, context));
+    return toTestResult(await runTestsOfProjects(calls, context));
   },
 });
 

@@ -1,22 +1,25 @@
 import { z } from 'zod';
-import { checkInput } from '../core/checks/check-tools.ts';
-import { type Formatted, runFormatter } from '../core/checks/run-formatter.ts';
-import { count } from '../core/count.ts';
-import { chooseProjects } from '../core/projects/project-files.ts';
-import { defineTool } from '../core/tool.ts';
+import { oneFile, timeoutInMs } from '../core/arguments/common-arguments.ts';
+import { lenientCount } from '../core/arguments/lenient-count.ts';
+import { chooseProjects } from '../core/checks/choose-projects.ts';
+import { type FormatRun, runFormatter } from '../core/checks/lint/run-formatter.ts';
+import { checkInput } from '../core/checks/tests/test-result.ts';
+import { defineTool } from '../core/tools/tool.ts';
 
 export const runFormat = defineTool({
   name: 'run_format',
   aliases: ['RunFormat'],
+  spellings: { forms: [oneFile, timeoutInMs] },
   title: 'Format',
   description: 'Format files with the project’s formatter, in the sandbox, or only say what it would change.',
   access: 'execute',
+  byproducts: 'new',
   reach: 'one',
   paths: ['files', 'path'],
   idempotent: true,
   input: z.object({
     ...checkInput,
-    timeout: count({ fallback: 120, max: 600 }).describe('Seconds it may take (120, at most 600)'),
+    timeout: lenientCount({ fallback: 120, max: 600 }).describe('Seconds it may take (120, at most 600)'),
     files: z.array(z.string().min(1)).default([]).describe('Only these files, from the workspace root'),
     check: z.boolean().default(false).describe('Change nothing; fail if something would change'),
   }),
@@ -42,6 +45,6 @@ export const runFormat = defineTool({
   },
 });
 
-function render({ command, exitCode, timedOut, output }: Formatted): string {
+function render({ command, exitCode, timedOut, output }: FormatRun): string {
   return [output, ...(timedOut ? ['timed out'] : []), `${command.join(' ')}: exit ${exitCode ?? 'killed'}`].join('\n');
 }

@@ -1,14 +1,17 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { checkInput } from '../core/checks/check-tools.ts';
+import { timeoutInMs } from '../core/arguments/common-arguments.ts';
+import { lenientCount } from '../core/arguments/lenient-count.ts';
 import { runCheck } from '../core/checks/run-check.ts';
-import { count } from '../core/count.ts';
+import { mustExist } from '../core/checks/tests/choose-tests.ts';
+import { checkInput } from '../core/checks/tests/test-result.ts';
 import type { Argv, Profile } from '../core/projects/profile.ts';
-import { defineTool } from '../core/tool.ts';
+import { defineTool } from '../core/tools/tool.ts';
 
 export const runScript = defineTool({
   name: 'run_script',
   aliases: ['RunScript'],
+  spellings: { aliases: { script: 'name' }, forms: [timeoutInMs] },
   title: 'Run a script of the project',
   description:
     'Run a script that the project defines: package.json, Makefile, composer, cargo aliases, poetry or hatch, deno tasks.',
@@ -19,7 +22,7 @@ export const runScript = defineTool({
     ...checkInput,
     name: z.string().trim().min(1).describe('Name of the script'),
     args: z.array(z.string()).default([]).describe('Arguments for it, each as it is'),
-    timeout: count({ fallback: 300, max: 1800 }).describe('Seconds it may take (300, at most 1800)'),
+    timeout: lenientCount({ fallback: 300, max: 1800 }).describe('Seconds it may take (300, at most 1800)'),
   }),
   output: z.object({
     command: z.array(z.string()),
@@ -32,6 +35,7 @@ export const runScript = defineTool({
   async run({ language, path, name, args, timeout }, context) {
     const { workspace, session, signal } = context;
     const { checks } = workspace;
+    await mustExist(workspace.files, path);
     const isAnywhere = language === undefined && path === undefined;
     const among = isAnywhere ? await checks.projects() : await checks.pick({ language: language ?? 'all', path });
     const { profile, argv } = findScript(name, among);
@@ -60,14 +64,14 @@ export const runScript = defineTool({
   },
 });
 
-/** The one project that has it; the root's before others. */
+/** Finds the first project that defines the script. The project at the root comes first. */
 function findScript(name: string, profiles: readonly Profile[]): { profile: Profile; argv: Argv } {
   for (const profile of profiles) {
     const argv = Object.hasOwn(profile.scripts, name) ? profile.scripts[name] : undefined;
     if (argv) return { profile, argv };
   }
   const known = [...new Set(profiles.flatMap(({ scripts }) => Object.keys(scripts)))].sort();
-  throw new AppError('E_NOT_FOUND', `no script named "${name}"; available: ${known.join(', ') || '(none defined)'}`, {
-    details: { name, available: known },
-  });
+  const problems = profiles.flatMap((profile) => profile.problems ?? []).map((problem) => `; ${problem}`);
+  const message = `no script named "${name}"; available: ${known.join(', ') || '(none defined)'}${problems.join('')}`;
+  throw new AppError('E_NOT_FOUND', message, { details: { name, available: known } });
 }

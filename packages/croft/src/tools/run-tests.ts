@@ -1,24 +1,28 @@
 import { z } from 'zod';
-import { chooseTests } from '../core/checks/asked-files.ts';
-import { checkInput, TestRunOutput, toTestResult } from '../core/checks/check-tools.ts';
-import { runEach } from '../core/checks/run-tests.ts';
-import { count } from '../core/count.ts';
+import { oneFile, timeoutInMs } from '../core/arguments/common-arguments.ts';
+import { lenientCount } from '../core/arguments/lenient-count.ts';
+import { chooseTests } from '../core/checks/tests/choose-tests.ts';
+import { runTestsOfProjects } from '../core/checks/tests/run-tests.ts';
+import { checkInput, TestRunOutput, toTestResult } from '../core/checks/tests/test-result.ts';
 import { CollectedCoverage, collectCoverage, renderCoverage } from '../core/coverage/collect-coverage.ts';
-import { defineTool } from '../core/tool.ts';
+import { defineTool } from '../core/tools/tool.ts';
 
 export const runTestsTool = defineTool({
   name: 'run_tests',
   aliases: ['RunTests', 'test-run'],
+  spellings: { aliases: { test_name: 'name' }, forms: [oneFile, timeoutInMs] },
   title: 'Run tests',
   description:
     'Run the tests of the project with its own runner, in the sandbox, and answer the failures with file, line and ' +
-    'message. Only `passed` is green: a build that broke, an unreadable answer and a missing runner are said as such.',
+    'message, and what changed since the last run. Only `green` is green: a part of the tests, a build that broke, an ' +
+    'unreadable answer and a missing runner are said as such.',
   access: 'execute',
+  byproducts: 'all',
   reach: 'one',
   paths: ['files', 'path'],
   input: z.object({
     ...checkInput,
-    timeout: count({ fallback: 300, max: 1800 }).describe('Seconds it may take (300, at most 1800)'),
+    timeout: lenientCount({ fallback: 300, max: 1800 }).describe('Seconds it may take (300, at most 1800)'),
     files: z.array(z.string().min(1)).default([]).describe('Only these test files, from the workspace root'),
     name: z.string().optional().describe('Only tests whose name has this in it'),
     coverage: z
@@ -33,7 +37,7 @@ export const runTestsTool = defineTool({
     const toCall = ({ profile, files: own }: (typeof chosen)[number]) => ({
       ...{ profile, request: { files: own, name }, timeoutMs: timeout * 1000, tool: 'run_tests' },
     });
-    const ran = await runEach(chosen.map(toCall), context);
+    const ran = await runTestsOfProjects(chosen.map(toCall), context);
     const { text, structured } = toTestResult(ran);
     if (!coverage) return { text, structured };
     const collected: CollectedCoverage[] = [];

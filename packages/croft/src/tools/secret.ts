@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineTool } from '../core/tool.ts';
+import { defineTool } from '../core/tools/tool.ts';
 
 export const secret = defineTool({
   name: 'secret',

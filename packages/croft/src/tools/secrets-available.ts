@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineTool } from '../core/tool.ts';
+import { defineTool } from '../core/tools/tool.ts';
 
 export const secretsAvailable = defineTool({
   name: 'secrets_available',
@@ -11,6 +11,7 @@ export const secretsAvailable = defineTool({
   output: z.object({ names: z.array(z.string()) }),
   async run(_input, { workspace, secrets }) {
     const names = secrets.names(workspace.name);
-    return { text: names.join('\n'), structured: { names } };
+    const notices = names.length === 0 ? ['No secrets are available in this workspace.'] : [];
+    return { text: names.join('\n'), structured: { names }, notices };
   },
 });

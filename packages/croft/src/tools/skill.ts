@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { type LoadedSkill, loadSkill } from '../core/skills/load.ts';
-import { defineTool } from '../core/tool.ts';
+import { type LoadedSkill, loadSkill } from '../core/skills/load-skill.ts';
+import { defineTool } from '../core/tools/tool.ts';
 
 export const skill = defineTool({
   name: 'skill',
   aliases: ['Skill'],
-  argumentAliases: { skill: 'name' },
+  spellings: { aliases: { skill: 'name' } },
   title: 'Load a skill',
   description: 'Load one skill of the workspace: its instructions, and which files come with them to read or to run.',
   access: 'read',

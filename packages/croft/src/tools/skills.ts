@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type FoundSkill, findSkills } from '../core/skills/find.ts';
-import { skillPlaces } from '../core/skills/places.ts';
-import { defineTool } from '../core/tool.ts';
+import { type FoundSkill, findSkills } from '../core/skills/find-skills.ts';
+import { skillDirectories } from '../core/skills/skill-directories.ts';
+import { defineTool } from '../core/tools/tool.ts';
 
 const skillOutput = z.object({ name: z.string(), description: z.string(), path: z.string(), source: z.string() });
 
@@ -16,13 +16,13 @@ export const skills = defineTool({
   input: z.object({}),
   output: z.object({
     skills: z.array(skillOutput),
-    shadowed: z.array(skillOutput).describe('Of the same name as one before them, which is the one that is loaded'),
+    shadowed: z.array(skillOutput).describe('Not used: another skill of the same name comes first'),
     truncated: z.boolean(),
   }),
   async run(_, { workspace }) {
     const { items, shadowed, cut } = await findSkills(workspace.files);
     const lines = [
-      ...(items.length === 0 ? [`no skills; they would be in ${skillPlaces.join(', ')}`] : items.map(toText)),
+      ...(items.length === 0 ? [`no skills; they would be in ${skillDirectories.join(', ')}`] : items.map(toText)),
       ...shadowed.map((skill) => `(${skill.path} is not used: there is another ${skill.name} before it)`),
       ...(cut ? ['(there are more; load one by the name of its directory)'] : []),
     ];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { mustHaveHistory } from '../core/history/must-have-history.ts';
-import { defineTool } from '../core/tool.ts';
+import { defineTool } from '../core/tools/tool.ts';
+import { mustHaveHistory } from '../core/workspace/must-have-history.ts';
 
 export const snapshotCreate = defineTool({
   name: 'snapshot_create',
@@ -9,6 +9,7 @@ export const snapshotCreate = defineTool({
     'Remember all files of the workspace as they are now under a name, outside of any git repository, which is not ' +
     'touched. What git ignores is left out unless asked for. The same name again replaces the snapshot.',
   access: 'write',
+  keepsMore: true,
   leavesFiles: true,
   reach: 'one',
   idempotent: true,
@@ -19,7 +20,7 @@ export const snapshotCreate = defineTool({
   }),
   output: z.object({
     name: z.string(),
-    hash: z.string().describe('Of the whole tree: the same files, the same hash'),
+    hash: z.string().describe('Hash of the whole tree: the same files give the same hash'),
     createdAt: z.string(),
     files: z.int(),
     bytes: z.int(),

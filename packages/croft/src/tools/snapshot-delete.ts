@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { mustHaveHistory } from '../core/history/must-have-history.ts';
-import { defineTool } from '../core/tool.ts';
+import { defineTool } from '../core/tools/tool.ts';
+import { mustHaveHistory } from '../core/workspace/must-have-history.ts';
 
 export const snapshotDelete = defineTool({
   name: 'snapshot_delete',

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { mustHaveHistory } from '../core/history/must-have-history.ts';
-import { renderDiff } from '../core/history/report-output.ts';
-import { defineTool } from '../core/tool.ts';
+import { detailOf, renderDiff } from '../core/history/outputs/tree-report-output.ts';
+import type { FileDiff } from '../core/history/ports/history.ts';
+import { defineTool } from '../core/tools/tool.ts';
+import { mustHaveHistory } from '../core/workspace/must-have-history.ts';
 
 const maxChanges = 2000;
 
@@ -23,18 +24,26 @@ export const snapshotDiff = defineTool({
       z.object({
         path: z.string(),
         change: z.enum(['added', 'changed', 'removed']),
-        diff: z.string().optional().describe('Left out of what is no text, or too long'),
+        detail: z.string().optional().describe('Another kind or mode, or the sizes of binary files'),
+        diff: z.string().optional().describe('Absent for binary files and diffs that are too long'),
       }),
     ),
   }),
   async run({ name, to }, { workspace, signal }) {
     const diffs = await mustHaveHistory(workspace).diff({ from: name, to, signal });
-    const changes = diffs.slice(0, maxChanges).map(({ path, before, after, text }) => ({
-      path: path.toWellFormed(),
-      change: !before ? ('added' as const) : !after ? ('removed' as const) : ('changed' as const),
-      ...(text !== undefined && { diff: text }),
-    }));
+    const changes = diffs.slice(0, maxChanges).map(toChange);
     const text = diffs.length === 0 ? 'no differences' : diffs.map(renderDiff).join('');
     return { text, structured: { paths: diffs.length, changes } };
   },
 });
+
+function toChange(diff: FileDiff) {
+  const { path, before, after, text } = diff;
+  const detail = detailOf(diff);
+  return {
+    path: path.toWellFormed(),
+    change: !before ? ('added' as const) : !after ? ('removed' as const) : ('changed' as const),
+    ...(detail !== '' && { detail }),
+    ...(text !== undefined && { diff: text }),
+  };
+}

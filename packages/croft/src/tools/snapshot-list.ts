@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Snapshot } from '../core/history/history.ts';
-import { mustHaveHistory } from '../core/history/must-have-history.ts';
-import { defineTool } from '../core/tool.ts';
+import type { Snapshot } from '../core/history/ports/history.ts';
+import { defineTool } from '../core/tools/tool.ts';
+import { mustHaveHistory } from '../core/workspace/must-have-history.ts';
 
 const shownHash = 12;
 

@@ -1,8 +1,14 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { mustHaveHistory } from '../core/history/must-have-history.ts';
-import { countPaths, renderDiff, renderReport, reportOutput, toReportOutput } from '../core/history/report-output.ts';
-import { defineTool } from '../core/tool.ts';
+import {
+  countPaths,
+  renderDiff,
+  renderTreeReport,
+  toTreeReportOutput,
+  treeReportOutput,
+} from '../core/history/outputs/tree-report-output.ts';
+import { defineTool } from '../core/tools/tool.ts';
+import { mustHaveHistory } from '../core/workspace/must-have-history.ts';
 
 const input = z.object({
   name: z.string().min(1).optional().describe('The snapshot to go back to'),
@@ -19,7 +25,7 @@ export const snapshotRestore = defineTool({
   access: 'write',
   reach: 'one',
   input,
-  output: z.object({ snapshot: z.string(), ...reportOutput }),
+  output: z.object({ snapshot: z.string(), ...treeReportOutput }),
   async preview(call, { workspace, signal }) {
     const target = toTarget(call);
     if (target === 'green') return 'go back to the last state whose tests passed';
@@ -31,12 +37,12 @@ export const snapshotRestore = defineTool({
     const changed = countPaths(report);
     if (changed + report.refused.length === 0) {
       const text = `restored snapshot ${snapshot} (no files changed)`;
-      return { text, structured: { snapshot, ...toReportOutput(report) } };
+      return { text, structured: { snapshot, ...toTreeReportOutput(report) } };
     }
     const back = report.takenBackBy === '' ? [] : [`to take this back, restore ${report.takenBackBy}`];
     const head = `restored snapshot ${snapshot} (${changed} ${changed === 1 ? 'file' : 'files'} changed):`;
-    const text = [head, ...renderReport(report), ...back].join('\n');
-    return { text, structured: { snapshot, ...toReportOutput(report) } };
+    const text = [head, ...renderTreeReport(report), ...back].join('\n');
+    return { text, structured: { snapshot, ...toTreeReportOutput(report) } };
   },
 });
 

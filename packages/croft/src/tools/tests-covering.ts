@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Covering, findCovering } from '../core/coverage/find-covering.ts';
-import { defineTool } from '../core/tool.ts';
+import { type CoveringTests, findCoveringTests } from '../core/coverage/find-covering-tests.ts';
+import { defineTool } from '../core/tools/tool.ts';
 
 const maxShown = 200;
 
@@ -19,7 +19,7 @@ export const testsCovering = defineTool({
     file: z.string().min(1).describe('Source file, from the workspace root'),
     line: z.int().min(0).default(0).describe('One line of it; 0 for any'),
   }),
-  argumentAliases: { file_path: 'file', path: 'file' },
+  spellings: { aliases: { file_path: 'file', path: 'file' } },
   output: z.object({
     file: z.string(),
     line: z.int(),
@@ -30,33 +30,30 @@ export const testsCovering = defineTool({
     notMeasured: z.int().describe('How many test files are not counted because they were not measured'),
   }),
   async run({ file, line }, { workspace }) {
-    const found = await findCovering({ file, line }, workspace);
+    const found = await findCoveringTests({ file, line }, workspace);
     const { tests, changed, notMeasured, hasCoverage } = found;
     const structured = { tests: tests.slice(0, maxShown), total: tests.length, hasCoverage };
     return {
       text: render(found, line),
       structured: { ...structured, file: found.file, line, isStale: changed.length > 0, notMeasured },
+      notices: found.hasCoverage ? notesOn(found) : [],
     };
   },
 });
 
-function render(found: Covering, line: number): string {
+function render(found: CoveringTests, line: number): string {
   if (!found.hasCoverage) return 'no coverage data yet — run `run_tests` first, with `coverage: true`';
   const { file, tests } = found;
-  const place = line > 0 ? `${file}:${line}` : file;
+  const position = line > 0 ? `${file}:${line}` : file;
   const more = tests.length > maxShown ? [`... (${tests.length - maxShown} more truncated)`] : [];
-  const head =
-    tests.length === 0
-      ? [`no coverage found for ${place}`]
-      : [`${tests.length} test file(s) cover ${place}:`, '', ...tests.slice(0, maxShown), ...more];
-  const notes = notesOn(found);
-  return [...head, ...(notes.length > 0 ? ['', ...notes] : [])].join('\n');
+  if (tests.length === 0) return `no coverage found for ${position}`;
+  return [`${tests.length} test file(s) cover ${position}:`, '', ...tests.slice(0, maxShown), ...more].join('\n');
 }
 
 const maxNamed = 5;
 
-/** What would make the answer another one. */
-function notesOn({ file, changed, notMeasured, inexact }: Covering): string[] {
+/** Warnings about what may make the answer incomplete or outdated. */
+function notesOn({ file, changed, notMeasured, inexact }: CoveringTests): string[] {
   const others = changed.filter((path) => path !== file);
   const named = `${others.slice(0, maxNamed).join(', ')}${others.length > maxNamed ? ', …' : ''}`;
   return [

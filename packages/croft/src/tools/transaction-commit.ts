@@ -1,8 +1,11 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { renderChangeSet, toChangeSet } from '../core/history/change-set.ts';
-import { findTransaction, mustHaveTransactions } from '../core/history/must-have-transactions.ts';
-import { defineTool } from '../core/tool.ts';
+import {
+  renderPendingTransaction,
+  toPendingTransactionOutput,
+} from '../core/history/outputs/pending-transaction-output.ts';
+import { defineTool } from '../core/tools/tool.ts';
+import { findTransaction, mustHaveTransactions } from '../core/workspace/must-have-transactions.ts';
 
 const Paths = z.array(z.string());
 
@@ -19,18 +22,21 @@ export const transactionCommit = defineTool({
     added: Paths,
     changed: Paths,
     removed: Paths,
-    refused: Paths.describe('Control files, which no agent may change: these are as they were'),
+    refused: Paths.describe('Control files, which programs outside the sandbox obey: these are as they were'),
   }),
   preview: ({ transaction }, { workspace, session }) =>
     findTransaction(workspace, session.id, transaction).then(
-      (found) => `${found.title}\n\n${renderChangeSet(toChangeSet(found))}`,
+      (found) => `${found.title}\n\n${renderPendingTransaction(toPendingTransactionOutput(found))}`,
       (thrown) => AppError.from(thrown).message,
     ),
   async run({ transaction }, { workspace, session, signal }) {
     const report = await mustHaveTransactions(workspace).commit(session.id, transaction, signal);
     const { added, changed, removed, refused } = report;
     const counts = `${added.length} added, ${changed.length} changed, ${removed.length} removed`;
-    const kept = refused.length === 0 ? '' : `\nnot changed, because no agent may: ${refused.join(', ')}`;
+    const kept =
+      refused.length === 0
+        ? ''
+        : `\nleft as they were, because programs outside the sandbox obey them: ${refused.join(', ')}`;
     const named = (paths: readonly string[]) => paths.map((path) => path.toWellFormed());
     return {
       text: `committed: ${counts}${kept}`,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { mustHaveTransactions } from '../core/history/must-have-transactions.ts';
-import { defineTool } from '../core/tool.ts';
+import { defineTool } from '../core/tools/tool.ts';
+import { mustHaveTransactions } from '../core/workspace/must-have-transactions.ts';
 
 export const transactionDiscard = defineTool({
   name: 'transaction_discard',

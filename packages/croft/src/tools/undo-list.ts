@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { count } from '../core/count.ts';
-import { mustHaveHistory } from '../core/history/must-have-history.ts';
-import { checkpointOutput, renderCheckpoint, toCheckpointOutput } from '../core/history/report-output.ts';
-import { defineTool } from '../core/tool.ts';
+import { lenientCount } from '../core/arguments/lenient-count.ts';
+import { checkpointOutput, renderCheckpoint, toCheckpointOutput } from '../core/history/outputs/tree-report-output.ts';
+import { defineTool } from '../core/tools/tool.ts';
+import { mustHaveHistory } from '../core/workspace/must-have-history.ts';
 
 export const undoList = defineTool({
   name: 'undo_list',
@@ -11,7 +11,9 @@ export const undoList = defineTool({
     'List the last calls that changed files of the workspace, newest first, each by its checkpoint for undo.',
   access: 'read',
   reach: 'one',
-  input: z.object({ limit: count({ fallback: 20, max: 200 }).describe('Most checkpoints to list (20, at most 200)') }),
+  input: z.object({
+    limit: lenientCount({ fallback: 20, max: 200 }).describe('Most checkpoints to list (20, at most 200)'),
+  }),
   output: z.object({ checkpoints: z.array(checkpointOutput) }),
   async run({ limit }, { workspace }) {
     const checkpoints = await mustHaveHistory(workspace).checkpoints(limit);

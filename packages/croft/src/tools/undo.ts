@@ -1,15 +1,15 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { mustHaveHistory } from '../core/history/must-have-history.ts';
 import {
   checkpointOutput,
   renderCheckpoint,
-  renderReport,
-  reportOutput,
+  renderTreeReport,
   toCheckpointOutput,
-  toReportOutput,
-} from '../core/history/report-output.ts';
-import { defineTool } from '../core/tool.ts';
+  toTreeReportOutput,
+  treeReportOutput,
+} from '../core/history/outputs/tree-report-output.ts';
+import { defineTool } from '../core/tools/tool.ts';
+import { mustHaveHistory } from '../core/workspace/must-have-history.ts';
 
 const maxCalls = 200;
 
@@ -28,7 +28,7 @@ export const undo = defineTool({
   access: 'write',
   reach: 'one',
   input,
-  output: z.object({ undone: z.array(checkpointOutput), ...reportOutput }),
+  output: z.object({ undone: z.array(checkpointOutput), ...treeReportOutput }),
   async preview(call, { workspace }) {
     const target = toTarget(call);
     if ('id' in target) return `undo ${target.id}`;
@@ -41,10 +41,10 @@ export const undo = defineTool({
   async run(call, { workspace, signal }) {
     const { undone, report } = await mustHaveHistory(workspace).undo(toTarget(call), signal);
     const back = report.takenBackBy === '' ? [] : [`to take this back, undo the checkpoint ${report.takenBackBy}`];
-    const lines = ['undone:', ...undone.map(renderCheckpoint), ...renderReport(report), ...back];
+    const lines = ['undone:', ...undone.map(renderCheckpoint), ...renderTreeReport(report), ...back];
     return {
       text: lines.join('\n'),
-      structured: { undone: undone.map(toCheckpointOutput), ...toReportOutput(report) },
+      structured: { undone: undone.map(toCheckpointOutput), ...toTreeReportOutput(report) },
     };
   },
 });

@@ -1,11 +1,12 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import type { WatchEvent } from '../core/commands/watch.ts';
-import { defineTool } from '../core/tool.ts';
+import type { OutputWatchEvent } from '../core/commands/output-watch.ts';
+import { defineTool } from '../core/tools/tool.ts';
 
 export const watchProcessEvents = defineTool({
   name: 'watch_process_events',
   aliases: ['WatchProcessEvents'],
+  spellings: { aliases: { bash_id: 'shell_id', id: 'shell_id', since: 'since_event_id' } },
   title: 'Events of a watched command',
   description: 'What happened to a command started with watch_process, after an event id.',
   access: 'execute',
@@ -19,8 +20,10 @@ export const watchProcessEvents = defineTool({
     shell_id: z.string(),
     status: z.enum(['running', 'completed', 'failed']),
     dropped: z.int(),
+    unexamined: z.int().describe('Lines that no pattern was tried on, because the patterns took too long'),
     events: z.array(z.object({ id: z.int(), at: z.string(), type: z.string(), text: z.string() })),
   }),
+  workspaceOf: ({ shell_id }, { shells }) => shells.workspaceOf(shell_id),
   async run({ shell_id, since_event_id }, { session, workspace }) {
     const { watch, command, exit, failure } = session.shells.find(shell_id, workspace.name);
     if (!watch) {
@@ -32,7 +35,14 @@ export const watchProcessEvents = defineTool({
     const events = watch.since(since_event_id);
     const status = failure ? ('failed' as const) : exit ? ('completed' as const) : ('running' as const);
     const dropped = watch.dropped();
-    const note = dropped > 0 ? `NOTE: ${dropped} earlier events dropped (per-shell cap of 1024 reached)\n` : '';
+    const unexamined = watch.unexamined();
+    const note = [
+      dropped > 0 && `NOTE: ${dropped} earlier events dropped (per-shell cap of 1024 reached)\n`,
+      unexamined > 0 &&
+        `NOTE: ${unexamined} lines were not looked at, because error_patterns take too long; simplify them\n`,
+    ]
+      .filter((each) => each !== false)
+      .join('');
     const looked = watch.patterns.map(({ source }) => source).join(' | ');
     return {
       text:
@@ -42,12 +52,13 @@ export const watchProcessEvents = defineTool({
         shell_id,
         status,
         dropped,
+        unexamined,
         events: events.map((event) => ({ ...event, at: event.at.toISOString() })),
       },
     };
   },
 });
 
-function toLine({ id, at, type, text }: WatchEvent): string {
+function toLine({ id, at, type, text }: OutputWatchEvent): string {
   return `${[`[${id}] ${at.toISOString()}`, type, text].filter((part) => part !== '').join('  ')}\n`;
 }

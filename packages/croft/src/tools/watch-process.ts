@@ -1,18 +1,24 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { findRefusedCommand } from '../core/commands/command-guard.ts';
-import { rejected } from '../core/commands/run-command.ts';
-import { checkRuntimes } from '../core/commands/runtimes.ts';
-import { createWatch, type WatchPattern } from '../core/commands/watch.ts';
-import { defineTool } from '../core/tool.ts';
-import { compilePattern } from '../lib/text/linear-pattern.ts';
+import { cwd, cwdAliases } from '../core/arguments/common-arguments.ts';
+import { checkRuntimes } from '../core/commands/command-settings.ts';
+import { findRefusedCommand } from '../core/commands/find-refused-command.ts';
+import { createOutputWatch, type OutputWatchPattern } from '../core/commands/output-watch.ts';
+import { rejectedCommandError } from '../core/commands/run-command.ts';
+import { startCallIn } from '../core/sessions/resolve-start-directory.ts';
+import { defineTool } from '../core/tools/tool.ts';
+import { createStepRateLimit, type StepRateLimit } from '../lib/concurrency/step-rate-limit.ts';
+import { compilePattern } from '../lib/text/patterns/linear-pattern.ts';
 
 const defaultPatterns = ['^Error:', '^Fatal:', '^panic:', '\\buncaught\\b', 'UnhandledPromiseRejection'];
 const maxPatterns = 32;
+/** Ordinary patterns need almost no steps. Patterns made to be slow get a few percent of the server's time. */
+const stepsPerSecond = 1_000_000;
 
 export const watchProcess = defineTool({
   name: 'watch_process',
   aliases: ['WatchProcess'],
+  spellings: { aliases: { cmd: 'command', ...cwdAliases } },
   title: 'Watch a long-running command',
   description:
     'Start a command in the background and keep a log of what happens to it: lines on standard error that match a pattern, ' +
@@ -22,6 +28,7 @@ export const watchProcess = defineTool({
   input: z.object({
     command: z.string().min(1).describe('Command line for bash, run in the workspace'),
     description: z.string().optional().describe('What it is for, in a few words'),
+    cwd,
     error_patterns: z
       .array(z.string())
       .optional()
@@ -34,22 +41,26 @@ export const watchProcess = defineTool({
       .describe('End it after so long without output; 0 for never'),
   }),
   output: z.object({ shell_id: z.string(), error_patterns: z.array(z.string()), idle_timeout_seconds: z.number() }),
-  async run(call, { session, workspace }) {
+  async run(call, context) {
+    const { workspace } = context;
     const refused = findRefusedCommand(call.command);
-    if (refused !== undefined) throw rejected(refused);
+    if (refused !== undefined) throw rejectedCommandError(refused);
     checkRuntimes(call.command, workspace.commands ?? {});
-    const patterns = compileAll(call.error_patterns ?? defaultPatterns);
+    const { session } = await startCallIn(call.cwd, context);
+    const allowance = createStepRateLimit(stepsPerSecond);
+    const patterns = compileAll(call.error_patterns ?? defaultPatterns, allowance);
     const idleMs = call.idle_timeout_seconds * 1000;
 
     const started = Promise.withResolvers<string>();
     void session.sandboxes
       .use(workspace.name, async (sandbox) => {
-        const watch = createWatch({ patterns, idleMs, onIdle: () => shell.running.kill() });
+        const watch = createOutputWatch({ patterns, allowance, idleMs, onIdle: () => shell.running.kill() });
         const spec = {
           argv: ['bash', '-c', call.command] as const,
           hasInput: true,
           signal: new AbortController().signal,
         };
+        await sandbox.ready?.({ ...spec, signal: context.signal });
         const shell = session.shells.start(sandbox, workspace.name, call.command, spec, watch.observe);
         shell.watch = watch;
         started.resolve(shell.id);
@@ -72,14 +83,14 @@ export const watchProcess = defineTool({
   },
 });
 
-function compileAll(sources: readonly string[]): WatchPattern[] {
+function compileAll(sources: readonly string[], { spend }: StepRateLimit): OutputWatchPattern[] {
   if (sources.length > maxPatterns) {
     throw new AppError('E_INVALID_INPUT', `too many error_patterns (${sources.length} > ${maxPatterns})`);
   }
   return sources.map((source, index) => {
     if (source === '') throw new AppError('E_INVALID_INPUT', `error_patterns[${index}] is empty`);
     try {
-      return { source, isMatch: compilePattern(source) };
+      return { source, isMatch: compilePattern(source, spend) };
     } catch (cause) {
       if (!(cause instanceof RangeError)) throw cause;
       const quoted = JSON.stringify(source);
@@ -90,11 +101,11 @@ function compileAll(sources: readonly string[]): WatchPattern[] {
   });
 }
 
-function render(id: string, command: string, patterns: readonly WatchPattern[], idleSeconds: number): string {
-  const looked = patterns.map(({ source }) => source).join(' | ') || '(none — pattern matching disabled)';
+function render(id: string, command: string, patterns: readonly OutputWatchPattern[], idleSeconds: number): string {
+  const patternText = patterns.map(({ source }) => source).join(' | ') || '(none — pattern matching disabled)';
   const idle = idleSeconds === 0 ? '(disabled)' : `${idleSeconds}s`;
   return (
-    `shell_id: ${id}\nstarted in background: ${command}\nerror_patterns: ${looked}\nidle_timeout: ${idle}\n\n` +
+    `shell_id: ${id}\nstarted in background: ${command}\nerror_patterns: ${patternText}\nidle_timeout: ${idle}\n\n` +
     'See what happens with watch_process_events, and what it prints with bash_output.\n'
   );
 }

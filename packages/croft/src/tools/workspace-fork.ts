@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { mustHaveForks } from '../core/history/must-have-forks.ts';
-import { defineTool } from '../core/tool.ts';
+import { defineTool } from '../core/tools/tool.ts';
+import { mustHaveForks } from '../core/workspace/must-have-forks.ts';
 
 export const workspaceFork = defineTool({
   name: 'workspace_fork',
@@ -9,6 +9,7 @@ export const workspaceFork = defineTool({
     'Make a new workspace that starts as this one is, ignored files and .git included, or as a snapshot of it was. What ' +
     'is done in one does not touch the other. Work in it by its name as workspace; workspace_merge brings it back.',
   access: 'write',
+  keepsMore: true,
   leavesFiles: true,
   reach: 'one',
   input: z.object({

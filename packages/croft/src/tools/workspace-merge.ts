@@ -1,9 +1,14 @@
 import { z } from 'zod';
-import { mustHaveForks } from '../core/history/must-have-forks.ts';
-import { countPaths, renderReport, reportOutput, toReportOutput } from '../core/history/report-output.ts';
-import { defineTool } from '../core/tool.ts';
+import {
+  countPaths,
+  renderTreeReport,
+  toTreeReportOutput,
+  treeReportOutput,
+} from '../core/history/outputs/tree-report-output.ts';
+import { defineTool } from '../core/tools/tool.ts';
+import { mustHaveForks } from '../core/workspace/must-have-forks.ts';
 
-const { takenBackBy: _, ...paths } = reportOutput;
+const { takenBackBy: _, ...paths } = treeReportOutput;
 
 export const workspaceMerge = defineTool({
   name: 'workspace_merge',
@@ -31,9 +36,9 @@ export const workspaceMerge = defineTool({
     const { report, merged, conflicts } = await mustHaveForks(workspace).merge({ fork, onConflict, signal });
     const decided = conflicts.map(({ path, reason }) => ({ path: path.toWellFormed(), reason }));
     const lines = decided.map(({ path, reason }) => `conflict, ${onConflict}: ${path} (${reason})`);
-    const { takenBackBy: __, ...structured } = toReportOutput(report);
+    const { takenBackBy: __, ...structured } = toTreeReportOutput(report);
     return {
-      text: [`merged ${fork}: ${countPaths(report)} paths`, ...renderReport(report), ...lines].join('\n'),
+      text: [`merged ${fork}: ${countPaths(report)} paths`, ...renderTreeReport(report), ...lines].join('\n'),
       structured: { ...structured, merged: merged.map((path) => path.toWellFormed()), conflicts: decided },
     };
   },

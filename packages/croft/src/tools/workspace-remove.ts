@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { mustHaveForks } from '../core/history/must-have-forks.ts';
-import { defineTool } from '../core/tool.ts';
+import { defineTool } from '../core/tools/tool.ts';
+import { mustHaveForks } from '../core/workspace/must-have-forks.ts';
 
 export const workspaceRemove = defineTool({
   name: 'workspace_remove',

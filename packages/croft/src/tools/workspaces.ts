@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Argv, Profile } from '../core/projects/profile.ts';
-import { defineTool } from '../core/tool.ts';
-import type { Workspace } from '../core/workspace.ts';
+import { defineTool } from '../core/tools/tool.ts';
+import type { Workspace } from '../core/workspace/workspace.ts';
 
 const ProjectOutput = z.object({
   language: z.string(),
@@ -20,7 +20,8 @@ export const workspaces = defineTool({
   name: 'workspaces',
   aliases: ['Workspaces'],
   title: 'List workspaces',
-  description: 'List the workspaces: name, root, whether files may be changed, and the ecosystems they are made of.',
+  description:
+    'List the workspaces: name, root, whether files may be changed, and the projects in them with their commands and scripts.',
   access: 'read',
   reach: 'none',
   input: z.object({}),
@@ -46,8 +47,24 @@ export const workspaces = defineTool({
 
 type Row = Awaited<ReturnType<typeof describe>>;
 
-function render({ name, root, access, profile: { ecosystems, problems } }: Row): string[] {
-  return [[name, root, access, ecosystems.join('+')].join('\t'), ...problems.map((problem) => `\t${problem}`)];
+function render({ name, root, access, profile: { ecosystems, projects, problems } }: Row): string[] {
+  return [
+    [name, root, access, ecosystems.join('+')].join('\t'),
+    ...problems.map((problem) => `\t${problem}`),
+    ...projects.flatMap(renderProject).map((line) => `\t${line}`),
+  ];
+}
+
+const commandNames = ['install', 'format', 'lint', 'typecheck', 'test'] as const;
+
+function renderProject(project: Row['profile']['projects'][number]): string[] {
+  const { directory, ecosystem, packageManager, scripts } = project;
+  const commands = commandNames.flatMap((name) => (project[name] === undefined ? [] : [`  ${name}: ${project[name]}`]));
+  return [
+    `${directory === '' ? 'in the root' : `in ${directory}`}: ${[ecosystem, packageManager].filter(Boolean).join(', ')}`,
+    ...commands,
+    ...(scripts.length === 0 ? [] : [`  scripts: ${scripts.join(', ')}`]),
+  ];
 }
 
 async function describe({ name, root, access, checks }: Workspace) {

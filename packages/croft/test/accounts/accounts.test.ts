@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
-import { findBreak } from '../../src/core/accounts/audit-chain.ts';
-import { createRegistry } from '../../src/core/accounts/create-registry.ts';
-import { auditOf, type Ground, messageOf, newActor, openGround, refusal } from './ground.ts';
+import { createRegistry } from '../../src/core/accounts/lifecycle/create-registry.ts';
+import { findBreak } from '../../src/core/accounts/ports/audit-chain.ts';
+import { type AccountsFixture, auditOf, messageOf, newActor, openFixture, refusal } from './fixture.ts';
 
 const noFiles = async () => ({ files: 0 });
 
-async function furnish({ registry, actor }: Ground): Promise<string> {
+async function furnish({ registry, actor }: AccountsFixture): Promise<string> {
   const sandbox = await registry.sandboxes.create(actor, { name: 's' });
   const workspace = await registry.workspaces.create(actor, { name: 'w' });
   const workspaces = [{ name: 'w', workspaceId: workspace.id }];
@@ -16,7 +16,7 @@ async function furnish({ registry, actor }: Ground): Promise<string> {
 
 describe('an account', () => {
   test('is made with one key for everything, told once', async () => {
-    const { registry } = await openGround();
+    const { registry } = await openFixture();
     const { account, secret } = await registry.accounts.create('admin', { username: ' ann ', description: 'x' });
     expect(account).toMatchObject({ username: 'ann', description: 'x', status: 'active', version: 1 });
     expect(account.accountId).toMatch(/^acct_[0-9a-f]{24}$/);
@@ -44,7 +44,7 @@ describe('an account', () => {
         'Request body is 300025 characters of JSON; at most 262144 are kept',
       ],
     ] as const;
-    const { registry } = await openGround();
+    const { registry } = await openFixture();
     for (const [body, message] of refused) {
       expect(await messageOf(registry.accounts.create('admin', body)), message).toBe(message);
     }
@@ -52,7 +52,7 @@ describe('an account', () => {
   });
 
   test('is changed in its name and description alone', async () => {
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     const patch = (body: unknown) => registry.accounts.patch('admin', actor.accountId, body);
     expect(await patch({ username: 'new', description: 'd', status: 'disabled', version: 9 })).toMatchObject({
       username: 'new',
@@ -78,7 +78,7 @@ describe('an account', () => {
   });
 
   test('whose secret is rotated has one secret, and its other keys', async () => {
-    const { registry } = await openGround();
+    const { registry } = await openFixture();
     const { account, secret } = await registry.accounts.create('admin', { username: 'x' });
     const actor = (await registry.accounts.authenticate(secret)) ?? expect.fail();
     const other = await registry.keys.create(actor, { name: 'other', scopes: ['*'] });
@@ -98,10 +98,10 @@ describe('an account', () => {
 
 describe('an account that is removed', () => {
   test('leaves nothing but its audit trail, and touches no other', async () => {
-    const ground = await openGround();
-    const { registry, actor, stranger, records } = ground;
-    const workspace = await furnish(ground);
-    await furnish({ ...ground, actor: stranger });
+    const fixture = await openFixture();
+    const { registry, actor, stranger, records } = fixture;
+    const workspace = await furnish(fixture);
+    await furnish({ ...fixture, actor: stranger });
     const removeFiles = vi.fn(async () => ({ files: 12 }));
     const removed = await registry.accounts.remove('admin', actor.accountId, removeFiles);
     expect(removeFiles.mock.calls).toEqual([[[workspace]]]);
@@ -118,7 +118,7 @@ describe('an account that is removed', () => {
     expect(await messageOf(registry.accounts.remove('admin', actor.accountId, noFiles))).toBe(
       'E_NOT_FOUND: Account not found',
     );
-    const rows = await auditOf(ground, actor);
+    const rows = await auditOf(fixture, actor);
     expect(rows.map(({ action }) => action)).toEqual([
       'account.created',
       ...['sandbox.created', 'workspace.created', 'agent.created', 'secret.created'],
@@ -131,9 +131,9 @@ describe('an account that is removed', () => {
   });
 
   test('lets nobody in and takes nothing on from the first moment', async () => {
-    const ground = await openGround();
-    const { registry, actor } = ground;
-    await furnish(ground);
+    const fixture = await openFixture();
+    const { registry, actor } = fixture;
+    await furnish(fixture);
     const { secret } = await registry.keys.create(actor, { name: 'k', scopes: ['*'] });
     const attempts: Promise<unknown>[] = [];
     await registry.accounts.remove('admin', actor.accountId, async () => {
@@ -155,9 +155,9 @@ describe('an account that is removed', () => {
   });
 
   test('can be removed again after a failure at any point', async () => {
-    const ground = await openGround();
-    const { registry, actor, records } = ground;
-    const workspace = await furnish(ground);
+    const fixture = await openFixture();
+    const { registry, actor, records } = fixture;
+    const workspace = await furnish(fixture);
     const down = () => Promise.reject(new Error('the storage is down'));
     await expect(registry.accounts.remove('admin', actor.accountId, down)).rejects.toThrow('the storage is down');
     expect(await registry.accounts.get(actor.accountId)).toMatchObject({ status: 'disabled' });
@@ -172,7 +172,7 @@ describe('an account that is removed', () => {
           if (count === failing) throw new Error('the power went');
           return result;
         });
-      const broken = createRegistry({ ...ground, records: { ...records, change } });
+      const broken = createRegistry({ ...fixture, records: { ...records, change } });
       await expect(broken.accounts.remove('admin', actor.accountId, noFiles)).rejects.toThrow('the power went');
       expect((await registry.agents.list(actor, { limit: 10 })).rows).toHaveLength(1);
     }
@@ -184,9 +184,9 @@ describe('an account that is removed', () => {
   });
 
   test('by two at once is removed once', async () => {
-    const ground = await openGround();
-    await furnish(ground);
-    const remove = () => ground.registry.accounts.remove('admin', ground.actor.accountId, noFiles);
+    const fixture = await openFixture();
+    await furnish(fixture);
+    const remove = () => fixture.registry.accounts.remove('admin', fixture.actor.accountId, noFiles);
     const settled = await Promise.allSettled([remove(), remove()]);
     expect(settled.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect(await messageOf(remove())).toBe('E_NOT_FOUND: Account not found');
@@ -195,8 +195,8 @@ describe('an account that is removed', () => {
 
 describe('secrets', () => {
   test('are put, replaced, opened by the server alone, and removed', async () => {
-    const ground = await openGround({ quotas: { secrets: 2 } });
-    const { registry, actor, stranger } = ground;
+    const fixture = await openFixture({ quotas: { secrets: 2 } });
+    const { registry, actor, stranger } = fixture;
     await registry.secrets.put(actor, 'B', { value: 'one' });
     await registry.secrets.put(actor, 'A', { value: ' two\n' });
     await registry.secrets.put(actor, 'B', { value: 'three' });
@@ -206,7 +206,7 @@ describe('secrets', () => {
       ['B', 'three'],
     ]);
     expect((await registry.secrets.list(actor)).map(({ name }) => name)).toEqual(['A', 'B']);
-    expect(JSON.stringify([await registry.secrets.list(actor), await auditOf(ground, actor)])).not.toContain('three');
+    expect(JSON.stringify([await registry.secrets.list(actor), await auditOf(fixture, actor)])).not.toContain('three');
     expect((await registry.secrets.openAll(stranger.accountId)).size).toBe(0);
     for (const name of ['A', 'none', '', '../A', 'A\0']) {
       expect(await messageOf(registry.secrets.remove(stranger, name))).toBe('E_NOT_FOUND: Secret not found');
@@ -227,7 +227,7 @@ describe('secrets', () => {
       ['A', { value: '********' }, 'value must be the secret itself, not ********'],
       ['A', { value: 'x'.repeat(65_537) }, 'value must be at most 65536 characters long'],
     ] as const;
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     for (const [name, body, message] of refused) {
       expect(await messageOf(registry.secrets.put(actor, name, body)), message).toBe(message);
     }
@@ -235,7 +235,7 @@ describe('secrets', () => {
   });
 
   test('of a new account are none', async () => {
-    const { registry } = await openGround();
+    const { registry } = await openFixture();
     expect(await registry.secrets.list(await newActor(registry, 'third'))).toEqual([]);
   });
 });

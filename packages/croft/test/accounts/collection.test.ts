@@ -1,21 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { findBreak } from '../../src/core/accounts/audit-chain.ts';
-import { auditOf, type Ground, messageOf, openGround, refusal } from './ground.ts';
+import { findBreak } from '../../src/core/accounts/ports/audit-chain.ts';
+import { type AccountsFixture, auditOf, messageOf, openFixture, refusal } from './fixture.ts';
 
 const kinds = ['agents', 'sandboxes', 'workspaces'] as const;
 const prefixes = { agents: 'agent', sandboxes: 'sb', workspaces: 'ws' } as const;
 const titles = { agents: 'Agent', sandboxes: 'Sandbox', workspaces: 'Workspace' } as const;
 
 /** One that holds for all three, whose configs differ. */
-const pick = (ground: Ground, kind: (typeof kinds)[number]) => ground.registry[kind] as Ground['registry']['agents'];
+const pick = (fixture: AccountsFixture, kind: (typeof kinds)[number]) =>
+  fixture.registry[kind] as AccountsFixture['registry']['agents'];
 
 describe.each(kinds)('%s', (kind) => {
   const title = titles[kind];
 
   test('are made, read, changed and removed, each with its audit row', async () => {
-    const ground = await openGround();
-    const { actor, records } = ground;
-    const records1 = pick(ground, kind);
+    const fixture = await openFixture();
+    const { actor, records } = fixture;
+    const records1 = pick(fixture, kind);
     const made = await records1.create(actor, { name: '  one ', description: 'first' });
     expect(made).toMatchObject({ accountId: actor.accountId, name: 'one', description: 'first', version: 1 });
     expect(made.id).toMatch(new RegExp(`^${prefixes[kind]}_[0-9a-f]{24}$`));
@@ -26,7 +27,7 @@ describe.each(kinds)('%s', (kind) => {
     expect(await records1.patch(actor, made.id, { name: 'two' }, {})).toEqual(renamed);
     await records1.remove(actor, made.id, { version: 2 });
     expect(await messageOf(records1.get(actor, made.id))).toBe(`E_NOT_FOUND: ${title} not found`);
-    const rows = (await auditOf(ground, actor)).filter(({ target }) => target === made.id);
+    const rows = (await auditOf(fixture, actor)).filter(({ target }) => target === made.id);
     const one = title.toLowerCase();
     expect(rows.map(({ action }) => action)).toEqual([`${one}.created`, `${one}.changed`, `${one}.removed`]);
     expect(rows.map((row) => row.actor)).toEqual(Array(3).fill(actor.label));
@@ -36,9 +37,9 @@ describe.each(kinds)('%s', (kind) => {
   });
 
   test('of another account are not there', async () => {
-    const ground = await openGround();
-    const { actor, stranger } = ground;
-    const collection = pick(ground, kind);
+    const fixture = await openFixture();
+    const { actor, stranger } = fixture;
+    const collection = pick(fixture, kind);
     const { id, ...rest } = await collection.create(actor, { name: 'mine' });
     const attempts = [
       collection.get(stranger, id),
@@ -55,9 +56,9 @@ describe.each(kinds)('%s', (kind) => {
   });
 
   test('are found by ids alone', async () => {
-    const ground = await openGround();
-    const collection = pick(ground, kind);
-    const { id } = await collection.create(ground.actor, { name: 'x' });
+    const fixture = await openFixture();
+    const collection = pick(fixture, kind);
+    const { id } = await collection.create(fixture.actor, { name: 'x' });
     const others = [
       '',
       '%',
@@ -71,15 +72,15 @@ describe.each(kinds)('%s', (kind) => {
       'x'.repeat(1e5),
     ];
     for (const other of others) {
-      expect(await messageOf(collection.get(ground.actor, other))).toBe(`E_NOT_FOUND: ${title} not found`);
-      expect(await collection.open(ground.actor.accountId, other)).toBeUndefined();
+      expect(await messageOf(collection.get(fixture.actor, other))).toBe(`E_NOT_FOUND: ${title} not found`);
+      expect(await collection.open(fixture.actor.accountId, other)).toBeUndefined();
     }
   });
 
   test('have names of their own, told by the id that has it', async () => {
-    const ground = await openGround();
-    const { actor } = ground;
-    const collection = pick(ground, kind);
+    const fixture = await openFixture();
+    const { actor } = fixture;
+    const collection = pick(fixture, kind);
     const first = await collection.create(actor, { name: 'caf\u00e9' });
     const second = await collection.create(actor, { name: 'tea' });
     for (const name of ['caf\u00e9', ' cafe\u0301 ']) {
@@ -115,17 +116,17 @@ describe.each(kinds)('%s', (kind) => {
       [{ name: 'x', config: [] }, 'config must be an object'],
       [{ name: 'x', config: 'x' }, 'config must be an object'],
     ] as const;
-    const ground = await openGround();
+    const fixture = await openFixture();
     for (const [body, message] of refused) {
-      expect(await messageOf(pick(ground, kind).create(ground.actor, body)), message).toBe(message);
+      expect(await messageOf(pick(fixture, kind).create(fixture.actor, body)), message).toBe(message);
     }
-    expect(await auditOf(ground, ground.actor)).toHaveLength(1);
+    expect(await auditOf(fixture, fixture.actor)).toHaveLength(1);
   });
 
   test('refuse patches of nothing and of what is no patch', async () => {
-    const ground = await openGround();
-    const collection = pick(ground, kind);
-    const made = await collection.create(ground.actor, { name: 'x' });
+    const fixture = await openFixture();
+    const collection = pick(fixture, kind);
+    const made = await collection.create(fixture.actor, { name: 'x' });
     const refused = [
       [null, 'Request body must be an object'],
       [{}, 'Request body must include name, description or config'],
@@ -136,15 +137,15 @@ describe.each(kinds)('%s', (kind) => {
       [{ config: [] }, 'config must be an object'],
     ] as const;
     for (const [body, message] of refused) {
-      expect(await messageOf(collection.patch(ground.actor, made.id, body, {}))).toBe(message);
+      expect(await messageOf(collection.patch(fixture.actor, made.id, body, {}))).toBe(message);
     }
-    expect(await collection.get(ground.actor, made.id)).toEqual(made);
+    expect(await collection.get(fixture.actor, made.id)).toEqual(made);
   });
 
   test('are changed only at the version that was seen', async () => {
-    const ground = await openGround();
-    const { actor } = ground;
-    const collection = pick(ground, kind);
+    const fixture = await openFixture();
+    const { actor } = fixture;
+    const collection = pick(fixture, kind);
     const { id } = await collection.create(actor, { name: 'x' });
     await collection.patch(actor, id, { description: 'a' }, { version: 1 });
     for (const version of [0, 1, 3, -1, Number.NaN]) {
@@ -162,9 +163,9 @@ describe.each(kinds)('%s', (kind) => {
   });
 
   test('are listed page by page, each once', async () => {
-    const ground = await openGround();
-    const { actor } = ground;
-    const collection = pick(ground, kind);
+    const fixture = await openFixture();
+    const { actor } = fixture;
+    const collection = pick(fixture, kind);
     const names = Array.from({ length: 7 }, (_, index) => `n${index}`);
     for (const name of names) await collection.create(actor, { name });
     const seen: string[] = [];
@@ -178,23 +179,23 @@ describe.each(kinds)('%s', (kind) => {
   });
 
   test('are no more than the quota, however many are made at once', async () => {
-    const ground = await openGround({ quotas: { [kind]: 3 } });
-    const collection = pick(ground, kind);
-    const made = Array.from({ length: 8 }, (_, index) => collection.create(ground.actor, { name: `n${index}` }));
+    const fixture = await openFixture({ quotas: { [kind]: 3 } });
+    const collection = pick(fixture, kind);
+    const made = Array.from({ length: 8 }, (_, index) => collection.create(fixture.actor, { name: `n${index}` }));
     const settled = await Promise.allSettled(made);
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
-    expect(await refusal(collection.create(ground.actor, { name: 'more' }))).toMatchObject({
+    expect(await refusal(collection.create(fixture.actor, { name: 'more' }))).toMatchObject({
       code: 'E_QUOTA',
       details: { max: 3 },
     });
-    const [first] = (await collection.list(ground.actor, { limit: 1 })).rows;
-    await collection.remove(ground.actor, first?.id ?? '', {});
-    await collection.create(ground.actor, { name: 'more' });
+    const [first] = (await collection.list(fixture.actor, { limit: 1 })).rows;
+    await collection.remove(fixture.actor, first?.id ?? '', {});
+    await collection.create(fixture.actor, { name: 'more' });
   });
 });
 
 test('patches without a version all land', async () => {
-  const { registry, actor } = await openGround();
+  const { registry, actor } = await openFixture();
   const { id } = await registry.agents.create(actor, { name: 'a' });
   const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
   await Promise.all(keys.map((key) => registry.agents.patch(actor, id, { config: { [key]: 1 } }, {})));
@@ -204,8 +205,8 @@ test('patches without a version all land', async () => {
 });
 
 test('a workspace has its defaults and knows its storages', async () => {
-  const ground = await openGround();
-  const { registry, actor } = ground;
+  const fixture = await openFixture();
+  const { registry, actor } = fixture;
   const of = async (name: string, config?: unknown) =>
     (await registry.workspaces.create(actor, { name, config })).config;
   expect(await of('a')).toEqual({ storage: { provider: 'local' } });
@@ -256,7 +257,7 @@ test('a workspace has its defaults and knows its storages', async () => {
 });
 
 test('a storage that is not registered is not offered', async () => {
-  const { registry, actor } = await openGround({ storages: ['local'] });
+  const { registry, actor } = await openFixture({ storages: ['local'] });
   const s3 = { name: 'w', config: { storage: { provider: 's3' } } };
   expect(await messageOf(registry.workspaces.create(actor, s3))).toBe('config.storage.provider must be one of: local');
 });

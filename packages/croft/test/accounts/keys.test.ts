@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Actor, Scope } from '../../src/core/accounts/registry.ts';
-import { auditOf, type Ground, messageOf, openGround, refusal } from './ground.ts';
+import type { Actor, Scope } from '../../src/core/accounts/ports/registry.ts';
+import { type AccountsFixture, auditOf, messageOf, openFixture, refusal } from './fixture.ts';
 
 const hour = 3_600_000;
 
-async function actorOf({ registry, actor }: Ground, scopes: readonly Scope[]): Promise<Actor> {
+async function actorOf({ registry, actor }: AccountsFixture, scopes: readonly Scope[]): Promise<Actor> {
   const { secret } = await registry.keys.create(actor, { name: scopes.join('+'), scopes });
   const made = await registry.accounts.authenticate(secret);
   if (!made) throw new Error('a new key is not good');
@@ -13,8 +13,8 @@ async function actorOf({ registry, actor }: Ground, scopes: readonly Scope[]): P
 
 describe('a key', () => {
   test('is told once, is good at once, and says what it may do', async () => {
-    const ground = await openGround();
-    const { registry, actor } = ground;
+    const fixture = await openFixture();
+    const { registry, actor } = fixture;
     const { key, secret } = await registry.keys.create(actor, { name: 'ci', scopes: ['read', 'call', 'read'] });
     expect(secret).toMatch(/^croft_[\w-]{43}$/);
     expect(key).toMatchObject({ accountId: actor.accountId, name: 'ci', scopes: ['read', 'call'] });
@@ -22,15 +22,16 @@ describe('a key', () => {
       accountId: actor.accountId,
       label: `key ${key.keyId}`,
       scopes: ['read', 'call'],
+      asOf: expect.any(Number),
     });
     const { rows } = await registry.keys.list(actor, { limit: 10 });
     expect(rows.map(({ name }) => name)).toEqual(['default', 'ci']);
     for (const row of rows) expect(row).not.toHaveProperty('hash');
-    expect(JSON.stringify([rows, await auditOf(ground, actor)])).not.toContain(secret.slice(6));
+    expect(JSON.stringify([rows, await auditOf(fixture, actor)])).not.toContain(secret.slice(6));
   });
 
   test('that ends makes none that goes on after it', async () => {
-    const { registry, actor, now } = await openGround();
+    const { registry, actor, now } = await openFixture();
     const expiresAt = new Date(now().getTime() + hour).toISOString();
     const later = new Date(now().getTime() + 2 * hour).toISOString();
     const { secret } = await registry.keys.create(actor, { name: 'short', scopes: ['*'], expiresAt });
@@ -49,7 +50,7 @@ describe('a key', () => {
   });
 
   test('that is wrong, cut, grown or none is nobody', async () => {
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     const { secret } = await registry.keys.create(actor, { name: 'k', scopes: ['*'] });
     const others = [
       '',
@@ -65,8 +66,8 @@ describe('a key', () => {
   });
 
   test('ends when it is revoked, rotated or expired, and at once', async () => {
-    const ground = await openGround();
-    const { registry, actor, now, pass } = ground;
+    const fixture = await openFixture();
+    const { registry, actor, now, advanceClock } = fixture;
     const first = await registry.keys.create(actor, { name: 'a', scopes: ['read'] });
     const second = await registry.keys.rotate(actor, first.key.keyId);
     expect(second.key).toMatchObject({ name: 'a', scopes: ['read'] });
@@ -81,12 +82,12 @@ describe('a key', () => {
     const third = await registry.keys.create(actor, { name: 'a', scopes: ['read'], expiresAt });
     const fourth = await registry.keys.rotate(actor, third.key.keyId);
     expect(fourth.key.expiresAt).toBe(expiresAt);
-    pass(hour - 1000);
+    advanceClock(hour - 1000);
     expect(await registry.accounts.authenticate(fourth.secret)).toBeDefined();
-    pass(1001);
+    advanceClock(1001);
     expect(await registry.accounts.authenticate(fourth.secret)).toBeUndefined();
     expect(await messageOf(registry.keys.rotate(actor, fourth.key.keyId))).toContain('revoked or expired');
-    const actions = (await auditOf(ground, actor)).map(({ action }) => action);
+    const actions = (await auditOf(fixture, actor)).map(({ action }) => action);
     expect(actions).toEqual([
       'account.created',
       'key.created',
@@ -98,18 +99,18 @@ describe('a key', () => {
   });
 
   test('of the same rotation is made once, however many ask', async () => {
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     const { key } = await registry.keys.create(actor, { name: 'a', scopes: ['read'] });
     const many = await Promise.allSettled(Array.from({ length: 6 }, () => registry.keys.rotate(actor, key.keyId)));
     expect(many.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
   test('gives nobody more than they have', async () => {
-    const ground = await openGround();
-    const { registry, actor } = ground;
+    const fixture = await openFixture();
+    const { registry, actor } = fixture;
     const [whole] = (await registry.keys.list(actor, { limit: 1 })).rows;
     const strong = await registry.keys.create(actor, { name: 'strong', scopes: ['write', 'approve'] });
-    const weak = await actorOf(ground, ['read', 'write', 'call']);
+    const weak = await actorOf(fixture, ['read', 'write', 'call']);
     const attempts = [
       registry.keys.create(weak, { name: 'x', scopes: ['*'] }),
       registry.keys.create(weak, { name: 'x', scopes: ['read', 'approve'] }),
@@ -120,7 +121,7 @@ describe('a key', () => {
     ];
     for (const { code } of await Promise.all(attempts.map(refusal))) expect(code).toBe('E_FORBIDDEN');
     expect(await registry.accounts.authenticate(strong.secret)).toBeDefined();
-    const every = await actorOf(ground, ['read', 'write', 'call', 'approve']);
+    const every = await actorOf(fixture, ['read', 'write', 'call', 'approve']);
     expect((await refusal(registry.keys.create(every, { name: 'x', scopes: ['*'] }))).code).toBe('E_FORBIDDEN');
     expect((await refusal(registry.keys.create({ ...weak, scopes: [] }, { name: 'x', scopes: ['read'] }))).code).toBe(
       'E_FORBIDDEN',
@@ -129,7 +130,7 @@ describe('a key', () => {
   });
 
   test('of another account is not there', async () => {
-    const { registry, actor, stranger } = await openGround();
+    const { registry, actor, stranger } = await openFixture();
     const { key, secret } = await registry.keys.create(actor, { name: 'a', scopes: ['read'] });
     for (const keyId of [key.keyId, 'key_', `${key.keyId}\0`, '']) {
       expect(await messageOf(registry.keys.rotate(stranger, keyId))).toBe('E_NOT_FOUND: Key not found');
@@ -144,15 +145,18 @@ describe('a key', () => {
       [null, 'Request body must be an object'],
       [{ scopes: ['read'] }, 'name is required'],
       [{ name: 'default', scopes: ['*'] }, "name must not be default, which is the name of the account's own key"],
-      [{ name: 'x' }, 'scopes must be a non-empty array of: *, read, write, call, approve'],
-      [{ name: 'x', scopes: [] }, 'scopes must be a non-empty array of: *, read, write, call, approve'],
-      [{ name: 'x', scopes: 'read' }, 'scopes must be a non-empty array of: *, read, write, call, approve'],
-      [{ name: 'x', scopes: ['admin'] }, 'scopes must be a non-empty array of: *, read, write, call, approve'],
+      [{ name: 'x' }, 'scopes must be a non-empty array of: *, read, write, call, approve, terminal'],
+      [{ name: 'x', scopes: [] }, 'scopes must be a non-empty array of: *, read, write, call, approve, terminal'],
+      [{ name: 'x', scopes: 'read' }, 'scopes must be a non-empty array of: *, read, write, call, approve, terminal'],
+      [
+        { name: 'x', scopes: ['admin'] },
+        'scopes must be a non-empty array of: *, read, write, call, approve, terminal',
+      ],
       [{ name: 'x', scopes: ['read'], expiresAt: 7 }, 'expiresAt must be a time such as 2030-01-31T12:00:00Z'],
       [{ name: 'x', scopes: ['read'], expiresAt: 'soon' }, 'expiresAt must be a time such as 2030-01-31T12:00:00Z'],
       [{ name: 'x', scopes: ['read'], expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt must be in the future'],
     ] as const;
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     for (const [body, message] of refused) {
       expect(await messageOf(registry.keys.create(actor, body)), message).toBe(message);
     }
@@ -160,8 +164,8 @@ describe('a key', () => {
   });
 
   test('has a name of its own among those that are good, and they are counted', async () => {
-    const ground = await openGround({ quotas: { keys: 3 } });
-    const { registry, actor } = ground;
+    const fixture = await openFixture({ quotas: { keys: 3 } });
+    const { registry, actor } = fixture;
     const { key } = await registry.keys.create(actor, { name: 'a', scopes: ['read'] });
     const taken = await refusal(registry.keys.create(actor, { name: 'a', scopes: ['read'] }));
     expect(taken).toMatchObject({ code: 'E_ALREADY_EXISTS', details: { id: key.keyId } });

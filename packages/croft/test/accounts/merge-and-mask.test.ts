@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { auditOf, type Ground, messageOf, openGround } from './ground.ts';
+import { type AccountsFixture, auditOf, messageOf, openFixture } from './fixture.ts';
 
 const masked = '********';
 const secretNames = ['secret', 'clientSecret', 'TOKEN', 'access_token', 'privateKey', 'PRIVATE_KEY', 'credentials'];
@@ -67,17 +67,17 @@ function leavesIn(value: unknown): unknown[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesIn) : [value];
 }
 
-async function newAgent({ registry, actor }: Ground, config: object) {
+async function newAgent({ registry, actor }: AccountsFixture, config: object) {
   return registry.agents.create(actor, { name: randomUUID(), config });
 }
 
 describe('what is secret', () => {
   test('never shows in a view, and a view that is patched back changes nothing', async () => {
-    const ground = await openGround({ quotas: { agents: 10_000 } });
-    const { registry, actor } = ground;
+    const fixture = await openFixture({ quotas: { agents: 10_000 } });
+    const { registry, actor } = fixture;
     const property = fc.asyncProperty(settings, async (drawn) => {
       const config = tell(drawn) as object;
-      const made = await newAgent(ground, config);
+      const made = await newAgent(fixture, config);
       const shown = new Set(leavesIn(made.config));
       for (const secret of secretsIn(config)) {
         if (typeof secret === 'number' || secret.startsWith('mark')) expect(shown).not.toContain(secret);
@@ -92,7 +92,7 @@ describe('what is secret', () => {
   });
 
   test('is masked in sandboxes: every environment variable, and what a bag of options names so', async () => {
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     const config = {
       envVars: { HOME: '/root', A: '' },
       options: {
@@ -120,8 +120,8 @@ describe('what is secret', () => {
   });
 
   test('lies nowhere in the files of the store, nor in the audit trail', async () => {
-    const ground = await openGround();
-    const { registry, actor, directory } = ground;
+    const fixture = await openFixture();
+    const { registry, actor, directory } = fixture;
     const config = { envVars: { A: 'PLAINTEXTenv' }, options: { note: 'PLAINTEXTnote' } };
     const made = await registry.sandboxes.create(actor, { name: 's', config });
     await registry.sandboxes.patch(actor, made.id, { config: { envVars: { A: 'PLAINTEXTnew', B: 'PLAINTEXTb' } } }, {});
@@ -135,7 +135,7 @@ describe('what is secret', () => {
     expect(Buffer.concat(files).includes('sandbox.created')).toBe(true);
     for (const text of ['PLAINTEXT', secret, secret.slice(6)])
       expect(Buffer.concat(files).includes(text), text).toBe(false);
-    const changed = (await auditOf(ground, actor)).find(({ action }) => action === 'sandbox.changed');
+    const changed = (await auditOf(fixture, actor)).find(({ action }) => action === 'sandbox.changed');
     expect(JSON.parse(changed?.details ?? '')).toEqual({
       name: 's',
       changed: ['config.envVars.A', 'config.envVars.B'],
@@ -143,7 +143,7 @@ describe('what is secret', () => {
   });
 
   test('opens in no other row', async () => {
-    const { registry, actor, stranger, records } = await openGround();
+    const { registry, actor, stranger, records } = await openFixture();
     const mine = await registry.sandboxes.create(actor, { name: 's', config: { envVars: { A: 'mine' } } });
     const other = await registry.sandboxes.create(actor, { name: 't' });
     const theirs = await registry.sandboxes.create(stranger, { name: 's' });
@@ -194,10 +194,10 @@ describe('a patch', () => {
     [{ tokens: [masked, 'z'] }, { ...stored, tokens: ['x', 'z'] }],
     [{ absent: null }, stored],
   ])('%j', async (patch, expected) => {
-    const ground = await openGround();
-    const { id } = await newAgent(ground, stored);
-    await ground.registry.agents.patch(ground.actor, id, { config: patch }, {});
-    expect((await ground.registry.agents.open(ground.actor.accountId, id))?.config).toEqual(expected);
+    const fixture = await openFixture();
+    const { id } = await newAgent(fixture, stored);
+    await fixture.registry.agents.patch(fixture.actor, id, { config: patch }, {});
+    expect((await fixture.registry.agents.open(fixture.actor.accountId, id))?.config).toEqual(expected);
   });
 
   test.each([
@@ -212,19 +212,19 @@ describe('a patch', () => {
     [{ leak: [masked, masked] }, 'config.leak[0]'],
     [{ list: [[masked]] }, 'config.list[0]'],
   ])('with a mask that stands for nothing is refused: %j', async (patch, path) => {
-    const ground = await openGround();
-    const made = await newAgent(ground, stored);
-    const message = await messageOf(ground.registry.agents.patch(ground.actor, made.id, { config: patch }, {}));
+    const fixture = await openFixture();
+    const made = await newAgent(fixture, stored);
+    const message = await messageOf(fixture.registry.agents.patch(fixture.actor, made.id, { config: patch }, {}));
     expect(message).toMatch(/which keeps a stored value, but there is none/);
     expect(message.startsWith(`${path} is `)).toBe(true);
-    expect(await ground.registry.agents.get(ground.actor, made.id)).toEqual(made);
-    expect(await messageOf(newAgent(ground, patch))).toContain(`${path} is ${masked}`);
+    expect(await fixture.registry.agents.get(fixture.actor, made.id)).toEqual(made);
+    expect(await messageOf(newAgent(fixture, patch))).toContain(`${path} is ${masked}`);
   });
 
   test('that means a prototype is harmless', async () => {
-    const ground = await openGround();
-    const { registry, actor } = ground;
-    const made = await newAgent(ground, { model: { a: 1 } });
+    const fixture = await openFixture();
+    const { registry, actor } = fixture;
+    const made = await newAgent(fixture, { model: { a: 1 } });
     const poisons = [
       '{"__proto__":{"polluted":1}}',
       '{"model":{"__proto__":{"polluted":1}}}',
@@ -233,7 +233,7 @@ describe('a patch', () => {
     for (const poison of poisons) {
       const config = JSON.parse(poison);
       expect(await messageOf(registry.agents.patch(actor, made.id, { config }, {}))).toContain('__proto__');
-      expect(await messageOf(newAgent(ground, config))).toContain('__proto__');
+      expect(await messageOf(newAgent(fixture, config))).toContain('__proto__');
     }
     const config = { constructor: { prototype: { polluted: 1 } }, toString: { call: { polluted: 1 } } };
     await registry.agents.patch(actor, made.id, { config }, {});
@@ -248,14 +248,14 @@ describe('a patch', () => {
   });
 
   test('is bounded in depth and size, and so is what it comes to', async () => {
-    const ground = await openGround();
-    const { registry, actor } = ground;
-    const made = await newAgent(ground, {});
+    const fixture = await openFixture();
+    const { registry, actor } = fixture;
+    const made = await newAgent(fixture, {});
     const patch = (config: object) => registry.agents.patch(actor, made.id, { config }, {});
     let deep: object = {};
     for (let depth = 0; depth < 20_000; depth += 1) deep = depth % 2 ? { a: deep } : [deep];
     expect(await messageOf(patch({ deep }))).toBe('Request body is nested more than 32 levels deep');
-    expect(await messageOf(newAgent(ground, { deep }))).toBe('Request body is nested more than 32 levels deep');
+    expect(await messageOf(newAgent(fixture, { deep }))).toBe('Request body is nested more than 32 levels deep');
     expect(await messageOf(patch({ big: 'x'.repeat(300_000) }))).toContain('at most 262144');
     await patch({ a: 'x'.repeat(200_000) });
     expect(await messageOf(patch({ b: 'x'.repeat(200_000) }))).toContain('at most 262144');

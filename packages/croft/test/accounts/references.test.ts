@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type Ground, messageOf, openGround, refusal } from './ground.ts';
+import { type AccountsFixture, messageOf, openFixture, refusal } from './fixture.ts';
 
 const noSandbox = `sb_${'0'.repeat(24)}`;
 const noWorkspace = `ws_${'0'.repeat(24)}`;
 
-async function furnish({ registry, actor }: Ground, account = actor) {
+async function furnish({ registry, actor }: AccountsFixture, account = actor) {
   const sandbox = await registry.sandboxes.create(account, { name: 'sandbox' });
   const workspace = await registry.workspaces.create(account, { name: 'workspace' });
   return { sandbox: sandbox.id, workspace: workspace.id };
@@ -12,14 +12,14 @@ async function furnish({ registry, actor }: Ground, account = actor) {
 
 describe('an agent config', () => {
   test('keeps settings that are the caller’s own', async () => {
-    const ground = await openGround();
-    const { workspace } = await furnish(ground);
+    const fixture = await openFixture();
+    const { workspace } = await furnish(fixture);
     const config = {
       model: { id: 'm', on: true },
       workspaces: [{ name: 'w', workspaceId: workspace, note: [1] }],
       n: 1,
     };
-    const made = await ground.registry.agents.create(ground.actor, { name: 'a', config });
+    const made = await fixture.registry.agents.create(fixture.actor, { name: 'a', config });
     expect(made.config).toEqual(config);
   });
 
@@ -74,7 +74,7 @@ describe('an agent config', () => {
         `Referenced workspace not found: ${noWorkspace} (as "w")`,
       ],
     ] as const;
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     const agent = await registry.agents.create(actor, { name: 'agent' });
     for (const [config, message] of refused) {
       expect(await messageOf(registry.agents.create(actor, { name: 'other', config })), message).toBe(message);
@@ -87,10 +87,10 @@ describe('an agent config', () => {
   });
 
   test('refers to nothing of another account, nor to a thing of another kind', async () => {
-    const ground = await openGround();
-    const { registry, actor, stranger } = ground;
-    const mine = await furnish(ground);
-    const theirs = await furnish(ground, stranger);
+    const fixture = await openFixture();
+    const { registry, actor, stranger } = fixture;
+    const mine = await furnish(fixture);
+    const theirs = await furnish(fixture, stranger);
     const create = (config: object) => registry.agents.create(actor, { name: 'a', config });
     const workspaces = (workspaceId: string, sandbox?: string) => [
       { name: 'w', workspaceId, ...(sandbox && { sandbox }) },
@@ -112,9 +112,9 @@ describe('an agent config', () => {
 
 describe('what an agent uses', () => {
   test('is not removed until the last agent lets go of it', async () => {
-    const ground = await openGround();
-    const { registry, actor } = ground;
-    const { sandbox, workspace } = await furnish(ground);
+    const fixture = await openFixture();
+    const { registry, actor } = fixture;
+    const { sandbox, workspace } = await furnish(fixture);
     const reads = [{ name: 'w', workspaceId: workspace, sandbox: null }];
     const first = await registry.agents.create(actor, { name: 'first', config: { sandbox } });
     const second = await registry.agents.create(actor, { name: 'second', config: { workspaces: reads } });
@@ -137,14 +137,14 @@ describe('what an agent uses', () => {
     expect(await usersOf(registry.workspaces.remove(actor, workspace, {}))).toEqual(['second', 'third']);
     await registry.agents.remove(actor, second.id, {});
     await registry.agents.patch(actor, third.id, { config: { workspaces: [] } }, {});
-    const users = await ground.records.read(({ references }) => references.usersOf(actor.accountId, workspace, 10));
+    const users = await fixture.records.read(({ references }) => references.usersOf(actor.accountId, workspace, 10));
     expect(users).toEqual([]);
     await registry.workspaces.remove(actor, workspace, {});
   });
 
   test('is never left dangling by who makes an agent and who removes at once', async () => {
-    const ground = await openGround();
-    const { registry, actor } = ground;
+    const fixture = await openFixture();
+    const { registry, actor } = fixture;
     for (let round = 0; round < 50; round += 1) {
       const sandbox = await registry.sandboxes.create(actor, { name: `s${round}` });
       const workspace = await registry.workspaces.create(actor, { name: `w${round}` });
@@ -171,9 +171,9 @@ describe('a provider that cannot mount', () => {
   const open = { provider: 'open', network: { mode: 'allow-all' } };
 
   test('is refused with a workspace, and taken without', async () => {
-    const ground = await openGround();
-    const { registry, actor } = ground;
-    const { sandbox, workspace } = await furnish(ground);
+    const fixture = await openFixture();
+    const { registry, actor } = fixture;
+    const { sandbox, workspace } = await furnish(fixture);
     const bare = (await registry.sandboxes.create(actor, { name: 'bare', config: open })).id;
     const workspaces = (own?: object) => [{ name: 'notes', workspaceId: workspace, ...own }];
     const create = (name: string, config: object) => registry.agents.create(actor, { name, config });
@@ -192,9 +192,9 @@ describe('a provider that cannot mount', () => {
   });
 
   test('is not put under agents that have workspaces', async () => {
-    const ground = await openGround();
-    const { registry, actor } = ground;
-    const { sandbox, workspace } = await furnish(ground);
+    const fixture = await openFixture();
+    const { registry, actor } = fixture;
+    const { sandbox, workspace } = await furnish(fixture);
     const workspaces = [{ name: 'w', workspaceId: workspace }];
     const move = () => registry.sandboxes.patch(actor, sandbox, { config: open }, {});
     const { id } = await registry.agents.create(actor, { name: 'worker', config: { sandbox, workspaces } });
@@ -207,9 +207,9 @@ describe('a provider that cannot mount', () => {
   });
 
   test('does not slip under an agent that is being made', async () => {
-    const ground = await openGround();
-    const { registry, actor } = ground;
-    const { workspace } = await furnish(ground);
+    const fixture = await openFixture();
+    const { registry, actor } = fixture;
+    const { workspace } = await furnish(fixture);
     for (let round = 0; round < 15; round += 1) {
       const { id } = await registry.sandboxes.create(actor, { name: `s${round}` });
       const config = { sandbox: id, workspaces: [{ name: 'w', workspaceId: workspace }] };
@@ -224,7 +224,7 @@ describe('a provider that cannot mount', () => {
 
 describe('a workspace that is kept where this server cannot open it', () => {
   test('is a record, but no agent can be given it, and none that uses one can lose it', async () => {
-    const { registry, actor } = await openGround({ opened: ['local'] });
+    const { registry, actor } = await openFixture({ opened: ['local'] });
     const away = await registry.workspaces.create(actor, { name: 'away', config: { storage: { provider: 's3' } } });
     const near = await registry.workspaces.create(actor, { name: 'near', config: {} });
     const agent = (workspaceId: string) => ({ name: 'a', config: { workspaces: [{ name: 'w', workspaceId }] } });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createRegistry } from '../../src/core/accounts/create-registry.ts';
-import type { Records } from '../../src/core/accounts/records.ts';
-import { auditOf, openGround, refusal } from './ground.ts';
+import { createRegistry } from '../../src/core/accounts/lifecycle/create-registry.ts';
+import type { Records } from '../../src/core/accounts/ports/records.ts';
+import { auditOf, openFixture, refusal } from './fixture.ts';
 
 /** As a store does on a conflict: what was done first is undone, and done again. */
 function twice(records: Records): Records {
@@ -36,8 +36,8 @@ function losing(records: Records, times: number): { records: Records; lost: () =
 
 describe('a store that runs a change twice', () => {
   test('keeps one of everything, and every secret that was told is good', async () => {
-    const ground = await openGround();
-    const registry = createRegistry({ ...ground, records: twice(ground.records) });
+    const fixture = await openFixture();
+    const registry = createRegistry({ ...fixture, records: twice(fixture.records) });
     const { account, secret } = await registry.accounts.create('admin', { username: 'x' });
     const actor = (await registry.accounts.authenticate(secret)) ?? expect.fail();
     const made = await registry.keys.create(actor, { name: 'k', scopes: ['read'] });
@@ -52,7 +52,7 @@ describe('a store that runs a change twice', () => {
     await registry.agents.remove(actor, agent.id, {});
     const last = await registry.accounts.rotateSecret('admin', account.accountId);
     expect(await registry.accounts.authenticate(last.secret)).toBeDefined();
-    const actions = (await auditOf(ground, actor)).map(({ action }) => action);
+    const actions = (await auditOf(fixture, actor)).map(({ action }) => action);
     expect(actions).toEqual([
       ...['account.created', 'key.created', 'key.rotated', 'sandbox.created', 'agent.created', 'agent.changed'],
       ...['secret.created', 'agent.removed', 'account.secret_rotated'],
@@ -63,28 +63,28 @@ describe('a store that runs a change twice', () => {
 
 describe('a patch that loses a race', () => {
   test('is made again on what is there now, and leaves no trace of the attempts', async () => {
-    const ground = await openGround();
-    const { actor } = ground;
-    const { id } = await ground.registry.agents.create(actor, { name: 'a' });
-    const { records, lost } = losing(ground.records, 3);
-    const registry = createRegistry({ ...ground, records });
+    const fixture = await openFixture();
+    const { actor } = fixture;
+    const { id } = await fixture.registry.agents.create(actor, { name: 'a' });
+    const { records, lost } = losing(fixture.records, 3);
+    const registry = createRegistry({ ...fixture, records });
     expect((await registry.agents.patch(actor, id, { config: { a: 1 } }, {})).config).toEqual({ a: 1 });
     expect(lost()).toBe(3);
-    const actions = (await auditOf(ground, actor)).map(({ action }) => action);
+    const actions = (await auditOf(fixture, actor)).map(({ action }) => action);
     expect(actions).toEqual(['account.created', 'agent.created', 'agent.changed']);
   });
 
   test('is told at once when it was for one version, and in the end always', async () => {
-    const ground = await openGround();
-    const { actor } = ground;
-    const made = await ground.registry.agents.create(actor, { name: 'a' });
-    const { records, lost } = losing(ground.records, 1000);
-    const { agents } = createRegistry({ ...ground, records });
+    const fixture = await openFixture();
+    const { actor } = fixture;
+    const made = await fixture.registry.agents.create(actor, { name: 'a' });
+    const { records, lost } = losing(fixture.records, 1000);
+    const { agents } = createRegistry({ ...fixture, records });
     const patch = (version?: number) => refusal(agents.patch(actor, made.id, { name: 'b' }, { version }));
     expect((await patch(1)).code).toBe('E_PRECONDITION_FAILED');
     expect(lost()).toBe(1);
     expect((await patch()).code).toBe('E_PRECONDITION_FAILED');
     expect(lost()).toBeLessThan(20);
-    expect(await ground.registry.agents.get(actor, made.id)).toEqual(made);
+    expect(await fixture.registry.agents.get(actor, made.id)).toEqual(made);
   });
 });

@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { auditOf, messageOf, openGround, refusal } from './ground.ts';
+import { auditOf, messageOf, openFixture, refusal } from './fixture.ts';
 
 const hour = 3_600_000;
 
 describe('the token of a runner', () => {
   test('is told once, names its account and its name, and is no key', async () => {
-    const ground = await openGround();
-    const { registry, actor, stranger } = ground;
+    const fixture = await openFixture();
+    const { registry, actor, stranger } = fixture;
     const { runner, token } = await registry.runners.create(actor, { name: 'laptop' });
     expect(runner).toMatchObject({ accountId: actor.accountId, name: 'laptop' });
     expect(await registry.runners.authenticate(token)).toEqual(runner);
     expect(await registry.accounts.authenticate(token)).toBeUndefined();
     expect(await registry.runners.list(actor.accountId)).toEqual([runner]);
     expect(await registry.runners.list(stranger.accountId)).toEqual([]);
-    expect(JSON.stringify([runner, await auditOf(ground, actor)])).not.toContain(token.slice(6));
+    expect(JSON.stringify([runner, await auditOf(fixture, actor)])).not.toContain(token.slice(6));
   });
 
   test('is what no key of a person is, whatever it is called and may do', async () => {
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     for (const scopes of [['runner'], ['*', 'runner'], ['read', 'runner']])
       expect((await refusal(registry.keys.create(actor, { name: 'runner/laptop', scopes }))).code).toBe(
         'E_INVALID_INPUT',
@@ -30,7 +30,7 @@ describe('the token of a runner', () => {
   });
 
   test('that is wrong, cut, grown or none is nobody', async () => {
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     const { token } = await registry.runners.create(actor, { name: 'laptop' });
     for (const other of ['', ' ', token.slice(0, -1), `${token}x`, ` ${token}`, token.toUpperCase(), 'x'.repeat(1e6)])
       expect(await registry.runners.authenticate(other)).toBeUndefined();
@@ -39,7 +39,7 @@ describe('the token of a runner', () => {
   test.each(['', ' ', 'a/b', '../x', '-x', 'a b', 'x'.repeat(65), 'ü', 'a\n', 7])(
     'is not made for the name %j',
     async (name) => {
-      const { registry, actor } = await openGround();
+      const { registry, actor } = await openFixture();
       expect(await messageOf(registry.runners.create(actor, { name }))).toContain('name must be 1 to 64 letters');
     },
   );
@@ -47,8 +47,8 @@ describe('the token of a runner', () => {
 
 describe('the name of a runner', () => {
   test('is one at a time, and free again when it is revoked', async () => {
-    const ground = await openGround();
-    const { registry, actor, stranger } = ground;
+    const fixture = await openFixture();
+    const { registry, actor, stranger } = fixture;
     const first = await registry.runners.create(actor, { name: 'laptop' });
     expect((await refusal(registry.runners.create(actor, { name: 'laptop' }))).code).toBe('E_ALREADY_EXISTS');
     const theirs = await registry.runners.create(stranger, { name: 'laptop' });
@@ -59,12 +59,12 @@ describe('the name of a runner', () => {
     expect(second.runner.runnerId).not.toBe(first.runner.runnerId);
     expect(await registry.runners.authenticate(first.token)).toBeUndefined();
     expect(await registry.runners.authenticate(second.token)).toEqual(second.runner);
-    const actions = (await auditOf(ground, actor)).map(({ action, target }) => `${action} ${target}`);
+    const actions = (await auditOf(fixture, actor)).map(({ action, target }) => `${action} ${target}`);
     expect(actions.slice(1)).toEqual(['runner.created laptop', 'runner.revoked laptop', 'runner.created laptop']);
   });
 
   test('asked for many times at once is given once', async () => {
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     const asked = Array.from({ length: 8 }, () => registry.runners.create(actor, { name: 'laptop' }));
     const made = (await Promise.allSettled(asked)).filter(({ status }) => status === 'fulfilled');
     expect(made).toHaveLength(1);
@@ -72,7 +72,7 @@ describe('the name of a runner', () => {
   });
 
   test('of another account is none, to revoke or to rotate', async () => {
-    const { registry, actor, stranger } = await openGround();
+    const { registry, actor, stranger } = await openFixture();
     const { token } = await registry.runners.create(actor, { name: 'laptop' });
     for (const attempt of [registry.runners.revoke(stranger, 'laptop'), registry.runners.rotate(stranger, 'laptop')])
       expect(await messageOf(attempt)).toBe('E_NOT_FOUND: Runner not found');
@@ -81,8 +81,8 @@ describe('the name of a runner', () => {
 });
 
 test('rotated, the old token is good no more, and the new one ends when the old would have', async () => {
-  const ground = await openGround();
-  const { registry, actor, now } = ground;
+  const fixture = await openFixture();
+  const { registry, actor, now } = fixture;
   const expiresAt = new Date(now().getTime() + hour).toISOString();
   const first = await registry.runners.create(actor, { name: 'laptop', expiresAt });
   const second = await registry.runners.rotate(actor, 'laptop');
@@ -90,18 +90,18 @@ test('rotated, the old token is good no more, and the new one ends when the old 
   expect(await registry.runners.authenticate(first.token)).toBeUndefined();
   expect(await registry.runners.authenticate(second.token)).toEqual(second.runner);
   expect(await registry.runners.list(actor.accountId)).toEqual([second.runner]);
-  expect((await auditOf(ground, actor)).at(-1)).toMatchObject({ action: 'runner.rotated', target: 'laptop' });
+  expect((await auditOf(fixture, actor)).at(-1)).toMatchObject({ action: 'runner.rotated', target: 'laptop' });
 });
 
 test('expired, it is nobody at once, and its name is free', async () => {
-  const { registry, actor, now, pass } = await openGround();
+  const { registry, actor, now, advanceClock } = await openFixture();
   const expiresAt = new Date(now().getTime() + hour).toISOString();
   const past = new Date(now().getTime() - hour).toISOString();
   expect(await messageOf(registry.runners.create(actor, { name: 'late', expiresAt: past }))).toContain('future');
   const { token } = await registry.runners.create(actor, { name: 'laptop', expiresAt });
-  pass(hour - 60_000);
+  advanceClock(hour - 60_000);
   expect(await registry.runners.authenticate(token)).toBeDefined();
-  pass(60_001);
+  advanceClock(60_001);
   expect(await registry.runners.authenticate(token)).toBeUndefined();
   expect(await registry.runners.list(actor.accountId)).toEqual([]);
   expect(await messageOf(registry.runners.rotate(actor, 'laptop'))).toBe('E_NOT_FOUND: Runner not found');
@@ -109,7 +109,7 @@ test('expired, it is nobody at once, and its name is free', async () => {
 });
 
 test('a key that ends makes no token that goes on after it', async () => {
-  const { registry, actor, now } = await openGround();
+  const { registry, actor, now } = await openFixture();
   const expiresAt = new Date(now().getTime() + hour).toISOString();
   const { secret } = await registry.keys.create(actor, { name: 'short', scopes: ['write'], expiresAt });
   const short = await registry.accounts.authenticate(secret);
@@ -124,7 +124,7 @@ test('a key that ends makes no token that goes on after it', async () => {
 });
 
 test('of an account whose removal was begun it is nobody, and none is made', async () => {
-  const { registry, actor } = await openGround();
+  const { registry, actor } = await openFixture();
   const { token } = await registry.runners.create(actor, { name: 'laptop' });
   const removeFiles = async () => {
     throw new Error('the disk is gone');
@@ -139,7 +139,7 @@ test('of an account whose removal was begun it is nobody, and none is made', asy
 });
 
 test('runners have a quota of their own, and take no room from keys', async () => {
-  const { registry, actor } = await openGround({ quotas: { keys: 2, runners: 2 } });
+  const { registry, actor } = await openFixture({ quotas: { keys: 2, runners: 2 } });
   await registry.runners.create(actor, { name: 'a' });
   await registry.runners.create(actor, { name: 'b' });
   expect((await refusal(registry.runners.create(actor, { name: 'c' }))).code).toBe('E_QUOTA');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { messageOf, openGround } from './ground.ts';
+import { messageOf, openFixture } from './fixture.ts';
 
 const onlyRestricted =
   'config.network.allowDomains and config.network.allowCidrs are only valid when config.network.mode is restricted';
@@ -86,7 +86,7 @@ const refused: readonly (readonly [config: unknown, message: string])[] = [
 
 describe('a sandbox config', () => {
   test('is given its defaults, and loses what it does not name', async () => {
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     const bare = await registry.sandboxes.create(actor, { name: 'bare' });
     expect(bare.config).toEqual({
       provider: 'bubblewrap',
@@ -102,7 +102,7 @@ describe('a sandbox config', () => {
   });
 
   test('is refused whole, in these words, and nothing is made', async () => {
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     for (const [config, message] of refused) {
       expect(await messageOf(registry.sandboxes.create(actor, { name: 'n', config })), JSON.stringify(config)).toBe(
         message,
@@ -112,7 +112,7 @@ describe('a sandbox config', () => {
   });
 
   test('is refused on a patch too, and nothing is changed', async () => {
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     const made = await registry.sandboxes.create(actor, { name: 'n', config: { timeout: 5 } });
     for (const [config, message] of refused) {
       // There, `null` deletes and the lists of a mode that is not given join the stored mode.
@@ -126,7 +126,7 @@ describe('a sandbox config', () => {
   });
 
   test('takes no wrong type in any field', async () => {
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     const fields = ['provider', 'permissionMode', 'internet', 'network', 'size', 'runtimes', 'timeout', 'memoryLimit'];
     const more = ['outputLimitBytes', 'persistent', 'lifecycle', 'onCreate', 'onResume'];
     for (const field of [...fields, ...more]) {
@@ -139,7 +139,7 @@ describe('a sandbox config', () => {
   });
 
   test('says what may be reached in either spelling and keeps one', async () => {
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     const cases = [
       [{ internet: true }, { mode: 'allow-all' }],
       [{ internet: false }, { mode: 'deny-all' }],
@@ -158,7 +158,7 @@ describe('a sandbox config', () => {
   });
 
   test('judges allowed addresses as sandboxes do', async () => {
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     const bad = {
       allowDomains: ['*', 'http://a.com/x', '10.0.0.1', 'a b', '*.com', 'a.com:99999'],
       allowCidrs: ['10.0.0.0/33', '300.0.0.0/8', 'x'],
@@ -173,7 +173,7 @@ describe('a sandbox config', () => {
   });
 
   test('is patched in the older spelling as in the newer', async () => {
-    const { registry, actor } = await openGround();
+    const { registry, actor } = await openFixture();
     const network = { mode: 'restricted', allowDomains: ['a.com'] };
     const { id } = await registry.sandboxes.create(actor, { name: 'n', config: { network } });
     const patch = async (config: object) => (await registry.sandboxes.patch(actor, id, { config }, {})).config.network;

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { findBreak } from '../../src/core/accounts/audit-chain.ts';
-import { createRegistry } from '../../src/core/accounts/create-registry.ts';
+import { createRegistry } from '../../src/core/accounts/lifecycle/create-registry.ts';
+import { findBreak } from '../../src/core/accounts/ports/audit-chain.ts';
 import { openRecords, type RecordsOptions } from '../../src/records/index.ts';
-import { startPostgres } from '../postgres.ts';
-import { openGround, refusal } from './ground.ts';
+import { startPostgres } from '../support/servers/postgres.ts';
+import { openFixture, refusal } from './fixture.ts';
 
 const server = await startPostgres();
 afterAll(() => server?.[Symbol.asyncDispose]());
@@ -18,13 +18,13 @@ async function open(options: RecordsOptions) {
 /** Two servers on one database, each with connections of its own. */
 async function openPair(store: string) {
   if (store === 'sqlite') {
-    const ground = await openGround();
-    const records = await open({ file: join(ground.directory, 'records.db') });
-    return { ...ground, other: createRegistry({ ...ground, records }) };
+    const fixture = await openFixture();
+    const records = await open({ file: join(fixture.directory, 'records.db') });
+    return { ...fixture, other: createRegistry({ ...fixture, records }) };
   }
   const url = await server!.createSchema();
-  const ground = await openGround({ records: await open({ url }) });
-  return { ...ground, other: createRegistry({ ...ground, records: await open({ url }) }) };
+  const fixture = await openFixture({ records: await open({ url }) });
+  return { ...fixture, other: createRegistry({ ...fixture, records: await open({ url }) }) };
 }
 
 const stores = server ? ['sqlite', 'postgres'] : ['sqlite'];

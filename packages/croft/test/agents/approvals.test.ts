@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eras } from '../harness.ts';
+import { eras } from '../support/harness.ts';
 import {
   type Account,
   connectAgent,
@@ -8,7 +8,7 @@ import {
   openAccount,
   type Platform,
   startPlatform,
-} from './ground.ts';
+} from '../support/servers/platform.ts';
 
 let platform: Platform;
 let account: Account;
@@ -186,4 +186,22 @@ test('a write runs no linter of the workspace where a person has to agree to com
   expect(await evilAfter(handy, 'a.js')).toEqual([]);
   // The linter that was not run is one that is run where it may be.
   expect(await evilAfter(free, 'b.js')).toEqual(['evil']);
+});
+
+test('what a sandbox record allows by name is not asked about, and every other control file is in every mode', async () => {
+  const workspaceId = await account.newWorkspace();
+  const config = { permissionMode: 'bypass', allowControl: ['.vscode'] };
+  const sandbox = await account.newSandbox(config);
+  const agent = await account.newAgent({ sandbox, workspaces: [{ name: 'w', workspaceId }] });
+  const write = (path: string) => account.call(agent, 'write', { file_path: path, content: 'x\n' });
+  expect((await write('.vscode/tasks.json')).status).toBe(200);
+  const waiting = await write('.mcp.json');
+  const { approvalId, preview } = mustBe(202, waiting).approval;
+  expect(preview).toContain('CONTROL FILE .mcp.json');
+  mustBe(200, await account.approve(approvalId));
+  expect((await write('.mcp.json')).status).toBe(200);
+  expect((await write('.mcp.json')).status).toBe(202);
+  expect((await write('x/.git/config')).body.error.code).toBe('E_CONTROL_FILE');
+  const unknown = await account.send('POST', '/v1/sandboxes', { name: 'bad', config: { allowControl: ['.git'] } });
+  expect(unknown.status).toBe(400);
 });

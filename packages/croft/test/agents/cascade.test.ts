@@ -1,7 +1,7 @@
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Answer, type Platform, startPlatform } from './ground.ts';
+import { type Account, type Answer, type Platform, startPlatform } from '../support/servers/platform.ts';
 
 /** Every tool with an input that it takes. What it answers then does not matter here, only whether it may. */
 const inputs: Readonly<Record<string, object>> = {
@@ -19,6 +19,7 @@ const inputs: Readonly<Record<string, object>> = {
   list: {},
   memory_save: { title: 'a', content: 'b' },
   move: { from: 'kept.txt', to: 'moved.txt' },
+  next_page: { cursor: 'x' },
   read: { file_path: 'kept.txt' },
   run_command: { cmd: 'touch', args: ['made-by-command'] },
   run_failing_tests: {},
@@ -29,6 +30,7 @@ const inputs: Readonly<Record<string, object>> = {
   run_typecheck: {},
   secret: { name: 'x' },
   secrets_available: {},
+  shells: {},
   skill: { name: 'x' },
   skills: {},
   snapshot_create: { name: 's' },
@@ -52,7 +54,7 @@ const inputs: Readonly<Record<string, object>> = {
 
 const reading = [
   ...'cd glob grep last_test_failures list read secret secrets_available tests_covering workspaces'.split(' '),
-  ...'agents skill skills snapshot_diff snapshot_list undo_list'.split(' '),
+  ...'agents next_page skill skills snapshot_diff snapshot_list undo_list'.split(' '),
 ];
 const writing = [
   ...'delete edit memory_save move write'.split(' '),
@@ -63,7 +65,11 @@ const running =
   'bash bash_input run_command run_failing_tests run_format run_lint run_script run_tests run_typecheck watch_process'.split(
     ' ',
   );
-const following = 'bash_output kill_shell watch_process_events'.split(' ');
+const following = 'bash_output kill_shell shells watch_process_events'.split(' ');
+/** These work in no workspace, and so in none that is read-only. */
+const aboutNone = ['next_page', 'shells', 'workspaces'];
+/** What an agent has that may change nothing. */
+const onReadOnly = ['glob', 'next_page', 'read'];
 const all = Object.keys(inputs).sort();
 
 const modes = ['ask', 'edit', 'bypass'] as const;
@@ -114,7 +120,7 @@ function outcomeOf({ status, body }: Answer): string {
 }
 
 function expected(row: Row, mode: Mode, tool: string): string {
-  if (row === 'null' || row === 'unset') return tool === 'read' || tool === 'glob' ? 'ran' : 'E_UNKNOWN_TOOL';
+  if (row === 'null' || row === 'unset') return onReadOnly.includes(tool) ? 'ran' : 'E_UNKNOWN_TOOL';
   if (reading.includes(tool) || following.includes(tool)) return 'ran';
   if (writing.includes(tool)) return mode === 'ask' ? 'asked' : 'ran';
   return mode === 'bypass' ? 'ran' : 'asked';
@@ -129,7 +135,7 @@ describe.each(['null', 'own', 'inherited', 'unset'] as const)('a workspace whose
       expect({ tool, outcome: outcomeOf(answer) }).toEqual({ tool, outcome: expected(row, mode, tool) });
     }
     const names = (await account.tools(agent)).map(({ name }) => name).sort();
-    expect(names).toEqual(row === 'null' || row === 'unset' ? ['glob', 'read'] : all);
+    expect(names).toEqual(row === 'null' || row === 'unset' ? onReadOnly : all);
   });
 });
 
@@ -151,7 +157,7 @@ describe('several workspaces', () => {
     });
     const tools = await account.tools(agent);
     expect(tools.map(({ name }) => name).sort()).toEqual(all);
-    const about = tools.filter(({ name }) => name !== 'workspaces' && inputs[name]);
+    const about = tools.filter(({ name }) => !aboutNone.includes(name) && inputs[name]);
     for (const { name, inputSchema } of about) {
       expect({ name, workspace: inputSchema.properties.workspace?.enum }).toEqual({
         name,
@@ -159,7 +165,7 @@ describe('several workspaces', () => {
       });
       expect(inputSchema.required ?? []).not.toContain('workspace');
     }
-    for (const tool of all.filter((name) => !['read', 'glob', 'workspaces'].includes(name))) {
+    for (const tool of all.filter((name) => !['read', 'glob', ...aboutNone].includes(name))) {
       const { body } = await account.call(agent, tool, inputs[tool]);
       expect({ tool, code: body.error?.code }).toEqual({ tool, code: 'E_READ_ONLY' });
       expect(body.error.message).toMatch(/^workspace is read-only(?:: no sandbox available for this command)?$/);
@@ -217,16 +223,16 @@ test('an agent with a sandbox of its own cannot write by any tool to a workspace
 });
 
 describe('a sandbox and no workspace', () => {
-  test('is bash alone, and nothing of a call is there for the next', async () => {
+  test('is bash, with the rest of its answers, and nothing of a call is there for the next', async () => {
     const agent = await account.newAgent({ sandbox: await account.newSandbox({ permissionMode: 'bypass' }) });
-    expect((await account.tools(agent)).map(({ name }) => name)).toEqual(['bash']);
+    expect((await account.tools(agent)).map(({ name }) => name)).toEqual(['bash', 'next_page']);
     expect((await account.tools(agent))[0]?.inputSchema.properties).not.toHaveProperty('workspace');
     const first = await account.call(agent, 'bash', { command: 'touch here /tmp/there; ls . /tmp' });
     expect(first.body).toMatchObject({ exitCode: 0, output: expect.stringContaining('here') });
     expect(first.body.output).toContain('there');
     const next = await account.call(agent, 'bash', { command: 'ls -A . /tmp' });
     expect(next.body.output).not.toMatch(/here/);
-    for (const tool of all.filter((name) => name !== 'bash')) {
+    for (const tool of all.filter((name) => name !== 'bash' && name !== 'next_page')) {
       const { body } = await account.call(agent, tool, inputs[tool]);
       expect({ tool, code: body.error?.code }).toEqual({ tool, code: 'E_UNKNOWN_TOOL' });
     }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { startPlatform } from './ground.ts';
+import { startPlatform } from '../support/servers/platform.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/accounts.md'), 'utf8');
 

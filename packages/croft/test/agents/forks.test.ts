@@ -1,8 +1,8 @@
 import { chmodSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { makeDirectory } from '../harness.ts';
-import { canOverlay, mountsIn, unmountBelow } from '../history/layers-ground.ts';
-import { type Account, openAccount, type Platform, startPlatform } from './ground.ts';
+import { canOverlay, mountsIn, unmountBelow } from '../history/layers-fixture.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { type Account, openAccount, type Platform, startPlatform } from '../support/servers/platform.ts';
 
 let platform: Platform;
 let account: Account;

@@ -1,14 +1,14 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createAgentSessions } from '../../src/app/agent-sessions.ts';
-import { tighten } from '../../src/core/accounts/fence.ts';
-import { createSession } from '../../src/core/session.ts';
-import { newChildName } from '../../src/core/session-name.ts';
+import { createAgentSessions } from '../../src/app/agents/agent-sessions.ts';
+import { tightenLimits } from '../../src/core/accounts/surface/session-limits.ts';
+import { createSession } from '../../src/core/sessions/session.ts';
+import { newChildName } from '../../src/core/sessions/session-name.ts';
 import { openRecords } from '../../src/records/index.ts';
-import { eras, makeDirectory } from '../harness.ts';
-import { type Account, connectAgent, mustBe, openAccount } from './ground.ts';
-import { account, newAgent } from './hostile-ground.ts';
+import { eras, makeDirectory } from '../support/harness.ts';
+import { type Account, connectAgent, mustBe, openAccount } from '../support/servers/platform.ts';
+import { account, newAgent } from './hostile-fixture.ts';
 
 async function newKey(scopes: string[], name: string) {
   const { key, secret } = mustBe(201, await account.send('POST', '/v1/keys', { name, scopes }));
@@ -207,8 +207,8 @@ describe('sessions', () => {
     const session = createSession(id, { sandboxIdleMs: 1000, openSandbox: () => Promise.reject(new Error('none')) });
     const memory = sessions.memoryOf(owner, id);
     await memory.refresh(session);
-    await memory.keep(session);
-    await expect(sessions.fenceOf(owner, id)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+    await memory.save(session);
+    await expect(sessions.limitsOf(owner, id)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
     expect((await sessions.list(owner, { limit: 10 })).rows).toEqual([]);
   });
 
@@ -219,10 +219,10 @@ describe('sessions', () => {
     const row = { accountId: 'acct_1', agentId: 'agent_1', session: `key_1/${newChildName()}`, version: 1 };
     const usedAt = new Date().toISOString();
     await records.change((tables) => tables.sessions.put({ ...row, state: '{}', usedAt }));
-    await expect(sessions.fenceOf(row, row.session)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+    await expect(sessions.limitsOf(row, row.session)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   });
 
   test('with the same fence in other words have the same one', () => {
-    expect(tighten({}, { workspaces: ['b', 'a', 'b'] })).toEqual(tighten({}, { workspaces: ['a', 'b'] }));
+    expect(tightenLimits({}, { workspaces: ['b', 'a', 'b'] })).toEqual(tightenLimits({}, { workspaces: ['a', 'b'] }));
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Account, mustBe } from './ground.ts';
+import { type Account, mustBe } from '../support/servers/platform.ts';
 import type { Lane } from './kill-lanes.ts';
 
 /** Writes a file and edits it in turn, in a session that others use at the same time. */
@@ -22,7 +22,7 @@ export function fileLane(agent: string, path: string): Lane {
       trail.push(`call.began ${tool}`, `call.ended ${tool}`);
       [kept, underWay] = [underWay, undefined];
     },
-    async settle(account) {
+    async resolveAfterKill(account) {
       const answer = await account.call(agent, 'read', { file_path: path, limit: 2000 });
       const actual = answer.status === 404 ? undefined : mustBe(200, answer).content;
       expect(actual === kept || actual === underWay, `${path} holds ${actual?.slice(0, 40)}`).toBe(true);
@@ -42,7 +42,7 @@ export function memoryLane(agent: string): Lane {
       saved.push(title);
       trail.push('call.ended memory_save');
     },
-    async settle(account) {
+    async resolveAfterKill(account) {
       if (saved.length === 0) return;
       const { content } = mustBe(200, await account.call(agent, 'read', { file_path: 'MEMORY.md', limit: 2000 }));
       for (const title of saved) expect(content.split(`## ${title}\n\nabout ${title}\n`)).toHaveLength(2);
@@ -50,12 +50,12 @@ export function memoryLane(agent: string): Lane {
   };
 }
 
-/** Asks, is approved, and runs once: what was used stays used, and what has happened was used. */
+/** Asks for approval, is approved, and runs once. A used approval stays used, and a call that ran used its approval. */
 export function approvalLane(agent: string, name: string): Lane {
   interface Asked {
     readonly approvalId: string;
     readonly line: string;
-    /** How far it is known to have come, and how far it may have come. */
+    /** The last state that was acknowledged, and the state that a request in flight may have reached. */
     readonly state: 'pending' | 'approved' | 'used';
     readonly next?: 'approved' | 'used';
   }
@@ -91,7 +91,8 @@ export function approvalLane(agent: string, name: string): Lane {
     if (approval.state === 'used') {
       expect((await claim(account, asked)).body.error.code).toBe('E_APPROVAL_MISMATCH');
       all.set(asked.approvalId, { approvalId: asked.approvalId, line: asked.line, state: 'used' });
-      // What was acknowledged is looked at once; what was not ran once at most, and does not count again.
+      // An acknowledged approval is checked once. One that was not acknowledged ran at most once, and is not counted
+      // again.
       if (times === 0) all.delete(asked.approvalId);
     } else if (approval.state === 'approved') {
       mustBe(200, await claim(account, asked));
@@ -102,7 +103,7 @@ export function approvalLane(agent: string, name: string): Lane {
   return {
     trail,
     step,
-    async settle(account) {
+    async resolveAfterKill(account) {
       const inSession = { 'croft-session': name };
       const answer = await account.call(agent, 'read', { file_path: `${name}.log`, limit: 2000 }, inSession);
       const lines: string[] = answer.status === 404 ? [] : mustBe(200, answer).content.split('\n');

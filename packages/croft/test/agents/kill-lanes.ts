@@ -1,21 +1,21 @@
 import { expect } from 'vitest';
-import { type Account, type Json, mustBe, openAccount } from './ground.ts';
+import { type Account, type Json, mustBe, openAccount } from '../support/servers/platform.ts';
 
-/** Somebody who does one thing after another, knows what was acknowledged, and looks whether it is still there. */
+/** A client that does one thing after another, remembers what was acknowledged, and checks that it survived a kill. */
 export interface Lane {
   step(account: Account): Promise<void>;
-  /** After a kill: what was under way is there or is not, and is known from now on. */
-  settle(account: Account): Promise<void>;
-  /** What the trail has to have of it: an action and its target. */
+  /** Called after a kill: finds out whether the last request was carried out. */
+  resolveAfterKill(account: Account): Promise<void>;
+  /** Expected audit entries: an action and its target. */
   readonly trail: readonly string[];
 }
 
-/** Makes records, changes each twice and deletes every third. */
+/** Creates records, changes each twice and deletes every third. */
 export function recordLane(kind: string, lane: string): Lane {
   interface Kept {
     readonly name: string;
     readonly id?: string;
-    /** 0: it is not there. */
+    /** 0: it does not exist. */
     readonly version: number;
   }
   const idName = kind === 'sandboxes' ? 'sandboxId' : 'workspaceId';
@@ -55,7 +55,7 @@ export function recordLane(kind: string, lane: string): Lane {
   }
 
   async function settleUnderWay(account: Account, next: Kept): Promise<void> {
-    // Sent once more it is made once, whether it was before or not.
+    // Repeating the request creates the record once, whether or not the first one did.
     if (next.version === 1) return acknowledge(await send(account, next));
     const answer = await account.send('GET', `/v1/${kind}/${next.id}`);
     const version = answer.status === 404 ? 0 : answer.body.version;
@@ -69,7 +69,7 @@ export function recordLane(kind: string, lane: string): Lane {
       underWay = chooseNext();
       acknowledge(await send(account, underWay));
     },
-    async settle(account) {
+    async resolveAfterKill(account) {
       if (underWay) await settleUnderWay(account, underWay);
       const last = [...all.values()].at(-1);
       if (last) expect((await send(account, { name: last.name, version: 1 })).id).toBe(last.id);
@@ -98,7 +98,9 @@ export async function listAll(account: Account, kind: string): Promise<Json[]> {
   return found;
 }
 
-/** Agents refer to a sandbox: there is none whose reference is not known, and none without it. */
+/**
+ * Creates agents that refer to a sandbox. No agent may exist without its reference, and no reference without its agent.
+ */
 export function agentLane(careful: string): Lane {
   const [trail, made]: [string[], string[]] = [[], []];
   let sandbox: string | undefined;
@@ -111,7 +113,7 @@ export function agentLane(careful: string): Lane {
       made.push(agentId);
       trail.push(`agent.created ${agentId}`);
     },
-    async settle(account) {
+    async resolveAfterKill(account) {
       const agents = await listAll(account, 'agents');
       expect(agents.map(({ agentId }) => agentId)).toEqual(expect.arrayContaining(made));
       for (const { name, config } of agents) if (name.includes('-of-lane-')) expect(config).toEqual({ sandbox });
@@ -122,7 +124,7 @@ export function agentLane(careful: string): Lane {
   };
 }
 
-/** A key that was given works, and one that was taken back never does again. */
+/** An issued key works, and a revoked key never works again. */
 export function keyLane(): Lane {
   const trail: string[] = [];
   const keys = new Map<string, { secret: string; state: 'live' | 'perhaps' | 'revoked' }>();
@@ -141,7 +143,7 @@ export function keyLane(): Lane {
       keys.set(key.keyId, { secret, state: 'revoked' });
       trail.push(`key.revoked ${key.keyId}`);
     },
-    async settle(account) {
+    async resolveAfterKill(account) {
       for (const [keyId, { secret, state }] of keys) {
         const status = await statusOf(account, secret);
         if (state === 'perhaps') keys.set(keyId, { secret, state: status === 200 ? 'live' : 'revoked' });

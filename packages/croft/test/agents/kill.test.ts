@@ -1,15 +1,15 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { createSession } from '../../src/core/session.ts';
-import { createSessionMemory } from '../../src/core/session-memory.ts';
+import { createSession } from '../../src/core/sessions/session.ts';
+import { createSessionStore } from '../../src/core/sessions/session-store.ts';
 import { openRecords } from '../../src/records/index.ts';
 import { namespaceOf } from '../../src/storages/index.ts';
-import { makeDirectory } from '../harness.ts';
-import { startPostgres } from '../postgres.ts';
-import { mustBe } from './ground.ts';
-import { expectTrail, furnish, killFirstStarts, loadUntilKilled, newAgent, processesWith } from './kill-ground.ts';
-import { addAccount, moveTo, openHouse } from './servers.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { addAccount, moveTo, openInstallation } from '../support/servers/installation.ts';
+import { mustBe } from '../support/servers/platform.ts';
+import { startPostgres } from '../support/servers/postgres.ts';
+import { expectTrail, fillAccount, killFirstStarts, loadUntilKilled, newAgent, processesWith } from './kill-fixture.ts';
 
 const postgres = await startPostgres();
 afterAll(() => postgres?.[Symbol.asyncDispose]());
@@ -20,11 +20,13 @@ const maxMs = { sqlite: 12_000, postgres: 8000 };
 
 describe.each(stores)('kill −9 under load, on %s', (store) => {
   test('nothing acknowledged is lost, what was not is whole or not there, and the trail is unbroken', async () => {
-    await using house = openHouse(store === 'postgres' ? ['--database-url', await postgres!.createSchema()] : []);
+    await using house = openInstallation(
+      store === 'postgres' ? ['--database-url', await postgres!.createSchema()] : [],
+    );
     await killFirstStarts(house, store === 'sqlite' ? ['keys', 'croft.db', 'croft.db-wal'] : ['keys']);
     let server = await house.start();
     const account = await addAccount(server, 'ann');
-    const { lanes, resting } = await furnish(account);
+    const { lanes, resting } = await fillAccount(account);
     const endAt = performance.now() + maxMs[store];
     const counts = fc.sample(fc.integer({ min: 15, max: 120 }), { numRuns: roundsOf[store] });
     for (const [round, count] of counts.entries()) {
@@ -35,7 +37,7 @@ describe.each(stores)('kill −9 under load, on %s', (store) => {
       server = await house.start();
       const again = moveTo(server, account);
       await before.settle(again);
-      for (const lane of lanes) await lane.settle(again);
+      for (const lane of lanes) await lane.resolveAfterKill(again);
       await expectTrail(house, again, lanes);
     }
   });
@@ -47,11 +49,11 @@ test('of calls that end at once, in one server or two, the session keeps what ea
   const options = { records, accountId: 'a', agentId: 'b', name: 's', maxSessions: 9, now: () => new Date() };
   const openSandbox = () => Promise.reject(new Error('there is none'));
   const open = async () => {
-    const memory = createSessionMemory(options);
+    const memory = createSessionStore(options);
     const session = createSession('s', { memory, sandboxIdleMs: 1000, openSandbox });
     await memory.refresh(session);
     const read = (path: string) => session.reads.saw('w', { path, version: '1', kind: 'file', size: 1, mtimeMs: 1 });
-    return { session, read, keep: () => memory.keep(session) };
+    return { session, read, keep: () => memory.save(session) };
   };
   const one = await open();
   one.read('a');
@@ -60,16 +62,16 @@ test('of calls that end at once, in one server or two, the session keeps what ea
   await Promise.all([first, one.keep()]);
 
   const two = await open();
-  one.session.place = { workspace: 'w', path: 'sub' };
+  one.session.workingDirectory = { workspace: 'w', path: 'sub' };
   two.read('c');
   await Promise.all([two.keep(), one.keep()]);
   const { session } = await open();
   expect(Array.from(session.reads.seen, ([, path]) => path).sort()).toEqual(['a', 'b', 'c']);
-  expect(session.place).toEqual({ workspace: 'w', path: 'sub' });
+  expect(session.workingDirectory).toEqual({ workspace: 'w', path: 'sub' });
 });
 
 test.runIf(process.getuid?.() === 0)('a workspace that a kill left without its owner gets one', async () => {
-  await using house = openHouse();
+  await using house = openInstallation();
   chmodSync(house.data, 0o711);
   const account = await addAccount(await house.start(), 'ann');
   const workspaceId = await account.newWorkspace();

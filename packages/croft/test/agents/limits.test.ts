@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type Account, type Answer, mustBe, startPlatform } from './ground.ts';
-import { addAccount, kill, moveTo, openHouse } from './servers.ts';
+import { addAccount, kill, moveTo, openInstallation } from '../support/servers/installation.ts';
+import { type Account, type Answer, mustBe, startPlatform } from '../support/servers/platform.ts';
 
 async function newAgent(account: Account) {
   const [sandbox, workspaceId] = [await account.newSandbox({ permissionMode: 'bypass' }), await account.newWorkspace()];
@@ -8,8 +10,9 @@ async function newAgent(account: Account) {
 }
 
 function expectFull(answer: Answer, limit: string): void {
-  expect(answer).toMatchObject({ status: 429, body: { error: { code: 'E_QUOTA', details: { limit } } } });
-  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  expect(answer).toMatchObject({ status: 409, body: { error: { code: 'E_QUOTA', details: { limit } } } });
+  // No client is told to try again.
+  expect(answer.headers.get('retry-after')).toBeNull();
 }
 
 test('files of one workspace: what goes over its quota is not acknowledged, and what makes room is', async () => {
@@ -23,11 +26,11 @@ test('files of one workspace: what goes over its quota is not acknowledged, and 
   const full = { code: 'E_QUOTA', details: { limit: 'bytes', used: 1100, allowed: 1000 } };
   mustBe(200, await write('a', 900));
   expect((await write('b', 200)).body.error).toMatchObject(full);
-  expect((await ann.call(agent, 'bash', { command: 'echo >> b' })).body.error.code).toBe('E_QUOTA');
-  mustBe(200, await ann.call(agent, 'delete', { path: 'b' }));
+  const command = 'head -c 200 /dev/zero > b';
+  expect((await ann.call(agent, 'bash', { command })).body.error).toMatchObject(full);
   const many = await ann.call(agent, 'bash', { command: 'touch c d e' });
   expect(many.body.error).toMatchObject({ code: 'E_QUOTA', details: { limit: 'files', used: 4, allowed: 3 } });
-  mustBe(200, await ann.call(agent, 'bash', { command: 'rm d e' }));
+  mustBe(200, await ann.call(agent, 'bash', { command: 'touch c' }));
   mustBe(200, await write('f', 100));
   mustBe(
     200,
@@ -62,11 +65,12 @@ test('sandboxes that are open at once: one too many is refused, until another is
   for (let turn = 0; turn < 4; turn += 1)
     await expect.poll(async () => (await run(ann, stateless, 'any')).status).toBe(200);
   const many = await Promise.all(Array.from({ length: 4 }, () => run(ann, stateless, 'any', 'sleep 1')));
-  expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200, 409]));
 });
 
 test('storage: who has too much may take away and read, and nothing else, until it is less', async () => {
-  await using house = openHouse(['--account-limit', 'storage=1m']);
+  await using house = openInstallation();
+  const limit = ['--account-limit', 'storage=1m'];
   const first = await house.start();
   const [ann, bob] = [await addAccount(first, 'ann'), await addAccount(first, 'bob')];
   const [agent, second, foreign] = [await newAgent(ann), await newAgent(ann), await newAgent(bob)];
@@ -74,7 +78,7 @@ test('storage: who has too much may take away and read, and nothing else, until 
   await kill(first);
 
   // The figure of the server before is gone, so that the first look is waited for.
-  const server = await house.start();
+  const server = await house.start(limit);
   const again = moveTo(server, ann);
   const write = { file_path: 'a.txt', content: 'a' };
   expectFull(await again.call(agent, 'write', write), 'storage');
@@ -87,8 +91,9 @@ test('storage: who has too much may take away and read, and nothing else, until 
   expect(mustBe(200, await again.call(agent, 'glob', { pattern: '*' })).paths).toEqual(['small']);
   await kill(server);
 
-  const third = moveTo(await house.start(), ann);
-  mustBe(200, await third.call(agent, 'write', write));
+  const third = moveTo(await house.start(limit), ann);
+  // What could be undone by is counted too, and gives way to files as soon as one is refused.
+  await expect.poll(async () => (await third.call(agent, 'write', write)).status, { timeout: 20_000 }).toBe(200);
   mustBe(200, await third.call(second, 'bash', { command: 'true' }));
 });
 
@@ -111,12 +116,67 @@ describe('requests', () => {
     await expect.poll(async () => (await ann.send('GET', '/v1/account')).status).toBe(200);
   });
 
-  test.each(['sandboxes', 'storage=', 'sandboxes=-1', 'sandboxes=1.5', 'storage=lots', 'files=3'])(
-    '--account-limit %s is no limit, and said so',
-    async (limit) => {
-      await using house = openHouse();
-      const refused = await house.croft('serve', '--port', '0', '--account-limit', limit);
-      expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--account-limit takes') });
-    },
-  );
+  test('a minute are what the operator says, and so is how many records an account has', async () => {
+    const limits = ['requests=20', 'agents=1', 'workspaces=2', 'keys=2'].flatMap((limit) => ['--account-limit', limit]);
+    await using platform = await startPlatform(limits);
+    const [ann, bob] = [await platform.newAccount('ann'), await platform.newAccount('bob')];
+    await ann.newWorkspace();
+    await ann.newWorkspace();
+    const third = await ann.send('POST', '/v1/workspaces', { name: 'third' });
+    expect(third).toMatchObject({ status: 409, body: { error: { code: 'E_QUOTA' } } });
+    expect(third.headers.get('retry-after')).toBeNull();
+    await ann.newAgent({});
+    expect((await ann.send('POST', '/v1/agents', { name: 'second', config: {} })).body.error.code).toBe('E_QUOTA');
+    const many = await Promise.all(Array.from({ length: 40 }, () => bob.send('GET', '/v1/account')));
+    const refused = many.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThanOrEqual(10);
+    const [first] = refused;
+    expect(first?.body.error.message).toContain('more than 20 requests');
+    // What it says is true: no sooner, and then it works.
+    const seconds = Number(first?.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThanOrEqual(1);
+    expect(seconds).toBeLessThanOrEqual(3);
+    await expect.poll(async () => (await bob.send('GET', '/v1/account')).status, { timeout: 10_000 }).toBe(200);
+  });
+
+  test.each([
+    ...[
+      'sandboxes',
+      'storage=',
+      'sandboxes=-1',
+      'sandboxes=1.5',
+      'storage=lots',
+      'files=3',
+      'requests=0',
+      'keys=1e3',
+    ].map((limit) => ['--account-limit', limit]),
+    ...['refusals=0', 'request-size=1k', 'connections=', 'toString=1'].map((limit) => ['--server-limit', limit]),
+    ...['drain=2h', 'drain=-1', 'sandbox-idle=0', 'sandbox-idle=25d', 'approval=10ms', 'drain'].map((time) => [
+      '--server-time',
+      time,
+    ]),
+  ])('%s %s is refused, and nothing is opened', async (flag, limit) => {
+    await using house = openInstallation();
+    const good = ['--account-limit', 'agents=1', '--server-time', 'drain=1s'];
+    const refused = await house.croft('serve', '--port', '0', ...good, flag!, limit!);
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(`${flag} takes`) });
+    expect(existsSync(house.at('croft.db'))).toBe(false);
+  });
+});
+
+test('--server-time drain says how long a server that stops waits for a call', async () => {
+  await using short = await startPlatform(['--server-time', 'drain=0.3s']);
+  const ann = await short.newAccount('ann');
+  const agent = await newAgent(ann);
+  mustBe(200, await ann.call(agent, 'bash', { command: 'true' }));
+  const call = ann.call(agent, 'bash', { command: 'touch started; sleep 100' }).catch(() => undefined);
+  await expect
+    .poll(async () => (await ann.call(agent, 'glob', { pattern: 'started' })).body.paths)
+    .toEqual(['started']);
+  const [exited, askedAt] = [once(short.child, 'exit'), performance.now()];
+  short.child.kill('SIGTERM');
+  await exited;
+  // It would be ten seconds.
+  expect(performance.now() - askedAt).toBeLessThan(8000);
+  await call;
 });

@@ -15,17 +15,17 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { openRecords } from '../../src/records/index.ts';
-import { connectStdio, croft, eras, makeDirectory, runCroft, startServer } from '../harness.ts';
-import { type Json, mustBe, openAccount } from './ground.ts';
-import { expectPrivate, expectWhole, furnish, hidden, keyIds, readSealed } from './operator-ground.ts';
-import { addAccount, kill, moveTo, openHouse } from './servers.ts';
+import { connectStdio, croft, eras, makeDirectory, runCroft, startServer } from '../support/harness.ts';
+import { addAccount, kill, moveTo, openInstallation } from '../support/servers/installation.ts';
+import { type Json, mustBe, openAccount } from '../support/servers/platform.ts';
+import { addSealedRecords, expectAllUsable, expectPrivate, hidden, keyIds, readSealed } from './operator-fixture.ts';
 
 describe('keys', () => {
   test('rotate: every record is sealed with the new one, and a server that is started again opens them', async () => {
-    await using house = openHouse();
+    await using house = openInstallation();
     const first = await house.start();
     const ann = await addAccount(first, 'ann');
-    const furnished = await furnish(ann);
+    const furnished = await addSealedRecords(ann);
     await kill(first);
     const [old] = keyIds(house);
     expect(readSealed(house).every((text) => text.startsWith(`c1.${old}.`))).toBe(true);
@@ -38,15 +38,15 @@ describe('keys', () => {
       expect(readSealed(house).filter((text) => !text.startsWith(`c1.${current}.`))).toEqual([]);
       expectPrivate(house.at('keys'));
     }
-    await expectWhole(moveTo(await house.start(), ann), furnished);
+    await expectAllUsable(moveTo(await house.start(), ann), furnished);
     expect(await house.croft('audit', 'verify')).toMatchObject({ exitCode: 0 });
   });
 
   test('rotate: one that is killed loses nothing, and the next one does the rest', async () => {
-    await using house = openHouse();
+    await using house = openInstallation();
     const first = await house.start();
     const ann = await addAccount(first, 'ann');
-    const furnished = await furnish(ann);
+    const furnished = await addSealedRecords(ann);
     await kill(first);
     const child = spawn(croft, ['keys', 'rotate', '--data', house.data], { stdio: 'ignore' });
     const exited = once(child, 'exit');
@@ -55,19 +55,20 @@ describe('keys', () => {
     await exited;
 
     const second = await house.start();
-    await expectWhole(moveTo(second, ann), furnished);
+    await expectAllUsable(moveTo(second, ann), furnished);
     await kill(second);
     expect(await house.croft('keys', 'rotate')).toMatchObject({ exitCode: 0 });
     const [current, ...rest] = keyIds(house);
-    expect(rest).toHaveLength(2);
+    // It was killed before its key was used, and the next goes on with that key; or after, and the next has its own.
+    expect([1, 2]).toContain(rest.length);
     expect(readSealed(house).filter((text) => !text.startsWith(`c1.${current}.`))).toEqual([]);
   });
 
   test('that are missing or wrong stop every command, with the reason, and nothing is lost', async () => {
-    await using house = openHouse();
+    await using house = openInstallation();
     const first = await house.start();
     const ann = await addAccount(first, 'ann');
-    const furnished = await furnish(ann);
+    const furnished = await addSealedRecords(ann);
     await kill(first);
     renameSync(house.at('keys'), house.at('kept'));
     const before = readSealed(house);
@@ -96,16 +97,16 @@ describe('keys', () => {
     const env = { CROFT_KEYS: right.trim().replaceAll('\n', ',') };
     expect(await runCroft(['audit', 'verify', '--data', house.data], { env })).toMatchObject({ exitCode: 0 });
     copyFileSync(house.at('kept'), house.at('keys'));
-    await expectWhole(moveTo(await house.start(), ann), furnished);
+    await expectAllUsable(moveTo(await house.start(), ann), furnished);
   });
 });
 
 describe('audit', () => {
   test('is exported as JSON lines, all of it or of one account', async () => {
-    await using house = openHouse();
+    await using house = openInstallation();
     const server = await house.start();
     const [ann, bob] = [await addAccount(server, 'ann'), await addAccount(server, 'bob')];
-    const furnished = await furnish(ann);
+    const furnished = await addSealedRecords(ann);
     await bob.newSandbox();
     // Beside a server that runs.
     const exportOf = async (...args: string[]): Promise<Json[]> => {
@@ -134,7 +135,7 @@ describe('audit', () => {
   });
 
   test('verify finds the first row that was changed, removed or put in, wherever it is', async () => {
-    await using house = openHouse();
+    await using house = openInstallation();
     const file = house.at('croft.db');
     // Keys come before records.
     expect(await house.croft('audit', 'verify')).toMatchObject({
@@ -146,10 +147,15 @@ describe('audit', () => {
       await using records = await openRecords({ file });
       await records.change(({ audit }) => audit.append(Array.from({ length: 1001 }, () => entry)));
     }
+    // Rows of the older kind, without a key, which nobody has kept watch over yet.
     expect(await house.croft('audit', 'verify')).toMatchObject({
-      exitCode: 0,
-      stdout: '1001 rows, each follows from the one before\n',
+      exitCode: 1,
+      stdout: expect.stringContaining('there is no head to compare with'),
     });
+    expect(await house.croft('audit', 'anchor')).toMatchObject({ exitCode: 0 });
+    const whole = '1002 rows, each follows from the one before, 1001 of them of the older kind, without a key';
+    const { stdout, exitCode } = await house.croft('audit', 'verify');
+    expect({ exitCode, first: stdout.split('\n')[0] }).toEqual({ exitCode: 0, first: whole });
     copyFileSync(file, house.at('untouched'));
     const columns = 'account_id, at, actor, action, target, details, previous, hash';
     const copy = (from: number, to: number) =>
@@ -160,7 +166,8 @@ describe('audit', () => {
       [`UPDATE audit SET hash = '${'0'.repeat(64)}' WHERE sequence = 500`, 500],
       ['DELETE FROM audit WHERE sequence = 501', 502],
       ['DELETE FROM audit WHERE sequence = 1', 2],
-      [copy(1001, 1002), 1002],
+      [copy(1002, 1003), 1003],
+      [`UPDATE audit SET details = '{"a":2}' WHERE sequence = 1002`, 1002],
       [copy(1, 0), 0],
       [copy(1, -5), -5],
       ['UPDATE audit SET sequence = sequence + 1000000 WHERE sequence >= 900', 1_000_900],
@@ -171,7 +178,13 @@ describe('audit', () => {
       using database = new DatabaseSync(file);
       database.exec(sql);
       const verified = await house.croft('audit', 'verify');
-      expect({ sql, ...verified }).toEqual({ sql, exitCode: 1, stdout: `broken at row ${row}\n`, stderr: '' });
+      const [first] = verified.stdout.split('\n');
+      expect({ sql, first, ...verified }).toMatchObject({
+        sql,
+        exitCode: 1,
+        first: `broken at row ${row}`,
+        stderr: '',
+      });
     }
   });
 });
@@ -224,14 +237,14 @@ describe.each(eras)('croft approvals, for a client of %s that cannot ask', (era)
 
 test('what is kept is for its owner alone, and nothing secret is in it in the clear', async () => {
   using workspace = makeDirectory();
-  using ground = makeDirectory();
-  const data = ground.at('made/by/croft');
+  using fixture = makeDirectory();
+  const data = fixture.at('made/by/croft');
   await using server = await startServer(['--workspace', workspace.path, '--data', data]);
   const adminToken = readFileSync(`${data}/admin-token`, 'utf8').trim();
   const admin = openAccount(server.url, adminToken, '');
   const { secret, account } = mustBe(201, await admin.send('POST', '/accounts', { username: 'ann' }));
   const ann = openAccount(server.url, secret, account.accountId);
-  const furnished = await furnish(ann);
+  const furnished = await addSealedRecords(ann);
   const shell = { command: `: ${hidden.secret} ${hidden.environment}; sleep 600`, run_in_background: true };
   mustBe(200, await ann.call(furnished.agent, 'bash', shell));
   mustBe(200, await ann.call(furnished.agent, 'write', { file_path: 'a', content: hidden.secret }));

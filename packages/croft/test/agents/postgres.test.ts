@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startPostgres } from '../postgres.ts';
-import { type Account, connectAgent, mustBe } from './ground.ts';
-import { addAccount, type House, kill, moveTo, openHouse, type Server } from './servers.ts';
+import {
+  addAccount,
+  type Installation,
+  kill,
+  moveTo,
+  openInstallation,
+  openNeighbours,
+  type Server,
+} from '../support/servers/installation.ts';
+import { type Account, connectAgent, mustBe } from '../support/servers/platform.ts';
+import { startPostgres } from '../support/servers/postgres.ts';
 
 const postgres = await startPostgres();
 afterAll(() => postgres?.[Symbol.asyncDispose]());
@@ -13,7 +21,7 @@ async function newAgent(account: Account, permissionMode = 'bypass') {
 
 describe.skipIf(!postgres)('on PostgreSQL', () => {
   test('an account, an agent, a call, an approval, and a session that outlives the server', async () => {
-    await using house = openHouse(['--database-url', await postgres!.createDatabase()]);
+    await using house = openInstallation(['--database-url', await postgres!.createDatabase()]);
     const first = await house.start();
     const ann = await addAccount(first, 'ann');
     const { agent } = await newAgent(ann);
@@ -32,24 +40,27 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
     expect(mustBe(200, await again.call(careful, 'bash', hello, claim)).output).toBe('hello\n');
     expect((await again.call(careful, 'bash', hello, claim)).body.error.code).toBe('E_APPROVAL_MISMATCH');
     expect(await house.croft('audit', 'verify')).toMatchObject({ exitCode: 0 });
+    expect((await house.croft('keys', 'rotate')).stdout).toMatch(/^added key k/);
     const rotated = await house.croft('keys', 'rotate');
     expect(rotated).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^sealed 7 records/) });
   });
 
-  describe('two servers on one database and one data directory', () => {
-    let house: House;
+  describe('two servers on one database, with the same files of workspaces', () => {
+    let houses: Installation[] = [];
     let servers: Server[];
     let [here, there]: Account[] = [];
 
     beforeAll(async () => {
-      house = openHouse(['--database-url', await postgres!.createSchema(), '--approval-wait', '20']);
+      houses = openNeighbours(['--database-url', await postgres!.createSchema(), '--approval-wait', '20']);
       // Both at once, on a database that neither has prepared.
-      servers = await Promise.all([house.start(), house.start()]);
+      servers = await Promise.all(houses.map((house) => house.start()));
       const ann = await addAccount(servers[0]!, 'ann');
       [here, there] = servers.map((server) => moveTo(server, ann));
     });
 
-    afterAll(() => house?.[Symbol.asyncDispose]());
+    afterAll(async () => {
+      for (const house of houses.toReversed()) await house[Symbol.asyncDispose]();
+    });
 
     test('serve one session, in turns', async () => {
       const { agent } = await newAgent(here!);
@@ -70,7 +81,12 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
         await here!.call(agent, 'bash', { command: 'sleep 600', run_in_background: true }),
       );
       const elsewhere = await there!.call(agent, 'bash_output', { shell_id });
-      expect(elsewhere.body.error.code).toBe('E_NOT_RUNNING');
+      expect(elsewhere.body.error).toMatchObject({
+        code: 'E_NOT_RUNNING',
+        message: expect.stringContaining('is not on this server: it was started on another server'),
+        hint: expect.stringContaining('there it may still be running'),
+      });
+      expect(mustBe(200, await here!.call(agent, 'bash_output', { shell_id })).status).toBe('running');
     });
 
     test('ask on one, and decide on the other: the call that waits goes on', async () => {

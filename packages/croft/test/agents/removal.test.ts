@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { makeDirectory } from '../harness.ts';
-import { mustBe, openAccount, startPlatform } from './ground.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { mustBe, openAccount, startPlatform } from '../support/servers/platform.ts';
 
 test('with a workspace that nobody has opened since the server started goes all that was kept of it', async () => {
   using data = makeDirectory();

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { namespaceOf } from '../../src/storages/index.ts';
-import { startPostgres } from '../postgres.ts';
-import { asOtherTool } from '../s3/mount-ground.ts';
-import { startS3Gateway } from '../s3-server.ts';
-import { startBucketServers } from './bucket-servers.ts';
-import { type Account, mustBe } from './ground.ts';
-import { addAccount, kill, moveTo } from './servers.ts';
+import { asOtherTool } from '../support/s3/mount-fixture.ts';
+import { startS3Gateway } from '../support/s3/s3-server.ts';
+import { startBucketServers } from '../support/servers/bucket-servers.ts';
+import { addAccount, kill, moveTo } from '../support/servers/installation.ts';
+import { type Account, mustBe } from '../support/servers/platform.ts';
+import { startPostgres } from '../support/servers/postgres.ts';
 
 const [gateway, postgres] = [await startS3Gateway(), await startPostgres()];
 afterAll(async () => {
@@ -22,18 +22,18 @@ const everything = 'find . -mindepth 1 ! -type l -printf "%y %m %P\\n" -o -print
 describe.skipIf(!gateway || !postgres)('forks of workspaces in a bucket, on servers that share nothing else', () => {
   const [top, below] = ['forks', randomBytes(4).toString('hex')];
   const prefix = `${top}/${below}`;
-  let ground: Awaited<ReturnType<typeof startBucketServers>>;
+  let fixture: Awaited<ReturnType<typeof startBucketServers>>;
   let [here, there]: Account[] = [];
 
   beforeAll(async () => {
-    ground = await startBucketServers(gateway!, postgres!, prefix);
-    ({ here, there } = ground);
+    fixture = await startBucketServers(gateway!, postgres!, prefix);
+    ({ here, there } = fixture);
   });
 
-  afterAll(() => ground?.[Symbol.asyncDispose]());
+  afterAll(() => fixture?.[Symbol.asyncDispose]());
 
-  const bucketOf = (workspaceId: string) => ground.outside(namespaceOf(here!.accountId, workspaceId));
-  const keptOf = (workspaceId: string) => ground.outside(`.croft/${namespaceOf(here!.accountId, workspaceId)}`);
+  const bucketOf = (workspaceId: string) => fixture.outside(namespaceOf(here!.accountId, workspaceId));
+  const keptOf = (workspaceId: string) => fixture.outside(`.croft/${namespaceOf(here!.accountId, workspaceId)}`);
 
   /** Every object with what it holds, and what it says of itself. */
   async function describeAll(workspaceId: string) {
@@ -168,7 +168,7 @@ describe.skipIf(!gateway || !postgres)('forks of workspaces in a bucket, on serv
     const { agent, sandbox, workspaceId } = await newAgent();
     await bash(here!, agent, 'echo base > f');
     await here!.newWorkspace({}, 'taken-name');
-    const everywhere = asOtherTool({ ...gateway!, bucket: ground.bucket, prefix: top, namespace: below });
+    const everywhere = asOtherTool({ ...gateway!, bucket: fixture.bucket, prefix: top, namespace: below });
     const namespaces = async () =>
       new Set((await everywhere.keys()).map((name) => /^(\.croft\/)?[^/]*/.exec(name)?.[0]));
     const before = await namespaces();
@@ -200,14 +200,14 @@ describe.skipIf(!gateway || !postgres)('forks of workspaces in a bucket, on serv
     }
     const reader = await here!.newAgent({ workspaces: [{ name: 'w', workspaceId }] });
     expect((await here!.call(reader, 'workspace_fork', { name: 'reader' })).status).not.toBe(200);
-    const stranger = await addAccount(ground.servers[0]!, 'bob');
+    const stranger = await addAccount(fixture.servers[0]!, 'bob');
     mustBe(404, await stranger.send('GET', `/v1/workspaces/${workspaceId}/forks`));
     mustBe(404, await stranger.send('GET', `/v1/workspaces/${forkId}`));
   });
 
   test('the server that forked may be killed: another has the fork, and merges it', async () => {
     const { agent } = await newAgent();
-    const server = await ground.start();
+    const server = await fixture.start();
     const doomed = moveTo(server, here!);
     await bash(doomed, agent, 'printf "1\\n2\\n3\\n" > f');
     await call(doomed, agent, 'workspace_fork', { name: 'orphan' });

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { namespaceOf } from '../../src/storages/index.ts';
-import { startPostgres } from '../postgres.ts';
-import { startS3Gateway } from '../s3-server.ts';
-import { startBucketServers } from './bucket-servers.ts';
-import { type Account, mustBe } from './ground.ts';
-import { kill, moveTo } from './servers.ts';
+import { startS3Gateway } from '../support/s3/s3-server.ts';
+import { startBucketServers } from '../support/servers/bucket-servers.ts';
+import { kill, moveTo } from '../support/servers/installation.ts';
+import { type Account, mustBe } from '../support/servers/platform.ts';
+import { startPostgres } from '../support/servers/postgres.ts';
 
 const [gateway, postgres] = [await startS3Gateway(), await startPostgres()];
 afterAll(async () => {
@@ -19,15 +19,15 @@ describe.skipIf(!gateway || !postgres)(
   'workspaces in a bucket, on servers that share nothing but it and records',
   () => {
     const prefix = `agents-${randomBytes(4).toString('hex')}`;
-    let ground: Awaited<ReturnType<typeof startBucketServers>>;
+    let fixture: Awaited<ReturnType<typeof startBucketServers>>;
     let [here, there]: Account[] = [];
 
     beforeAll(async () => {
-      ground = await startBucketServers(gateway!, postgres!, prefix);
-      ({ here, there } = ground);
+      fixture = await startBucketServers(gateway!, postgres!, prefix);
+      ({ here, there } = fixture);
     });
 
-    afterAll(() => ground?.[Symbol.asyncDispose]());
+    afterAll(() => fixture?.[Symbol.asyncDispose]());
 
     async function newAgent(config: object = {}, { reads = undefined as null | undefined } = {}) {
       const workspaceId = await here!.newWorkspace({ storage: { provider: 's3' }, ...config });
@@ -37,7 +37,7 @@ describe.skipIf(!gateway || !postgres)(
         workspaces: [{ name: 'w', workspaceId, ...(reads === null && { sandbox: null }) }],
       });
       const namespace = namespaceOf(here!.accountId, workspaceId);
-      const outside = ground.outside(namespace);
+      const outside = fixture.outside(namespace);
       return { workspaceId, agent, reader, namespace, outside };
     }
 
@@ -68,6 +68,27 @@ describe.skipIf(!gateway || !postgres)(
         expect(seen).toBe(`${turn}\nrun-${turn}\n750\n`);
         expect(mustBe(200, await other.call(agent, 'read', { file_path: 'f' })).content).toBe(`${turn}\n`);
       }
+    });
+
+    test('what a linter mends is put back, in the bucket too', async () => {
+      const { agent, outside } = await newAgent();
+      const eslint = `#!/bin/sh\nsed -i "s/  */ /g" src/a.js; echo '[{"filePath":"src/a.js","messages":[]}]'\n`;
+      const tree = {
+        'package.json': '{}',
+        'eslint.config.js': '',
+        '.gitignore': 'node_modules\n',
+        'src/a.js': 'let  a;\n',
+      };
+      for (const [path, content] of Object.entries({ ...tree, 'node_modules/.bin/eslint': eslint }))
+        mustBe(200, await here!.call(agent, 'write', { file_path: path, content }));
+      await bash(here!, agent, 'chmod 755 node_modules/.bin/eslint; printf "let  a;\\n" > src/a.js');
+      const { runs, notices } = mustBe(200, await here!.call(agent, 'run_lint'));
+      expect({ runs, notices }).toMatchObject({
+        runs: [{ tool: 'eslint', putBack: ['src/a.js'] }],
+        notices: undefined,
+      });
+      expect((await outside.all())['src/a.js']).toBe('let  a;\n');
+      expect(await bash(there!, agent, 'cat src/a.js')).toBe('let  a;\n');
     });
 
     test('two that change one file at once: one is told, and both versions are there', async () => {
@@ -101,7 +122,7 @@ describe.skipIf(!gateway || !postgres)(
         expect(mustBe(200, await there!.call(reader, 'read', { file_path: 'b.ts' })).content).toBe('two\n');
         await bash(here!, agent, 'echo three > b.ts');
         expect(mustBe(200, await there!.call(reader, 'read', { file_path: 'b.ts' })).content).toBe('three\n');
-        expect(existsSync(join(ground.servers[1]!.data, 'mounts', namespace))).toBe(reader === mounted.reader);
+        expect(existsSync(join(fixture.servers[1]!.data, 'mounts', namespace))).toBe(reader === mounted.reader);
       }
     });
 
@@ -136,19 +157,31 @@ describe.skipIf(!gateway || !postgres)(
     });
 
     test('more than the quota is not acknowledged, and what makes room is', async () => {
-      const { agent, outside } = await newAgent({ quota: { bytes: 100, files: 3 } });
+      const { agent, workspaceId, outside } = await newAgent({ quota: { bytes: 100, files: 3 } });
       mustBe(200, await here!.call(agent, 'write', { file_path: 'a', content: 'x'.repeat(60) }));
       const refused = await here!.call(agent, 'write', { file_path: 'b', content: 'x'.repeat(60) });
       expect(refused.body.error).toMatchObject({ code: 'E_QUOTA', message: expect.stringContaining('120') });
       expect(Object.keys(await outside.all())).toEqual(['a']);
-      await here!.call(agent, 'delete', { path: 'b' });
+      const run = await here!.call(agent, 'bash', { command: 'mv a moved; head -c 90000 /dev/zero > large' });
+      expect(run.body.error).toMatchObject({ code: 'E_QUOTA', details: { takenBack: ['a', 'large', 'moved'] } });
+      expect(await bash(here!, agent, 'ls')).toBe('a\n');
       mustBe(200, await here!.call(agent, 'write', { file_path: 'c', content: 'x'.repeat(40) }));
       expect(Object.keys(await outside.all()).sort()).toEqual(['a', 'c']);
+
+      mustBe(
+        200,
+        await here!.send('PATCH', `/v1/workspaces/${workspaceId}`, { config: { quota: { bytes: 10, files: 3 } } }),
+      );
+      const grown = await here!.call(agent, 'write', { file_path: 'c', content: 'x'.repeat(41) });
+      expect(grown.body.error.code).toBe('E_QUOTA');
+      mustBe(200, await here!.call(agent, 'write', { file_path: 'c', content: 'x'.repeat(20) }));
+      mustBe(200, await here!.call(agent, 'delete', { path: 'a' }));
+      expect(await outside.all()).toEqual({ c: 'x'.repeat(20) });
     });
 
     test('nothing that was acknowledged is lost with a server that is killed', async () => {
       const { agent } = await newAgent();
-      const server = await ground.start();
+      const server = await fixture.start();
       const doomed = moveTo(server, here!);
       for (let count = 0; count < 5; count++) await bash(doomed, agent, `echo ${count} >> log`);
       await kill(server);
@@ -163,12 +196,17 @@ describe.skipIf(!gateway || !postgres)(
       await gateway!.kill();
       expect(mustBe(200, await here!.call(agent, 'read', { file_path: 'f' })).content).toBe('before\n');
       const refused = await here!.call(agent, 'write', { file_path: 'g', content: 'meanwhile\n' });
-      expect(refused.body.error.code).toBe('E_STORAGE_UNAVAILABLE');
+      expect(refused.body.error).toMatchObject({
+        code: 'E_STORAGE_UNAVAILABLE',
+        hint: expect.stringContaining('Nothing was done'),
+      });
       mustBe(200, await here!.call(queueing.agent, 'write', { file_path: 'g', content: 'queued\n' }));
       await gateway!.restart();
-      await expect.poll(async () => (await outside.all()).g, { timeout: 60_000 }).toBe('meanwhile\n');
+      const again = () => here!.call(agent, 'write', { file_path: 'g', content: 'again\n' });
+      await expect.poll(async () => (await again()).status, { timeout: 60_000 }).toBe(200);
+      expect((await outside.all()).g).toBe('again\n');
       await expect.poll(async () => (await queueing.outside.all()).g, { timeout: 60_000 }).toBe('queued\n');
-      expect(await bash(there!, agent, 'cat f g')).toBe('before\nmeanwhile\n');
+      expect(await bash(there!, agent, 'cat f g')).toBe('before\nagain\n');
     });
 
     test('what is not ours to open is refused in words that help', async () => {

@@ -1,8 +1,16 @@
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eras, makeDirectory, startServer } from '../harness.ts';
-import { type Account, adminToken, connectAgent, mustBe, openAccount, type Platform, startPlatform } from './ground.ts';
+import { eras, makeDirectory, startServer } from '../support/harness.ts';
+import {
+  type Account,
+  adminToken,
+  connectAgent,
+  mustBe,
+  openAccount,
+  type Platform,
+  startPlatform,
+} from '../support/servers/platform.ts';
 
 let platform: Platform;
 let account: Account;
@@ -135,7 +143,7 @@ describe('a child session', () => {
     );
     const write = await account.call(agent, 'write', { file_path: 'b.txt', content: '' }, inSession(session));
     expect(write.status).toBe(202);
-    expect(write.body.approval).toMatchObject({ inbox: expect.stringContaining('/top') });
+    expect(write.body.approval).toMatchObject({ session, inbox: 'top' });
     const gone = await account.call(agent, 'read', { file_path: 'a', workspace: 'docs' }, inSession(session));
     expect(gone.body.error.code).toBe('E_UNKNOWN_WORKSPACE');
 
@@ -191,7 +199,8 @@ test('outlives the server it was on', async () => {
   const shell = await again.call(agent, 'bash_output', { shell_id });
   expect(shell.body.error).toMatchObject({
     code: 'E_NOT_RUNNING',
-    message: expect.stringContaining('ended with the server'),
+    message: expect.stringContaining('is not on this server: it was started on another server, or on this one before'),
+    hint: expect.stringContaining('start it again with run_in_background'),
   });
   await first[Symbol.asyncDispose]();
 });
@@ -207,6 +216,43 @@ describe('memory', () => {
     const { prompt } = mustBe(200, await account.send('GET', `/v1/agents/${agent}/prompt`));
     for (const title of titles) expect(prompt).toContain(`## ${title}\n\nabout ${title}`);
     expect(prompt).toContain('<workspace>');
+  });
+
+  test('has one entry of a title: the one saved last', async () => {
+    const agent = await newAgent();
+    const save = async (title: string, content: string) =>
+      mustBe(200, await account.call(agent, 'memory_save', { title, content }));
+    const memory = async () => mustBe(200, await account.call(agent, 'bash', { command: 'cat MEMORY.md' })).output;
+    expect((await save('port', 'it is 80\n\n## Why\n\n```\n# as root\n```')).replaced).toBe(false);
+    await save('host', 'croft.example\n```\n## never closed');
+    expect((await save(' port ', 'it is 8080')).replaced).toBe(true);
+    expect(await memory()).toBe(
+      '# Memory\n\n## host\n\ncroft.example\n```\n### never closed\n```\n\n## port\n\nit is 8080\n',
+    );
+    // People may write what they like, in any encoding; it stays.
+    mustBe(
+      200,
+      await account.call(agent, 'bash', { command: "printf '\\n# Notes\\n\\xff\\n## port\\n81' >> MEMORY.md" }),
+    );
+    await save('port', 'grün');
+    const bytes = mustBe(
+      200,
+      await account.call(agent, 'bash', { command: 'tail -c 32 MEMORY.md | od -An -c' }),
+    ).output;
+    expect(bytes.replace(/\s+/g, '')).toContain('#Notes\\n377\\n\\n##port\\n\\ngr303274n\\n');
+  });
+
+  test('that is long is in the prompt with what was saved last', async () => {
+    const agent = await newAgent();
+    for (let index = 0; index < 12; index++) {
+      const entry = { title: `fact-${index}`, content: `value-${index} ${'words '.repeat(400)}` };
+      mustBe(200, await account.call(agent, 'memory_save', entry));
+    }
+    const { prompt } = mustBe(200, await account.send('GET', `/v1/agents/${agent}/prompt`));
+    expect(prompt).toContain('## fact-11\n\nvalue-11 words');
+    expect(prompt).not.toContain('value-0');
+    expect(prompt).toContain('6 older entries of MEMORY.md are left out; read it for them: fact-0; fact-1; ');
+    expect(prompt.length).toBeLessThan(20_000);
   });
 
   test('is loaded though guidance is switched off, is cut when it is huge, and a hostile one fails nothing', async () => {

@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeDirectory, runCroft } from '../harness.ts';
-import { type Account, mustBe, type Platform, startPlatform } from './ground.ts';
+import { makeDirectory, runCroft } from '../support/harness.ts';
+import { type Account, mustBe, type Platform, startPlatform } from '../support/servers/platform.ts';
 
 let platform: Platform;
 let account: Account;
@@ -25,8 +25,10 @@ async function agentWith(config: object): Promise<string> {
 const bash = (agent: string, command: string, more: object = {}) => account.call(agent, 'bash', { command, ...more });
 
 describe('a sandbox as its record says', () => {
-  test('gives commands its variables, shows their values to nobody, and keeps those that decide how programs run', async () => {
-    const agent = await agentWith({ envVars: { TOKEN_OF_MINE: 'a-value-to-hide-1234', PATH: '/evil', HOME: '/evil' } });
+  test('gives commands its variables, shows those of secrets to nobody, and keeps those that decide how programs run', async () => {
+    mustBe(200, await account.send('PUT', '/v1/secrets/MINE', { value: 'a-value-to-hide-1234' }));
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference to a secret is spelt so.
+    const agent = await agentWith({ envVars: { TOKEN_OF_MINE: '${secret:MINE}', PATH: '/evil', HOME: '/evil' } });
     const command =
       'test "$TOKEN_OF_MINE" = a-value-to-hide-"1234" && echo same; echo "$TOKEN_OF_MINE"; echo "$PATH $HOME"';
     const { output } = mustBe(200, await bash(agent, command));

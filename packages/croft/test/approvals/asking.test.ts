@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Era, eras } from '../harness.ts';
-import { actorOf, type Ground, mine, openGround } from './ground.ts';
-import { type Answer, openMcp } from './mcp-ground.ts';
+import { type Era, eras, structuredOf } from '../support/harness.ts';
+import { type ApprovalsFixture, actorOf, mine, openFixture } from './fixture.ts';
+import { type Answer, openMcp } from './mcp-fixture.ts';
 
-let ground: Ground;
+let fixture: ApprovalsFixture;
 
 beforeEach(async () => {
-  ground = await openGround();
+  fixture = await openFixture();
 });
 
-afterEach(() => ground[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 const me = actorOf(mine);
 const approve: Answer = { action: 'accept', content: { decision: 'approve' } };
-const list = async () => (await ground.desk.list(me, {}, { limit: 10 })).rows;
+const list = async () => (await fixture.approvalInbox.list(me, {}, { limit: 10 })).rows;
 
 async function pending(): Promise<string> {
   return vi.waitFor(async () => {
@@ -25,7 +25,7 @@ async function pending(): Promise<string> {
 
 describe.each(eras)('a client of %s that asks its person', (era: Era) => {
   test('runs what they approve, once, and shows them exactly what it is', async () => {
-    await using mcp = openMcp(ground);
+    await using mcp = openMcp(fixture);
     await using one = await mcp.connect({ era, answer: () => approve });
     expect(await one.call('echo hi\u202e\n> The agent wants to run read')).toBe('ran');
     expect(one.questions[0]?.message).toContain(
@@ -39,7 +39,7 @@ describe.each(eras)('a client of %s that asks its person', (era: Era) => {
   });
 
   test('no line of what is shown can pass for a line of ours', async () => {
-    await using mcp = openMcp(ground);
+    await using mcp = openMcp(fixture);
     await using one = await mcp.connect({ era, answer: () => approve });
     await one.call('a\nb\r\nc\u2028d');
     const lines = (one.questions[0]?.message ?? '').split('\n').slice(2, -2);
@@ -47,14 +47,14 @@ describe.each(eras)('a client of %s that asks its person', (era: Era) => {
   });
 
   test('does not run what they deny, by either way of saying so, and knows why', async () => {
-    await using mcp = openMcp(ground);
+    await using mcp = openMcp(fixture);
     const answers: Answer[] = [
       { action: 'accept', content: { decision: 'deny', reason: 'not here' } },
       { action: 'decline' },
     ];
     await using one = await mcp.connect({ era, answer: () => answers.shift() ?? approve });
     const denied = await one.client.callTool({ name: 'bash', arguments: { command: 'one' } });
-    expect(denied.structuredContent).toMatchObject({
+    expect(structuredOf(denied)).toMatchObject({
       error: { code: 'E_APPROVAL_DENIED', details: { reason: 'not here' } },
     });
     expect(await one.call('two')).toBe('E_APPROVAL_DENIED');
@@ -64,7 +64,7 @@ describe.each(eras)('a client of %s that asks its person', (era: Era) => {
   });
 
   test('asks once for what they approve for the session', async () => {
-    await using mcp = openMcp(ground);
+    await using mcp = openMcp(fixture);
     const forSession: Answer = { action: 'accept', content: { decision: 'approve', scope: 'session' } };
     await using one = await mcp.connect({ era, answer: () => forSession });
     for (const command of ['ls', 'ls', 'ls']) expect(await one.call(command)).toBe('ran');
@@ -74,22 +74,22 @@ describe.each(eras)('a client of %s that asks its person', (era: Era) => {
   });
 
   test('is told which approval waits when they do not answer, and whoever else approves it is heard', async () => {
-    await using mcp = openMcp(ground, { waitMs: 300 });
+    await using mcp = openMcp(fixture, { waitMs: 300 });
     await using one = await mcp.connect({ era, answer: () => ({ action: 'cancel' }) });
     const result = await one.client.callTool({ name: 'bash', arguments: { command: 'ls' } });
     const id = await pending();
-    expect(result).toMatchObject({
-      isError: true,
-      structuredContent: { error: { code: 'E_APPROVAL_REQUIRED', details: { approval: { approvalId: id } } } },
+    expect(result.isError).toBe(true);
+    expect(structuredOf(result)).toMatchObject({
+      error: { code: 'E_APPROVAL_REQUIRED', details: { approval: { approvalId: id } } },
     });
-    expect(JSON.stringify(result.structuredContent)).not.toContain('"input"');
-    await ground.desk.decide(me, id, { decision: 'approve' });
+    expect(JSON.stringify(result)).not.toContain('"input"');
+    await fixture.approvalInbox.decide(me, id, { decision: 'approve' });
     expect(await one.call('ls')).toBe('ran');
     expect(one.questions).toHaveLength(1);
   });
 
   test('is not believed where the operator says so', async () => {
-    await using mcp = openMcp(ground, { trustsClients: false });
+    await using mcp = openMcp(fixture, { trustsClients: false });
     await using one = await mcp.connect({ era, answer: () => approve });
     expect(await one.call('ls')).toBe('E_APPROVAL_REQUIRED');
     expect(one.questions).toEqual([]);
@@ -98,7 +98,7 @@ describe.each(eras)('a client of %s that asks its person', (era: Era) => {
 
 describe.each(eras)('a client of %s that cannot ask', (era: Era) => {
   test('waits and hears of it, runs once somebody approves, and not again', async () => {
-    await using mcp = openMcp(ground, { waitMs: 60_000 });
+    await using mcp = openMcp(fixture, { waitMs: 60_000 });
     await using one = await mcp.connect({ era });
     const onprogress = vi.fn();
     const call = one.call('ls', {}, { onprogress });
@@ -106,17 +106,17 @@ describe.each(eras)('a client of %s that cannot ask', (era: Era) => {
     await vi.waitFor(() =>
       expect(onprogress).toHaveBeenCalledWith({ progress: 1, message: expect.stringContaining(id) }),
     );
-    await ground.desk.decide(me, id, { decision: 'approve' });
+    await fixture.approvalInbox.decide(me, id, { decision: 'approve' });
     expect(await call).toBe('ran');
     expect(mcp.ran).toHaveLength(1);
   });
 
   test('is answered with the id after a while, and makes the same call again', async () => {
-    await using mcp = openMcp(ground, { waitMs: 300 });
+    await using mcp = openMcp(fixture, { waitMs: 300 });
     await using one = await mcp.connect({ era });
     expect(await one.call('ls')).toBe('E_APPROVAL_REQUIRED');
     const id = await pending();
-    await ground.desk.decide(me, id, { decision: 'approve' });
+    await fixture.approvalInbox.decide(me, id, { decision: 'approve' });
     expect(await one.call('ls -a')).toBe('E_APPROVAL_REQUIRED');
     expect(await one.call('ls')).toBe('ran');
     expect(await one.call('ls')).toBe('E_APPROVAL_REQUIRED');
@@ -124,7 +124,7 @@ describe.each(eras)('a client of %s that cannot ask', (era: Era) => {
   });
 
   test('takes its call back, and what comes after does not run it', async () => {
-    await using mcp = openMcp(ground, { waitMs: 60_000 });
+    await using mcp = openMcp(fixture, { waitMs: 60_000 });
     await using one = await mcp.connect({ era });
     const controller = new AbortController();
     const call = one.call('ls', {}, { signal: controller.signal }).catch(() => 'taken back');
@@ -132,18 +132,18 @@ describe.each(eras)('a client of %s that cannot ask', (era: Era) => {
     controller.abort();
     expect(await call).toBe('taken back');
     await vi.waitFor(() => expect(mcp.underWay()).toBe(0));
-    await ground.desk.decide(me, id, { decision: 'approve' });
-    const { state } = await ground.desk.get(me, id);
+    await fixture.approvalInbox.decide(me, id, { decision: 'approve' });
+    const { state } = await fixture.approvalInbox.get(me, id);
     expect(state).toBe('approved');
     expect(mcp.ran).toEqual([]);
   });
 
   test('is not helped by what was approved in another session', async () => {
-    await using mcp = openMcp(ground);
+    await using mcp = openMcp(fixture);
     await using one = await mcp.connect({ era, session: 'one' });
     await using two = await mcp.connect({ era, session: 'two' });
     expect(await one.call('ls')).toBe('E_APPROVAL_REQUIRED');
-    await ground.desk.decide(me, await pending(), { decision: 'approve' });
+    await fixture.approvalInbox.decide(me, await pending(), { decision: 'approve' });
     expect(await two.call('ls')).toBe('E_APPROVAL_REQUIRED');
     expect(await one.call('ls')).toBe('ran');
   });
@@ -151,17 +151,17 @@ describe.each(eras)('a client of %s that cannot ask', (era: Era) => {
 
 describe('a client of 2025', () => {
   test('is asked no more when somebody decides elsewhere', async () => {
-    await using mcp = openMcp(ground);
+    await using mcp = openMcp(fixture);
     await using one = await mcp.connect({ era: '2025', answer: () => new Promise<Answer>(() => {}) });
     const call = one.call('ls');
     const id = await pending();
     await vi.waitFor(() => expect(one.questions).toHaveLength(1));
-    await ground.desk.decide(me, id, { decision: 'approve' });
+    await fixture.approvalInbox.decide(me, id, { decision: 'approve' });
     expect(await call).toBe('ran');
   });
 
   test('that breaks while it asks, or answers in its own words, has not approved anything', async () => {
-    await using mcp = openMcp(ground);
+    await using mcp = openMcp(fixture);
     const answers = [
       () => Promise.reject(new Error('no window')),
       () => ({ action: 'accept' }) as const,
@@ -178,7 +178,7 @@ describe('a client of 2026 that answers by hand', () => {
   type Asked = { requestState: string; inputRequests: object };
 
   async function open(session = 'one') {
-    const mcp = openMcp(ground);
+    const mcp = openMcp(fixture);
     const one = await mcp.connect({ era: '2026', answer: () => approve, session });
     return {
       mcp,
@@ -195,7 +195,7 @@ describe('a client of 2026 that answers by hand', () => {
           .catch((thrown: Error) => ({ refused: thrown.message }));
         if ('refused' in result) return String(result.refused);
         if ('resultType' in result) return 'asked again';
-        return (result.structuredContent as { error?: { code: string } })?.error?.code ?? 'ran';
+        return structuredOf(result)?.error?.code ?? 'ran';
       },
       async [Symbol.asyncDispose]() {
         await one.client.close();
@@ -236,7 +236,7 @@ describe('a client of 2026 that answers by hand', () => {
     const params = { name: 'bash', arguments: { command: 'ls' }, requestState };
     expect(await thief.one.client.callTool(params as never)).toMatchObject({
       content: [{ text: expect.stringContaining('a question of another session') }],
-      structuredContent: { error: { code: 'E_APPROVAL_MISMATCH' } },
+      _meta: { 'croft/error': { code: 'E_APPROVAL_MISMATCH' } },
     });
     expect(thief.mcp.ran).toEqual([]);
     expect(await hand.retry('ls', requestState)).toBe('ran');

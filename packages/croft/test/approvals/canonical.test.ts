@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalJson } from '../../src/core/approvals/canonical.ts';
+import { canonicalJson } from '../../src/core/approvals/canonical-json.ts';
 import { toVisible } from '../../src/core/approvals/visible-text.ts';
 import { stripControl } from '../../src/lib/text/strip-control.ts';
 

@@ -1,20 +1,20 @@
 import { AppError } from '@croft/protocol';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { findBreak } from '../../src/core/accounts/audit-chain.ts';
-import type { Records } from '../../src/core/accounts/records.ts';
+import { findBreak } from '../../src/core/accounts/ports/audit-chain.ts';
+import type { Records } from '../../src/core/accounts/ports/records.ts';
 import type { Asker, CallToApprove } from '../../src/core/approvals/approvals.ts';
-import { actorOf, callOf, type Ground, mine, nobody, openGround, theirs, ttlMs } from './ground.ts';
+import { type ApprovalsFixture, actorOf, callOf, mine, nobody, openFixture, theirs, ttlMs } from './fixture.ts';
 
-let ground: Ground;
+let fixture: ApprovalsFixture;
 
 beforeEach(async () => {
-  ground = await openGround();
+  fixture = await openFixture();
 });
 
-afterEach(() => ground[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 /** `run`, or the code it was refused with. */
-async function attempt(call: CallToApprove, asker: Asker = nobody, { approvals } = ground): Promise<string> {
+async function attempt(call: CallToApprove, asker: Asker = nobody, { approvals } = fixture): Promise<string> {
   try {
     await approvals.mustBeApproved(call, asker, new AbortController().signal);
     return 'run';
@@ -24,7 +24,7 @@ async function attempt(call: CallToApprove, asker: Asker = nobody, { approvals }
 }
 
 async function failure(call: CallToApprove, asker: Asker = nobody): Promise<AppError> {
-  return ground.approvals.mustBeApproved(call, asker, new AbortController().signal).then(
+  return fixture.approvals.mustBeApproved(call, asker, new AbortController().signal).then(
     () => expect.fail('it ran'),
     (thrown) => AppError.from(thrown),
   );
@@ -38,10 +38,11 @@ async function request(call = callOf()): Promise<string> {
 }
 
 const approve = (id: string, body: object = {}) =>
-  ground.desk.decide(actorOf(mine), id, { decision: 'approve', ...body });
-const deny = (id: string, reason?: string) => ground.desk.decide(actorOf(mine), id, { decision: 'deny', reason });
+  fixture.approvalInbox.decide(actorOf(mine), id, { decision: 'approve', ...body });
+const deny = (id: string, reason?: string) =>
+  fixture.approvalInbox.decide(actorOf(mine), id, { decision: 'deny', reason });
 const naming = (approvalId: string): Asker => ({ ...nobody, approvalId });
-const stateOf = async (id: string) => (await ground.desk.get(actorOf(mine), id)).state;
+const stateOf = async (id: string) => (await fixture.approvalInbox.get(actorOf(mine), id)).state;
 
 describe('what is approved once', () => {
   test('runs once, with or without its id, and asks again after that', async () => {
@@ -96,16 +97,16 @@ describe('what is approved once', () => {
   test('of twenty calls at once on two servers exactly one gets it', async () => {
     const id = await request();
     await approve(id);
-    const servers = [ground, await ground.startServer()];
+    const servers = [fixture, await fixture.startServer()];
     const calls = Array.from({ length: 20 }, (_, index) => {
       const asker = index % 3 === 0 ? naming(id) : nobody;
-      return attempt(callOf(), asker, { ...ground, ...servers[index % 2] });
+      return attempt(callOf(), asker, { ...fixture, ...servers[index % 2] });
     });
     const answers = await Promise.all(calls);
     expect(answers.filter((answer) => answer === 'run')).toHaveLength(1);
     const others = new Set(answers.filter((answer) => answer !== 'run'));
     expect([...others].sort()).toEqual(['E_APPROVAL_MISMATCH', 'E_APPROVAL_REQUIRED']);
-    const { rows } = await ground.desk.list(actorOf(mine), {}, { limit: 100 });
+    const { rows } = await fixture.approvalInbox.list(actorOf(mine), {}, { limit: 100 });
     expect(rows.map(({ state }) => state).sort()).toEqual(['pending', 'used']);
   });
 
@@ -131,9 +132,9 @@ describe('what is approved for the session', () => {
   test('ends with its time', async () => {
     const id = await request();
     await approve(id, { scope: 'session' });
-    ground.clock.now += ttlMs - 1;
+    fixture.clock.now += ttlMs - 1;
     expect(await attempt(callOf())).toBe('run');
-    ground.clock.now += 1;
+    fixture.clock.now += 1;
     expect(await attempt(callOf(), naming(id))).toBe('E_APPROVAL_EXPIRED');
     expect(await attempt(callOf())).toBe('E_APPROVAL_REQUIRED');
   });
@@ -143,12 +144,12 @@ describe('what is denied', () => {
   test('is refused with the reason, to a call that comes long after, and then may be asked for again', async () => {
     const id = await request();
     await deny(id, 'not on a Friday');
-    ground.clock.now += ttlMs - 60_000;
+    fixture.clock.now += ttlMs - 60_000;
     const error = await failure(callOf());
     expect(error).toMatchObject({ code: 'E_APPROVAL_DENIED', details: { approvalId: id, reason: 'not on a Friday' } });
     expect(error.message).toContain('not on a Friday');
     expect(await attempt(callOf())).toBe('E_APPROVAL_DENIED');
-    ground.clock.now += 60_000;
+    fixture.clock.now += 60_000;
     expect(await request()).not.toBe(id);
     expect(await attempt(callOf(), naming(id))).toBe('E_APPROVAL_DENIED');
     expect(await stateOf(id)).toBe('denied');
@@ -158,9 +159,9 @@ describe('what is denied', () => {
     const id = await request();
     await deny(id);
     expect(await attempt(callOf())).toBe('E_APPROVAL_DENIED');
-    ground.clock.now += 59_999;
+    fixture.clock.now += 59_999;
     expect(await attempt(callOf())).toBe('E_APPROVAL_DENIED');
-    ground.clock.now += 1;
+    fixture.clock.now += 1;
     expect(await request()).not.toBe(id);
   });
 });
@@ -169,13 +170,13 @@ describe('expiry', () => {
   test('is at the very millisecond, before and after a decision', async () => {
     const [pending, approved] = [await request(), await request(callOf({ session: 'two' }))];
     await approve(approved);
-    ground.clock.now += ttlMs;
+    fixture.clock.now += ttlMs;
     expect(await attempt(callOf({ session: 'two' }), naming(approved))).toBe('E_APPROVAL_EXPIRED');
     await expect(approve(pending)).rejects.toMatchObject({
       code: 'E_APPROVAL_SETTLED',
       details: { state: 'expired' },
     });
-    const states = await ground.records.read(({ approvals }) =>
+    const states = await fixture.records.read(({ approvals }) =>
       Promise.all([pending, approved].map((id) => approvals.get(mine, id))),
     );
     expect(states.map((row) => row?.state)).toEqual(['expired', 'expired']);
@@ -184,9 +185,9 @@ describe('expiry', () => {
   test('a clock that goes back brings nothing expired back', async () => {
     const id = await request();
     await approve(id);
-    ground.clock.now += ttlMs;
+    fixture.clock.now += ttlMs;
     expect(await attempt(callOf(), naming(id))).toBe('E_APPROVAL_EXPIRED');
-    ground.clock.now -= ttlMs;
+    fixture.clock.now -= ttlMs;
     expect(await attempt(callOf(), naming(id))).toBe('E_APPROVAL_EXPIRED');
     expect(await attempt(callOf())).toBe('E_APPROVAL_REQUIRED');
   });
@@ -198,7 +199,7 @@ test('one agent can have a hundred calls waiting, and expired ones do not count'
   expect(await attempt(callOf({ input: { index: 100 } }))).toBe('E_TOO_MANY');
   expect(await attempt(callOf({ input: { index: 0 } }))).toBe('E_APPROVAL_REQUIRED');
   expect(await attempt(callOf({ agentId: 'agent_2', input: { index: 100 } }))).toBe('E_APPROVAL_REQUIRED');
-  ground.clock.now += ttlMs;
+  fixture.clock.now += ttlMs;
   expect(await attempt(callOf({ input: { index: 100 } }))).toBe('E_APPROVAL_REQUIRED');
 });
 
@@ -209,7 +210,7 @@ test('request, decision and use are in the trail, in events and nowhere else, an
   const denied = await request();
   await deny(denied, 'no');
 
-  const rows = await ground.audit();
+  const rows = await fixture.audit();
   expect(findBreak(rows)).toBeUndefined();
   expect(rows.map(({ action, actor, target }) => [action, actor, target])).toEqual([
     ['approval.requested', 'agent_1 one', id],
@@ -218,25 +219,25 @@ test('request, decision and use are in the trail, in events and nowhere else, an
     ['approval.requested', 'agent_1 one', denied],
     ['approval.denied', 'key key_1', denied],
   ]);
-  expect(ground.events.map(({ event }) => event.replace('lifecycle.approval.', ''))).toEqual([
+  expect(fixture.events.map(({ event }) => event.replace('lifecycle.approval.', ''))).toEqual([
     'requested',
     'decided',
     'used',
     'requested',
     'decided',
   ]);
-  expect(ground.requested.map(({ by, approval }) => [by.inbox, approval.approvalId])).toEqual([
+  expect(fixture.requested.map(({ by, approval }) => [by.inbox, approval.approvalId])).toEqual([
     ['parent', id],
     ['one', denied],
   ]);
-  const stored = await ground.records.read(({ approvals }) => approvals.get(mine, id));
-  expect(JSON.stringify([rows, ground.events, stored])).not.toContain('hunter2');
-  expect(await ground.desk.get(actorOf(mine), id)).toMatchObject({ input: { command: 'echo hunter2' } });
+  const stored = await fixture.records.read(({ approvals }) => approvals.get(mine, id));
+  expect(JSON.stringify([rows, fixture.events, stored])).not.toContain('hunter2');
+  expect(await fixture.approvalInbox.get(actorOf(mine), id)).toMatchObject({ input: { command: 'echo hunter2' } });
 });
 
 test('a decision that cannot be recorded in the trail is not made', async () => {
   const id = await request();
-  const { records } = ground;
+  const { records } = fixture;
   const broken: Records = {
     ...records,
     change: (work) =>
@@ -244,10 +245,10 @@ test('a decision that cannot be recorded in the trail is not made', async () => 
         work({ ...tables, audit: { ...tables.audit, append: () => Promise.reject(new Error('disk full')) } }),
       ),
   };
-  const server = ground.serve(broken);
-  await expect(server.desk.decide(actorOf(mine), id, { decision: 'approve' })).rejects.toThrow('disk full');
+  const server = fixture.serve(broken);
+  await expect(server.approvalInbox.decide(actorOf(mine), id, { decision: 'approve' })).rejects.toThrow('disk full');
   expect(await stateOf(id)).toBe('pending');
   await approve(id);
-  expect(await attempt(callOf(), nobody, { ...ground, ...server })).not.toBe('run');
+  expect(await attempt(callOf(), nobody, { ...fixture, ...server })).not.toBe('run');
   expect(await stateOf(id)).toBe('approved');
 });

@@ -1,20 +1,20 @@
 import { AppError } from '@croft/protocol';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CallToApprove } from '../../src/core/approvals/approvals.ts';
-import { actorOf, callOf, type Ground, mine, nobody, openGround, theirs, ttlMs } from './ground.ts';
+import { type ApprovalsFixture, actorOf, callOf, mine, nobody, openFixture, theirs, ttlMs } from './fixture.ts';
 
-let ground: Ground;
+let fixture: ApprovalsFixture;
 
 beforeEach(async () => {
-  ground = await openGround();
+  fixture = await openFixture();
 });
 
-afterEach(() => ground[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 const me = actorOf(mine);
 
 async function request(changes: Partial<CallToApprove> = {}): Promise<string> {
-  const refused: unknown = await ground.approvals
+  const refused: unknown = await fixture.approvals
     .mustBeApproved(callOf(changes), nobody, new AbortController().signal)
     .catch((thrown) => thrown);
   return (AppError.from(refused).details as { approval: { approvalId: string } }).approval.approvalId;
@@ -24,15 +24,15 @@ describe('a decision', () => {
   test('is made once, whoever comes second and whatever they say', async () => {
     const id = await request();
     const attempts = Array.from({ length: 10 }, (_, index) =>
-      ground.desk.decide(actorOf(mine, `person ${index}`), id, { decision: index % 2 ? 'deny' : 'approve' }),
+      fixture.approvalInbox.decide(actorOf(mine, `person ${index}`), id, { decision: index % 2 ? 'deny' : 'approve' }),
     );
     const answers = await Promise.allSettled(attempts);
     const made = answers.filter(({ status }) => status === 'fulfilled');
     expect(made).toHaveLength(1);
     for (const answer of answers)
       if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'E_APPROVAL_SETTLED' });
-    expect(await ground.desk.get(me, id)).toEqual((made[0] as PromiseFulfilledResult<unknown>).value);
-    expect((await ground.audit()).filter(({ action }) => /approved|denied/.test(action))).toHaveLength(1);
+    expect(await fixture.approvalInbox.get(me, id)).toEqual((made[0] as PromiseFulfilledResult<unknown>).value);
+    expect((await fixture.audit()).filter(({ action }) => /approved|denied/.test(action))).toHaveLength(1);
   });
 
   test.each([
@@ -47,8 +47,8 @@ describe('a decision', () => {
     ['an own __proto__', JSON.parse('{"__proto__": {"decision": "approve"}}')],
   ])('of %s is refused whole', async (_, body) => {
     const id = await request();
-    await expect(ground.desk.decide(me, id, body)).rejects.toMatchObject({ code: 'E_INVALID_INPUT' });
-    expect((await ground.desk.get(me, id)).state).toBe('pending');
+    await expect(fixture.approvalInbox.decide(me, id, body)).rejects.toMatchObject({ code: 'E_INVALID_INPUT' });
+    expect((await fixture.approvalInbox.get(me, id)).state).toBe('pending');
   });
 
   test('of another account is about something that is not there', async () => {
@@ -56,19 +56,21 @@ describe('a decision', () => {
     const missing = `ap_${'0'.repeat(24)}`;
     for (const name of [id, missing, '', 'ap_\0', 'x'.repeat(1_000_000)]) {
       const notFound = { code: 'E_NOT_FOUND', message: 'Approval not found', details: {} };
-      await expect(ground.desk.get(actorOf(theirs), name)).rejects.toMatchObject(notFound);
-      await expect(ground.desk.decide(actorOf(theirs), name, { decision: 'approve' })).rejects.toMatchObject(notFound);
+      await expect(fixture.approvalInbox.get(actorOf(theirs), name)).rejects.toMatchObject(notFound);
+      await expect(fixture.approvalInbox.decide(actorOf(theirs), name, { decision: 'approve' })).rejects.toMatchObject(
+        notFound,
+      );
     }
-    expect((await ground.desk.list(actorOf(theirs), {}, { limit: 10 })).rows).toEqual([]);
-    expect((await ground.desk.get(me, id)).state).toBe('pending');
+    expect((await fixture.approvalInbox.list(actorOf(theirs), {}, { limit: 10 })).rows).toEqual([]);
+    expect((await fixture.approvalInbox.get(me, id)).state).toBe('pending');
   });
 
   test('keeps who, when and why, and a denial is for the one call whatever scope it names', async () => {
     const id = await request();
-    ground.clock.now += 1000;
+    fixture.clock.now += 1000;
     const decided = { state: 'denied', scope: 'once', decidedBy: 'key key_1', reason: 'a\n<U+202E>b' };
     expect(
-      await ground.desk.decide(me, id, { decision: 'deny', scope: 'session', reason: 'a\n\u202eb' }),
+      await fixture.approvalInbox.decide(me, id, { decision: 'deny', scope: 'session', reason: 'a\n\u202eb' }),
     ).toMatchObject({
       ...decided,
       decidedAt: '2026-11-16T00:00:01.000Z',
@@ -81,23 +83,25 @@ describe('what is listed', () => {
     const ids = [];
     for (let index = 0; index < 5; index += 1) ids.push(await request({ input: { index } }));
     const other = await request({ agentId: 'agent_2' });
-    await ground.desk.decide(me, ids[0] ?? '', { decision: 'approve' });
+    await fixture.approvalInbox.decide(me, ids[0] ?? '', { decision: 'approve' });
     const list = async (filter: object, page: object = {}) =>
-      (await ground.desk.list(me, filter, { limit: 100, ...page })).rows.map(({ approvalId }) => approvalId);
+      (await fixture.approvalInbox.list(me, filter, { limit: 100, ...page })).rows.map(({ approvalId }) => approvalId);
     expect(await list({ agentId: 'agent_1' })).toEqual(ids.toReversed());
     expect(await list({ state: 'approved' })).toEqual([ids[0]]);
     expect(await list({ state: 'pending', agentId: 'agent_2' })).toEqual([other]);
 
-    const { rows, next } = await ground.desk.list(me, {}, { limit: 4 });
+    const { rows, next } = await fixture.approvalInbox.list(me, {}, { limit: 4 });
     expect(rows.map(({ approvalId }) => approvalId)).toEqual([other, ...ids.slice(2).toReversed()]);
     expect(await list({}, { after: next })).toEqual([ids[1], ids[0]]);
   });
 
   test('is never pending when its time is over, and becomes expired by being looked at', async () => {
     const id = await request();
-    ground.clock.now += ttlMs;
-    expect((await ground.desk.list(me, { state: 'pending' }, { limit: 10 })).rows).toEqual([]);
-    expect((await ground.desk.list(me, { state: 'expired' }, { limit: 10 })).rows).toMatchObject([{ approvalId: id }]);
+    fixture.clock.now += ttlMs;
+    expect((await fixture.approvalInbox.list(me, { state: 'pending' }, { limit: 10 })).rows).toEqual([]);
+    expect((await fixture.approvalInbox.list(me, { state: 'expired' }, { limit: 10 })).rows).toMatchObject([
+      { approvalId: id },
+    ]);
   });
 });
 
@@ -105,14 +109,14 @@ describe('what a person sees', () => {
   test('a preview has nothing in it that a terminal acts on or a page does not show', async () => {
     const command = 'echo hi\x1b];rm -rf ~;\x07\r\u202e\u2066\u200b\u{e0041}\x9b2J\ud800';
     const id = await request({ preview: async () => `${command}\n\tend` });
-    expect((await ground.desk.get(me, id)).preview).toBe(
+    expect((await fixture.approvalInbox.get(me, id)).preview).toBe(
       'echo hi<U+001B>];rm -rf ~;<U+0007><U+000D><U+202E><U+2066><U+200B><U+E0041><U+009B>2J<U+D800>\n\tend',
     );
   });
 
   test('a preview is cut, and says so first', async () => {
     const id = await request({ preview: async () => 'x'.repeat(10_000_000) });
-    const { preview } = await ground.desk.get(me, id);
+    const { preview } = await fixture.approvalInbox.get(me, id);
     expect(preview.length).toBeLessThan(70_000);
     expect(preview).toMatch(/^\(This is only the first part: it has 10000000 characters in all\.\)\nxxx/);
   });
@@ -124,20 +128,20 @@ describe('what a person sees', () => {
     ['huge keys', { ['k'.repeat(5_000_000)]: 1, ['l'.repeat(5_000_000)]: 2 }],
   ])('an input of %s is cut for the eye and whole in what binds it', async (_, input) => {
     const id = await request({ input });
-    expect(JSON.stringify((await ground.desk.get(me, id)).input).length).toBeLessThan(600_000);
-    await ground.desk.decide(me, id, { decision: 'approve' });
+    expect(JSON.stringify((await fixture.approvalInbox.get(me, id)).input).length).toBeLessThan(600_000);
+    await fixture.approvalInbox.decide(me, id, { decision: 'approve' });
     const other = { ...input, last: 1 };
     expect(await request({ input: other })).not.toBe(id);
     const signal = new AbortController().signal;
-    await expect(ground.approvals.mustBeApproved(callOf({ input }), nobody, signal)).resolves.toBeUndefined();
+    await expect(fixture.approvals.mustBeApproved(callOf({ input }), nobody, signal)).resolves.toBeUndefined();
   });
 
   test('what a row holds opens only there', async () => {
     const [one, other] = [await request(), await request({ session: 'two', preview: async () => 'harmless' })];
-    await ground.records.change(async ({ approvals }) => {
+    await fixture.records.change(async ({ approvals }) => {
       const [to, from] = [await approvals.get(mine, one), await approvals.get(mine, other)];
       if (to && from) await approvals.update({ ...to, content: from.content, version: to.version + 1 });
     });
-    await expect(ground.desk.get(me, one)).rejects.toMatchObject({ code: 'E_INTERNAL' });
+    await expect(fixture.approvalInbox.get(me, one)).rejects.toMatchObject({ code: 'E_INTERNAL' });
   });
 });

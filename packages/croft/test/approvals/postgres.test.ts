@@ -1,9 +1,9 @@
 import { AppError } from '@croft/protocol';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { findBreak } from '../../src/core/accounts/audit-chain.ts';
+import { findBreak } from '../../src/core/accounts/ports/audit-chain.ts';
 import type { Asker } from '../../src/core/approvals/approvals.ts';
-import { startPostgres, type TestPostgres } from '../postgres.ts';
-import { actorOf, callOf, type Ground, mine, nobody, openGround } from './ground.ts';
+import { startPostgres, type TestPostgres } from '../support/servers/postgres.ts';
+import { type ApprovalsFixture, actorOf, callOf, mine, nobody, openFixture } from './fixture.ts';
 
 let postgres: TestPostgres | undefined;
 
@@ -19,45 +19,49 @@ const wait: Asker = { label: 'nobody', waitMs: 60_000 };
 /** Two servers, each with its own connections. */
 async function open(skip: (why: string) => never) {
   if (!postgres) return skip('there is no PostgreSQL here');
-  const ground = await openGround({ url: await postgres.createSchema() });
-  return { ground, servers: [ground, await ground.startServer()], [Symbol.asyncDispose]: ground[Symbol.asyncDispose] };
+  const fixture = await openFixture({ url: await postgres.createSchema() });
+  return {
+    fixture,
+    servers: [fixture, await fixture.startServer()],
+    [Symbol.asyncDispose]: fixture[Symbol.asyncDispose],
+  };
 }
 
-const attempt = ({ approvals }: Pick<Ground, 'approvals'>, asker = nobody) =>
+const attempt = ({ approvals }: Pick<ApprovalsFixture, 'approvals'>, asker = nobody) =>
   approvals.mustBeApproved(callOf(), asker, new AbortController().signal).then(
     () => 'run',
     (thrown) => AppError.from(thrown).code,
   );
 
-const rowsOf = async ({ desk }: Ground) => (await desk.list(me, {}, { limit: 100 })).rows;
+const rowsOf = async ({ approvalInbox }: ApprovalsFixture) => (await approvalInbox.list(me, {}, { limit: 100 })).rows;
 
 describe('on PostgreSQL', () => {
   test('of twenty calls at once on two servers one is asked for, and exactly one gets it', async ({ skip }) => {
     await using opened = await open(skip);
-    const { ground, servers } = opened;
-    const all = () => Promise.all(Array.from({ length: 20 }, (_, index) => attempt(servers[index % 2] ?? ground)));
+    const { fixture, servers } = opened;
+    const all = () => Promise.all(Array.from({ length: 20 }, (_, index) => attempt(servers[index % 2] ?? fixture)));
     expect(new Set(await all())).toEqual(new Set(['E_APPROVAL_REQUIRED']));
-    const [row, ...more] = await rowsOf(ground);
+    const [row, ...more] = await rowsOf(fixture);
     expect(more).toEqual([]);
-    await ground.desk.decide(me, row?.approvalId ?? '', { decision: 'approve' });
+    await fixture.approvalInbox.decide(me, row?.approvalId ?? '', { decision: 'approve' });
     expect((await all()).filter((answer) => answer === 'run')).toHaveLength(1);
-    expect((await rowsOf(ground)).map(({ state }) => state).sort()).toEqual(['pending', 'used']);
-    expect(findBreak(await ground.audit())).toBeUndefined();
+    expect((await rowsOf(fixture)).map(({ state }) => state).sort()).toEqual(['pending', 'used']);
+    expect(findBreak(await fixture.audit())).toBeUndefined();
   });
 
   test('of ten decisions at once on two servers one is made, and a call that waits on either hears of it', async ({
     skip,
   }) => {
     await using opened = await open(skip);
-    const { ground, servers } = opened;
+    const { fixture, servers } = opened;
     const calls = servers.map((server) => attempt(server, wait));
     const id = await vi.waitFor(async () => {
-      const rows = await rowsOf(ground);
+      const rows = await rowsOf(fixture);
       expect(rows).toHaveLength(1);
       return rows[0]?.approvalId ?? '';
     });
     const decisions = Array.from({ length: 10 }, (_, index) =>
-      (servers[index % 2] ?? ground).desk.decide(me, id, { decision: 'deny', reason: `${index}` }),
+      (servers[index % 2] ?? fixture).approvalInbox.decide(me, id, { decision: 'deny', reason: `${index}` }),
     );
     const made = (await Promise.allSettled(decisions)).filter(({ status }) => status === 'fulfilled');
     expect(made).toHaveLength(1);

@@ -1,33 +1,33 @@
 import { AppError } from '@croft/protocol';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Asker, CallToApprove, Decision } from '../../src/core/approvals/approvals.ts';
-import { actorOf, callOf, type Ground, mine, nobody, openGround, ttlMs } from './ground.ts';
+import { type ApprovalsFixture, actorOf, callOf, mine, nobody, openFixture, ttlMs } from './fixture.ts';
 
-let ground: Ground;
+let fixture: ApprovalsFixture;
 
 beforeEach(async () => {
-  ground = await openGround();
+  fixture = await openFixture();
 });
 
-afterEach(() => ground[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 const me = actorOf(mine);
 const patient: Asker = { label: 'nobody', waitMs: 60_000 };
 
 /** A server that looks at the records so seldom that it has to hear of things by itself. */
 function serveWithoutPolls() {
-  return ground.serve(ground.records, { firstPollMs: 3_600_000, lastPollMs: 3_600_000 });
+  return fixture.serve(fixture.records, { firstPollMs: 3_600_000, lastPollMs: 3_600_000 });
 }
 
 interface StartOptions {
   readonly call?: CallToApprove;
   readonly signal?: AbortSignal;
-  readonly server?: Pick<Ground, 'approvals'>;
+  readonly server?: Pick<ApprovalsFixture, 'approvals'>;
 }
 
 function start(
   asker: Asker,
-  { call = callOf(), signal = new AbortController().signal, server = ground }: StartOptions = {},
+  { call = callOf(), signal = new AbortController().signal, server = fixture }: StartOptions = {},
 ) {
   return server.approvals.mustBeApproved(call, asker, signal).then(
     () => 'run',
@@ -38,7 +38,7 @@ function start(
 /** The ids that wait for somebody, newest first. */
 async function pending(count = 1): Promise<string[]> {
   return vi.waitFor(async () => {
-    const { rows } = await ground.desk.list(me, { state: 'pending' }, { limit: 10 });
+    const { rows } = await fixture.approvalInbox.list(me, { state: 'pending' }, { limit: 10 });
     expect(rows).toHaveLength(count);
     return rows.map(({ approvalId }) => approvalId);
   });
@@ -48,14 +48,14 @@ test('a call that waits runs as soon as it is approved', async () => {
   const server = serveWithoutPolls();
   const call = start({ ...patient, waitMs: 3_600_000 }, { server });
   const [id = ''] = await pending();
-  await server.desk.decide(me, id, { decision: 'approve' });
+  await server.approvalInbox.decide(me, id, { decision: 'approve' });
   expect(await call).toBe('run');
 });
 
 test('a call that waits hears of what another server decided', async () => {
-  const [call, other] = [start(patient), await ground.startServer()];
+  const [call, other] = [start(patient), await fixture.startServer()];
   const [id = ''] = await pending();
-  await other.desk.decide(me, id, { decision: 'deny', reason: 'no' });
+  await other.approvalInbox.decide(me, id, { decision: 'deny', reason: 'no' });
   expect(await call).toBe('E_APPROVAL_DENIED');
 });
 
@@ -64,11 +64,11 @@ test('two calls that wait for one approval run one after the other, each with it
   const ended: string[] = [];
   for (const call of calls) void call.then((answer) => ended.push(answer));
   const [first = ''] = await pending();
-  await ground.desk.decide(me, first, { decision: 'approve' });
+  await fixture.approvalInbox.decide(me, first, { decision: 'approve' });
   const [second = ''] = await pending();
   expect(second).not.toBe(first);
   expect(ended).toEqual(['run']);
-  await ground.desk.decide(me, second, { decision: 'approve' });
+  await fixture.approvalInbox.decide(me, second, { decision: 'approve' });
   expect(await Promise.all(calls)).toEqual(['run', 'run']);
 });
 
@@ -79,7 +79,7 @@ test('nobody decides: the call says what it waits for, and how long it was told 
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(599);
   expect(onWaiting).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ tool: 'bash' }), expect.any(Number));
   const [id = ''] = await pending();
-  await ground.desk.decide(me, id, { decision: 'approve' });
+  await fixture.approvalInbox.decide(me, id, { decision: 'approve' });
   expect(await start(nobody)).toBe('run');
 });
 
@@ -90,7 +90,7 @@ test('a call that is taken back ends at once, and what it asked for stays to be 
   const [id = ''] = await pending();
   controller.abort();
   expect(await call).toBe('aborted');
-  await ground.desk.decide(me, id, { decision: 'approve' });
+  await fixture.approvalInbox.decide(me, id, { decision: 'approve' });
   expect(await start(patient, { signal: controller.signal })).toBe('aborted');
   expect(await start(nobody)).toBe('run');
 });
@@ -98,16 +98,16 @@ test('a call that is taken back ends at once, and what it asked for stays to be 
 test('what expires while a call waits ends the call, and does not ask anew', async () => {
   const call = start(patient);
   const [id = ''] = await pending();
-  ground.clock.now += ttlMs;
+  fixture.clock.now += ttlMs;
   expect(await call).toBe('E_APPROVAL_EXPIRED');
-  const { rows } = await ground.desk.list(me, {}, { limit: 10 });
+  const { rows } = await fixture.approvalInbox.list(me, {}, { limit: 10 });
   expect(rows.map(({ approvalId, state }) => [approvalId, state])).toEqual([[id, 'expired']]);
 });
 
 test('an account that goes while a call waits ends the call', async () => {
   const call = start(patient);
   await pending();
-  await ground.records.change((tables) => tables.removeAllOf(mine));
+  await fixture.records.change((tables) => tables.removeAllOf(mine));
   expect(await call).toBe('E_APPROVAL_MISMATCH');
 });
 
@@ -118,19 +118,19 @@ function asking(answer: Decision | undefined): Asker {
 test('the person at the door decides on the spot, and is on record for it', async () => {
   expect(await start(asking({ decision: 'approve', reason: 'go on' }))).toBe('run');
   expect(await start(asking({ decision: 'deny', reason: 'stop' }))).toBe('E_APPROVAL_DENIED');
-  const { rows } = await ground.desk.list(me, {}, { limit: 10 });
+  const { rows } = await fixture.approvalInbox.list(me, {}, { limit: 10 });
   expect(rows).toMatchObject([
     { state: 'denied', decidedBy: 'elicitation', reason: 'stop' },
     { state: 'used', decidedBy: 'elicitation', reason: 'go on' },
   ]);
-  expect((await ground.audit()).filter(({ actor }) => actor === 'elicitation')).toHaveLength(2);
+  expect((await fixture.audit()).filter(({ actor }) => actor === 'elicitation')).toHaveLength(2);
 });
 
 test('a person at the door who does not answer leaves it to others', async () => {
   expect(await start(asking(undefined))).toBe('E_APPROVAL_REQUIRED');
   const call = start({ ...asking(undefined), waitMs: 60_000 });
   const [id = ''] = await pending();
-  await ground.desk.decide(me, id, { decision: 'approve' });
+  await fixture.approvalInbox.decide(me, id, { decision: 'approve' });
   expect(await call).toBe('run');
 });
 
@@ -146,7 +146,7 @@ test('while the person at the door is asked, somebody else may decide, and the q
   });
   const [id = ''] = await pending();
   await vi.waitFor(() => expect(asked).toBeDefined());
-  await ground.desk.decide(me, id, { decision: 'approve' });
+  await fixture.approvalInbox.decide(me, id, { decision: 'approve' });
   expect(await call).toBe('run');
   expect(asked?.aborted).toBe(true);
 });
@@ -156,12 +156,12 @@ test('an answer to a question that was settled in the meantime changes nothing',
     label: 'elicitation',
     waitMs: 0,
     async ask({ approvalId }) {
-      await ground.desk.decide(me, approvalId, { decision: 'deny', reason: 'the desk said no' });
+      await fixture.approvalInbox.decide(me, approvalId, { decision: 'deny', reason: 'the desk said no' });
       return { decision: 'approve' };
     },
   });
   expect(await call).toBe('E_APPROVAL_DENIED');
-  const { rows } = await ground.desk.list(me, {}, { limit: 10 });
+  const { rows } = await fixture.approvalInbox.list(me, {}, { limit: 10 });
   expect(rows).toMatchObject([{ state: 'denied', decidedBy: 'key key_1' }]);
 });
 
@@ -177,7 +177,7 @@ test('somebody is asked with a preview only when nobody was before', async () =>
   await start(nobody, { call });
   await start(nobody, { call });
   const [id = ''] = await pending();
-  await ground.desk.decide(me, id, { decision: 'approve', scope: 'session' });
+  await fixture.approvalInbox.decide(me, id, { decision: 'approve', scope: 'session' });
   expect(await start(nobody, { call })).toBe('run');
   expect(preview).toHaveBeenCalledOnce();
 });

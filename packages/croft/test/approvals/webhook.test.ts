@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createWebhook, type WebhookOptions } from '../../src/lib/webhook.ts';
+import { createWebhook, type WebhookOptions } from '../../src/lib/net/webhook.ts';
 
 const secret = 'a secret of the receiver';
 const pausesMs = [10, 20];

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { ErrorCode } from '@croft/protocol';
 import { expect } from 'vitest';
-import type { Files } from '../../src/core/files.ts';
+import type { Files } from '../../src/core/files/files.ts';
 
 export const bytesOf = (text: string): Buffer => Buffer.from(text);
 export const never = new AbortController().signal;
@@ -37,8 +37,8 @@ export function pathsBelow(directory: string, prefix = ''): string[] {
 
 type Operation = (files: Files, path: string) => Promise<unknown>;
 
-/** Every way to look at what a path leads to. */
-export const lookers: readonly [string, Operation][] = [
+/** Every operation that reads what a path leads to. */
+export const readOperations: readonly [string, Operation][] = [
   ['stat', (files, path) => files.stat(path)],
   ['read', (files, path) => files.read(path)],
   ['open', (files, path) => files.open(path)],
@@ -46,8 +46,8 @@ export const lookers: readonly [string, Operation][] = [
   ['list', (files, path) => files.list(path, { limit: 100 })],
 ];
 
-/** Every way to change something by a path. */
-export const changers: readonly [string, Operation][] = [
+/** Every operation that changes something by a path. */
+export const changeOperations: readonly [string, Operation][] = [
   ['write', (files, path) => files.write(path, bytesOf('new'))],
   ['write as new', (files, path) => files.write(path, bytesOf('new'), { expect: 'absent' })],
   ['change', (files, path) => files.change(path, () => ({ bytes: bytesOf('new') }))],
@@ -59,4 +59,4 @@ export const changers: readonly [string, Operation][] = [
   ['rename to', (files, path) => files.rename('own.txt', path)],
 ];
 
-export const operations = [...lookers, ...changers];
+export const operations = [...readOperations, ...changeOperations];

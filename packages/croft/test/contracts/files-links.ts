@@ -11,11 +11,19 @@ import {
 } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Ground, Prepare } from './files.ts';
-import { bytesOf, changers, expectFailure, lookers, operations, plainly, readText } from './files-expect.ts';
+import type { FilesFixture, Prepare } from './files.ts';
+import {
+  bytesOf,
+  changeOperations,
+  expectFailure,
+  operations,
+  plainly,
+  readOperations,
+  readText,
+} from './files-expect.ts';
 
-/** Links that lead out, and what below or behind them an attacker would ask for. */
-const linksOut: readonly [string, (ground: Ground) => Record<string, string>, string][] = [
+/** Links that lead out, and a path below or behind them that an attacker would ask for. */
+const linksOut: readonly [string, (fixture: FilesFixture) => Record<string, string>, string][] = [
   ['a relative one', ({ outside }) => ({ out: `../${basename(outside)}` }), 'out/secret.txt'],
   ['an absolute one', ({ outside }) => ({ out: outside }), 'out/secret.txt'],
   ['one to a new file below', ({ outside }) => ({ out: outside }), 'out/new/file.txt'],
@@ -53,98 +61,98 @@ const linksOut: readonly [string, (ground: Ground) => Record<string, string>, st
 
 export function describeLinks(prepare: Prepare): void {
   describe('a link that stays inside', () => {
-    test.each<[string, (ground: Ground) => [string, string]]>([
+    test.each<[string, (fixture: FilesFixture) => [string, string]]>([
       ['a relative text', () => ['link', 'dir/a.txt']],
-      ['an absolute text', (ground) => ['link', ground.at('dir/a.txt')]],
+      ['an absolute text', (fixture) => ['link', fixture.at('dir/a.txt')]],
       ['a text that climbs', () => ['dir/link', '../dir/./a.txt']],
-      ['an absolute text that climbs', (ground) => ['link', ground.at('dir/../dir/a.txt')]],
+      ['an absolute text that climbs', (fixture) => ['link', fixture.at('dir/../dir/a.txt')]],
     ])('works for a file, with %s', async (_, plan) => {
-      await using ground = await prepare();
-      plantDirectory(ground);
-      const [link, text] = plan(ground);
-      symlinkSync(text, ground.at(link));
-      expect(await ground.files.read(link)).toMatchObject({ path: 'dir/a.txt', bytes: bytesOf('inside') });
-      expect(await ground.files.write(link, bytesOf('changed'))).toMatchObject({ path: 'dir/a.txt', kind: 'file' });
-      expect(readlinkSync(ground.at(link))).toBe(text);
-      expect(readFileSync(ground.at('dir/a.txt'), 'utf8')).toBe('changed');
-      expect((await ground.files.version(link))?.path).toBe('dir/a.txt');
+      await using fixture = await prepare();
+      plantDirectory(fixture);
+      const [link, text] = plan(fixture);
+      symlinkSync(text, fixture.at(link));
+      expect(await fixture.files.read(link)).toMatchObject({ path: 'dir/a.txt', bytes: bytesOf('inside') });
+      expect(await fixture.files.write(link, bytesOf('changed'))).toMatchObject({ path: 'dir/a.txt', kind: 'file' });
+      expect(readlinkSync(fixture.at(link))).toBe(text);
+      expect(readFileSync(fixture.at('dir/a.txt'), 'utf8')).toBe('changed');
+      expect((await fixture.files.version(link))?.path).toBe('dir/a.txt');
     });
 
-    test.each<[string, (ground: Ground) => string]>([
+    test.each<[string, (fixture: FilesFixture) => string]>([
       ['a relative text', () => 'dir'],
-      ['an absolute text', (ground) => ground.at('dir')],
+      ['an absolute text', (fixture) => fixture.at('dir')],
       ['a text with a slash at its end', () => './dir/'],
       ['another link', () => 'other'],
     ])('works for a directory, with %s', async (_, textOf) => {
-      await using ground = await prepare();
-      plantDirectory(ground);
-      symlinkSync('dir', ground.at('other'));
-      symlinkSync(textOf(ground), ground.at('link'));
-      expect(await ground.files.list('link', { limit: 10 })).toMatchObject({
+      await using fixture = await prepare();
+      plantDirectory(fixture);
+      symlinkSync('dir', fixture.at('other'));
+      symlinkSync(textOf(fixture), fixture.at('link'));
+      expect(await fixture.files.list('link', { limit: 10 })).toMatchObject({
         path: 'dir',
         entries: [{ name: 'a.txt' }],
       });
-      expect(await ground.files.read('link/a.txt')).toMatchObject({ path: 'dir/a.txt' });
-      expect(await ground.files.write('link/new/b.txt', bytesOf('b'))).toMatchObject({ path: 'dir/new/b.txt' });
-      expect(await ground.files.rename('link/a.txt', 'link/c.txt')).toMatchObject({
+      expect(await fixture.files.read('link/a.txt')).toMatchObject({ path: 'dir/a.txt' });
+      expect(await fixture.files.write('link/new/b.txt', bytesOf('b'))).toMatchObject({ path: 'dir/new/b.txt' });
+      expect(await fixture.files.rename('link/a.txt', 'link/c.txt')).toMatchObject({
         from: 'dir/a.txt',
         to: 'dir/c.txt',
       });
-      expect(await ground.files.remove('link/c.txt', plainly)).toMatchObject({ path: 'dir/c.txt' });
+      expect(await fixture.files.remove('link/c.txt', plainly)).toMatchObject({ path: 'dir/c.txt' });
     });
 
-    test.each<[string, (ground: Ground) => string]>([
+    test.each<[string, (fixture: FilesFixture) => string]>([
       ['..', () => '..'],
       ['the absolute root', ({ directory }) => directory],
       ['down and up again', () => '../dir/..'],
     ])('may lead back to the root itself: %s', async (_, textOf) => {
-      await using ground = await prepare();
-      plantDirectory(ground);
-      symlinkSync(textOf(ground), ground.at('dir/root'));
-      expect(await ground.files.stat('dir/root')).toMatchObject({ path: '', kind: 'directory' });
-      expect(await ground.files.read(`dir/${'root/dir/'.repeat(10)}a.txt`)).toMatchObject({ path: 'dir/a.txt' });
-      await expectFailure(ground.files.write('dir/root', bytesOf('x')), 'E_NOT_A_FILE');
+      await using fixture = await prepare();
+      plantDirectory(fixture);
+      symlinkSync(textOf(fixture), fixture.at('dir/root'));
+      expect(await fixture.files.stat('dir/root')).toMatchObject({ path: '', kind: 'directory' });
+      expect(await fixture.files.read(`dir/${'root/dir/'.repeat(10)}a.txt`)).toMatchObject({ path: 'dir/a.txt' });
+      await expectFailure(fixture.files.write('dir/root', bytesOf('x')), 'E_NOT_A_FILE');
     });
 
     test('works at the end of a chain of thirty', async () => {
-      await using ground = await prepare();
-      plantDirectory(ground);
-      symlinkSync('dir/a.txt', ground.at('link0'));
-      for (let index = 1; index < 30; index += 1) symlinkSync(`link${index - 1}`, ground.at(`link${index}`));
-      expect(await readText(ground.files, 'link29')).toBe('inside');
+      await using fixture = await prepare();
+      plantDirectory(fixture);
+      symlinkSync('dir/a.txt', fixture.at('link0'));
+      for (let index = 1; index < 30; index += 1) symlinkSync(`link${index - 1}`, fixture.at(`link${index}`));
+      expect(await readText(fixture.files, 'link29')).toBe('inside');
     });
   });
 
   describe('a link that leads out', () => {
     test.each(linksOut)('is followed by nobody: %s', async (_, plan, path) => {
-      await using ground = await prepare();
-      plantDirectory(ground);
-      writeFileSync(ground.at('own.txt'), 'own');
-      for (const [link, text] of Object.entries(plan(ground))) symlinkSync(text, ground.at(link));
-      const names = readdirSync(ground.directory);
-      for (const [, operate] of operations) await expectFailure(operate(ground.files, path), 'E_SANDBOX_VIOLATION');
-      expect(readdirSync(ground.directory)).toEqual(names);
+      await using fixture = await prepare();
+      plantDirectory(fixture);
+      writeFileSync(fixture.at('own.txt'), 'own');
+      for (const [link, text] of Object.entries(plan(fixture))) symlinkSync(text, fixture.at(link));
+      const names = readdirSync(fixture.directory);
+      for (const [, operate] of operations) await expectFailure(operate(fixture.files, path), 'E_SANDBOX_VIOLATION');
+      expect(readdirSync(fixture.directory)).toEqual(names);
     });
 
-    test.each([...lookers, ...changers.filter(([name]) => name.startsWith('write'))])(
+    test.each([...readOperations, ...changeOperations.filter(([name]) => name.startsWith('write'))])(
       '%s does not follow one at the end of a path',
       async (_, operate) => {
-        await using ground = await prepare();
-        symlinkSync(`${ground.outside}/secret.txt`, ground.at('file'));
-        symlinkSync(`../${basename(ground.outside)}/new.txt`, ground.at('new'));
-        symlinkSync(ground.outside, ground.at('directory'));
-        symlinkSync('file', ground.at('chain'));
+        await using fixture = await prepare();
+        symlinkSync(`${fixture.outside}/secret.txt`, fixture.at('file'));
+        symlinkSync(`../${basename(fixture.outside)}/new.txt`, fixture.at('new'));
+        symlinkSync(fixture.outside, fixture.at('directory'));
+        symlinkSync('file', fixture.at('chain'));
         for (const path of ['file', 'new', 'directory', 'directory/', 'chain'])
-          await expectFailure(operate(ground.files, path), 'E_SANDBOX_VIOLATION');
-        expect(lstatSync(ground.at('file')).isSymbolicLink()).toBe(true);
+          await expectFailure(operate(fixture.files, path), 'E_SANDBOX_VIOLATION');
+        expect(lstatSync(fixture.at('file')).isSymbolicLink()).toBe(true);
       },
     );
 
     test('is not told where it leads', async () => {
-      await using ground = await prepare();
-      symlinkSync(ground.outside, ground.at('out'));
-      const thrown = await ground.files.read('out/secret.txt').catch((reason) => reason);
-      expect(JSON.stringify([thrown, thrown.message])).not.toContain(ground.outside);
+      await using fixture = await prepare();
+      symlinkSync(fixture.outside, fixture.at('out'));
+      const thrown = await fixture.files.read('out/secret.txt').catch((reason) => reason);
+      expect(JSON.stringify([thrown, thrown.message])).not.toContain(fixture.outside);
       expect(thrown).toMatchObject({ code: 'E_SANDBOX_VIOLATION', details: { path: 'out/secret.txt' } });
     });
   });
@@ -153,16 +161,16 @@ export function describeLinks(prepare: Prepare): void {
     test.each(operations.filter(([name]) => !name.startsWith('remove') && !name.startsWith('rename')))(
       '%s says so and makes nothing',
       async (_, operate) => {
-        await using ground = await prepare();
-        mkdirSync(ground.at('dir'));
-        symlinkSync('missing.txt', ground.at('a'));
-        symlinkSync('dir/missing/deeper', ground.at('b'));
-        symlinkSync(ground.at('missing.txt'), ground.at('c'));
-        symlinkSync('a', ground.at('d'));
+        await using fixture = await prepare();
+        mkdirSync(fixture.at('dir'));
+        symlinkSync('missing.txt', fixture.at('a'));
+        symlinkSync('dir/missing/deeper', fixture.at('b'));
+        symlinkSync(fixture.at('missing.txt'), fixture.at('c'));
+        symlinkSync('a', fixture.at('d'));
         const paths = ['a', 'b', 'c', 'd', 'a/child', 'b/new/child', 'c/child', 'd/child'];
-        for (const path of paths) await expectFailure(operate(ground.files, path), 'E_DANGLING_LINK');
-        expect(readdirSync(ground.directory).sort()).toEqual(['a', 'b', 'c', 'd', 'dir']);
-        expect(readdirSync(ground.at('dir'))).toEqual([]);
+        for (const path of paths) await expectFailure(operate(fixture.files, path), 'E_DANGLING_LINK');
+        expect(readdirSync(fixture.directory).sort()).toEqual(['a', 'b', 'c', 'd', 'dir']);
+        expect(readdirSync(fixture.at('dir'))).toEqual([]);
       },
     );
   });
@@ -171,42 +179,42 @@ export function describeLinks(prepare: Prepare): void {
     test.each(operations.filter(([name]) => !name.startsWith('remove') && !name.startsWith('rename')))(
       '%s gives up on them',
       async (_, operate) => {
-        await using ground = await prepare();
-        mkdirSync(ground.at('dir'));
-        symlinkSync('self', ground.at('self'));
-        symlinkSync('pong', ground.at('ping'));
-        symlinkSync(ground.at('ping'), ground.at('pong'));
-        symlinkSync('../dir/round/x', ground.at('dir/round'));
-        symlinkSync('grow/grow', ground.at('grow'));
+        await using fixture = await prepare();
+        mkdirSync(fixture.at('dir'));
+        symlinkSync('self', fixture.at('self'));
+        symlinkSync('pong', fixture.at('ping'));
+        symlinkSync(fixture.at('ping'), fixture.at('pong'));
+        symlinkSync('../dir/round/x', fixture.at('dir/round'));
+        symlinkSync('grow/grow', fixture.at('grow'));
         for (const path of ['self', 'ping', 'self/a', 'pong/a', 'dir/round', 'dir/round/x', 'grow'])
-          await expectFailure(operate(ground.files, path), 'E_LINK_LOOP');
+          await expectFailure(operate(fixture.files, path), 'E_LINK_LOOP');
       },
     );
 
     test('a chain longer than the kernel follows is a loop', async () => {
-      await using ground = await prepare();
-      writeFileSync(ground.at('link0'), 'end');
-      for (let index = 1; index <= 60; index += 1) symlinkSync(`link${index - 1}`, ground.at(`link${index}`));
-      await expectFailure(ground.files.read('link60'), 'E_LINK_LOOP');
+      await using fixture = await prepare();
+      writeFileSync(fixture.at('link0'), 'end');
+      for (let index = 1; index <= 60; index += 1) symlinkSync(`link${index - 1}`, fixture.at(`link${index}`));
+      await expectFailure(fixture.files.read('link60'), 'E_LINK_LOOP');
     });
   });
 
   describe('a hard link to a file outside', () => {
     test('is replaced by a write; the file outside keeps its bytes', async () => {
-      await using ground = await prepare();
-      const neighbour = `${ground.directory}-neighbour.txt`;
+      await using fixture = await prepare();
+      const neighbour = `${fixture.directory}-neighbour.txt`;
       writeFileSync(neighbour, 'theirs');
-      linkSync(neighbour, ground.at('hard.txt'));
+      linkSync(neighbour, fixture.at('hard.txt'));
       const { ino } = statSync(neighbour);
-      await ground.files.write('hard.txt', bytesOf('ours'));
-      expect(readFileSync(ground.at('hard.txt'), 'utf8')).toBe('ours');
+      await fixture.files.write('hard.txt', bytesOf('ours'));
+      expect(readFileSync(fixture.at('hard.txt'), 'utf8')).toBe('ours');
       expect(readFileSync(neighbour, 'utf8')).toBe('theirs');
       expect(statSync(neighbour)).toMatchObject({ ino, nlink: 1 });
     });
   });
 }
 
-function plantDirectory(ground: Ground): void {
-  mkdirSync(ground.at('dir'));
-  writeFileSync(ground.at('dir/a.txt'), 'inside');
+function plantDirectory(fixture: FilesFixture): void {
+  mkdirSync(fixture.at('dir'));
+  writeFileSync(fixture.at('dir/a.txt'), 'inside');
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { sha256 } from '../../src/lib/sha256.ts';
+import { sha256 } from '../../src/lib/crypto/sha256.ts';
 import type { Prepare } from './files.ts';
 import { bytesOf, expectFailure, pathsBelow, pieces } from './files-expect.ts';
 
@@ -14,53 +14,53 @@ async function* failing(before: string): AsyncGenerator<Uint8Array> {
 export function describeUploads(prepare: Prepare): void {
   describe('uploads', () => {
     test('make a file of all the pieces, with its directories, and say its version', async () => {
-      await using ground = await prepare();
+      await using fixture = await prepare();
       const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 251));
       const cut = [bytes.subarray(0, 1), Buffer.alloc(0), bytes.subarray(1, 50_000), bytes.subarray(50_000)];
-      const uploaded = await ground.files.upload('new/deep/a.bin', pieces(...cut), options);
-      expect(readFileSync(ground.at('new/deep/a.bin')).equals(bytes)).toBe(true);
+      const uploaded = await fixture.files.upload('new/deep/a.bin', pieces(...cut), options);
+      expect(readFileSync(fixture.at('new/deep/a.bin')).equals(bytes)).toBe(true);
       expect(uploaded).toMatchObject({ path: 'new/deep/a.bin', size: bytes.length, isNew: true });
       expect(uploaded.version).toBe(sha256(bytes));
-      expect((await ground.files.version('new/deep/a.bin'))?.version).toBe(uploaded.version);
+      expect((await fixture.files.version('new/deep/a.bin'))?.version).toBe(uploaded.version);
     });
 
     test('replace a file and keep its mode; of nothing, an empty one', async () => {
-      await using ground = await prepare();
-      writeFileSync(ground.at('run.sh'), 'old', { mode: 0o755 });
-      const uploaded = await ground.files.upload('run.sh', pieces(), options);
+      await using fixture = await prepare();
+      writeFileSync(fixture.at('run.sh'), 'old', { mode: 0o755 });
+      const uploaded = await fixture.files.upload('run.sh', pieces(), options);
       expect(uploaded).toMatchObject({ size: 0, isNew: false });
-      expect(statSync(ground.at('run.sh')).mode & 0o777).toBe(0o755);
+      expect(statSync(fixture.at('run.sh')).mode & 0o777).toBe(0o755);
     });
 
     test('that fail in the middle leave everything as it was', async () => {
-      await using ground = await prepare();
-      writeFileSync(ground.at('kept.txt'), 'kept');
+      await using fixture = await prepare();
+      writeFileSync(fixture.at('kept.txt'), 'kept');
       for (const path of ['kept.txt', 'new.txt', 'no/such/place.txt']) {
-        await expect(ground.files.upload(path, failing('half'), options)).rejects.toThrow();
-        await expectFailure(ground.files.upload(path, pieces('x'.repeat(11)), { maxBytes: 10 }), 'E_TOO_LARGE');
+        await expect(fixture.files.upload(path, failing('half'), options)).rejects.toThrow();
+        await expectFailure(fixture.files.upload(path, pieces('x'.repeat(11)), { maxBytes: 10 }), 'E_TOO_LARGE');
       }
-      expect(pathsBelow(ground.directory)).toEqual(['kept.txt']);
-      expect(readFileSync(ground.at('kept.txt'), 'utf8')).toBe('kept');
+      expect(pathsBelow(fixture.directory)).toEqual(['kept.txt']);
+      expect(readFileSync(fixture.at('kept.txt'), 'utf8')).toBe('kept');
     });
 
     test('of exactly as much as is allowed are taken', async () => {
-      await using ground = await prepare();
-      const uploaded = await ground.files.upload('a.txt', pieces('12345', '67890'), { maxBytes: 10 });
+      await using fixture = await prepare();
+      const uploaded = await fixture.files.upload('a.txt', pieces('12345', '67890'), { maxBytes: 10 });
       expect(uploaded.size).toBe(10);
     });
 
     test('are refused before a piece is asked for where nothing can come of them', async () => {
-      await using ground = await prepare();
-      mkdirSync(ground.at('dir'));
-      mkdirSync(ground.at('.git'));
-      symlinkSync(ground.outside, ground.at('out'));
-      writeFileSync(ground.at('there.txt'), 'there');
+      await using fixture = await prepare();
+      mkdirSync(fixture.at('dir'));
+      mkdirSync(fixture.at('.git'));
+      symlinkSync(fixture.outside, fixture.at('out'));
+      writeFileSync(fixture.at('there.txt'), 'there');
       let asked = 0;
       async function* asking() {
         asked += 1;
         yield bytesOf('x');
       }
-      const upload = (path: string, more = {}) => ground.files.upload(path, asking(), { ...options, ...more });
+      const upload = (path: string, more = {}) => fixture.files.upload(path, asking(), { ...options, ...more });
       await expectFailure(upload('dir'), 'E_NOT_A_FILE');
       await expectFailure(upload('.git/config'), 'E_CONTROL_FILE');
       await expectFailure(upload('out/x'), 'E_SANDBOX_VIOLATION');
@@ -72,25 +72,25 @@ export function describeUploads(prepare: Prepare): void {
     });
 
     test('look once more when all of it is there: what others did meanwhile is not lost', async () => {
-      await using ground = await prepare();
+      await using fixture = await prepare();
       async function* meanwhile(work: () => void) {
         yield bytesOf('of the ');
         work();
         yield bytesOf('upload');
       }
-      const made = () => writeFileSync(ground.at('a.txt'), 'of somebody else');
-      const late = ground.files.upload('a.txt', meanwhile(made), { ...options, expect: 'absent' });
+      const made = () => writeFileSync(fixture.at('a.txt'), 'of somebody else');
+      const late = fixture.files.upload('a.txt', meanwhile(made), { ...options, expect: 'absent' });
       await expectFailure(late, 'E_ALREADY_EXISTS', 'E_STALE');
-      const seen = await ground.files.version('a.txt');
-      const changed = () => writeFileSync(ground.at('a.txt'), 'of a third');
-      const stale = ground.files.upload('a.txt', meanwhile(changed), { ...options, expect: seen });
+      const seen = await fixture.files.version('a.txt');
+      const changed = () => writeFileSync(fixture.at('a.txt'), 'of a third');
+      const stale = fixture.files.upload('a.txt', meanwhile(changed), { ...options, expect: seen });
       await expectFailure(stale, 'E_STALE');
-      expect(readFileSync(ground.at('a.txt'), 'utf8')).toBe('of a third');
-      expect(readdirSync(ground.directory)).toEqual(['a.txt']);
+      expect(readFileSync(fixture.at('a.txt'), 'utf8')).toBe('of a third');
+      expect(readdirSync(fixture.directory)).toEqual(['a.txt']);
     });
 
     test('are put in place within what stands around that, once all of them is there', async () => {
-      await using ground = await prepare();
+      await using fixture = await prepare();
       const steps: string[] = [];
       async function* told() {
         yield bytesOf('one');
@@ -99,46 +99,46 @@ export function describeUploads(prepare: Prepare): void {
       const around = async <T>(work: () => Promise<T>) => {
         steps.push('before');
         const done = await work();
-        steps.push(readFileSync(ground.at('dir/a.txt'), 'utf8'));
+        steps.push(readFileSync(fixture.at('dir/a.txt'), 'utf8'));
         return done;
       };
-      await ground.files.upload('dir/a.txt', told(), { ...options, around });
+      await fixture.files.upload('dir/a.txt', told(), { ...options, around });
       expect(steps).toEqual(['sent', 'before', 'one']);
       const refusing = async () => {
         throw new Error('not now');
       };
-      await expect(ground.files.upload('b/c.txt', told(), { ...options, around: refusing })).rejects.toThrow();
-      expect(pathsBelow(ground.directory)).toEqual(['dir', 'dir/a.txt']);
+      await expect(fixture.files.upload('b/c.txt', told(), { ...options, around: refusing })).rejects.toThrow();
+      expect(pathsBelow(fixture.directory)).toEqual(['dir', 'dir/a.txt']);
     });
 
     test('are not led out by a link that is put there while they come', async () => {
-      await using ground = await prepare();
-      mkdirSync(ground.at('dir'));
+      await using fixture = await prepare();
+      mkdirSync(fixture.at('dir'));
       async function* swapping() {
         yield bytesOf('half');
-        renameSync(ground.at('dir'), ground.at('moved'));
-        symlinkSync(ground.outside, ground.at('dir'));
+        renameSync(fixture.at('dir'), fixture.at('moved'));
+        symlinkSync(fixture.outside, fixture.at('dir'));
         yield bytesOf(' and half');
       }
-      await expectFailure(ground.files.upload('dir/a.txt', swapping(), options), 'E_SANDBOX_VIOLATION');
-      expect(pathsBelow(ground.directory)).toEqual(['dir', 'moved']);
+      await expectFailure(fixture.files.upload('dir/a.txt', swapping(), options), 'E_SANDBOX_VIOLATION');
+      expect(pathsBelow(fixture.directory)).toEqual(['dir', 'moved']);
     });
 
     test('of one path at the same time leave the whole of one', async () => {
-      await using ground = await prepare();
+      await using fixture = await prepare();
       const texts = Array.from({ length: 8 }, (_, index) => `${index}`.repeat(100_000));
-      await Promise.all(texts.map((text) => ground.files.upload('a.txt', pieces(text), options)));
-      expect(texts).toContain(readFileSync(ground.at('a.txt'), 'utf8'));
-      expect(readdirSync(ground.directory)).toEqual(['a.txt']);
+      await Promise.all(texts.map((text) => fixture.files.upload('a.txt', pieces(text), options)));
+      expect(texts).toContain(readFileSync(fixture.at('a.txt'), 'utf8'));
+      expect(readdirSync(fixture.directory)).toEqual(['a.txt']);
     });
   });
 
   describe('a part of a file', () => {
     test('is what a slice of all of it is', async () => {
-      await using ground = await prepare();
+      await using fixture = await prepare();
       const bytes = Buffer.from(Array.from({ length: 3000 }, (_, index) => index % 256));
-      await ground.files.write('a.bin', bytes);
-      await using file = await ground.files.open('a.bin');
+      await fixture.files.write('a.bin', bytes);
+      await using file = await fixture.files.open('a.bin');
       for (const [start, end] of [
         [0, 3000],
         [0, 0],

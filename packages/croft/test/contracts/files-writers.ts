@@ -9,73 +9,73 @@ const writers = Array.from({ length: 16 }, (_, index) => Buffer.alloc(300 * 1024
 export function describeWriters(prepare: Prepare): void {
   describe('writers at the same time', () => {
     test('leave the whole content of one of them, and readers see nothing else', async () => {
-      await using ground = await prepare();
-      await ground.files.write('a.bin', writers[0]!);
-      const isDone = Promise.all(writers.map((bytes) => ground.files.write('a.bin', bytes))).then(() => true);
+      await using fixture = await prepare();
+      await fixture.files.write('a.bin', writers[0]!);
+      const isDone = Promise.all(writers.map((bytes) => fixture.files.write('a.bin', bytes))).then(() => true);
       do {
-        const { bytes } = await ground.files.read('a.bin');
+        const { bytes } = await fixture.files.read('a.bin');
         expect(writers.some((written) => written.equals(bytes))).toBe(true);
       } while (!(await Promise.race([isDone, setImmediate(false)])));
-      const last = readFileSync(ground.at('a.bin'));
+      const last = readFileSync(fixture.at('a.bin'));
       expect(writers.some((written) => written.equals(last))).toBe(true);
     });
 
     test('of a file that must be new: exactly one makes it', async () => {
-      await using ground = await prepare();
-      mkdirSync(ground.at('dir'));
-      symlinkSync('dir', ground.at('link'));
+      await using fixture = await prepare();
+      mkdirSync(fixture.at('dir'));
+      symlinkSync('dir', fixture.at('link'));
       const work = writers.map((bytes, index) =>
-        ground.files.write(index % 2 === 0 ? 'dir/a.bin' : 'link/a.bin', bytes, { expect: 'absent' }),
+        fixture.files.write(index % 2 === 0 ? 'dir/a.bin' : 'link/a.bin', bytes, { expect: 'absent' }),
       );
       const winner = await onlyWinner(work, 'E_ALREADY_EXISTS');
-      expect(readFileSync(ground.at('dir/a.bin')).equals(writers[winner]!)).toBe(true);
+      expect(readFileSync(fixture.at('dir/a.bin')).equals(writers[winner]!)).toBe(true);
     });
 
     test('of the same version: exactly one replaces it', async () => {
-      await using ground = await prepare();
-      const seen = await ground.files.write('a.bin', bytesOf('seen by all'));
-      symlinkSync('a.bin', ground.at('link'));
+      await using fixture = await prepare();
+      const seen = await fixture.files.write('a.bin', bytesOf('seen by all'));
+      symlinkSync('a.bin', fixture.at('link'));
       const work = writers.map((bytes, index) =>
-        ground.files.write(index % 2 === 0 ? 'a.bin' : 'link', bytes, { expect: seen }),
+        fixture.files.write(index % 2 === 0 ? 'a.bin' : 'link', bytes, { expect: seen }),
       );
       const winner = await onlyWinner(work, 'E_STALE');
-      expect(readFileSync(ground.at('a.bin')).equals(writers[winner]!)).toBe(true);
+      expect(readFileSync(fixture.at('a.bin')).equals(writers[winner]!)).toBe(true);
     });
 
     test('make their common directories once', async () => {
-      await using ground = await prepare();
-      await Promise.all(writers.map((bytes, index) => ground.files.write(`new/deep/${index}.bin`, bytes)));
-      expect(readdirSync(ground.at('new/deep'))).toHaveLength(writers.length);
+      await using fixture = await prepare();
+      await Promise.all(writers.map((bytes, index) => fixture.files.write(`new/deep/${index}.bin`, bytes)));
+      expect(readdirSync(fixture.at('new/deep'))).toHaveLength(writers.length);
     });
   });
 
   describe('what a write leaves behind', () => {
     test('is the file and nothing else, whether it worked or not', async () => {
-      await using ground = await prepare();
-      mkdirSync(ground.at('dir'));
-      const seen = await ground.files.write('a.txt', bytesOf('a'));
-      await ground.files.write('a.txt', bytesOf('b'), { expect: seen });
-      await expectFailure(ground.files.write('a.txt', bytesOf('c'), { expect: seen }), 'E_STALE');
-      await expectFailure(ground.files.write('a.txt', bytesOf('c'), { expect: 'absent' }), 'E_ALREADY_EXISTS');
-      await expectFailure(ground.files.write('dir', bytesOf('c')), 'E_NOT_A_FILE');
-      await expectFailure(ground.files.write('a.txt/b', bytesOf('c')), 'E_NOT_A_DIRECTORY');
-      expect(pathsBelow(ground.directory)).toEqual(['a.txt', 'dir']);
+      await using fixture = await prepare();
+      mkdirSync(fixture.at('dir'));
+      const seen = await fixture.files.write('a.txt', bytesOf('a'));
+      await fixture.files.write('a.txt', bytesOf('b'), { expect: seen });
+      await expectFailure(fixture.files.write('a.txt', bytesOf('c'), { expect: seen }), 'E_STALE');
+      await expectFailure(fixture.files.write('a.txt', bytesOf('c'), { expect: 'absent' }), 'E_ALREADY_EXISTS');
+      await expectFailure(fixture.files.write('dir', bytesOf('c')), 'E_NOT_A_FILE');
+      await expectFailure(fixture.files.write('a.txt/b', bytesOf('c')), 'E_NOT_A_DIRECTORY');
+      expect(pathsBelow(fixture.directory)).toEqual(['a.txt', 'dir']);
     });
 
     test('is what another process put there while the bytes were on their way', async () => {
-      await using ground = await prepare();
-      await ground.files.write('a.bin', bytesOf('old'));
-      const work = expectFailure(ground.files.write('a.bin', Buffer.alloc(32 * 1024 * 1024)), 'E_STALE');
-      while (readdirSync(ground.directory).length === 1) await setImmediate();
-      writeFileSync(ground.at('a.bin'), 'hers');
+      await using fixture = await prepare();
+      await fixture.files.write('a.bin', bytesOf('old'));
+      const work = expectFailure(fixture.files.write('a.bin', Buffer.alloc(32 * 1024 * 1024)), 'E_STALE');
+      while (readdirSync(fixture.directory).length === 1) await setImmediate();
+      writeFileSync(fixture.at('a.bin'), 'hers');
       await work;
-      expect(readdirSync(ground.directory)).toEqual(['a.bin']);
-      expect(readFileSync(ground.at('a.bin'), 'utf8')).toBe('hers');
+      expect(readdirSync(fixture.directory)).toEqual(['a.bin']);
+      expect(readFileSync(fixture.at('a.bin'), 'utf8')).toBe('hers');
     });
   });
 }
 
-/** The index of the one that worked; all others fail with the code. */
+/** Returns the index of the one that succeeded. All others must fail with the code. */
 async function onlyWinner(work: Promise<unknown>[], code: string): Promise<number> {
   const outcomes = await Promise.allSettled(work);
   const codes = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []));

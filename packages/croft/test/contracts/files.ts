@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
-import type { Files } from '../../src/core/files.ts';
-import { plantCanary } from '../canary.ts';
+import type { Files } from '../../src/core/files/files.ts';
+import { plantCanary } from '../support/canary.ts';
 import { describeChanges } from './files-changes.ts';
 import { describeContents } from './files-contents.ts';
 import { describeLinks } from './files-links.ts';
@@ -12,13 +12,13 @@ import { describeWriters } from './files-writers.ts';
 
 export interface OpenedFiles extends AsyncDisposable {
   readonly files: Files;
-  /** Where the files are on this machine, for what only another process would do. Its parent is the test's own. */
+  /** Path of the files on this machine, for changes by another process. Its parent directory belongs to the test. */
   readonly directory: string;
 }
 
-/** What every storage promises. A new one passes this before it is registered. */
+/** The contract of every storage. A new storage must pass it before it is registered. */
 export function describeFiles(name: string, open: () => Promise<OpenedFiles>): void {
-  const prepare = () => prepareGround(open);
+  const prepare = () => prepareFixture(open);
   describe(`${name} files`, () => {
     describeContents(prepare);
     describePaths(prepare);
@@ -31,11 +31,11 @@ export function describeFiles(name: string, open: () => Promise<OpenedFiles>): v
   });
 }
 
-export type Ground = Awaited<ReturnType<typeof prepareGround>>;
-export type Prepare = () => Promise<Ground>;
+export type FilesFixture = Awaited<ReturnType<typeof prepareFixture>>;
+export type Prepare = () => Promise<FilesFixture>;
 
-/** Files with a canary beside them, whose path begins as theirs does. Every test ends by looking after it. */
-async function prepareGround(open: () => Promise<OpenedFiles>) {
+/** Opens files with a canary beside them whose path has the same prefix. Every test ends by checking the canary. */
+async function prepareFixture(open: () => Promise<OpenedFiles>) {
   const opened = await open();
   const { files, directory } = opened;
   const canary = plantCanary(`${directory}-evil`);

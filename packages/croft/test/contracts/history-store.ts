@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { encodeListing, type ListedEntry } from '../../src/core/history/listing.ts';
-import type { Content, HistoryStore } from '../../src/core/history/store.ts';
-import { emptyRoot } from '../../src/core/history/tree.ts';
-import { sha256 } from '../../src/lib/sha256.ts';
+import type { Content, HistoryStore } from '../../src/core/history/ports/history-store.ts';
+import { emptyTreeHash } from '../../src/core/history/ports/tree.ts';
+import { encodeListing, type ListedEntry } from '../../src/core/history/trees/listing-codec.ts';
+import { sha256 } from '../../src/lib/crypto/sha256.ts';
 
-export interface HistoryStoreGround {
+export interface HistoryStoreFixture {
   readonly store: HistoryStore;
   /** The same store, opened by another server. */
   reopen(): Promise<HistoryStore>;
@@ -16,7 +16,7 @@ export function contentOf(text: string | Uint8Array): Content {
   return { hash: sha256(bytes), size: bytes.byteLength, bytes };
 }
 
-/** A directory of files, as contents: the listing last. */
+/** The contents of a directory of files, its listing last. */
 export function treeOf(files: Record<string, string>, directories: Record<string, Content> = {}): Content[] {
   const contents = Object.values(files).map(contentOf);
   const entries: ListedEntry[] = [
@@ -31,7 +31,7 @@ export function treeOf(files: Record<string, string>, directories: Record<string
   return [...contents, contentOf(encodeListing(entries))];
 }
 
-/** `count` pieces of a megabyte that are never in memory together. */
+/** `count` pieces of a megabyte each that are never in memory together. */
 function inPieces(count: number): { content: Content; most: () => number } {
   const piece = (index: number) => Buffer.alloc(1024 * 1024 - 7, index + 1);
   const hasher = createHash('sha256');
@@ -61,25 +61,25 @@ async function collected(pieces: AsyncIterable<Buffer>): Promise<{ hash: string;
   return { hash: hasher.digest('hex'), size, pieces: count };
 }
 
-/** What every history store must do, whoever keeps its bytes. */
-export function describeHistoryStore(name: string, open: () => Promise<HistoryStoreGround>): void {
+/** The contract of every history store. */
+export function describeHistoryStore(name: string, open: () => Promise<HistoryStoreFixture>): void {
   const prepare = async () => {
-    const ground = await open();
-    onTestFinished(() => ground.store[Symbol.asyncDispose]());
-    return ground;
+    const fixture = await open();
+    onTestFinished(() => fixture.store[Symbol.asyncDispose]());
+    return fixture;
   };
-  const another = async (ground: HistoryStoreGround) => {
-    const store = await ground.reopen();
+  const another = async (fixture: HistoryStoreFixture) => {
+    const store = await fixture.reopen();
     onTestFinished(() => store[Symbol.asyncDispose]());
     return store;
   };
 
   describe(`history store: ${name}`, () => {
     test('gives back what was kept, also to another server', async () => {
-      const ground = await prepare();
+      const fixture = await prepare();
       const all = [contentOf('one'), contentOf(''), contentOf(Buffer.from([0, 255, 10, 0]))];
-      await ground.store.keep(all);
-      for (const store of [ground.store, await another(ground)]) {
+      await fixture.store.put(all);
+      for (const store of [fixture.store, await another(fixture)]) {
         for (const { hash, bytes } of all) expect(await store.read(hash)).toEqual(Buffer.from(bytes as Uint8Array));
       }
     });
@@ -87,9 +87,9 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
     test('says what it does not have, and refuses to make it up', async () => {
       const { store } = await prepare();
       const [here, away] = [contentOf('here'), contentOf('away')];
-      await store.keep([here]);
-      expect(await store.lacks([here.hash, away.hash, away.hash])).toEqual(new Set([away.hash]));
-      expect(await store.lacks([])).toEqual(new Set());
+      await store.put([here]);
+      expect(await store.findMissing([here.hash, away.hash, away.hash])).toEqual(new Set([away.hash]));
+      expect(await store.findMissing([])).toEqual(new Set());
       await expect(store.read(away.hash)).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
       await expect(collected(store.open(away.hash))).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
     });
@@ -97,17 +97,17 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
     test('keeps the same content once', async () => {
       const { store } = await prepare();
       const bytes = contentOf(Buffer.alloc(300_000, 'x'));
-      await store.keep([bytes, bytes]);
+      await store.put([bytes, bytes]);
       const size = await store.size();
-      for (let round = 0; round < 5; round++) await store.keep([bytes, contentOf(bytes.bytes as Uint8Array)]);
+      for (let round = 0; round < 5; round++) await store.put([bytes, contentOf(bytes.bytes as Uint8Array)]);
       expect(await store.size()).toBeLessThan(size + 300_000);
-      expect(await store.lacks([bytes.hash])).toEqual(new Set());
+      expect(await store.findMissing([bytes.hash])).toEqual(new Set());
     });
 
     test('keeps what comes in pieces and gives it back in pieces', async () => {
       const { store } = await prepare();
       const { content } = inPieces(12);
-      await store.keep([content, contentOf('beside')]);
+      await store.put([content, contentOf('beside')]);
       const back = await collected(store.open(content.hash));
       expect(back).toMatchObject({ hash: content.hash, size: content.size });
       expect(back.pieces).toBeGreaterThan(1);
@@ -117,7 +117,7 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
     test('keeps large bytes that come whole', async () => {
       const { store } = await prepare();
       const content = contentOf(Buffer.alloc(3 * 1024 * 1024 + 1, 'z'));
-      await store.keep([content]);
+      await store.put([content]);
       expect(await collected(store.open(content.hash))).toMatchObject({ hash: content.hash, size: content.size });
     });
 
@@ -126,8 +126,8 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
       const lie = { ...inPieces(3).content, hash: sha256('something else') };
       const beside = contentOf('beside');
       const notes = [{ kind: 'snapshot' as const, name: 'n', note: { root: beside.hash } }];
-      await expect(store.keep([beside, lie], notes)).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
-      expect((await store.lacks([lie.hash])).has(lie.hash)).toBe(true);
+      await expect(store.put([beside, lie], notes)).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
+      expect((await store.findMissing([lie.hash])).has(lie.hash)).toBe(true);
       expect(await store.note('snapshot', 'n')).toBeUndefined();
     });
 
@@ -139,20 +139,20 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
         throw new Error('changed meanwhile');
       }
       const notes = [{ kind: 'snapshot' as const, name: 'n', note: {} }];
-      await expect(store.keep([{ ...content, bytes }], notes)).rejects.toThrow('changed meanwhile');
+      await expect(store.put([{ ...content, bytes }], notes)).rejects.toThrow('changed meanwhile');
       expect(await store.note('snapshot', 'n')).toBeUndefined();
-      await store.keep([content]);
+      await store.put([content]);
       expect(await collected(store.open(content.hash))).toMatchObject({ hash: content.hash });
     });
 
     test('notes: by kind and name, the last one counts, in order of name, gone when dropped', async () => {
-      const ground = await prepare();
-      const { store } = ground;
-      const put = (name: string, note: Record<string, unknown>) => store.keep([], [{ kind: 'snapshot', name, note }]);
+      const fixture = await prepare();
+      const { store } = fixture;
+      const put = (name: string, note: Record<string, unknown>) => store.put([], [{ kind: 'snapshot', name, note }]);
       for (const name of ['b', 'a/b c', 'ä', 'z%2e', 'b']) await put(name, { name, at: 1 });
       await put('b', { name: 'b', at: 2, deep: { list: [1, null, 'x'] } });
-      await store.keep([], [{ kind: 'checkpoint', name: 'b', note: { other: true } }]);
-      for (const each of [store, await another(ground)]) {
+      await store.put([], [{ kind: 'checkpoint', name: 'b', note: { other: true } }]);
+      for (const each of [store, await another(fixture)]) {
         expect(await each.note('snapshot', 'b')).toEqual({ name: 'b', at: 2, deep: { list: [1, null, 'x'] } });
         expect(await each.note('checkpoint', 'b')).toEqual({ other: true });
         expect(await each.note('snapshot', 'c')).toBeUndefined();
@@ -165,61 +165,61 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
     });
 
     test('collect leaves what live trees reach, at any depth, and takes the rest', async () => {
-      const ground = await prepare();
-      const { store } = ground;
+      const fixture = await prepare();
+      const { store } = fixture;
       const inner = treeOf({ 'deep.txt': 'deep', 'shared.txt': 'shared' });
       const outer = treeOf({ 'top.txt': 'top' }, { inner: inner.at(-1)! });
       const dead = treeOf({ 'dead.txt': 'dead'.repeat(1000), 'shared.txt': 'shared' });
-      await store.keep([...inner, ...outer, ...dead]);
-      const freed = await store.collect([outer.at(-1)!.hash, emptyRoot]);
+      await store.put([...inner, ...outer, ...dead]);
+      const freed = await store.collectGarbage([outer.at(-1)!.hash, emptyTreeHash]);
       const hashes = (contents: Content[]) => contents.map(({ hash }) => hash);
-      for (const each of [store, await another(ground)]) {
-        expect(await each.lacks(hashes([...inner, ...outer]))).toEqual(new Set());
-        expect(await each.lacks(hashes(dead))).toEqual(new Set([dead[0]!.hash, dead.at(-1)!.hash]));
+      for (const each of [store, await another(fixture)]) {
+        expect(await each.findMissing(hashes([...inner, ...outer]))).toEqual(new Set());
+        expect(await each.findMissing(hashes(dead))).toEqual(new Set([dead[0]!.hash, dead.at(-1)!.hash]));
       }
       expect(freed).toBeGreaterThanOrEqual(4000);
-      expect(await store.collect([outer.at(-1)!.hash])).toBe(0);
+      expect(await store.collectGarbage([outer.at(-1)!.hash])).toBe(0);
     });
 
     test('collect is not led astray by a file that holds the bytes of a listing', async () => {
       const { store } = await prepare();
       const inner = treeOf({ 'deep.txt': 'deep' });
       const listing = (inner.at(-1)!.bytes as Buffer).toString();
-      // The file comes first in the listing: whoever marks it must go into the directory all the same.
+      // The file comes first in the listing: marking it must not keep the store from entering the directory.
       const outer = treeOf({ a: listing }, { b: inner.at(-1)! });
-      await store.keep([...inner, ...outer]);
-      await store.collect([outer.at(-1)!.hash]);
-      expect(await store.lacks([...inner, ...outer].map(({ hash }) => hash))).toEqual(new Set());
+      await store.put([...inner, ...outer]);
+      await store.collectGarbage([outer.at(-1)!.hash]);
+      expect(await store.findMissing([...inner, ...outer].map(({ hash }) => hash))).toEqual(new Set());
     });
 
     test('what is kept while it collects stays', async () => {
-      const ground = await prepare();
-      const [store, other] = [ground.store, await another(ground)];
-      await store.keep(Array.from({ length: 300 }, (_, index) => contentOf(`dead ${index}`)));
+      const fixture = await prepare();
+      const [store, other] = [fixture.store, await another(fixture)];
+      await store.put(Array.from({ length: 300 }, (_, index) => contentOf(`dead ${index}`)));
       const kept: Content[] = [];
       let isOver = false;
-      const collecting = store.collect([emptyRoot]).finally(() => {
+      const collecting = store.collectGarbage([emptyTreeHash]).finally(() => {
         isOver = true;
       });
       for (let round = 0; !isOver && round < 200; round++) {
         const content = contentOf(`new ${round}`);
-        await (round % 2 === 0 ? store : other).keep([content]);
+        await (round % 2 === 0 ? store : other).put([content]);
         if (!isOver) kept.push(content);
       }
       await collecting;
-      expect((await store.lacks([contentOf('dead 1').hash])).size).toBe(1);
-      // What was kept before the mark began is nobody's; that is at most the first.
-      expect((await store.lacks(kept.slice(1).map(({ hash }) => hash))).size).toBe(0);
+      expect((await store.findMissing([contentOf('dead 1').hash])).size).toBe(1);
+      // What was stored before the mark began is not marked; that is at most the first.
+      expect((await store.findMissing(kept.slice(1).map(({ hash }) => hash))).size).toBe(0);
     });
 
     test('two servers keep at once and both have everything', async () => {
-      const ground = await prepare();
-      const stores = [ground.store, await another(ground)];
+      const fixture = await prepare();
+      const stores = [fixture.store, await another(fixture)];
       const rounds = Array.from({ length: 20 }, (_, index) => index);
       await Promise.all(
         stores.flatMap((store, which) =>
           rounds.map((round) =>
-            store.keep(
+            store.put(
               [contentOf(`${which} ${round}`), contentOf(`both ${round}`)],
               [{ kind: 'mark', name: `${which}-${round}`, note: { round } }],
             ),
@@ -230,7 +230,7 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
         const hashes = rounds
           .flatMap((round) => [`0 ${round}`, `1 ${round}`, `both ${round}`])
           .map((text) => sha256(text));
-        expect(await store.lacks(hashes)).toEqual(new Set());
+        expect(await store.findMissing(hashes)).toEqual(new Set());
         expect(await store.notes('mark')).toHaveLength(40);
       }
     });

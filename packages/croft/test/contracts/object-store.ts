@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ObjectStore, Sendable, StoredObject } from '../../src/core/objects.ts';
+import type { ObjectStore, ResendableBody, StoredObject } from '../../src/core/storage/object-store.ts';
 
-export interface ObjectStoreGround {
-  /** Nothing is in it. */
+export interface ObjectStoreFixture {
+  /** An empty store. */
   readonly store: ObjectStore;
-  /** The same objects, as another server sees them. */
+  /** The same objects as another server sees them. */
   reopen(): ObjectStore;
-  /** The same bucket, below another prefix. */
+  /** The same bucket below another prefix. */
   beside(): ObjectStore;
 }
 
-export function sendable(content: string | Buffer): Sendable {
+export function sendable(content: string | Buffer): ResendableBody {
   const bytes = Buffer.from(content);
   return { size: bytes.length, open: () => bytes };
 }
@@ -31,12 +31,12 @@ const strange = [
   ...['nl\nnl', 'tab\t', '\u0001', '\ufeff', '$;:@=,', '\\', 'é', 'e\u0301', '{a}', '[b]', '^`|', 'x'.repeat(900)],
 ];
 
-/** What every object store promises. */
-export function describeObjectStore(name: string, open: () => Promise<ObjectStoreGround>): void {
+/** The contract of every object store. */
+export function describeObjectStore(name: string, open: () => Promise<ObjectStoreFixture>): void {
   const prepare = async () => {
-    const ground = await open();
-    onTestFinished(() => ground.store.close());
-    return ground;
+    const fixture = await open();
+    onTestFinished(() => fixture.store.close());
+    return fixture;
   };
 
   describe(`object store: ${name}`, () => {
@@ -46,7 +46,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
   });
 }
 
-type Prepare = () => Promise<ObjectStoreGround>;
+type Prepare = () => Promise<ObjectStoreFixture>;
 
 function describeContents(prepare: Prepare): void {
   test('gives back what was put, and what is said of it, also to another server', async () => {
@@ -99,7 +99,7 @@ function describeContents(prepare: Prepare): void {
     for (let index = 0; index < 20; index += 1) hasher.update(piece(index));
     const shared = Buffer.alloc(1_000_003);
     async function* open() {
-      // One buffer for all of them, as whoever reads files does it.
+      // One buffer for all chunks, as code that reads files does it.
       for (let index = 0; index < 20; index += 1) yield shared.fill(index);
     }
     const put = await store.put('big', { size: 20 * 1_000_003, open }, { metadata: { 'croft-mode': '600' } });
@@ -173,8 +173,8 @@ function describeConditions(prepare: Prepare): void {
   });
 
   test('one of many who want the same wins, both kinds', async () => {
-    const ground = await prepare();
-    const stores = Array.from({ length: 4 }, () => ground.reopen());
+    const fixture = await prepare();
+    const stores = Array.from({ length: 4 }, () => fixture.reopen());
     for (const store of stores) onTestFinished(() => store.close());
     const race = async (expected: 'absent' | { etag: string }) => {
       const puts = Array.from({ length: 20 }, (_, index) => {
@@ -184,10 +184,10 @@ function describeConditions(prepare: Prepare): void {
     };
     const [winner, ...others] = await race('absent');
     expect(others).toEqual([]);
-    expect(await textOf(await ground.store.get('k'))).toBe(`${winner!.index}`);
-    // Whoever puts the bytes that are there already leaves the same ETag behind, which the next one matches.
+    expect(await textOf(await fixture.store.get('k'))).toBe(`${winner!.index}`);
+    // Writing the same bytes again leaves the same ETag, which the next writer matches.
     const changed = (await race({ etag: winner!.etag })).filter(({ etag }) => etag !== winner!.etag);
-    expect(changed.map(({ index }) => `${index}`)).toEqual([await textOf(await ground.store.get('k'))]);
+    expect(changed.map(({ index }) => `${index}`)).toEqual([await textOf(await fixture.store.get('k'))]);
   });
 }
 

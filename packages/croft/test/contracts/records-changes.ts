@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
-import { findBreak } from '../../src/core/accounts/audit-chain.ts';
-import type { Tables } from '../../src/core/accounts/records.ts';
+import { findBreak } from '../../src/core/accounts/ports/audit-chain.ts';
+import type { Tables } from '../../src/core/accounts/ports/records.ts';
 import type { PrepareRecords } from './records.ts';
 import { accountRow, addAccount, approvalRow, auditEntry, fillAccount, newId, resourceRow } from './records-rows.ts';
 
 export function describeChanges(prepare: PrepareRecords): void {
   describe('a change', () => {
     test('that throws leaves nothing, and its own error comes out', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       const mine = new TypeError('mine');
       const thrown = records.change(async (tables) => {
@@ -30,8 +30,8 @@ export function describeChanges(prepare: PrepareRecords): void {
     });
 
     test('that throws takes none of those along that were made at the same time', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       const results = await Promise.allSettled(
         Array.from({ length: 90 }, (_, index) =>
@@ -52,8 +52,8 @@ export function describeChanges(prepare: PrepareRecords): void {
     });
 
     test('has nothing else come between: none of a hundred counts is lost', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records, { description: '0' });
       const countUp = async ({ accounts }: Tables) => {
         const row = (await accounts.get(accountId))!;
@@ -67,8 +67,8 @@ export function describeChanges(prepare: PrepareRecords): void {
     });
 
     test('of a version that is gone does nothing: one of twenty claims an approval', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       const row = approvalRow(accountId, { state: 'approved' });
       await records.change((tables) => tables.approvals.insert(row));
@@ -85,8 +85,8 @@ export function describeChanges(prepare: PrepareRecords): void {
     });
 
     test('is not seen before it is kept, and a look sees one state only', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       const { promise: looked, resolve: goOn } = Promise.withResolvers<void>();
       const { promise: written, resolve: isWritten } = Promise.withResolvers<void>();
@@ -108,13 +108,13 @@ export function describeChanges(prepare: PrepareRecords): void {
     });
 
     test('is not kept waiting by looks, nor are they by each other', async () => {
-      await using ground = await prepare();
-      const records = await ground.open({ deadlineMs: 20_000 });
+      await using fixture = await prepare();
+      const records = await fixture.open({ deadlineMs: 20_000 });
       const accountId = await addAccount(records);
       const looks = Array.from({ length: 7 }, () =>
         records.read(async (tables) => {
           const outer = await tables.accounts.get(accountId);
-          // As when what is called within a look makes one of its own.
+          // A nested change, as when a function called within a change makes one of its own.
           const inner = await records.change((within) => within.accounts.get(accountId));
           return outer?.version === inner?.version;
         }),
@@ -125,8 +125,8 @@ export function describeChanges(prepare: PrepareRecords): void {
     });
 
     test('is over when it is over, and a look changes nothing', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const leaked = await records.change(async (tables) => ({ tables }));
       const row = accountRow();
       await expect(leaked.tables.accounts.insert(row)).rejects.toMatchObject({ code: 'E_INTERNAL' });
@@ -139,8 +139,8 @@ export function describeChanges(prepare: PrepareRecords): void {
     });
 
     test('that does not end is given up, and those behind it go on', async () => {
-      await using ground = await prepare();
-      const records = await ground.open({ deadlineMs: 4000 });
+      await using fixture = await prepare();
+      const records = await fixture.open({ deadlineMs: 4000 });
       const accountId = await addAccount(records);
       let isLate = false;
       const late = async (tables: Tables) => {
@@ -159,8 +159,8 @@ export function describeChanges(prepare: PrepareRecords): void {
     });
 
     test('does not wait for slow ones behind it, which are not given up for their time together', async () => {
-      await using ground = await prepare();
-      const records = await ground.open({ deadlineMs: 2000 });
+      await using fixture = await prepare();
+      const records = await fixture.open({ deadlineMs: 2000 });
       const accountId = await addAccount(records);
       const seen: string[] = [];
       const add = (tables: Tables) => tables.agents.insert(resourceRow(accountId));
@@ -176,8 +176,8 @@ export function describeChanges(prepare: PrepareRecords): void {
     });
 
     test('that is under way is kept when the records are closed, and then there are no more', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const ids = Array.from({ length: 100 }, () => newId('acct'));
       const all = Promise.all(ids.map((accountId) => addAccount(records, { accountId })));
       await records[Symbol.asyncDispose]();
@@ -185,7 +185,7 @@ export function describeChanges(prepare: PrepareRecords): void {
       expect(await all).toEqual(ids);
       await expect(addAccount(records)).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
       await expect(records.read(async () => 1)).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
-      const { rows } = await (await ground.open()).read((tables) => tables.accounts.list({ limit: 200 }));
+      const { rows } = await (await fixture.open()).read((tables) => tables.accounts.list({ limit: 200 }));
       expect(rows.map(({ accountId }) => accountId)).toEqual(ids);
     });
   });

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
-import { findBreak } from '../../src/core/accounts/audit-chain.ts';
-import type { AuditRow, Records } from '../../src/core/accounts/records.ts';
-import type { PrepareRecords, RecordsGround } from './records.ts';
+import { findBreak } from '../../src/core/accounts/ports/audit-chain.ts';
+import type { AuditRow } from '../../src/core/accounts/ports/call-tables.ts';
+import type { Records } from '../../src/core/accounts/ports/records.ts';
+import type { PrepareRecords, RecordsFixture } from './records.ts';
 import { addAccount } from './records-rows.ts';
 
 const writer = join(import.meta.dirname, '../fixtures/records-writer.ts');
@@ -13,15 +14,15 @@ const writer = join(import.meta.dirname, '../fixtures/records-writer.ts');
 export function describeKills(prepare: PrepareRecords): void {
   describe('kill −9', () => {
     test('of servers in the middle of changes loses nothing that was acknowledged', async () => {
-      await using ground = await prepare();
-      const accountId = await addAccount(await ground.open());
+      await using fixture = await prepare();
+      const accountId = await addAccount(await fixture.open());
       const acknowledged: string[] = [];
       for (const count of [1, 40, 133]) {
-        const both = [count, count + 7].map((enough) => writeUntilKilled(ground, accountId, enough));
+        const both = [count, count + 7].map((enough) => writeUntilKilled(fixture, accountId, enough));
         acknowledged.push(...(await Promise.all(both)).flat());
-        // Opened anew, as after a crash: what is left is made good and goes on.
-        const records = await ground.open();
-        await checkKept(records, accountId, acknowledged);
+        // Opened again, as after a crash: incomplete changes are repaired and work goes on.
+        const records = await fixture.open();
+        await checkStored(records, accountId, acknowledged);
         await records[Symbol.asyncDispose]();
       }
       expect(acknowledged.length).toBeGreaterThan(300);
@@ -29,9 +30,9 @@ export function describeKills(prepare: PrepareRecords): void {
   });
 }
 
-/** What a process said it had kept before it was killed, which is when it has said `enough`. */
-async function writeUntilKilled(ground: RecordsGround, accountId: string, enough: number): Promise<string[]> {
-  const child = spawn(process.execPath, [writer, JSON.stringify(ground.options), accountId], {
+/** Returns what a process acknowledged before it was killed, which is after `enough` lines. */
+async function writeUntilKilled(fixture: RecordsFixture, accountId: string, enough: number): Promise<string[]> {
+  const child = spawn(process.execPath, [writer, JSON.stringify(fixture.options), accountId], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
@@ -49,8 +50,8 @@ async function writeUntilKilled(ground: RecordsGround, accountId: string, enough
   return lines;
 }
 
-/** Both halves of each change are there or neither, and the chain holds. */
-async function checkKept(records: Records, accountId: string, acknowledged: readonly string[]): Promise<void> {
+/** Both halves of each change exist or neither does, and the audit chain holds. */
+async function checkStored(records: Records, accountId: string, acknowledged: readonly string[]): Promise<void> {
   const { audit, secrets } = await records.read(async (tables) => {
     const rows: AuditRow[] = [];
     for (let after: string | undefined; ; ) {

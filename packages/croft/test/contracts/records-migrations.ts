@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { findBreak } from '../../src/core/accounts/audit-chain.ts';
-import type { PrepareRecords } from './records.ts';
+import { findBreak } from '../../src/core/accounts/ports/audit-chain.ts';
+import type { PrepareRecords, RecordsFixture } from './records.ts';
 import { addAccount, removalRow } from './records-rows.ts';
 
 const run = promisify(execFile);
@@ -12,50 +12,54 @@ const opener = join(import.meta.dirname, '../fixtures/records-opener.ts');
 export function describeMigrations(prepare: PrepareRecords): void {
   describe('migrations', () => {
     test('are run once, however many servers start at the same time and however often', async () => {
-      await using ground = await prepare();
-      const servers = await Promise.all(Array.from({ length: 6 }, () => ground.open()));
+      await using fixture = await prepare();
+      const servers = await Promise.all(Array.from({ length: 6 }, () => fixture.open()));
       const accountId = await addAccount(servers[0]!);
       for (const server of servers) {
         expect(await server.read((tables) => tables.accounts.get(accountId))).toBeDefined();
         await server[Symbol.asyncDispose]();
       }
-      const again = await ground.open();
+      const again = await fixture.open();
       expect(await again.read((tables) => tables.accounts.get(accountId))).toBeDefined();
-      // Each number is there once, or this would have been refused.
-      await expect(ground.execute(`INSERT INTO croft_migrations VALUES (1, 'again', 'now')`)).rejects.toThrow();
+      // Each number exists once, or this insert would succeed.
+      await expect(fixture.execute(`INSERT INTO croft_migrations VALUES (1, 'again', 'now')`)).rejects.toThrow();
     });
 
     test('are run once by processes that start at the same time', async () => {
-      await using ground = await prepare();
-      const open = () => run(process.execPath, [opener, JSON.stringify(ground.options)]);
+      await using fixture = await prepare();
+      const open = () => run(process.execPath, [opener, JSON.stringify(fixture.options)]);
       await Promise.all(Array.from({ length: 4 }, open));
-      const { rows } = await (await ground.open()).read((tables) => tables.audit.list({}, { limit: 9 }));
+      const { rows } = await (await fixture.open()).read((tables) => tables.audit.list({}, { limit: 9 }));
       expect(new Set(rows.map(({ target }) => target)).size).toBe(4);
       expect(findBreak(rows)).toBeUndefined();
     });
 
     test('go on from where an older server left the database', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       await records[Symbol.asyncDispose]();
-      await ground.execute('DROP TABLE removals');
-      await ground.execute('DELETE FROM croft_migrations WHERE number > 1');
-      const newer = await ground.open();
+      await dropCounts(fixture);
+      await fixture.execute('DROP TABLE removals');
+      await fixture.execute('DROP TABLE calls');
+      await fixture.execute('DROP TABLE key_checks');
+      await fixture.execute('ALTER TABLE api_keys DROP COLUMN agents');
+      await fixture.execute('DELETE FROM croft_migrations WHERE number > 1');
+      const newer = await fixture.open();
       await newer.change((tables) => tables.removals.insert(removalRow(accountId)));
     });
 
     test('of a newer server are respected: it is refused, and says what to do', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       await addAccount(records);
       await records[Symbol.asyncDispose]();
-      await ground.execute(`INSERT INTO croft_migrations VALUES (4711, 'from the future', 'now')`);
-      const opening = ground.open();
+      await fixture.execute(`INSERT INTO croft_migrations VALUES (4711, 'from the future', 'now')`);
+      const opening = fixture.open();
       await expect(opening).rejects.toMatchObject({ code: 'E_STORAGE_FAILED', details: { found: 4711 } });
       await expect(opening).rejects.toThrow(/at migration 4711.*newer Croft.*restore a backup/s);
-      await ground.execute('DELETE FROM croft_migrations WHERE number = 4711');
-      const { rows } = await (await ground.open()).read((tables) => tables.accounts.list({ limit: 9 }));
+      await fixture.execute('DELETE FROM croft_migrations WHERE number = 4711');
+      const { rows } = await (await fixture.open()).read((tables) => tables.accounts.list({ limit: 9 }));
       expect(rows).toHaveLength(1);
     });
 
@@ -67,20 +71,29 @@ export function describeMigrations(prepare: PrepareRecords): void {
       ],
       ['that only looks like ours', 'CREATE TABLE croft_migrations (number INTEGER)', /not a database of Croft/],
     ])('are not run in a database %s, which is left alone', async (_, sql, message) => {
-      await using ground = await prepare();
-      await ground.execute(sql);
-      await expect(ground.open()).rejects.toThrow(message);
-      await expect(ground.execute('CREATE TABLE accounts (mine INTEGER)')).resolves.toBeUndefined();
+      await using fixture = await prepare();
+      await fixture.execute(sql);
+      await expect(fixture.open()).rejects.toThrow(message);
+      await expect(fixture.execute('CREATE TABLE accounts (mine INTEGER)')).resolves.toBeUndefined();
     });
 
     test('that fail in the middle leave nothing behind', async () => {
-      await using ground = await prepare();
-      // In the way of one of the last statements.
-      await ground.execute('CREATE VIEW audit AS SELECT 1 AS one');
-      await expect(ground.open()).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
-      await expect(ground.execute('SELECT * FROM accounts')).rejects.toThrow();
-      await ground.execute('DROP VIEW audit');
-      await addAccount(await ground.open());
+      await using fixture = await prepare();
+      // This view makes one of the last statements fail.
+      await fixture.execute('CREATE VIEW audit AS SELECT 1 AS one');
+      await expect(fixture.open()).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
+      await expect(fixture.execute('SELECT * FROM accounts')).rejects.toThrow();
+      await fixture.execute('DROP VIEW audit');
+      await addAccount(await fixture.open());
     });
   });
+}
+
+/** SQLite drops triggers alone; PostgreSQL drops them with their functions. */
+async function dropCounts({ execute }: RecordsFixture): Promise<void> {
+  const tables = ['accounts', 'api_keys', 'agents', 'sandboxes', 'workspaces', 'secrets'];
+  const names = tables.flatMap((table) => ['insert', 'update', 'delete'].map((event) => `${table}_${event}`));
+  for (const name of [...names, 'sessions_insert', 'sessions_delete'].map((each) => `croft_${each}`))
+    await execute(`DROP TRIGGER ${name}`).catch(() => execute(`DROP FUNCTION ${name}() CASCADE`));
+  await execute('DROP TABLE account_changes');
 }

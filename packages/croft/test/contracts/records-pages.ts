@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Page, Paged, Records, Tables } from '../../src/core/accounts/records.ts';
+import type { Paged, PageRequest } from '../../src/core/accounts/ports/pages.ts';
+import type { Records, Tables } from '../../src/core/accounts/ports/records.ts';
 import type { PrepareRecords } from './records.ts';
 import {
   addAccount,
@@ -12,9 +13,9 @@ import {
   sessionRow,
 } from './records-rows.ts';
 
-type List = (tables: Tables, page: Page) => Promise<Paged<object>>;
+type List = (tables: Tables, page: PageRequest) => Promise<Paged<object>>;
 
-/** Each way to page, what adds one row to it, and whether the newest comes first. */
+/** Each paged listing, how to add a row to it, and whether the newest row comes first. */
 const listings = (accountId: string) => {
   const byState = { state: 'pending', agentId: 'agent_1' } as const;
   return {
@@ -36,7 +37,7 @@ const listings = (accountId: string) => {
   } satisfies Record<string, { list: List; order: string; newest?: true }>;
 };
 
-/** One row in each table; answers what each is known by. */
+/** Adds one row to each table and returns the id of each. */
 async function addEverywhere(records: Records, accountId: string): Promise<Record<string, string>> {
   const [account, key, agent] = [newId('acct'), keyRow(accountId), resourceRow(accountId)];
   const [approval, session, target] = [approvalRow(accountId), sessionRow(accountId), newId('target')];
@@ -68,8 +69,8 @@ const valuesOf = (rows: readonly object[], field: string) => rows.map((row) => R
 export function describePages(prepare: PrepareRecords): void {
   describe('pages', () => {
     test('show every row once in order of making, in pages of any size', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       const made: Record<string, string>[] = [];
       for (let index = 0; index < 12; index += 1) made.push(await addEverywhere(records, accountId));
@@ -87,8 +88,8 @@ export function describePages(prepare: PrepareRecords): void {
     });
 
     test('stay as they are while rows are added, and go on after a row that has gone', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       const rows = Array.from({ length: 9 }, () => resourceRow(accountId));
       const approvals = Array.from({ length: 6 }, () => approvalRow(accountId));
@@ -114,8 +115,8 @@ export function describePages(prepare: PrepareRecords): void {
     });
 
     test('of every account show all, whatever the names', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const odd = ['a', 'a/b', 'a%2Fb', '', '😀', '/', '//'];
       const accounts = await Promise.all(['x', 'x/y', 'é'].map((accountId) => addAccount(records, { accountId })));
       const expected = accounts.flatMap((accountId) => odd.map((name) => `${accountId} ${name}`));
@@ -143,8 +144,8 @@ export function describePages(prepare: PrepareRecords): void {
     });
 
     test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('of %d rows there are none', async (limit) => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const code = 'E_INVALID_INPUT';
       await expect(records.read((tables) => tables.accounts.list({ limit }))).rejects.toMatchObject({ code });
       await expect(records.read((tables) => tables.references.usersOf('a', 'b', limit))).rejects.toMatchObject({
@@ -153,8 +154,8 @@ export function describePages(prepare: PrepareRecords): void {
     });
 
     test('that nobody gave out are refused, and nobody gets more than a thousand rows', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const bad = ['', 'acct_1', '-1', '1 OR 1=1', '9'.repeat(30), '1.5', '\0', 'a/b/c', '%ff/%ff'];
       for (const after of bad) {
         for (const { list } of Object.values<{ list: List }>(listings('acct_1'))) {

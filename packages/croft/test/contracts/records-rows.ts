@@ -1,21 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import type {
   AccountRow,
-  ApprovalRow,
-  AuditEntry,
   KeyRow,
-  Records,
   RemovalRow,
-  RequestRow,
   ResourceRow,
   SecretRow,
-  SessionRow,
-  Tables,
-} from '../../src/core/accounts/records.ts';
+} from '../../src/core/accounts/ports/account-tables.ts';
+import type { ApprovalRow, AuditEntry, RequestRow, SessionRow } from '../../src/core/accounts/ports/call-tables.ts';
+import type { Records, Tables } from '../../src/core/accounts/ports/records.ts';
 
 const at = '2026-11-16T02:00:00.000Z';
 
-/** As ids are in earnest, whose order is not that of making. */
+/** Like real ids, whose order is not that of creation. */
 export function newId(prefix: string): string {
   return `${prefix}_${randomBytes(12).toString('hex')}`;
 }
@@ -68,7 +64,7 @@ export async function addAccount(records: Records, row: Partial<AccountRow> = {}
 
 export const resourceKinds = ['agents', 'sandboxes', 'workspaces'] as const;
 
-/** One row in every table, so that what is asked for another account has something to find. */
+/** Adds one row to every table, so that queries of another account have something to find. */
 export async function fillAccount(tables: Tables, accountId: string) {
   const rows = {
     key: keyRow(accountId),
@@ -91,7 +87,7 @@ export async function fillAccount(tables: Tables, accountId: string) {
   return rows;
 }
 
-/** Everything that can be read of an account, by methods that take its id. */
+/** Reads everything of an account by the methods that take its id. */
 export async function readAccount(tables: Tables, accountId: string, of: Awaited<ReturnType<typeof fillAccount>>) {
   const page = { limit: 100 };
   const found: unknown[] = [

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { findBreak } from '../../src/core/accounts/audit-chain.ts';
+import { findBreak } from '../../src/core/accounts/ports/audit-chain.ts';
 import type { PrepareRecords } from './records.ts';
 import { addAccount, approvalRow, auditEntry, fillAccount, readAccount, resourceRow } from './records-rows.ts';
 
 export function describeServers(prepare: PrepareRecords): void {
   describe('two servers on one database', () => {
     test('append to one chain, which does not fork', async () => {
-      await using ground = await prepare();
-      const servers = await Promise.all([ground.open(), ground.open()]);
+      await using fixture = await prepare();
+      const servers = await Promise.all([fixture.open(), fixture.open()]);
       await Promise.all(
         Array.from({ length: 200 }, (_, index) =>
           servers[index % 2]!.change((tables) =>
@@ -20,15 +20,15 @@ export function describeServers(prepare: PrepareRecords): void {
       expect(rows.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 400 }, (_, index) => index + 1));
       expect(findBreak(rows)).toBeUndefined();
       expect(new Set(rows.map(({ target }) => target)).size).toBe(200);
-      // The chain is worth something only if a changed row is found.
-      await ground.execute(`UPDATE audit SET details = '{"a":1}' WHERE sequence = 123`);
+      // The chain is useful only if a changed row is found.
+      await fixture.execute(`UPDATE audit SET details = '{"a":1}' WHERE sequence = 123`);
       const changed = await servers[1].read((tables) => tables.audit.list({}, { limit: 500 }));
       expect(findBreak(changed.rows)?.sequence).toBe(123);
     });
 
     test('give an approval to one of twenty that claim it, and a name to one', async () => {
-      await using ground = await prepare();
-      const servers = await Promise.all([ground.open(), ground.open()]);
+      await using fixture = await prepare();
+      const servers = await Promise.all([fixture.open(), fixture.open()]);
       const accountId = await addAccount(servers[0]);
       const row = approvalRow(accountId, { state: 'approved' });
       await servers[0].change((tables) => tables.approvals.insert(row));
@@ -48,15 +48,15 @@ export function describeServers(prepare: PrepareRecords): void {
     });
 
     test('see at once what the other has kept, and all of it after a new start', async () => {
-      await using ground = await prepare();
-      const [first, second] = await Promise.all([ground.open(), ground.open()]);
+      await using fixture = await prepare();
+      const [first, second] = await Promise.all([fixture.open(), fixture.open()]);
       const accountId = await addAccount(first);
       const rows = await second.change((tables) => fillAccount(tables, accountId));
       const before = await first.read((tables) => readAccount(tables, accountId, rows));
       expect(before.found).toHaveLength(25);
       await first[Symbol.asyncDispose]();
       await second[Symbol.asyncDispose]();
-      const again = await ground.open();
+      const again = await fixture.open();
       expect(await again.read((tables) => readAccount(tables, accountId, rows))).toEqual(before);
     });
   });

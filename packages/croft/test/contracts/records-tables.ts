@@ -19,11 +19,12 @@ const later = '2026-11-16T03:00:00.000Z';
 export function describeTables(prepare: PrepareRecords): void {
   describe('tables', () => {
     test('give back every field of every row, and leave out what was left out', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accounts = [accountRow(), accountRow({ description: 'words', status: 'disabled' })];
       const [{ accountId }] = accounts as [ReturnType<typeof accountRow>];
-      const keys = [keyRow(accountId), keyRow(accountId, { scopes: ['a', 'b"'], expiresAt: later })];
+      const bound = { agents: ['agent_1', 'agent_2'] };
+      const keys = [keyRow(accountId), keyRow(accountId, { scopes: ['a', 'b"'], expiresAt: later, ...bound })];
       const decided = { state: 'denied', scope: 'session', decidedAt: later, decidedBy: 'me', reason: 'no' } as const;
       const approvals = [approvalRow(accountId), approvalRow(accountId, decided)];
       const sessions = [sessionRow(accountId), sessionRow(accountId, { parent: 'above' })];
@@ -57,8 +58,8 @@ export function describeTables(prepare: PrepareRecords): void {
     });
 
     test.each(resourceKinds)('a name is held by one of the %s of an account', async (kind) => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const [mine, other] = [await addAccount(records), await addAccount(records)];
       const first = resourceRow(mine, { name: 'box' });
       const second = resourceRow(mine, { name: 'second' });
@@ -66,7 +67,7 @@ export function describeTables(prepare: PrepareRecords): void {
       await records.change(async (tables) => {
         await tables[kind].insert(first);
         await tables[kind].insert(second);
-        // A work may go on after this, and what it does is kept.
+        // Work may go on after this error, and its changes are kept.
         await expect(tables[kind].insert(resourceRow(mine, { name: 'box' }))).rejects.toMatchObject(taken);
         await expect(tables[kind].update({ ...second, name: 'box', version: 2 })).rejects.toMatchObject(taken);
         await tables[kind].insert(resourceRow(other, { name: 'box' }));
@@ -81,8 +82,8 @@ export function describeTables(prepare: PrepareRecords): void {
     });
 
     test('what has a key of its own is not replaced by another insert', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       const [key, request, approval] = [keyRow(accountId), requestRow(accountId), approvalRow(accountId)];
       const session = sessionRow(accountId);
@@ -110,8 +111,8 @@ export function describeTables(prepare: PrepareRecords): void {
     });
 
     test('approvals whose time is long over go, and no others', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       const old = approvalRow(accountId, { expiresAt: '2026-01-01T00:00:00.000Z' });
       const recent = approvalRow(accountId, { expiresAt: '2026-03-01T00:00:00.000Z' });
@@ -125,8 +126,8 @@ export function describeTables(prepare: PrepareRecords): void {
     });
 
     test('a key is revoked once, a secret replaced, old requests and idle sessions go', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       const [key, secret] = [keyRow(accountId), secretRow(accountId)];
       const [idle, used] = [sessionRow(accountId), sessionRow(accountId, { usedAt: later })];
@@ -155,8 +156,8 @@ export function describeTables(prepare: PrepareRecords): void {
     });
 
     test('what a runner owes is noted once, found by the runner, and goes when it is done or too old', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       const [first, second] = [removalRow(accountId), removalRow(accountId, { createdAt: later })];
       const elsewhere = { ...first, runner: 'near', createdAt: later };
@@ -175,8 +176,8 @@ export function describeTables(prepare: PrepareRecords): void {
     });
 
     test('the newest approval of a call is found, though all are of the same moment', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       for (const _ of Array.from({ length: 8 })) {
         const row = approvalRow(accountId);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Tables } from '../../src/core/accounts/records.ts';
+import type { Tables } from '../../src/core/accounts/ports/records.ts';
 import type { PrepareRecords } from './records.ts';
 import {
   addAccount,
@@ -17,20 +17,20 @@ import {
 export function describeTenants(prepare: PrepareRecords): void {
   describe('accounts', () => {
     test('see nothing of each other in any table', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const [owner, stranger] = [await addAccount(records), await addAccount(records)];
       const rows = await records.change((tables) => fillAccount(tables, owner));
       const own = await records.read((tables) => readAccount(tables, owner, rows));
-      // What finds nothing for the owner would prove nothing of a stranger.
+      // A query that finds nothing for the owner would prove nothing about a stranger.
       expect(own).toMatchObject({ found: { length: 25 }, counts: 2 });
       const seen = await records.read((tables) => readAccount(tables, stranger, rows));
       expect(seen).toMatchObject({ found: [{ accountId: stranger }], counts: 0 });
     });
 
     test('change nothing of each other', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const [owner, stranger] = [await addAccount(records), await addAccount(records)];
       const rows = await records.change((tables) => fillAccount(tables, owner));
       const before = await records.read((tables) => readAccount(tables, owner, rows));
@@ -50,8 +50,8 @@ export function describeTenants(prepare: PrepareRecords): void {
     });
 
     test('go with everything but their trail, and take nothing else along', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const [gone, stays] = [await addAccount(records), await addAccount(records)];
       const rows = await records.change((tables) => fillAccount(tables, gone));
       const others = await records.change((tables) => fillAccount(tables, stays));
@@ -79,8 +79,8 @@ export function describeTenants(prepare: PrepareRecords): void {
     });
 
     test('that are not there get no rows, and one that has rows does not go', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       const code = 'E_NOT_FOUND';
       const strays: ((tables: Tables) => Promise<unknown>)[] = [

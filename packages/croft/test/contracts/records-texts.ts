@@ -29,8 +29,8 @@ const refused = [
 export function describeTexts(prepare: PrepareRecords): void {
   describe('texts', () => {
     test('are kept to the character, and are never part of a statement', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       for (const [text] of kept) {
         const row = resourceRow(accountId, { name: text, config: text, description: text });
@@ -52,8 +52,8 @@ export function describeTexts(prepare: PrepareRecords): void {
     });
 
     test('of megabytes are kept whole, and beyond sixteen not at all', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       const row = resourceRow(accountId, { config: 'né'.repeat(2 * 1024 * 1024) });
       await records.change((tables) => tables.agents.insert(row));
@@ -65,8 +65,8 @@ export function describeTexts(prepare: PrepareRecords): void {
     });
 
     test.each(refused)('with %s are refused, written or asked for', async (_, text) => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       const code = 'E_INVALID_INPUT';
       const insertion = records.change((tables) => tables.agents.insert(resourceRow(accountId, { name: text })));
@@ -82,8 +82,8 @@ export function describeTexts(prepare: PrepareRecords): void {
     });
 
     test('come in the order of their bytes', async () => {
-      await using ground = await prepare();
-      const records = await ground.open();
+      await using fixture = await prepare();
+      const records = await fixture.open();
       const accountId = await addAccount(records);
       const names = ['~', 'b', 'A', 'a', '_', 'B', 'é', '10', '9', 'a b', '😀', '\uffff'];
       const sorted = names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));

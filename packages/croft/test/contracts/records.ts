@@ -1,7 +1,8 @@
 import { describe } from 'vitest';
-import type { Records } from '../../src/core/accounts/records.ts';
+import type { Records } from '../../src/core/accounts/ports/records.ts';
 import type { RecordsOptions } from '../../src/records/index.ts';
 import { describeChanges } from './records-changes.ts';
+import { describeCounts } from './records-counts.ts';
 import { describeKills } from './records-kill.ts';
 import { describeMigrations } from './records-migrations.ts';
 import { describePages } from './records-pages.ts';
@@ -11,17 +12,17 @@ import { describeTenants } from './records-tenants.ts';
 import { describeTexts } from './records-texts.ts';
 
 /** An empty database. */
-export interface RecordsGround extends AsyncDisposable {
+export interface RecordsFixture extends AsyncDisposable {
   readonly options: RecordsOptions;
-  /** As a server opens it; closed with the ground, if not before. */
+  /** Opens the records as a server does. Closed with the fixture, if not before. */
   open(options?: { readonly deadlineMs?: number }): Promise<Records>;
-  /** Past the records: what another program does to the database. */
+  /** Executes SQL directly, as another program would. */
   execute(sql: string): Promise<void>;
 }
 
-export type PrepareRecords = () => Promise<RecordsGround>;
+export type PrepareRecords = () => Promise<RecordsFixture>;
 
-/** What every store of records promises. */
+/** The contract of every record store. */
 export function describeRecords(name: string, prepare: PrepareRecords): void {
   describe(`records in ${name}`, () => {
     describeTables(prepare);
@@ -30,6 +31,7 @@ export function describeRecords(name: string, prepare: PrepareRecords): void {
     describeChanges(prepare);
     describeServers(prepare);
     describePages(prepare);
+    describeCounts(prepare);
     describeMigrations(prepare);
     describeKills(prepare);
   });

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { Sandbox } from '../../src/core/commands/sandbox.ts';
+import { compileText } from '../support/sandboxes/weaken-init.ts';
 import {
   listCommands,
   type OpenedSandbox,
@@ -11,8 +12,21 @@ import {
   within,
 } from './sandbox-run.ts';
 
+/** A program that asks its parent to trace it, sends itself a signal, and executes another program. */
+const tracedProgram = `#include <signal.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  ptrace(PTRACE_TRACEME, 0, 0, 0);
+  raise(atoi(argv[1]));
+  ptrace(PTRACE_TRACEME, 0, 0, 0);
+  return execvp(argv[2], argv + 2);
+}
+`;
+
 export function describeEnds(open: () => Promise<OpenedSandbox>): void {
-  /** Two generations away, in sessions of their own. */
+  /** Starts processes two generations away, in sessions of their own. */
   const scatter = (seconds: string) =>
     `setsid sh -c 'setsid sh -c "exec sleep ${seconds}" & exit' & (sleep ${seconds} &) ; exec sleep ${seconds}`;
   const countOf = async (sandbox: Sandbox, seconds: string) =>
@@ -33,7 +47,7 @@ export function describeEnds(open: () => Promise<OpenedSandbox>): void {
   test('kill ends what a program of many threads has set free', async (context) => {
     const { sandbox } = await open();
     const probe = `node -e "require('child_process').execFileSync(process.execPath, ['-e', ''])"`;
-    // Where it is not there, or has too little memory for two of them.
+    // Skipped if the program is missing, or if memory is too small for two of them.
     if ((await shellIn(sandbox, probe)).code !== 0) return context.skip();
     const seconds = uniqueSeconds();
     const free = `require('child_process').spawn('sleep', ['${seconds}'], { detached: true, stdio: 'ignore' }).unref()`;
@@ -46,6 +60,15 @@ export function describeEnds(open: () => Promise<OpenedSandbox>): void {
       await running.exit;
       await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(0), waiting);
     }
+  });
+
+  test('a program that asks to be traced ends when it ends, and as it ends', async () => {
+    const { sandbox, directory } = await open();
+    compileText(directory, 'traced', tracedProgram, ['-static']);
+    const traced = (...argv: string[]) => within(runIn(sandbox, ['./traced', ...argv]));
+    expect(await traced('0', 'sh', '-c', 'echo started; exit 7')).toMatchObject({ stdout: 'started\n', code: 7 });
+    expect(await traced('28', 'sh', '-c', 'exit 8')).toMatchObject({ code: 8, signal: null });
+    expect(await traced('15', 'true')).toMatchObject({ code: null, signal: 'SIGTERM' });
   });
 
   test('a kill right after the start is not lost', async () => {
@@ -88,7 +111,7 @@ export function describeEnds(open: () => Promise<OpenedSandbox>): void {
     const seconds = uniqueSeconds();
     const ended = await within(shellIn(sandbox, `sleep ${seconds} & echo done`));
     expect(ended).toMatchObject({ stdout: 'done\n', code: 0 });
-    // It may have been forked and not be called so yet.
+    // It may be forked and not have its new name yet.
     await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(1));
   });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type OpenedSandbox, runIn, shellIn } from './sandbox-run.ts';
 
-/** What a sandbox sets by itself, and where toolchains are. */
+/** Variables that every sandbox sets, and variables that name toolchains. */
 const ownVariables = ['HOME', 'LC_CTYPE', 'PATH', 'TERM', 'TMPDIR', 'USER'];
 const toolchainVariables = ['PYENV_ROOT', 'RUSTUP_HOME', 'VOLTA_HOME'];
 
@@ -39,7 +39,9 @@ export function describePrograms(open: () => Promise<OpenedSandbox>): void {
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toEqual(expect.arrayContaining(['GIVEN=a b=c', 'LC_CTYPE=C']));
     const names = lines.map((line) => line.split('=')[0] ?? '').filter((name) => !toolchainVariables.includes(name));
-    expect(names.sort()).toEqual(['GIVEN', ...ownVariables, ...variables].sort());
+    // Repositories created inside have no hooks.
+    const ofGit = sandbox.name === 'none' ? [] : ['GIT_TEMPLATE_DIR'];
+    expect(names.sort()).toEqual(['GIVEN', ...ownVariables, ...ofGit, ...variables].sort());
     expect(stdout).not.toContain('not for programs');
   });
 

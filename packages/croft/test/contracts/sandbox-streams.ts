@@ -76,7 +76,7 @@ export function describeStreams(open: () => Promise<OpenedSandbox>): void {
     await vi.waitFor(() => expect(seen).toContain('set'), waiting);
     expect(seen).toMatch(/^\/dev\/pts\/\d+\r\n31 97\r\nset/);
     running.resize({ rows: 40, columns: 120 });
-    // The shell looks at its signals when a line ends.
+    // The shell handles signals at the end of a line.
     running.stdin.write('\n');
     expect(await running.exit).toMatchObject({ code: 5 });
     expect(seen).toContain('40 120');
@@ -94,7 +94,7 @@ export function describeStreams(open: () => Promise<OpenedSandbox>): void {
   });
 }
 
-/** Enough turns of the sandbox for whatever is not held back to have come through. */
+/** Runs enough commands that everything that is not held back has arrived. */
 async function askOften(sandbox: Sandbox): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await runIn(sandbox, ['true']);
 }

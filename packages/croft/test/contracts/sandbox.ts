@@ -6,7 +6,7 @@ import { describeStreams } from './sandbox-streams.ts';
 
 export { listCommands, type OpenedSandbox, runIn, shellIn, startIn, uniqueSeconds, within } from './sandbox-run.ts';
 
-/** What every sandbox promises. Whoever opens one sees to it that it is closed after its test. */
+/** The contract of every sandbox. `open` must close the sandbox after its test. */
 export function describeSandbox(name: string, open: () => Promise<OpenedSandbox>): void {
   describe(`${name} sandbox`, () => {
     describePrograms(open);

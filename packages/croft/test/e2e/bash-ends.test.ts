@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import { connectHttp, connectStdio, startServer } from '../harness.ts';
-import { call, directory, run } from './bash-ground.ts';
+import { connectHttp, connectStdio, startServer } from '../support/harness.ts';
+import { call, directory, run } from './bash-fixture.ts';
 
 const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 20 });
 

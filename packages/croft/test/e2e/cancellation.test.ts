@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { LifecycleEvent } from '@croft/protocol';
 import { describe, expect, test, vi } from 'vitest';
-import { connectHttp, croft, eras, startServer } from '../harness.ts';
-import { connectChild, makeHeldPlace } from './held-search.ts';
+import { connectHttp, croft, eras, startServer } from '../support/harness.ts';
+import { connectChild, makeBlockedSearch } from './blocked-search.ts';
 
 const cancelled = [expect.objectContaining({ is_error: true, code: 'E_CANCELLED' })];
 /** Short of the ten seconds that a server waits for calls when it stops: later is too late. */
@@ -173,7 +173,7 @@ const clientProgram = `
  * that is a pipe whose other end the test holds.
  */
 function makePlace() {
-  const held = makeHeldPlace('hello\n');
+  const held = makeBlockedSearch('hello\n');
   const fieldsOf = (name: LifecycleEvent['event']) =>
     held.events().flatMap((e) => (e.event === name ? [e.fields] : []));
   return {

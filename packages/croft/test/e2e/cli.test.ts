@@ -5,11 +5,22 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { LifecycleEvent } from '@croft/protocol';
 import { describe, expect, test } from 'vitest';
-import { connectHttp, connectStdio, eras, makeDirectory, runCroft, startServer } from '../harness.ts';
+import { connectHttp, connectStdio, eras, makeDirectory, runCroft, startServer } from '../support/harness.ts';
 
 const repository = join(import.meta.dirname, '../../../..');
 const readingTools = [
-  ...['cd', 'glob', 'grep', 'last_test_failures', 'list', 'read', 'secret', 'secrets_available', 'tests_covering'],
+  ...[
+    'cd',
+    'glob',
+    'grep',
+    'last_test_failures',
+    'list',
+    'next_page',
+    'read',
+    'secret',
+    'secrets_available',
+    'tests_covering',
+  ],
   ...['snapshot_diff', 'snapshot_list', 'undo_list', 'workspaces', 'agents', 'skill', 'skills'],
 ].sort();
 
@@ -248,7 +259,8 @@ describe.concurrent('--events', () => {
       .map((line) => LifecycleEvent.parse(JSON.parse(line)));
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
     const about = { workspace: 'second', session: expect.any(String) };
-    expect(events.map(({ event, fields }) => [event.replace('lifecycle.', ''), fields])).toMatchObject([
+    const ofCalls = events.filter(({ event }) => event !== 'lifecycle.server.stall');
+    expect(ofCalls.map(({ event, fields }) => [event.replace('lifecycle.', ''), fields])).toMatchObject([
       ['start', { workspaces: ['first', 'second'], read_only: false }],
       ['workspace.sandbox', { workspace: 'first', sandbox_root: directory.at('a') }],
       ['workspace.sandbox', { workspace: 'second', sandbox_root: directory.at('b') }],

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { connectStdio, makeDirectory } from '../harness.ts';
+import { connectStdio, makeDirectory } from '../support/harness.ts';
 
-test('a workspace with more settings than can be held says so, and what to do', async () => {
-  const tree = Object.fromEntries(Array.from({ length: 4200 }, (_, index) => [`d${index}/.mcp.json`, '{}']));
+test('a workspace with more repositories than can be held says so, and what to do', async () => {
+  const tree = Object.fromEntries(Array.from({ length: 1100 }, (_, index) => [`d${index}/.git/HEAD`, 'ref: x\n']));
   using crowded = makeDirectory(tree);
   await using session = await connectStdio(['--workspace', crowded.path]);
   const { isError, text, structured } = await session.call('bash', { command: 'true' });
@@ -10,4 +10,13 @@ test('a workspace with more settings than can be held says so, and what to do', 
   expect(structured.error.code).toBe('E_SANDBOX_UNAVAILABLE');
   expect(text).toContain('more hooks and settings');
   expect(text).not.toContain('Argument list');
+});
+
+test('settings that nobody obeys where they are do not crowd a workspace', async () => {
+  const names = Array.from({ length: 6000 }, (_, index) => [`d${index}/.envrc`, `d${index}/.mcp.json`]).flat();
+  using crowded = makeDirectory(Object.fromEntries(names.map((name) => [name, '{}'])));
+  await using session = await connectStdio(['--workspace', crowded.path]);
+  const { isError, text } = await session.call('bash', { command: 'rm -r d1 && echo clean' });
+  // A tree as large as this is not read when the first command runs, which is said.
+  expect({ isError, text }).toEqual({ isError: false, text: expect.stringMatching(/^clean\n/) });
 });

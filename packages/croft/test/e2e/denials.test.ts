@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { LifecycleEvent } from '@croft/protocol';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { connectStdio, type McpSession, makeDirectory, runCroft } from '../harness.ts';
+import { connectStdio, type McpSession, makeDirectory, runCroft } from '../support/harness.ts';
+import { hasToolchains } from '../support/toolchains.ts';
 
+const hasGo = await hasToolchains('go');
 const secret = randomBytes(18).toString('hex');
 const directory = makeDirectory({
   'repo/.git/HEAD': 'ref: refs/heads/main\n',
@@ -99,6 +101,108 @@ describe('a refusal', () => {
   });
 });
 
+describe('without a network', () => {
+  const refusal = (host: string) => ({
+    layer: 'network',
+    rule: 'deny-all',
+    target: host,
+    next: `This sandbox has no network. Ask the operator to start croft with --allow-domain ${host}.`,
+  });
+
+  test.each([
+    ['whose output went elsewhere', 'curl -s https://one.example/ 2>&1 | tail -n 0', 'one.example'],
+    ['that says nothing and succeeds', 'getent ahosts Two.Example. > /dev/null; true', 'two.example'],
+    ['in another process, by an older call', `perl -e 'gethostbyname("three.example")' & wait; true`, 'three.example'],
+  ])('a name that is asked for is in the answer of a command %s', async (_, command, host) => {
+    const { text, structured } = await bash(command);
+    expect(structured).toMatchObject({ exitCode: 0, denials: [refusal(host)] });
+    expect(text).toContain(`refused (network, deny-all): ${host}. Next: ${refusal(host).next}`);
+  });
+
+  test('npm fails at once rather than after its retries of more than a minute', async () => {
+    const { structured } = await bash('npm install --registry=https://packages.example/ a-package 2>&1 | tail -n 1', {
+      timeout: 40,
+    });
+    expect(structured).toMatchObject({ exitCode: 0, timedOut: false, denials: [refusal('packages.example')] });
+  });
+
+  test('names of this machine and of none are not told of', async () => {
+    const names = 'localhost croft a.invalid b.localhost printer.local';
+    const { structured } = await bash(
+      `for name in ${names}; do getent ahosts $name; done; getent hosts 10.1.2.3; true`,
+    );
+    expect(structured.output).toMatch(/^::1 +STREAM localhost\n(?:.*\n)*127\.0\.0\.1 +STREAM/);
+    expect(structured.denials).toEqual([]);
+  });
+
+  test('whoever asks for a great many is told of a few, and commands go on', async () => {
+    const ask = 'seq 1 200 | sed "s/$/.example.org/" | xargs -P 4 -n 50 getent ahosts';
+    expect((await bash(`${ask}; echo done`)).structured).toMatchObject({ output: 'done\n', exitCode: 0 });
+    expect((await bash('true')).structured.exitCode).toBe(0);
+  });
+
+  const query = [
+    'import os, socket',
+    'def query(name, type=1, flags=b"\\1\\0"):',
+    '  labels = b"".join(bytes([len(label)]) + label for label in name.encode().split(b"."))',
+    '  return b"\\x12\\x34" + flags + b"\\0\\1\\0\\0\\0\\0\\0\\0" + labels + b"\\0" + bytes([0, type]) + b"\\0\\1"',
+    's = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(10); s.connect(("127.0.0.1", 53))',
+  ];
+  const python = async (lines: readonly string[]) =>
+    (await session.call('run_command', { cmd: '/usr/bin/python3', args: ['-c', [...query, ...lines].join('\n')] }))
+      .structured;
+
+  test('a name that a resolver of its own asks for is answered at once and told of', async () => {
+    const ask =
+      's.send(query("Own.Resolver.Example", 28)); r = s.recv(512); print(r[:2].hex(), r[2] >> 7, r[3] & 15, len(r))';
+    expect(await python([ask])).toMatchObject({ stdout: '1234 1 3 38\n', denials: [refusal('own.resolver.example')] });
+  });
+
+  test.runIf(hasGo)('what Go asks for is told of, wherever its output went', async () => {
+    const variables = 'GODEBUG=netdns=go GOFLAGS=-mod=mod GONOSUMDB=* GOPROXY=https://go.example';
+    const { structured } = await bash(`${variables} go list -m -versions one.example/two > /dev/null 2>&1; true`);
+    expect(structured).toMatchObject({ exitCode: 0, denials: [refusal('go.example')] });
+  });
+
+  test('whoever talks nonsense to the name server is not heard, and keeps nobody waiting', async () => {
+    const lines = [
+      'good = query("a.example")',
+      'words = [b"", b"x", os.urandom(11), os.urandom(500), bytes(512), good[:12], good[:-1], good[:12] + b"\\xc0\\x0c\\0\\1\\0\\1",',
+      '  good[:12] + b"\\x3f" * 400, good[:12] + b"\\4a\\0b.\\0\\0\\1\\0\\1", query("b.example", 1, b"\\x81\\0"), query("c.example", 16),',
+      '  query(".".join(["d" * 63] * 4) + ".example"), b"\\xff" * 600]',
+      'for i in range(4000): s.send(words[i % len(words)])',
+      'import time; end = time.monotonic() + 20',
+      'def answers():',
+      '  s.send(query("after.example"))',
+      '  s.settimeout(0.5)',
+      '  while True:',
+      '    try:',
+      '      if b"after" in s.recv(512): return True',
+      '    except socket.timeout: return False',
+      'while not answers() and time.monotonic() < end: pass',
+      'print("answered")',
+    ];
+    expect(await python(lines)).toMatchObject({ stdout: 'answered\n', denials: [refusal('after.example')] });
+  });
+
+  test('whoever talks nonsense to who answers names is not heard, and keeps nobody waiting', async () => {
+    const script = [
+      'import os, socket, struct',
+      'held = []',
+      'for i in range(48):',
+      '  s = socket.socket(socket.AF_UNIX); s.connect("/var/run/nscd/socket"); held.append(s)',
+      '  words = [b"", b"x", os.urandom(400), struct.pack("iii", 2, 14, -1), struct.pack("iii", 2, 14, 2**31 - 1),',
+      '    struct.pack("iii", 2, 14, 6) + b"a.b.cd", struct.pack("iii", 2, 14, 3) + b"\\0\\0\\0", struct.pack("iii", 2, 14, 9) + b"a b.c\\x1b.d\\0"]',
+      '  try: s.send(words[i % len(words)])',
+      '  except OSError: pass',
+      'try: socket.getaddrinfo("after.example", 80)',
+      'except socket.gaierror: print("answered")',
+    ].join('\n');
+    const { structured } = await session.call('run_command', { cmd: '/usr/bin/python3', args: ['-c', script] });
+    expect(structured).toMatchObject({ stdout: 'answered\n', denials: [refusal('after.example')] });
+  });
+});
+
 test('a host that is not allowed is told by the proxy, and by the program that goes around it', async () => {
   using scratch = makeDirectory({ 'w/a': '' });
   const flags = ['--workspace', scratch.at('w'), '--allow-domain', 'good.test'];
@@ -174,6 +278,7 @@ describe('a secret', () => {
     ['list', { command: 'true', secrets: [secret] }],
     ['workspace', { command: 'true', workspace: secret }],
     ['unknown argument', { command: 'true', other: { deep: [{ er: secret }] } }],
+    ['name of an argument', { command: 'true', [secret]: 1 }],
   ])('is not written to the events with the arguments of a call: %s', async (_, input) => {
     const start = readFileSync(eventsFile, 'utf8').length;
     await session.call('bash', input);
@@ -188,10 +293,13 @@ describe('a secret', () => {
   });
 });
 
-test('arguments nested deeper than anybody can write down do not fail a call', async () => {
+test('arguments nested deeper than anybody can write down are refused like any that nobody knows', async () => {
   const input = `{"command":"echo fine","other":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
   using scratch = makeDirectory({ 'w/a': '' });
   const flags = ['--workspace', scratch.at('w'), '--events', scratch.at('events')];
-  expect(await runCroft(['tool', 'bash', input, ...flags])).toMatchObject({ exitCode: 0, stdout: 'fine\n' });
-  expect(readFileSync(scratch.at('events'), 'utf8')).toContain('"arguments":{}');
+  const { exitCode, stderr } = await runCroft(['tool', 'bash', input, ...flags]);
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('other') });
+  expect(readFileSync(scratch.at('events'), 'utf8')).toContain(
+    '"arguments":{"command":"echo fine","other":{"items":1}}',
+  );
 });

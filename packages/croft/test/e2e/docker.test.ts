@@ -1,10 +1,12 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import { mustBe, startPlatform } from '../agents/ground.ts';
-import { startEngine } from '../docker-engine.ts';
-import { makeDirectory, runCroft } from '../harness.ts';
-import { startRemote } from '../remote/ground.ts';
+import { startRemote } from '../remote/runner-fixture.ts';
+import { makeDirectory, runCroft } from '../support/harness.ts';
+import { makeProject, script } from '../support/lint-fixture.ts';
+import { startEngine } from '../support/sandboxes/docker-engine.ts';
+import { mustBe, startPlatform } from '../support/servers/platform.ts';
 
 const docker = await startEngine();
 afterAll(() => docker?.[Symbol.asyncDispose]());
@@ -17,12 +19,26 @@ describe.runIf(docker)('--sandbox docker', () => {
   const untilGone = () => vi.waitFor(async () => expect(await containers()).toEqual([]));
 
   test('runs a command in a container, which is gone afterwards', async () => {
-    using ground = makeDirectory({ 'a.txt': 'of the workspace\n' });
+    using fixture = makeDirectory({ 'a.txt': 'of the workspace\n' });
     const command = 'cat a.txt; cat /proc/1/cmdline | tr "\\0" " "; echo made > b.txt; cat b.txt';
-    const args = ['tool', 'bash', JSON.stringify({ command }), '--workspace', ground.path, ...onDocker];
+    const args = ['tool', 'bash', JSON.stringify({ command }), '--workspace', fixture.path, ...onDocker];
     const { exitCode, stdout } = await runCroft(args, { env });
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^of the workspace\n\/run\/croft\/init --container .+ made\n$/);
+    await untilGone();
+  });
+
+  test('a linter that mends source files has them put back', async () => {
+    using project = makeProject({
+      ...{ 'package.json': '{}', 'eslint.config.js': '', '.gitignore': 'node_modules\n', 'src/a.js': 'let  a;\n' },
+      'node_modules/.bin/eslint': script(
+        'sed -i "s/  */ /g" src/a.js; echo \'[{"filePath":"src/a.js","messages":[]}]\'',
+      ),
+    });
+    const args = ['tool', 'run_lint', '{}', '--workspace', project.path, ...onDocker];
+    const { stdout } = await runCroft(args, { env });
+    expect(stdout).toContain('(eslint changed files, which were put back: src/a.js)');
+    expect(readFileSync(project.at('src/a.js'), 'utf8')).toBe('let  a;\n');
     await untilGone();
   });
 
@@ -58,13 +74,13 @@ describe.runIf(docker)('--sandbox docker', () => {
 });
 
 test('without Docker nothing runs, least of all without a container', async () => {
-  using ground = makeDirectory();
-  const args = ['tool', 'bash', '{"command":"touch made"}', '--workspace', ground.path, ...onDocker];
-  const env = { CROFT_DOCKER_HOST: `unix://${ground.at('absent')}` };
+  using fixture = makeDirectory();
+  const args = ['tool', 'bash', '{"command":"touch made"}', '--workspace', fixture.path, ...onDocker];
+  const env = { CROFT_DOCKER_HOST: `unix://${fixture.at('absent')}` };
   const { exitCode, stdout, stderr } = await runCroft(args, { env });
   expect([exitCode, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/E_SANDBOX_UNAVAILABLE.*Docker does not answer on this machine/);
-  expect(stderr).not.toContain(ground.path);
+  expect(stderr).not.toContain(fixture.path);
   // Whoever is there could see what no sandbox may be shown, and has none of its files.
   expect(() => loadConfig({ CROFT_DOCKER_HOST: 'tcp://127.0.0.1:2375' })).toThrow(/^CROFT_DOCKER_HOST: takes a socket/);
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { croft, makeDirectory, runCroft } from '../harness.ts';
+import { croft, makeDirectory, runCroft } from '../support/harness.ts';
 
 const Report = z.strictObject({
   host: z.strictObject({
@@ -22,6 +22,14 @@ const Report = z.strictObject({
       fix: z.strictObject({ say: z.string().min(1), run: z.string().min(1).optional() }).optional(),
     }),
   ),
+  groups: z
+    .array(
+      z.strictObject({
+        letter: z.string().regex(/^[A-G]$/),
+        ...{ title: z.string().min(1), covers: z.string().min(1), leavesOut: z.string().min(1) },
+      }),
+    )
+    .optional(),
   escapes: z
     .array(
       z.strictObject({
@@ -57,7 +65,7 @@ describe.concurrent('croft doctor', () => {
     ).toEqual(expect.arrayContaining(names));
     expect(stdout).toMatch(/^✓ sandbox +opens; no capability, no new privileges, filter loaded$/m);
     expect(stdout).not.toContain('✗');
-    expect(readdirSync(temporary.path).filter((name) => name.startsWith('croft-'))).toEqual([]);
+    expect(readdirSync(temporary.at(`croft-${process.getuid?.()}`))).toEqual(['compiled']);
   });
 
   test('says the same as one JSON object with --json', async () => {
@@ -121,14 +129,18 @@ describe.concurrent('croft doctor --prove', () => {
   test('attempts what is asked for and tells what held', async () => {
     const { exitCode, stdout, stderr } = await runCroft(['doctor', '--prove', 'c50', 'B27']);
     expect([exitCode, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^B {2}the kernel\n {2}✓ B27 .+\n\nC {2}control files\n {2}✓ C50 .+\n$/m);
+    expect(stdout).toMatch(
+      /^B {2}the kernel\n(?: {3}.+\n)+ {2}✓ B27 .+\n\nC {2}control files\n(?: {3}.+\n)+ {2}✓ C50 .+\n$/m,
+    );
+    expect(stdout.match(/^ {3}(?:covers|leaves out): \S/gm)).toHaveLength(4);
     expect(stdout).toMatch(/^2 attempts: 2 held, 0 got out, 0 skipped$/m);
   });
 
   test('keeps standard output for the JSON with --json', async () => {
     const { exitCode, stdout, stderr } = await runCroft(['doctor', '--prove', '--json', 'B27']);
-    const { escapes = [] } = Report.parse(JSON.parse(stdout));
+    const { groups, escapes = [] } = Report.parse(JSON.parse(stdout));
     expect([exitCode, stdout.split('\n').length]).toEqual([0, 2]);
+    expect(groups).toMatchObject([{ letter: 'B' }]);
     expect(escapes.length).toBeGreaterThan(0);
     for (const { id, outcome } of escapes)
       expect([id, outcome]).toEqual([expect.stringMatching(/^B27/), { held: true }]);

@@ -39,7 +39,14 @@ test.each([
   ['more bytes than a file may have', 2000, [{ old_string: 'a', new_string: 'b'.repeat(40_000) }]],
   ['more bytes by doubling again and again', 1000, Array(40).fill({ old_string: 'a', new_string: 'aa' })],
   ['more occurrences than can be kept', 100_001, [{ old_string: 'a', new_string: 'b' }]],
-  ['more occurrences in all its edits', 60_000, Array(2).fill({ old_string: 'a', new_string: 'a' })],
+  [
+    'more occurrences in all its edits',
+    60_000,
+    [
+      { old_string: 'a', new_string: 'b' },
+      { old_string: 'b', new_string: 'a' },
+    ],
+  ],
 ])('refuses to make %s', async (_, length, edits) => {
   await known('grows', 'a'.repeat(length));
   const answer = await call('edit', { file_path: 'grows', edits, replace_all: true });
@@ -63,6 +70,21 @@ test.each(['Edit', 'file-edit', 'FileReplace'])('is reached as %s, with path for
   const answer = await call(alias, { path: 'f', old_string: 'one', new_string: 'two' });
   expect(answer.text).toMatch(/^replaced 1 occurrence\(s\) in f\n/);
   expect(textOf('f')).toBe('two');
+});
+
+test('counts no replacement of a text by itself, and says that nothing was changed', async () => {
+  await known('f', 'one two one\n');
+  const same = { old_string: 'one', new_string: 'one' };
+  const answer = await call('edit', { file_path: 'f', ...same, replace_all: true });
+  expect(answer.text).toBe('nothing was changed in f: old_string and new_string are the same');
+  expect(answer.structured).toMatchObject({ replaced: 0, diff: '' });
+  const edits = [
+    { ...same, replace_all: true },
+    { old_string: 'two', new_string: '2' },
+  ];
+  expect((await call('edit', { file_path: 'f', edits })).structured.replaced).toBe(1);
+  expect(textOf('f')).toBe('one 2 one\n');
+  expect(codeOf(await edit('f', 'absent', 'absent'))).toBe('E_NO_MATCH');
 });
 
 test('refuses a file that another program changed since, until it is read again', async () => {

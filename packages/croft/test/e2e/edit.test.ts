@@ -67,9 +67,9 @@ describe('one replacement', () => {
     expect(textOf('f')).toBe(`abc 1 NEW x`);
   });
 
-  test('that changes nothing is no error', async () => {
+  test('that changes nothing is no error, and no replacement', async () => {
     await known('f', 'same\n');
-    expect(await edit('f', 'same', 'same')).toMatchObject({ isError: false, structured: { replaced: 1, diff: '' } });
+    expect(await edit('f', 'same', 'same')).toMatchObject({ isError: false, structured: { replaced: 0, diff: '' } });
   });
 
   test('of a whole large file answers a diff that is still small', async () => {
@@ -99,10 +99,31 @@ test('a text made to be slow to find does not stop the server', async () => {
 describe('bytes that are not touched stay', () => {
   const latin1 = Buffer.from('caf\xe9 \xff\xfe needle \x80\xe9\r\nna\xefve\n', 'latin1');
 
+  const wide = (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le');
+
+  test('and where they could not, in UTF-16 that is not valid, the edit is refused', async () => {
+    const broken = wide('a \ud800 b\n');
+    await known('f', broken);
+    const answer = await edit('f', 'b', 'c');
+    expect(codeOf(answer)).toBe('E_INVALID_INPUT');
+    expect(answer.text).toBe(
+      'f is not valid UTF-16, so an edit could not keep all of it\nNext: Change it with a command, or write it anew.\n' +
+        'Code: E_INVALID_INPUT',
+    );
+    expect(bytes('f')).toEqual(broken);
+  });
+
+  test('and a diff of UTF-16 shows text', async () => {
+    await known('f', wide('one\ntwo\n'));
+    expect((await edit('f', 'two', '2')).structured.diff).toMatch(/-two\n\+2/);
+  });
+
   test.each([
     ['Latin-1', latin1, 'needle', 'né', Buffer.concat([latin1.subarray(0, 8), Buffer.from('né'), latin1.subarray(14)])],
     ['NUL bytes', Buffer.from('a\0b needle \0\0'), 'needle', 'x', Buffer.from('a\0b x \0\0')],
     ['a byte order mark', Buffer.from('\uFEFFfirst\nsecond\n'), 'first', '1st', Buffer.from('\uFEFF1st\nsecond\n')],
+    ['UTF-16 LE', wide('één\r\nneedle\r\n'), 'één\nneedle', '1\n😀', wide('1\r\n😀\r\n')],
+    ['UTF-16 BE', wide('één\nneedle').swap16(), 'needle', '日本', wide('één\n日本').swap16()],
     ['no final newline', Buffer.from('one\ntwo'), 'two', '2', Buffer.from('one\n2')],
     ['characters of many bytes', Buffer.from('日本 needle 😀'), 'needle', '語', Buffer.from('日本 語 😀')],
     ['a lone carriage return', Buffer.from('a\rb\nneedle\n'), 'needle', 'x', Buffer.from('a\rb\nx\n')],
@@ -143,7 +164,7 @@ describe('bytes that are not touched stay', () => {
     ['b\nc', 'x\nb\nc\ny', 'a\r\nx\nb\nc\ny\r\nd\n'],
   ])('in a file with both line endings: %j to %j leaves the lines that are only named', async (old, now, after) => {
     await known('mixed.txt', 'a\r\nb\nc\r\nd\n');
-    expect((await edit('mixed.txt', old, now)).structured.replaced).toBe(1);
+    expect((await edit('mixed.txt', old, now)).structured.replaced).toBe(old === now ? 0 : 1);
     expect(textOf('mixed.txt')).toBe(after);
   });
 

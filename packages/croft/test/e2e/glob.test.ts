@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { compileGlob } from '../../src/lib/text/glob.ts';
-import { connectStdio, makeDirectory } from '../harness.ts';
+import { compileGlob } from '../../src/lib/text/patterns/glob.ts';
+import { connectStdio, makeDirectory } from '../support/harness.ts';
 import { callAsNobody, codeOf, giveToNobody, shareServer } from './shared-server.ts';
 
 const names = [
@@ -31,13 +31,13 @@ async function find(pattern: string, more: Record<string, unknown> = {}): Promis
 
 /** One that begins with plain names is looked for below them alone. */
 test('what a pattern finds is what it matches of all there is', async () => {
-  using ground = makeDirectory();
+  using fixture = makeDirectory();
   for (const place of ['', 'a', 'a/b', 'a/b/c', 'b', 'b/a', 'a ', 'a!', '{a}', '.a', 'dist', 'a/dist']) {
-    mkdirSync(ground.at(place), { recursive: true });
-    for (const name of ['x.ts', 'y.md']) writeFileSync(join(ground.at(place), name), '');
+    mkdirSync(fixture.at(place), { recursive: true });
+    for (const name of ['x.ts', 'y.md']) writeFileSync(join(fixture.at(place), name), '');
   }
-  writeFileSync(ground.at('.gitignore'), 'dist/\n');
-  await using session = await connectStdio(['--workspace', ground.path]);
+  writeFileSync(fixture.at('.gitignore'), 'dist/\n');
+  await using session = await connectStdio(['--workspace', fixture.path]);
   const findIn = async (pattern: string) => (await session.call('glob', { pattern })).structured.paths.toSorted();
   const all: string[] = await findIn('**');
   expect(all).toHaveLength(21);
@@ -87,8 +87,13 @@ describe('a pattern', () => {
     expect(await find(pattern)).toEqual(paths.toSorted());
   });
 
-  test('that finds nothing answers nothing', async () => {
-    expect(await call('glob', { pattern: '*.none' })).toMatchObject({ text: '', isError: false });
+  test('that finds nothing says so', async () => {
+    const text = 'No file matches "*.none"; ignored files and links do not count.';
+    expect(await call('glob', { pattern: '*.none' })).toMatchObject({
+      text,
+      isError: false,
+      structured: { paths: [] },
+    });
   });
 
   test.each(['[', 'src/[a', '{a,b', 'a{b', '{1..99999999}', '{a,b}'.repeat(40), 'x'.repeat(5000)])(

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, symlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { makeDirectory } from '../harness.ts';
+import { makeDirectory } from '../support/harness.ts';
 import { callAsNobody, codeOf, giveToNobody, messageOf, shareServer } from './shared-server.ts';
 
 const lines = Array.from({ length: 20 }, (_, index) => (index % 6 === 2 ? `HIT ${index + 1}` : `line ${index + 1}`));
@@ -15,9 +15,10 @@ const { at, call, put } = shareServer({
 });
 
 const rows = async (args: Record<string, unknown>) => {
-  const { text, isError } = await call('grep', args);
+  const { text, isError, structured } = await call('grep', args);
   expect(isError, text).toBe(false);
-  return text.split('\n').slice(0, -1);
+  if (structured.matches?.length === 0) expect(text).toMatch(/^No match for ".*\.\n/);
+  return structured.matches?.length === 0 ? [] : text.split('\n').slice(0, -1);
 };
 
 describe('modes', () => {
@@ -52,12 +53,12 @@ describe('modes', () => {
   });
 
   test.each(['content', 'files_with_matches', 'count'])(
-    '%s keeps the path when one file is searched, and answers nothing for none',
+    '%s keeps the path when one file is searched, and says so where there is none',
     async (output_mode) => {
       const { text } = await call('grep', { pattern: 'beta', path: 'code/a.ts', output_mode });
       expect(text).toMatch(/^code\/a\.ts(:|\n)/);
       expect(await call('grep', { pattern: 'absent', path: 'code/a.ts', output_mode })).toMatchObject({
-        text: '',
+        text: 'No match for "absent" in code/a.ts.\n',
         isError: false,
       });
     },
@@ -221,6 +222,83 @@ test('shows lines without their CRLF, and bytes that are not UTF-8 replaced', as
     'enc/dos.txt:1:needle dos',
     'enc/latin1.txt:1:needle caf\uFFFD',
   ]);
+});
+
+test('$ is the end of a line that ends with CRLF, and CR can still be searched for', async () => {
+  put('ends/dos.txt', 'needle\r\nneedle here\r\nthe needle\r\n');
+  put('ends/unix.txt', 'needle\nneedle \n');
+  const expected = ['ends/dos.txt:1:needle', 'ends/dos.txt:3:the needle', 'ends/unix.txt:1:needle'];
+  expect(await rows({ pattern: 'needle$', path: 'ends' })).toEqual(expected);
+  expect(await rows({ pattern: 'needle$', path: 'ends', output_mode: 'count' })).toEqual([
+    'ends/dos.txt:2',
+    'ends/unix.txt:1',
+  ]);
+  for (const pattern of ['needle\\r$', 'needle\r$', 'needle\\x0D$'])
+    expect(await rows({ pattern, path: 'ends' })).toEqual(expected.slice(0, 2));
+  expect(await rows({ pattern: '\\s$', path: 'ends' })).toEqual(['ends/unix.txt:2:needle ']);
+});
+
+describe('a match in a long line', () => {
+  const filler = 'let a1="é";'.repeat(60_000);
+
+  test.each([
+    ['at the beginning', 0],
+    ['a little way in', 700],
+    ['further in', 1500],
+    ['behind what ripgrep prints', 3900],
+    ['very far in', filler.length],
+  ])('%s is shown with what is around it', async (_, start) => {
+    put('long/app.min.js', `first\n${filler.slice(0, start)};call("needle-é",7)${filler}\r\nlast needle\n`);
+    const [row = '', last] = await rows({ pattern: 'needle', path: 'long' });
+    expect(last).toBe('long/app.min.js:3:last needle');
+    expect(row).toMatch(/^long\/app\.min\.js:2:/);
+    expect(row).toContain(';call("needle-é",7)let a1="é";let');
+    expect(row).not.toContain('\uFFFD');
+    expect(row.length).toBeLessThan(1100);
+    const { structured } = await call('grep', { pattern: 'needle', path: 'long' });
+    expect(structured.matches[0]).toEqual({ path: 'long/app.min.js', line: 2, text: row.replace(/^\S*?:2:/, '') });
+  });
+
+  test('at its end is shown without the next line', async () => {
+    put('long-end/a.txt', `${filler}, at the needle\r\nnext line\n`);
+    const [row = ''] = await rows({ pattern: 'needle$', path: 'long-end' });
+    expect(row).toMatch(/^long-end\/a\.txt:1:….*, at the needle \(line cut; match at byte \d+\)$/);
+  });
+
+  test('does not begin with half of a word', async () => {
+    put('long-words/a.txt', `${'x'.repeat(5000)} ${'y'.repeat(100)} needle ${'z'.repeat(5000)}`);
+    const [row = ''] = await rows({ pattern: 'needle', path: 'long-words' });
+    expect(row).toContain(`:…${'y'.repeat(100)} needle zzz`);
+    put('long-words/a.txt', `${'x'.repeat(5000)}needle ${'z'.repeat(5000)}`);
+    const [alone = ''] = await rows({ pattern: 'needle', path: 'long-words' });
+    expect(alone).toContain(':…needle zzz');
+  });
+
+  test('is shown in the lines around by the beginning', async () => {
+    put('long-around/a.txt', `${filler}\nneedle\n`);
+    const [before = '', row] = await rows({ pattern: 'needle', path: 'long-around', context: 1 });
+    expect(before).toMatch(/^long-around\/a\.txt-1-let a1="é";let .*… \(line cut\)$/);
+    expect(row).toBe('long-around/a.txt:2:needle');
+  });
+});
+
+test('searches node_modules only where path or glob names it', async () => {
+  for (const name of ['node_modules/dep/index.js', 'sub/node_modules/dep/node_modules/other/index.js', 'own.js'])
+    put(`mono/${name}`, 'needle\n');
+  const search = (more: object) => rows({ pattern: 'needle', output_mode: 'files_with_matches', ...more });
+  expect(await search({ path: 'mono' })).toEqual(['mono/own.js']);
+  expect(await search({ path: 'mono', glob: '*.js' })).toEqual(['mono/own.js']);
+  expect(await search({ path: 'mono', glob: '**/node_modules/dep/*.js' })).toEqual(['mono/node_modules/dep/index.js']);
+  expect(await search({ path: 'mono/sub/node_modules/dep' })).toEqual([
+    'mono/sub/node_modules/dep/node_modules/other/index.js',
+  ]);
+});
+
+test.each(['le', 'be'])('searches UTF-16 (%s) with a byte order mark as text', async (order) => {
+  const bytes = Buffer.from('\uFEFFfirst\r\nthe nëedle\r\n', 'utf16le');
+  put(`wide-${order}/a.txt`, order === 'be' ? bytes.swap16() : bytes);
+  for (const path of [`wide-${order}`, `wide-${order}/a.txt`])
+    expect(await rows({ pattern: 'nëedle$', path })).toEqual([`wide-${order}/a.txt:2:the nëedle`]);
 });
 
 test.each(['new\nline.txt', 'a:1:b.txt', 'naïve 日本.txt', '-rf', ' lead'])(

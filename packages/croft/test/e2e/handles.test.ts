@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { connectHttp, croft, makeDirectory } from '../harness.ts';
+import { connectHttp, croft, makeDirectory, structuredOf } from '../support/harness.ts';
 
 test('a server that has no handles left refuses a sandbox and lives on', async () => {
   using directory = makeDirectory();
@@ -25,8 +25,7 @@ test('a server that has no handles left refuses a sandbox and lives on', async (
       session.client.callTool({ name: 'bash', arguments: { command: 'true' }, _meta: { 'croft/session': name } });
     const codes: unknown[] = [];
     for (let index = 0; index < 128; index++) {
-      const { structuredContent } = await run(`agent-${index}`);
-      codes.push((structuredContent as { error?: { code?: string } }).error?.code);
+      codes.push(structuredOf(await run(`agent-${index}`)).error?.code);
     }
     expect(codes.filter((code) => code === undefined).length).toBeGreaterThan(30);
     expect(new Set(codes.filter((code) => code !== undefined))).toEqual(new Set(['E_SANDBOX_UNAVAILABLE']));

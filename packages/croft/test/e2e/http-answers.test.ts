@@ -1,10 +1,10 @@
 import { text } from 'node:stream/consumers';
 import type { ReadableStream } from 'node:stream/web';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ToolResult } from '../../src/core/tool.ts';
+import type { ToolResult } from '../../src/core/tools/tool.ts';
 import { createFastLane } from '../../src/mcp/fast-lane.ts';
-import { takeByHttp } from '../../src/mcp/http-lane.ts';
-import { makeDirectory, startServer } from '../harness.ts';
+import { answerOnFastLane } from '../../src/mcp/http/http-fast-lane.ts';
+import { makeDirectory, startServer } from '../support/harness.ts';
 
 const directory = makeDirectory({ 'a.txt': 'one\n' });
 const read = toCall(1, 'read', { file_path: 'a.txt' });
@@ -54,9 +54,9 @@ test('what takes long is answered on a stream that is kept alive', async () => {
   try {
     const { promise, resolve } = Promise.withResolvers<ToolResult>();
     const lane = createFastLane({ toolbox: { call: () => promise, mayAsk: () => false }, session: () => 'one' });
-    lane.take({ jsonrpc: '2.0', method: 'notifications/initialized' }, () => {});
+    lane.take({ jsonrpc: '2.0', method: 'notifications/initialized' }, { send() {}, notify() {}, handOver() {} });
     const request = new Request('http://croft/mcp', { method: 'POST', headers: plainHeaders });
-    const answer = takeByHttp(lane, request, read);
+    const answer = answerOnFastLane(lane, request, read, async () => new Response());
     await vi.advanceTimersByTimeAsync(6000);
     const response = await answer;
     expect(response?.headers.get('content-type')).toBe('text/event-stream');

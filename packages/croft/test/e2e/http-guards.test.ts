@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type ErrorCode, ErrorEnvelope, Health } from '@croft/protocol';
 import { describe, expect, test } from 'vitest';
-import { connectHttp, eras, startServer } from '../harness.ts';
-import { type Answer, listTools, mcp, send, server, toAnswer, toOptions, workspace } from './http-guards-ground.ts';
+import { connectHttp, eras, startServer } from '../support/harness.ts';
+import { type Answer, listTools, mcp, send, server, toAnswer, toOptions, workspace } from './http-guards-fixture.ts';
 
 const maxBodyBytes = 16 * 1024 * 1024;
 
@@ -41,6 +41,7 @@ describe('the token', () => {
   ])('%s is refused', async (_, authorization) => {
     const answer = await send({ method: 'POST', path: '/mcp', headers: { ...mcp, authorization }, body: listTools });
     expectError(answer, 401, 'E_UNAUTHORIZED');
+    expect(answer.json).toMatchObject({ error: { hint: 'Send Authorization: Bearer with the server’s token.' } });
     expect(answer.body).not.toContain(server.token);
   });
 
@@ -74,7 +75,9 @@ describe('the Host header', () => {
     `),
   )('may not say %s', async (host) => {
     const headers = { host: withPort(host) };
-    expectError(await send({ path: '/healthz', headers }), 403, 'E_FORBIDDEN');
+    const asked = await send({ path: '/healthz', headers });
+    expectError(asked, 403, 'E_FORBIDDEN');
+    expect(asked.json).toMatchObject({ error: { hint: expect.stringContaining('--allow-host') } });
     const answer = await send({
       method: 'POST',
       path: '/mcp',

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
-import { eras, makeDirectory, runCroft, startServer } from '../harness.ts';
-import { listTools, mcp, type Server, send, server, workspace } from './http-guards-ground.ts';
+import { eras, makeDirectory, runCroft, startServer } from '../support/harness.ts';
+import { listTools, mcp, type Server, send, server, workspace } from './http-guards-fixture.ts';
 
 describe('a start', () => {
   test('without CROFT_TOKEN makes a token for its owner alone and takes it again at the next start', async () => {
@@ -68,6 +68,17 @@ describe('a start', () => {
     expect(run.stderr).toMatch(/^.+\n$/);
   });
 
+  test('without its PostgreSQL ends, and says that it has to be started again', async () => {
+    using data = makeDirectory();
+    const url = 'postgres://croft:secret@127.0.0.1:1/croft';
+    const flags = ['--port', '0', '--data', data.path, '--workspace', workspace.path, '--database-url', url];
+    const run = await runCroft(['serve', ...flags]);
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run.stderr).toMatch(
+      /^records: PostgreSQL cannot be reached: check that it runs,.* and then start croft again\n$/,
+    );
+  });
+
   test('listens on the loopback address and no other', () => {
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
     expect(addressesListening(Number(new URL(server.url).port))).toEqual(['0100007F']);
@@ -83,7 +94,7 @@ describe('a start', () => {
     const client = new Client({ name: 'pasted', version: '1.0.0' }, era === '2026' ? pinned : {});
     await client.connect(transport);
     const result = await client.callTool({ name: 'read', arguments: { file_path: 'a.txt' } });
-    expect(result.structuredContent).toMatchObject({ content: 'one\n' });
+    expect(result.structuredContent).toMatchObject({ content: '1\tone\n' });
     await client.close();
   });
 });

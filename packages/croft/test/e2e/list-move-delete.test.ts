@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { makeDirectory } from '../harness.ts';
+import { makeDirectory } from '../support/harness.ts';
 import { callAsNobody, codeOf, giveToNobody, messageOf, shareServer } from './shared-server.ts';
 
 const { at, call, put, text: textOf } = shareServer({ 'file.txt': 'x\n', 'full/inner.txt': 'inner\n' });
@@ -48,11 +48,14 @@ describe('list', () => {
     },
   );
 
-  test('says nothing about an empty directory, and follows a link to one inside', async () => {
+  test('says that a directory is empty, and follows a link to one inside', async () => {
     mkdirSync(at('empty'));
     symlinkSync('empty', at('to-empty'));
-    expect(await call('list', { path: 'empty' })).toMatchObject({ text: '', structured: { entries: [] } });
-    expect(await call('list', { path: 'to-empty' })).toMatchObject({ text: '', structured: { path: 'empty' } });
+    expect(await call('list', { path: 'empty' })).toMatchObject({
+      text: 'empty is empty.\n',
+      structured: { entries: [] },
+    });
+    expect(await call('list', { path: 'to-empty' })).toMatchObject({ structured: { path: 'empty' } });
   });
 
   test('answers in bounded size, whatever the links say', async () => {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
-import { namespaceOf } from '../../src/lib/growth/namespace-processes.ts';
-import { connectHttp, makeDirectory, startServer } from '../harness.ts';
+import { namespaceOf } from '../../src/host/growth/namespace-processes.ts';
+import { connectHttp, makeDirectory, startServer } from '../support/harness.ts';
 
 const count = 500;
 /** More than two cores can serve, so that the server is never what waits. */

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { connectStdio, makeDirectory } from '../harness.ts';
+import { connectStdio, makeDirectory } from '../support/harness.ts';
 import { codeOf } from './shared-server.ts';
 
 async function start(tree: Record<string, string>, ...args: string[]) {
@@ -98,7 +98,7 @@ describe('croft.toml', () => {
     const { text, structured } = await server.call('workspaces');
     const { problems, projects } = structured.workspaces[0].profile;
     expect(problems).toEqual([
-      expect.stringContaining('[sandbox] is refused: what a sandbox may reach is said by the operator’s flags alone'),
+      expect.stringContaining('[sandbox] is refused: only the operator’s flags set what a sandbox may reach'),
       expect.stringContaining('commands.install must be an array'),
     ]);
     expect(text).toContain(problems[0]);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, symlinkSync, truncateSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { codeOf, messageOf, shareServer } from './shared-server.ts';
 
 const { at, call, path, put } = shareServer({ 'three.txt': 'one\ntwo\nthree\n', 'dir/inner.txt': 'inner\n' });
@@ -8,7 +8,7 @@ const { at, call, path, put } = shareServer({ 'three.txt': 'one\ntwo\nthree\n', 
 test.each([
   ['one line', 'foo\n', '1\tfoo\n'],
   ['a last line without newline', 'a\nb', '1\ta\n2\tb\n'],
-  ['an empty file', '', ''],
+  ['an empty file', '', 'numbered.txt is an empty file\n'],
   ['a single newline', '\n', '1\t\n'],
   ['blank lines', 'a\n\n\nb\n', '1\ta\n2\t\n3\t\n4\tb\n'],
   ['CRLF', 'a\r\nb\r\n', '1\ta\n2\tb\n'],
@@ -20,12 +20,13 @@ test.each([
   expect(await call('read', { file_path: 'numbered.txt' })).toMatchObject({ text, isError: false });
 });
 
-test.each(['plain\n', 'dos\r\nlines\r\n', '\uFEFFmarked\n', 'no end'])(
-  'hands over %j unchanged to programs',
+test.each(['plain\n', 'dos\r\nlines\r\n', '\uFEFFmarked\n', 'no end', 'one\ntwo\n'])(
+  'shows %j with its line numbers in either channel',
   async (content) => {
     put('exact.txt', content);
-    const { structured } = await call('read', { file_path: 'exact.txt' });
-    expect(structured).toMatchObject({ content, kind: 'text', size: Buffer.byteLength(content), truncated: false });
+    const { text, structured } = await call('read', { file_path: 'exact.txt' });
+    const size = Buffer.byteLength(content);
+    expect(structured).toMatchObject({ content: text, kind: 'text', size, truncated: false });
   },
 );
 
@@ -38,7 +39,7 @@ test.each([
   [{ offset: 2.9 }, '2\ttwo\n3\tthree\n'],
   [{ offset: 3, limit: 1e300 }, '3\tthree\n'],
   [{ column: 0 }, '1\tone\n2\ttwo\n3\tthree\n'],
-  [{ unknown: true }, '1\tone\n2\ttwo\n3\tthree\n'],
+  [{ offset: '2', limit: '1' }, '2\ttwo\n(lines 2-2 of 3; read on with offset: 3)\n'],
 ])('takes %j', async (window, text) => {
   expect(await call('read', { file_path: 'three.txt', ...window })).toMatchObject({ text, isError: false });
 });
@@ -52,12 +53,15 @@ test('refuses an offset past the end with the line count', async () => {
 test('answers text that is whole from a column in the middle of a character', async () => {
   put('faces.txt', '😀😀\n');
   const { text, structured } = await call('read', { file_path: 'faces.txt', column: 2 });
-  expect([text, structured.content]).toEqual(['1\t\uFFFD😀\n', '\uFFFD😀\n']);
+  expect([text, structured.content]).toEqual(['1\t\uFFFD😀\n', '1\t\uFFFD😀\n']);
 });
 
-test('answers nothing for an empty file, whatever the offset', async () => {
+test('says that a file is empty, whatever the offset', async () => {
   put('empty.txt', '');
-  expect(await call('read', { file_path: 'empty.txt', offset: 5 })).toMatchObject({ text: '', isError: false });
+  expect(await call('read', { file_path: 'empty.txt', offset: 5 })).toMatchObject({
+    text: 'empty.txt is an empty file\n',
+    isError: false,
+  });
 });
 
 test.each(['Read', 'file-read', 'read_file'])('is reached as %s, with path for file_path', async (alias) => {
@@ -121,7 +125,7 @@ test('follows a link that stays inside', async () => {
   expect(await call('read', { file_path: 'links/absolute' })).toMatchObject({ structured: { path: 'three.txt' } });
 });
 
-test.each(['2', null, [], {}])(
+test.each(['two', null, [], {}])(
   'takes an offset of the wrong type (%j) as left out or refuses it by name',
   async (offset) => {
     const answer = await call('read', { file_path: 'three.txt', offset });
@@ -132,8 +136,9 @@ test.each(['2', null, [], {}])(
 
 test('shows bytes that are not UTF-8 as such and says so', async () => {
   put('latin1.txt', Buffer.from([0x63, 0x61, 0x66, 0xe9, 0x0a]));
-  const { text } = await call('read', { file_path: 'latin1.txt' });
-  expect(text).toMatch(/^1\tcaf\uFFFD\n.*not valid UTF-8/);
+  const { text, structured } = await call('read', { file_path: 'latin1.txt' });
+  expect(text).toMatch(/^1\tcaf\uFFFD\n\n.*not valid UTF-8/);
+  expect(structured.notices).toEqual([expect.stringContaining('not valid UTF-8')]);
 });
 
 const png = Buffer.from(
@@ -148,17 +153,19 @@ test.each([
   ['image/gif', 'old.gif', Buffer.from('GIF87a\x01\x00\x01\x00\x00\x00\x00', 'latin1')],
   ['image/gif', 'a.gif', Buffer.from('GIF89a\x01\x00\x01\x00\x00\x00\x00', 'latin1')],
   ['image/webp', 'a.webp', Buffer.from('RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00', 'latin1')],
-])('answers with an image of type %s for %s', async (mimeType, name, bytes) => {
+])('answers with an image of type %s for %s, and nothing that would hide it', async (mimeType, name, bytes) => {
   put(name, bytes);
-  const { content, structured } = await call('read', { file_path: name });
+  const { content, raw } = await call('read', { file_path: name });
   const data = bytes.toString('base64');
   expect(content.filter(({ type }) => type === 'image')).toEqual([{ type: 'image', mimeType, data }]);
-  expect(structured).toMatchObject({ kind: 'image', size: bytes.length });
+  expect(content[0]?.text).toContain(`${mimeType}, ${bytes.length} bytes`);
+  expect(raw).not.toHaveProperty('structuredContent');
 });
 
 test.each([
   ['a NUL byte', Buffer.from('ELF\0\x01\x02')],
-  ['UTF-16', Buffer.from('\uFEFFtext', 'utf16le')],
+  ['UTF-16 that has no byte order mark', Buffer.from('text', 'utf16le')],
+  ['UTF-32', Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0])],
   ['a RIFF file that is no WebP', Buffer.from('RIFF\0\0\0\0WAVEfmt ')],
 ])('says that a file with %s is binary and shows none of it', async (_, bytes) => {
   put('blob.bin', bytes);
@@ -167,6 +174,35 @@ test.each([
   expect(content).toHaveLength(1);
   expect(structured).toMatchObject({ kind: 'binary', size: bytes.length });
   expect(structured.content).toBeUndefined();
+});
+
+describe('UTF-16 with a byte order mark', () => {
+  const encode = (text: string, encoding: string) => {
+    const bytes = Buffer.from(`\uFEFF${text}`, 'utf16le');
+    return encoding === 'utf-16be' ? bytes.swap16() : bytes;
+  };
+
+  test.each(['utf-16le', 'utf-16be'])('%s is shown as text', async (encoding) => {
+    put('wide.txt', encode('één\r\n日本 😀\r\nthree', encoding));
+    const { text, structured } = await call('read', { file_path: 'wide.txt' });
+    expect(text).toBe(`1\téén\n2\t日本 😀\n3\tthree\n\n(${encoding.toUpperCase()}; an edit keeps it)\n`);
+    expect(structured).toMatchObject({ kind: 'text', encoding, totalLines: 3, truncated: false });
+    expect(structured.content).toBe('1\téén\n2\t日本 😀\n3\tthree\n');
+    expect((await call('read', { file_path: 'wide.txt', offset: 2, limit: 1 })).text).toMatch(/^2\t日本 😀\n/);
+  });
+
+  test.each(['utf-16le', 'utf-16be'])('%s is shown in part when it is large', async (encoding) => {
+    put('wide-large.txt', encode('é line of text\r\n'.repeat(200_000), encoding));
+    const { text, structured } = await call('read', { file_path: 'wide-large.txt', offset: 150_000, limit: 2 });
+    expect(text).toMatch(/^150000\té line of text\n150001\té line of text\n\(lines/);
+    expect(structured).toMatchObject({ kind: 'text', encoding, startLine: 150_000 });
+  });
+
+  test('that is broken is shown with what can be read', async () => {
+    put('wide-broken.txt', Buffer.concat([encode('ok \ud800 ok\n', 'utf-16le'), Buffer.from('x')]));
+    const { text } = await call('read', { file_path: 'wide-broken.txt' });
+    expect(text).toMatch(/^1\tok \uFFFD ok\n\n\(not valid UTF-16: .*edit refuses the file\)\n$/);
+  });
 });
 
 test('shows text that is only named like an image', async () => {
@@ -180,5 +216,5 @@ test('sees what another program appended since', async () => {
   appendFileSync(at('growing.txt'), 'two\n');
   expect((await call('read', { file_path: 'growing.txt' })).text).toBe('1\tone\n2\ttwo\n');
   truncateSync(at('growing.txt'), 0);
-  expect((await call('read', { file_path: 'growing.txt' })).text).toBe('');
+  expect((await call('read', { file_path: 'growing.txt' })).text).toBe('growing.txt is an empty file\n');
 });

@@ -1,7 +1,7 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { findProgram } from '../../src/lib/find-program.ts';
-import { connectStdio, makeDirectory } from '../harness.ts';
+import { findProgram } from '../../src/lib/processes/find-program.ts';
+import { connectStdio, makeDirectory } from '../support/harness.ts';
 
 const manifest = JSON.stringify({ type: 'module', scripts: { test: 'node --test' } });
 const sums = `import assert from 'node:assert/strict';
@@ -106,7 +106,7 @@ test('is wrong', () => { throw new Error('no luck'); });
     const ran = await session.call('run_tests');
     expect(ran.structured).toMatchObject({
       state: 'failed',
-      runs: [{ truncated: true, failures: [{ name: 'is wrong' }] }],
+      runs: [{ failures: [{ name: 'is wrong' }] }],
     });
   });
 
@@ -136,9 +136,28 @@ test('is wrong', () => { throw new Error('no luck'); });
     using workspace = makeDirectory({ 'package.json': vitest, 'node_modules/.bin/vitest': '#!/bin/sh\n' });
     await using session = await connectStdio(['--workspace', workspace.path]);
     const ran = await session.call('run_tests');
-    expect(ran.isError).toBe(true);
-    expect(ran.text).toContain('not executable');
+    expect(ran.structured).toMatchObject({ state: 'broken', green: false });
+    expect(ran.text).toContain('Permission denied');
     expect(ran.text).not.toContain('not found on PATH');
+    const part = await session.call('run_tests', { name: 'x' });
+    expect(part.isError).toBe(true);
+    expect(part.text).toContain('not executable');
+  });
+
+  test('says of Maven why it stopped, and not how it began', async () => {
+    const words = [
+      ...['[INFO] Scanning for projects...', '[WARNING] a warning', '[INFO] BUILD FAILURE', '[ERROR] '],
+      '[ERROR] Plugin org.example:resources:3.3.1 could not be resolved: Cannot access central in offline mode',
+    ];
+    const mvnw = `#!/bin/sh\necho 'Picked up JAVA_TOOL_OPTIONS: -Xmx1g' >&2\ncat <<'END'\n${words.join('\n')}\nEND\nexit 1\n`;
+    using workspace = makeDirectory({ 'pom.xml': '<project/>', mvnw });
+    chmodSync(workspace.at('mvnw'), 0o755);
+    await using session = await connectStdio(['--workspace', workspace.path]);
+    const ran = await session.call('run_tests');
+    expect(ran.structured.runs[0]).toMatchObject({
+      state: 'broken',
+      reason: expect.stringMatching(/^exit 1: Plugin org\.example:resources:3\.3\.1 could not be resolved/),
+    });
   });
 
   test('a test that prints "not found" is a test that failed', async () => {

@@ -15,9 +15,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, test, vi } from 'vitest';
-import { sha256 } from '../../src/lib/sha256.ts';
+import { sha256 } from '../../src/lib/crypto/sha256.ts';
 import { uniqueSeconds } from '../contracts/sandbox.ts';
-import { connectHttp, connectStdio, makeDirectory, runCroft, startServer } from '../harness.ts';
+import { connectHttp, connectStdio, makeDirectory, runCroft, startServer } from '../support/harness.ts';
 
 const bare = ['--sandbox', 'none', '--network', 'allow-all'];
 const bareWords = 'croft: commands run on this machine without isolation (--sandbox none)';
@@ -26,10 +26,10 @@ const isRoot = process.getuid?.() === 0;
 
 /** A workspace and a data directory of their own; `run` is one command line in it. */
 function makeGround() {
-  const ground = makeDirectory({ 'workspace/a.txt': 'one\n' });
-  const [workspace, data] = [ground.at('workspace'), ground.at('data')];
+  const fixture = makeDirectory({ 'workspace/a.txt': 'one\n' });
+  const [workspace, data] = [fixture.at('workspace'), fixture.at('data')];
   return {
-    ...ground,
+    ...fixture,
     workspace,
     data,
     run(command: string, flags: readonly string[] = [], { at = workspace, env = {} } = {}) {
@@ -58,15 +58,15 @@ describe.concurrent('flags of a sandbox', () => {
     [['--limit', 'memory=some'], /^--limit memory takes a size of 1m or more, such as 512m or 2g, not "some"\n$/],
     [['--limit'], /^.*--limit.*; see: croft \w+ --help\n$/],
   ])('%j stop the program with the reason', async (flags, message) => {
-    using ground = makeGround();
-    const run = await runCroft(['tool', 'list', '--workspace', ground.workspace, ...flags]);
+    using fixture = makeGround();
+    const run = await runCroft(['tool', 'list', '--workspace', fixture.workspace, ...flags]);
     expect(run).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(message) });
   });
 
   test.each([['mcp'], ['serve', '--port', '0']])('stop croft %s too', async (...command) => {
-    using ground = makeGround();
-    const flags = ['--workspace', ground.workspace, '--sandbox', 'none'];
-    const run = await runCroft([...command, ...flags], { env: { CROFT_DATA: ground.data } });
+    using fixture = makeGround();
+    const flags = ['--workspace', fixture.workspace, '--sandbox', 'none'];
+    const run = await runCroft([...command, ...flags], { env: { CROFT_DATA: fixture.data } });
     expect(run).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/add --network allow-all/) });
   });
 
@@ -79,10 +79,10 @@ describe.concurrent('flags of a sandbox', () => {
   });
 
   test('an allowed directory must not contain a workspace or the data directory, nor be inside', async () => {
-    using ground = makeGround();
-    mkdirSync(join(ground.workspace, 'sub'));
-    for (const path of [ground.path, ground.workspace, join(ground.workspace, 'sub'), homedir()]) {
-      const run = await ground.run('true', ['--allow-read', path]);
+    using fixture = makeGround();
+    mkdirSync(join(fixture.workspace, 'sub'));
+    for (const path of [fixture.path, fixture.workspace, join(fixture.workspace, 'sub'), homedir()]) {
+      const run = await fixture.run('true', ['--allow-read', path]);
       expect(run).toMatchObject({ exitCode: 1, stdout: '' });
       expect(run.stderr).toMatch(/^--allow-read ".*" (would open|is inside|overlaps) .*; name .*\n$/);
     }
@@ -91,10 +91,10 @@ describe.concurrent('flags of a sandbox', () => {
 
 describe.concurrent('the network of a command', () => {
   test('is denied by default, and the start says nothing', async () => {
-    using ground = makeGround();
-    await using server = await startServer(['--workspace', ground.workspace]);
+    using fixture = makeGround();
+    await using server = await startServer(['--workspace', fixture.workspace]);
     const port = new URL(server.url).port;
-    const run = await ground.run(
+    const run = await fixture.run(
       `exec 3<>/dev/tcp/127.0.0.1/${port} && echo reached; ls /sys/class/net; tail -n +3 /proc/net/dev`,
     );
     expect(run.stdout).not.toContain('reached');
@@ -104,18 +104,18 @@ describe.concurrent('the network of a command', () => {
   });
 
   test('is this machine’s with allow-all, and the start says so', async () => {
-    using ground = makeGround();
-    await using server = await startServer(['--workspace', ground.workspace]);
+    using fixture = makeGround();
+    await using server = await startServer(['--workspace', fixture.workspace]);
     const command = `exec 3<>/dev/tcp/127.0.0.1/${new URL(server.url).port} && echo reached`;
-    const run = await ground.run(command, ['--network', 'allow-all']);
+    const run = await fixture.run(command, ['--network', 'allow-all']);
     expect(run).toMatchObject({ exitCode: 0, stdout: 'reached\n', stderr: `${openWords}\n` });
   });
 
   test('is told by the event of each workspace', async () => {
-    using ground = makeGround();
+    using fixture = makeGround();
     for (const flags of [[], ['--allow-domain', 'example.com'], bare])
-      await runCroft(['tool', 'list', '--workspace', ground.workspace, '--events', ground.at('events'), ...flags]);
-    const events = readFileSync(ground.at('events'), 'utf8').trimEnd().split('\n');
+      await runCroft(['tool', 'list', '--workspace', fixture.workspace, '--events', fixture.at('events'), ...flags]);
+    const events = readFileSync(fixture.at('events'), 'utf8').trimEnd().split('\n');
     const sandboxes = events.map((line) => JSON.parse(line)).filter(({ event }) => event.endsWith('workspace.sandbox'));
     expect(sandboxes.map(({ fields }) => [fields.provider, fields.network])).toEqual([
       ['bubblewrap', 'deny-all'],
@@ -127,9 +127,9 @@ describe.concurrent('the network of a command', () => {
 
 describe.concurrent('--sandbox none', () => {
   test('says so at the start of every command', async () => {
-    using ground = makeGround();
+    using fixture = makeGround();
     const words = expect.stringContaining(bareWords);
-    const flags = ['--workspace', ground.workspace, ...bare];
+    const flags = ['--workspace', fixture.workspace, ...bare];
     expect(await runCroft(['tool', 'list', ...flags])).toMatchObject({
       exitCode: 0,
       stdout: 'a.txt\t4\n',
@@ -142,12 +142,12 @@ describe.concurrent('--sandbox none', () => {
   });
 
   test('runs a command in the real directory of this machine, with nothing of the server’s environment', async () => {
-    using ground = makeGround();
-    writeFileSync(ground.at('beside'), 'reached');
-    const run = await ground.run('pwd; cat ../beside; echo made > made; env | grep -c CROFT', bare);
-    expect(run.stdout).toBe(`${ground.workspace}\nreached0\nexit: 1\n`);
-    expect(readFileSync(join(ground.workspace, 'made'), 'utf8')).toBe('made\n');
-    expect(existsSync(join(ground.data, 'caches'))).toBe(false);
+    using fixture = makeGround();
+    writeFileSync(fixture.at('beside'), 'reached');
+    const run = await fixture.run('pwd; cat ../beside; echo made > made; env | grep -c CROFT', bare);
+    expect(run.stdout).toBe(`${fixture.workspace}\nreached0\nexit: 1\n`);
+    expect(readFileSync(join(fixture.workspace, 'made'), 'utf8')).toBe('made\n');
+    expect(existsSync(join(fixture.data, 'caches'))).toBe(false);
   });
 
   test('shows the model the real directory of the demo too', async () => {
@@ -159,9 +159,9 @@ describe.concurrent('--sandbox none', () => {
   });
 
   test('leaves nothing running when the server is killed', async () => {
-    using ground = makeGround();
+    using fixture = makeGround();
     const seconds = uniqueSeconds();
-    await using session = await connectStdio(['--workspace', ground.workspace, ...bare], { era: '2025' });
+    await using session = await connectStdio(['--workspace', fixture.workspace, ...bare], { era: '2025' });
     await session.call('bash', { command: `setsid sleep ${seconds} & sleep ${seconds}`, run_in_background: true });
     await vi.waitFor(() => expect(countOf(seconds)).toBe(2));
     process.kill((session.transport as StdioClientTransport).pid ?? 0, 'SIGKILL');
@@ -170,15 +170,15 @@ describe.concurrent('--sandbox none', () => {
 });
 
 test('--allow-read shows a directory, which still cannot be written', async () => {
-  using ground = makeGround();
+  using fixture = makeGround();
   // Not below /tmp, of which a sandbox has its own.
   const shared = mkdtempSync(join(homedir(), '.croft-test-'));
   try {
     writeFileSync(join(shared, 'a.txt'), 'shared\n');
     const command = `cat ${shared}/a.txt; echo x > ${shared}/a.txt; echo x > ${shared}/new; rm ${shared}/a.txt; ls ${homedir()}`;
-    const hidden = await ground.run(command);
+    const hidden = await fixture.run(command);
     expect(hidden.stdout).not.toContain('shared\n');
-    const shown = await ground.run(command, ['--allow-read', shared]);
+    const shown = await fixture.run(command, ['--allow-read', shared]);
     expect(shown.stdout).toMatch(/^shared\n/);
     expect(shown.stdout.match(/Read-only file system/g)).toHaveLength(3);
     expect(readFileSync(join(shared, 'a.txt'), 'utf8')).toBe('shared\n');
@@ -189,74 +189,75 @@ test('--allow-read shows a directory, which still cannot be written', async () =
 });
 
 test('--limit is what holds in a sandbox', async () => {
-  using ground = makeGround();
+  using fixture = makeGround();
   const flags = ['--limit', 'open-files=77', '-limit=file=3m'];
-  expect((await ground.run('ulimit -n; ulimit -f', flags)).stdout).toBe('77\n3072\n');
+  expect((await fixture.run('ulimit -n; ulimit -f', flags)).stdout).toBe('77\n3072\n');
 });
 
 describe.concurrent('package caches', () => {
   const cacheOf = (data: string, workspace: string) => join(data, 'caches', sha256(workspace).slice(0, 32));
 
   test('last from one sandbox to the next, and are no other workspace’s', async () => {
-    using ground = makeGround();
-    mkdirSync(ground.at('other'));
-    await ground.run('echo kept > ~/.cache/package');
-    expect((await ground.run('cat ~/.cache/package')).stdout).toBe('kept\n');
-    expect((await ground.run('ls -A ~/.cache', [], { at: ground.at('other') })).stdout).toBe('');
-    const path = cacheOf(ground.data, ground.workspace);
+    using fixture = makeGround();
+    mkdirSync(fixture.at('other'));
+    await fixture.run('echo kept > ~/.cache/package');
+    expect((await fixture.run('cat ~/.cache/package')).stdout).toBe('kept\n');
+    expect((await fixture.run('ls -A ~/.cache', [], { at: fixture.at('other') })).stdout).not.toContain('package');
+    const path = cacheOf(fixture.data, fixture.workspace);
     expect(readFileSync(join(path, 'package'), 'utf8')).toBe('kept\n');
-    for (const directory of [path, ground.data]) expect(statSync(directory).mode & 0o777).toBe(0o700);
+    for (const directory of [path, fixture.data]) expect(statSync(directory).mode & 0o777).toBe(0o700);
   });
 
   test('are made by the first command and not before', async () => {
-    using ground = makeGround();
-    await runCroft(['tool', 'list', '--workspace', ground.workspace], { env: { CROFT_DATA: ground.data } });
-    expect(existsSync(ground.data)).toBe(false);
+    using fixture = makeGround();
+    await runCroft(['tool', 'list', '--workspace', fixture.workspace], { env: { CROFT_DATA: fixture.data } });
+    expect(existsSync(join(fixture.data, 'caches'))).toBe(false);
   });
 
   test('are closed again after a command has opened them to others', async () => {
-    using ground = makeGround();
-    await ground.run('chmod 777 ~/.cache');
-    await ground.run('true');
-    expect(statSync(cacheOf(ground.data, ground.workspace)).mode & 0o777).toBe(0o700);
+    using fixture = makeGround();
+    await fixture.run('chmod 777 ~/.cache');
+    await fixture.run('true');
+    expect(statSync(cacheOf(fixture.data, fixture.workspace)).mode & 0o777).toBe(0o700);
   });
 
   test.each(['caches', 'the cache'])('are never kept through a link in the place of %s', async (place) => {
-    using ground = makeGround();
-    mkdirSync(ground.at('elsewhere'), { mode: 0o755 });
-    const cache = cacheOf(ground.data, ground.workspace);
-    mkdirSync(place === 'caches' ? ground.data : join(ground.data, 'caches'), { recursive: true });
-    symlinkSync(ground.at('elsewhere'), place === 'caches' ? join(ground.data, 'caches') : cache);
-    const run = await ground.run('echo ran; touch ~/.cache/here');
+    using fixture = makeGround();
+    mkdirSync(fixture.at('elsewhere'), { mode: 0o755 });
+    const cache = cacheOf(fixture.data, fixture.workspace);
+    mkdirSync(place === 'caches' ? fixture.data : join(fixture.data, 'caches'), { recursive: true });
+    symlinkSync(fixture.at('elsewhere'), place === 'caches' ? join(fixture.data, 'caches') : cache);
+    const run = await fixture.run('echo ran; touch ~/.cache/here');
     expect(run).toMatchObject({ exitCode: 1, stdout: '' });
     expect(run.stderr).toMatch(/^E_SANDBOX_UNAVAILABLE: .*is a link or a file.*remove it\n/);
-    expect(globSync('**', { cwd: ground.at('elsewhere') })).toEqual(['.']);
+    expect(globSync('**', { cwd: fixture.at('elsewhere') })).toEqual(['.']);
   });
 
   test('that cannot be kept are done without, and that is said', async () => {
-    using ground = makeGround();
-    writeFileSync(ground.data, 'a file');
-    const run = await ground.run('echo ran; mkdir -p ~/.cache && echo x > ~/.cache/y && echo wrote');
+    using fixture = makeGround();
+    writeFileSync(fixture.data, 'a file');
+    const run = await fixture.run('echo ran; mkdir -p ~/.cache && echo x > ~/.cache/y && echo wrote');
     expect(run).toMatchObject({ exitCode: 0, stdout: 'ran\nwrote\n' });
-    expect(run.stderr).toMatch(/^croft: package caches are not kept: .*\n$/m);
+    expect(run.stderr).toMatch(/^croft: package caches are not kept: /m);
     expect(run.stderr).toMatch(/^croft: the history of a workspace cannot be opened: /m);
+    expect(run.stderr).toMatch(/^croft: the audit trail of calls cannot be written: /m);
   });
 
   test.runIf(isRoot)(
     'of a server of root are the owner’s, or left out where the owner has no way to them',
     async () => {
-      using ground = makeGround();
+      using fixture = makeGround();
       const nobody = 65_534;
-      chmodSync(ground.path, 0o755);
-      chownSync(ground.workspace, nobody, nobody);
-      const cache = cacheOf(ground.data, ground.workspace);
+      chmodSync(fixture.path, 0o755);
+      chownSync(fixture.workspace, nobody, nobody);
+      const cache = cacheOf(fixture.data, fixture.workspace);
       const command = 'mkdir -p ~/.cache && echo x >> ~/.cache/y && wc -l < ~/.cache/y';
       // Toolchains of root would be closed to the owner as well.
-      const run = () => ground.run(command, [], { env: { PATH: '/usr/bin:/bin' } });
+      const run = () => fixture.run(command, [], { env: { PATH: '/usr/bin:/bin' } });
       for (const _ of ['first', 'second']) expect(await run()).toMatchObject({ stdout: '1\n', stderr: '' });
       expect(existsSync(cache)).toBe(false);
 
-      chmodSync(ground.data, 0o711);
+      chmodSync(fixture.data, 0o711);
       for (const lines of [1, 2]) expect(await run()).toMatchObject({ stdout: `${lines}\n`, stderr: '' });
       expect(statSync(cache)).toMatchObject({ uid: nobody, gid: nobody });
     },

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { connectStdio, type McpSession, makeDirectory, type ToolAnswer } from '../harness.ts';
+import { connectStdio, type McpSession, makeDirectory, type ToolAnswer } from '../support/harness.ts';
 import { codeOf, messageOf } from './shared-server.ts';
 
 const newValue = () => randomBytes(18).toString('hex');
@@ -158,7 +158,7 @@ describe('the value of a secret is not shown', () => {
 
   test('where it belongs to another workspace', async () => {
     const answer = await call('read', { file_path: 'foreign.txt' });
-    expect(answer.text).toBe('1\tforeign [REDACTED:elsewhere/foreign]\n');
+    expect(answer.text).toBe('1\tforeign [REDACTED:foreign]\n');
     expectNoValue(answer);
   });
 

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectHttp, connectStdio, eras, type McpSession, makeDirectory, startServer } from '../harness.ts';
+import { connectHttp, connectStdio, eras, type McpSession, makeDirectory, startServer } from '../support/harness.ts';
 
-const notRead = { isError: true, structuredContent: { error: { code: 'E_NOT_READ' } } };
+const notRead = { isError: true, _meta: { 'croft/error': { code: 'E_NOT_READ' } } };
 const edited = { structuredContent: { replaced: 1 } };
 
 const directory = makeDirectory();
@@ -39,7 +39,7 @@ describe('over HTTP in 2025', () => {
     await call(other, 'read', file.path);
     await call(one, 'edit', file.edit);
     expect(await call(other, 'edit', { ...file.edit, old_string: 'two' })).toMatchObject({
-      structuredContent: { error: { code: 'E_STALE' } },
+      _meta: { 'croft/error': { code: 'E_STALE' } },
     });
   });
 
@@ -130,23 +130,25 @@ describe('over HTTP in 2026', () => {
     expect(await call(carol, 'edit', file.edit)).toMatchObject(edited);
   });
 
-  test('a session is named by the header Mcp-Session-Id, before any other name', async () => {
+  test('a session is named by the header Mcp-Session-Id', async () => {
     const file = newFile();
     await using erin = await connectHttp(server, { headers: { 'Mcp-Session-Id': 'erin' } });
-    await using frank = await connectHttp(server, { headers: { 'Mcp-Session-Id': 'frank', 'Croft-Session': 'erin' } });
+    await using frank = await connectHttp(server, { headers: { 'Mcp-Session-Id': 'frank' } });
     await using nobody = await connectHttp(server);
     await call(erin, 'read', file.path);
     expect(await call(nobody, 'edit', file.edit)).toMatchObject(notRead);
-    expect(await call(frank, 'edit', file.edit, { 'croft/session': 'erin' })).toMatchObject(notRead);
+    expect(await call(frank, 'edit', file.edit)).toMatchObject(notRead);
     expect(await call(erin, 'edit', file.edit)).toMatchObject(edited);
   });
 
-  test('a name in _meta counts before one in the header', async () => {
+  test.each(['Croft-Session', 'Mcp-Session-Id'])('another name in _meta than in %s is an error', async (header) => {
     const file = newFile();
-    await using client = await connectHttp(server, { headers: { 'Croft-Session': 'of-the-header' } });
-    await call(client, 'read', file.path, { 'croft/session': 'of-the-call' });
-    expect(await call(client, 'edit', file.edit)).toMatchObject(notRead);
-    expect(await call(client, 'edit', file.edit, { 'croft/session': 'of-the-call' })).toMatchObject(edited);
+    await using client = await connectHttp(server, { headers: { [header]: 'of-the-header' } });
+    await call(client, 'read', file.path);
+    const two = call(client, 'edit', file.edit, { 'croft/session': 'of-the-call' });
+    await expect(two).rejects.toThrow('name one session');
+    expect(file.content()).toBe('one\n');
+    expect(await call(client, 'edit', file.edit, { 'croft/session': 'of-the-header' })).toMatchObject(edited);
   });
 
   test.each([
@@ -175,12 +177,14 @@ describe('over HTTP in 2026', () => {
 });
 
 describe.each(eras)('over stdio in %s', (era) => {
-  test('a connection is a session, whatever its calls name', async () => {
+  test('a connection is a session, and its calls can name no other', async () => {
     const file = newFile();
     await using one = await connectStdio(['--workspace', directory.path], { era });
     await using other = await connectStdio(['--workspace', directory.path], { era });
-    await call(one, 'read', file.path, { 'croft/session': 'ann' });
-    expect(await call(other, 'edit', file.edit, { 'croft/session': 'ann' })).toMatchObject(notRead);
+    await call(one, 'read', file.path);
+    expect(await call(other, 'edit', file.edit)).toMatchObject(notRead);
+    const named = await call(one, 'edit', file.edit, { 'croft/session': 'ann' });
+    expect(named).toMatchObject({ isError: true, _meta: { 'croft/error': { code: 'E_INVALID_INPUT' } } });
     expect(await call(one, 'edit', file.edit)).toMatchObject(edited);
   });
 });

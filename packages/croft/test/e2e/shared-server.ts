@@ -3,11 +3,19 @@ import { dirname } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll } from 'vitest';
-import { type CallOptions, connectStdio, croft, type McpSession, makeDirectory, type ToolAnswer } from '../harness.ts';
+import {
+  type CallOptions,
+  connectStdio,
+  croft,
+  type McpSession,
+  makeDirectory,
+  structuredOf,
+  type ToolAnswer,
+} from '../support/harness.ts';
 
 /**
- * One `croft mcp` over one directory for all tests of a file, so each test keeps to names of its own.
- * The client knows the tools from the start: it throws on an answer that does not fit its output schema.
+ * One `croft mcp` over one directory for all tests of a file, so each test uses names of its own. The client knows the
+ * tools from the start, so it throws on an answer that does not fit the output schema.
  */
 export function shareServer(tree: Record<string, string | Buffer> = {}) {
   const directory = makeDirectory(tree);
@@ -39,7 +47,7 @@ export function shareServer(tree: Record<string, string | Buffer> = {}) {
   };
 }
 
-/** The most memory the server of a session has used so far. */
+/** Returns the peak memory of a session's server. */
 export function peakMegabytes({ transport }: McpSession): number {
   const { pid } = transport as StdioClientTransport;
   const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
@@ -49,12 +57,12 @@ export function peakMegabytes({ transport }: McpSession): number {
 const nobody = 65534;
 const isRoot = process.getuid?.() === 0;
 
-/** Takes files away from root. Whoever else runs the tests owns them already, and is not root. */
+/** Gives files of root to another user. A test user that is not root owns them already. */
 export function giveToNobody(...paths: string[]): void {
   if (isRoot) for (const path of paths) chownSync(path, nobody, nobody);
 }
 
-/** One tool call to a server that does not run as root, which could read everything. */
+/** Makes one tool call to a server that does not run as root, because root could read everything. */
 export async function callAsNobody(directory: string, name: string, args: Record<string, unknown>) {
   giveToNobody(directory);
   const lower = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
@@ -63,16 +71,15 @@ export async function callAsNobody(directory: string, name: string, args: Record
   const env = { PATH: process.env.PATH ?? '', HOME: directory };
   await client.connect(new StdioClientTransport({ command, args: args_, cwd: '/', stderr: 'ignore', env }));
   try {
-    const { content, isError, structuredContent } = await client.callTool({ name, arguments: args });
-    const [block] = content as { text: string }[];
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape.
-    return { text: block?.text, isError: isError === true, structured: structuredContent as any };
+    const result = await client.callTool({ name, arguments: args });
+    const [block] = result.content as { text: string }[];
+    return { text: block?.text, isError: result.isError === true, structured: structuredOf(result) };
   } finally {
     await client.close();
   }
 }
 
-/** What a failed call says, without the hint on what to do next. */
+/** Returns the message of a failed call without its hint. */
 export function messageOf({ isError, structured }: ToolAnswer): string | undefined {
   return isError ? structured?.error?.message : undefined;
 }

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectStdio, type McpSession, makeDirectory } from '../harness.ts';
+import { connectStdio, type McpSession, makeDirectory } from '../support/harness.ts';
 import { codeOf, messageOf } from './shared-server.ts';
-import { call, eventually, output, start } from './shells-ground.ts';
+import { call, eventually, output, start } from './shells-fixture.ts';
 
 describe('a watched command', () => {
   const watch = (command: string, more: Record<string, unknown> = {}) => call('watch_process', { command, ...more });
@@ -51,6 +51,18 @@ describe('a watched command', () => {
     ]);
   });
 
+  test('is looked through as it is read: without colours, and line by line where CR ends one', async () => {
+    const { structured } = await watch(
+      "printf '\\033[1;31mError:\\033[0m red\\n10%%\\r20%%\\rFa\\033[1mtal: late\\r\\n' >&2; printf '\\033[31mpanic: last' >&2",
+    );
+    const { structured: seen } = await over(structured.shell_id);
+    expect(seen.events.slice(1, -1).map(({ text }: { text: string }) => text)).toEqual([
+      '(matched "^Error:")  Error: red',
+      '(matched "^Fatal:")  Fatal: late',
+      '(matched "^panic:")  panic: last',
+    ]);
+  });
+
   test('is not looked through with no patterns', async () => {
     const { text, structured } = await watch('echo "Error: x" >&2', { error_patterns: [] });
     expect(text).toContain('error_patterns: (none — pattern matching disabled)\n');
@@ -84,11 +96,25 @@ describe('a watched command', () => {
 
   test('drops its oldest events when there are very many', async () => {
     const { structured } = await watch('for i in {1..1500}; do echo "Error: $i"; done >&2');
-    const { structured: seen, text } = await over(structured.shell_id);
-    expect(seen.dropped).toBeGreaterThan(0);
-    expect(seen.events.length + seen.dropped).toBe(1502);
-    expect(seen.events.at(-1)).toMatchObject({ id: 1502, type: 'exited' });
-    expect(text).toContain(`NOTE: ${seen.dropped} earlier events dropped`);
+    const { shell_id } = structured;
+    const answer = await eventually(async () => {
+      const first = await events(shell_id);
+      expect(first.text).toMatch(/^\[1502\] .*exited/m);
+      return first;
+    });
+    const { dropped } = answer.structured;
+    expect(dropped).toBeGreaterThan(0);
+    expect(answer.text).toContain(`NOTE: ${dropped} earlier events dropped`);
+    // Those that an answer has no room for come after the last one that it has.
+    const all: { id: number; type: string }[] = [];
+    for (
+      let { structured: next } = answer;
+      next.events.length > 0;
+      next = (await events(shell_id, all.at(-1)?.id)).structured
+    )
+      all.push(...next.events);
+    expect(all.length + dropped).toBe(1502);
+    expect(all.at(-1)).toMatchObject({ id: 1502, type: 'exited' });
   });
 
   test.each([

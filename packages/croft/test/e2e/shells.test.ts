@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectHttp, type McpSession, makeDirectory, startServer, type ToolAnswer } from '../harness.ts';
+import { connectHttp, type McpSession, makeDirectory, startServer, type ToolAnswer } from '../support/harness.ts';
 import { codeOf, messageOf } from './shared-server.ts';
-import { call, eventually, output, put, start } from './shells-ground.ts';
+import { call, eventually, output, put, start } from './shells-fixture.ts';
 
 const absent = 'no-such-shell';
 
@@ -11,6 +12,20 @@ async function ended(shell_id: string): Promise<ToolAnswer> {
     expect(answer.structured.status).toBe('completed');
     return answer;
   });
+}
+
+/** From page to page, until nothing is left. */
+async function readAll(shell_id: string) {
+  const all = { output: '', missed: 0, cursor: 0, longest: 0 };
+  for (let remaining = 1; remaining > 0; ) {
+    const { text, structured } = await output(shell_id, { cursor: all.cursor });
+    expect(structured.cursor).toBeGreaterThan(all.cursor);
+    all.output += structured.output;
+    all.missed += structured.missed;
+    all.longest = Math.max(all.longest, Buffer.byteLength(text), Buffer.byteLength(JSON.stringify(structured)));
+    [all.cursor, remaining] = [structured.cursor, structured.remaining];
+  }
+  return all;
 }
 
 describe('a command in the background', () => {
@@ -75,11 +90,37 @@ describe('a command in the background', () => {
 
   test('keeps the beginning and the end of very much output', async () => {
     const shell_id = await start('printf begin; head -c 3000000 /dev/zero | tr "\\0" x; printf end');
-    const { structured } = await ended(shell_id);
-    expect(structured).toMatchObject({ cursor: 3_000_008, missed: 3_000_008 - 1024 * 1024 });
-    expect(structured.output.startsWith('beginxxx')).toBe(true);
-    expect(structured.output.endsWith('xxxend')).toBe(true);
-    expect(structured.output).toContain(`(output truncated, ${structured.missed} bytes elided)`);
+    await ended(shell_id);
+    const { output: all, missed, cursor } = await readAll(shell_id);
+    expect({ missed, cursor }).toEqual({ cursor: 3_000_008, missed: 3_000_008 - 1024 * 1024 });
+    expect(all.startsWith('beginxxx')).toBe(true);
+    expect(all.endsWith('xxxend')).toBe(true);
+    expect(all).toContain(`(output truncated, ${missed} bytes elided)`);
+  });
+
+  test.each([
+    ['lines', 'seq 1 100000', Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join('')],
+    ['empty lines', 'head -c 100000 /dev/zero | tr "\\0" "\\n"', '\n'.repeat(100_000)],
+    ['one line', 'head -c 100000 /dev/zero | tr "\\0" x', 'x'.repeat(100_000)],
+    ['bytes that are no text', 'head -c 50000 /dev/zero | tr "\\0" "\\377"', '\ufffd'.repeat(50_000)],
+  ])('hands out long output of %s in parts that no client cuts, and loses none of it', async (_, command, expected) => {
+    const shell_id = await start(command);
+    await ended(shell_id);
+    const { output: all, longest } = await readAll(shell_id);
+    expect(all === expected, `${all.length} characters of ${expected.length}`).toBe(true);
+    expect(longest).toBeLessThan(40_000);
+  });
+
+  test('says of long output where it goes on and where it ends', async () => {
+    const shell_id = await start('seq 1 100000');
+    const { text, structured } = await ended(shell_id);
+    const [, cursor = '', end = ''] =
+      /\((?:\d+) bytes more; read on with cursor: (\d+), or see the end with cursor: (\d+)\)\n$/.exec(text) ?? [];
+    expect(structured).toMatchObject({ cursor: Number(cursor), remaining: 588_895 - Number(cursor) });
+    const last = await output(shell_id, { cursor: Number(end) });
+    expect(last.structured).toMatchObject({ remaining: 0, cursor: 588_895 });
+    expect(last.structured.output).toMatch(/^\d{5}\n[\d\n]*\n100000\n$/);
+    expect(last.text).not.toContain('read on');
   });
 
   test('leaves terminal sequences out of its text', async () => {
@@ -100,6 +141,13 @@ describe('a filter', () => {
     const shell_id = await start('echo alpha; echo beta; echo end');
     await ended(shell_id);
     expect((await output(shell_id, { filter })).structured).toMatchObject({ output: expected, cursor: 15 });
+  });
+
+  test('finds a line far into long output', async () => {
+    const shell_id = await start('seq 1 100000');
+    await ended(shell_id);
+    const found = (await output(shell_id, { filter: '^99(99|98)8$' })).structured;
+    expect(found).toMatchObject({ output: '99988\n99998\n', remaining: 0 });
   });
 
   test('that is no regular expression is refused', async () => {
@@ -236,13 +284,55 @@ describe('a shell_id', () => {
     });
     afterAll(() => scope.disposeAsync());
 
-    test.each(['bash_output', 'bash_input', 'kill_shell', 'watch_process_events'])('is unknown to %s', async (tool) => {
-      const fromElsewhere = await stranger.call(tool, { shell_id, workspace: 'one' });
-      expect(messageOf(fromElsewhere)).toBe(`unknown shell_id: ${shell_id}`);
+    const tools = ['bash_output', 'bash_input', 'kill_shell', 'watch_process_events'];
+
+    test.each(tools)('is unknown to %s', async (tool) => {
+      for (const more of [{ workspace: 'one' }, {}]) {
+        const fromElsewhere = await stranger.call(tool, { shell_id, ...more });
+        expect(messageOf(fromElsewhere)).toBe(`unknown shell_id: ${shell_id}`);
+      }
       const inTheOther = await owner.call(tool, { shell_id, workspace: 'two' });
-      expect(messageOf(inTheOther)).toBe(`unknown shell_id: ${shell_id}`);
+      expect(messageOf(inTheOther)).toContain(`shell ${shell_id} belongs to the workspace one, not to two`);
       const own = await owner.call('bash_output', { shell_id, workspace: 'one' });
       expect(own.structured).toMatchObject({ status: 'running' });
+    });
+
+    test('is found by its id alone, whichever workspace it is in', async () => {
+      const ids: string[] = [];
+      for (const workspace of ['one', 'two']) {
+        const args = { command: 'cat >got; echo 1 >&2', error_patterns: ['1'], workspace };
+        const { structured } = await owner.call('watch_process', args);
+        ids.push(structured.shell_id);
+      }
+      const listed = await owner.call('shells');
+      expect(listed.structured.shells).toMatchObject([
+        { shell_id, workspace: 'one', command: 'echo private; sleep 300', status: 'running', exitCode: null },
+        { shell_id: ids[0], workspace: 'one', status: 'running' },
+        { shell_id: ids[1], workspace: 'two', status: 'running' },
+      ]);
+      for (const row of listed.structured.shells) {
+        expect(Date.now() - Date.parse(row.startedAt)).toBeLessThan(600_000);
+        expect(listed.text).toMatch(new RegExp(`^${row.shell_id}\\t${row.workspace}\\trunning\\t\\d+s\\t`, 'm'));
+      }
+      for (const id of ids)
+        expect((await owner.call('bash_input', { shell_id: id, text: 'x', close: true })).isError).toBe(false);
+      await eventually(async () => {
+        const { structured } = await owner.call('shells');
+        expect(structured.shells[2]).toMatchObject({ shell_id: ids[1], status: 'completed', exitCode: 0 });
+      });
+      expect(readFileSync(two.at('got'), 'utf8')).toBe('x');
+      const events = await owner.call('watch_process_events', { shell_id: ids[1] });
+      expect(events.structured.events).toMatchObject([{ type: 'started' }, { type: 'error' }, { type: 'exited' }]);
+      expect((await owner.call('bash_output', { bash_id: ids[1] })).structured).toMatchObject({ status: 'completed' });
+      for (const id of ids) expect((await owner.call('kill_shell', { shell_id: id })).isError).toBe(false);
+      expect((await owner.call('shells')).structured.shells).toHaveLength(1);
+    });
+
+    test('is in no list of another session', async () => {
+      expect((await stranger.call('shells')).structured).toEqual({ shells: [] });
+      expect((await stranger.call('shells')).text).toBe('no background commands in this session\n');
+      // What is missing is the id, not the workspace.
+      expect(messageOf(await owner.call('bash_output'))).toContain('shell_id is required');
     });
   });
 });

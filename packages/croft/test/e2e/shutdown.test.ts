@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, test, vi } from 'vitest';
-import { collect, connectHttp, croft, eras, makeDirectory, startServer } from '../harness.ts';
-import { connectChild, makeHeldPlace } from './held-search.ts';
+import { collect, connectHttp, croft, eras, makeDirectory, startServer } from '../support/harness.ts';
+import { connectChild, makeBlockedSearch } from './blocked-search.ts';
 
 const signals = ['SIGTERM', 'SIGINT'] as const;
 const cases = eras.flatMap((era) => signals.map((signal) => [signal, era] as const));
@@ -119,7 +119,7 @@ describe.concurrent('croft serve', () => {
     const exited = once(server.child, 'exit');
     server.child.kill('SIGTERM');
     expect(await exited).toEqual([0, null]);
-    expect(await call).toMatchObject({ isError: true, structuredContent: { error: { code: 'E_CANCELLED' } } });
+    expect(await call).toMatchObject({ isError: true, _meta: { 'croft/error': { code: 'E_CANCELLED' } } });
     expect(place.events().slice(-2)).toMatchObject([
       { event: 'lifecycle.tool.result', fields: { code: 'E_CANCELLED' } },
       { event: 'lifecycle.stop' },
@@ -150,7 +150,7 @@ describe.concurrent('croft mcp', () => {
     const call = startSearch(session.client);
     await place.searching();
     session.child.kill('SIGTERM');
-    const refusal = { isError: true, structuredContent: { error: { code: 'E_STOPPING' } } };
+    const refusal = { isError: true, _meta: { 'croft/error': { code: 'E_STOPPING' } } };
     await vi.waitFor(async () => expect(await session.client.callTool({ name: 'list' })).toMatchObject(refusal));
     place.release();
     await expectWhole(call);
@@ -191,13 +191,13 @@ function startSearch(client: Client) {
 }
 
 async function expectWhole(call: ReturnType<typeof startSearch>): Promise<void> {
-  const { structuredContent } = (await call) as { structuredContent?: { matches: unknown[] } };
-  expect(structuredContent?.matches).toHaveLength(lines);
+  const { content } = (await call) as { content: { text: string }[] };
+  expect(content[0]?.text).toMatch(new RegExp(`^\\S+:1:hello.*left out here.*:${lines}:hello[.]+\n$`, 's'));
 }
 
 /** A workspace in which a search lasts until the test lets it go on: `.gitignore`, which ripgrep reads first, is a pipe. */
 function makePlace() {
-  const held = makeHeldPlace(`${'hello'.padEnd(100, '.')}\n`.repeat(lines));
+  const held = makeBlockedSearch(`${'hello'.padEnd(100, '.')}\n`.repeat(lines));
   return { ...held, names: () => held.events().map(({ event }) => event) };
 }
 

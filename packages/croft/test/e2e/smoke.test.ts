@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connectHttp, connectStdio, eras, makeDirectory, startServer } from '../harness.ts';
+import { connectHttp, connectStdio, eras, makeDirectory, startServer } from '../support/harness.ts';
 
 test.each(eras)('a client of %s reads a file over stdio', async (era) => {
   using directory = makeDirectory({ 'a.txt': 'one\ntwo\n' });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, expect, test } from 'vitest';
-import { collect, croft, makeDirectory } from '../harness.ts';
+import { collect, croft, makeDirectory } from '../support/harness.ts';
 
 const directory = makeDirectory({ 'a.txt': 'one\n' });
 afterAll(() => directory[Symbol.dispose]());
@@ -28,7 +28,7 @@ test.each([
   const answers = await server.until('"id":"next"');
   expect(answers).toMatchObject([
     { jsonrpc: '2.0', id, error: { code, message: expect.any(String) } },
-    { id: 'next', result: { structuredContent: { content: 'one\n' } } },
+    { id: 'next', result: { structuredContent: { content: '1\tone\n' } } },
   ]);
 });
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { connectStdio, type McpSession, makeDirectory } from '../harness.ts';
+import { connectStdio, type McpSession, makeDirectory } from '../support/harness.ts';
 
 const sign = `export function sign(x) {
   if (x < 0) {

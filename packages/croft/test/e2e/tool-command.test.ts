@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ErrorEnvelope } from '@croft/protocol';
 import { describe, expect, test } from 'vitest';
-import { croft, makeDirectory, runCroft } from '../harness.ts';
+import { croft, makeDirectory, runCroft } from '../support/harness.ts';
 
 describe.concurrent('croft tool', () => {
   test('prints the result of a call on standard output and exits 0', async () => {
@@ -60,14 +61,40 @@ describe.concurrent('croft tool', () => {
     expect(readFileSync(directory.at('a.txt'), 'utf8')).toBe('two\n');
   });
 
+  test('lists the tools without a name: those that can be called', async () => {
+    using directory = makeDirectory();
+    const all = await runCroft(['tool', '--workspace', directory.path]);
+    expect(all).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(all.stdout).toMatch(/^read +Read file$/m);
+    expect(all.stdout).toMatch(/^bash +Run a command$/m);
+    const reading = await runCroft(['tool', '--workspace', directory.path, '--readonly', '--json']);
+    const names = JSON.parse(reading.stdout).tools.map(({ name }: { name: string }) => name);
+    expect(names).toContain('read');
+    expect(names).not.toContain('bash');
+  });
+
+  test.each([
+    ['that is missing', 'gone', 'it does not exist'],
+    ['that is a file', 'file', 'it is not a directory'],
+    ['in which nothing can be made', '/proc', 'nothing can be made in it'],
+  ])('says of a temporary directory %s what is wrong, and not that of bubblewrap', async (_, name, reason) => {
+    using directory = makeDirectory({ file: '' });
+    const TMPDIR = resolve(directory.path, name);
+    const args = ['tool', 'bash', '{"command":"true"}', '--workspace', directory.path];
+    const { exitCode, stderr } = await runCroft(args, { env: { TMPDIR } });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      `E_SANDBOX_UNAVAILABLE: the temporary directory ${TMPDIR} cannot be used: ${reason}; set TMPDIR to one that this user can write to\n`,
+    );
+  });
+
   test.each([
     ['input that is no JSON', ['read', '{file_path:'], /^the input is not JSON: \{file_path:\n$/],
     ['input that is no object', ['read', '[]'], /^E_INVALID_INPUT: .+/],
     ['input without what it needs', ['read', '{}'], /^E_INVALID_INPUT: file_path is required\n/],
-    ['a tool there is none of', ['fly'], /^E_UNKNOWN_TOOL: .*fly.*\n/],
+    ['a tool there is none of', ['fly'], /^E_UNKNOWN_TOOL: .*fly.*\nNext: .*: croft tool\n$/],
     ['a name from the prototype', ['constructor'], /^E_UNKNOWN_TOOL: .*\n/],
-    ['no tool', [], /^usage: croft tool NAME .+\n$/],
-    ['too many words', ['read', '{}', '{}'], /^usage: croft tool NAME .+\n$/],
+    ['too many words', ['read', '{}', '{}'], /^usage: croft tool \[NAME .+\n$/],
     ['an unknown flag', ['list', '--workspaze', '/'], /^.*--workspaze.*; see: croft tool --help\n$/],
     ['a flag without its value', ['list', '--workspace'], /^.*--workspace.*; see: croft tool --help\n$/],
     [

@@ -1,11 +1,12 @@
 export type Arguments = Record<string, unknown>;
 
-/** For each tool, calls that succeed and calls that fail, each in a fresh tree. A new tool needs a row here. */
+/** For each tool, calls that succeed and calls that fail, each in a new tree. A new tool needs an entry here. */
 export const samples: Record<
   string,
   { readonly succeeds: readonly Arguments[]; readonly fails: readonly Arguments[] }
 > = {
   workspaces: { succeeds: [{}], fails: [] },
+  next_page: { succeeds: [], fails: [{}, { cursor: 'x' }, { cursor: '0badc0de.0-1' }] },
   read: {
     succeeds: [
       { file_path: 'text.txt' },
@@ -75,14 +76,15 @@ export const samples: Record<
     succeeds: [{ command: 'true' }, { command: 'true', error_patterns: [] }],
     fails: [{}, { command: 'true', error_patterns: ['('] }, { command: 'mount' }],
   },
-  // What these do to a command that is there: shells.test.ts.
+  shells: { succeeds: [{}], fails: [] },
+  // shells.test.ts tests these with a running command.
   bash_output: { succeeds: [], fails: [{}, { shell_id: 'nope' }] },
   bash_input: { succeeds: [], fails: [{}, { shell_id: 'nope' }] },
   kill_shell: { succeeds: [], fails: [{}, { shell_id: 'nope' }] },
   watch_process_events: { succeeds: [], fails: [{}, { shell_id: 'nope' }] },
   secret: { succeeds: [], fails: [{}, { name: 'absent' }, { name: '../x' }] },
   secrets_available: { succeeds: [{}], fails: [] },
-  // What these do in a project: run-tests.test.ts, run-lint.test.ts and test/projects.
+  // run-tests.test.ts, run-lint.test.ts and test/projects test these in projects.
   run_tests: { succeeds: [], fails: [{}, { files: 'x' }, { language: 'go' }] },
   run_failing_tests: { succeeds: [], fails: [{}, { language: 'go' }] },
   run_lint: { succeeds: [], fails: [{}, { files: 'x' }, { language: 'go' }] },
@@ -105,14 +107,14 @@ export const samples: Record<
     fails: [{}, { name: 'absent' }, { green: true }, { name: 's', green: true }],
   },
   snapshot_delete: { succeeds: [{ name: 's' }], fails: [{}, { name: 'absent' }] },
-  // What it does to calls: test/history.
+  // test/history tests these with calls to undo.
   undo: { succeeds: [], fails: [{ calls: 0 }, { checkpoint: 'absent' }, { calls: 1, checkpoint: 'cp_000001' }] },
   undo_list: { succeeds: [{}, { limit: 1 }], fails: [{ limit: 'x' }] },
-  // What these find: test/skills.
+  // test/skills tests what these find.
   skills: { succeeds: [{}, { workspace: 'all' }], fails: [{ workspace: 'c' }] },
   skill: { succeeds: [], fails: [{}, { name: 'absent' }, { name: '../x' }, { name: ' ' }] },
   agents: { succeeds: [{}, { workspace: 'all' }], fails: [{ name: 'absent' }, { name: 7 }] },
-  // What these do to what is there: test/history.
+  // test/history tests these with a transaction.
   transaction_commit: { succeeds: [], fails: [{}, { transaction: 'absent' }] },
   transaction_discard: { succeeds: [], fails: [{}, { transaction: 'absent' }] },
   workspace_fork: { succeeds: [], fails: [{}, { name: '../x' }, { name: 'all' }, { name: 'f', snapshot: 'absent' }] },

@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { connectStdio, makeDirectory } from '../harness.ts';
+import { connectStdio, makeDirectory } from '../support/harness.ts';
 
 const commands = [
   ['bash', { command: 'echo ran > /tmp/x; touch made' }],
@@ -9,10 +9,10 @@ const commands = [
 ] as const;
 
 test.each(commands)('%s in a workspace that was deleted is refused', async (name, input) => {
-  using ground = makeDirectory({ 'w/file.txt': 'x' });
-  await using croft = await connectStdio(['--workspace', ground.at('w')]);
+  using fixture = makeDirectory({ 'w/file.txt': 'x' });
+  await using croft = await connectStdio(['--workspace', fixture.at('w')]);
   await croft.call('list', {});
-  rmSync(ground.at('w'), { recursive: true });
+  rmSync(fixture.at('w'), { recursive: true });
   const { isError, text } = await croft.call(name, input);
   expect(isError).toBe(true);
   expect(text).toContain('workspace');
@@ -20,12 +20,12 @@ test.each(commands)('%s in a workspace that was deleted is refused', async (name
 });
 
 test('another directory in its place is not taken for it', async () => {
-  using ground = makeDirectory({ 'w/file.txt': 'mine' });
-  await using croft = await connectStdio(['--workspace', ground.at('w')]);
+  using fixture = makeDirectory({ 'w/file.txt': 'mine' });
+  await using croft = await connectStdio(['--workspace', fixture.at('w')]);
   await croft.call('list', {});
-  renameSync(ground.at('w'), ground.at('moved'));
-  mkdirSync(ground.at('w'));
-  writeFileSync(ground.at('w/file.txt'), 'of somebody else');
+  renameSync(fixture.at('w'), fixture.at('moved'));
+  mkdirSync(fixture.at('w'));
+  writeFileSync(fixture.at('w/file.txt'), 'of somebody else');
   const { text } = await croft.call('bash', { command: 'cat file.txt' });
   expect(text).toBe('mine\n');
 });

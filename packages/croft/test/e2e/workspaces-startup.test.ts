@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
-import { connectStdio, croft, makeDirectory, runCroft } from '../harness.ts';
+import { connectStdio, croft, makeDirectory, runCroft } from '../support/harness.ts';
 
 const outer = makeDirectory({
   file: '',

@@ -14,26 +14,26 @@ function inTheMaking(shown: string | undefined): string | undefined {
 }
 
 test('kill −9 in the middle of an apply leaves every file whole, as it was or as it was to be, and it can be finished', async () => {
-  const ground = prepareTree();
-  for (let file = 0; file < 40; file++) writeFileSync(ground.at(`f${file}`), `one ${file} `.repeat(3000));
-  mkdirSync(ground.at('old/deep'), { recursive: true });
-  writeFileSync(ground.at('old/deep/a'), 'a');
-  symlinkSync('f1', ground.at('link'));
-  const tree = await ground.open();
+  const fixture = prepareTree();
+  for (let file = 0; file < 40; file++) writeFileSync(fixture.at(`f${file}`), `one ${file} `.repeat(3000));
+  mkdirSync(fixture.at('old/deep'), { recursive: true });
+  writeFileSync(fixture.at('old/deep/a'), 'a');
+  symlinkSync('f1', fixture.at('link'));
+  const tree = await fixture.open();
   const one = (await tree.capture({ scope: 'all' })).root;
-  const was = onDisk(ground.path);
-  for (let file = 0; file < 40; file += 2) writeFileSync(ground.at(`f${file}`), `two ${file} `.repeat(3000));
-  rmSync(ground.at('old'), { recursive: true });
-  rmSync(ground.at('link'));
-  symlinkSync('f2', ground.at('link'));
-  mkdirSync(ground.at('new/deep'), { recursive: true });
-  writeFileSync(ground.at('new/deep/b'), 'b');
-  chmodSync(ground.at('f1'), 0o755);
+  const was = onDisk(fixture.path);
+  for (let file = 0; file < 40; file += 2) writeFileSync(fixture.at(`f${file}`), `two ${file} `.repeat(3000));
+  rmSync(fixture.at('old'), { recursive: true });
+  rmSync(fixture.at('link'));
+  symlinkSync('f2', fixture.at('link'));
+  mkdirSync(fixture.at('new/deep'), { recursive: true });
+  writeFileSync(fixture.at('new/deep/b'), 'b');
+  chmodSync(fixture.at('f1'), 0o755);
   const other = (await tree.capture({ scope: 'all' })).root;
-  const is = onDisk(ground.path);
+  const is = onDisk(fixture.path);
 
   for (const delay of [0, 3, 10, 25, 60, 2, 40, 90]) {
-    const child = spawn(process.execPath, [applier, ground.path, ground.data, one, other], {
+    const child = spawn(process.execPath, [applier, fixture.path, fixture.data, one, other], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const exited = once(child, 'exit');
@@ -41,7 +41,7 @@ test('kill −9 in the middle of an apply leaves every file whole, as it was or 
       if (line === 'begin') setTimeout(() => child.kill('SIGKILL'), delay);
     }
     await exited;
-    const found = Object.entries(onDisk(ground.path)).filter(([path]) => !/(^|\/)\.croft-tmp-/.test(path));
+    const found = Object.entries(onDisk(fixture.path)).filter(([path]) => !/(^|\/)\.croft-tmp-/.test(path));
     for (const [path, shown] of found) expect([was[path], is[path], inTheMaking(is[path])]).toContain(shown);
     // What both have is never missing.
     const paths = new Set(found.map(([path]) => path));

@@ -14,13 +14,13 @@ import {
 import { join } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openRoot } from '../../src/disk/handles.ts';
-import { createFollowedBase, type FollowedBaseOptions } from '../../src/history/followed-base.ts';
-import { createBases } from '../../src/history/fork-bases.ts';
-import { createHolder } from '../../src/history/layer-holds.ts';
-import { makeDirectory } from '../harness.ts';
-import { forksGround, signal, text } from './forks-ground.ts';
-import { canOverlay, mountsIn, unmountBelow } from './layers-ground.ts';
+import { openRoot } from '../../src/disk/paths/handles.ts';
+import { createFollowedBase, type FollowedBaseOptions } from '../../src/history/forks/followed-base.ts';
+import { createForkBases } from '../../src/history/forks/fork-bases.ts';
+import { createLayerPins } from '../../src/history/forks/layer-pins.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { openForksFixture, signal, text } from './forks-fixture.ts';
+import { canOverlay, mountsIn, unmountBelow } from './layers-fixture.ts';
 
 /** Everything there is to see, contents included. */
 function look(directory: string): string {
@@ -38,20 +38,20 @@ const stepsIn = (data: string) => globSync('bases/*/step-*', { cwd: data }).sort
 
 /** Forks of one workspace by a base of our own, without the names and notes that others have of them. */
 async function basesGround(tree: Record<string, string>, options: Partial<FollowedBaseOptions> = {}) {
-  const { workspace, data, server } = forksGround(tree);
+  const { workspace, data, server } = openForksFixture(tree);
   const live = openRoot(workspace.path);
   onTestFinished(() => closeSync(live));
-  const bases = createBases(data.at('bases/own'));
-  const followed = createFollowedBase({ bases, live, tree: await server.tree('main'), ...options });
-  const { places } = server.layered;
+  const bases = createForkBases(data.at('bases/own'));
+  const followed = createFollowedBase({ bases, workspaceFd: live, tree: await server.tree('main'), ...options });
+  const { forkDirectories } = server.layered;
   const make = (id: string) =>
-    places.create({ id, live, about: {}, base: () => followed.find(), finish: async () => {} });
-  return { workspace, data, places, bases, followed, make };
+    forkDirectories.create({ id, workspaceFd: live, about: {}, base: () => followed.find(), finish: async () => {} });
+  return { workspace, data, places: forkDirectories, bases, followed, make };
 }
 
 describe.runIf(canOverlay)('layers below forks', () => {
   test('each has what changed since the one before, and nothing else', async () => {
-    const { workspace, data, server, fork } = forksGround({ 'src/a': 'a', 'src/b': 'b', c: 'c' });
+    const { workspace, data, server, fork } = openForksFixture({ 'src/a': 'a', 'src/b': 'b', c: 'c' });
     await fork('one');
     expect(stepsIn(data.path)).toEqual([]);
     await fork('same');
@@ -73,10 +73,10 @@ describe.runIf(canOverlay)('layers below forks', () => {
   });
 
   test('what came and went between two forks leaves nothing, and what is gone is gone in all later ones', async () => {
-    const { workspace, data, server, fork } = forksGround({ 'd/a': 'a', 'd/b': 'b' });
+    const { workspace, data, server, fork } = openForksFixture({ 'd/a': 'a', 'd/b': 'b' });
     await fork('one');
     writeFileSync(workspace.at('passing'), 'x');
-    await server.historyOf('main').look();
+    await server.historyOf('main').captureSource();
     rmSync(workspace.at('passing'));
     rmSync(workspace.at('d/b'));
     await fork('two');
@@ -138,8 +138,8 @@ describe.runIf(canOverlay)('layers below forks', () => {
   });
 
   test('go with the last fork that shows them, but not while the next is to be made from them', async () => {
-    const holder = createHolder();
-    const { workspace, data, make, places } = await basesGround({ a: '0' }, { holder });
+    const holder = createLayerPins();
+    const { workspace, data, make, places } = await basesGround({ a: '0' }, { pins: holder });
     await make('fork-0');
     writeFileSync(workspace.at('a'), '1');
     const one = await make('fork-1');
@@ -172,7 +172,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
   test('are not written to from above, nor read through a link', async () => {
     const outside = makeDirectory({ f: 'outside' });
     onTestFinished(() => outside[Symbol.dispose]());
-    const { workspace, data, server, fork } = forksGround({ 'd/f': 'f', e: 'e' });
+    const { workspace, data, server, fork } = openForksFixture({ 'd/f': 'f', e: 'e' });
     await fork('one');
     writeFileSync(workspace.at('d/f'), 'second');
     symlinkSync(outside.path, workspace.at('link'));
@@ -199,7 +199,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
     const live = openRoot(workspace.path);
     onTestFinished(() => closeSync(live));
     const failing = places.create({
-      ...{ id: 'fork-bad', live, about: {}, base: () => followed.find() },
+      ...{ id: 'fork-bad', workspaceFd: live, about: {}, base: () => followed.find() },
       meanwhile: async () => {
         throw new Error('the disk is full');
       },
@@ -213,7 +213,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
 
   test('after kill −9 and a start of the machine forks are what they were, and halves are swept', async () => {
     const gone = { 'gone-one': '1', 'gone-two': '2', 'gone-three': '3' };
-    const { workspace, data, start } = forksGround({ a: 'a', 'd/b': 'b', ...gone });
+    const { workspace, data, start } = openForksFixture({ a: 'a', 'd/b': 'b', ...gone });
     const program = join(import.meta.dirname, 'killed-steps.ts');
     const { stdout, stderr } = spawnSync(process.execPath, [program, workspace.path, data.path], { encoding: 'utf8' });
     expect(stdout, stderr).toBe('halfway\n');

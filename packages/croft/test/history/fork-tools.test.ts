@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { connectStdio, makeDirectory } from '../harness.ts';
-import { mountsIn, unmountBelow } from './layers-ground.ts';
+import { connectStdio, makeDirectory } from '../support/harness.ts';
+import { mountsIn, unmountBelow } from './layers-fixture.ts';
 
-function ground(tree: Record<string, string>) {
+function fixture(tree: Record<string, string>) {
   const workspace = makeDirectory(tree);
   const data = makeDirectory();
   chmodSync(data.path, 0o711);
@@ -17,7 +17,7 @@ function ground(tree: Record<string, string>) {
 test('an agent forks, works there, merges and removes, and is never in the fork without naming it', {
   timeout: 120_000,
 }, async () => {
-  const { workspace, data, connect } = ground({ 'a.txt': 'one\n' });
+  const { workspace, data, connect } = fixture({ 'a.txt': 'one\n' });
   const main = workspace.path.split('/').at(-1) ?? '';
   {
     await using session = await connect();
@@ -56,7 +56,7 @@ test('an agent forks, works there, merges and removes, and is never in the fork 
 });
 
 test('what runs in a fork ends when it is removed', async () => {
-  const { data, connect } = ground({ 'a.txt': 'one\n' });
+  const { data, connect } = fixture({ 'a.txt': 'one\n' });
   await using session = await connect();
   await session.call('workspace_fork', { name: 'try' });
   const [fork = ''] = readdirSync(data.at('forks'));

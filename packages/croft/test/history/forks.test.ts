@@ -14,9 +14,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { makeDirectory } from '../harness.ts';
-import { forksGround, signal, text } from './forks-ground.ts';
-import { canOverlay, kinds, mountsIn } from './layers-ground.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { openForksFixture, signal, text } from './forks-fixture.ts';
+import { canOverlay, kinds, mountsIn } from './layers-fixture.ts';
 
 function listAll(directory: string): string {
   const { stdout } = spawnSync('find', ['.', '-printf', '%P|%y|%m|%l|%U\\n'], { cwd: directory, encoding: 'utf8' });
@@ -27,7 +27,7 @@ describe.each(kinds)('a fork (%s)', (kind) => {
   const options = { kinds: [kind] };
 
   test('starts as the workspace is, .git and ignored files included, and goes its own way', async () => {
-    const { workspace, server, fork } = forksGround(
+    const { workspace, server, fork } = openForksFixture(
       { a: 'a', 'sub/b': 'b', '.gitignore': 'built\n', built: 'x', '.git/HEAD': 'ref' },
       options,
     );
@@ -47,7 +47,7 @@ describe.each(kinds)('a fork (%s)', (kind) => {
   });
 
   test('later forks have what was changed since the first: written, removed, moved, replaced', async () => {
-    const { workspace, server, fork } = forksGround(
+    const { workspace, server, fork } = openForksFixture(
       {
         same: '1',
         change: '2',
@@ -83,7 +83,10 @@ describe.each(kinds)('a fork (%s)', (kind) => {
   });
 
   test('starts as a snapshot was, with everything that snapshots leave out as it is', async () => {
-    const { workspace, server, fork } = forksGround({ a: 'old', b: 'b', '.gitignore': 'built\n', built: 'x' }, options);
+    const { workspace, server, fork } = openForksFixture(
+      { a: 'old', b: 'b', '.gitignore': 'built\n', built: 'x' },
+      options,
+    );
     await server.historyOf('main').snapshot({ name: 'then', signal });
     writeFileSync(workspace.at('a'), 'new');
     rmSync(workspace.at('b'));
@@ -98,7 +101,7 @@ describe.each(kinds)('a fork (%s)', (kind) => {
   });
 
   test('comes back with the next server, and goes with all it holds', async () => {
-    const { workspace, data, server, start, fork } = forksGround({ a: 'a' }, options);
+    const { workspace, data, server, start, fork } = openForksFixture({ a: 'a' }, options);
     await fork('kept');
     writeFileSync(join(server.pathOf('kept'), 'mine'), 'mine');
     await server.stop();
@@ -120,7 +123,7 @@ describe.each(kinds)('a fork (%s)', (kind) => {
   });
 
   test('of a fork is a fork too, and each has its own, whichever server made them', async () => {
-    const { server, fork, start } = forksGround({ a: 'a' }, options);
+    const { server, fork, start } = openForksFixture({ a: 'a' }, options);
     const namesOf = async (name: string) => (await server.of(name).list()).map((each) => each.name);
     await fork('one');
     writeFileSync(join(server.pathOf('one'), 'b'), 'b');
@@ -137,7 +140,7 @@ describe.each(kinds)('a fork (%s)', (kind) => {
   });
 
   test('names are those of workspaces, each once', async () => {
-    const { server, fork, data } = forksGround({ a: 'a' }, options);
+    const { server, fork, data } = openForksFixture({ a: 'a' }, options);
     await fork('one');
     for (const name of ['one', 'main']) await expect(fork(name)).rejects.toMatchObject({ code: 'E_ALREADY_EXISTS' });
     for (const name of ['', 'all', '../x', 'a/b', '.x', 'x'.repeat(64), 'a\nb'])
@@ -148,14 +151,14 @@ describe.each(kinds)('a fork (%s)', (kind) => {
   });
 
   test('has an id of its own, so that nothing agreed to for the other holds there', async () => {
-    const { server, fork } = forksGround({ a: 'a' }, options);
+    const { server, fork } = openForksFixture({ a: 'a' }, options);
     const { workspaceId } = await fork('one');
     expect(server.set.pick('one').id).toBe(workspaceId);
     expect(server.set.pick('one').id).not.toBe(server.set.pick('main').id);
   });
 
   test('links that changed place lead nowhere else while a fork is made', async () => {
-    const { workspace, server, fork } = forksGround({ 'd/f': 'f', 'e/f': 'e' }, options);
+    const { workspace, server, fork } = openForksFixture({ 'd/f': 'f', 'e/f': 'e' }, options);
     const outside = makeDirectory({ f: 'outside' });
     onTestFinished(() => outside[Symbol.dispose]());
     await fork('first');
@@ -174,7 +177,7 @@ describe.each(kinds)('a fork (%s)', (kind) => {
 
 describe.runIf(canOverlay)('killed in the middle', () => {
   test('a fork that was not finished is gone, and its mount with it', async () => {
-    const { workspace, data, start } = forksGround({ precious: 'yes' });
+    const { workspace, data, start } = openForksFixture({ precious: 'yes' });
     const { stdout, stderr } = spawnSync(
       process.execPath,
       [join(import.meta.dirname, 'killed-fork.ts'), workspace.path, data.path],
@@ -186,24 +189,24 @@ describe.runIf(canOverlay)('killed in the middle', () => {
     const { began, target } = JSON.parse(text(maker));
     writeFileSync(maker, JSON.stringify({ pid: process.pid, target }));
     const next = start();
-    await next.layered.places.sweep();
+    await next.layered.forkDirectories.sweep();
     expect(mountsIn(data.path)).toHaveLength(1);
     // In a container the next process has the number of the one that was killed, and is another.
     writeFileSync(maker, JSON.stringify({ pid: process.pid, began, target }));
-    await next.layered.places.sweep();
+    await next.layered.forkDirectories.sweep();
     expect(mountsIn(data.path)).toEqual([]);
     expect(next.set.names).toEqual(['main']);
     // Nobody said of them who makes them: of a server that was killed at once, and of one that is just about to.
     mkdirSync(data.at('forks/before'));
     mkdirSync(data.at('forks/now'));
     utimesSync(data.at('forks/before'), 0, 0);
-    await next.layered.places.sweep();
+    await next.layered.forkDirectories.sweep();
     expect(readdirSync(data.at('forks'))).toEqual(['now']);
     expect(text(workspace.at('precious'))).toBe('yes');
   });
 
   test('what was forked from is never written to again', async () => {
-    const { data, server, fork } = forksGround({ a: 'a', 'd/b': 'b' });
+    const { data, server, fork } = openForksFixture({ a: 'a', 'd/b': 'b' });
     await fork('one');
     const path = server.pathOf('one');
     writeFileSync(join(path, 'a'), 'x');

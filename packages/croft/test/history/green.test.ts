@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
-import { openGround } from './ground.ts';
+import { openFixture } from './fixture.ts';
 
 // Each starts servers of its own, some of them several.
 vi.setConfig({ testTimeout: 90_000 });
@@ -15,8 +15,8 @@ test('other', () => {});
 const tree = { 'package.json': manifest, 'two.js': 'export const two = 2;\n', 'two.test.js': suite };
 
 test('goes back to the last state whose tests passed, by whatever it was broken since', async () => {
-  using ground = openGround(tree);
-  await using session = await ground.connect();
+  using fixture = openFixture(tree);
+  await using session = await fixture.connect();
   const none = await session.call('snapshot_restore', { green: true });
   expect(none).toMatchObject({ isError: true, structured: { error: { code: 'E_NOT_FOUND' } } });
 
@@ -25,7 +25,7 @@ test('goes back to the last state whose tests passed, by whatever it was broken 
   const [snapshot] = (await session.call('snapshot_list')).structured.snapshots;
   expect(snapshot.checks).toMatchObject([{ tool: 'run_tests', project: 'node', verdict: 'passed' }]);
 
-  const green = ground.look();
+  const green = fixture.look();
   await session.call('bash', { command: 'echo "export const two = 3;" > two.js; echo x > more.js' });
   expect((await session.call('run_tests')).structured.state).toBe('failed');
   await session.call('bash', { command: 'rm two.test.js' });
@@ -34,31 +34,31 @@ test('goes back to the last state whose tests passed, by whatever it was broken 
   expect(restored.structured).toMatchObject({
     ...{ snapshot: 'good', added: ['two.test.js'], changed: ['two.js'], removed: ['more.js'] },
   });
-  expect(ground.look()).toEqual(green);
+  expect(fixture.look()).toEqual(green);
 });
 
 test('the state needs no snapshot, and outlives the server', async () => {
-  using ground = openGround(tree);
+  using fixture = openFixture(tree);
   {
-    await using session = await ground.connect();
+    await using session = await fixture.connect();
     await session.call('run_tests');
     await session.call('bash', { command: 'echo "export const two = 2; // still" > two.js' });
     expect((await session.call('run_tests')).structured.state).toBe('passed');
     await session.call('bash', { command: 'echo broken > two.js' });
   }
-  await using session = await ground.connect();
+  await using session = await fixture.connect();
   await session.call('snapshot_restore', { green: true });
-  expect(readFileSync(ground.at('two.js'), 'utf8')).toBe('export const two = 2; // still\n');
+  expect(readFileSync(fixture.at('two.js'), 'utf8')).toBe('export const two = 2; // still\n');
 });
 
 test('some tests that pass are no green state, and neither is one that changed while they ran', async () => {
-  using ground = openGround(tree);
-  await using session = await ground.connect();
+  using fixture = openFixture(tree);
+  await using session = await fixture.connect();
   expect((await session.call('run_tests', { name: 'other' })).structured.state).toBe('passed');
   const partial = await session.call('snapshot_restore', { green: true });
   expect(partial.structured.error?.code).toBe('E_NOT_FOUND');
   const changing = `import { writeFileSync } from 'node:fs';\n${suite}test('x', () => writeFileSync('two.js', 'export const two = 9;\\n'));\n`;
-  writeFileSync(ground.at('two.test.js'), changing);
+  writeFileSync(fixture.at('two.test.js'), changing);
   expect((await session.call('run_tests')).structured.state).toBe('passed');
   const changed = await session.call('snapshot_restore', { green: true });
   expect(changed.structured.error?.code).toBe('E_NOT_FOUND');
@@ -66,10 +66,10 @@ test('some tests that pass are no green state, and neither is one that changed w
 
 test('what tests leave behind does not keep their state from being green', async () => {
   const leaving = `${suite}import { writeFileSync } from 'node:fs';\ntest('x', () => writeFileSync('report.txt', String(Math.random())));\n`;
-  using ground = openGround({ ...tree, 'two.test.js': leaving });
-  await using session = await ground.connect();
+  using fixture = openFixture({ ...tree, 'two.test.js': leaving });
+  await using session = await fixture.connect();
   expect((await session.call('run_tests')).structured.state).toBe('passed');
   await session.call('bash', { command: 'echo broken > two.js' });
   expect((await session.call('snapshot_restore', { green: true })).isError).toBe(false);
-  expect(readFileSync(ground.at('two.js'), 'utf8')).toBe(tree['two.js']);
+  expect(readFileSync(fixture.at('two.js'), 'utf8')).toBe(tree['two.js']);
 });

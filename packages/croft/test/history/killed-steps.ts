@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createBases } from '../../src/history/fork-bases.ts';
-import { signal, startForks } from './forks-ground.ts';
+import { createForkBases } from '../../src/history/forks/fork-bases.ts';
+import { signal, startForks } from './forks-fixture.ts';
 
 /** Makes three forks with changes in between, and is killed while it makes a layer for the next. */
 const [, , workspace = '', data = ''] = process.argv;
@@ -12,8 +12,8 @@ for (const name of ['one', 'two', 'three']) {
   writeFileSync(join(workspace, `new-${name}`), name);
   rmSync(join(workspace, `gone-${name}`));
 }
-const [base = ''] = server.layered.places.list().map((record) => record.base);
-await createBases(join(base, '../..')).makeStep(async (tree) => {
+const [base = ''] = server.layered.forkDirectories.list().map((record) => record.base);
+await createForkBases(join(base, '../..')).makeStep(async (tree) => {
   writeFileSync(join(tree, 'half'), 'half of it');
   process.stdout.write('halfway\n', () => process.kill(process.pid, 'SIGKILL'));
   await new Promise(() => setInterval(() => {}, 1000));

@@ -19,17 +19,17 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../../src/core/commands/run-command.ts';
-import { createDiskFiles } from '../../src/disk/files.ts';
-import { createLayers } from '../../src/history/layers.ts';
-import { openSandbox } from '../open-sandbox.ts';
-import { canOverlay, kinds, layersGround, mountsIn, told } from './layers-ground.ts';
+import { createDiskFiles } from '../../src/disk/disk-files.ts';
+import { createLayers } from '../../src/history/overlay/layers.ts';
+import { openSandbox } from '../support/sandboxes/open-sandbox.ts';
+import { canOverlay, kinds, mountsIn, openLayersFixture, summarizeChanges } from './layers-fixture.ts';
 
 const signal = new AbortController().signal;
 const find = { maxPaths: 1000, signal };
 
 describe.each(kinds)('a layer (%s)', (kind) => {
   test('starts as the workspace is, and what is written there stays there', async () => {
-    const { workspace, open } = layersGround(kind, { 'a.txt': 'one', 'sub/b.txt': 'two' });
+    const { workspace, open } = openLayersFixture(kind, { 'a.txt': 'one', 'sub/b.txt': 'two' });
     {
       await using layer = await open();
       expect(layer.kind).toBe(kind);
@@ -42,7 +42,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
   });
 
   test('leaves nothing behind', async () => {
-    const { data, open } = layersGround(kind, { a: '1' });
+    const { data, open } = openLayersFixture(kind, { a: '1' });
     const layer = await open();
     writeFileSync(join(layer.path, 'new'), 'x');
     await layer[Symbol.asyncDispose]();
@@ -51,7 +51,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
   });
 
   test('tells what was added, modified and deleted, with contents', async () => {
-    const { contents, open } = layersGround(kind, {
+    const { contents, open } = openLayersFixture(kind, {
       keep: 'k',
       change: 'old',
       gone: 'g',
@@ -66,8 +66,8 @@ describe.each(kinds)('a layer (%s)', (kind) => {
     writeFileSync(join(layer.path, 'made/file'), 'made');
     chmodSync(join(layer.path, 'deep/y'), 0o755);
     symlinkSync('../outside', join(layer.path, 'link'));
-    const { changes, moved } = await layer.findChanges(find);
-    expect(told(changes)).toEqual([
+    const { changes, alsoChanged } = await layer.findChanges(find);
+    expect(summarizeChanges(changes)).toEqual([
       'M change',
       'D deep/er/x',
       'M deep/y',
@@ -76,13 +76,13 @@ describe.each(kinds)('a layer (%s)', (kind) => {
       'A made/empty',
       'A made/file',
     ]);
-    expect(moved).toEqual([]);
+    expect(alsoChanged).toEqual([]);
     const after = changes.find(({ path }) => path === 'change')?.after;
     expect(contents.get(after?.hash ?? '')?.toString()).toBe('new');
   });
 
   test('finds nothing where nothing was done, or was undone', async () => {
-    const { open } = layersGround(kind, { a: 'a', 'b/c': 'c' });
+    const { open } = openLayersFixture(kind, { a: 'a', 'b/c': 'c' });
     await using layer = await open();
     writeFileSync(join(layer.path, 'a'), 'x');
     writeFileSync(join(layer.path, 'a'), 'a');
@@ -92,7 +92,13 @@ describe.each(kinds)('a layer (%s)', (kind) => {
   });
 
   test('sees through directories that changed places, and through one that stands where another was', async () => {
-    const { open } = layersGround(kind, { 'a/same': 'one', 'a/x': '1', 'b/same': 'two', 'b/sub/y': '2', 'c/z': 'z' });
+    const { open } = openLayersFixture(kind, {
+      'a/same': 'one',
+      'a/x': '1',
+      'b/same': 'two',
+      'b/sub/y': '2',
+      'c/z': 'z',
+    });
     await using layer = await open();
     const at = (name: string) => join(layer.path, name);
     renameSync(at('a'), at('t'));
@@ -101,28 +107,37 @@ describe.each(kinds)('a layer (%s)', (kind) => {
     rmSync(at('c'), { recursive: true });
     writeFileSync(at('c'), 'a file now');
     const { changes } = await layer.findChanges(find);
-    expect(told(changes)).toEqual(['M a/same', 'A a/sub/y', 'D a/x', 'M b/same', 'D b/sub/y', 'A b/x', 'A c', 'D c/z']);
+    expect(summarizeChanges(changes)).toEqual([
+      'M a/same',
+      'A a/sub/y',
+      'D a/x',
+      'M b/same',
+      'D b/sub/y',
+      'A b/x',
+      'A c',
+      'D c/z',
+    ]);
   });
 
   test('a directory that was emptied and filled again is what it holds', async () => {
-    const { open } = layersGround(kind, { 'd/one': '1', 'd/two': '2', 'd/sub/three': '3' });
+    const { open } = openLayersFixture(kind, { 'd/one': '1', 'd/two': '2', 'd/sub/three': '3' });
     await using layer = await open();
     rmSync(join(layer.path, 'd'), { recursive: true });
     mkdirSync(join(layer.path, 'd'));
     writeFileSync(join(layer.path, 'd/two'), '2');
-    expect(told((await layer.findChanges(find)).changes)).toEqual(['D d/one', 'D d/sub/three']);
+    expect(summarizeChanges((await layer.findChanges(find)).changes)).toEqual(['D d/one', 'D d/sub/three']);
   });
 
   test('everything deleted is everything deleted', async () => {
-    const { workspace, open } = layersGround(kind, { a: '1', 'b/c/d': '2', '.git/HEAD': 'ref' });
+    const { workspace, open } = openLayersFixture(kind, { a: '1', 'b/c/d': '2', '.git/HEAD': 'ref' });
     await using layer = await open();
     spawnSync('find', [layer.path, '-mindepth', '1', '-delete']);
-    expect(told((await layer.findChanges(find)).changes)).toEqual(['D .git/HEAD', 'D a', 'D b/c/d']);
+    expect(summarizeChanges((await layer.findChanges(find)).changes)).toEqual(['D .git/HEAD', 'D a', 'D b/c/d']);
     expect(readdirSync(workspace.path).sort()).toEqual(['.git', 'a', 'b']);
   });
 
   test('tells which of what it changed also changed in the workspace meanwhile, and of nothing else', async () => {
-    const { workspace, open } = layersGround(kind, { both: 'o', theirs: 'o', mine: 'o', doomed: 'o' });
+    const { workspace, open } = openLayersFixture(kind, { both: 'o', theirs: 'o', mine: 'o', doomed: 'o' });
     await using layer = await open();
     // The clock that the kernel writes down changes by ticks.
     await new Promise((resolve) => setTimeout(resolve, 30));
@@ -130,12 +145,12 @@ describe.each(kinds)('a layer (%s)', (kind) => {
     writeFileSync(join(layer.path, 'mine'), 'layer');
     rmSync(join(layer.path, 'doomed'));
     for (const name of ['both', 'theirs', 'doomed', 'brand-new']) writeFileSync(workspace.at(name), 'workspace');
-    const { changes, moved } = await layer.findChanges(find);
-    expect(moved).toContain('both');
-    expect(moved).not.toContain('mine');
-    expect(told(changes)).toContain('M mine');
-    expect(told(changes)).not.toContain('D brand-new');
-    expect(told(changes)).not.toContain('M theirs');
+    const { changes, alsoChanged } = await layer.findChanges(find);
+    expect(alsoChanged).toContain('both');
+    expect(alsoChanged).not.toContain('mine');
+    expect(summarizeChanges(changes)).toContain('M mine');
+    expect(summarizeChanges(changes)).not.toContain('D brand-new');
+    expect(summarizeChanges(changes)).not.toContain('M theirs');
   });
 
   test('hostile trees: odd names, links out, whiteouts of other file systems, hard links', async () => {
@@ -143,7 +158,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
       workspace,
       lower: _,
       open,
-    } = layersGround(kind, {
+    } = openLayersFixture(kind, {
       '.wh.file': 'not a whiteout',
       '.wh..wh..opq': 'nor this',
       'a\nb\\c:d,e': 'odd',
@@ -168,7 +183,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
     writeFileSync(Buffer.concat([Buffer.from(`${layer.path}/`), Buffer.from([0xff, 0x41, 0xfe])]), 'other');
     writeFileSync(join(layer.path, 'one'), 'no longer shared');
     const { changes } = await layer.findChanges(find);
-    expect(told(changes).filter((line) => !line.endsWith(' two'))).toEqual([
+    expect(summarizeChanges(changes).filter((line) => !line.endsWith(' two'))).toEqual([
       'M one',
       'D out',
       'A out/of',
@@ -179,7 +194,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
   });
 
   test('modes and owners are kept, and the root is whose the workspace is', async () => {
-    const { workspace, open } = layersGround(kind, { run: '#!/bin/sh', 'locked/in': 'x' });
+    const { workspace, open } = openLayersFixture(kind, { run: '#!/bin/sh', 'locked/in': 'x' });
     chmodSync(workspace.at('run'), 0o751);
     chmodSync(workspace.at('locked'), 0o555);
     chmodSync(workspace.path, 0o750);
@@ -191,14 +206,14 @@ describe.each(kinds)('a layer (%s)', (kind) => {
   });
 
   test('refuses more changes than asked for, and nothing hangs', async () => {
-    const { open } = layersGround(kind, {});
+    const { open } = openLayersFixture(kind, {});
     await using layer = await open();
     for (let index = 0; index < 12; index += 1) writeFileSync(join(layer.path, `f${index}`), 'x');
     await expect(layer.findChanges({ maxPaths: 10, signal })).rejects.toMatchObject({ code: 'E_TOO_LARGE' });
   });
 
   test('a file of holes is refused before anybody reads it', async () => {
-    const { contents, open } = layersGround(kind, {});
+    const { contents, open } = openLayersFixture(kind, {});
     await using layer = await open();
     writeFileSync(join(layer.path, 'holes'), '');
     truncateSync(join(layer.path, 'holes'), 2 ** 40);
@@ -207,7 +222,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
   });
 
   test('a workspace with a file of holes is copied, holes and all', async () => {
-    const { workspace, open } = layersGround(kind, { holes: Buffer.from('start') });
+    const { workspace, open } = openLayersFixture(kind, { holes: Buffer.from('start') });
     truncateSync(workspace.at('holes'), 64 * 2 ** 20);
     appendFileSync(workspace.at('holes'), 'end');
     await using layer = await open();
@@ -219,7 +234,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
   });
 
   test('a large content reaches the store whole', async () => {
-    const { contents, open } = layersGround(kind, {});
+    const { contents, open } = openLayersFixture(kind, {});
     await using layer = await open();
     const large = Buffer.alloc(3 * 1024 * 1024 + 7, 'large ');
     writeFileSync(join(layer.path, 'large'), large);
@@ -228,7 +243,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
   });
 
   test('sandboxes and Files work in it, and see nothing of what it is made of', async () => {
-    const { workspace, open } = layersGround(kind, { 'a.txt': 'hello', 'd/e': 'e' });
+    const { workspace, open } = openLayersFixture(kind, { 'a.txt': 'hello', 'd/e': 'e' });
     await using layer = await open();
     const sandbox = await openSandbox(layer.path);
     const command = 'cat a.txt && mv d d2 && rm a.txt && echo new > b.txt && ls -A && stat -c %u . && ls -A ..';
@@ -239,23 +254,29 @@ describe.each(kinds)('a layer (%s)', (kind) => {
     expect(result.exitCode, result.output).toBe(0);
     expect(result.stdout).not.toMatch(/upper|work\n|merged/);
     await sandbox.close();
-    const files = createDiskFiles({ handle: layer.directory, names: ['/workspace'] });
+    const files = createDiskFiles({ handle: layer.directoryFd, names: ['/workspace'] });
     expect((await files.read('b.txt')).bytes.toString()).toBe('new\n');
     await files.rename('d2', 'd3');
     await files.write('d3/f', Buffer.from('f'));
-    expect(told((await layer.findChanges(find)).changes)).toEqual(['D a.txt', 'A b.txt', 'D d/e', 'A d3/e', 'A d3/f']);
+    expect(summarizeChanges((await layer.findChanges(find)).changes)).toEqual([
+      'D a.txt',
+      'A b.txt',
+      'D d/e',
+      'A d3/e',
+      'A d3/f',
+    ]);
     expect(readdirSync(workspace.path).sort()).toEqual(['a.txt', 'd']);
   });
 });
 
 describe('what a server left that was killed', () => {
   test.runIf(canOverlay)('is swept by the next: mounts and files, and never what is below them', async () => {
-    const { workspace, data, layers } = layersGround('overlay', { precious: 'yes' });
+    const { workspace, data, layers } = openLayersFixture('overlay', { precious: 'yes' });
     const script = `
       import { openSync } from 'node:fs';
-      import { createLayers } from '${join(import.meta.dirname, '../../src/history/layers.ts')}';
+      import { createLayers } from '${join(import.meta.dirname, '../../src/history/overlay/layers.ts')}';
       const layers = createLayers({ parent: process.argv[1] });
-      const layer = await layers.open({ lower: openSync(process.argv[2]), store: {} });
+      const layer = await layers.open({ lowerFd: openSync(process.argv[2]), store: {} });
       console.log(layer.kind);
       process.kill(process.pid, 'SIGKILL');
     `;
@@ -273,7 +294,7 @@ describe('what a server left that was killed', () => {
   });
 
   test('one that is alive is left alone', async () => {
-    const { data, layers, open } = layersGround('overlay', { a: '1' });
+    const { data, layers, open } = openLayersFixture('overlay', { a: '1' });
     await using layer = await open();
     await createLayers({ parent: data.at('layers') }).sweep();
     await layers.sweep();
@@ -284,7 +305,7 @@ describe('what a server left that was killed', () => {
 test.runIf(canOverlay)(
   'an owner who has no way to the data directory gets no layer that another would run in',
   async () => {
-    const { workspace, data, open } = layersGround('overlay', { a: '1' });
+    const { workspace, data, open } = openLayersFixture('overlay', { a: '1' });
     spawnSync('chown', ['1500:1500', workspace.path]);
     chmodSync(data.path, 0o700);
     await expect(open()).rejects.toMatchObject({ code: 'E_SANDBOX_UNAVAILABLE' });
@@ -293,7 +314,9 @@ test.runIf(canOverlay)(
 );
 
 test('a copy that would be too large is refused, and nothing of it is left', async () => {
-  const { data, lower, layers } = layersGround('copy', { big: Buffer.alloc(10_000) });
-  await expect(layers.open({ lower, store: {} as never, maxBytes: 5000 })).rejects.toMatchObject({ code: 'E_QUOTA' });
+  const { data, lower, layers } = openLayersFixture('copy', { big: Buffer.alloc(10_000) });
+  await expect(layers.open({ lowerFd: lower, store: {} as never, maxBytes: 5000 })).rejects.toMatchObject({
+    code: 'E_QUOTA',
+  });
   expect(readdirSync(data.at('layers'))).toEqual([]);
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeListing, encodeListing } from '../../src/core/history/listing.ts';
-import { emptyRoot } from '../../src/core/history/tree.ts';
-import { bytesFromPath, pathFromBytes } from '../../src/lib/path-bytes.ts';
-import { sha256 } from '../../src/lib/sha256.ts';
+import { emptyTreeHash } from '../../src/core/history/ports/tree.ts';
+import { decodeListing, encodeListing } from '../../src/core/history/trees/listing-codec.ts';
+import { sha256 } from '../../src/lib/crypto/sha256.ts';
+import { bytesFromPath, pathFromBytes } from '../../src/lib/files/path-bytes.ts';
 
 const byte = fc.integer({ min: 1, max: 255 }).filter((code) => code !== 47);
 const name = fc
@@ -96,6 +96,6 @@ test.each([
 
 test('the empty listing is the empty root', () => {
   expect(encodeListing([])).toHaveLength(0);
-  expect(sha256(encodeListing([]))).toBe(emptyRoot);
+  expect(sha256(encodeListing([]))).toBe(emptyTreeHash);
   expect(decodeListing(Buffer.alloc(0))).toEqual([]);
 });

@@ -1,40 +1,40 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test, vi } from 'vitest';
-import { emptyRoot } from '../../src/core/history/tree.ts';
-import { createInitFinder } from '../../src/init/binary.ts';
+import { emptyTreeHash } from '../../src/core/history/ports/tree.ts';
+import { createInitFinder } from '../../src/init/find-init.ts';
 import { createFollower } from '../../src/init/follower.ts';
 import { prepareTree } from './trees.ts';
 
 test('10,000 files are captured, and what changed among them, and come back after all are gone', async () => {
-  const ground = prepareTree();
+  const fixture = prepareTree();
   for (let file = 0; file < 10_000; file++) {
-    if (file % 100 === 0) mkdirSync(ground.at(`d${file / 100}`));
-    writeFileSync(ground.at(`d${Math.floor(file / 100)}/f${file}`), `content of ${file}`);
+    if (file % 100 === 0) mkdirSync(fixture.at(`d${file / 100}`));
+    writeFileSync(fixture.at(`d${Math.floor(file / 100)}/f${file}`), `content of ${file}`);
   }
-  const tree = await ground.open(createFollower(createInitFinder()));
+  const tree = await fixture.open(createFollower(createInitFinder()));
   const first = (await tree.capture({ scope: 'all' })).root;
   for (let file = 5; file < 10_000; file += 1000)
-    writeFileSync(ground.at(`d${Math.floor(file / 100)}/f${file}`), 'new');
+    writeFileSync(fixture.at(`d${Math.floor(file / 100)}/f${file}`), 'new');
   const second = (await tree.capture({ scope: 'all' })).root;
   expect((await tree.diff(first, second)).map(({ path }) => path)).toHaveLength(10);
   const done: number[] = [];
-  await tree.apply(await tree.diff(second, emptyRoot));
-  expect((await tree.capture({ scope: 'all' })).root).toBe(emptyRoot);
-  await tree.apply(await tree.diff(emptyRoot, first), { onProgress: (count, total) => done.push(count / total) });
+  await tree.apply(await tree.diff(second, emptyTreeHash));
+  expect((await tree.capture({ scope: 'all' })).root).toBe(emptyTreeHash);
+  await tree.apply(await tree.diff(emptyTreeHash, first), { onProgress: (count, total) => done.push(count / total) });
   expect(done.at(-1)).toBe(1);
   expect((await tree.capture({ scope: 'all' })).root).toBe(first);
 }, 120_000);
 
 test('what was read of many files is all written down, while they are captured again and at the end', async () => {
-  const ground = prepareTree();
-  for (let file = 0; file < 1050; file++) writeFileSync(ground.at(`f${file}`), `content of ${file}`);
-  const isOld = () => expect(Date.now() - statSync(ground.at('f1049')).ctimeMs).toBeGreaterThan(50);
+  const fixture = prepareTree();
+  for (let file = 0; file < 1050; file++) writeFileSync(fixture.at(`f${file}`), `content of ${file}`);
+  const isOld = () => expect(Date.now() - statSync(fixture.at('f1049')).ctimeMs).toBeGreaterThan(50);
   const written = () => {
-    using index = new DatabaseSync(`${ground.data}/index.db`, { readOnly: true });
+    using index = new DatabaseSync(`${fixture.data}/index.db`, { readOnly: true });
     return index.prepare('SELECT count(*) AS count FROM files').get()?.count;
   };
-  const tree = await ground.open(createFollower(createInitFinder()));
+  const tree = await fixture.open(createFollower(createInitFinder()));
   await vi.waitFor(isOld);
   await tree.capture({ scope: 'all' });
   await vi.waitFor(
@@ -44,7 +44,7 @@ test('what was read of many files is all written down, while they are captured a
     },
     { timeout: 20_000, interval: 5 },
   );
-  for (let file = 0; file < 1050; file += 2) rmSync(ground.at(`f${file}`));
+  for (let file = 0; file < 1050; file += 2) rmSync(fixture.at(`f${file}`));
   await tree.capture({ scope: 'all' });
   await tree[Symbol.asyncDispose]();
   expect(written()).toBe(525);

@@ -1,18 +1,18 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { OnConflict } from '../../src/core/history/forks.ts';
-import { mergeText } from '../../src/core/history/merge-text.ts';
-import { forksGround, signal, text } from './forks-ground.ts';
+import { mergeText } from '../../src/core/history/forks/merge-text.ts';
+import type { OnConflict } from '../../src/core/history/ports/forks.ts';
+import { openForksFixture, signal, text } from './forks-fixture.ts';
 
 /** A workspace and a fork of it, to be changed apart. */
 async function apart(tree: Record<string, string | Buffer>) {
-  const ground = forksGround(tree);
-  await ground.fork('fork');
-  const path = ground.server.pathOf('fork');
+  const fixture = openForksFixture(tree);
+  await fixture.fork('fork');
+  const path = fixture.server.pathOf('fork');
   const merge = (onConflict: OnConflict = 'refuse') =>
-    ground.server.of('main').merge({ fork: 'fork', onConflict, signal });
-  return { ...ground, there: (name: string) => join(path, name), here: ground.workspace.at, merge };
+    fixture.server.of('main').merge({ fork: 'fork', onConflict, signal });
+  return { ...fixture, there: (name: string) => join(path, name), here: fixture.workspace.at, merge };
 }
 
 const lines = (...changed: [number, string][]) =>
@@ -141,7 +141,7 @@ describe('merging a fork', () => {
   });
 
   test('from a snapshot: only what the fork changed goes over', async () => {
-    const { workspace, server, fork } = forksGround({ a: 'old', b: 'b' });
+    const { workspace, server, fork } = openForksFixture({ a: 'old', b: 'b' });
     await server.historyOf('main').snapshot({ name: 'then', signal });
     writeFileSync(workspace.at('a'), 'new');
     await fork('back', 'then');

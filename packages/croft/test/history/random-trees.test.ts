@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { emptyRoot } from '../../src/core/history/tree.ts';
-import { createInitFinder } from '../../src/init/binary.ts';
+import { emptyTreeHash } from '../../src/core/history/ports/tree.ts';
+import { createInitFinder } from '../../src/init/find-init.ts';
 import { createFollower } from '../../src/init/follower.ts';
 import { materialize, onDisk, prepareTree, type Spec } from './trees.ts';
 import { createWalkingFollower } from './walking-follower.ts';
@@ -47,52 +47,52 @@ test.each([
 ])(
   'trees have the same root if and only if they are the same, and a diff leads there and back: %s',
   async (_, follow) => {
-    const ground = prepareTree();
-    const tree = await ground.open(follow());
+    const fixture = prepareTree();
+    const tree = await fixture.open(follow());
     const known = new Map<string, string>();
     const see = async () => {
-      const { root, missed, ...totals } = await tree.capture({ scope: 'all' });
+      const { root, missed, late: _, cutRules: _rules, ...totals } = await tree.capture({ scope: 'all' });
       expect(missed).toEqual([]);
       const all = await Array.fromAsync(tree.entries(root));
       const leaves = all.flatMap(({ entry }) => (entry.kind === 'directory' ? [] : [entry.size]));
       expect(totals).toEqual({ files: leaves.length, bytes: leaves.reduce((sum, size) => sum + size, 0) });
-      const disk = JSON.stringify(Object.entries(onDisk(ground.path)).sort());
+      const disk = JSON.stringify(Object.entries(onDisk(fixture.path)).sort());
       expect(known.get(root) ?? disk).toBe(disk);
       known.set(root, disk);
       expect(new Set(known.values()).size).toBe(known.size);
       return root;
     };
     const check = async (one: Record<string, Spec>, other: Record<string, Spec>) => {
-      materialize(ground.path, other);
+      materialize(fixture.path, other);
       const after = await see();
-      const wanted = onDisk(ground.path);
-      materialize(ground.path, one);
+      const wanted = onDisk(fixture.path);
+      materialize(fixture.path, one);
       const before = await see();
-      const was = onDisk(ground.path);
+      const was = onDisk(fixture.path);
       const changes = await tree.diff(before, after);
       expect(changes.length === 0).toBe(before === after);
 
       expect(await tree.amend(before, changes)).toBe(after);
       expect(await tree.apply(changes)).toEqual({ refused: [] });
-      expect(onDisk(ground.path)).toEqual(wanted);
+      expect(onDisk(fixture.path)).toEqual(wanted);
       expect(await see()).toBe(after);
 
       const back = changes.map(({ path, before: old, after: fresh }) => ({ path, before: fresh, after: old }));
       expect(await tree.amend(after, back)).toBe(before);
       expect(await tree.apply(back)).toEqual({ refused: [] });
-      expect(onDisk(ground.path)).toEqual(was);
+      expect(onDisk(fixture.path)).toEqual(was);
       expect(await see()).toBe(before);
       const all = await Array.fromAsync(tree.entries(before));
       expect(
         await tree.amend(
-          emptyRoot,
+          emptyTreeHash,
           all.map(({ path, entry }) => ({ path, after: entry })),
         ),
       ).toBe(
         await tree.amend(
-          emptyRoot,
-          (await tree.diff(emptyRoot, before)).filter(
-            ({ after: entry }) => entry?.kind !== 'directory' || entry.hash === emptyRoot,
+          emptyTreeHash,
+          (await tree.diff(emptyTreeHash, before)).filter(
+            ({ after: entry }) => entry?.kind !== 'directory' || entry.hash === emptyTreeHash,
           ),
         ),
       );

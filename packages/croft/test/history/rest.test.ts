@@ -1,6 +1,6 @@
 import { createClient } from '@croft/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Account, adminToken, type Platform, startPlatform } from '../agents/ground.ts';
+import { type Account, adminToken, type Platform, startPlatform } from '../support/servers/platform.ts';
 
 let platform: Platform;
 let account: Account;

@@ -12,34 +12,34 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { bait, git, lookAt, openGround } from './ground.ts';
+import { bait, git, listTree, openFixture } from './fixture.ts';
 
 // Each starts servers of its own, some of them several.
 vi.setConfig({ testTimeout: 90_000 });
 
 describe('snapshots', () => {
   test('a restore says of every path what happened to it, contents included, and can be taken back', async () => {
-    using ground = openGround({ 'same.txt': 'same\n', 'changed.txt': 'old\n', 'deep/er/gone.txt': 'gone\n' });
-    chmodSync(ground.at('same.txt'), 0o644);
-    symlinkSync('same.txt', ground.at('link'));
-    const before = ground.look();
-    await using session = await ground.connect();
+    using fixture = openFixture({ 'same.txt': 'same\n', 'changed.txt': 'old\n', 'deep/er/gone.txt': 'gone\n' });
+    chmodSync(fixture.at('same.txt'), 0o644);
+    symlinkSync('same.txt', fixture.at('link'));
+    const before = fixture.look();
+    await using session = await fixture.connect();
 
     const made = await session.call('snapshot_create', { name: 'good', description: 'as it should be' });
     expect(made.text).toMatch(/^snapshot good created: [0-9a-f]{64}$/);
     expect(made.structured).toMatchObject({ files: 4, replaced: false, missed: [] });
-    writeFileSync(ground.at('changed.txt'), 'new\n');
-    rmSync(ground.at('deep'), { recursive: true });
-    mkdirSync(ground.at('more'));
-    writeFileSync(ground.at('more/added.txt'), 'added\n');
-    chmodSync(ground.at('same.txt'), 0o755);
-    unlinkSync(ground.at('link'));
-    symlinkSync('changed.txt', ground.at('link'));
-    const changed = ground.look();
+    writeFileSync(fixture.at('changed.txt'), 'new\n');
+    rmSync(fixture.at('deep'), { recursive: true });
+    mkdirSync(fixture.at('more'));
+    writeFileSync(fixture.at('more/added.txt'), 'added\n');
+    chmodSync(fixture.at('same.txt'), 0o755);
+    unlinkSync(fixture.at('link'));
+    symlinkSync('changed.txt', fixture.at('link'));
+    const changed = fixture.look();
 
     const restored = await session.call('snapshot_restore', { name: 'good' });
     expect(restored.isError, restored.text).toBe(false);
-    expect(ground.look()).toEqual(before);
+    expect(fixture.look()).toEqual(before);
     expect(restored.structured).toMatchObject({
       ...{ added: ['deep/er/gone.txt'], removed: ['more/added.txt'], refused: [] },
       changed: ['changed.txt', 'link', 'same.txt'],
@@ -51,57 +51,61 @@ describe('snapshots', () => {
     expect(again.text).toBe('restored snapshot good (no files changed)');
     const back = await session.call('snapshot_restore', { name: restored.structured.takenBackBy });
     expect(back.isError, back.text).toBe(false);
-    expect(ground.look()).toEqual(changed);
+    expect(fixture.look()).toEqual(changed);
   });
 
   test('names of every kind come back, and go', async () => {
     const names = ['grün.txt', '日本語/ファイル', 'with space', 'new\nline', '-rf', 'a\\b', '"quoted"', 'emoji 🦀'];
-    using ground = openGround(Object.fromEntries(names.map((name) => [name, name])));
-    const raw = Buffer.concat([Buffer.from(`${ground.path}/`), Buffer.from([0x62, 0xff, 0xfe])]);
+    using fixture = openFixture(Object.fromEntries(names.map((name) => [name, name])));
+    const raw = Buffer.concat([Buffer.from(`${fixture.path}/`), Buffer.from([0x62, 0xff, 0xfe])]);
     writeFileSync(raw, 'no text');
-    const before = ground.look();
-    await using session = await ground.connect();
+    const before = fixture.look();
+    await using session = await fixture.connect();
     await session.call('snapshot_create', { name: 's' });
-    for (const name of names) rmSync(ground.at(name));
+    for (const name of names) rmSync(fixture.at(name));
     unlinkSync(raw);
     for (const name of ['später.txt', '後で/x']) {
-      mkdirSync(join(ground.at(name), '..'), { recursive: true });
-      writeFileSync(ground.at(name), 'later');
+      mkdirSync(join(fixture.at(name), '..'), { recursive: true });
+      writeFileSync(fixture.at(name), 'later');
     }
     const restored = await session.call('snapshot_restore', { name: 's' });
     expect(restored.isError, restored.text).toBe(false);
-    expect(Object.keys(ground.look()).sort()).toEqual(Object.keys(before).sort());
-    expect(ground.look()).toEqual(before);
+    expect(Object.keys(fixture.look()).sort()).toEqual(Object.keys(before).sort());
+    expect(fixture.look()).toEqual(before);
     expect(restored.structured.removed).toEqual(['später.txt', '後で/x']);
     expect(restored.structured.added).toEqual(expect.arrayContaining(names));
   });
 
   test('a repository, one within it and one that is a file: nothing of git runs, and nothing of it changes', async () => {
-    using ground = openGround({
+    using fixture = openFixture({
       'a.txt': 'one\n',
       '.gitattributes': '* filter=bait diff=bait\n',
       'nested/n.txt': 'n\n',
     });
-    mkdirSync(ground.at('worktree'));
-    writeFileSync(ground.at('worktree/.git'), 'gitdir: /nowhere\n');
-    writeFileSync(ground.at('worktree/w.txt'), 'w\n');
-    for (const repository of [ground.path, ground.at('nested')]) {
+    mkdirSync(fixture.at('worktree'));
+    writeFileSync(fixture.at('worktree/.git'), 'gitdir: /nowhere\n');
+    writeFileSync(fixture.at('worktree/w.txt'), 'w\n');
+    for (const repository of [fixture.path, fixture.at('nested')]) {
       git(repository, 'init');
       git(repository, 'add', '.');
       git(repository, 'commit', '-m', 'first');
     }
-    writeFileSync(ground.at('a.txt'), 'two\n');
-    git(ground.path, 'add', 'a.txt');
-    const mark = join(ground.data, 'mark');
-    for (const repository of [ground.path, ground.at('nested')]) bait(repository, mark);
-    const repositories = () => [lookAt(ground.at('.git')), lookAt(ground.at('nested/.git')), ground.look('worktree')];
-    const [before, files] = [repositories(), ground.look()];
+    writeFileSync(fixture.at('a.txt'), 'two\n');
+    git(fixture.path, 'add', 'a.txt');
+    const mark = join(fixture.data, 'mark');
+    for (const repository of [fixture.path, fixture.at('nested')]) bait(repository, mark);
+    const repositories = () => [
+      listTree(fixture.at('.git')),
+      listTree(fixture.at('nested/.git')),
+      fixture.look('worktree'),
+    ];
+    const [before, files] = [repositories(), fixture.look()];
 
-    await using session = await ground.connect();
+    await using session = await fixture.connect();
     await session.call('snapshot_create', { name: 's' });
-    writeFileSync(ground.at('nested/n.txt'), 'changed\n');
-    writeFileSync(ground.at('nested/more.txt'), 'more\n');
-    writeFileSync(ground.at('a.txt'), 'three\n');
+    writeFileSync(fixture.at('nested/n.txt'), 'changed\n');
+    writeFileSync(fixture.at('nested/more.txt'), 'more\n');
+    writeFileSync(fixture.at('a.txt'), 'three\n');
     const diff = await session.call('snapshot_diff', { name: 's' });
     expect(diff.structured.changes.map(({ path }: { path: string }) => path)).toEqual([
       'a.txt',
@@ -112,97 +116,97 @@ describe('snapshots', () => {
     expect(restored.structured).toMatchObject({ changed: ['a.txt', 'nested/n.txt'], removed: ['nested/more.txt'] });
     expect(existsSync(mark)).toBe(false);
     expect(repositories()).toEqual(before);
-    expect(ground.look()).toEqual(files);
+    expect(fixture.look()).toEqual(files);
     // The bait is one: git itself takes it.
-    spawnSync('git', ['status'], { cwd: ground.path });
+    spawnSync('git', ['status'], { cwd: fixture.path });
     expect(existsSync(mark)).toBe(true);
   });
 
   test('what git ignores stays, unless the snapshot has it', async () => {
-    using ground = openGround({
+    using fixture = openFixture({
       '.gitignore': 'dist/\n.env\n',
       'a.txt': 'a\n',
       'dist/out.js': 'one\n',
       '.env': 'KEY=1\n',
     });
-    await using session = await ground.connect();
+    await using session = await fixture.connect();
     await session.call('snapshot_create', { name: 'source' });
     await session.call('snapshot_create', { name: 'whole', include_ignored: true });
-    writeFileSync(ground.at('dist/out.js'), 'two\n');
-    writeFileSync(ground.at('a.txt'), 'b\n');
-    rmSync(ground.at('.env'));
+    writeFileSync(fixture.at('dist/out.js'), 'two\n');
+    writeFileSync(fixture.at('a.txt'), 'b\n');
+    rmSync(fixture.at('.env'));
     const source = await session.call('snapshot_restore', { name: 'source' });
     expect(source.structured).toMatchObject({ added: [], changed: ['a.txt'], removed: [] });
-    expect(readFileSync(ground.at('dist/out.js'), 'utf8')).toBe('two\n');
+    expect(readFileSync(fixture.at('dist/out.js'), 'utf8')).toBe('two\n');
     const whole = await session.call('snapshot_restore', { name: 'whole' });
     expect(whole.structured).toMatchObject({ added: ['.env'], changed: ['dist/out.js'], removed: [] });
-    expect(readFileSync(ground.at('.env'), 'utf8')).toBe('KEY=1\n');
+    expect(readFileSync(fixture.at('.env'), 'utf8')).toBe('KEY=1\n');
   });
 
   test('rules that came or went since do not take what they are about with them', async () => {
-    using ground = openGround({ '.gitignore': 'kept/\n', 'kept/precious': 'p\n', 'plain/x': 'x\n' });
-    await using session = await ground.connect();
+    using fixture = openFixture({ '.gitignore': 'kept/\n', 'kept/precious': 'p\n', 'plain/x': 'x\n' });
+    await using session = await fixture.connect();
     await session.call('snapshot_create', { name: 's' });
-    writeFileSync(ground.at('.gitignore'), 'plain/\n');
+    writeFileSync(fixture.at('.gitignore'), 'plain/\n');
     const restored = await session.call('snapshot_restore', { name: 's' });
     expect(restored.structured, restored.text).toMatchObject({ added: [], changed: ['.gitignore'], removed: [] });
-    expect(readFileSync(ground.at('kept/precious'), 'utf8')).toBe('p\n');
-    expect(readFileSync(ground.at('plain/x'), 'utf8')).toBe('x\n');
+    expect(readFileSync(fixture.at('kept/precious'), 'utf8')).toBe('p\n');
+    expect(readFileSync(fixture.at('plain/x'), 'utf8')).toBe('x\n');
   });
 
   test('what became ignored and something else is brought back, and that too can be taken back', async () => {
-    using ground = openGround({ 'a/x': 'x\n', 'b/y': 'y\n' });
-    await using session = await ground.connect();
+    using fixture = openFixture({ 'a/x': 'x\n', 'b/y': 'y\n' });
+    await using session = await fixture.connect();
     await session.call('snapshot_create', { name: 's' });
-    writeFileSync(ground.at('a/.gitignore'), 'x\n');
-    writeFileSync(ground.at('a/x'), 'other\n');
-    const changed = ground.look();
+    writeFileSync(fixture.at('a/.gitignore'), 'x\n');
+    writeFileSync(fixture.at('a/x'), 'other\n');
+    const changed = fixture.look();
     const restored = await session.call('snapshot_restore', { name: 's' });
     expect(restored.isError, restored.text).toBe(false);
-    expect(readFileSync(ground.at('a/x'), 'utf8')).toBe('x\n');
+    expect(readFileSync(fixture.at('a/x'), 'utf8')).toBe('x\n');
     const back = await session.call('snapshot_restore', { name: restored.structured.takenBackBy });
     expect(back.isError, back.text).toBe(false);
-    expect(ground.look()).toEqual(changed);
+    expect(fixture.look()).toEqual(changed);
   });
 
   test('a file where a directory was, a directory where a file was, and a link that leads out', async () => {
-    using ground = openGround({ 'file/inner': 'i\n', directory: 'd\n', 'out/x': 'x\n' });
-    using outside = openGround({ x: 'of somebody else\n' });
-    const before = ground.look();
-    await using session = await ground.connect();
+    using fixture = openFixture({ 'file/inner': 'i\n', directory: 'd\n', 'out/x': 'x\n' });
+    using outside = openFixture({ x: 'of somebody else\n' });
+    const before = fixture.look();
+    await using session = await fixture.connect();
     await session.call('snapshot_create', { name: 's' });
-    rmSync(ground.at('file'), { recursive: true });
-    writeFileSync(ground.at('file'), 'now a file\n');
-    rmSync(ground.at('directory'));
-    mkdirSync(ground.at('directory'));
-    writeFileSync(ground.at('directory/inner'), 'x\n');
-    rmSync(ground.at('out'), { recursive: true });
-    symlinkSync(outside.path, ground.at('out'));
+    rmSync(fixture.at('file'), { recursive: true });
+    writeFileSync(fixture.at('file'), 'now a file\n');
+    rmSync(fixture.at('directory'));
+    mkdirSync(fixture.at('directory'));
+    writeFileSync(fixture.at('directory/inner'), 'x\n');
+    rmSync(fixture.at('out'), { recursive: true });
+    symlinkSync(outside.path, fixture.at('out'));
     const restored = await session.call('snapshot_restore', { name: 's' });
     expect(restored.isError, restored.text).toBe(false);
-    expect(ground.look()).toEqual(before);
+    expect(fixture.look()).toEqual(before);
     expect(outside.look()).toEqual({ x: 'file 644 of somebody else\n' });
   });
 
   test('control files are left as they are, and said', async () => {
-    using ground = openGround({ 'a.txt': 'a\n', '.vscode/settings.json': '{}\n' });
-    await using session = await ground.connect();
+    using fixture = openFixture({ 'a.txt': 'a\n', '.vscode/settings.json': '{}\n' });
+    await using session = await fixture.connect();
     await session.call('snapshot_create', { name: 's' });
-    writeFileSync(ground.at('.vscode/settings.json'), '{ "by": "the person" }\n');
-    writeFileSync(ground.at('a.txt'), 'b\n');
+    writeFileSync(fixture.at('.vscode/settings.json'), '{ "by": "the person" }\n');
+    writeFileSync(fixture.at('a.txt'), 'b\n');
     const restored = await session.call('snapshot_restore', { name: 's' });
     expect(restored.structured).toMatchObject({ changed: ['a.txt'], refused: ['.vscode/settings.json'] });
-    expect(readFileSync(ground.at('.vscode/settings.json'), 'utf8')).toContain('the person');
+    expect(readFileSync(fixture.at('.vscode/settings.json'), 'utf8')).toContain('the person');
   });
 
   test('list, diff between two, replace, delete, and what is not there', async () => {
-    using ground = openGround({ 'a.txt': 'one\n' });
-    await using session = await ground.connect();
+    using fixture = openFixture({ 'a.txt': 'one\n' });
+    await using session = await fixture.connect();
     expect((await session.call('snapshot_list')).text).toBe('no snapshots');
     await session.call('snapshot_create', { name: 'first' });
     expect((await session.call('snapshot_diff', { name: 'first' })).text).toBe('no differences');
-    writeFileSync(ground.at('a.txt'), 'two\n');
-    writeFileSync(ground.at('b.bin'), Buffer.from([0, 1, 2]));
+    writeFileSync(fixture.at('a.txt'), 'two\n');
+    writeFileSync(fixture.at('b.bin'), Buffer.from([0, 1, 2]));
     await session.call('snapshot_create', { name: 'second' });
     const between = await session.call('snapshot_diff', { name: 'first', to: 'second' });
     expect(between.text).toBe(
@@ -230,14 +234,14 @@ describe('snapshots', () => {
   });
 
   test('outlive the server, and see what changed while there was none', async () => {
-    using ground = openGround({ 'a.txt': 'one\n', 'b.txt': 'b\n' });
+    using fixture = openFixture({ 'a.txt': 'one\n', 'b.txt': 'b\n' });
     {
-      await using session = await ground.connect();
+      await using session = await fixture.connect();
       await session.call('snapshot_create', { name: 's' });
     }
-    writeFileSync(ground.at('a.txt'), 'two\n');
-    renameSync(ground.at('b.txt'), ground.at('c.txt'));
-    await using session = await ground.connect();
+    writeFileSync(fixture.at('a.txt'), 'two\n');
+    renameSync(fixture.at('b.txt'), fixture.at('c.txt'));
+    await using session = await fixture.connect();
     const restored = await session.call('snapshot_restore', { name: 's' });
     expect(restored.structured, restored.text).toMatchObject({
       ...{ added: ['b.txt'], changed: ['a.txt'], removed: ['c.txt'] },
@@ -245,12 +249,12 @@ describe('snapshots', () => {
   });
 
   test('may be looked at where nothing may be changed', async () => {
-    using ground = openGround({ 'a.txt': 'one\n' });
+    using fixture = openFixture({ 'a.txt': 'one\n' });
     {
-      await using session = await ground.connect();
+      await using session = await fixture.connect();
       await session.call('snapshot_create', { name: 's' });
     }
-    await using session = await ground.connect('--readonly');
+    await using session = await fixture.connect('--readonly');
     expect((await session.call('snapshot_diff', { name: 's' })).text).toBe('no differences');
     for (const tool of ['snapshot_create', 'snapshot_restore', 'snapshot_delete', 'undo'])
       expect((await session.call(tool, { name: 's' })).isError).toBe(true);

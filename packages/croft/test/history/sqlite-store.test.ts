@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
+import { zstdCompressSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import { openSqliteStore } from '../../src/history/sqlite-store.ts';
-import { sha256 } from '../../src/lib/sha256.ts';
+import { openSqliteStore } from '../../src/history/store/sqlite-store.ts';
+import { sha256 } from '../../src/lib/crypto/sha256.ts';
 import { contentOf, describeHistoryStore, treeOf } from '../contracts/history-store.ts';
-import { makeDirectory } from '../harness.ts';
+import { makeDirectory } from '../support/harness.ts';
 
 function place(): string {
   const directory = makeDirectory();
@@ -24,7 +26,7 @@ describeHistoryStore('sqlite', async () => {
 test('nobody else can read the file', async () => {
   const path = place();
   await using store = openSqliteStore(path);
-  await store.keep([contentOf('secret')]);
+  await store.put([contentOf('secret')]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(statSync(`${path}-wal`).mode & 0o777).toBe(0o600);
   expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
@@ -38,7 +40,7 @@ test.each([
   const content = contentOf(bytes);
   {
     await using store = openSqliteStore(path);
-    await store.keep([content]);
+    await store.put([content]);
   }
   const database = new DatabaseSync(path);
   database.exec("UPDATE contents SET bytes = CAST('is wrong.' AS BLOB) WHERE bytes IS NOT NULL");
@@ -53,50 +55,154 @@ test('a rotten listing stops a collection: what it held is not known', async () 
   const path = place();
   const tree = treeOf({ a: 'kept' });
   await using store = openSqliteStore(path);
-  await store.keep([...tree, contentOf('dead')]);
+  await store.put([...tree, contentOf('dead')]);
   const database = new DatabaseSync(path);
   database.prepare('UPDATE contents SET bytes = ? WHERE hash = ?').run('rot', Buffer.from(tree.at(-1)!.hash, 'hex'));
   database.close();
-  await expect(store.collect([tree.at(-1)!.hash])).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
-  expect(await store.lacks([contentOf('dead').hash, tree[0]!.hash])).toEqual(new Set());
+  await expect(store.collectGarbage([tree.at(-1)!.hash])).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
+  expect(await store.findMissing([contentOf('dead').hash, tree[0]!.hash])).toEqual(new Set());
 });
 
 test('what a note names is never collected, whatever the caller believes', async () => {
   await using store = openSqliteStore(place());
   const tree = treeOf({ a: 'noted' });
-  await store.keep(tree, [{ kind: 'checkpoint', name: '1', note: { before: tree.at(-1)!.hash } }]);
-  await store.collect([]);
-  expect(await store.lacks(tree.map(({ hash }) => hash))).toEqual(new Set());
+  await store.put(tree, [{ kind: 'checkpoint', name: '1', note: { before: tree.at(-1)!.hash } }]);
+  await store.collectGarbage([]);
+  expect(await store.findMissing(tree.map(({ hash }) => hash))).toEqual(new Set());
   await store.dropNotes('checkpoint', ['1']);
-  await store.collect([]);
-  expect((await store.lacks(tree.map(({ hash }) => hash))).size).toBe(2);
+  await store.collectGarbage([]);
+  expect((await store.findMissing(tree.map(({ hash }) => hash))).size).toBe(2);
 });
 
 test('what somebody is told is there stays, also while another server collects', async () => {
   const path = place();
   await using store = openSqliteStore(path);
   const [asked, given, neither] = ['asked', 'given', 'neither'].map((text) => contentOf(text));
-  await store.keep([asked!, given!, neither!]);
+  await store.put([asked!, given!, neither!]);
   // As it is between the mark and the sweep of another.
   const database = new DatabaseSync(path);
   database.exec('UPDATE meta SET generation = generation + 1, collecting = 1');
-  expect((await store.lacks([asked!.hash])).size).toBe(0);
-  await store.keep([given!]);
+  expect((await store.findMissing([asked!.hash])).size).toBe(0);
+  await store.put([given!]);
   const swept = database.prepare('DELETE FROM contents WHERE generation < (SELECT generation FROM meta)').run();
   expect(swept.changes).toBe(1);
   database.close();
-  expect(await store.lacks([asked!.hash, given!.hash, neither!.hash])).toEqual(new Set([neither!.hash]));
+  expect(await store.findMissing([asked!.hash, given!.hash, neither!.hash])).toEqual(new Set([neither!.hash]));
 });
 
 test('collecting gives room back, and says so by its epoch', async () => {
   await using store = openSqliteStore(place());
-  await store.keep([contentOf(Buffer.alloc(3_000_000, 'a'))]);
+  await store.put([contentOf(Buffer.alloc(3_000_000, 'a'))]);
   const [size, epoch] = [await store.size(), await store.epoch()];
   expect(size).toBeGreaterThan(3_000_000);
   expect(await store.epoch()).toBe(epoch);
-  await store.collect([]);
+  await store.collectGarbage([]);
   expect(await store.size()).toBeLessThan(200_000);
   expect(await store.epoch()).not.toBe(epoch);
+});
+
+const program = (lines: number) =>
+  Array.from({ length: lines }, (_, line) => `const value${line} = compute(${line * 7919}, 'text ${line}');`).join(
+    '\n',
+  );
+/** Listed below `root`, so that a collection leaves them. */
+const kinds = {
+  text: program(400),
+  small: 'x',
+  empty: '',
+  noise: randomBytes(75_000).toString('base64'),
+  large: program(60_000),
+};
+
+test('what stays is packed by a collection, and comes back as it was', async () => {
+  const path = place();
+  await using store = openSqliteStore(path);
+  const tree = treeOf(kinds);
+  await store.put(tree);
+  const [before, grown] = [await store.size(), await store.grownSinceCollection?.()];
+  expect(grown).toBeGreaterThan(before / 2);
+  await store.collectGarbage([tree.at(-1)!.hash]);
+  expect(await store.size()).toBeLessThan(before / 3);
+  expect(await store.grownSinceCollection?.()).toBeLessThan(100_000);
+  await using other = openSqliteStore(path);
+  for (const { hash, bytes } of tree) {
+    expect(await other.read(hash)).toEqual(Buffer.from(bytes as Buffer));
+    expect(Buffer.concat(await Array.fromAsync(store.open(hash)))).toEqual(Buffer.from(bytes as Buffer));
+  }
+  const packed = await store.size();
+  await store.collectGarbage([tree.at(-1)!.hash]);
+  expect(await store.size()).toBeLessThanOrEqual(packed);
+});
+
+test.each(['contents', 'pieces'])(
+  'packed %s that have rotted are not given, however much they would be',
+  async (table) => {
+    const path = place();
+    await using store = openSqliteStore(path);
+    const tree = treeOf(kinds);
+    await store.put(tree);
+    await store.collectGarbage([tree.at(-1)!.hash]);
+    const database = new DatabaseSync(path);
+    const bomb = zstdCompressSync(Buffer.alloc(50_000_000));
+    for (const bytes of [bomb, Buffer.from('not packed at all')]) {
+      database.prepare(`UPDATE ${table} SET bytes = ? WHERE packing = 1`).run(bytes);
+      const rotten = sha256(table === 'contents' ? kinds.text : kinds.large);
+      await expect(store.read(rotten)).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
+    }
+    database.close();
+  },
+);
+
+test('a history of the first version goes on, and is packed', async () => {
+  const path = place();
+  const tree = treeOf(kinds);
+  {
+    await using store = openSqliteStore(path);
+    await store.put(tree, [{ kind: 'snapshot', name: 's', note: { root: tree.at(-1)!.hash } }]);
+  }
+  const database = new DatabaseSync(path);
+  for (const table of ['contents', 'pieces']) {
+    database.exec(`DROP INDEX ${table}_to_pack`);
+    database.exec(`ALTER TABLE ${table} DROP COLUMN packing`);
+  }
+  database.exec('ALTER TABLE meta DROP COLUMN collected_size; PRAGMA user_version = 1');
+  database.close();
+  await using store = openSqliteStore(path);
+  const before = await store.size();
+  expect(await store.read(sha256(kinds.text))).toEqual(Buffer.from(kinds.text));
+  await store.collectGarbage([]);
+  expect(await store.size()).toBeLessThan(before / 3);
+  for (const { hash, bytes } of tree) expect(await store.read(hash)).toEqual(Buffer.from(bytes as Buffer));
+});
+
+test('this thread has its hands free while the store collects', async () => {
+  await using store = openSqliteStore(place());
+  const dead = Array.from({ length: 20_000 }, (_, index) => contentOf(`dead ${index} `.repeat(50)));
+  await store.put(dead);
+  const before = process.threadCpuUsage();
+  expect(await store.collectGarbage([])).toBeGreaterThan(10_000_000);
+  const { user, system } = process.threadCpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(200);
+});
+
+test('a store that is closed does not wait for its collection, which the next one does again', async () => {
+  const path = place();
+  const tree = treeOf(kinds);
+  const dead = Array.from({ length: 20_000 }, (_, index) => contentOf(`dead ${index}`));
+  {
+    await using store = openSqliteStore(path);
+    await store.put([...dead, ...tree]);
+    const begun = Promise.withResolvers<void>();
+    void store.collectGarbage([tree.at(-1)!.hash], [], begun.resolve);
+    await begun.promise;
+  }
+  await using store = openSqliteStore(path);
+  const left = await store.findMissing(dead.map(({ hash }) => hash));
+  expect(left.size).toBeLessThan(dead.length);
+  expect(await store.findMissing(tree.map(({ hash }) => hash))).toEqual(new Set());
+  await store.collectGarbage([tree.at(-1)!.hash]);
+  expect((await store.findMissing(dead.map(({ hash }) => hash))).size).toBe(dead.length);
+  expect(await store.findMissing(tree.map(({ hash }) => hash))).toEqual(new Set());
 });
 
 test('a full store refuses all of a call, and works on when there is room', async () => {
@@ -104,10 +210,10 @@ test('a full store refuses all of a call, and works on when there is room', asyn
   const small = contentOf('small');
   const notes = [{ kind: 'snapshot' as const, name: 'n', note: {} }];
   const large = contentOf(Buffer.alloc(4_000_000, 'l'));
-  await expect(store.keep([small, large], notes)).rejects.toMatchObject({ code: 'E_STORAGE_FULL' });
-  expect((await store.lacks([small.hash])).size).toBe(1);
+  await expect(store.put([small, large], notes)).rejects.toMatchObject({ code: 'E_STORAGE_FULL' });
+  expect((await store.findMissing([small.hash])).size).toBe(1);
   expect(await store.notes('snapshot')).toEqual([]);
-  await store.keep([small], notes);
+  await store.put([small], notes);
   expect((await store.read(small.hash)).toString()).toBe('small');
 });
 
@@ -116,7 +222,7 @@ test('a file that is no database is not written over', async () => {
     'history.db': 'these are somebody’s notes, and long enough to be looked at\n'.repeat(30),
   });
   await using store = openSqliteStore(directory.at('history.db'));
-  await expect(store.keep([contentOf('x')])).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
+  await expect(store.put([contentOf('x')])).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
 });
 
 test('kill −9 in the middle loses nothing that was acknowledged, and leaves no note without its contents', async () => {
@@ -138,7 +244,7 @@ test('kill −9 in the middle loses nothing that was acknowledged, and leaves no
     expect([...acknowledged].filter((name) => !names.has(name))).toEqual([]);
     for (const { note } of notes) {
       const hashes = note.hashes as string[];
-      expect(await store.lacks(hashes)).toEqual(new Set());
+      expect(await store.findMissing(hashes)).toEqual(new Set());
       for (const hash of hashes) expect(sha256(await store.read(hash))).toBe(hash);
     }
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { toFileDiffs } from '../../src/core/history/text-diff.ts';
-import type { TreeEntry } from '../../src/core/history/tree.ts';
+import type { TreeEntry } from '../../src/core/history/ports/tree.ts';
+import { toFileDiffs } from '../../src/core/history/trees/text-diff.ts';
 
 test('thousands of texts that have nothing in common are not all compared, and all are named', async () => {
   const lines = (word: string) => Array.from({ length: 12_000 }, (_, index) => `${word}${index}`).join('\n');

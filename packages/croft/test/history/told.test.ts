@@ -1,28 +1,28 @@
 import { chmodSync, closeSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHistory } from '../../src/core/history/create-history.ts';
-import type { Telling } from '../../src/core/history/history.ts';
-import type { WorkingTree } from '../../src/core/history/working-tree.ts';
-import { createDiskFiles } from '../../src/disk/files.ts';
-import { openRoot } from '../../src/disk/handles.ts';
-import { onDisk, prepareTree, type TreeGround } from './trees.ts';
+import type { ChangeReporter } from '../../src/core/history/ports/history.ts';
+import type { WorkingTree } from '../../src/core/history/ports/working-tree.ts';
+import { createDiskFiles } from '../../src/disk/disk-files.ts';
+import { openRoot } from '../../src/disk/paths/handles.ts';
+import { onDisk, prepareTree, type TreeFixture } from './trees.ts';
 
 const signal = new AbortController().signal;
 
 /** A history, and calls that change files the way the tools do. */
-async function open(ground: TreeGround, wrap = (tree: WorkingTree) => tree) {
+async function open(fixture: TreeFixture, wrap = (tree: WorkingTree) => tree) {
   const warnings: string[] = [];
-  const tree = await ground.open();
+  const tree = await fixture.open();
   const onWarning = (message: string) => warnings.push(message);
   const history = createHistory({ tree: wrap(tree), now: () => new Date(), onWarning });
-  const handle = openRoot(ground.path);
+  const handle = openRoot(fixture.path);
   onTestFinished(async () => {
     await history.idle();
     closeSync(handle);
   });
-  const files = createDiskFiles({ handle, names: [ground.path] });
-  const write = (path: string, text: string, after: (telling?: Telling) => Promise<void> = async () => {}) =>
-    history.recordTold({ tool: 'write', session: 's', title: path }, async (telling) => {
+  const files = createDiskFiles({ handle, names: [fixture.path] });
+  const write = (path: string, text: string, after: (telling?: ChangeReporter) => Promise<void> = async () => {}) =>
+    history.recordReported({ tool: 'write', session: 's', title: path }, async (telling) => {
       const { replacement } = await files.change(path, () => ({ bytes: Buffer.from(text) }));
       if (replacement) telling?.changed(replacement);
       await after(telling);
@@ -33,18 +33,18 @@ async function open(ground: TreeGround, wrap = (tree: WorkingTree) => tree) {
   return { history, warnings, files, write, run };
 }
 
-const read = (ground: TreeGround, ...names: string[]) => names.map((name) => readFileSync(ground.at(name), 'utf8'));
+const read = (fixture: TreeFixture, ...names: string[]) => names.map((name) => readFileSync(fixture.at(name), 'utf8'));
 
-test('the tree that is told of is the one that a look finds, whatever is written', async () => {
-  const ground = prepareTree({
+test('what is told is what a look finds, whatever is written', async () => {
+  const fixture = prepareTree({
     '.gitignore': 'dist/\n*.log\n',
     'a.txt': 'a\n',
     'src/b.sh': 'b\n',
     'src/.gitignore': 'x\n',
   });
-  chmodSync(ground.at('src/b.sh'), 0o755);
-  mkdirSync(ground.at('empty'));
-  const { history, write, warnings } = await open(ground);
+  chmodSync(fixture.at('src/b.sh'), 0o755);
+  mkdirSync(fixture.at('empty'));
+  const { history, write, run, warnings } = await open(fixture);
   const newest = async () => (await history.checkpoints(1))[0];
   const names = [
     'a.txt',
@@ -58,56 +58,59 @@ test('the tree that is told of is the one that a look finds, whatever is written
   ];
   for (const [at, name] of [...names, 'a.txt', 'src/x', 'src/y', '.gitignore', 'dist/z', 'more.log'].entries()) {
     await write(name, name.endsWith('.gitignore') ? `${at}\n` : `${at} ${name}\n`);
-    expect(await newest(), name).toMatchObject({ call: { title: name }, paths: 1, after: await history.look() });
+    expect(await newest(), name).toMatchObject({ call: { title: name }, paths: 1 });
   }
-  const before = onDisk(ground.path);
+  // A look finds nothing that it could give to a call.
+  await run('true', async () => {});
+  expect(await newest()).toMatchObject({ call: { title: 'more.log' } });
+  const before = onDisk(fixture.path);
   await history.undo({ count: 14 }, signal);
-  expect(read(ground, 'a.txt', 'src/b.sh', '.gitignore')).toEqual(['a\n', 'b\n', 'dist/\n*.log\n']);
-  expect(Object.keys(onDisk(ground.path)).filter((name) => /new|first|code/.test(name))).toEqual([]);
+  expect(read(fixture, 'a.txt', 'src/b.sh', '.gitignore')).toEqual(['a\n', 'b\n', 'dist/\n*.log\n']);
+  expect(Object.keys(onDisk(fixture.path)).filter((name) => /new|first|code/.test(name))).toEqual([]);
   await history.undo({ id: (await newest())?.id ?? '' }, signal);
-  expect(onDisk(ground.path)).toEqual(before);
+  expect(onDisk(fixture.path)).toEqual(before);
   expect(warnings).toEqual([]);
 });
 
 test('what git ignores leaves no checkpoint, nor does a write of the same', async () => {
-  const ground = prepareTree({ '.gitignore': 'dist/\n', 'a.txt': 'a\n', 'dist/b': 'b\n' });
-  const { history, write } = await open(ground);
+  const fixture = prepareTree({ '.gitignore': 'dist/\n', 'a.txt': 'a\n', 'dist/b': 'b\n' });
+  const { history, write } = await open(fixture);
   for (const name of ['dist/b', 'dist/new', 'dist/deep/new', 'a.txt']) await write(name, 'a\n');
   expect(await history.checkpoints(10)).toEqual([]);
 });
 
 test('what others changed since the last look is nobody’s, and an undo leaves it', async () => {
-  const ground = prepareTree({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n' });
-  const { history, write } = await open(ground);
-  for (const name of ['a.txt', 'b.txt']) writeFileSync(ground.at(name), 'by hand\n');
+  const fixture = prepareTree({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n' });
+  const { history, write } = await open(fixture);
+  for (const name of ['a.txt', 'b.txt']) writeFileSync(fixture.at(name), 'by hand\n');
   await write('a.txt', 'call\n');
   // In the moment after the answer.
-  writeFileSync(ground.at('c.txt'), 'by hand\n');
+  writeFileSync(fixture.at('c.txt'), 'by hand\n');
   expect(await history.checkpoints(10)).toMatchObject([{ call: { title: 'a.txt' }, paths: 1 }]);
   await history.undo({ count: 1 }, signal);
-  expect(read(ground, 'a.txt', 'b.txt', 'c.txt')).toEqual(['by hand\n', 'by hand\n', 'by hand\n']);
+  expect(read(fixture, 'a.txt', 'b.txt', 'c.txt')).toEqual(['by hand\n', 'by hand\n', 'by hand\n']);
 });
 
 test('a file that somebody changes in the moment after the answer is theirs: a conflict', async () => {
-  const ground = prepareTree({ 'a.txt': 'a\n' });
-  const { history, write } = await open(ground);
+  const fixture = prepareTree({ 'a.txt': 'a\n' });
+  const { history, write } = await open(fixture);
   await write('a.txt', 'call\n');
-  writeFileSync(ground.at('a.txt'), 'by hand\n');
+  writeFileSync(fixture.at('a.txt'), 'by hand\n');
   await expect(history.undo({ count: 1 }, signal)).rejects.toMatchObject({ code: 'E_CONFLICT' });
-  expect(read(ground, 'a.txt')).toEqual(['by hand\n']);
+  expect(read(fixture, 'a.txt')).toEqual(['by hand\n']);
 });
 
 test('a write while a command runs is not the command’s, and each is taken back without the other', async () => {
-  const ground = prepareTree({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n' });
-  const { history, write, run } = await open(ground);
+  const fixture = prepareTree({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n' });
+  const { history, write, run } = await open(fixture);
   await run('outer', async () => {
-    writeFileSync(ground.at('a.txt'), '1\n');
+    writeFileSync(fixture.at('a.txt'), '1\n');
     await write('b.txt', '1\n');
     // One that only a look can tell of, in the middle of the command.
     await write('deep/new', '1\n');
-    await run('inner', async () => writeFileSync(ground.at('c.txt'), '1\n'));
+    await run('inner', async () => writeFileSync(fixture.at('c.txt'), '1\n'));
     await write('b.txt', '2\n');
-    writeFileSync(ground.at('c.txt'), '2\n');
+    writeFileSync(fixture.at('c.txt'), '2\n');
   });
   const all = await history.checkpoints(10);
   const of = (title: string) => all.filter(({ call }) => call.title === title).map(({ paths }) => paths);
@@ -115,21 +118,21 @@ test('a write while a command runs is not the command’s, and each is taken bac
   const outer = all.filter(({ call }) => call.title === 'outer').reverse();
   expect(outer.map(({ paths }) => paths)).toEqual([1, 1]);
   await history.undo({ id: outer[0]?.id ?? '' }, signal);
-  expect(read(ground, 'a.txt', 'b.txt', 'c.txt', 'deep/new')).toEqual(['a\n', '2\n', '2\n', '1\n']);
+  expect(read(fixture, 'a.txt', 'b.txt', 'c.txt', 'deep/new')).toEqual(['a\n', '2\n', '2\n', '1\n']);
   await history.undo({ count: 5 }, signal);
-  expect(read(ground, 'a.txt', 'b.txt', 'c.txt')).toEqual(['a\n', 'b\n', 'c\n']);
+  expect(read(fixture, 'a.txt', 'b.txt', 'c.txt')).toEqual(['a\n', 'b\n', 'c\n']);
 });
 
 test('a command that ends between a write and its telling has nothing of it', async () => {
-  const ground = prepareTree({ 'a.txt': 'a\n' });
-  const { history, run, files } = await open(ground);
+  const fixture = prepareTree({ 'a.txt': 'a\n' });
+  const { history, run, files } = await open(fixture);
   const gate = Promise.withResolvers<void>();
   const command = run('command', () => gate.promise);
-  await history.recordTold({ tool: 'write', session: 's', title: 'a.txt' }, async (telling) => {
+  await history.recordReported({ tool: 'write', session: 's', title: 'a.txt' }, async (telling) => {
     const { replacement } = await files.change('a.txt', () => ({ bytes: Buffer.from('1\n') }));
     gate.resolve();
     // As long as a look of the command would take, and longer.
-    for (let looks = 0; looks < 5; looks++) await history.look();
+    for (let looks = 0; looks < 5; looks++) await history.captureSource();
     if (replacement) telling?.changed(replacement);
   });
   await command;
@@ -137,54 +140,54 @@ test('a command that ends between a write and its telling has nothing of it', as
 });
 
 test('many at once, of the same files too, are undone to where they began', async () => {
-  const ground = prepareTree({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
-  const { history, write, run, warnings } = await open(ground);
-  const before = onDisk(ground.path);
+  const fixture = prepareTree({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+  const { history, write, run, warnings } = await open(fixture);
+  const before = onDisk(fixture.path);
   const calls = Array.from({ length: 60 }, (_, n) => write(['a.txt', 'b.txt', `new-${n}`][n % 3] ?? '', `${n}\n`));
-  const looks = Array.from({ length: 5 }, (_, n) => run(`${n}`, async () => writeFileSync(ground.at(`run-${n}`), '')));
+  const looks = Array.from({ length: 5 }, (_, n) => run(`${n}`, async () => writeFileSync(fixture.at(`run-${n}`), '')));
   await Promise.all([...calls, ...looks]);
   const all = await history.checkpoints(1000);
   expect(all.filter(({ call, paths }) => call.tool === 'write' && paths === 1)).toHaveLength(60);
   // Of commands at the same time one may have it all.
   const commands = new Set(all.flatMap(({ call }) => (call.tool === 'bash' ? [call.title] : []))).size;
   await history.undo({ count: 60 + commands }, signal);
-  expect(onDisk(ground.path)).toEqual(before);
+  expect(onDisk(fixture.path)).toEqual(before);
   expect(warnings).toEqual([]);
 });
 
-test('what programs do after a write is found by looking, and undone with it', async () => {
-  const ground = prepareTree({ 'a.txt': 'a\n' });
-  const { history, write } = await open(ground);
+test('what a formatter does to files after a write is found by looking and one step with it; its new files are nobody’s', async () => {
+  const fixture = prepareTree({ 'a.txt': 'a\n' });
+  const { history, write } = await open(fixture);
   await write('a.txt', 'call\n', async (telling) => {
-    await telling?.looking(async () => {
-      writeFileSync(ground.at('a.txt'), 'formatted\n');
-      writeFileSync(ground.at('cache'), '');
+    await telling?.captureAround(async () => {
+      writeFileSync(fixture.at('a.txt'), 'formatted\n');
+      writeFileSync(fixture.at('cache'), '');
     });
   });
-  expect(await history.checkpoints(10)).toMatchObject([{ paths: 2 }, { paths: 1 }]);
+  expect(await history.checkpoints(10)).toMatchObject([{ paths: 1 }]);
   await history.undo({ count: 1 }, signal);
-  expect(onDisk(ground.path)).toEqual({ 'a.txt': 'file 644 a\n' });
+  expect(onDisk(fixture.path)).toEqual({ 'a.txt': 'file 644 a\n', cache: 'file 644 ' });
 });
 
 test('a call that fails after its change can be undone; one that changed nothing leaves nothing', async () => {
-  const ground = prepareTree({ 'a.txt': 'a\n' });
-  const { history, write } = await open(ground);
+  const fixture = prepareTree({ 'a.txt': 'a\n' });
+  const { history, write } = await open(fixture);
   const failing = async () => Promise.reject(new RangeError('of the call'));
   await expect(write('a.txt', 'b\n', failing)).rejects.toThrow('of the call');
-  rmSync(ground.at('a.txt'));
+  rmSync(fixture.at('a.txt'));
   await expect(write('a.txt/x/', '')).rejects.toThrow();
   expect(await history.checkpoints(10)).toMatchObject([{ call: { title: 'a.txt' } }]);
 });
 
 test('what cannot be kept is said, fails nobody, and the next is kept again', async () => {
-  const ground = prepareTree({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+  const fixture = prepareTree({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
   let isBroken = false;
-  const { history, write, warnings } = await open(ground, (tree) => ({
+  const { history, write, warnings } = await open(fixture, (tree) => ({
     ...tree,
     store: {
       ...tree.store,
-      keep: async (contents, notes) =>
-        isBroken && notes?.length ? Promise.reject(new Error('no disk')) : tree.store.keep(contents, notes),
+      put: async (contents, notes) =>
+        isBroken && notes?.length ? Promise.reject(new Error('no disk')) : tree.store.put(contents, notes),
     },
   }));
   isBroken = true;
@@ -196,17 +199,111 @@ test('what cannot be kept is said, fails nobody, and the next is kept again', as
   await write('b.txt', '2\n');
   expect(await history.checkpoints(10)).toHaveLength(2);
   // By one that has nothing but what is kept.
-  const other = await open(ground);
+  const other = await open(fixture);
   await other.history.undo({ count: 2 }, signal);
-  expect(read(ground, 'a.txt', 'b.txt')).toEqual(['1\n', 'b\n']);
+  expect(read(fixture, 'a.txt', 'b.txt')).toEqual(['1\n', 'b\n']);
 });
 
 test('what was told is kept when the program ends', async () => {
-  const ground = prepareTree({ 'a.txt': 'a\n' });
-  const { history, write } = await open(ground);
+  const fixture = prepareTree({ 'a.txt': 'a\n' });
+  const { history, write } = await open(fixture);
   await write('a.txt', '1\n');
   await history.idle();
-  const other = await open(ground);
+  const other = await open(fixture);
   await other.history.undo({ count: 1 }, signal);
-  expect(read(ground, 'a.txt')).toEqual(['a\n']);
+  expect(read(fixture, 'a.txt')).toEqual(['a\n']);
+});
+
+/** A workspace whose first reading ends when the test says so. */
+async function openUnread(fixture: TreeFixture) {
+  const read = Promise.withResolvers<void>();
+  const tree = await fixture.open();
+  const warnings: string[] = [];
+  const capture: WorkingTree['capture'] = async (options) => {
+    options.onFound?.({ files: 100_000, bytes: 0 });
+    await read.promise;
+    return tree.capture(options);
+  };
+  const history = createHistory({
+    tree: { ...tree, capture },
+    now: () => new Date(),
+    onWarning: (it) => warnings.push(it),
+  });
+  const handle = openRoot(fixture.path);
+  onTestFinished(async () => {
+    await history.idle();
+    closeSync(handle);
+  });
+  const files = createDiskFiles({ handle, names: [fixture.path] });
+  const write = (path: string, text: string) =>
+    history.recordReported({ tool: 'write', session: 's', title: path }, async (telling) => {
+      const { replacement } = await files.change(path, () => ({ bytes: Buffer.from(text) }));
+      if (replacement) telling?.changed(replacement);
+    });
+  return { history, write, warnings, finish: () => read.resolve() };
+}
+
+test('calls that come before a large workspace is read do not wait for that, and are undone all the same', async () => {
+  const fixture = prepareTree({ 'a.txt': 'a\n', 'deep/b.txt': 'b\n' });
+  const { history, write, warnings, finish } = await openUnread(fixture);
+  const before = onDisk(fixture.path);
+  for (let round = 0; round < 40; round++) await write('a.txt', `${round}\n`);
+  await write('deep/b.txt', '1\n');
+  await write('deep/er/new', '1\n');
+  expect(await history.checkpoints(100)).toHaveLength(42);
+  const undone = history.undo({ count: 42 }, signal);
+  finish();
+  await undone;
+  expect(onDisk(fixture.path)).toEqual(before);
+  expect(warnings).toEqual([]);
+});
+
+test('what git ignores leaves no checkpoint either, once the workspace is read', async () => {
+  const fixture = prepareTree({ '.gitignore': 'dist/\n', 'a.txt': 'a\n', 'dist/b': 'b\n' });
+  const { history, write, finish } = await openUnread(fixture);
+  for (const name of ['dist/b', 'a.txt', 'dist/new']) await write(name, '1\n');
+  finish();
+  await history.undo({ count: 1 }, signal);
+  expect(read(fixture, 'a.txt', 'dist/b')).toEqual(['a\n', '1\n']);
+  const titles = (await history.checkpoints(10)).map(({ call }) => call.title);
+  expect(titles.filter((title) => title.startsWith('dist'))).toEqual([]);
+});
+
+test('a command that comes before a large workspace is read does not wait either, and is told what that means', async () => {
+  const fixture = prepareTree({ 'a.txt': 'a\n' });
+  const { history, write, finish } = await openUnread(fixture);
+  const told: string[] = [];
+  const onUnkept = (reason: string) => told.push(reason);
+  const work = async () => writeFileSync(fixture.at('a.txt'), 'unseen\n');
+  await history.record({ tool: 'bash', session: 's', title: 'x' }, work, onUnkept);
+  expect(told).toEqual([expect.stringContaining('not been read')]);
+  await write('a.txt', '1\n');
+  finish();
+  await history.undo({ count: 1 }, signal);
+  expect(read(fixture, 'a.txt')).toEqual(['unseen\n']);
+  await history.record({ tool: 'bash', session: 's', title: 'y' }, async () => {}, onUnkept);
+  expect(told).toHaveLength(1);
+});
+
+test('a write costs no listing of the directories it is in, however much they hold', async () => {
+  const many = Array.from({ length: 3000 }, (_, index) => [`src/${index}.txt`, '']);
+  const fixture = prepareTree(Object.fromEntries(many));
+  const kept: number[] = [];
+  const { history, write } = await open(fixture, (tree) => ({
+    ...tree,
+    store: {
+      ...tree.store,
+      put(contents, notes) {
+        kept.push(...contents.map(({ size }) => size));
+        return tree.store.put(contents, notes);
+      },
+    },
+  }));
+  kept.length = 0;
+  for (let round = 0; round < 20; round++) await write(`src/${round}.txt`, `${round}\n`);
+  expect(await history.checkpoints(100)).toHaveLength(20);
+  // Of a listing of the directory each would be more than 200 kB.
+  expect(Math.max(...kept)).toBeLessThan(1000);
+  await history.undo({ count: 20 }, signal);
+  expect(read(fixture, 'src/0.txt', 'src/19.txt')).toEqual(['', '']);
 });

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { connectStdio, type McpSession, makeDirectory } from '../harness.ts';
-import { mountsIn, unmountBelow } from './layers-ground.ts';
+import { connectStdio, type McpSession, makeDirectory } from '../support/harness.ts';
+import { mountsIn, unmountBelow } from './layers-fixture.ts';
 
 /** A server of its own over a directory, with what it keeps. */
 async function open(tree: Record<string, string> = {}, args: readonly string[] = []) {

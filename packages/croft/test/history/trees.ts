@@ -12,24 +12,24 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openRoot } from '../../src/disk/handles.ts';
-import { openSqliteStore } from '../../src/history/sqlite-store.ts';
+import { openRoot } from '../../src/disk/paths/handles.ts';
+import { openSqliteStore } from '../../src/history/store/sqlite-store.ts';
 import { openWorkingTree } from '../../src/history/working-tree.ts';
-import type { Follower } from '../../src/init/following.ts';
-import { makeDirectory } from '../harness.ts';
+import type { Follower } from '../../src/init/followed-tree.ts';
+import { makeDirectory } from '../support/harness.ts';
 import { createWalkingFollower } from './walking-follower.ts';
 
-export interface TreeGround {
-  /** Of the tree. */
+export interface TreeFixture {
+  /** Path of the tree. */
   readonly path: string;
   at(name: string): string;
-  /** Of the store and the index. */
+  /** Path of the store and the index. */
   readonly data: string;
   open(follower?: Follower): ReturnType<typeof openWorkingTree>;
 }
 
-/** A directory, a store beside it, and as many working trees of it as are asked for. */
-export function prepareTree(files: Record<string, string | Buffer> = {}): TreeGround {
+/** Makes a directory, a store beside it, and as many working trees of it as are opened. */
+export function prepareTree(files: Record<string, string | Buffer> = {}): TreeFixture {
   const directory = makeDirectory();
   onTestFinished(() => directory[Symbol.dispose]());
   const path = directory.at('tree');
@@ -46,7 +46,7 @@ export function prepareTree(files: Record<string, string | Buffer> = {}): TreeGr
       const handle = openRoot(path);
       const store = openSqliteStore(directory.at('data/history.db'));
       const state = directory.at('data/index.db');
-      const tree = await openWorkingTree({ handle, directory: path, store, follower, state });
+      const tree = await openWorkingTree({ directoryFd: handle, directory: path, store, follower, state });
       closeSync(handle);
       onTestFinished(async () => {
         await tree[Symbol.asyncDispose]();
@@ -57,13 +57,13 @@ export function prepareTree(files: Record<string, string | Buffer> = {}): TreeGr
   };
 }
 
-/** What stands at a name: the bytes of a name one character each. */
+/** What is at a name. Names are given byte by byte, one character each. */
 export type Spec =
   | { readonly kind: 'file'; readonly text: string; readonly mode: number }
   | { readonly kind: 'link'; readonly target: string }
   | { readonly kind: 'directory'; readonly mode: number; readonly children: Readonly<Record<string, Spec>> };
 
-/** Makes a directory hold exactly this. */
+/** Makes a directory contain exactly these entries. */
 export function materialize(path: string | Buffer, children: Readonly<Record<string, Spec>>): void {
   const directory = Buffer.from(path);
   const placeOf = (name: Buffer) => Buffer.concat([directory, Buffer.from('/'), name]);
@@ -80,7 +80,7 @@ export function materialize(path: string | Buffer, children: Readonly<Record<str
   }
 }
 
-/** Everything that is on the disk below a path, as one can compare it. */
+/** Lists everything on the disk below a path in a comparable form. */
 export function onDisk(path: string | Buffer): Record<string, string> {
   const found: Record<string, string> = {};
   const visit = (directory: Buffer, prefix: string) => {

@@ -1,8 +1,8 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { McpSession } from '../harness.ts';
-import { type Ground, git, openGround } from './ground.ts';
+import type { McpSession } from '../support/harness.ts';
+import { git, type HistoryFixture, openFixture } from './fixture.ts';
 
 // Each starts servers of its own, some of them several.
 vi.setConfig({ testTimeout: 90_000 });
@@ -15,16 +15,16 @@ async function run(session: McpSession, command: string): Promise<void> {
 }
 
 describe('undo takes back', () => {
-  let ground: Ground;
+  let fixture: HistoryFixture;
   let session: McpSession;
   beforeAll(async () => {
-    ground = openGround(tree);
-    symlinkSync('run.sh', ground.at('link'));
-    session = await ground.connect();
+    fixture = openFixture(tree);
+    symlinkSync('run.sh', fixture.at('link'));
+    session = await fixture.connect();
   });
   afterAll(async () => {
     await session[Symbol.asyncDispose]();
-    ground[Symbol.dispose]();
+    fixture[Symbol.dispose]();
   });
 
   test.each([
@@ -38,29 +38,29 @@ describe('undo takes back', () => {
     ['new directories', 'mkdir -p new/empty new/full && echo x > new/full/x && chmod 700 new/empty'],
     ['a command that fails', 'echo x > notes.txt; rm -rf src; false'],
   ])('%s', async (_, command) => {
-    const before = ground.look();
+    const before = fixture.look();
     await session.call('bash', { command });
-    const changed = ground.look();
+    const changed = fixture.look();
     expect(changed).not.toEqual(before);
     const undone = await session.call('undo');
     expect(undone.isError, undone.text).toBe(false);
-    expect(ground.look()).toEqual(before);
+    expect(fixture.look()).toEqual(before);
     expect(undone.structured.undone).toMatchObject([{ tool: 'bash', title: command }]);
     const redone = await session.call('undo', { checkpoint: undone.structured.takenBackBy });
     expect(redone.isError, redone.text).toBe(false);
-    expect(ground.look()).toEqual(changed);
+    expect(fixture.look()).toEqual(changed);
     const again = await session.call('undo');
     expect(again.structured.undone, again.text).toMatchObject([{ tool: 'bash', title: command }]);
-    expect(ground.look()).toEqual(before);
+    expect(fixture.look()).toEqual(before);
   });
 });
 
 describe('undo', () => {
   test('goes further back each time, over writes, edits, moves and deletes, and over a restart', async () => {
-    using ground = openGround({ 'a.txt': 'one\n' });
-    const states = [ground.look()];
+    using fixture = openFixture({ 'a.txt': 'one\n' });
+    const states = [fixture.look()];
     {
-      await using session = await ground.connect();
+      await using session = await fixture.connect();
       const calls: [string, Record<string, unknown>][] = [
         ['read', { file_path: 'a.txt' }],
         ['edit', { file_path: 'a.txt', old_string: 'one', new_string: 'two' }],
@@ -70,43 +70,43 @@ describe('undo', () => {
       ];
       for (const [tool, input] of calls) {
         expect((await session.call(tool, input)).isError, tool).toBe(false);
-        if (tool !== 'read') states.push(ground.look());
+        if (tool !== 'read') states.push(fixture.look());
       }
       await session.call('undo');
       states.pop();
-      expect(ground.look()).toEqual(states.at(-1));
+      expect(fixture.look()).toEqual(states.at(-1));
     }
-    await using session = await ground.connect();
+    await using session = await fixture.connect();
     const two = await session.call('undo', { calls: 2 });
     expect(two.structured.undone, two.text).toMatchObject([{ tool: 'move' }, { tool: 'write' }]);
-    expect(ground.look()).toEqual(states[1]);
+    expect(fixture.look()).toEqual(states[1]);
     const many = await session.call('undo', { calls: 5 });
     expect(many).toMatchObject({ isError: true, structured: { error: { code: 'E_NOT_FOUND' } } });
-    expect(ground.look()).toEqual(states[1]);
+    expect(fixture.look()).toEqual(states[1]);
     await session.call('undo');
-    expect(ground.look()).toEqual(states[0]);
+    expect(fixture.look()).toEqual(states[0]);
     const none = await session.call('undo');
     expect(none.text).toContain('no call has changed something');
   });
 
   test('a call that was answered can be undone after the server was killed', async () => {
-    using ground = openGround({ 'a.txt': 'one\n' });
-    const before = ground.look();
+    using fixture = openFixture({ 'a.txt': 'one\n' });
+    const before = fixture.look();
     {
-      await using session = await ground.connect();
+      await using session = await fixture.connect();
       await run(session, 'echo two > a.txt; mkdir d; echo x > d/x');
       const { pid } = session.transport as unknown as { pid: number };
       process.kill(pid, 'SIGKILL');
     }
-    await using session = await ground.connect();
+    await using session = await fixture.connect();
     const undone = await session.call('undo');
     expect(undone.isError, undone.text).toBe(false);
-    expect(ground.look()).toEqual(before);
+    expect(fixture.look()).toEqual(before);
   });
 
   test('one in the middle, if nothing later touched the same files', async () => {
-    using ground = openGround({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
-    await using session = await ground.connect();
+    using fixture = openFixture({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+    await using session = await fixture.connect();
     await run(session, 'echo first > a.txt');
     await run(session, 'echo second > b.txt');
     await run(session, 'echo third > c.txt');
@@ -118,18 +118,18 @@ describe('undo', () => {
     ]);
     const undone = await session.call('undo', { checkpoint: checkpoints[1].checkpoint });
     expect(undone.structured, undone.text).toMatchObject({ added: [], changed: ['b.txt'], removed: [] });
-    expect(read(ground, 'a.txt', 'b.txt', 'c.txt')).toEqual(['first\n', 'b\n', 'third\n']);
+    expect(read(fixture, 'a.txt', 'b.txt', 'c.txt')).toEqual(['first\n', 'b\n', 'third\n']);
     const twice = await session.call('undo', { checkpoint: checkpoints[1].checkpoint });
     expect(twice).toMatchObject({ isError: true, structured: { error: { code: 'E_NOT_FOUND' } } });
   });
 
   test('what a later call or somebody else touched is a conflict that says so, and nothing is changed', async () => {
-    using ground = openGround({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
-    await using session = await ground.connect();
+    using fixture = openFixture({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+    await using session = await fixture.connect();
     await run(session, 'echo 1 > a.txt; echo 1 > b.txt; echo 1 > c.txt');
     await run(session, 'echo 2 > a.txt');
-    writeFileSync(ground.at('c.txt'), 'by hand\n');
-    const before = ground.look();
+    writeFileSync(fixture.at('c.txt'), 'by hand\n');
+    const before = fixture.look();
     const { checkpoints } = (await session.call('undo_list')).structured;
     const refused = await session.call('undo', { checkpoint: checkpoints[1].checkpoint });
     expect(refused).toMatchObject({ isError: true, structured: { error: { code: 'E_CONFLICT' } } });
@@ -139,30 +139,30 @@ describe('undo', () => {
     ]);
     expect(refused.text).toContain('c.txt: outside of any call');
     expect(refused.text).not.toContain('b.txt');
-    expect(ground.look()).toEqual(before);
+    expect(fixture.look()).toEqual(before);
     const both = await session.call('undo', { calls: 2 });
     expect(both).toMatchObject({ isError: true, structured: { error: { code: 'E_CONFLICT' } } });
-    expect(ground.look()).toEqual(before);
-    writeFileSync(ground.at('c.txt'), '1\n');
+    expect(fixture.look()).toEqual(before);
+    writeFileSync(fixture.at('c.txt'), '1\n');
     expect((await session.call('undo', { calls: 2 })).isError).toBe(false);
-    expect(read(ground, 'a.txt', 'b.txt')).toEqual(['a\n', 'b\n']);
+    expect(read(fixture, 'a.txt', 'b.txt')).toEqual(['a\n', 'b\n']);
   });
 
   test('what others change while no call is under way is nobody’s', async () => {
-    using ground = openGround({ 'a.txt': 'a\n' });
-    await using session = await ground.connect();
+    using fixture = openFixture({ 'a.txt': 'a\n' });
+    await using session = await fixture.connect();
     await run(session, 'echo 1 > b.txt');
-    writeFileSync(ground.at('a.txt'), 'by hand\n');
+    writeFileSync(fixture.at('a.txt'), 'by hand\n');
     await run(session, 'true');
     const { checkpoints } = (await session.call('undo_list')).structured;
     expect(checkpoints).toHaveLength(1);
     await session.call('undo');
-    expect(ground.look()).toEqual({ 'a.txt': 'file 644 by hand\n' });
+    expect(fixture.look()).toEqual({ 'a.txt': 'file 644 by hand\n' });
   });
 
   test('calls at the same time are told of each other', async () => {
-    using ground = openGround({ 'a.txt': 'a\n' });
-    await using session = await ground.connect();
+    using fixture = openFixture({ 'a.txt': 'a\n' });
+    await using session = await fixture.connect();
     await run(session, 'true');
     // Each waits for what the other writes, so that neither is over before both have begun.
     const wait = (mine: string, other: string) =>
@@ -173,70 +173,70 @@ describe('undo', () => {
     expect(checkpoints.some(({ alongside }: { alongside?: string[] }) => alongside?.length === 1)).toBe(true);
     const calls = new Set(checkpoints.map(({ title }: { title: string }) => title)).size;
     expect((await session.call('undo', { calls })).isError).toBe(false);
-    expect(ground.look()).toEqual({ 'a.txt': 'file 644 a\n' });
+    expect(fixture.look()).toEqual({ 'a.txt': 'file 644 a\n' });
   });
 
   test('a restore is a call like others, and neither touches what git has', async () => {
-    using ground = openGround({ 'a.txt': 'one\n' });
-    git(ground.path, 'init');
-    git(ground.path, 'add', '.');
-    git(ground.path, 'commit', '-m', 'first');
+    using fixture = openFixture({ 'a.txt': 'one\n' });
+    git(fixture.path, 'init');
+    git(fixture.path, 'add', '.');
+    git(fixture.path, 'commit', '-m', 'first');
     const gits = () =>
-      ['HEAD', 'index', 'refs/heads/main'].map((file) => readFileSync(ground.at(`.git/${file}`), 'hex'));
+      ['HEAD', 'index', 'refs/heads/main'].map((file) => readFileSync(fixture.at(`.git/${file}`), 'hex'));
     const before = gits();
-    await using session = await ground.connect();
+    await using session = await fixture.connect();
     await session.call('snapshot_create', { name: 's' });
     await run(session, 'echo two > a.txt');
     await session.call('snapshot_restore', { name: 's' });
     const undone = await session.call('undo');
     expect(undone.structured.undone, undone.text).toMatchObject([{ tool: 'snapshot_restore' }]);
-    expect(read(ground, 'a.txt')).toEqual(['two\n']);
+    expect(read(fixture, 'a.txt')).toEqual(['two\n']);
     await session.call('undo');
-    expect(read(ground, 'a.txt')).toEqual(['one\n']);
+    expect(read(fixture, 'a.txt')).toEqual(['one\n']);
     expect(gits()).toEqual(before);
-    expect(git(ground.path, 'status', '--porcelain')).toBe('');
+    expect(git(fixture.path, 'status', '--porcelain')).toBe('');
   });
 
   test('what is too large to be kept by itself is not brought back, and that is said before anything changes', async () => {
-    using ground = openGround({ 'a.txt': 'a\n' });
-    writeFileSync(ground.at('large'), Buffer.alloc(33 * 1024 * 1024, 'x'));
-    await using session = await ground.connect();
+    using fixture = openFixture({ 'a.txt': 'a\n' });
+    writeFileSync(fixture.at('large'), Buffer.alloc(33 * 1024 * 1024, 'x'));
+    await using session = await fixture.connect();
     await run(session, 'rm large; echo b > a.txt');
     const refused = await session.call('undo');
     expect(refused).toMatchObject({ isError: true, structured: { error: { code: 'E_CONFLICT' } } });
     expect(refused.text).toContain('large cannot be brought back');
-    expect(ground.look()).toEqual({ 'a.txt': 'file 644 b\n' });
+    expect(fixture.look()).toEqual({ 'a.txt': 'file 644 b\n' });
   });
 
   test('a snapshot keeps what is too large, and then undo has it too', async () => {
-    using ground = openGround({ 'a.txt': 'a\n' });
-    writeFileSync(ground.at('large'), Buffer.alloc(33 * 1024 * 1024, 'x'));
-    await using session = await ground.connect();
+    using fixture = openFixture({ 'a.txt': 'a\n' });
+    writeFileSync(fixture.at('large'), Buffer.alloc(33 * 1024 * 1024, 'x'));
+    await using session = await fixture.connect();
     await run(session, 'true');
     await session.call('snapshot_create', { name: 's' });
     await run(session, 'rm large');
     expect((await session.call('undo')).isError).toBe(false);
-    expect(readFileSync(ground.at('large')).length).toBe(33 * 1024 * 1024);
+    expect(readFileSync(fixture.at('large')).length).toBe(33 * 1024 * 1024);
   });
 
   test('ignore rules that a call adds or takes away are undone without what they are about', async () => {
-    using ground = openGround({ '.gitignore': 'kept/\n', 'kept/x': 'x\n', 'dist/y': 'y\n' });
-    const before = ground.look();
-    await using session = await ground.connect();
+    using fixture = openFixture({ '.gitignore': 'kept/\n', 'kept/x': 'x\n', 'dist/y': 'y\n' });
+    const before = fixture.look();
+    await using session = await fixture.connect();
     await run(session, 'echo dist/ > .gitignore');
     const undone = await session.call('undo');
     expect(undone.structured, undone.text).toMatchObject({ added: [], changed: ['.gitignore'], removed: [] });
-    expect(ground.look()).toEqual(before);
+    expect(fixture.look()).toEqual(before);
   });
 });
 
-function read(ground: Ground, ...names: string[]): string[] {
-  return names.map((name) => readFileSync(ground.at(name), 'utf8'));
+function read(fixture: HistoryFixture, ...names: string[]): string[] {
+  return names.map((name) => readFileSync(fixture.at(name), 'utf8'));
 }
 
 test('what people write while a snapshot or a fork is made is nobody’s, and undo leaves it', async () => {
-  using ground = openGround(tree);
-  await using session = await ground.connect();
+  using fixture = openFixture(tree);
+  await using session = await fixture.connect();
   await run(session, 'echo x > by-a-call.txt');
   let writes = 0;
   for (let round = 0; round < 4; round++) {
@@ -248,10 +248,10 @@ test('what people write while a snapshot or a fork is made is nobody’s, and un
     const made = Promise.all(making).finally(() => {
       isMade = true;
     });
-    for (; !isMade; await setImmediate()) writeFileSync(ground.at('by-people.txt'), String(++writes));
+    for (; !isMade; await setImmediate()) writeFileSync(fixture.at('by-people.txt'), String(++writes));
     for (const { isError, text } of await made) expect(isError, text).toBe(false);
   }
   const undone = await session.call('undo');
   expect(undone.structured.undone, undone.text).toMatchObject([{ tool: 'bash' }]);
-  expect(readFileSync(ground.at('by-people.txt'), 'utf8')).toBe(String(writes));
+  expect(readFileSync(fixture.at('by-people.txt'), 'utf8')).toBe(String(writes));
 });

@@ -1,13 +1,13 @@
 import { closeSync, lstatSync, readdirSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { at, openDirectory, reopenDirectory } from '../../src/disk/handles.ts';
-import type { Follower, Sighting } from '../../src/init/following.ts';
-import { pathFromBytes } from '../../src/lib/path-bytes.ts';
+import { at, openDirectory, reopenDirectory } from '../../src/disk/paths/handles.ts';
+import type { Follower, Sighting } from '../../src/init/followed-tree.ts';
+import { pathFromBytes } from '../../src/lib/files/path-bytes.ts';
 
 const maxDepth = 1000;
 const entriesPerTurn = 500;
 
-/** Follows nothing and looks at everything each time: what the follower of the kernel's notices is compared with. */
+/** A follower that scans everything each time, to compare the real follower with. */
 export function createWalkingFollower(): Follower {
   return {
     async open(directory) {
@@ -15,7 +15,7 @@ export function createWalkingFollower(): Follower {
       return {
         async take() {
           const atNs = BigInt(Date.now()) * 1_000_000n;
-          return { isWhole: true, sightings: await lookAtAll(root), atNs };
+          return { isWhole: true, sightings: await scanAll(root), atNs };
         },
         onChange: () => ({ [Symbol.dispose]() {} }),
         close: () => closeSync(root),
@@ -24,7 +24,7 @@ export function createWalkingFollower(): Follower {
   };
 }
 
-async function lookAtAll(root: number): Promise<Sighting[]> {
+async function scanAll(root: number): Promise<Sighting[]> {
   const found: Sighting[] = [];
   const device = lstatSync(`/proc/self/fd/${root}/.`, { bigint: true }).dev;
   let entries = 0;
@@ -45,7 +45,7 @@ async function lookAtAll(root: number): Promise<Sighting[]> {
   return found;
 }
 
-/** What is gone or has become something else meanwhile is seen the next time. */
+/** Entries that disappear or change meanwhile are seen the next time. */
 async function enter(parent: number, name: string | Buffer, work: (directory: number) => Promise<void>): Promise<void> {
   let directory: number;
   try {

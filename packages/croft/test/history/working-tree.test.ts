@@ -13,29 +13,37 @@ import {
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { emptyRoot } from '../../src/core/history/tree.ts';
-import type { WorkingTree } from '../../src/core/history/working-tree.ts';
-import { openRoot } from '../../src/disk/handles.ts';
-import { openSqliteStore } from '../../src/history/sqlite-store.ts';
+import { emptyTreeHash } from '../../src/core/history/ports/tree.ts';
+import type { WorkingTree } from '../../src/core/history/ports/working-tree.ts';
+import { openRoot } from '../../src/disk/paths/handles.ts';
+import { pinCapturedTrees } from '../../src/history/store/pin-captured-trees.ts';
+import { openSqliteStore } from '../../src/history/store/sqlite-store.ts';
 import { openWorkingTree } from '../../src/history/working-tree.ts';
-import type { Follower } from '../../src/init/following.ts';
-import { sha256 } from '../../src/lib/sha256.ts';
+import type { Follower } from '../../src/init/followed-tree.ts';
+import { sha256 } from '../../src/lib/crypto/sha256.ts';
 import { prepareTree } from './trees.ts';
 import { createWalkingFollower } from './walking-follower.ts';
-import { follow, paths, scope } from './working-tree-ground.ts';
+import { follow, paths, scope } from './working-tree-fixture.ts';
 
 test('an empty tree is the empty root, in every scope', async () => {
-  const ground = prepareTree();
-  const tree = await ground.open();
+  const fixture = prepareTree();
+  const tree = await fixture.open();
   for (const each of ['source', 'with-ignored', 'all'] as const)
-    expect(await tree.capture({ scope: each })).toEqual({ root: emptyRoot, files: 0, bytes: 0, missed: [] });
-  expect(await tree.diff(emptyRoot, emptyRoot)).toEqual([]);
+    expect(await tree.capture({ scope: each })).toEqual({
+      root: emptyTreeHash,
+      files: 0,
+      bytes: 0,
+      missed: [],
+      late: [],
+      cutRules: [],
+    });
+  expect(await tree.diff(emptyTreeHash, emptyTreeHash)).toEqual([]);
 });
 
 test('entries come in order of their whole paths, and each can be asked for', async () => {
-  const ground = prepareTree({ 'a/b': '1', 'a-b': '2', 'a.b/c/d': '3', z: '4' });
-  mkdirSync(ground.at('empty'));
-  const tree = await ground.open();
+  const fixture = prepareTree({ 'a/b': '1', 'a-b': '2', 'a.b/c/d': '3', z: '4' });
+  mkdirSync(fixture.at('empty'));
+  const tree = await fixture.open();
   const { root } = await tree.capture({ scope });
   expect(await paths(tree, root)).toEqual(['a-b', 'a.b/c/d', 'a/b', 'empty', 'z']);
   expect(await tree.entry(root, 'a.b/c/d')).toEqual({ kind: 'file', mode: 0o644, size: 1, hash: sha256('3') });
@@ -45,7 +53,7 @@ test('entries come in order of their whole paths, and each can be asked for', as
 });
 
 test('scopes leave out what they say, at any depth', async () => {
-  const ground = prepareTree({
+  const fixture = prepareTree({
     '.git/HEAD': 'ref: x',
     'sub/.git': 'gitdir: ../.git/modules/sub',
     'sub/a.txt': 'a',
@@ -53,7 +61,7 @@ test('scopes leave out what they say, at any depth', async () => {
     '.gitignore': '*.log\n',
     '.croft-tmp-abc': 'half',
   });
-  const tree = await ground.open();
+  const tree = await fixture.open();
   const seen = async (each: 'source' | 'with-ignored' | 'all') =>
     paths(tree, (await tree.capture({ scope: each })).root);
   expect(await seen('source')).toEqual(['.gitignore', 'sub/a.txt']);
@@ -62,23 +70,23 @@ test('scopes leave out what they say, at any depth', async () => {
 });
 
 test('pipes, sockets and devices are not there, and nobody waits for them', async () => {
-  const ground = prepareTree({ a: 'a' });
-  execFileSync('mkfifo', [ground.at('pipe')]);
-  const tree = await ground.open(follow());
+  const fixture = prepareTree({ a: 'a' });
+  execFileSync('mkfifo', [fixture.at('pipe')]);
+  const tree = await fixture.open(follow());
   expect(await paths(tree, (await tree.capture({ scope })).root)).toEqual(['a']);
-  rmSync(ground.at('a'));
-  execFileSync('mkfifo', [ground.at('a')]);
-  expect((await tree.capture({ scope })).root).toBe(emptyRoot);
+  rmSync(fixture.at('a'));
+  execFileSync('mkfifo', [fixture.at('a')]);
+  expect((await tree.capture({ scope })).root).toBe(emptyTreeHash);
 });
 
 test('a write of the same size in the same tick of the clock as the one that was read is seen by the next', async () => {
-  const ground = prepareTree({ a: '0000' });
-  const handle = openRoot(ground.path);
+  const fixture = prepareTree({ a: '0000' });
+  const handle = openRoot(fixture.path);
   onTestFinished(() => closeSync(handle));
-  const store = openSqliteStore(`${ground.data}/history.db`);
+  const store = openSqliteStore(`${fixture.data}/history.db`);
   const looking = createWalkingFollower();
   let [isArmed, round] = [false, 0];
-  const write = (half: number) => writeFileSync(ground.at('a'), String(round * 2 + half).padStart(4, '0'));
+  const write = (half: number) => writeFileSync(fixture.at('a'), String(round * 2 + half).padStart(4, '0'));
   // Just before it is looked at, and as soon as it has been read.
   const follower: Follower = {
     async open(directory) {
@@ -90,32 +98,32 @@ test('a write of the same size in the same tick of the clock as the one that was
       return { ...following, take };
     },
   };
-  const keep: typeof store.keep = (contents, notes) => {
+  const keep: typeof store.put = (contents, notes) => {
     if (isArmed) write(1);
     isArmed = false;
-    return store.keep(contents, notes);
+    return store.put(contents, notes);
   };
-  const tree = await openWorkingTree({ handle, store: { ...store, keep }, follower });
+  const tree = await openWorkingTree({ directoryFd: handle, store: { ...store, put: keep }, follower });
   onTestFinished(() => tree[Symbol.asyncDispose]());
   for (round = 1; round < 60; round++) {
     isArmed = true;
     await tree.capture({ scope });
     const { root } = await tree.capture({ scope });
-    expect((await tree.entry(root, 'a'))?.hash).toBe(sha256(readFileSync(ground.at('a'))));
+    expect((await tree.entry(root, 'a'))?.hash).toBe(sha256(readFileSync(fixture.at('a'))));
   }
 });
 
 test('what is written while it is captured is whole, and the last capture has the last of it', async () => {
-  const ground = prepareTree();
+  const fixture = prepareTree();
   const texts = new Map(Array.from({ length: 40 }, (_, index) => [sha256(`${index}`.repeat(3000)), index]));
-  for (let file = 0; file < 20; file++) writeFileSync(ground.at(`${file}`), '0'.repeat(3000));
-  const tree = await ground.open(follow());
+  for (let file = 0; file < 20; file++) writeFileSync(fixture.at(`${file}`), '0'.repeat(3000));
+  const tree = await fixture.open(follow());
   let isWriting = true;
   const writing = (async () => {
     for (let round = 0; round < 300; round++) {
-      const temporary = ground.at('next');
+      const temporary = fixture.at('next');
       writeFileSync(temporary, `${round % 40}`.repeat(3000));
-      renameSync(temporary, ground.at(`${round % 20}`));
+      renameSync(temporary, fixture.at(`${round % 20}`));
       await setImmediate();
     }
     isWriting = false;
@@ -124,32 +132,39 @@ test('what is written while it is captured is whole, and the last capture has th
     const { root } = await tree.capture({ scope });
     for await (const { entry } of tree.entries(root)) {
       expect(texts.has(entry.hash)).toBe(true);
-      expect((await tree.store.lacks([entry.hash])).size).toBe(0);
+      expect((await tree.store.findMissing([entry.hash])).size).toBe(0);
     }
   }
   await writing;
   const { root } = await tree.capture({ scope });
-  const other = await (await ground.open()).capture({ scope });
+  const other = await (await fixture.open()).capture({ scope });
   expect(other.root).toBe(root);
 });
 
 test('large files are kept in pieces, and those over the limit by their hash alone', async () => {
-  const ground = prepareTree({ small: 's' });
+  const fixture = prepareTree({ small: 's' });
   const large = Buffer.alloc(9 * 1024 * 1024, 'large ');
-  writeFileSync(ground.at('large'), large);
-  const tree = await ground.open();
+  writeFileSync(fixture.at('large'), large);
+  const tree = await fixture.open();
   const limited = await tree.capture({ scope, maxFileBytes: 1_000_000 });
   expect(limited.missed).toEqual(['large']);
   expect((await tree.entry(limited.root, 'large'))?.hash).toBe(sha256(large));
-  expect((await tree.store.lacks([sha256(large)])).size).toBe(1);
+  expect((await tree.store.findMissing([sha256(large)])).size).toBe(1);
   expect((await tree.capture({ scope, maxFileBytes: 1_000_000 })).missed).toEqual(['large']);
 
   const whole = await tree.capture({ scope });
-  expect(whole).toEqual({ root: limited.root, files: 2, bytes: 1 + large.byteLength, missed: [] });
-  truncateSync(ground.at('large'), 10);
+  expect(whole).toEqual({
+    root: limited.root,
+    files: 2,
+    bytes: 1 + large.byteLength,
+    missed: [],
+    late: [],
+    cutRules: [],
+  });
+  truncateSync(fixture.at('large'), 10);
   const { root } = await tree.capture({ scope });
   await tree.apply(await tree.diff(root, whole.root));
-  expect(readFileSync(ground.at('large')).equals(large)).toBe(true);
+  expect(readFileSync(fixture.at('large')).equals(large)).toBe(true);
 });
 
 /** Until what was read is known to be what stays, and is written down. */
@@ -160,55 +175,98 @@ async function settle(tree: WorkingTree, file: string): Promise<void> {
 }
 
 test('what was read is not read again by the next start, unless it changed', async () => {
-  const ground = prepareTree({ 'a/b': 'content', c: 'other' });
-  const first = await ground.open();
+  const fixture = prepareTree({ 'a/b': 'content', c: 'other' });
+  const first = await fixture.open();
   await first.capture({ scope });
-  await settle(first, ground.at('c'));
-  const index = new DatabaseSync(`${ground.data}/index.db`);
+  await settle(first, fixture.at('c'));
+  const index = new DatabaseSync(`${fixture.data}/index.db`);
   // Whoever answers with this has not looked into the file.
   const wrong = index.prepare("SELECT hash FROM files WHERE path = CAST('c' AS BLOB)").get()?.hash as Uint8Array;
   index.prepare("UPDATE files SET hash = ? WHERE path = CAST('a/b' AS BLOB)").run(wrong);
   index.close();
-  const second = await ground.open();
+  const second = await fixture.open();
   const { root } = await second.capture({ scope });
   expect((await second.entry(root, 'a/b'))?.hash).toBe(sha256('other'));
   await second[Symbol.asyncDispose]();
-  writeFileSync(ground.at('a/b'), 'changed');
-  const third = await ground.open();
+  writeFileSync(fixture.at('a/b'), 'changed');
+  const third = await fixture.open();
   expect((await third.entry((await third.capture({ scope })).root, 'a/b'))?.hash).toBe(sha256('changed'));
 });
 
 test('what the store has lost is brought again', async () => {
-  const ground = prepareTree({ 'a/b': 'content', c: 'other' });
-  const first = await ground.open();
+  const fixture = prepareTree({ 'a/b': 'content', c: 'other' });
+  const first = await fixture.open();
   const { root } = await first.capture({ scope });
-  await settle(first, ground.at('c'));
-  await using store = openSqliteStore(`${ground.data}/history.db`);
+  await settle(first, fixture.at('c'));
+  await using store = openSqliteStore(`${fixture.data}/history.db`);
   const all = [root, sha256('content'), sha256('other')];
-  const second = await ground.open();
+  const second = await fixture.open();
   for (let round = 0; round < 2; round++) {
-    await store.collect([]);
-    expect((await store.lacks(all)).size).toBe(3);
+    await store.collectGarbage([]);
+    expect((await store.findMissing(all)).size).toBe(3);
     expect((await second.capture({ scope })).root).toBe(root);
-    expect((await store.lacks(all)).size).toBe(0);
+    expect((await store.findMissing(all)).size).toBe(0);
   }
 });
 
 test('what was captured last stays when the store collects', async () => {
-  const ground = prepareTree({ 'a/b': 'content' });
-  const tree = await ground.open();
+  const fixture = prepareTree({ 'a/b': 'content' });
+  const tree = await fixture.open();
   const { root } = await tree.capture({ scope });
-  await tree.store.collect([]);
-  expect((await tree.store.lacks([root, sha256('content')])).size).toBe(0);
-  appendFileSync(ground.at('new'), 'x');
+  await tree.store.collectGarbage([]);
+  expect((await tree.store.findMissing([root, sha256('content')])).size).toBe(0);
+  appendFileSync(fixture.at('new'), 'x');
   const next = await tree.capture({ scope });
   expect(await tree.diff(root, next.root)).toMatchObject([{ path: 'new' }]);
 });
 
+test('captures go on while the store collects, and lose nothing by it', async () => {
+  const fixture = prepareTree({ 'a/b': 'content' });
+  for (let file = 0; file < 200; file++) writeFileSync(fixture.at(`a/${file}`), `${file}`);
+  const tree = await fixture.open();
+  await tree.capture({ scope });
+  let collections = 0;
+  let isOver = false;
+  const collecting = (async () => {
+    for (; !isOver; collections++) await tree.store.collectGarbage([]);
+  })();
+  for (let round = 0; round < 400; round++) {
+    // Contents that were there before, and are perhaps swept just now.
+    for (const file of ['x', 'a/y', 'a/7']) writeFileSync(fixture.at(file), `${round % 40} of ${file}`);
+    if (round % 3 === 0) rmSync(fixture.at('a/y'));
+    const { root } = await tree.capture({ scope });
+    const hashes = [root, ...(await Array.fromAsync(tree.entries(root))).map(({ entry }) => entry.hash)];
+    expect(await tree.store.findMissing(hashes), `round ${round}`).toEqual(new Set());
+  }
+  isOver = true;
+  await collecting;
+  expect(collections).toBeGreaterThan(1);
+});
+
+test('nobody waits for the end of a collection', async () => {
+  const fixture = prepareTree();
+  await using store = openSqliteStore(`${fixture.data}/other.db`);
+  const end = Promise.withResolvers<number>();
+  const events: string[] = [];
+  const collect: typeof store.collectGarbage = async (_live, _dropped, onBegun) => {
+    onBegun?.();
+    return end.promise;
+  };
+  const { pinned } = pinCapturedTrees({ ...store, collectGarbage: collect }, async (begin) => {
+    await begin();
+    events.push('begun');
+  });
+  const collected = pinned.collectGarbage([]).then(() => events.push('collected'));
+  await vi.waitFor(() => expect(events).toEqual(['begun']));
+  end.resolve(0);
+  await collected;
+  expect(events).toEqual(['begun', 'collected']);
+});
+
 test('a capture that is ended keeps nothing of it for certain, and the next is whole', async () => {
-  const ground = prepareTree();
-  for (let file = 0; file < 500; file++) writeFileSync(ground.at(`${file}`), `${file}`.repeat(2000));
-  const tree = await ground.open();
+  const fixture = prepareTree();
+  for (let file = 0; file < 500; file++) writeFileSync(fixture.at(`${file}`), `${file}`.repeat(2000));
+  const tree = await fixture.open();
   await expect(tree.capture({ scope, signal: AbortSignal.abort() })).rejects.toThrow();
   const controller = new AbortController();
   const ended = tree.capture({ scope, signal: controller.signal });
@@ -218,20 +276,20 @@ test('a capture that is ended keeps nothing of it for certain, and the next is w
   expect(missed).toEqual([]);
   const hashes = (await Array.fromAsync(tree.entries(root))).map(({ entry }) => entry.hash);
   expect(hashes).toHaveLength(500);
-  expect((await tree.store.lacks([...hashes, root])).size).toBe(0);
+  expect((await tree.store.findMissing([...hashes, root])).size).toBe(0);
 });
 
 test('says what was touched, to each who asks, and tells who watches', async () => {
-  const ground = prepareTree({ a: '1', 'd/b': '1' });
-  const tree = await ground.open(follow());
+  const fixture = prepareTree({ a: '1', 'd/b': '1' });
+  const tree = await fixture.open(follow());
   expect(await tree.touchedSince('one')).toBe('everything');
   expect(await tree.touchedSince('one')).toEqual(new Set());
   const told: { path: string; type: string }[] = [];
   const controller = new AbortController();
   tree.watch((changes) => told.push(...changes), controller.signal);
-  writeFileSync(ground.at('a'), '22');
-  writeFileSync(ground.at('new'), 'n');
-  rmSync(ground.at('d'), { recursive: true });
+  writeFileSync(fixture.at('a'), '22');
+  writeFileSync(fixture.at('new'), 'n');
+  rmSync(fixture.at('d'), { recursive: true });
   await vi.waitFor(
     () => {
       expect(told).toContainEqual({ path: 'a', type: 'write' });
@@ -244,7 +302,7 @@ test('says what was touched, to each who asks, and tells who watches', async () 
   expect(await tree.touchedSince('two')).toBe('everything');
   controller.abort();
   const count = told.length;
-  writeFileSync(ground.at('a'), '333');
+  writeFileSync(fixture.at('a'), '333');
   expect(await tree.touchedSince('two')).toEqual(new Set(['a']));
   expect(told).toHaveLength(count);
 });

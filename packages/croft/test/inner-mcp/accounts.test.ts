@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Account, connectAgent, mustBe, type Platform, startPlatform } from '../agents/ground.ts';
-import { inner, innerNames, serverFile } from './ground.ts';
+import { type Account, connectAgent, mustBe, type Platform, startPlatform } from '../support/servers/platform.ts';
+import { inner, innerNames, serverFile } from './fixture.ts';
 
 let platform: Platform;
 let account: Account;
 
 beforeAll(async () => {
-  platform = await startPlatform();
+  platform = await startPlatform(['--allow-control', '.mcp.json']);
   account = await platform.newAccount();
 });
 afterAll(() => platform[Symbol.asyncDispose]());

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inner, openGround } from './ground.ts';
+import { inner, openFixture } from './fixture.ts';
 
-type Ground = Awaited<ReturnType<typeof openGround>>;
+type Ground = Awaited<ReturnType<typeof openFixture>>;
 
 /** Of the program that serves, at its most. */
 function peakBytes({ transport }: Ground): number {
@@ -15,23 +15,23 @@ const mostGrowth = 100 * 1024 * 1024;
 
 describe('what a server says of its tools', () => {
   test('ten thousand of them are cut, and the cut is told', async () => {
-    await using ground = await openGround({ servers: { many: inner('many-tools'), inner: inner() } });
-    const names = await ground.names();
+    await using fixture = await openFixture({ servers: { many: inner('many-tools'), inner: inner() } });
+    const names = await fixture.names();
     expect(names.filter((name) => name.startsWith('mcp__many__'))).toHaveLength(128);
     expect(names).toContain('mcp__inner__echo');
-    expect(ground.told()).toContainEqual(
+    expect(fixture.told()).toContainEqual(
       expect.objectContaining({ server: 'many', state: 'cut', reason: 'left out: all tools after the first 128' }),
     );
   });
 
   test('pages without an end come to an end', async () => {
-    await using ground = await openGround({ servers: { many: inner('endless-pages') } });
-    expect((await ground.names()).length).toBe(16);
+    await using fixture = await openFixture({ servers: { many: inner('endless-pages') } });
+    expect((await fixture.names()).length).toBe(16);
   });
 
   test('names with tricks are left out, words and schemas are cleaned', async () => {
-    await using ground = await openGround({ servers: { tricky: inner('tricks') } });
-    const { tools } = await ground.client.listTools();
+    await using fixture = await openFixture({ servers: { tricky: inner('tricks') } });
+    const { tools } = await fixture.client.listTools();
     const found = new Map(tools.flatMap((tool) => (tool.name.startsWith('mcp__') ? [[tool.name, tool]] : [])));
     const left = ['twice', 'hidden', 'wide', 'no_schema', 'x__y'];
     expect([...found.keys()]).toEqual(left.map((name) => `mcp__tricky__${name}`));
@@ -48,93 +48,95 @@ describe('a server that does not let itself be listed', () => {
   test.each([
     ['floods without a line end', 'no-newline', /more than 4194304 bytes as one message/],
     ['sends a hundred megabytes as one answer', 'hundred-megabytes', /more than 4194304 bytes as one message/],
-    ['tells things nobody asked for without an end', 'notifying', /more messages that nobody asked for/],
+    ['tells things nobody asked for without an end', 'notifying', /too many messages that nobody asked for/],
   ])('because it %s is left out, and the others are there', async (_, mode, reason) => {
-    await using ground = await openGround({
+    await using fixture = await openFixture({
       servers: { bad: inner(mode), inner: inner('plain', { tools: ['echo'] }) },
     });
-    await ground.call('bash', { command: 'true' });
-    const before = peakBytes(ground);
-    expect(await ground.names()).toEqual(['mcp__inner__echo']);
-    expect((await ground.call('mcp__inner__echo', { a: 1 })).text).toBe('{"a":1}');
-    const told = ground.told().filter(({ server, state }) => server === 'bad' && state !== 'started');
+    await fixture.call('bash', { command: 'true' });
+    const before = peakBytes(fixture);
+    expect(await fixture.names()).toEqual(['mcp__inner__echo']);
+    expect((await fixture.call('mcp__inner__echo', { a: 1 })).text).toBe('{"a":1}');
+    const told = fixture.told().filter(({ server, state }) => server === 'bad' && state !== 'started');
     expect(told[0]?.reason).toMatch(reason);
-    expect(peakBytes(ground) - before).toBeLessThan(mostGrowth);
+    expect(peakBytes(fixture) - before).toBeLessThan(mostGrowth);
   });
 
   test('because it never shakes hands, or never says its tools, is left out', async () => {
     const servers = { mute: inner('mute'), silent: inner('silent'), inner: inner('plain', { tools: ['echo'] }) };
-    await using ground = await openGround({ servers });
-    expect(await ground.names()).toEqual(['mcp__inner__echo']);
-    expect((await ground.call('mcp__inner__echo', { a: 1 })).text).toBe('{"a":1}');
+    await using fixture = await openFixture({ servers });
+    expect(await fixture.names()).toEqual(['mcp__inner__echo']);
+    expect((await fixture.call('mcp__inner__echo', { a: 1 })).text).toBe('{"a":1}');
     for (const name of ['mute', 'silent']) {
-      const told = ground.told().filter(({ server, state }) => server === name && state !== 'started');
+      const told = fixture.told().filter(({ server, state }) => server === name && state !== 'started');
       expect(told[0]?.reason).toMatch(/did not answer within 10 s/);
     }
   });
 
   test('because there is no such program says so', async () => {
-    await using ground = await openGround({ servers: { bad: { command: 'no-such-program' }, inner: inner() } });
-    expect(await ground.names()).toContain('mcp__inner__echo');
-    expect(ground.told().find(({ server }) => server === 'bad')).toMatchObject({ state: 'failed' });
-    const called = await ground.call('mcp__bad__echo');
+    await using fixture = await openFixture({ servers: { bad: { command: 'no-such-program' }, inner: inner() } });
+    expect(await fixture.names()).toContain('mcp__inner__echo');
+    expect(fixture.told().find(({ server }) => server === 'bad')).toMatchObject({ state: 'failed' });
+    const called = await fixture.call('mcp__bad__echo');
     expect(called).toMatchObject({ isError: true, text: expect.stringContaining('no-such-program') });
   });
 });
 
 describe('an answer', () => {
-  let ground: Ground;
+  let fixture: Ground;
   beforeAll(async () => {
-    ground = await openGround({ servers: { inner: inner() } });
+    fixture = await openFixture({ servers: { inner: inner() } });
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => fixture[Symbol.asyncDispose]());
 
   test('that floods ends that server and no other, and memory stays', async () => {
-    await using ground = await openGround({ servers: { bad: inner(), inner: inner() } });
-    await ground.names();
-    const before = peakBytes(ground);
-    const flooded = await ground.call('mcp__bad__flood');
+    await using fixture = await openFixture({ servers: { bad: inner(), inner: inner() } });
+    await fixture.names();
+    const before = peakBytes(fixture);
+    const flooded = await fixture.call('mcp__bad__flood');
     expect(flooded).toMatchObject({ isError: true, structured: { error: { code: 'E_MCP_SERVER' } } });
     expect(flooded.text).toContain('more than 4194304 bytes as one message');
-    expect(peakBytes(ground) - before).toBeLessThan(mostGrowth);
-    expect((await ground.call('mcp__inner__echo', {})).text).toBe('{}');
-    expect((await ground.call('mcp__bad__echo', {})).text).toBe('{}');
+    expect(peakBytes(fixture) - before).toBeLessThan(mostGrowth);
+    expect((await fixture.call('mcp__inner__echo', {})).text).toBe('{}');
+    expect((await fixture.call('mcp__bad__echo', {})).text).toBe('{}');
   });
 
   test('that never comes ends with the time that was set, and the server goes on', async () => {
-    await using ground = await openGround({ servers: { inner: inner('plain', { timeoutSeconds: 2 }) } });
-    const pid = (await ground.call('mcp__inner__pid')).text;
-    const late = await ground.call('mcp__inner__hang');
+    await using fixture = await openFixture({ servers: { inner: inner('plain', { timeoutSeconds: 2 }) } });
+    const pid = (await fixture.call('mcp__inner__pid')).text;
+    const late = await fixture.call('mcp__inner__hang');
     expect(late).toMatchObject({ isError: true, structured: { error: { code: 'E_TIMEOUT' } } });
-    expect((await ground.call('mcp__inner__pid')).text).toBe(pid);
+    expect((await fixture.call('mcp__inner__pid')).text).toBe(pid);
   });
 
   test('that is large is cut as every other', async () => {
-    const { text } = await ground.call('mcp__inner__large');
+    const { text } = await fixture.call('mcp__inner__large');
     expect(text.length).toBeLessThan(1_100_000);
     expect(text).toContain('output truncated');
   });
 
   test('that is nested without measure has no structure', async () => {
-    expect(await ground.call('mcp__inner__deep')).toMatchObject({ isError: false, structured: { text: '' } });
+    expect(await fixture.call('mcp__inner__deep')).toMatchObject({ isError: false, structured: { text: '' } });
   });
 
   test('to one that does not read is not waited for in memory without end', async () => {
-    await using ground = await openGround({ servers: { deaf: inner('plain', { timeoutSeconds: 3 }), inner: inner() } });
-    expect((await ground.call('mcp__deaf__deafen')).text).toBe('deaf');
+    await using fixture = await openFixture({
+      servers: { deaf: inner('plain', { timeoutSeconds: 3 }), inner: inner() },
+    });
+    expect((await fixture.call('mcp__deaf__deafen')).text).toBe('deaf');
     const words = 'x'.repeat(900_000);
-    const calls = Array.from({ length: 48 }, () => ground.call('mcp__deaf__echo', { words }));
+    const calls = Array.from({ length: 48 }, () => fixture.call('mcp__deaf__echo', { words }));
     const answers = await Promise.all(calls);
     const codes = new Set(answers.map(({ structured }) => structured.error?.code));
     expect([...codes].sort()).toEqual(['E_MCP_SERVER', 'E_TIMEOUT']);
     expect(answers.map(({ text }) => text).join()).toMatch(/has not read \d+ bytes/);
-    expect((await ground.call('mcp__inner__echo', {})).text).toBe('{}');
+    expect((await fixture.call('mcp__inner__echo', {})).text).toBe('{}');
   });
 
   test('to many large calls at once comes to each', async () => {
     const words = 'x'.repeat(500_000);
     const answers = await Promise.all(
-      Array.from({ length: 12 }, (_, number) => ground.call('mcp__inner__echo', { number, words })),
+      Array.from({ length: 12 }, (_, number) => fixture.call('mcp__inner__echo', { number, words })),
     );
     expect(answers.map(({ text }) => text.slice(0, 12))).toEqual(
       answers.map((_, number) => `{"number":${number},"words"`.slice(0, 12)),
@@ -142,7 +144,7 @@ describe('an answer', () => {
   });
 
   test('to too much input is not waited for', async () => {
-    const answer = await ground.call('mcp__inner__echo', { words: 'x'.repeat(2_000_000) });
+    const answer = await fixture.call('mcp__inner__echo', { words: 'x'.repeat(2_000_000) });
     expect(answer).toMatchObject({ isError: true, structured: { error: { code: 'E_INVALID_INPUT' } } });
   });
 });

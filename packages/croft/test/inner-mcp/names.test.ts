@@ -1,7 +1,7 @@
 import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { makeDirectory, runCroft } from '../harness.ts';
-import { inner, openGround, serverFile } from './ground.ts';
+import { makeDirectory, runCroft } from '../support/harness.ts';
+import { inner, openFixture, serverFile } from './fixture.ts';
 
 describe('what names servers', () => {
   const ownFile = { '.mcp.json': JSON.stringify({ mcpServers: { inner: inner() } }) };
@@ -9,9 +9,9 @@ describe('what names servers', () => {
   test.each([undefined, { other: inner('plain', { tools: ['echo'] }) }])(
     '.mcp.json does not count by itself, beside %j',
     async (servers) => {
-      await using ground = await openGround({ files: ownFile, ...(servers && { servers }) });
-      expect(await ground.names()).toEqual(servers ? ['mcp__other__echo'] : []);
-      const called = await ground.call('mcp__inner__echo');
+      await using fixture = await openFixture({ files: ownFile, ...(servers && { servers }) });
+      expect(await fixture.names()).toEqual(servers ? ['mcp__other__echo'] : []);
+      const called = await fixture.call('mcp__inner__echo');
       expect(called).toMatchObject({ structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
     },
   );
@@ -29,15 +29,15 @@ describe('what names servers', () => {
       nothing: null,
     };
     const files = { '.mcp.json': JSON.stringify({ mcpServers }) };
-    await using ground = await openGround({
+    await using fixture = await openFixture({
       files,
       flags: ['--workspace-mcp'],
       env: { CROFT_SECRET_DEPLOY: 'a-secret-4711' },
     });
-    expect(new Set((await ground.names()).map((name) => name.split('__')[1]))).toEqual(new Set(['inner']));
-    expect((await ground.call('mcp__inner__echo', { a: 1 })).text).toBe('{"a":1}');
-    expect(await ground.call('mcp__thief__echo')).toMatchObject({ structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
-    const ignored = ground.told().filter(({ state }) => state === 'ignored');
+    expect(new Set((await fixture.names()).map((name) => name.split('__')[1]))).toEqual(new Set(['inner']));
+    expect((await fixture.call('mcp__inner__echo', { a: 1 })).text).toBe('{"a":1}');
+    expect(await fixture.call('mcp__thief__echo')).toMatchObject({ structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
+    const ignored = fixture.told().filter(({ state }) => state === 'ignored');
     expect(ignored.map(({ server }) => server).sort()).toEqual([
       'A b',
       'a_',
@@ -50,47 +50,49 @@ describe('what names servers', () => {
   });
 
   test('.mcp.json that says nothing of use is nothing, and the other tools are there', async () => {
-    await using ground = await openGround({ flags: ['--workspace-mcp'] });
+    await using fixture = await openFixture({ flags: ['--workspace-mcp'] });
     const deep = `{"mcpServers": {"a": ${'['.repeat(9000)}`;
     for (const text of ['{', '[]', 'null', '{"mcpServers": []}', deep, 'x'.repeat(200_000)]) {
-      writeFileSync(ground.workspace.at('.mcp.json'), text);
-      expect(await ground.names(), text.slice(0, 40)).toEqual([]);
-      expect((await ground.client.listTools()).tools.length).toBeGreaterThan(10);
+      writeFileSync(fixture.workspace.at('.mcp.json'), text);
+      expect(await fixture.names(), text.slice(0, 40)).toEqual([]);
+      expect((await fixture.client.listTools()).tools.length).toBeGreaterThan(10);
     }
-    symlinkSync('/etc/passwd', ground.workspace.at('link'));
-    renameSync(ground.workspace.at('link'), ground.workspace.at('.mcp.json'));
-    expect(await ground.names()).toEqual([]);
+    symlinkSync('/etc/passwd', fixture.workspace.at('link'));
+    renameSync(fixture.workspace.at('link'), fixture.workspace.at('.mcp.json'));
+    expect(await fixture.names()).toEqual([]);
   });
 
   test('what the operator names wins, and .mcp.json is read anew', async () => {
     const flags = ['--workspace-mcp'];
-    await using ground = await openGround({
+    await using fixture = await openFixture({
       servers: { inner: inner('plain', { tools: ['echo'] }) },
       files: ownFile,
       flags,
     });
-    expect(await ground.names()).toEqual(['mcp__inner__echo']);
+    expect(await fixture.names()).toEqual(['mcp__inner__echo']);
     const mcpServers = { later: inner('plain', { tools: ['count'] }) };
-    rmSync(ground.workspace.at('.mcp.json'));
-    writeFileSync(ground.workspace.at('.mcp.json'), JSON.stringify({ mcpServers }));
-    expect(await ground.names()).toEqual(['mcp__later__count', 'mcp__inner__echo']);
+    rmSync(fixture.workspace.at('.mcp.json'));
+    writeFileSync(fixture.workspace.at('.mcp.json'), JSON.stringify({ mcpServers }));
+    expect(await fixture.names()).toEqual(['mcp__later__count', 'mcp__inner__echo']);
   });
 
   test('none where nothing may be run', async () => {
-    await using ground = await openGround({ servers: { inner: inner() }, flags: ['--readonly'] });
-    expect(await ground.names()).toEqual([]);
-    expect(await ground.call('mcp__inner__echo')).toMatchObject({ structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
-    expect(ground.told()).toEqual([]);
+    await using fixture = await openFixture({ servers: { inner: inner() }, flags: ['--readonly'] });
+    expect(await fixture.names()).toEqual([]);
+    expect(await fixture.call('mcp__inner__echo')).toMatchObject({ structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
+    expect(fixture.told()).toEqual([]);
   });
 
   test('an agent that may only write cannot have a command run by writing .mcp.json', async () => {
-    await using ground = await openGround({ flags: ['--workspace-mcp', '--permission-mode', 'edit'] });
+    await using fixture = await openFixture({
+      flags: ['--workspace-mcp', '--permission-mode', 'edit', '--allow-control', '.mcp.json'],
+    });
     const server = { command: 'bash', args: ['-c', 'echo owned > owned.txt'] };
     const content = JSON.stringify({ mcpServers: { evil: server } });
-    expect(await ground.call('write', { file_path: '.mcp.json', content })).toMatchObject({ isError: false });
-    expect(await ground.names()).toEqual([]);
-    expect(await ground.call('mcp__evil__x')).toMatchObject({ isError: true });
-    expect(await ground.call('read', { file_path: 'owned.txt' })).toMatchObject({ isError: true });
+    expect(await fixture.call('write', { file_path: '.mcp.json', content })).toMatchObject({ isError: false });
+    expect(await fixture.names()).toEqual([]);
+    expect(await fixture.call('mcp__evil__x')).toMatchObject({ isError: true });
+    expect(await fixture.call('read', { file_path: 'owned.txt' })).toMatchObject({ isError: true });
   });
 
   test.each([

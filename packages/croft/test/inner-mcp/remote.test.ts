@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mustBe, type Platform, startPlatform } from '../agents/ground.ts';
-import { startRemote } from '../remote/ground.ts';
-import { inner, serverFile } from './ground.ts';
+import { startRemote } from '../remote/runner-fixture.ts';
+import { readWhole } from '../support/harness.ts';
+import { mustBe, type Platform, startPlatform } from '../support/servers/platform.ts';
+import { inner, serverFile } from './fixture.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -33,7 +34,7 @@ test('a server runs on the runner, with nothing of either machine, and each call
   expect(order).toHaveLength(numbers.length + 1);
   expect(new Set(order).size).toBe(numbers.length + 1);
   const words = 'ü'.repeat(400_000);
-  expect((await ok('mcp__inner__echo', { words })).text).toBe(JSON.stringify({ words }));
+  expect(await readWhole(call, await ok('mcp__inner__echo', { words }))).toBe(JSON.stringify({ words }));
   expect(await call('mcp__inner__crash')).toMatchObject({
     isError: true,
     text: expect.stringContaining('the last words of this server'),

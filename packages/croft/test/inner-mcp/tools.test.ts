@@ -3,19 +3,19 @@ import { createServer } from 'node:net';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectHttp, connectStdio, croft, eras, makeDirectory, startServer } from '../harness.ts';
-import { inner, innerNames, openGround, serverFile } from './ground.ts';
+import { connectHttp, connectStdio, croft, eras, makeDirectory, startServer } from '../support/harness.ts';
+import { inner, innerNames, openFixture, serverFile } from './fixture.ts';
 
-type Ground = Awaited<ReturnType<typeof openGround>>;
+type Ground = Awaited<ReturnType<typeof openFixture>>;
 
 describe('servers of the operator’s file', () => {
   const canary = 'canary-in-the-environment-of-the-server';
-  let ground: Ground;
+  let fixture: Ground;
 
   beforeAll(async () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a secret is named.
     const env = { GREETING: 'hello', TOKEN: 'Bearer ${secret:DEPLOY}' };
-    ground = await openGround({
+    fixture = await openFixture({
       servers: {
         inner: inner('plain', { env, cwd: 'sub', args: ['../server.mjs'] }),
         few: inner('greeting', { tools: ['echo', 'not_there'] }),
@@ -24,14 +24,14 @@ describe('servers of the operator’s file', () => {
       env: { CANARY: canary, CROFT_SECRET_DEPLOY: 'a-secret-of-the-operator-4711', CROFT_SECRET_OTHER: `x${canary}` },
     });
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => fixture[Symbol.asyncDispose]());
 
   test('their tools are listed in order, after the others, and only those that are allowed', async () => {
-    const names = await ground.names();
+    const names = await fixture.names();
     expect(names.slice(0, 3)).toEqual(['mcp__inner__echo', 'mcp__inner__count', 'mcp__inner__environment']);
     expect(names.filter((name) => name.startsWith('mcp__few__'))).toEqual(['mcp__few__echo']);
-    expect(await ground.names()).toEqual(names);
-    const { tools } = await ground.client.listTools();
+    expect(await fixture.names()).toEqual(names);
+    const { tools } = await fixture.client.listTools();
     expect(tools.find(({ name }) => name === 'mcp__inner__echo')).toMatchObject({
       description: expect.stringMatching(/^does echo\n/),
       inputSchema: { type: 'object' },
@@ -41,17 +41,17 @@ describe('servers of the operator’s file', () => {
 
   test('a call is answered by the server, its arguments as they were, null too', async () => {
     const input = { a: null, b: [1, { c: 'ü' }], path: '../x' };
-    expect(JSON.parse((await ground.call('mcp__inner__echo', input)).text)).toEqual(input);
+    expect(JSON.parse((await fixture.call('mcp__inner__echo', input)).text)).toEqual(input);
   });
 
   test('what is structured comes through, and an image', async () => {
-    expect(await ground.call('mcp__inner__count')).toMatchObject({ structured: { calls: expect.any(Number) } });
-    const { content } = await ground.call('mcp__inner__image');
+    expect(await fixture.call('mcp__inner__count')).toMatchObject({ structured: { calls: expect.any(Number) } });
+    const { content } = await fixture.call('mcp__inner__image');
     expect(content).toContainEqual({ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' });
   });
 
   test('it has the variables it was given and none of ours', async () => {
-    const { text } = await ground.call('mcp__inner__environment');
+    const { text } = await fixture.call('mcp__inner__environment');
     const environment = JSON.parse(text);
     expect(environment.GREETING).toBe('hello');
     expect(text).not.toContain(canary);
@@ -59,61 +59,61 @@ describe('servers of the operator’s file', () => {
   });
 
   test('a secret that was given to it is not shown', async () => {
-    const { text, structured } = await ground.call('mcp__inner__secret');
+    const { text, structured } = await fixture.call('mcp__inner__secret');
     expect(text).toMatch(/^the secret is Bearer \[REDACTED/);
     expect(JSON.stringify(structured)).not.toContain('4711');
   });
 
   test('it starts where it was told to', async () => {
-    expect((await ground.call('mcp__inner__where')).text).toBe(`${ground.workspace.path}/sub`);
+    expect((await fixture.call('mcp__inner__where')).text).toBe(`${fixture.workspace.path}/sub`);
   });
 
   test('calls reach it in the order they were made', async () => {
     const numbers = Array.from({ length: 60 }, (_, index) => index);
-    await Promise.all(numbers.map((number) => ground.call('mcp__inner__order', { number })));
-    const { text } = await ground.call('mcp__inner__order', { number: 'end' });
+    await Promise.all(numbers.map((number) => fixture.call('mcp__inner__order', { number })));
+    const { text } = await fixture.call('mcp__inner__order', { number: 'end' });
     expect(text).toBe(`${numbers.join(',')},end`);
   });
 
   test('what the server calls an error is one, in its words', async () => {
-    const failed = await ground.call('mcp__inner__fail');
+    const failed = await fixture.call('mcp__inner__fail');
     expect(failed).toMatchObject({
       isError: true,
       text: 'it went wrong',
       structured: { error: { code: 'E_MCP_TOOL' } },
     });
-    const refused = await ground.call('mcp__inner__refuse');
+    const refused = await fixture.call('mcp__inner__refuse');
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('no such argument') });
   });
 
   test.each(['mcp__inner__nothing', 'mcp__few__count', 'mcp__other__echo', 'mcp__inner__../echo', 'mcp__', 'mcp____x'])(
     'there is no %s',
     async (name) => {
-      expect(await ground.call(name)).toMatchObject({ structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
+      expect(await fixture.call(name)).toMatchObject({ structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
     },
   );
 
   test('what it writes is a checkpoint like that of any call', async () => {
-    await ground.call('mcp__inner__log', { path: '../made.txt', words: 'by the server' });
-    expect(readFileSync(ground.workspace.at('made.txt'), 'utf8')).toBe('by the server');
-    expect((await ground.call('undo_list')).text).toContain('mcp__inner__log');
+    await fixture.call('mcp__inner__log', { path: '../made.txt', words: 'by the server' });
+    expect(readFileSync(fixture.workspace.at('made.txt'), 'utf8')).toBe('by the server');
+    expect((await fixture.call('undo_list')).text).toContain('mcp__inner__log');
   });
 
   test('it is behind the fence: no file outside, no network', async () => {
     using outside = makeDirectory({ secret: canary });
-    const read = await ground.call('mcp__inner__read_outside', { path: outside.at('secret') });
+    const read = await fixture.call('mcp__inner__read_outside', { path: outside.at('secret') });
     expect(read.text).toBe('refused ENOENT');
     const listener = createServer((socket) => socket.end());
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     const { port } = listener.address() as { port: number };
-    const dialled = await ground.call('mcp__inner__dial', { host: '127.0.0.1', port });
+    const dialled = await fixture.call('mcp__inner__dial', { host: '127.0.0.1', port });
     listener.close();
     expect(dialled.text).toMatch(/^refused /);
   });
 
   test('what it asks of us is refused, and a ping answered', async () => {
-    await ground.call('mcp__inner__ask_back');
-    const answers = JSON.parse((await ground.call('mcp__inner__asked')).text);
+    await fixture.call('mcp__inner__ask_back');
+    const answers = JSON.parse((await fixture.call('mcp__inner__asked')).text);
     expect(answers.map(({ error }: { error?: { code: number } }) => error?.code)).toEqual([
       -32601,
       -32601,
@@ -123,19 +123,19 @@ describe('servers of the operator’s file', () => {
   });
 
   test('one that crashes says its last words, and is started again by the next call', async () => {
-    const before = (await ground.call('mcp__inner__pid')).text;
-    const crashed = await ground.call('mcp__inner__crash');
+    const before = (await fixture.call('mcp__inner__pid')).text;
+    const crashed = await fixture.call('mcp__inner__crash');
     expect(crashed).toMatchObject({ isError: true, structured: { error: { code: 'E_MCP_SERVER' } } });
     expect(crashed.text).toContain('it ended with 3; its last words: the last words of this server');
-    expect((await ground.call('mcp__inner__count')).text).toBe('1');
-    expect((await ground.call('mcp__inner__pid')).text).not.toBe(before);
+    expect((await fixture.call('mcp__inner__count')).text).toBe('1');
+    expect((await fixture.call('mcp__inner__pid')).text).not.toBe(before);
   });
 
   test('one that ends again and again is not started for ever', async () => {
     const answers: string[] = [];
-    for (let times = 0; times < 8; times += 1) answers.push((await ground.call('mcp__few__crash')).text);
+    for (let times = 0; times < 8; times += 1) answers.push((await fixture.call('mcp__few__crash')).text);
     expect(answers.at(-1)).toContain('there is no tool');
-    for (let times = 0; times < 8; times += 1) answers.push((await ground.call('mcp__inner__crash')).text);
+    for (let times = 0; times < 8; times += 1) answers.push((await fixture.call('mcp__inner__crash')).text);
     expect(answers.at(-1)).toContain('is not started any more after 5 failures in a row: it ended with 3');
   });
 });

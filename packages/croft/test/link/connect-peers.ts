@@ -1,17 +1,17 @@
-import { createPeer, type PeerOptions } from '../../src/link/create-peer.ts';
-import type { Peer } from '../../src/link/peer.ts';
-import type { Wire, WireEvents } from '../../src/link/wire.ts';
+import { createPeer, type PeerOptions } from '../../src/link/calls/create-peer.ts';
+import type { Peer } from '../../src/link/calls/peer.ts';
+import type { LinkWire, LinkWireEvents } from '../../src/link/transport/link-wire.ts';
 
-/** Two ends of one connection in memory. Messages arrive in order and later, as they do over a socket. */
-export function createWirePair(): [Wire, Wire] {
-  const ends: (WireEvents | undefined)[] = [];
+/** Two ends of a connection in memory. Messages arrive in order and later, as over a socket. */
+export function createWirePair(): [LinkWire, LinkWire] {
+  const ends: (LinkWireEvents | undefined)[] = [];
   let isOpen = true;
   const drop = (reason: string) => {
     if (!isOpen) return;
     isOpen = false;
     for (const end of ends) setImmediate(() => end?.onClose(reason));
   };
-  const createEnd = (own: number, other: number): Wire => {
+  const createEnd = (own: number, other: number): LinkWire => {
     const arrive = (message: Buffer) => {
       if (isOpen) ends[other]?.onMessage(message);
     };
@@ -19,8 +19,9 @@ export function createWirePair(): [Wire, Wire] {
       start(events) {
         ends[own] = events;
       },
-      // A copy, as a socket makes one: the sender stamps its frames again.
+      // Copied, as a socket does: the sender reuses and stamps its frames again.
       send: (message) => void setImmediate(arrive, Buffer.from(message)),
+      respondsWithin: async () => true,
       buffered: () => 0,
       end: () => void setImmediate(drop, 'it was ended'),
       drop,
@@ -29,7 +30,7 @@ export function createWirePair(): [Wire, Wire] {
   return [createEnd(0, 1), createEnd(1, 0)];
 }
 
-/** A server and its runner, without a network between them. */
+/** Connects the peers of a server and a runner without a network. */
 export function connectPeers(options: Partial<PeerOptions> = {}): [Peer, Peer] {
   const server = createPeer({ graceMs: 60_000, ...options, isDialler: false });
   const runner = createPeer({ graceMs: 60_000, ...options, isDialler: true });

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import {
   decodeFrames,
   encodeFrame,
-  type Frame,
   type FrameType,
   frameTypes,
   headerBytes,
+  type LinkFrame,
   ProtocolFault,
   stampFrame,
-} from '../../src/link/frames.ts';
-import { maxDataBytes, maxJsonBytes } from '../../src/link/limits.ts';
+} from '../../src/link/transport/frames.ts';
+import { maxDataBytes, maxJsonBytes } from '../../src/link/transport/limits.ts';
 
 const loose: readonly FrameType[] = [frameTypes.ack, frameTypes.close];
 const channelled: readonly FrameType[] = [frameTypes.data, frameTypes.end, frameTypes.break, frameTypes.credit];
@@ -23,7 +23,7 @@ const bare: readonly FrameType[] = [
 ];
 const number48 = fc.integer({ min: 1, max: 2 ** 48 - 1 });
 
-const rightFrame: fc.Arbitrary<Frame> = fc.constantFrom(...Object.values(frameTypes)).chain((type) =>
+const rightFrame: fc.Arbitrary<LinkFrame> = fc.constantFrom(...Object.values(frameTypes)).chain((type) =>
   fc.record({
     type: fc.constant(type),
     channel: channelled.includes(type) ? fc.integer({ min: 0, max: 7 }) : fc.constant(0),
@@ -38,12 +38,12 @@ function sizesOf(type: FrameType) {
   return type === frameTypes.credit ? { minLength: 4, maxLength: 4 } : { minLength: 2, maxLength: 300 };
 }
 
-function encode({ type, channel, sequence, ack, call, payload }: Frame): Buffer {
+function encode({ type, channel, sequence, ack, call, payload }: LinkFrame): Buffer {
   return stampFrame(encodeFrame(type, call, channel, payload), sequence, ack);
 }
 
-function decode(message: Buffer): Frame[] {
-  const frames: Frame[] = [];
+function decode(message: Buffer): LinkFrame[] {
+  const frames: LinkFrame[] = [];
   decodeFrames(message, (frame) => frames.push(frame));
   return frames;
 }

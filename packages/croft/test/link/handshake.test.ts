@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { runnerSubprotocol } from '@croft/protocol';
 import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { toLinkUrl } from '../../src/link/dial-url.ts';
-import { LinkRefusal } from '../../src/link/refusal.ts';
-import type { LinkServerOptions } from '../../src/link/server.ts';
+import { LinkRefusal } from '../../src/link/accept/link-refusal.ts';
+import type { LinkServerOptions } from '../../src/link/accept/link-server.ts';
+import { dialServer } from '../../src/link/dial/dial-server.ts';
+import { toLinkUrl } from '../../src/link/dial/link-url.ts';
 import { report, startDialling, startLinkServer } from './link-server.ts';
 
 const hello = { type: 'hello', version: 1, capabilities: [], received: 0, report };
@@ -92,21 +93,76 @@ test('a failure of the server is no refusal: the runner comes again', async () =
 
 test('C2-9: a runner that comes again is the one, and the end of its old connection takes nothing away', async () => {
   const { url, links } = await startLinkServer();
-  const first = await say(url, hello);
+  const own = { ...hello, instance: 'a'.repeat(32) };
+  const first = await say(url, own);
   const { link } = (await first.first) as { link: string };
-  const second = await say(url, { ...hello, link });
+  const second = await say(url, { ...own, link });
   expect(await second.first).toMatchObject({ type: 'welcome', resumed: true, link });
   await first.closed;
   expect(links).toHaveLength(1);
   expect(links[0]!.link.state()).toBe('online');
 
-  const anew = await say(url, hello);
+  const anew = await say(url, own);
   expect(await anew.first).toMatchObject({ resumed: false });
   expect((await links[0]!.link.peer.lost).message).toContain('the same token');
   await second.closed;
   expect(links.map(({ link: each }) => each.state())).toEqual(['offline', 'online']);
-  expect(await (await say(url, { ...hello, link })).first).toMatchObject({ resumed: false });
+  expect(await (await say(url, { ...own, link })).first).toMatchObject({ resumed: false });
 });
+
+test.each([
+  ['another machine', { instance: 'b'.repeat(32) }],
+  ['one that says not which it is', {}],
+  ['one that guesses a link', { instance: 'b'.repeat(32), link: 'c'.repeat(32) }],
+])('%s with the same token is refused while the first is there, and takes its place when it is not', async (_, who) => {
+  const rivals: string[] = [];
+  const { url, links } = await startLinkServer({ onRival: (of) => void rivals.push(of) });
+  const first = await say(url, { ...hello, instance: 'a'.repeat(32) });
+  await first.first;
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    const second = await say(url, { ...hello, ...who });
+    expect(await second.first).toMatchObject({ type: 'refused', code: 'IN_USE' });
+    expect([await second.closed, links.length, links[0]!.link.state()]).toEqual([1008, 1, 'online']);
+  }
+  expect(rivals).toEqual(['key', 'key', 'key']);
+  // Cut off, it is waited for, but not before another.
+  first.socket.terminate();
+  await vi.waitFor(() => expect(links[0]!.link.state()).toBe('reconnecting'));
+  expect(await (await say(url, { ...hello, ...who })).first).toMatchObject({ type: 'welcome', resumed: false });
+  expect(links.map(({ link }) => link.state())).toEqual(['offline', 'online']);
+});
+
+test('a machine that does not answer gives way to one that does, and not to a third', async () => {
+  const { url, links } = await startLinkServer({ heartbeatMs: 2000 });
+  const first = await say(url, hello);
+  await first.first;
+  // As a machine without power: its connection is there, and nobody at it.
+  first.socket.pause();
+  const both = await Promise.all(['b', 'c'].map((id) => say(url, { ...hello, instance: id.repeat(32) })));
+  const told = await Promise.all(both.map((one) => one.first));
+  expect(told.map(({ type }) => type).sort()).toEqual(['refused', 'welcome']);
+  expect(links.map(({ link }) => link.state())).toEqual(['offline', 'online']);
+});
+
+test('who comes second ends, and says why; who was there before goes on trying', async () => {
+  const { url, links } = await startLinkServer();
+  const first = startDialling(url);
+  await vi.waitFor(() => expect(links).toHaveLength(1));
+  await expect(dial(url)).rejects.toThrow('another machine is connected with this token');
+  links[0]!.link.close('a test ends it');
+  const other = await say(url, { ...hello, instance: 'b'.repeat(32) });
+  await other.first;
+  await vi.waitFor(() => expect(first.states.join()).toContain('refused: IN_USE'));
+  other.socket.terminate();
+  await vi.waitFor(() => expect(first.states.at(-1)).toBe('online'));
+});
+
+/** Until it gives up by itself. */
+function dial(url: string): Promise<void> {
+  const { signal } = new AbortController();
+  const told = { onLink() {}, onState() {} };
+  return dialServer({ url, token: () => 'key', report: () => report, isInsecure: false, signal, ...told });
+}
 
 test('a connection that was overtaken while it was asked who it is never takes the place of the newer one', async () => {
   const slow = Promise.withResolvers<void>();

@@ -3,9 +3,9 @@ import { finished } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createPeer } from '../../src/link/create-peer.ts';
-import { fullLinkBytes } from '../../src/link/limits.ts';
-import type { Handler, Peer } from '../../src/link/peer.ts';
+import { createPeer } from '../../src/link/calls/create-peer.ts';
+import type { CallHandler, Peer } from '../../src/link/calls/peer.ts';
+import { fullLinkBytes } from '../../src/link/transport/limits.ts';
 import { createDice, type Dice, type Faults, keepConnected } from './hostile-cable.ts';
 
 const faults: Faults = { cut: 100, corrupt: 20, truncate: 20, duplicate: 100, blackHole: 20, delay: 150 };
@@ -31,17 +31,17 @@ function bytesOf(key: string, from: number, size: number): Buffer {
 }
 
 /** Takes what the caller writes, and writes its own at the same time. Runs are counted: each key is run once. */
-function createWorker(runs: Map<string, number>): Handler {
+function createWorker(runs: Map<string, number>): CallHandler {
   return async (params, call) => {
     const { key, sent, wanted } = params as Task;
     runs.set(key, (runs.get(key) ?? 0) + 1);
     const taking = take(call.readable(0), key, sent);
     const told: unknown[] = [];
-    call.onTold((message) => told.push(message));
-    call.tell({ key, begun: true });
+    call.onMessage((message) => told.push(message));
+    call.sendMessage({ key, begun: true });
     await write(call.writable(3), `${key} back`, wanted);
     await taking;
-    call.tell({ key, ended: true });
+    call.sendMessage({ key, ended: true });
     return { key, told };
   };
 }
@@ -67,11 +67,11 @@ async function write(stream: NodeJS.WritableStream, key: string, size: number): 
 async function runTask(peer: Peer, task: Task): Promise<void> {
   const call = peer.call('work', task, {});
   const told: unknown[] = [];
-  call.onTold((message) => told.push(message));
-  call.tell('first');
+  call.onMessage((message) => told.push(message));
+  call.sendMessage('first');
   const reading = take(call.readable(3), `${task.key} back`, task.wanted);
   await write(call.writable(0), task.key, task.sent);
-  call.tell('last');
+  call.sendMessage('last');
   const [answer] = await Promise.all([call.answer, reading]);
   const { key } = task;
   expect(answer).toMatchObject({ key, told: expect.arrayContaining(['first']) });

@@ -1,7 +1,7 @@
-import type { Link } from '../../src/link/link.ts';
-import type { Wire, WireEvents } from '../../src/link/wire.ts';
+import type { Link } from '../../src/link/transport/link.ts';
+import type { LinkWire, LinkWireEvents } from '../../src/link/transport/link-wire.ts';
 
-/** The same numbers for the same seed, below `limit`. */
+/** Returns a random number below `limit`; the same numbers for the same seed. */
 export type Dice = (limit: number) => number;
 
 export function createDice(seed: number): Dice {
@@ -14,7 +14,7 @@ export function createDice(seed: number): Dice {
   };
 }
 
-/** How many of a thousand messages meet each. */
+/** How many of a thousand messages get each fault. */
 export interface Faults {
   readonly cut: number;
   readonly corrupt: number;
@@ -24,9 +24,9 @@ export interface Faults {
   readonly delay: number;
 }
 
-/** One connection that breaks sooner or later. Each end finds out in its own time. */
-export function createHostileCable(dice: Dice, faults: Faults): [Wire, Wire] {
-  const events: (WireEvents | undefined)[] = [];
+/** One connection that breaks sooner or later. Each end notices in its own time. */
+export function createHostileCable(dice: Dice, faults: Faults): [LinkWire, LinkWire] {
+  const events: (LinkWireEvents | undefined)[] = [];
   let isCut = false;
   let isBlackHole = false;
   const happens = (chance: number) => dice(1000) < chance;
@@ -38,7 +38,7 @@ export function createHostileCable(dice: Dice, faults: Faults): [Wire, Wire] {
     for (const end of [0, 1]) later(dice(20), () => events[end]?.onClose('cut'));
   };
 
-  const createEnd = (own: number): Wire => {
+  const createEnd = (own: number): LinkWire => {
     const queue: Buffer[] = [];
     let isMoving = false;
     const move = () => {
@@ -73,6 +73,7 @@ export function createHostileCable(dice: Dice, faults: Faults): [Wire, Wire] {
         queue.push(Buffer.from(message));
         schedule();
       },
+      respondsWithin: async () => true,
       buffered: () => queue.reduce((sum, message) => sum + message.length, 0),
       end: cut,
       drop: cut,
@@ -81,7 +82,7 @@ export function createHostileCable(dice: Dice, faults: Faults): [Wire, Wire] {
   return [createEnd(0), createEnd(1)];
 }
 
-/** Mends it whenever the runner has noticed, also while the server still believes in the old connection. */
+/** Reconnects whenever the runner has noticed a break, even while the server still believes in the old connection. */
 export function keepConnected(server: Link, runner: Link, dice: Dice, faults: Faults) {
   let connections = 0;
   let isOver = false;

@@ -2,25 +2,25 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AppError } from '@croft/protocol';
 import { expect, test, vi } from 'vitest';
-import { createPeer } from '../../src/link/create-peer.ts';
+import { createPeer } from '../../src/link/calls/create-peer.ts';
+import type { CallHandler } from '../../src/link/calls/peer.ts';
 import {
   decodeFrames,
   encodeFrame,
-  type Frame,
   type FrameType,
   frameTypes,
+  type LinkFrame,
   stampFrame,
-} from '../../src/link/frames.ts';
-import { frameCost, fullWindow, initialWindow, maxCalls, maxDataBytes } from '../../src/link/limits.ts';
-import type { Handler } from '../../src/link/peer.ts';
+} from '../../src/link/transport/frames.ts';
+import { frameCost, fullWindow, initialWindow, maxCalls, maxDataBytes } from '../../src/link/transport/limits.ts';
 import { createWirePair } from './connect-peers.ts';
 
 /** A real peer, and somebody at the other end who can say anything. */
-function connectHostile(handlers: Record<string, Handler> = {}) {
+function connectHostile(handlers: Record<string, CallHandler> = {}) {
   const { peer, link } = createPeer({ isDialler: false, graceMs: 60_000 });
   peer.serve(handlers);
   const [own, other] = createWirePair();
-  const heard: Frame[] = [];
+  const heard: LinkFrame[] = [];
   const end = { reason: '' };
   let sequence = 0;
   other.start({
@@ -37,7 +37,7 @@ function connectHostile(handlers: Record<string, Handler> = {}) {
   return { peer, link, heard, end, send, open, raw: other.send };
 }
 
-const hang: Handler = (_, { signal }) =>
+const hang: CallHandler = (_, { signal }) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 const data = (bytes: number) => Buffer.alloc(bytes, 'x');
 
@@ -59,8 +59,8 @@ test.each<[string, string, (hostile: Hostile) => void]>([
     ({ open, send }) => [open(1, 'hang'), send(frameTypes.done, 1)],
   ],
   ['what is no JSON', 'not JSON', ({ send }) => send(frameTypes.open, 1, '{"method":')],
-  ['a call without a method', 'no method', ({ send }) => send(frameTypes.open, 1, '[]')],
-  ['a method with a line break', 'no method', ({ open }) => open(1, 'a\nb')],
+  ['a call without a method', 'valid method name', ({ send }) => send(frameTypes.open, 1, '[]')],
+  ['a method with a line break', 'valid method name', ({ open }) => open(1, 'a\nb')],
   ['a wrong deadline', 'deadline', ({ send }) => send(frameTypes.open, 1, '{"method":"hang","deadlineMs":-1}')],
   ['data after its end', 'after its end', ({ send }) => [send(frameTypes.end, 2), send(frameTypes.data, 2, data(1))]],
   ['two ends', 'second end', ({ send }) => [send(frameTypes.end, 2), send(frameTypes.break, 2)]],
@@ -215,7 +215,7 @@ test('a peer that resumes early and then says that it has everything is sent not
   peer.call('read', {}, {});
   await vi.waitFor(() => expect(heard).toHaveLength(1));
   const [own, other] = createWirePair();
-  const again: Frame[] = [];
+  const again: LinkFrame[] = [];
   let messages = 0;
   const send = (message: Buffer) => {
     // Without an end it would never come back here.

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import type { RunnerHello } from '@croft/protocol';
 import { onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { type DialOptions, dialServer } from '../../src/link/dial.ts';
-import { maxMessageBytes } from '../../src/link/limits.ts';
-import type { ServedLink } from '../../src/link/link-table.ts';
-import type { Peer } from '../../src/link/peer.ts';
-import { LinkRefusal } from '../../src/link/refusal.ts';
-import { createLinkServer, type LinkServerOptions } from '../../src/link/server.ts';
+import { LinkRefusal } from '../../src/link/accept/link-refusal.ts';
+import { createLinkServer, type LinkServerOptions } from '../../src/link/accept/link-server.ts';
+import type { ServedLink } from '../../src/link/accept/link-table.ts';
+import type { Peer } from '../../src/link/calls/peer.ts';
+import { type DialOptions, dialServer } from '../../src/link/dial/dial-server.ts';
+import { maxMessageBytes } from '../../src/link/transport/limits.ts';
 
 export const report: RunnerHello['report'] = {
   ...{ version: '0.1.0', provider: 'bubblewrap', labels: { zone: 'a' }, capacity: 4 },
@@ -22,7 +22,7 @@ export interface SeenLink {
   readonly link: ServedLink;
 }
 
-/** A real server on loopback, where the tokens are `<key> …`, and every link it was told of. */
+/** Starts a real server on loopback that accepts tokens `<key> …`, and records every link. */
 export async function startLinkServer(options: Partial<LinkServerOptions<string>> = {}, address?: string) {
   const links: SeenLink[] = [];
   const server = createLinkServer<string>({
@@ -52,7 +52,7 @@ export async function startLinkServer(options: Partial<LinkServerOptions<string>
   return { url: `http://127.0.0.1:${port}`, links, server, sockets, close };
 }
 
-/** A runner that dials until the test is over, and every link and state that it had. */
+/** Starts a runner that dials until the test ends, and records its links and states. */
 export function startDialling(url: string, options: Partial<DialOptions> = {}) {
   const peers: Peer[] = [];
   const states: string[] = [];

@@ -2,8 +2,8 @@ import { buffer, text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { AppError } from '@croft/protocol';
 import { expect, test, vi } from 'vitest';
-import { maxCalls, maxJsonBytes, maxUnreadMessages } from '../../src/link/limits.ts';
-import type { Incoming } from '../../src/link/peer.ts';
+import type { ServedCall } from '../../src/link/calls/peer.ts';
+import { maxCalls, maxJsonBytes, maxUnreadMessages } from '../../src/link/transport/limits.ts';
 import { connectPeers } from './connect-peers.ts';
 
 test('either side calls the other', async () => {
@@ -21,7 +21,7 @@ test('an answer comes after everything that was written and told', async () => {
   runner.serve({
     async run(_, call) {
       call.writable(1).write('out');
-      call.tell({ exit: 0 });
+      call.sendMessage({ exit: 0 });
       call.writable(2).write(large);
       return 'over';
     },
@@ -29,7 +29,7 @@ test('an answer comes after everything that was written and told', async () => {
 
   const call = server.call('run', {}, {});
   const seen: unknown[] = [];
-  call.onTold((message) => seen.push(message));
+  call.onMessage((message) => seen.push(message));
   const read = Promise.all([text(call.readable(1)), buffer(call.readable(2))]).then((both) =>
     seen.push(both[0], both[1].equals(large)),
   );
@@ -68,7 +68,8 @@ test('a reader that does not read stops its writer, and goes on where it stopped
   const stream = call.readable(0);
   await vi.waitFor(() => expect(written).toBeGreaterThan(0));
   // Other calls go on beside it, so all that it could have sent has arrived.
-  for (let index = 0; index < 50; index++) await expect(server.call('none', {}, {}).answer).rejects.toThrow('nothing');
+  for (let index = 0; index < 50; index++)
+    await expect(server.call('none', {}, {}).answer).rejects.toThrow('there is no method');
   expect(written).toBeLessThan(600_000);
   const got = await buffer(stream);
   expect(got.length).toBe(10_000_000);
@@ -155,13 +156,13 @@ test('what is too large for a message is refused where it is sent, and says what
     });
   }
   const call = server.call('small', {}, {});
-  expect(() => call.tell(large)).toThrow('channel');
+  expect(() => call.sendMessage(large)).toThrow('channel');
   expect(await call.answer).toBe('fine');
 });
 
 test('a side has a limit of open calls, and calls again when they are over', async () => {
   const [server, runner] = connectPeers();
-  const incoming: Incoming[] = [];
+  const incoming: ServedCall[] = [];
   const release = Promise.withResolvers<void>();
   runner.serve({ wait: (_, call) => release.promise.then(() => void incoming.push(call)), quick: async () => 1 });
   const calls = Array.from({ length: maxCalls }, () => server.call('wait', {}, {}).answer);
@@ -180,17 +181,17 @@ test('messages wait for their listener, but not without end', async () => {
       await turn();
       const told = Promise.withResolvers<unknown[]>();
       const seen: unknown[] = [];
-      call.onTold((message) => seen.push(message) === 3 && told.resolve(seen));
+      call.onMessage((message) => seen.push(message) === 3 && told.resolve(seen));
       return told.promise;
     },
     deaf: (_, { signal }) => hang(signal, ended),
   });
   const call = server.call('listen', {}, {});
-  for (const message of [1, null, 'three']) call.tell(message);
+  for (const message of [1, null, 'three']) call.sendMessage(message);
   expect(await call.answer).toEqual([1, null, 'three']);
 
   const flood = server.call('deaf', {}, {});
-  for (let index = 0; index <= maxUnreadMessages; index++) flood.tell(index);
+  for (let index = 0; index <= maxUnreadMessages; index++) flood.sendMessage(index);
   await expect(flood.answer).rejects.toMatchObject({ code: 'E_TOO_MANY' });
   expect(ended).toMatchObject([{ code: 'E_TOO_MANY' }]);
 });
@@ -200,13 +201,13 @@ test('a listener that throws fails its call and no other', async () => {
   const ended: unknown[] = [];
   runner.serve({
     chat: (_, call) => {
-      call.tell('not what was agreed');
+      call.sendMessage('not what was agreed');
       return hang(call.signal, ended);
     },
     quick: async () => 1,
   });
   const call = server.call('chat', {}, {});
-  call.onTold(() => {
+  call.onMessage(() => {
     throw new AppError('E_INVALID_INPUT', 'no such message');
   });
   await expect(call.answer).rejects.toThrow('no such message');
@@ -228,7 +229,12 @@ test('closing fails everything on both sides at once, and says what was under wa
   const lost = { code: 'E_RUNNER_LOST', details: { method: 'hang', sent: true } };
   for (const call of calls) await expect(call.answer).rejects.toMatchObject(lost);
   expect(await reading).toMatchObject(lost);
-  await expect(unsent.answer).rejects.toMatchObject({ details: { method: 'never', sent: false } });
+  await expect(unsent.answer).rejects.toMatchObject({
+    message: expect.stringContaining('nothing of it was done'),
+    hint: 'Make the call again when the runner is connected.',
+    details: { method: 'never', sent: false },
+  });
+  await expect(calls[0]!.answer).rejects.toMatchObject({ hint: expect.stringContaining('it may have happened') });
   await expect(server.call('later', {}, {}).answer).rejects.toMatchObject({
     details: { method: 'later', sent: false },
   });

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
-import type { Handler } from '../../src/link/peer.ts';
-import { startFaultyCable } from './faulty-cable.ts';
+import type { CallHandler } from '../../src/link/calls/peer.ts';
+import { startFaultyCable } from '../support/faults/faulty-cable.ts';
 import { startDialling, startLinkServer } from './link-server.ts';
 
-const hang: Handler = (_, { signal }) =>
+const hang: CallHandler = (_, { signal }) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
 /** A runner that serves these, connected through a cable. */
 async function connectThroughCable(
-  handlers: Record<string, Handler>,
+  handlers: Record<string, CallHandler>,
   options: Parameters<typeof startLinkServer>[0] = {},
 ) {
   const server = await startLinkServer(options);
@@ -144,7 +144,7 @@ test('a server that started anew does not know the link: it is lost at the runne
   cable.cut();
   await vi.waitFor(() => expect(second.links).toHaveLength(1));
   await vi.waitFor(() => expect(ended).toHaveBeenCalledWith('E_RUNNER_LOST'));
-  expect(lost).toEqual([expect.stringContaining('does not know it any more')]);
+  expect(lost).toEqual([expect.stringContaining('no longer knows this link')]);
 });
 
 test('a runner that is stopped says so, and nothing of it is left', async () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeDirectory } from '../harness.ts';
-import { hasToolchains } from '../toolchains.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { hasToolchains } from '../support/toolchains.ts';
 import { describeEcosystem } from './describe-ecosystem.ts';
 import { connectWithout, makeProjects } from './project.ts';
 
@@ -19,6 +19,7 @@ await describeEcosystem('a C program with CMake and ctest', {
       tool: 'run_typecheck',
       file: 'sums.h',
       text: 'int add(int left, int right);\nint multiply(int left, int right);\nstatic int unused(void) { return 1; }\n',
+      state: 'warnings',
       finding: { line: 3, rule: expect.stringContaining('unused-function') },
     },
   ],
@@ -51,9 +52,9 @@ const cases = [
 
 describe.skipIf(cases.length === 0)('what another program needs is as missing as that', () => {
   test.each(cases)('%s without all but %j', async (_, tree, programs, missing, brings) => {
-    using ground = makeProjects({}, tree);
+    using projectTree = makeProjects({}, tree);
     using bin = makeDirectory();
-    await using session = await connectWithout(ground, join(bin.path, 'bin'), programs);
+    await using session = await connectWithout(projectTree, join(bin.path, 'bin'), programs);
     for (const tool of ['run_tests', 'run_typecheck']) {
       const answer = await session.call(tool);
       expect(answer.text).toContain(`${tool}: ${missing}: not found on PATH; on Debian: apt-get install ${brings}`);

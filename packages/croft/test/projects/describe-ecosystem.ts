@@ -1,26 +1,26 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeDirectory } from '../harness.ts';
-import { hasToolchains, type ToolchainName } from '../toolchains.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { hasToolchains, type ToolchainName } from '../support/toolchains.ts';
 import { connectWithout, lineWith, makeProjects, type Projects, shareProjects } from './project.ts';
 
 export interface Ecosystem {
   readonly toolchains: readonly ToolchainName[];
   readonly fixture: string;
   readonly language: string;
-  /** Adds and multiplies. */
+  /** File with the functions that add and multiply. */
   readonly source: string;
-  /** Three tests: of adding, of multiplying, and one that always passes. */
+  /** File with three tests: of adding, of multiplying, and one that always passes. */
   readonly tests: string;
-  /** What is on the line where each stops that fails. */
+  /** Text of the line at which each failing test stops. */
   readonly stops: { readonly adds: string; readonly multiplies: string };
-  /** Makes the source one that cannot be built. */
+  /** A change that breaks the build. */
   readonly breaks: readonly [from: string, to: string];
-  /** The program that all depends on. */
+  /** The program without which nothing works. */
   readonly program: string;
   readonly checks?: readonly LintCase[];
-  /** Adds what the fixture needs besides. */
-  prepare?(ground: Projects): void;
+  /** Adds what else the fixture needs. */
+  prepare?(projectTree: Projects): void;
 }
 
 export interface LintCase {
@@ -28,12 +28,14 @@ export interface LintCase {
   readonly toolchains?: readonly ToolchainName[];
   readonly file: string;
   readonly text: string;
+  /** Expected state: `findings`, unless the tool itself passes with warnings. */
+  readonly state?: 'warnings';
   readonly finding: { readonly line: number; readonly rule?: unknown; readonly message?: unknown };
 }
 
 const slow = { timeout: 300_000 };
 
-/** One real project, driven by a real client: passing, failing, not to be built, and without its tools. */
+/** Tests one real project with a real client: passing, failing, broken, and without its tools. */
 export async function describeEcosystem(name: string, ecosystem: Ecosystem): Promise<void> {
   const isReady = await hasToolchains(...ecosystem.toolchains);
   const ready: LintCase[] = [];
@@ -52,32 +54,32 @@ export async function describeEcosystem(name: string, ecosystem: Ecosystem): Pro
 type Bench = ReturnType<typeof openBench>;
 
 function openBench({ fixture, source, prepare = () => {} }: Ecosystem) {
-  const { ground, call } = shareProjects({ '': fixture }, { prepare });
-  const original = ground.read(source);
+  const { projectTree, call } = shareProjects({ '': fixture }, { prepare });
+  const original = projectTree.read(source);
   return {
-    ground,
+    projectTree,
     call,
-    /** The source as it was, with these changes. */
+    /** Restores the source and applies these changes. */
     change(...changes: readonly (readonly [from: string, to: string])[]): void {
       let text = original;
       for (const [from, to] of changes) {
         if (!text.includes(from)) throw new Error(`${source} has no ${from}`);
         text = text.replace(from, to);
       }
-      ground.put(source, text);
+      projectTree.put(source, text);
     },
   };
 }
 
-// As long as what is right, and maybe of the same second.
+// Changes of the same length as the original, possibly within the same second.
 const wrongSum = ['left + right', 'left - right'] as const;
 const wrongProduct = ['left * right', 'left - right'] as const;
 
-function testRuns({ language, tests, stops }: Ecosystem, { ground, call, change }: Bench) {
+function testRuns({ language, tests, stops }: Ecosystem, { projectTree, call, change }: Bench) {
   const failure = (name: RegExp, stop: string) => ({
     name: expect.stringMatching(name),
     file: tests,
-    line: lineWith(ground.read(tests), stop),
+    line: lineWith(projectTree.read(tests), stop),
   });
   const sum = failure(/adds/i, stops.adds);
   const product = failure(/multiplies/i, stops.multiplies);
@@ -124,10 +126,10 @@ function testBrokenBuild({ source, breaks }: Ecosystem, { call, change }: Bench)
 
 function testMissing({ fixture, program, checks = [], prepare }: Ecosystem) {
   test('says which program is missing, and to run nothing is not green', async () => {
-    using ground = makeProjects({ '': fixture });
-    prepare?.(ground);
+    using projectTree = makeProjects({ '': fixture });
+    prepare?.(projectTree);
     using bin = makeDirectory();
-    await using session = await connectWithout(ground, join(bin.path, 'bin'));
+    await using session = await connectWithout(projectTree, join(bin.path, 'bin'));
     const asked = ['run_tests', ...new Set(checks.filter(({ toolchains }) => !toolchains).map(({ tool }) => tool))];
     for (const tool of asked) {
       const answer = await session.call(tool);
@@ -139,15 +141,15 @@ function testMissing({ fixture, program, checks = [], prepare }: Ecosystem) {
   });
 }
 
-function testCheck({ tool, file, text, finding }: LintCase, { ground, call, change }: Bench) {
+function testCheck({ tool, file, text, state, finding }: LintCase, { projectTree, call, change }: Bench) {
   test(`${tool} is clean, then finds what is put into ${file}`, async () => {
     change();
     expect((await call(tool)).structured).toMatchObject({ state: 'clean', findings: [] });
-    ground.put(file, text);
+    projectTree.put(file, text);
     const answer = await call(tool);
-    expect(answer.structured.state).toBe('findings');
+    expect(answer.structured.state).toBe(state ?? 'findings');
     expect(answer.structured.findings).toContainEqual(expect.objectContaining({ file, ...finding }));
     expect(answer.text).toContain(`${file}:${finding.line}:`);
-    ground.remove(file);
+    projectTree.remove(file);
   });
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type McpSession, makeDirectory } from '../harness.ts';
+import { type McpSession, makeDirectory } from '../support/harness.ts';
 import { connectWithout, makeProjects } from './project.ts';
 
 const json = JSON.stringify;
@@ -59,22 +59,24 @@ const cases = {
 } as const;
 
 describe.each(Object.entries(cases))('%s', (tool, rows) => {
-  const ground = makeProjects({});
+  const projectTree = makeProjects({});
   const bin = makeDirectory();
   let session: McpSession;
   beforeAll(async () => {
-    session = await connectWithout(ground, join(bin.path, 'bin'));
+    session = await connectWithout(projectTree, join(bin.path, 'bin'));
   });
   afterAll(async () => {
     await session[Symbol.asyncDispose]();
-    ground[Symbol.dispose]();
+    projectTree[Symbol.dispose]();
     bin[Symbol.dispose]();
   });
 
   test.each([...rows])('without %s says so in the same words, and is not green', async (_, tree, program) => {
-    ground.fill({}, tree);
+    projectTree.fill({}, tree);
     const answer = await session.call(tool, tool === 'run_script' ? { name: 'go' } : {});
     expect(answer.structured.error).toMatchObject({ code: 'E_TOOL_MISSING', details: { program } });
     expect(answer.text).toMatch(new RegExp(`^${tool}: ${program}: not found on PATH(?:; |\\n)`));
+    // What fetches sources alone brings no program.
+    expect(answer.text).not.toMatch(/go mod download|cargo fetch|go-offline/);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hasToolchains } from '../toolchains.ts';
+import { hasToolchains } from '../support/toolchains.ts';
 import { describeEcosystem } from './describe-ecosystem.ts';
 import { addBiome, addTypeScript, shareProjects } from './project.ts';
 
@@ -12,13 +12,13 @@ await describeEcosystem('a Node package with node:test, Biome and TypeScript', {
   stops: { adds: 'add(1, 2)', multiplies: 'multiply(3, 4)' },
   breaks: ['export function add(', 'export function add(('],
   program: 'node',
-  prepare(ground) {
-    ground.put('biome.json', JSON.stringify({ files: { includes: ['**', '!node_modules'] } }));
+  prepare(projectTree) {
+    projectTree.put('biome.json', JSON.stringify({ files: { includes: ['**', '!node_modules'] } }));
     const compilerOptions = { strict: true, skipLibCheck: true, types: [], lib: ['es2022'] };
-    ground.put('tsconfig.json', JSON.stringify({ compilerOptions, include: ['src'] }));
-    ground.put('src/label.ts', "export const label: string = 'sums';\n");
-    addBiome(ground, '');
-    addTypeScript(ground, '');
+    projectTree.put('tsconfig.json', JSON.stringify({ compilerOptions, include: ['src'] }));
+    projectTree.put('src/label.ts', "export const label: string = 'sums';\n");
+    addBiome(projectTree, '');
+    addTypeScript(projectTree, '');
   },
   checks: [
     {
@@ -39,14 +39,14 @@ await describeEcosystem('a Node package with node:test, Biome and TypeScript', {
 });
 
 describe.skipIf(!(await hasToolchains('node')))('node:test', () => {
-  const { ground, call } = shareProjects({ '': 'node' });
+  const { projectTree, call } = shareProjects({ '': 'node' });
 
   test('runs a test again that failed in what it calls, by the file of the test', async () => {
-    const source = ground.read('src/sums.js');
-    ground.put('src/sums.js', source.replace('return left + right;', "throw new Error('bad');"));
+    const source = projectTree.read('src/sums.js');
+    projectTree.put('src/sums.js', source.replace('return left + right;', "throw new Error('bad');"));
     expect((await call('run_tests')).structured).toMatchObject({ state: 'failed', runs: [{ passed: 2, failed: 1 }] });
     const again = (await call('run_failing_tests')).structured;
-    ground.put('src/sums.js', source);
+    projectTree.put('src/sums.js', source);
     expect(again).toMatchObject({ state: 'failed', runs: [{ passed: 0, failed: 1, failures: [{ name: 'adds' }] }] });
   });
 });

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { hasToolchains } from '../toolchains.ts';
+import { hasToolchains } from '../support/toolchains.ts';
 import { lineWith, shareProjects } from './project.ts';
 
 const hasGo = await hasToolchains('go');
 const hasNode = await hasToolchains('node');
 const hasRust = await hasToolchains('rust', 'rustfmt');
-const { ground, call } = shareProjects({}, { flags: ['--format-on-edit'] });
+const { projectTree, call } = shareProjects({}, { flags: ['--format-on-edit'] });
 
 const goModule = { 'go.mod': 'module example.com/probe.v1\n\ngo 1.19\n' };
 const goTest = (name: string, body: string) =>
@@ -17,7 +17,7 @@ const goTest = (name: string, body: string) =>
 describe('sandbox 5.1', () => {
   test.skipIf(!hasGo)('1: run_failing_tests runs Go failures again, and does not call them mended', async () => {
     const table = '\tt.Run("a/b c", func(t *testing.T) { t.Error("bad") })\n\tt.Run("fine", func(t *testing.T) {})';
-    ground.fill(
+    projectTree.fill(
       {},
       {
         ...goModule,
@@ -40,14 +40,14 @@ describe('sandbox 5.1', () => {
     '2: a lint script that fails, and a linter that is not there, are not green on Node',
     async () => {
       const manifest = (scripts: Record<string, string>) => JSON.stringify({ name: 'x', scripts });
-      ground.fill({}, { 'package.json': manifest({ lint: 'echo src/a.js is bad && exit 1' }) });
+      projectTree.fill({}, { 'package.json': manifest({ lint: 'echo src/a.js is bad && exit 1' }) });
       const scripted = await call('run_lint');
       expect(scripted.structured.state ?? scripted.structured.error.code).toMatch(
         /^(findings|broken|unreadable|E_\w+)$/,
       );
 
-      ground.put('package.json', manifest({}));
-      ground.put('eslint.config.cjs', 'module.exports = [];\n');
+      projectTree.put('package.json', manifest({}));
+      projectTree.put('eslint.config.cjs', 'module.exports = [];\n');
       const missing = await call('run_lint');
       expect(missing.structured.error).toMatchObject({ code: 'E_TOOL_MISSING', details: { program: 'eslint' } });
       expect(missing.text).not.toContain('0 findings');
@@ -57,14 +57,14 @@ describe('sandbox 5.1', () => {
   test.skipIf(!hasRust)(
     '3: Rust findings are complete, errors of the compiler are among them, and edits show them',
     async () => {
-      ground.fill({ '': 'rust' });
-      const source = ground.read('src/lib.rs');
-      ground.put('src/lib.rs', `${source}\npub fn two() -> i32 {\n    return 2;\n}\n`);
+      projectTree.fill({ '': 'rust' });
+      const source = projectTree.read('src/lib.rs');
+      projectTree.put('src/lib.rs', `${source}\npub fn two() -> i32 {\n    return 2;\n}\n`);
       const loose = await call('run_lint');
-      expect(loose.structured).toMatchObject({ state: 'findings', findings: [{ file: 'src/lib.rs', line: 10 }] });
+      expect(loose.structured).toMatchObject({ state: 'warnings', findings: [{ file: 'src/lib.rs', line: 10 }] });
       expect(loose.text).not.toContain('incomplete');
 
-      ground.put('src/lib.rs', source.replace('left + right', 'left + absent'));
+      projectTree.put('src/lib.rs', source.replace('left + right', 'left + absent'));
       const broken = await call('run_lint');
       expect(broken.structured).toMatchObject({
         findings: [{ file: 'src/lib.rs', line: 2, rule: 'E0425', severity: 'error' }],
@@ -81,7 +81,7 @@ describe('sandbox 5.1', () => {
     '11: code that did not run is not covered, nor is a file of the same name elsewhere',
     async () => {
       const util = 'package probe\n\nfunc Used() int {\n\treturn 1\n}\n\nfunc Unused() int {\n\treturn 2\n}\n';
-      ground.fill(
+      projectTree.fill(
         {},
         {
           ...goModule,
@@ -104,7 +104,7 @@ describe('sandbox 5.1', () => {
   test.skipIf(!hasGo)('12: a failure after megabytes of output is found, and so is a build that broke', async () => {
     const loud =
       '\tfor i := 0; i < 20000; i++ {\n\t\tt.Log("a line of some eighty characters that nobody is ever going to read, not even once")\n\t}';
-    ground.fill(
+    projectTree.fill(
       {},
       { ...goModule, 'a_test.go': goTest('TestLoud', loud), 'b_test.go': goTest('TestLast', '\tt.Error("bad")') },
     );
@@ -112,7 +112,7 @@ describe('sandbox 5.1', () => {
     const last = await call('last_test_failures');
     expect(last.structured.runs[0].failures).toMatchObject([{ name: 'TestLast', file: 'b_test.go', line: 6 }]);
 
-    ground.put('b_test.go', goTest('TestLast', '\tabsent()'));
+    projectTree.put('b_test.go', goTest('TestLast', '\tabsent()'));
     await call('run_tests');
     const broken = await call('last_test_failures');
     expect(broken.structured.runs[0]).toMatchObject({ state: 'broken', failures: [{ file: 'b_test.go', line: 6 }] });
@@ -120,17 +120,17 @@ describe('sandbox 5.1', () => {
   });
 
   test.skipIf(!hasRust)('15: prose is not formatted as Rust, and Rust is formatted by its edition', async () => {
-    ground.fill({ '': 'rust' }, { 'README.md': '#  Sums\n' });
+    projectTree.fill({ '': 'rust' }, { 'README.md': '#  Sums\n' });
     await call('read', { file_path: 'README.md' });
     const prose = await call('write', { file_path: 'README.md', content: '#   Sums  \nfn  x( ) { }\n' });
     expect(prose.text).not.toMatch(/--- format ---|post-edit|error/);
-    expect(ground.read('README.md')).toBe('#   Sums  \nfn  x( ) { }\n');
+    expect(projectTree.read('README.md')).toBe('#   Sums  \nfn  x( ) { }\n');
 
     const modern = 'pub async fn later() -> i32 {\n    1\n}\n';
-    ground.put('tests/later.rs', modern);
+    projectTree.put('tests/later.rs', modern);
     const check = await call('run_format', { check: true, files: ['tests/later.rs'] });
     expect(check.structured.runs).toMatchObject([{ exitCode: 0 }]);
-    ground.put('tests/later.rs', modern.replace('    1', ' 1'));
+    projectTree.put('tests/later.rs', modern.replace('    1', ' 1'));
     const ugly = await call('run_format', { check: true, files: ['tests/later.rs'] });
     expect(ugly.structured.runs).toMatchObject([{ exitCode: 1 }]);
   });
@@ -153,9 +153,9 @@ describe('acolyte C1', () => {
     '11: tests may take longer than ten seconds, and a time-out ends all they started',
     async () => {
       const manifest = JSON.stringify({ name: 'x', type: 'module', scripts: { test: 'node --test' } });
-      ground.fill({}, { 'package.json': manifest, 'patient.test.js': patient, 'stubborn.test.js': stubborn });
-      execFileSync('mkfifo', [ground.at('held')]);
-      const written = text(createReadStream(ground.at('held')));
+      projectTree.fill({}, { 'package.json': manifest, 'patient.test.js': patient, 'stubborn.test.js': stubborn });
+      execFileSync('mkfifo', [projectTree.at('held')]);
+      const written = text(createReadStream(projectTree.at('held')));
       const [long, cut] = await Promise.all([
         call('test-run', { files: ['patient.test.js'] }),
         call('run_tests', { files: ['stubborn.test.js'], timeout: 9 }),
@@ -169,8 +169,8 @@ describe('acolyte C1', () => {
   test.skipIf(!hasRust || !hasGo)(
     '12: a file of Rust or files of two Go packages are what is tested and linted',
     async () => {
-      ground.fill({ rust: 'rust', go: 'go', 'go/inner': 'go' });
-      ground.remove('go/inner/go.mod');
+      projectTree.fill({ rust: 'rust', go: 'go', 'go/inner': 'go' });
+      projectTree.remove('go/inner/go.mod');
       const rust = await call('run_tests', { files: ['rust/tests/sums.rs'] });
       expect(rust.structured).toMatchObject({ state: 'passed', runs: [{ passed: 3 }] });
       const one = await call('run_tests', { files: ['rust/tests/sums.rs'], name: 'adds' });
@@ -189,12 +189,12 @@ describe('acolyte C1', () => {
 
   test.skipIf(!hasGo)('13: a missing linter is no finding, and a finding that says "not found" is one', async () => {
     const wrong = 'package probe\n\nimport "fmt"\n\nfunc Show() {\n\tfmt.Printf("%d", "not found")\n}\n';
-    ground.fill({}, { ...goModule, 'show.go': wrong, '.golangci.yml': 'version: "2"\n' });
+    projectTree.fill({}, { ...goModule, 'show.go': wrong, '.golangci.yml': 'version: "2"\n' });
     const missing = await call('run_lint');
     expect(missing.structured.error).toMatchObject({ code: 'E_TOOL_MISSING', details: { program: 'golangci-lint' } });
     expect(missing.text).not.toContain('null');
 
-    ground.remove('.golangci.yml');
+    projectTree.remove('.golangci.yml');
     const real = (await call('run_lint')).structured;
     expect(real).toMatchObject({
       state: 'findings',
@@ -203,7 +203,7 @@ describe('acolyte C1', () => {
   });
 
   test.skipIf(!hasGo)('14: what is deleted, and what is no source, is not linted after', async () => {
-    ground.fill({ '': 'go' });
+    projectTree.fill({ '': 'go' });
     await call('run_lint');
     const broken = await call('write', { file_path: 'wrong.go', content: 'package sums\n\nvar x int = "y"\n' });
     expect(broken.text).toMatch(/^post-edit lint findings \(1\):\nwrong\.go:3:/m);
@@ -251,13 +251,13 @@ describe('acolyte C1', () => {
   ];
 
   test('15: what was not seen is seen, below the root too; that changes are seen is in changes.test.ts', async () => {
-    ground.fill({});
+    projectTree.fill({});
     const isNodeSetting = (file: string) => /biome|prettier|oxlint|eslint/.test(file);
     const directories = gaps.map(([file, content, , also], index) => {
       const directory = `parts/p${String(index).padStart(2, '0')}`;
-      ground.put(`${directory}/${file}`, content);
-      if (isNodeSetting(file)) ground.put(`${directory}/package.json`, '{}');
-      if (also !== undefined) ground.put(`${directory}/${also}`, '');
+      projectTree.put(`${directory}/${file}`, content);
+      if (isNodeSetting(file)) projectTree.put(`${directory}/package.json`, '{}');
+      if (also !== undefined) projectTree.put(`${directory}/${also}`, '');
       return directory;
     });
     const [{ profile }] = (await call('workspaces')).structured.workspaces;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hasToolchains } from '../toolchains.ts';
+import { hasToolchains } from '../support/toolchains.ts';
 import { addBiome, shareProjects } from './project.ts';
 
 const isReady = await hasToolchains('go', 'node', 'python');
@@ -8,7 +8,7 @@ const hasMypy = isReady && (await hasToolchains('mypy'));
 
 describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python package', () => {
   const places = { 'services/api': 'go', 'apps/web': 'node', 'libs/py': 'python' };
-  const { ground, call } = shareProjects(places, {
+  const { projectTree, call } = shareProjects(places, {
     flags: ['--format-on-edit'],
     prepare(projects) {
       projects.put('apps/web/biome.json', JSON.stringify({ files: { includes: ['**', '!node_modules'] } }));
@@ -66,8 +66,8 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
   });
 
   test('all of them are one run each, and the worst of them is the answer', async () => {
-    const source = ground.read('libs/py/sums.py');
-    ground.put('libs/py/sums.py', source.replace('left + right', 'left - right - 1'));
+    const source = projectTree.read('libs/py/sums.py');
+    projectTree.put('libs/py/sums.py', source.replace('left + right', 'left - right - 1'));
     const { structured } = await call('run_tests', { language: 'all' });
     expect(structured.state).toBe('failed');
     expect(structured.runs).toHaveLength(3);
@@ -87,16 +87,16 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
     expect(again.runs).toHaveLength(1);
     expect((await call('run_failing_tests', { language: 'go' })).text).toContain('nothing to rerun (go)');
 
-    ground.put('libs/py/sums.py', source);
+    projectTree.put('libs/py/sums.py', source);
     expect((await call('run_failing_tests', { language: 'python' })).structured.state).toBe('passed');
     expect((await call('last_test_failures', { language: 'all' })).text).not.toContain('test failure(s)');
   });
 
   test('one part that does not build is said beside the results of the others', async () => {
-    const source = ground.read('services/api/sums.go');
-    ground.put('services/api/sums.go', source.replace('left + right', 'left + absent'));
+    const source = projectTree.read('services/api/sums.go');
+    projectTree.put('services/api/sums.go', source.replace('left + right', 'left + absent'));
     const { structured } = await call('run_tests', { language: 'all' });
-    ground.put('services/api/sums.go', source);
+    projectTree.put('services/api/sums.go', source);
     expect(structured.state).toBe('broken');
     expect(structured.runs.map((run: { language: string; state: string }) => [run.language, run.state])).toEqual([
       ['node', 'passed'],
@@ -107,10 +107,10 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
   });
 
   test('one part whose runner is missing, and files of two parts, do not keep the others from answering', async () => {
-    const manifest = ground.read('apps/web/package.json');
-    ground.put('apps/web/package.json', JSON.stringify({ name: 'web', scripts: { test: 'vitest' } }));
+    const manifest = projectTree.read('apps/web/package.json');
+    projectTree.put('apps/web/package.json', JSON.stringify({ name: 'web', scripts: { test: 'vitest' } }));
     const all = (await call('run_tests', { language: 'all' })).structured;
-    ground.put('apps/web/package.json', manifest);
+    projectTree.put('apps/web/package.json', manifest);
     expect(all).toMatchObject({
       state: 'broken',
       runs: [
@@ -133,11 +133,11 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
   test.skipIf(!hasFlake8)('run_lint of all has the findings of each linter, by paths of the workspace', async () => {
     const clean = (await call('run_lint', { language: 'all' })).structured;
     expect(clean).toMatchObject({ state: 'clean', findings: [] });
-    ground.put('services/api/show.go', wrongFormat);
-    ground.put('apps/web/src/loose.js', looseEquals);
-    ground.put('libs/py/unused.py', unusedImport);
+    projectTree.put('services/api/show.go', wrongFormat);
+    projectTree.put('apps/web/src/loose.js', looseEquals);
+    projectTree.put('libs/py/unused.py', unusedImport);
     const { structured } = await call('run_lint', { language: 'all' });
-    for (const name of ['services/api/show.go', 'apps/web/src/loose.js', 'libs/py/unused.py']) ground.remove(name);
+    for (const name of ['services/api/show.go', 'apps/web/src/loose.js', 'libs/py/unused.py']) projectTree.remove(name);
     expect(structured.state).toBe('findings');
     expect(structured.findings.toSorted(byFile)).toMatchObject([
       { file: 'apps/web/src/loose.js', line: 1 },
@@ -155,7 +155,7 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
 
   test.each(edits)('an edit of %s is answered by its own linter alone', async (file, toText, finding) => {
     const { text, isError } = await call('write', { file_path: file, content: toText() });
-    ground.remove(file);
+    projectTree.remove(file);
     expect(isError).toBe(false);
     expect(text).toMatch(/^post-edit lint findings \(1\):$/m);
     expect(text).toMatch(finding);
@@ -170,20 +170,20 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
 
   test.each(ugly)('an edit of %s is formatted by its own formatter, if it has one', async (file, content, tidy) => {
     const { text } = await call('write', { file_path: file, content });
-    const after = ground.read(file);
-    ground.remove(file);
+    const after = projectTree.read(file);
+    projectTree.remove(file);
     expect(after).toBe(tidy);
     expect(text.includes('--- format ---')).toBe(content !== tidy);
   });
 
   test('run_format changes the files it is given, by the formatter of each', async () => {
-    for (const [file, content] of ugly) ground.put(file, content);
+    for (const [file, content] of ugly) projectTree.put(file, content);
     const files = ['services/api/ugly.go', 'apps/web/src/ugly.js'];
     const check = (await call('run_format', { language: 'all', files, check: true })).structured;
     expect(check.runs.map(({ exitCode }: { exitCode: number }) => exitCode)).toEqual([1, 1]);
     const { structured } = await call('run_format', { language: 'all', files });
-    const texts = ugly.map(([file]) => ground.read(file));
-    for (const [file] of ugly) ground.remove(file);
+    const texts = ugly.map(([file]) => projectTree.read(file));
+    for (const [file] of ugly) projectTree.remove(file);
     expect(structured.runs).toMatchObject([
       { language: 'go', exitCode: 0 },
       { language: 'node', exitCode: 0 },
@@ -192,10 +192,10 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
   });
 
   test.skipIf(!hasMypy)('run_typecheck of all asks those that have a type checker', async () => {
-    ground.put('services/api/wrong.go', 'package sums\n\nvar Wrong int = "text"\n');
-    ground.put('libs/py/wrong.py', 'wrong: int = "text"\n');
+    projectTree.put('services/api/wrong.go', 'package sums\n\nvar Wrong int = "text"\n');
+    projectTree.put('libs/py/wrong.py', 'wrong: int = "text"\n');
     const { structured } = await call('run_typecheck', { language: 'all' });
-    for (const name of ['services/api/wrong.go', 'libs/py/wrong.py']) ground.remove(name);
+    for (const name of ['services/api/wrong.go', 'libs/py/wrong.py']) projectTree.remove(name);
     expect(structured.runs.map(({ language }: { language: string }) => language)).toEqual(['python', 'go']);
     expect(structured.findings).toMatchObject([
       { file: 'libs/py/wrong.py', line: 1, rule: 'assignment' },

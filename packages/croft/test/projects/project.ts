@@ -11,35 +11,35 @@ import {
 } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { connectStdio, type McpSession, makeDirectory } from '../harness.ts';
+import { type CallOptions, connectStdio, type McpSession, makeDirectory } from '../support/harness.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/projects');
 
-type Places = Readonly<Record<string, string>>;
+type ProjectTrees = Readonly<Record<string, string>>;
 
-/** Fixtures, each in a directory of a new workspace, whose root is `''`; and files besides. */
-export function makeProjects(places: Places, tree: Places = {}) {
-  const ground = makeDirectory();
-  const at = (name: string) => ground.at(name);
+/** Makes a workspace with fixtures, each in its own directory (`''` is the root), and more files. */
+export function makeProjects(places: ProjectTrees, tree: ProjectTrees = {}) {
+  const projectTree = makeDirectory();
+  const at = (name: string) => projectTree.at(name);
   const projects = {
-    path: ground.path,
+    path: projectTree.path,
     at,
     read: (name: string) => readFileSync(at(name), 'utf8'),
-    /** Writes as another program would, behind the server's back. */
+    /** Writes a file as another program would. */
     put(name: string, text: string): void {
       mkdirSync(dirname(at(name)), { recursive: true });
       writeFileSync(at(name), text);
     },
     remove: (name: string) => rmSync(at(name), { recursive: true }),
-    /** In place of all that is there. */
-    fill(places: Places, tree: Places = {}): void {
-      for (const name of readdirSync(ground.path)) projects.remove(name);
+    /** Replaces all files. */
+    fill(places: ProjectTrees, tree: ProjectTrees = {}): void {
+      for (const name of readdirSync(projectTree.path)) projects.remove(name);
       for (const [directory, fixture] of Object.entries(places)) {
         cpSync(join(fixtures, fixture), at(directory), { recursive: true });
       }
       for (const [name, text] of Object.entries(tree)) projects.put(name, text);
     },
-    [Symbol.dispose]: () => ground[Symbol.dispose](),
+    [Symbol.dispose]: () => projectTree[Symbol.dispose](),
   };
   projects.fill(places, tree);
   return projects;
@@ -47,7 +47,7 @@ export function makeProjects(places: Places, tree: Places = {}) {
 
 export type Projects = ReturnType<typeof makeProjects>;
 
-/** The number of the line that has this in it. */
+/** Returns the number of the line that contains the text. */
 export function lineWith(text: string, part: string): number {
   const at = text.split('\n').findIndex((line) => line.includes(part));
   if (at < 0) throw new Error(`no line has ${part}`);
@@ -58,38 +58,44 @@ export function connectTo(
   { path }: { path: string },
   { env = {}, flags = [] }: { env?: Record<string, string>; flags?: readonly string[] } = {},
 ) {
-  return connectStdio(['--workspace', path, ...flags], { env });
+  return connectStdio(['--workspace', path, '--edit-check-seconds', '120', ...flags], { env });
 }
 
-/** One server and one workspace for the tests of a file, one after the other: what toolchains have built once is there. */
-export function shareProjects(places: Places, { flags = [] as readonly string[], prepare = (_: Projects) => {} } = {}) {
-  const ground = makeProjects(places);
+/** One server and one workspace for all tests of a file, so that toolchains build only once. */
+export function shareProjects(
+  places: ProjectTrees,
+  { flags = [] as readonly string[], prepare = (_: Projects) => {} } = {},
+) {
+  const projectTree = makeProjects(places);
   let session: McpSession | undefined;
   beforeAll(async () => {
-    prepare(ground);
-    session = await connectTo(ground, { flags });
-    // A client that knows the tools throws on an answer that does not fit its output schema.
+    prepare(projectTree);
+    session = await connectTo(projectTree, { flags });
+    // A client that knows the tools throws on an answer that does not fit the output schema.
     await session.client.listTools();
   });
   afterAll(async () => {
     await session?.[Symbol.asyncDispose]();
-    ground[Symbol.dispose]();
+    projectTree[Symbol.dispose]();
   });
   return {
-    ground,
-    call(tool: string, args: Record<string, unknown> = {}) {
+    projectTree,
+    call(tool: string, args: Record<string, unknown> = {}, options?: CallOptions) {
       if (!session) throw new Error('the server is not up');
-      return session.call(tool, args);
+      return session.call(tool, args, options);
     },
   };
 }
 
-/** Without isolation, because only then can a program be missing that this machine has: PATH has a shell and little else. */
-export function connectWithout(ground: { path: string }, bin: string, programs: readonly string[] = []) {
+/**
+ * Connects without a sandbox, because only then can a program of this machine be missing. PATH has a shell and little
+ * else.
+ */
+export function connectWithout(projectTree: { path: string }, bin: string, programs: readonly string[] = []) {
   const shell = ['sh', 'env', 'find', 'cat', 'rm', 'readlink'];
   mkdirSync(bin, { recursive: true });
   for (const program of [...shell, ...programs]) symlinkSync(findProgram(program), join(bin, program));
-  return connectStdio(['--workspace', ground.path, '--sandbox', 'none', '--network', 'allow-all'], {
+  return connectStdio(['--workspace', projectTree.path, '--sandbox', 'none', '--network', 'allow-all'], {
     env: { PATH: bin },
   });
 }
@@ -104,17 +110,17 @@ function findProgram(name: string): string {
 const modules = join(import.meta.dirname, '../../../../node_modules');
 const platform = `${process.platform}-${process.arch}`;
 
-/** The real program that this repository itself is linted by: copied, because a sandbox sees nothing outside of the workspace. */
-export function addBiome(ground: Projects, directory: string): void {
-  const place = ground.at(join(directory, 'node_modules/.bin'));
-  mkdirSync(place, { recursive: true });
-  cpSync(join(modules, `@biomejs/cli-${platform}/biome`), join(place, 'biome'));
-  chmodSync(join(place, 'biome'), 0o755);
+/** Copies the Biome of this repository, because a sandbox sees nothing outside the workspace. */
+export function addBiome(projectTree: Projects, directory: string): void {
+  const binDirectory = projectTree.at(join(directory, 'node_modules/.bin'));
+  mkdirSync(binDirectory, { recursive: true });
+  cpSync(join(modules, `@biomejs/cli-${platform}/biome`), join(binDirectory, 'biome'));
+  chmodSync(join(binDirectory, 'biome'), 0o755);
 }
 
-export function addTypeScript(ground: Projects, directory: string): void {
+export function addTypeScript(projectTree: Projects, directory: string): void {
   const name = `@typescript/typescript-${platform}`;
-  cpSync(join(modules, name), ground.at(join(directory, 'node_modules', name)), { recursive: true });
-  mkdirSync(ground.at(join(directory, 'node_modules/.bin')), { recursive: true });
-  symlinkSync(`../${name}/lib/tsc`, ground.at(join(directory, 'node_modules/.bin/tsc')));
+  cpSync(join(modules, name), projectTree.at(join(directory, 'node_modules', name)), { recursive: true });
+  mkdirSync(projectTree.at(join(directory, 'node_modules/.bin')), { recursive: true });
+  symlinkSync(`../${name}/lib/tsc`, projectTree.at(join(directory, 'node_modules/.bin/tsc')));
 }

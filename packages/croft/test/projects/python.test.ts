@@ -1,6 +1,6 @@
 import { utimesSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { hasToolchains } from '../toolchains.ts';
+import { hasToolchains } from '../support/toolchains.ts';
 import { describeEcosystem } from './describe-ecosystem.ts';
 import { connectTo, makeProjects } from './project.ts';
 
@@ -34,13 +34,13 @@ await describeEcosystem('a Python package with pytest, flake8 and mypy', {
 test.skipIf(!(await hasToolchains('python')))(
   'an edit that keeps the size and the second of a Python source is seen',
   async () => {
-    using ground = makeProjects({ '': 'python' });
-    await using session = await connectTo(ground);
+    using projectTree = makeProjects({ '': 'python' });
+    await using session = await connectTo(projectTree);
     const put = (text: string) => {
-      ground.put('sums.py', text);
-      utimesSync(ground.at('sums.py'), 1_700_000_000, 1_700_000_000);
+      projectTree.put('sums.py', text);
+      utimesSync(projectTree.at('sums.py'), 1_700_000_000, 1_700_000_000);
     };
-    const source = ground.read('sums.py');
+    const source = projectTree.read('sums.py');
     put(source);
     expect((await session.call('run_tests')).structured).toMatchObject({ state: 'passed' });
     put(source.replace('left + right', 'left - right'));

@@ -15,6 +15,7 @@ await describeEcosystem('a Rust package', {
       tool: 'run_lint',
       file: 'tests/loose.rs',
       text: 'pub fn two() -> i32 {\n    return 2;\n}\n',
+      state: 'warnings',
       finding: { line: 2, rule: 'clippy::needless_return' },
     },
     {

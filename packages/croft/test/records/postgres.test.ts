@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { findBreak } from '../../src/core/accounts/audit-chain.ts';
-import type { Records } from '../../src/core/accounts/records.ts';
+import { findBreak } from '../../src/core/accounts/ports/audit-chain.ts';
+import type { Records } from '../../src/core/accounts/ports/records.ts';
 import { openRecords } from '../../src/records/index.ts';
 import { describeRecords } from '../contracts/records.ts';
 import { accountRow, addAccount, auditEntry } from '../contracts/records-rows.ts';
-import { startPostgres } from '../postgres.ts';
+import { startPostgres } from '../support/servers/postgres.ts';
 
 const server = await startPostgres();
 afterAll(() => server?.[Symbol.asyncDispose]());
@@ -38,26 +38,26 @@ describe.skipIf(!server)('with a server', () => {
   describeRecords('postgres', prepare);
 
   test('a connection that is lost between two changes is replaced without a word', async () => {
-    await using ground = await prepare();
-    const records = await ground.open();
+    await using fixture = await prepare();
+    const records = await fixture.open();
     for (let round = 1; round <= 5; round += 1) {
       await addAccount(records);
-      await ground.execute(`SELECT pg_terminate_backend(pid) ${backends}`);
+      await fixture.execute(`SELECT pg_terminate_backend(pid) ${backends}`);
       expect(await list(records)).toHaveLength(round);
     }
   });
 
   test('a change whose connection is lost in the middle runs again on a new one, and is there once', async () => {
-    await using ground = await prepare();
-    const records = await ground.open();
+    await using fixture = await prepare();
+    const records = await fixture.open();
     let runs = 0;
     await records.change(async (tables) => {
       runs += 1;
       await tables.accounts.insert(accountRow({ accountId: 'first' }));
       if (runs === 1) {
-        await ground.execute(`SELECT pg_terminate_backend(pid) ${backends}`);
+        await fixture.execute(`SELECT pg_terminate_backend(pid) ${backends}`);
         // Until this side knows as well: the driver brings the process down if it is asked for anything more.
-        await vi.waitFor(() => ground.execute(`SELECT 1 / (1 - SIGN(COUNT(*))) ${backends}`));
+        await vi.waitFor(() => fixture.execute(`SELECT 1 / (1 - SIGN(COUNT(*))) ${backends}`));
       }
       // Side by side, so that the driver has more than one to put off.
       await Promise.all(['a', 'b', 'c'].map((accountId) => tables.accounts.insert(accountRow({ accountId }))));
@@ -67,14 +67,19 @@ describe.skipIf(!server)('with a server', () => {
   });
 
   test('while the server is down it is said, and afterwards the same records go on', async () => {
-    await using ground = await prepare();
-    const records = await ground.open();
+    await using fixture = await prepare();
+    const records = await fixture.open();
     const accountId = await addAccount(records);
     await server!.crash();
-    for (const attempt of [() => addAccount(records), () => list(records), () => openRecords({ url: ground.url })]) {
+    const attempts: [() => Promise<unknown>, string][] = [
+      [() => addAccount(records), 'reconnects by itself'],
+      [() => list(records), 'reconnects by itself'],
+      [() => openRecords({ url: fixture.url }), 'start croft again'],
+    ];
+    for (const [attempt, next] of attempts) {
       const failing = attempt();
       await expect(failing).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
-      await expect(failing).rejects.toThrow(/check that it runs.*connects again by itself/);
+      await expect(failing).rejects.toThrow(new RegExp(`check that it runs.*${next}`));
     }
     await server!.start();
     const after = await addAccount(records);
@@ -82,8 +87,8 @@ describe.skipIf(!server)('with a server', () => {
   });
 
   test('a crash of PostgreSQL in the middle of changes loses nothing that was acknowledged', async () => {
-    await using ground = await prepare();
-    const records = await ground.open();
+    await using fixture = await prepare();
+    const records = await fixture.open();
     const acknowledged: string[] = [];
     const write = async (lane: number) => {
       for (let count = 0; ; count += 1) {
@@ -106,8 +111,8 @@ describe.skipIf(!server)('with a server', () => {
   });
 
   test('a network that swallows everything costs a deadline, and then a new connection is made', async () => {
-    await using ground = await prepare();
-    await using road = await openRoad(ground.url);
+    await using fixture = await prepare();
+    await using road = await openRoad(fixture.url);
     await using records = await openRecords({ url: road.url, deadlineMs: 2000 });
     const accountId = await addAccount(records);
     for (const attempt of [() => addAccount(records), () => list(records)]) {
@@ -122,8 +127,8 @@ describe.skipIf(!server)('with a server', () => {
   });
 
   test('another server that does not end its change is waited for no longer than the deadline', async () => {
-    await using ground = await prepare();
-    const [records, other] = [await ground.open({ deadlineMs: 2000 }), await ground.open()];
+    await using fixture = await prepare();
+    const [records, other] = [await fixture.open({ deadlineMs: 2000 }), await fixture.open()];
     const { promise: end, resolve: letGo } = Promise.withResolvers<void>();
     const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>();
     const held = other.change(async () => {
@@ -154,19 +159,19 @@ describe.skipIf(!server)('with a server', () => {
   });
 
   test('what is kept is on the disk though the database was told not to wait for it', async () => {
-    await using ground = await prepare();
-    const records = await ground.open();
-    const name = new URL(ground.url).pathname.slice(1);
-    await ground.execute(`ALTER DATABASE ${name} SET synchronous_commit = off`);
+    await using fixture = await prepare();
+    const records = await fixture.open();
+    const name = new URL(fixture.url).pathname.slice(1);
+    await fixture.execute(`ALTER DATABASE ${name} SET synchronous_commit = off`);
     try {
-      await ground.execute(`SELECT pg_terminate_backend(pid) ${backends}`);
-      await ground.execute(`CREATE FUNCTION seen() RETURNS trigger LANGUAGE plpgsql AS
+      await fixture.execute(`SELECT pg_terminate_backend(pid) ${backends}`);
+      await fixture.execute(`CREATE FUNCTION seen() RETURNS trigger LANGUAGE plpgsql AS
         'BEGIN NEW.username := current_setting(''synchronous_commit''); RETURN NEW; END'`);
-      await ground.execute('CREATE TRIGGER seen BEFORE INSERT ON accounts FOR EACH ROW EXECUTE FUNCTION seen()');
+      await fixture.execute('CREATE TRIGGER seen BEFORE INSERT ON accounts FOR EACH ROW EXECUTE FUNCTION seen()');
       await addAccount(records);
       expect(await list(records)).toMatchObject([{ username: 'on' }]);
     } finally {
-      await ground.execute(`ALTER DATABASE ${name} RESET synchronous_commit`);
+      await fixture.execute(`ALTER DATABASE ${name} RESET synchronous_commit`);
     }
   });
 });

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test } from 'vitest';
-import type { Records } from '../../src/core/accounts/records.ts';
+import { expect, test, vi } from 'vitest';
+import type { Records } from '../../src/core/accounts/ports/records.ts';
 import { openRecords } from '../../src/records/index.ts';
 import { describeRecords } from '../contracts/records.ts';
 import { addAccount } from '../contracts/records-rows.ts';
-import { makeDirectory } from '../harness.ts';
+import { makeDirectory } from '../support/harness.ts';
 
 describeRecords('sqlite', async () => {
   const directory = makeDirectory();
@@ -115,4 +115,21 @@ test('waiting for another process does not stop this one, and has an end', async
   } finally {
     holder.kill('SIGKILL');
   }
+});
+
+test('the log is moved into the database while others go on, and does not grow without end', async () => {
+  using directory = makeDirectory();
+  const file = directory.at('records.db');
+  await using records = await openRecords({ file });
+  const accountId = await addAccount(records);
+  const put = (index: number) =>
+    records.change(({ secrets }) =>
+      secrets.put({ accountId, name: `n${index % 50}`, value: 'x'.repeat(20_000), updatedAt: 'now' }),
+    );
+  const before = statSync(file).size;
+  for (let index = 0; index < 600; index++) await put(index);
+  await vi.waitFor(() => expect(statSync(file).size).toBeGreaterThan(before + 500_000));
+  const log = statSync(`${file}-wal`).size;
+  for (let index = 0; index < 2000; index++) await put(index);
+  expect(statSync(`${file}-wal`).size).toBeLessThan(log + 32 * 1024 * 1024);
 });

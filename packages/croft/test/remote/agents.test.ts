@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mustBe, type Platform, startPlatform } from '../agents/ground.ts';
-import { look, newTicket } from '../terminals/ground.ts';
-import { filesOf, newToken, startRemote, startRunner, untilRunner } from './ground.ts';
+import { mustBe, type Platform, startPlatform } from '../support/servers/platform.ts';
+import { connectTerminal, newTicket } from '../terminals/fixture.ts';
+import { filesOf, newToken, startRemote, startRunner, untilRunner } from './runner-fixture.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -131,7 +131,7 @@ test('on a runner that was started with --readonly files are seen, nothing is ch
     ['DELETE', 'a.txt'],
   ] as const)
     expect((await fetch(`${url}${path}`, { method, headers })).ok, method).toBe(false);
-  using screen = look(platform.url, (await newTicket(account, remote)).path);
+  using screen = connectTerminal(platform.url, (await newTicket(account, remote)).path);
   expect(await screen.untilTold('error')).toMatchObject({ code: 'E_READ_ONLY' });
   expect(readdirSync(place)).toEqual(['a.txt']);
   expect(readFileSync(join(place, 'a.txt'), 'utf8')).toBe('as it was\n');

@@ -3,12 +3,12 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { namespaceOf } from '../../src/storages/index.ts';
-import { type Account, mustBe, type Platform, startPlatform } from '../agents/ground.ts';
-import { type FaultyCable, startFaultyCable } from '../link/faulty-cable.ts';
 import { startDialling } from '../link/link-server.ts';
-import { asOtherTool } from '../s3/mount-ground.ts';
-import { startS3 } from '../s3-server.ts';
-import { newToken, type Runner, startRunner, untilRunner } from './ground.ts';
+import { type FaultyCable, startFaultyCable } from '../support/faults/faulty-cable.ts';
+import { asOtherTool } from '../support/s3/mount-fixture.ts';
+import { startS3 } from '../support/s3/s3-server.ts';
+import { type Account, mustBe, type Platform, startPlatform } from '../support/servers/platform.ts';
+import { newToken, type Runner, startRunner, untilRunner } from './runner-fixture.ts';
 
 const server = await startS3();
 const bucket = (await server?.bucket('far')) ?? '';
@@ -158,11 +158,14 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
     mustBe(200, await write(one, 'before', 'kept\n'));
     const running = account!.call(one, 'bash', { command: 'echo late > x; mv x late; sleep 600' });
     await vi.waitFor(() => expect(filesOf('one', namespace)).toContain('late'));
-    // One that comes with the same token takes its place, and goes away again.
-    const token = readFileSync(runners.get('one')!.tokenFile, 'utf8');
+    // While it does not answer, one that comes with the same token takes its place, and goes away again.
+    const { child, tokenFile } = runners.get('one')!;
+    const token = readFileSync(tokenFile, 'utf8');
+    child.kill('SIGSTOP');
     const { stop } = startDialling(platform!.url, { token: () => token });
     expect((await running).body.error.code).toBe('E_RUNNER_LOST');
     await stop();
+    child.kill('SIGCONT');
     expect(await bash(two, 'ls')).toBe('before\n');
     await vi.waitFor(async () => expect(await bash(one, 'cat late')).toBe('late\n'));
     expect(await outside.all()).toEqual({ before: 'kept\n', late: 'late\n' });

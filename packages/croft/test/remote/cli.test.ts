@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Account, mustBe, openAccount, type Platform, startPlatform } from '../agents/ground.ts';
-import { addAccount, kill, openHouse } from '../agents/servers.ts';
-import { makeDirectory, runCroft } from '../harness.ts';
-import { startFaultyCable } from '../link/faulty-cable.ts';
-import { hasToolchains } from '../toolchains.ts';
-import { newToken, startRunner, untilRunner } from './ground.ts';
+import { startFaultyCable } from '../support/faults/faulty-cable.ts';
+import { makeDirectory, runCroft } from '../support/harness.ts';
+import { addAccount, kill, openInstallation } from '../support/servers/installation.ts';
+import { type Account, mustBe, openAccount, type Platform, startPlatform } from '../support/servers/platform.ts';
+import { hasToolchains } from '../support/toolchains.ts';
+import { newToken, startRunner, untilRunner } from './runner-fixture.ts';
 
 const own = makeDirectory();
 let platform: Platform;
@@ -83,7 +83,7 @@ describe('croft runners', () => {
     expect(await runCroft(nobody)).toMatchObject({
       exitCode: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^croft: the server cannot be asked: .*ECONNREFUSED.*\n$/),
+      stderr: expect.stringMatching(/^croft: the server cannot be reached: .*ECONNREFUSED.*\n$/),
     });
     expect((await runCroft(['runners', '--server', platform.url])).stderr).toContain(
       '--key-file FILE, or --account ID',
@@ -123,11 +123,8 @@ test('croft runner says what it needs, and goes nowhere without it', async () =>
 test.skipIf(!(await hasToolchains('openssl')))(
   'with a certificate of its own a server is reached by https, by those who know the certificate',
   async () => {
-    const [key, cert] = [own.at('key.pem'), own.at('cert.pem')];
-    const subject = ['-subj', '/CN=croft', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-days', '1', '-nodes'];
-    execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' });
-    await using house = openHouse();
+    const { key, cert } = makeCertificate('own');
+    await using house = openInstallation();
     const plain = await house.start();
     const owner = await addAccount(plain, 'owner');
     const token = await newToken(owner, 'far');
@@ -146,6 +143,46 @@ test.skipIf(!(await hasToolchains('openssl')))(
     expect(runner.child.exitCode).toBe(null);
   },
 );
+
+test.skipIf(!(await hasToolchains('openssl')))(
+  'a certificate or a key that is none is refused in one line, which names the file',
+  async () => {
+    const [mine, others] = [makeCertificate('mine'), makeCertificate('others')];
+    writeFileSync(own.at('junk.pem'), 'junk\n');
+    const serveWith = (cert: string, key: string) =>
+      runCroft([
+        'serve',
+        '--port',
+        '0',
+        '--workspace',
+        own.path,
+        '--data',
+        own.at('d'),
+        '--tls-cert',
+        cert,
+        '--tls-key',
+        key,
+      ]);
+    for (const [cert, key, message] of [
+      [own.at('junk.pem'), mine.key, /^--tls-cert \S+junk\.pem is no certificate in PEM \(.+\)\n$/],
+      [mine.cert, own.at('junk.pem'), /^--tls-key \S+junk\.pem is no private key in PEM \(.+\)\n$/],
+      [mine.cert, others.key, /^--tls-key \S+others-key\.pem is not the key of the certificate \(.+\)\n$/],
+      [own.at('gone.pem'), mine.key, /^--tls-cert \S+gone\.pem cannot be read: .+\n$/],
+    ] as const) {
+      const { exitCode, stdout, stderr } = await serveWith(cert, key);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+      expect(stderr).toMatch(message);
+    }
+  },
+);
+
+function makeCertificate(name: string) {
+  const [key, cert] = [own.at(`${name}-key.pem`), own.at(`${name}-cert.pem`)];
+  const subject = ['-subj', '/CN=croft', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-days', '1', '-nodes'];
+  execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' });
+  return { key, cert };
+}
 
 test('half a certificate is none', async () => {
   const run = await runCroft(['serve', '--workspace', own.path, '--tls-cert', own.at('key'), '--data', own.at('d')]);

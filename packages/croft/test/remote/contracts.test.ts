@@ -1,13 +1,13 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import type { OfferedWorkspace } from '../../src/core/runners/offer.ts';
+import type { RunnerWorkspace } from '../../src/core/runner-workspaces/runner-workspace.ts';
 import { createRemoteWorkspace } from '../../src/providers/index.ts';
 import { describeFiles } from '../contracts/files.ts';
 import { describeSandbox } from '../contracts/sandbox.ts';
-import { makeDirectory } from '../harness.ts';
-import { roomyLimits } from '../open-sandbox.ts';
-import { startLinkDoor } from './link-door.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { roomyLimits } from '../support/sandboxes/open-sandbox.ts';
+import { startLinkEndpoint } from './link-endpoint.ts';
 import { describeInNetworks, type Network } from './networks.ts';
 
 /**
@@ -16,21 +16,21 @@ import { describeInNetworks, type Network } from './networks.ts';
  */
 
 /** A runner keeps the caches of package managers. */
-const cacheVariables = ['CARGO_HOME', 'GOMODCACHE', 'GRADLE_USER_HOME', 'npm_config_cache'];
+const cacheVariables = ['CARGO_HOME', 'COMPOSER_CACHE_DIR', 'GOMODCACHE', 'GRADLE_USER_HOME', 'npm_config_cache'];
 
 function describeContracts(open: () => Network): void {
   const ends = new AsyncDisposableStack();
-  let ground: ReturnType<typeof makeDirectory>;
+  let fixture: ReturnType<typeof makeDirectory>;
   let directory: string;
-  let workspace: OfferedWorkspace;
+  let workspace: RunnerWorkspace;
   beforeAll(async () => {
-    ground = makeDirectory();
-    ends.defer(ground[Symbol.dispose]);
-    directory = ground.at('work');
+    fixture = makeDirectory();
+    ends.defer(fixture[Symbol.dispose]);
+    directory = fixture.at('work');
     mkdirSync(directory);
-    const { door: options, start, end } = open();
+    const { endpoint: options, start, end } = open();
     ends.defer(end);
-    const door = ends.use(await startLinkDoor(options));
+    const door = ends.use(await startLinkEndpoint(options));
     const { token, peer } = door.expect();
     ends.use(await start({ url: door.url, token, args: ['--workspaces', `work=${directory}`] }));
     const namespace = `fs-${'0'.repeat(40)}`;
@@ -40,9 +40,9 @@ function describeContracts(open: () => Network): void {
 
   const clear = () => {
     chmodSync(directory, 0o755);
-    const beside = readdirSync(ground.path).filter((name) => name !== 'work');
+    const beside = readdirSync(fixture.path).filter((name) => name !== 'work');
     const inside = readdirSync(directory).map((name) => join('work', name));
-    for (const name of [...beside, ...inside]) rmSync(ground.at(name), { recursive: true, force: true });
+    for (const name of [...beside, ...inside]) rmSync(fixture.at(name), { recursive: true, force: true });
   };
 
   describeFiles('remote', async () => ({

@@ -1,15 +1,15 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import type { AppError } from '@croft/protocol';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createOffer } from '../../src/app/offer.ts';
-import { createSandboxRoom } from '../../src/app/runners/sandbox-room.ts';
+import { createSandboxCapacity } from '../../src/app/offer/sandbox-capacity.ts';
+import { createRunnerOffer } from '../../src/app/offer.ts';
 import type { Sandbox } from '../../src/core/commands/sandbox.ts';
-import type { Handler } from '../../src/link/peer.ts';
-import { makeDirectory } from '../harness.ts';
+import type { CallHandler } from '../../src/link/calls/peer.ts';
 import { connectPeers } from '../link/connect-peers.ts';
-import { operator, roomyLimits } from '../open-sandbox.ts';
-import { openOffered } from './offered-ground.ts';
-import { openLying, wish } from './ports-ground.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { operator, roomyLimits } from '../support/sandboxes/open-sandbox.ts';
+import { openOffer } from './offer-fixture.ts';
+import { openLyingRunner, workspaceRequest } from './ports-fixture.ts';
 
 const never = new AbortController().signal;
 const wanted = { limits: roomyLimits, network: { mode: 'deny-all' } } as const;
@@ -23,10 +23,10 @@ function nest(depth: number): unknown {
 
 test('what a runner says of a program that failed is cleaned, and not deeper than anybody can print', async () => {
   const failure = { code: 'E_NOT_RUNNING', message: 'red \u001b[31mtext\u0007', details: { deep: nest(1000) } };
-  const { openSandbox } = await openLying({
+  const { openSandbox } = await openLyingRunner({
     'sandbox.open': async (_params, call) => {
       const about = { name: 'none', workspacePath: '/workspaces/w', network: 'deny-all', limits: roomyLimits };
-      call.tell({ type: 'open', sandbox: 's', ...about });
+      call.sendMessage({ type: 'open', sandbox: 's', ...about });
       return new Promise(() => {});
     },
     'sandbox.start': async () => ({ end: { failure }, denials: [] }),
@@ -40,9 +40,9 @@ test('what a runner says of a program that failed is cleaned, and not deeper tha
 
 test('changes that a runner tells of byte by byte are not copied anew with each byte', async () => {
   const done = Promise.withResolvers<void>();
-  const { watch } = await openLying({
+  const { watch } = await openLyingRunner({
     'workspace.watch': async (_params, call) => {
-      call.tell({ isWatching: true });
+      call.sendMessage({ isWatching: true });
       const write = (text: string) => new Promise((resolve) => call.writable(0).write(text, resolve));
       for (let index = 0; index < 4000; index += 1) await write(' ');
       await write('[{"path":"a","type":"write"}]\n');
@@ -58,18 +58,18 @@ test('changes that a runner tells of byte by byte are not copied anew with each 
 });
 
 test('a listing that is longer than what was asked for can be is not even parsed', async () => {
-  const sending: Handler = async (_params, call) => {
+  const sending: CallHandler = async (_params, call) => {
     call.writable(0).end(JSON.stringify(Array.from({ length: 200_000 }, () => 1)));
     return null;
   };
-  const { files } = await openLying({ 'files.list': sending, 'files.times': sending });
+  const { files } = await openLyingRunner({ 'files.list': sending, 'files.times': sending });
   const refused = { code: 'E_SANDBOX_UNAVAILABLE', message: expect.stringContaining('bytes that were asked for') };
   await expect(files.list('', { limit: 10 })).rejects.toMatchObject(refused);
   await expect(files.modifiedTimes(['a'])).rejects.toMatchObject(refused);
 });
 
 test('a runner takes no more sandboxes than its operator said, whatever a server asks', async () => {
-  const { offer, offered } = await openOffered({ capacity: 2 });
+  const { offer, offered } = await openOffer({ capacity: 2 });
   const { openSandbox } = offered;
   const opened = await Promise.allSettled([1, 2, 3].map(() => openSandbox(wanted)));
   const open = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])) as [Sandbox, Sandbox];
@@ -82,18 +82,19 @@ test('a runner takes no more sandboxes than its operator said, whatever a server
 });
 
 test('a server makes no directory of its own choice by what it says of a bucket', async () => {
-  using ground = makeDirectory();
+  using fixture = makeDirectory();
   const [, runner] = connectPeers();
   const bucket = { objects: 'any', mark: 'any', onOutage: 'refuse' } as const;
   const [good, bad] = [`fs-${'0'.repeat(40)}`, '../../outside'];
-  mkdirSync(ground.at('work'));
+  mkdirSync(fixture.at('work'));
   const offered = {
     sandbox: { provider: 'bubblewrap', readable: [], network: { mode: 'deny-all' }, limits: roomyLimits },
-    ...{ data: ground.at('data'), host: { ...operator, variables: {} }, isReadOnly: false, onWarning() {} },
+    ...{ data: fixture.at('data'), host: { ...operator, variables: {} }, isReadOnly: false, onWarning() {} },
   } as const;
-  await using making = createOffer({ ...offered, workspaces: [], root: ground.at('root') });
-  await using named = createOffer({ ...offered, workspaces: [{ name: 'work', path: ground.at('work') }] });
-  const ask = (offer: typeof making, namespace: string) => offer.on(runner).open({ ...wish, namespace, bucket });
+  await using making = createRunnerOffer({ ...offered, workspaces: [], root: fixture.at('root') });
+  await using named = createRunnerOffer({ ...offered, workspaces: [{ name: 'work', path: fixture.at('work') }] });
+  const ask = (offer: typeof making, namespace: string) =>
+    offer.on(runner).open({ ...workspaceRequest, namespace, bucket });
   await expect(ask(making, bad)).rejects.toMatchObject({ code: 'E_INVALID_INPUT' });
   // What is in a bucket is no directory that an operator gave, whatever it is called.
   await expect(ask(named, good)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
@@ -101,7 +102,7 @@ test('a server makes no directory of its own choice by what it says of a bucket'
 });
 
 test('a sandbox that could not be opened takes no room', async () => {
-  const { counted, taken } = createSandboxRoom(1);
+  const { counted, taken } = createSandboxCapacity(1);
   const failing = async () => Promise.reject(new Error('it does not start'));
   await expect(counted(failing)).rejects.toThrow('it does not start');
   await expect(counted(failing)).rejects.toThrow('it does not start');
@@ -109,7 +110,7 @@ test('a sandbox that could not be opened takes no room', async () => {
 });
 
 test('a runner that lets nothing be changed refuses by itself, whatever is asked and however', async () => {
-  const { offered, ground } = await openOffered({ isReadOnly: true });
+  const { offered, fixture } = await openOffer({ isReadOnly: true });
   const { access, files, openSandbox, history, transactions } = offered;
   expect([access, history, transactions]).toEqual(['read-only', undefined, undefined]);
   const [bytes, none] = [Buffer.from('x'), (async function* () {})()];
@@ -123,5 +124,5 @@ test('a runner that lets nothing be changed refuses by itself, whatever is asked
   ])
     await expect(attempt()).rejects.toMatchObject({ code: 'E_READ_ONLY' });
   expect((await files.read('a.txt')).bytes.toString()).toBe('as it was');
-  expect(readdirSync(ground.at('work'))).toEqual(['a.txt']);
+  expect(readdirSync(fixture.at('work'))).toEqual(['a.txt']);
 });

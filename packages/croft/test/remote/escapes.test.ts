@@ -3,12 +3,12 @@ import { readlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import type { DiskFilesOptions } from '../../src/disk/files.ts';
+import type { DiskFilesOptions } from '../../src/disk/disk-files.ts';
 import { escapes } from '../../src/escapes/index.ts';
-import { attemptAll, type EscapeReport } from '../../src/escapes/run.ts';
-import { makeDirectory } from '../harness.ts';
-import { createNaiveFiles } from '../naive-files.ts';
-import { type LinkDoor, startLinkDoor } from './link-door.ts';
+import { attemptAll, type EscapeReport } from '../../src/escapes/run-escapes.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { createNaiveFiles } from '../support/sandboxes/naive-files.ts';
+import { type LinkEndpoint, startLinkEndpoint } from './link-endpoint.ts';
 import { makeNetwork, type OwnNetwork, whyNoNetwork } from './own-network.ts';
 import { startRemoteApps } from './remote-app.ts';
 import { serveApps } from './wire-app.ts';
@@ -63,7 +63,7 @@ const why = await whyNoNetwork();
 describe.skipIf(why !== undefined)(`from one in a network of its own${why === undefined ? '' : ` (${why})`}`, () => {
   describeEscapes(async () => {
     using network = makeNetwork();
-    await using door = await startLinkDoor({ host: network.address, allowsInsecure: true });
+    await using door = await startLinkEndpoint({ host: network.address, allowsInsecure: true });
     using nothing = makeDirectory();
     return await attemptIn(network, { door, nothing: nothing.path });
   });
@@ -77,9 +77,9 @@ interface There {
 /** Where the runner is, there is whatever it must not reach: attempts are made by another process, in that network. */
 async function attemptIn(
   { enter: [program, net] }: OwnNetwork,
-  { door, nothing }: { door: LinkDoor; nothing: string },
+  { door, nothing }: { door: LinkEndpoint; nothing: string },
 ) {
-  const main = join(import.meta.dirname, 'escapes-there.ts');
+  const main = join(import.meta.dirname, 'escapes-in-network.ts');
   const args = [net, process.execPath, main, String(deadlineMs), ...Object.keys(elsewhere)];
   const child = spawn(program, args, {
     cwd: tmpdir(),
@@ -101,8 +101,8 @@ async function attemptIn(
 
 test('where the runner takes a path as it comes, they get out through the wire', { timeout: tenMinutes }, async () => {
   vi.resetModules();
-  vi.doMock('../../src/disk/files.ts', async (original) => {
-    const { createDiskFiles } = await original<typeof import('../../src/disk/files.ts')>();
+  vi.doMock('../../src/disk/disk-files.ts', async (original) => {
+    const { createDiskFiles } = await original<typeof import('../../src/disk/disk-files.ts')>();
     const isOfRunner = ({ names }: DiskFilesOptions) => names.includes('/workspaces/workspace');
     return {
       createDiskFiles: (given: DiskFilesOptions) => (isOfRunner(given) ? createNaiveFiles : createDiskFiles)(given),
@@ -110,7 +110,7 @@ test('where the runner takes a path as it comes, they get out through the wire',
   });
   try {
     const remote = await import('./remote-app.ts');
-    const { runEscapes } = await import('../../src/escapes/run.ts');
+    const { runEscapes } = await import('../../src/escapes/run-escapes.ts');
     await using apps = await remote.startRemoteApps();
     const only = ['A1', 'A4', 'A9', 'A21'];
     const out = (await runEscapes({ only, openApp: apps.openApp })).map(({ id, outcome }) => [id, outcome]);
@@ -118,7 +118,7 @@ test('where the runner takes a path as it comes, they get out through the wire',
       only.map((id) => [id, { held: false, how: expect.stringContaining('the canary is not as it was') }]),
     );
   } finally {
-    vi.doUnmock('../../src/disk/files.ts');
+    vi.doUnmock('../../src/disk/disk-files.ts');
     vi.resetModules();
   }
 });

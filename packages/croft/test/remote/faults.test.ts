@@ -3,20 +3,20 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { temporaryPrefix } from '../../src/core/temporary.ts';
-import { connectAgent, mustBe } from '../agents/ground.ts';
-import { addAccount, kill, moveTo, openHouse } from '../agents/servers.ts';
-import { startFaultyCable } from '../link/faulty-cable.ts';
-import { look, newTicket } from '../terminals/ground.ts';
-import { type Cabled, during, startCabled } from './cabled.ts';
-import { addRemote, filesOf, untilRunner } from './ground.ts';
+import { temporaryPrefix } from '../../src/core/files/temporary-prefix.ts';
+import { startFaultyCable } from '../support/faults/faulty-cable.ts';
+import { addAccount, kill, moveTo, openInstallation } from '../support/servers/installation.ts';
+import { connectAgent, mustBe } from '../support/servers/platform.ts';
+import { connectTerminal, newTicket } from '../terminals/fixture.ts';
+import { addRemote, filesOf, untilRunner } from './runner-fixture.ts';
+import { type RunnerWithCable, startRunnerWithCable, withFaultsDuring } from './runner-with-cable.ts';
 
-let platform: Cabled['platform'];
-let cable: Cabled['cable'];
-let remote: Cabled['remote'];
-let cabled: Cabled;
+let platform: RunnerWithCable['platform'];
+let cable: RunnerWithCable['cable'];
+let remote: RunnerWithCable['remote'];
+let cabled: RunnerWithCable;
 beforeAll(async () => {
-  cabled = await startCabled();
+  cabled = await startRunnerWithCable();
   ({ platform, cable, remote } = cabled);
 });
 afterAll(() => cabled[Symbol.asyncDispose]());
@@ -33,7 +33,7 @@ test.each(Object.entries(faults))(
   async (what, fault) => {
     const name = `runs-${what.length}.txt`;
     const command = `echo run >> ${name}; for i in $(seq 1 4000); do echo line-$i; done; sleep 1; cat ${name}`;
-    const { structured } = await during(cable, fault, remote.ok('bash', { command, timeout: 300 }));
+    const { structured } = await withFaultsDuring(cable, fault, remote.ok('bash', { command, timeout: 300 }));
     cable.split(Number.POSITIVE_INFINITY);
     expect(structured.exitCode).toBe(0);
     const lines = readFileSync(join(filesOf(remote.runner), name), 'utf8');
@@ -46,10 +46,14 @@ test('what is put over REST is whole, while the cable is cut', async () => {
   const bytes = randomBytes(6 * 1024 * 1024);
   const url = `${platform.url}/v1/workspaces/${remote.workspaceId}/file?path=large.bin`;
   const headers = { authorization: `Bearer ${remote.account.secret}` };
-  const put = during(cable, () => cable.cutAfter(900_000), fetch(url, { method: 'PUT', headers, body: bytes }));
+  const put = withFaultsDuring(
+    cable,
+    () => cable.cutAfter(900_000),
+    fetch(url, { method: 'PUT', headers, body: bytes }),
+  );
   expect((await put).status).toBeLessThan(300);
   expect(readFileSync(join(filesOf(remote.runner), 'large.bin')).equals(bytes)).toBe(true);
-  const get = during(
+  const get = withFaultsDuring(
     cable,
     () => cable.cutAfter(900_000),
     fetch(url, { headers }).then((answer) => answer.arrayBuffer()),
@@ -58,12 +62,12 @@ test('what is put over REST is whole, while the cable is cut', async () => {
 });
 
 test('a terminal shows every byte once, while the cable of its runner is cut', async () => {
-  using screen = look(platform.url, (await newTicket(remote.account, remote)).path);
+  using screen = connectTerminal(platform.url, (await newTicket(remote.account, remote)).path);
   await screen.untilTold('attached');
   const acknowledging = setInterval(() => screen.say({ type: 'ack', offset: screen.bytes().length }), 5);
   const typed = 'stty -echo; PS1=; for i in $(seq 1 5000); do echo line-$i; done; sleep 1; echo all "done"\n';
   screen.type(typed);
-  await during(cable, () => cable.cutAfter(5000), screen.untilText(/all done\r\n/)).finally(() =>
+  await withFaultsDuring(cable, () => cable.cutAfter(5000), screen.untilText(/all done\r\n/)).finally(() =>
     clearInterval(acknowledging),
   );
   expect(screen.text().match(/line-\d+\r/g)).toEqual(Array.from({ length: 5000 }, (_, index) => `line-${index + 1}\r`));
@@ -72,13 +76,13 @@ test('a terminal shows every byte once, while the cable of its runner is cut', a
 test('what is written at once while the cable is cut is all there, each file once', async () => {
   const names = Array.from({ length: 60 }, (_, index) => `many/${index}.txt`);
   const writes = Promise.all(names.map((name) => remote.ok('write', { file_path: name, content: name })));
-  await during(cable, () => cable.cut(), writes);
+  await withFaultsDuring(cable, () => cable.cut(), writes);
   const there = readdirSync(join(filesOf(remote.runner), 'many'));
   expect(there.sort()).toEqual(names.map((name) => name.slice(5)).sort());
 });
 
 test('past the grace everything in flight fails at once, and is over on the runner too', async () => {
-  await using house = openHouse(['--runner-heartbeat', '0.3', '--runner-grace', '1']);
+  await using house = openInstallation(['--runner-heartbeat', '0.3', '--runner-grace', '1']);
   const server = await house.start();
   const account = await addAccount(server, 'owner');
   await using between = await startFaultyCable(server.url);
@@ -108,7 +112,7 @@ test('past the grace everything in flight fails at once, and is over on the runn
 });
 
 test.each(['server', 'runner'] as const)('kill -9 of the %s loses nothing that was acknowledged', async (who) => {
-  await using house = openHouse(['--runner-heartbeat', '0.5']);
+  await using house = openInstallation(['--runner-heartbeat', '0.5']);
   let server = await house.start();
   const account = await addAccount(server, 'owner');
   await using between = await startFaultyCable(server.url);

@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { WorkspaceRecord } from '../../src/app/places.ts';
-import { createFleet } from '../../src/app/runners/fleet.ts';
-import { createFleetPlaces } from '../../src/app/runners/fleet-places.ts';
-import type { RunnerLink } from '../../src/app/runners/runner-link.ts';
-import { createRunnerSocket } from '../../src/app/runners/runner-socket.ts';
-import type { RunnerToken } from '../../src/core/accounts/registry.ts';
-import { serveUpgrades } from '../../src/rest/upgrades.ts';
-import { startPlatform } from '../agents/ground.ts';
+import { createFleet } from '../../src/app/fleet/fleet.ts';
+import { createFleetWorkspaces } from '../../src/app/fleet/fleet-workspaces.ts';
+import type { RunnerLink } from '../../src/app/fleet/runner-link.ts';
+import { createRunnerSocket } from '../../src/app/fleet/runner-socket.ts';
+import type { WorkspaceRecord } from '../../src/app/workspaces/opened-workspaces.ts';
+import type { RunnerToken } from '../../src/core/accounts/ports/registry.ts';
+import { serveUpgrades } from '../../src/rest/web-sockets/serve-upgrades.ts';
 import { connectPeers } from '../link/connect-peers.ts';
 import { report, startDialling, startLinkServer } from '../link/link-server.ts';
-import { newToken } from './ground.ts';
-import { openOffered } from './offered-ground.ts';
-import { wish } from './ports-ground.ts';
+import { startPlatform } from '../support/servers/platform.ts';
+import { openOffer } from './offer-fixture.ts';
+import { workspaceRequest } from './ports-fixture.ts';
+import { newToken } from './runner-fixture.ts';
 
 const now = () => new Date();
 
@@ -85,13 +85,18 @@ test.each([{ sandboxes: -1, cpu: 0 }, { sandboxes: 0.5, cpu: 0 }, { sandboxes: 0
 
 test('a workspace that a runner could not open is asked for again, and one that it opened is not', async () => {
   const { link } = newLink('far');
-  const { offered } = await openOffered({});
+  const { offered } = await openOffer({});
   const openWorkspace = vi.fn(async () => offered).mockRejectedValueOnce(new Error('not yet'));
   const buckets = { serve: () => undefined };
-  const places = createFleetPlaces({ fleet: { linkOf: () => link }, buckets, openWorkspace, removeWorkspace: vi.fn() });
+  const places = createFleetWorkspaces({
+    fleet: { linkOf: () => link },
+    buckets,
+    openWorkspace,
+    removeWorkspace: vi.fn(),
+  });
   const config = { storage: { provider: 'local' } };
-  const record = { id: 'w', accountId: 'acct', name: wish.workspace, config } as WorkspaceRecord;
-  const open = () => places.open(record, 'far', wish.name);
+  const record = { id: 'w', accountId: 'acct', name: workspaceRequest.workspace, config } as WorkspaceRecord;
+  const open = () => places.open(record, 'far', workspaceRequest.name);
   await expect(open()).rejects.toThrow('unexpected failure');
   expect(await Promise.all([open(), open()])).toEqual([offered, offered]);
   expect(openWorkspace).toHaveBeenCalledTimes(2);
@@ -141,7 +146,7 @@ test('a token that is revoked while it is looked up lets nobody in', async () =>
 
 test('who is refused by WebSocket and does not hang up is not kept', async () => {
   const server = createServer();
-  serveUpgrades(server, { hostNames: [], doors: [], isStopping: () => false });
+  serveUpgrades(server, { hostNames: [], handlers: [], isStopping: () => false });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const client = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true });
   onTestFinished(() => {

@@ -1,11 +1,11 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Account, mustBe, type Platform, startPlatform } from '../agents/ground.ts';
-import { makeDirectory } from '../harness.ts';
 import { startDialling } from '../link/link-server.ts';
-import { mountsIn, unmountBelow } from '../mounts.ts';
-import { addRemote, agentOn, filesOf, newToken, type Runner, startRunner, untilRunner } from './ground.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { mountsIn, unmountBelow } from '../support/mounts.ts';
+import { type Account, mustBe, type Platform, startPlatform } from '../support/servers/platform.ts';
+import { addRemote, agentOn, filesOf, newToken, type Runner, startRunner, untilRunner } from './runner-fixture.ts';
 
 let platform: Platform;
 beforeAll(async () => {

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mustBe } from '../agents/ground.ts';
-import { inner, serverFile } from '../inner-mcp/ground.ts';
-import { type Cabled, during, startCabled } from './cabled.ts';
+import { inner, serverFile } from '../inner-mcp/fixture.ts';
+import { readWhole } from '../support/harness.ts';
+import { mustBe } from '../support/servers/platform.ts';
+import { type RunnerWithCable, startRunnerWithCable, withFaultsDuring } from './runner-with-cable.ts';
 
-let cabled: Cabled;
-let cable: Cabled['cable'];
-let remote: Cabled['remote'];
+let cabled: RunnerWithCable;
+let cable: RunnerWithCable['cable'];
+let remote: RunnerWithCable['remote'];
 beforeAll(async () => {
-  cabled = await startCabled();
+  cabled = await startRunnerWithCable();
   ({ cable, remote } = cabled);
   const { account, agentId, ok } = remote;
   await ok('write', { file_path: 'server.mjs', content: serverFile.toString() });
@@ -23,7 +24,7 @@ test('calls of a server in the sandbox reach it once and in order, while the cab
   const work = async () => {
     for (let number = 0; number < 15; number++) told.push((await remote.ok('mcp__inner__order', { number })).text);
   };
-  await during(cable, () => cable.cut(), work());
+  await withFaultsDuring(cable, () => cable.cut(), work());
   const numbers = Array.from({ length: 15 }, (_, number) => number);
   expect(told).toEqual(numbers.map((number) => numbers.slice(0, number + 1).join(',')));
 });
@@ -37,8 +38,9 @@ test.each([
     `${index} ${randomBytes(20_000).toString('base64')} ü漢😀`.repeat(3),
   );
   const answers = Promise.all(inputs.map((words) => remote.ok('mcp__inner__echo', { words })));
-  await during(cable, fault, answers);
-  expect((await answers).map(({ text }) => text)).toEqual(inputs.map((words) => JSON.stringify({ words })));
+  await withFaultsDuring(cable, fault, answers);
+  const whole = await Promise.all((await answers).map((answer) => readWhole(remote.call, answer)));
+  expect(whole).toEqual(inputs.map((words) => JSON.stringify({ words })));
   // It is the server that it was: none was started anew.
   const { text } = await remote.ok('mcp__inner__order', { number: 'last' });
   expect(text).toMatch(/^0,1,2,.*,14,/);

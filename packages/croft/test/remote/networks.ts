@@ -1,18 +1,18 @@
 import { describe } from 'vitest';
-import { type RunnerOptions, startRunner } from './ground.ts';
-import type { DoorOptions } from './link-door.ts';
+import type { LinkEndpointOptions } from './link-endpoint.ts';
 import { makeNetwork, startRunnerIn, whyNoNetwork } from './own-network.ts';
+import { type RunnerOptions, startRunner } from './runner-fixture.ts';
 
-/** Between a server and its runners. */
+/** The network between a server and its runners. */
 export interface Network {
-  readonly door?: DoorOptions;
+  readonly endpoint?: LinkEndpointOptions;
   start(options: RunnerOptions): Promise<AsyncDisposable & { readonly root: string }>;
   end(): void;
 }
 
 const why = await whyNoNetwork();
 
-/** The same tests with the runners on loopback, and with them in a network of their own. */
+/** Runs the same tests with runners on loopback and with runners in a network namespace of their own. */
 export function describeInNetworks(describeTests: (open: () => Network) => void): void {
   describe('on loopback', () => {
     describeTests(() => ({ start: startRunner, end() {} }));
@@ -22,7 +22,7 @@ export function describeInNetworks(describeTests: (open: () => Network) => void)
     describeTests(() => {
       const network = makeNetwork();
       return {
-        door: { host: network.address, allowsInsecure: true },
+        endpoint: { host: network.address, allowsInsecure: true },
         start: async ({ args = [], ...options }) =>
           startRunnerIn(network, { ...options, args: [...args, '--insecure'] }),
         end: network[Symbol.dispose],

@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { WorkspaceRecord } from '../../src/app/places.ts';
-import { serveObjects } from '../../src/app/runners/serve-objects.ts';
-import { createServedBuckets } from '../../src/app/runners/served-buckets.ts';
-import type { ObjectStore, StoredObject } from '../../src/core/objects.ts';
-import { createLinkObjects } from '../../src/providers/index.ts';
-import { keepToOwnKeys, namespaceOf } from '../../src/storages/index.ts';
-import { createObjectStore } from '../../src/storages/s3/object-store.ts';
+import { serveObjects } from '../../src/app/fleet/serve-objects.ts';
+import { createServedBuckets } from '../../src/app/fleet/served-buckets.ts';
+import type { WorkspaceRecord } from '../../src/app/workspaces/opened-workspaces.ts';
+import type { ObjectStore, StoredObject } from '../../src/core/storage/object-store.ts';
+import { createServerBucket } from '../../src/providers/index.ts';
+import { namespaceOf, restrictToWorkspace } from '../../src/storages/index.ts';
+import { createObjectStore } from '../../src/storages/s3/client/object-store.ts';
 import { describeObjectStore, keysIn, sendable, textOf } from '../contracts/object-store.ts';
 import { connectPeers } from '../link/connect-peers.ts';
 import { startDialling, startLinkServer } from '../link/link-server.ts';
-import { startS3 } from '../s3-server.ts';
+import { startS3 } from '../support/s3/s3-server.ts';
 
 const server = await startS3();
 const bucket = (await server?.bucket('link')) ?? '';
@@ -20,12 +20,12 @@ const bucket = (await server?.bucket('link')) ?? '';
 /** Both ends of a link over a socket of loopback, with these buckets at one and whoever asks for them at the other. */
 async function connectTo(stores: Readonly<Record<string, ObjectStore>>) {
   const { url, links } = await startLinkServer();
-  const runner = Promise.withResolvers<Parameters<typeof createLinkObjects>[0]>();
+  const runner = Promise.withResolvers<Parameters<typeof createServerBucket>[0]>();
   startDialling(url, { onLink: runner.resolve });
   await vi.waitFor(() => expect(links).toHaveLength(1));
   links[0]!.link.peer.serve(serveObjects(async (id) => stores[id]!));
   const peer = await runner.promise;
-  return (id: string) => createLinkObjects(peer, id);
+  return (id: string) => createServerBucket(peer, id);
 }
 
 describe.skipIf(!server)('what is in a bucket, asked of the server over a link', () => {
@@ -51,7 +51,7 @@ describe.skipIf(!server)('what is in a bucket, asked of the server over a link',
     await all.put(`${mine}/own`, sendable('mine'));
     const [peer, runner] = connectPeers();
     onTestFinished(() => peer.close('the test is over'));
-    peer.serve(serveObjects(async () => keepToOwnKeys(all, mine!)));
+    peer.serve(serveObjects(async () => restrictToWorkspace(all, mine!)));
     // As it is answered, before anything on the side of the runner makes something else of it.
     const ask = (method: string, params: object) => runner.call(method, { objects: 'any', ...params }, {}).answer;
     const forbidden = { code: 'E_FORBIDDEN' };
@@ -74,7 +74,7 @@ describe.skipIf(!server)('what is in a bucket, asked of the server over a link',
     for (const prefix of ['', 'fs-', `${mine}`, '.croft/', `${theirs}/`, `${mine}/../`])
       await expect(ask('objects.list', { prefix })).rejects.toMatchObject(forbidden);
     expect((await keysIn(all)).toSorted()).toEqual([...secret, `${mine}/own`].toSorted());
-    const own = createLinkObjects(runner, 'any');
+    const own = createServerBucket(runner, 'any');
     expect(await keysIn(own, `${mine}/`)).toEqual([`${mine}/own`]);
     expect(await textOf(await own.get(`${mine}/own`))).toBe('mine');
     await expect(own.get(secret[0]!)).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
@@ -100,7 +100,7 @@ test('a body that breaks off is an error at the other side and never an end', as
     body: Readable.from(key === 'short' ? [Buffer.alloc(100_000)] : broken()),
   });
   peer.serve(serveObjects(async () => standIn({ get })));
-  const objects = createLinkObjects(runner, 'any');
+  const objects = createServerBucket(runner, 'any');
   await expect(objects.get('broken').then(textOf)).rejects.toMatchObject({ code: 'E_STORAGE_UNAVAILABLE' });
   await expect(objects.get('short').then(textOf)).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
 });
@@ -111,7 +111,7 @@ test('of a body that nobody wants no more is fetched', async () => {
   const body = Readable.from(Array.from({ length: 100 }, () => Buffer.alloc(100_000)));
   const head = { key: 'k', etag: 'e', size: 10_000_000, modifiedAt: new Date(0), metadata: {} };
   peer.serve(serveObjects(async () => standIn({ get: async () => ({ ...head, body }) })));
-  const found = (await createLinkObjects(runner, 'any').get('k')) as StoredObject;
+  const found = (await createServerBucket(runner, 'any').get('k')) as StoredObject;
   expect(body.destroyed).toBe(false);
   found.body.destroy();
   await vi.waitFor(() => expect([body.destroyed, body.readableEnded]).toEqual([true, false]));
@@ -119,7 +119,7 @@ test('of a body that nobody wants no more is fetched', async () => {
 
 test('without a link the bucket is one that does not answer', async () => {
   const [peer, runner] = connectPeers();
-  const objects = createLinkObjects(runner, 'any');
+  const objects = createServerBucket(runner, 'any');
   const waiting = objects.head('k');
   peer.close('the server is gone');
   for (const failing of [waiting, objects.put('k', sendable('x')), Array.fromAsync(objects.list('p/'))])
@@ -152,10 +152,10 @@ test('a bucket is given out on one link, for as long as its workspace is, and op
     return { wish: buckets.serve(link, record)!, again: () => buckets.serve(link, record)!, runner };
   });
   const key = `${namespaceOf('acc', 'ws')}/f`;
-  const own = createLinkObjects(one!.runner, one!.wish.objects);
+  const own = createServerBucket(one!.runner, one!.wish.objects);
   expect(await own.head(key)).toMatchObject({ key });
   expect(one!.again()).toEqual(one!.wish);
-  await expect(createLinkObjects(other!.runner, one!.wish.objects).head(key)).rejects.toMatchObject({
+  await expect(createServerBucket(other!.runner, one!.wish.objects).head(key)).rejects.toMatchObject({
     code: 'E_NOT_FOUND',
   });
   buckets.reopen('another');

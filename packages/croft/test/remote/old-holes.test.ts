@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { mustBe, openAccount, type Platform, startPlatform } from '../agents/ground.ts';
-import { makeDirectory } from '../harness.ts';
-import { agentOn, filesOf, newToken, startRemote, startRunner, untilRunner } from './ground.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { mustBe, openAccount, type Platform, startPlatform } from '../support/servers/platform.ts';
+import { agentOn, filesOf, newToken, startRemote, startRunner, untilRunner } from './runner-fixture.ts';
 
 /** What an older system with runners got wrong, by the numbers of its list (`spec/acolyte-xbot.md`, C2). */
 
@@ -19,12 +19,12 @@ afterAll(async () => {
 });
 
 test.each([
-  ['one that was never made', { runner: 'nobody' }],
-  ['one that is not connected', { runner: 'asleep' }],
-  ['labels that no runner has', { labels: { gpu: 'yes' } }],
+  ['one that was never made', { runner: 'nobody' }, /start croft runner on that machine/],
+  ['one that is not connected', { runner: 'asleep' }, /start croft runner on that machine/],
+  ['labels that no runner has', { labels: { gpu: 'yes' } }, /croft runner with --label/],
 ])(
   'C2-1: a sandbox on %s runs nothing anywhere, and never on the server',
-  async (_, choice: { runner?: string; labels?: Record<string, string> }) => {
+  async (_, choice: { runner?: string; labels?: Record<string, string> }, advice) => {
     const { account } = remote;
     if (choice.runner === 'asleep') await newToken(account, 'asleep');
     const { agentId, workspaceId } = await agentOn(account, choice);
@@ -39,6 +39,8 @@ test.each([
       const { status, body } = await account.call(agentId, tool, input);
       expect([tool, status, body.error?.code]).toEqual([tool, 503, 'E_SANDBOX_UNAVAILABLE']);
       expect(body.error.message).toContain('nothing runs anywhere else');
+      expect(body.error.hint).toMatch(advice);
+      expect(body.error.hint).not.toContain('croft doctor');
     }
     expect(existsSync(marker)).toBe(false);
     // Nor is it bound to a machine that is not there.
@@ -81,17 +83,17 @@ test('C2-5: a link of the workspace leads no write out of it', async () => {
 });
 
 test('C2-6: a directory beside a root that begins like it is not in it, and a root may be a link', async () => {
-  using ground = makeDirectory({ 'ws/own.txt': 'own', 'ws-evil/canary.txt': 'theirs' });
-  symlinkSync(ground.at('ws'), ground.at('linked'));
+  using fixture = makeDirectory({ 'ws/own.txt': 'own', 'ws-evil/canary.txt': 'theirs' });
+  symlinkSync(fixture.at('ws'), fixture.at('linked'));
   const account = await platform.newAccount('prefix');
-  const args = ['--workspaces', `project=${ground.at('linked')}`];
+  const args = ['--workspaces', `project=${fixture.at('linked')}`];
   await using runner = await startRunner({ url: platform.url, token: await newToken(account, 'pre'), args });
   await untilRunner(account, 'pre');
   const sandbox = await account.newSandbox({ provider: 'remote', runner: 'pre', permissionMode: 'bypass' });
   const workspaceId = await account.newWorkspace({}, 'project');
   const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
   expect(mustBe(200, await account.call(agentId, 'read', { file_path: 'own.txt' })).content).toContain('own');
-  for (const path of [`${ground.path}/ws-evil/canary.txt`, '../ws-evil/canary.txt', '/workspaces/project-evil/x']) {
+  for (const path of [`${fixture.path}/ws-evil/canary.txt`, '../ws-evil/canary.txt', '/workspaces/project-evil/x']) {
     const { body } = await account.call(agentId, 'read', { file_path: path });
     expect(body.error.code).toBe('E_SANDBOX_VIOLATION');
   }
@@ -218,15 +220,15 @@ test('C2-18: a program there gets no more memory than its sandbox has, and is to
 });
 
 test('C2-19: a runner looks at nothing of its machine but its roots and its data', async () => {
-  using ground = makeDirectory({ 'root/.keep': '', 'neighbour/secret.txt': 'canary' });
+  using fixture = makeDirectory({ 'root/.keep': '', 'neighbour/secret.txt': 'canary' });
   const account = await platform.newAccount('apart');
   const token = await newToken(account, 'apart');
-  await using runner = await startRunner({ url: platform.url, token, args: ['--root', ground.at('root')] });
+  await using runner = await startRunner({ url: platform.url, token, args: ['--root', fixture.at('root')] });
   await untilRunner(account, 'apart');
   const { agentId } = await agentOn(account, { runner: 'apart' });
   mustBe(200, await account.call(agentId, 'bash', { command: 'echo x > y; ls -R /' }));
-  expect(readdirSync(ground.at('neighbour'))).toEqual(['secret.txt']);
-  expect(readdirSync(ground.path).sort()).toEqual(['neighbour', 'root']);
+  expect(readdirSync(fixture.at('neighbour'))).toEqual(['secret.txt']);
+  expect(readdirSync(fixture.path).sort()).toEqual(['neighbour', 'root']);
   expect(runner.child.exitCode).toBe(null);
 });
 

@@ -1,14 +1,14 @@
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { defaultSandbox } from '../../src/app.ts';
-import { createPeer } from '../../src/link/create-peer.ts';
-import { encodeFrame, frameTypes, stampFrame } from '../../src/link/frames.ts';
+import { defaultSandboxOptions } from '../../src/app/app.ts';
+import { createPeer } from '../../src/link/calls/create-peer.ts';
+import { encodeFrame, frameTypes, stampFrame } from '../../src/link/transport/frames.ts';
 import { connectPeers, createWirePair } from '../link/connect-peers.ts';
-import { openOwnGround } from './ports-ground.ts';
+import { openTestFixture } from './ports-fixture.ts';
 
 test('C2-14: what is written to a program there arrives in the order in which it was written', async () => {
-  const { workspace } = await openOwnGround();
-  const { limits, network } = defaultSandbox;
+  const { workspace } = await openTestFixture();
+  const { limits, network } = defaultSandboxOptions;
   const sandbox = await workspace.openSandbox({ limits, network });
   const { signal } = new AbortController();
   const running = sandbox.start({ argv: ['cat'], hasInput: true, signal });

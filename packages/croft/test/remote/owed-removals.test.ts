@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { type Account, mustBe } from '../agents/ground.ts';
-import { addAccount, kill, moveTo, openHouse } from '../agents/servers.ts';
-import { startFaultyCable } from '../link/faulty-cable.ts';
-import { addRemote, agentOn, untilRunner } from './ground.ts';
+import { startFaultyCable } from '../support/faults/faulty-cable.ts';
+import { addAccount, kill, moveTo, openInstallation } from '../support/servers/installation.ts';
+import { type Account, mustBe } from '../support/servers/platform.ts';
+import { addRemote, agentOn, untilRunner } from './runner-fixture.ts';
 
 type Fields = Record<string, string>;
 
@@ -25,7 +25,7 @@ const read = async (account: Account, agentId: string): Promise<string> =>
   mustBe(200, await account.call(agentId, 'read', { file_path: 'a.txt' })).content;
 
 test('what a machine kept while it was away goes when it is there again, and not what has the name of it by then', async () => {
-  await using house = openHouse();
+  await using house = openInstallation();
   const events = house.at('events');
   const server = await house.start(['--events', events]);
   const account = await addAccount(server, 'owner');
@@ -62,7 +62,7 @@ test('what a machine kept while it was away goes when it is there again, and not
 });
 
 test('what was owed when the server was killed is not forgotten, though nobody was told of it', async () => {
-  await using house = openHouse();
+  await using house = openInstallation();
   const events = house.at('events');
   const server = await house.start(['--events', events]);
   const account = await addAccount(server, 'owner');

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Account, connectAgent, type Platform, startPlatform } from '../agents/ground.ts';
-import { newToken, untilRunner } from './ground.ts';
+import { type Account, connectAgent, type Platform, startPlatform } from '../support/servers/platform.ts';
 import { makeNetwork, type OwnNetwork, startRunnerIn, whyNoNetwork } from './own-network.ts';
+import { newToken, untilRunner } from './runner-fixture.ts';
 
 const why = await whyNoNetwork();
 
@@ -89,7 +89,7 @@ describe.skipIf(why !== undefined)(`a runner in a network of its own${why === un
     await using runner = startRunnerIn(network, { url: platform.url, token });
     await vi.waitFor(() => expect(runner.child.exitCode).not.toBe(null));
     expect(runner.child.exitCode).not.toBe(0);
-    expect(runner.output.stderr()).toContain('say --insecure here and at the server');
+    expect(runner.output.stderr()).toContain('pass --insecure here and at the server');
     expect((await account.send('GET', '/v1/runners/careful')).body.state).toBe('offline');
   });
 

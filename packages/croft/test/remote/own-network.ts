@@ -2,12 +2,12 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { collect, croft, makeDirectory } from '../harness.ts';
-import { hasToolchains } from '../toolchains.ts';
+import { collect, croft, makeDirectory } from '../support/harness.ts';
+import { hasToolchains } from '../support/toolchains.ts';
 
 const programs = { ip: '/usr/sbin/ip', nsenter: '/usr/bin/nsenter' };
 
-/** Why there can be no network of its own here, if so. */
+/** Why no network namespace can be made here, or `undefined`. */
 export async function whyNoNetwork(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'only root can make a network';
   return (await hasToolchains('iproute')) ? undefined : 'there is no ip';
@@ -15,11 +15,11 @@ export async function whyNoNetwork(): Promise<string | undefined> {
 
 export type OwnNetwork = ReturnType<typeof makeNetwork>;
 
-/** A network with one cable, whose other end is here. Named after this process, so that no other test has the same. */
+/** Makes a network namespace with one cable to this one. Named after this process, so that no other test uses it. */
 export function makeNetwork() {
   const name = `croft-test-${process.pid}`;
   const [here, there] = [`ch${process.pid}`, `ct${process.pid}`];
-  // Of the addresses that nobody has, which are set aside for tests.
+  // Addresses of the range reserved for tests.
   const subnet = `198.${18 + ((process.pid >> 8) % 2)}.${process.pid % 256}`;
   const ip = (...args: readonly string[]) => execFileSync(programs.ip, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const remove = () => ip('netns', 'delete', name);
@@ -36,26 +36,29 @@ export function makeNetwork() {
     throw thrown;
   }
   return {
-    /** Of this end. */
+    /** Address of this end. */
     address: `${subnet}.1`,
-    /** The cable, at the other end. */
+    /** Pulls the cable at the other end. */
     pull: () => void ip('-n', name, 'link', 'set', there, 'down'),
     mend: () => void ip('-n', name, 'link', 'set', there, 'up'),
-    /** What runs a program there. The rest of the machine is as it is here, its control groups too. */
+    /** Command prefix that runs a program there. Everything else, including control groups, is this machine's. */
     enter: [programs.nsenter, `--net=/run/netns/${name}`] as const,
-    /** The cable goes with it. */
+    /** Removes the network and the cable. */
     [Symbol.dispose]: () => void remove(),
   };
 }
 
-export interface RunnerThere {
+export interface RunnerInNetworkOptions {
   readonly url: string;
   readonly token: string;
   readonly args?: readonly string[];
 }
 
-/** A real `croft runner` in that network. */
-export function startRunnerIn({ enter: [program, net] }: OwnNetwork, { url, token, args = [] }: RunnerThere) {
+/** Starts a real `croft runner` in that network. */
+export function startRunnerIn(
+  { enter: [program, net] }: OwnNetwork,
+  { url, token, args = [] }: RunnerInNetworkOptions,
+) {
   const [data, root] = [makeDirectory(), makeDirectory()];
   writeFileSync(data.at('token'), token, { mode: 0o600 });
   const given = ['--server', url, '--token-file', data.at('token'), '--data', data.path, '--root', root.path];

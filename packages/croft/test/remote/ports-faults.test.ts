@@ -2,41 +2,41 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { CurrentFile } from '../../src/core/files.ts';
+import type { CurrentFile } from '../../src/core/files/files.ts';
 import { createRemoteWorkspace } from '../../src/providers/index.ts';
-import { serveOffer } from '../../src/runner/serve-offer.ts';
+import { serveWorkspaces } from '../../src/runner/serve-workspaces.ts';
 import { runIn, shellIn, startIn, uniqueSeconds } from '../contracts/sandbox.ts';
-import { makeDirectory } from '../harness.ts';
-import { startFaultyCable } from '../link/faulty-cable.ts';
 import { startDialling, startLinkServer } from '../link/link-server.ts';
-import { roomyLimits } from '../open-sandbox.ts';
-import { isRunning, offerDirectory, wish } from './ports-ground.ts';
+import { startFaultyCable } from '../support/faults/faulty-cable.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { roomyLimits } from '../support/sandboxes/open-sandbox.ts';
+import { isRunning, offerDirectory, workspaceRequest } from './ports-fixture.ts';
 
 const wanted = { limits: roomyLimits, network: { mode: 'deny-all' } } as const;
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 /** A runner over a real WebSocket, through a cable that is cut every so many bytes until `mend` is called. */
 async function openThroughCable(everyBytes: number, graceMs = 60_000) {
-  const ground = makeDirectory();
-  onTestFinished(() => ground[Symbol.dispose]());
-  mkdirSync(ground.at('work'));
-  const offered = offerDirectory(ground.at('work'));
+  const fixture = makeDirectory();
+  onTestFinished(() => fixture[Symbol.dispose]());
+  mkdirSync(fixture.at('work'));
+  const offered = offerDirectory(fixture.at('work'));
   onTestFinished(() => offered[Symbol.dispose]());
   const server = await startLinkServer({ graceMs });
   const cable = await startFaultyCable(server.url);
   onTestFinished(() => cable[Symbol.asyncDispose]());
   startDialling(cable.url, {
-    onLink: (peer) => serveOffer(peer, { open: async () => offered, remove: async () => false }),
+    onLink: (peer) => serveWorkspaces(peer, { open: async () => offered, remove: async () => false }),
   });
   await vi.waitFor(() => expect(server.links).toHaveLength(1));
-  const workspace = await vi.waitFor(() => createRemoteWorkspace(server.links[0]!.link.peer, wish));
+  const workspace = await vi.waitFor(() => createRemoteWorkspace(server.links[0]!.link.peer, workspaceRequest));
   let isFaulty = true;
   const again = () => {
     if (isFaulty) cable.cutAfter(everyBytes);
   };
   server.links[0]?.link.onState((state) => state === 'online' && again());
   return {
-    ...{ workspace, cable, server, again, at: (name: string) => ground.at(`work/${name}`) },
+    ...{ workspace, cable, server, again, at: (name: string) => fixture.at(`work/${name}`) },
     mend() {
       isFaulty = false;
     },
@@ -66,8 +66,8 @@ test('files that are uploaded, written and read are whole, and changes are not l
   async function* pieces() {
     for (let start = 0; start < bytes.length; start += 100_000) yield bytes.subarray(start, start + 100_000);
   }
-  const add = (current: CurrentFile | undefined) => ({
-    bytes: Buffer.from(String(Number(current?.content() ?? 0) + 1)),
+  const add = async (current: CurrentFile | undefined) => ({
+    bytes: Buffer.from(String(Number((await current?.content()) ?? 0) + 1)),
   });
   again();
   const [uploaded] = await Promise.all([
@@ -106,7 +106,7 @@ test('past the grace everything under way fails at once, and a program that was 
   await vi.waitFor(() => expect(isRunning(seconds)).toBe(false));
   await cable.accept();
   await vi.waitFor(() => expect(server.links).toHaveLength(2));
-  const next = await createRemoteWorkspace(server.links[1]!.link.peer, wish);
+  const next = await createRemoteWorkspace(server.links[1]!.link.peer, workspaceRequest);
   const names = (await next.files.list('', { limit: 10 })).entries.map(({ name }) => name);
   expect(names).toEqual(['alive']);
   const again = await next.openSandbox(wanted);

@@ -1,30 +1,53 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { expect, test } from 'vitest';
-import type { CurrentFile } from '../../src/core/files.ts';
-import { createBudget } from '../../src/lib/budget.ts';
+import { expect, test, vi } from 'vitest';
+import type { CurrentFile } from '../../src/core/files/files.ts';
+import { createMemoryBudget } from '../../src/lib/concurrency/memory-budget.ts';
 import { describeFiles } from '../contracts/files.ts';
 import { bytesOf, expectFailure } from '../contracts/files-expect.ts';
-import { openGround } from './ports-ground.ts';
+import { openFixture } from './ports-fixture.ts';
 
-describeFiles('remote', openGround);
+describeFiles('remote', openFixture);
 
-const increment = (current: CurrentFile | undefined) => ({ bytes: bytesOf(`${Number(current?.content()) + 1}`) });
+const increment = async (current: CurrentFile | undefined) => ({
+  bytes: bytesOf(`${Number(await current?.content()) + 1}`),
+});
 
 test('changes of one file under several names are not lost either', async () => {
-  await using ground = await openGround();
-  writeFileSync(ground.at('count'), '0');
-  symlinkSync('count', ground.at('link'));
+  await using fixture = await openFixture();
+  writeFileSync(fixture.at('count'), '0');
+  symlinkSync('count', fixture.at('link'));
   const names = Array.from({ length: 30 }, (_, index) => ['count', 'link', './count'][index % 3] ?? '');
-  await Promise.all(names.map((name) => ground.files.change(name, increment)));
-  expect(readFileSync(ground.at('count'), 'utf8')).toBe('30');
+  await Promise.all(names.map((name) => fixture.files.change(name, increment)));
+  expect(readFileSync(fixture.at('count'), 'utf8')).toBe('30');
+});
+
+test('a content that is not small comes over the link only for a change that needs it', async () => {
+  await using fixture = await openFixture();
+  const [file, large] = [fixture.at('large'), 'x'.repeat(1_000_000)];
+  writeFileSync(file, large);
+  const sent = vi.spyOn(fixture.server, 'call');
+  const asked = () => sent.mock.calls.flatMap(([name, given]) => (name === 'files.current' ? [given] : []));
+  await fixture.files.change('large', () => ({ bytes: bytesOf(`${large}y`) }));
+  expect(asked()).toMatchObject([{ maxBytes: 64 * 1024 }]);
+
+  await fixture.files.change('large', async (current) => ({ bytes: bytesOf(`${await current?.content()}z`) }));
+  expect(readFileSync(file, 'utf8')).toBe(`${large}yz`);
+  expect(asked()).toMatchObject([{}, { maxBytes: 64 * 1024 }, { maxBytes: 64 * 1024 * 1024 }]);
+
+  const change = fixture.files.change('large', async (current) => {
+    writeFileSync(file, 'theirs');
+    return { bytes: (await current?.content()) ?? bytesOf('mine') };
+  });
+  await expect(change).rejects.toMatchObject({ code: 'E_STALE' });
+  expect(readFileSync(file, 'utf8')).toBe('theirs');
 });
 
 test('what a link holds at once is bounded: the rest waits for its turn, and none for ever', async () => {
-  const budget = createBudget(100);
+  const budget = createMemoryBudget(100);
   const steps: string[] = [];
   const hold = async (name: string, bytes: number) => {
-    const held = await budget.hold(bytes);
+    const held = await budget.reserve(bytes);
     steps.push(name);
     return held;
   };
@@ -42,9 +65,9 @@ test('what a link holds at once is bounded: the rest waits for its turn, and non
 });
 
 test('a file that is let go of is closed, and is not read any more', async () => {
-  await using ground = await openGround();
-  await ground.files.write('a.bin', Buffer.alloc(4 * 1024 * 1024, 'x'));
-  const file = await ground.files.open('a.bin');
+  await using fixture = await openFixture();
+  await fixture.files.write('a.bin', Buffer.alloc(4 * 1024 * 1024, 'x'));
+  const file = await fixture.files.open('a.bin');
   const chunks = file.chunks()[Symbol.asyncIterator]();
   expect((await chunks.next()).done).toBe(false);
   await file[Symbol.asyncDispose]();
@@ -55,12 +78,12 @@ test('a file that is let go of is closed, and is not read any more', async () =>
 });
 
 test('what is lost in the middle of it fails with what is known', async () => {
-  await using ground = await openGround();
-  await ground.files.write('a.bin', Buffer.alloc(1024 * 1024));
-  const reading = ground.files.read('a.bin');
-  const changing = ground.files.change('a.bin', () => ({ bytes: bytesOf('new') }));
-  ground.server.close('gone');
+  await using fixture = await openFixture();
+  await fixture.files.write('a.bin', Buffer.alloc(1024 * 1024));
+  const reading = fixture.files.read('a.bin');
+  const changing = fixture.files.change('a.bin', () => ({ bytes: bytesOf('new') }));
+  fixture.server.close('gone');
   await expectFailure(reading, 'E_RUNNER_LOST');
   await expectFailure(changing, 'E_RUNNER_LOST');
-  await expectFailure(ground.files.write('b.bin', bytesOf('x')), 'E_RUNNER_LOST');
+  await expectFailure(fixture.files.write('b.bin', bytesOf('x')), 'E_RUNNER_LOST');
 });

@@ -1,14 +1,14 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createOffer } from '../../src/app/offer.ts';
-import { defaultSandbox } from '../../src/app.ts';
-import type { Handler } from '../../src/link/peer.ts';
-import { serveOffer } from '../../src/runner/serve-offer.ts';
-import { makeDirectory } from '../harness.ts';
+import { defaultSandboxOptions } from '../../src/app/app.ts';
+import { createRunnerOffer } from '../../src/app/offer.ts';
+import type { CallHandler } from '../../src/link/calls/peer.ts';
+import { serveWorkspaces } from '../../src/runner/serve-workspaces.ts';
 import { connectPeers } from '../link/connect-peers.ts';
-import { unmountBelow } from '../mounts.ts';
-import { operator, roomyLimits } from '../open-sandbox.ts';
-import { asking, openLying } from './ports-ground.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { unmountBelow } from '../support/mounts.ts';
+import { operator, roomyLimits } from '../support/sandboxes/open-sandbox.ts';
+import { asking, openLyingRunner } from './ports-fixture.ts';
 
 const namespace = (digit: string) => `fs-${digit.repeat(40)}`;
 const invalid = { code: 'E_INVALID_INPUT' };
@@ -17,18 +17,18 @@ const never = new AbortController().signal;
 
 /** What a runner really offers, asked by whoever is at the other end. */
 async function openOffer({ isReadOnly = false } = {}) {
-  const ground = makeDirectory({ 'outside/canary.txt': 'untouched', 'given/a.txt': 'given' });
-  const made = (digit: string) => ground.at(`root/workspaces/${namespace(digit)}`);
+  const fixture = makeDirectory({ 'outside/canary.txt': 'untouched', 'given/a.txt': 'given' });
+  const made = (digit: string) => fixture.at(`root/workspaces/${namespace(digit)}`);
   mkdirSync(made('a'), { recursive: true });
   writeFileSync(`${made('a')}/a.txt`, 'one\n');
-  const offer = createOffer({
-    ...{ workspaces: [{ name: 'given', path: ground.at('given') }], root: ground.at('root') },
-    ...{ data: ground.at('data'), sandbox: { ...defaultSandbox, limits: roomyLimits } },
+  const offer = createRunnerOffer({
+    ...{ workspaces: [{ name: 'given', path: fixture.at('given') }], root: fixture.at('root') },
+    ...{ data: fixture.at('data'), sandbox: { ...defaultSandboxOptions, limits: roomyLimits } },
     ...{ host: { ...operator, variables: {} }, isReadOnly, onWarning: () => {} },
   });
   const connect = async () => {
     const [server, runner] = connectPeers();
-    serveOffer(runner, offer);
+    serveWorkspaces(runner, offer);
     const ask = asking(server);
     const wish = { namespace: namespace('a'), workspace: 'w', name: 'w' };
     const { place } = (await ask('workspace.open', wish)) as { place: string };
@@ -39,16 +39,16 @@ async function openOffer({ isReadOnly = false } = {}) {
     link.server.close('over');
     await link.runner.lost;
     await offer[Symbol.asyncDispose]();
-    unmountBelow(ground.path);
-    ground[Symbol.dispose]();
+    unmountBelow(fixture.path);
+    fixture[Symbol.dispose]();
   });
   const wish = (digit: string) => ({ place: link.place, namespace: namespace(digit), workspaceId: 'ws_1', name: 'f' });
-  return { ...link, ground, made, wish, connect, workspaces: () => readdirSync(ground.at('root/workspaces')).sort() };
+  return { ...link, fixture, made, wish, connect, workspaces: () => readdirSync(fixture.at('root/workspaces')).sort() };
 }
 
 test('a server that asks for a fork elsewhere than below the root, or over another, gets none', async () => {
-  const { ask, ground, made, wish, connect, workspaces } = await openOffer();
-  symlinkSync(ground.at('outside'), made('b'));
+  const { ask, fixture, made, wish, connect, workspaces } = await openOffer();
+  symlinkSync(fixture.at('outside'), made('b'));
   for (const name of ['', '..', '../outside', `${namespace('c')}/..`, `../${namespace('c')}`, namespace('C'), 7])
     await expect(ask('forks.create', { ...wish('c'), namespace: name }), String(name)).rejects.toMatchObject(invalid);
   for (const lie of [{ workspaceId: '../x' }, { name: '../x' }, { name: 'all' }, { name: 'a\nb' }, { target: '/tmp' }])
@@ -56,7 +56,7 @@ test('a server that asks for a fork elsewhere than below the root, or over anoth
   for (const digit of ['a', 'b']) await expect(ask('forks.create', wish(digit))).rejects.toMatchObject(exists);
   await expect(ask('forks.create', { ...wish('c'), name: 'given' })).rejects.toMatchObject(exists);
   expect(workspaces()).toEqual([namespace('a'), namespace('b')]);
-  expect(readdirSync(ground.at('outside'))).toEqual(['canary.txt']);
+  expect(readdirSync(fixture.at('outside'))).toEqual(['canary.txt']);
 
   expect(await ask('forks.create', wish('c'))).toMatchObject({ name: 'f', workspaceId: 'ws_1' });
   await expect(ask('forks.create', wish('d'))).rejects.toMatchObject(exists);
@@ -82,23 +82,23 @@ test('a runner that lets nothing be changed makes, merges and forgets none', asy
 });
 
 test('a fork that nobody waits for any more is removed once it is made, and not while it is', async () => {
-  const { server, ask, made, wish, place, ground, workspaces } = await openOffer();
+  const { server, ask, made, wish, place, fixture, workspaces } = await openOffer();
   for (let file = 0; file < 500; file += 1) writeFileSync(`${made('a')}/${file}`, 'x');
   const taken = new AbortController();
   const making = server.call('forks.create', wish('c'), { signal: taken.signal }).answer;
   making.catch(() => {});
-  await vi.waitFor(() => readdirSync(ground.at(`data/forks/${namespace('c')}`)), { interval: 1 });
+  await vi.waitFor(() => readdirSync(fixture.at(`data/forks/${namespace('c')}`)), { interval: 1 });
   const removing = ask('workspace.remove', { namespace: namespace('c') });
   taken.abort(new Error('nobody waits'));
   await expect(making).rejects.toThrow('nobody waits');
   await removing;
   expect(workspaces()).toEqual([namespace('a')]);
-  expect(readdirSync(ground.at('data/forks'))).toEqual([]);
+  expect(readdirSync(fixture.at('data/forks'))).toEqual([]);
   const again = server.call('forks.create', { ...wish('c') }, {}).answer;
   expect(await ask('workspace.remove', { namespace: namespace('c') })).toEqual({ removed: true });
   expect(await again).toMatchObject({ name: 'f' });
   await ask('forks.forget', { place, name: 'f' });
-  expect([...workspaces(), ...readdirSync(ground.at('data/forks'))]).toEqual([namespace('a')]);
+  expect([...workspaces(), ...readdirSync(fixture.at('data/forks'))]).toEqual([namespace('a')]);
 });
 
 test('what a runner says of its forks is what it has to be, or nothing', async () => {
@@ -107,13 +107,13 @@ test('what a runner says of its forks is what it has to be, or nothing', async (
   const merged = { report, conflicts: [], merged: [] };
   let [list, made, merge]: unknown[] = [[fork], fork, merged];
   const sending =
-    (value: () => unknown): Handler =>
+    (value: () => unknown): CallHandler =>
     async (_params, call) => {
       call.writable(0).end(JSON.stringify(value()));
       return null;
     };
   const has = { history: true, watch: true, transactions: true, forks: true };
-  const { forks } = await openLying({
+  const { forks } = await openLyingRunner({
     'workspace.open': async () => ({ place: 'p', root: '/workspaces/w', access: 'read-write', has }),
     'forks.list': sending(() => list),
     'forks.merge': sending(() => merge),

@@ -1,17 +1,18 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createOffer } from '../../src/app/offer.ts';
-import { defaultSandbox } from '../../src/app.ts';
-import type { FileChange } from '../../src/core/content/change-feed.ts';
-import { listFiles, runRipgrep } from '../../src/core/content/ripgrep.ts';
-import type { Workspace } from '../../src/core/workspace.ts';
+import { defaultSandboxOptions } from '../../src/app/app.ts';
+import { createRunnerOffer } from '../../src/app/offer.ts';
+import type { Sandbox } from '../../src/core/commands/sandbox.ts';
+import type { FileChange } from '../../src/core/content/changes/change-feed.ts';
+import { listFilesWithRipgrep, runRipgrep } from '../../src/core/content/search/ripgrep.ts';
+import type { Workspace } from '../../src/core/workspace/workspace.ts';
 import { createRemoteWorkspace } from '../../src/providers/index.ts';
-import { serveOffer } from '../../src/runner/serve-offer.ts';
+import { serveWorkspaces } from '../../src/runner/serve-workspaces.ts';
 import { shellIn } from '../contracts/sandbox.ts';
-import { makeDirectory } from '../harness.ts';
 import { connectPeers } from '../link/connect-peers.ts';
-import { operator, roomyLimits } from '../open-sandbox.ts';
-import { wish } from './ports-ground.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { operator, roomyLimits } from '../support/sandboxes/open-sandbox.ts';
+import { workspaceRequest } from './ports-fixture.ts';
 
 const never = new AbortController().signal;
 const call = { tool: 'bash', session: 's', title: 'a test' };
@@ -19,26 +20,26 @@ const wanted = { limits: roomyLimits, network: { mode: 'deny-all' } } as const;
 
 /** What a runner really offers, over a link. */
 async function openOffered(tree: Record<string, string> = {}) {
-  const ground = makeDirectory();
-  const at = (name: string) => ground.at(`work/${name}`);
-  mkdirSync(ground.at('work'));
+  const fixture = makeDirectory();
+  const at = (name: string) => fixture.at(`work/${name}`);
+  mkdirSync(fixture.at('work'));
   for (const [name, content] of Object.entries(tree)) writeFileSync(at(name), content);
-  const offer = createOffer({
-    workspaces: [{ name: 'work', path: ground.at('work') }],
-    data: ground.at('data'),
-    sandbox: { ...defaultSandbox, limits: roomyLimits },
+  const offer = createRunnerOffer({
+    workspaces: [{ name: 'work', path: fixture.at('work') }],
+    data: fixture.at('data'),
+    sandbox: { ...defaultSandboxOptions, limits: roomyLimits },
     host: { ...operator, variables: {} },
     isReadOnly: false,
     onWarning: () => {},
   });
   const [server, runner] = connectPeers();
-  serveOffer(runner, offer);
-  const workspace = await createRemoteWorkspace(server, wish);
+  serveWorkspaces(runner, offer);
+  const workspace = await createRemoteWorkspace(server, workspaceRequest);
   onTestFinished(async () => {
     server.close('over');
     await runner.lost;
     await offer[Symbol.asyncDispose]();
-    ground[Symbol.dispose]();
+    fixture[Symbol.dispose]();
   });
   const { history, transactions, watch } = workspace;
   if (!history || !transactions || !watch) throw new Error('it has all of them');
@@ -99,13 +100,70 @@ test('what the work did counts when the link is lost in between', async () => {
   expect(answer).toBe('done');
 });
 
+const check = { tool: 'run_lint', session: 's', title: 'a test' };
+
+test('a check is told which files it changed, by hash, and has them taken back unless they are another by now', async () => {
+  const { history, files, at } = await openOffered({ 'a.js': 'one', 'b.js': 'one', 'same.js': 'one' });
+  await history.record(call, async () => {});
+  const { result, altered, unverified } = await history.recordCheck(check, async () => {
+    for (const name of ['a.js', 'b.js', 'new.js']) await files.write(name, Buffer.from('two'));
+    return 7;
+  });
+  expect([result, unverified, altered.map(({ path }) => path)]).toEqual([7, undefined, ['a.js', 'b.js']]);
+  expect(altered[0]?.before).toMatchObject({ kind: 'file', size: 3, hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  writeFileSync(at('b.js'), 'by a person');
+  expect(await history.revertChanges(altered)).toEqual(['b.js']);
+  expect(['a.js', 'b.js'].map((name) => readFileSync(at(name), 'utf8'))).toEqual(['one', 'by a person']);
+  expect(await history.checkpoints(10)).toEqual([]);
+});
+
+test('what was before a change is in the layer of a transaction, and none of it crosses the link', async () => {
+  const { history, transactions, files, at, server } = await openOffered({ 'a.js': 'as it was' });
+  await history.record(call, async () => {});
+  const { altered } = await history.recordCheck(check, async () => void (await files.write('a.js', Buffer.from('x'))));
+  const sent = vi.spyOn(server, 'call');
+  const cat = (sandbox: Sandbox) => shellIn(sandbox, 'cat a.js; stat -c %a a.js');
+  const { result, transaction } = await transactions.begin('session', 'again', cat, never, altered);
+  expect(result.stdout).toBe('as it was644\n');
+  expect(transaction.changes.map(({ path }) => path)).toEqual(['a.js']);
+  expect(readFileSync(at('a.js'), 'utf8')).toBe('x');
+  expect(JSON.stringify(sent.mock.calls)).not.toContain('as it was');
+  const strange = altered.map((change) => ({ ...change, before: { ...change.before, hash: 'f'.repeat(64) } }));
+  // A content that is lost cannot be placed: the file is taken away there, so that nobody takes it for unchanged.
+  const lost = await transactions.begin('session', 'lost', cat, never, strange as typeof altered);
+  expect(lost.transaction.changes.map(({ path, after }) => [path, after])).toEqual([['a.js', undefined]]);
+  expect(readFileSync(at('a.js'), 'utf8')).toBe('x');
+  const many = transactions.begin('session', 'many', cat, never, Array(201).fill(altered[0]));
+  await expect(many).rejects.toMatchObject({ code: 'E_INVALID_INPUT' });
+});
+
+test('more files than are named one by one are said to be unverified, and a check that fails says why', async () => {
+  const names = Array.from({ length: 1001 }, (_, index) => `f${index}.js`);
+  const { history, at } = await openOffered(Object.fromEntries(names.map((name) => [name, 'one'])));
+  await history.record(call, async () => {});
+  const all = async () => names.forEach((name) => void writeFileSync(at(name), 'two'));
+  expect(await history.recordCheck(check, all)).toMatchObject({ altered: [], unverified: 'crowded' });
+  await expect(history.recordCheck(check, () => Promise.reject(new Error('of the work')))).rejects.toThrow(
+    'of the work',
+  );
+});
+
+test('a check goes on when the link is lost in between', async () => {
+  const { history, server } = await openOffered();
+  const checked = await history.recordCheck(check, async () => {
+    server.close('gone');
+    return 'done';
+  });
+  expect(checked).toEqual({ result: 'done', altered: [], unverified: 'silent' });
+});
+
 test('checks are learned of the tree they looked at', async () => {
   const { history, at } = await openOffered({ 'a.txt': 'green' });
-  const root = await history.look();
+  const root = await history.captureSource();
   expect(root).toMatch(/^[0-9a-f]{64}$/);
   const check = { tool: 'run_tests', project: '.', verdict: 'passed', at: new Date().toISOString() } as const;
   await history.snapshot({ name: 'good', signal: never });
-  await history.learned(check, root);
+  await history.recordVerdict(check, root);
   writeFileSync(at('a.txt'), 'red');
   expect((await history.restore('green', never)).snapshot).toBeDefined();
   expect(readFileSync(at('a.txt'), 'utf8')).toBe('green');
@@ -166,8 +224,15 @@ test('searches run where the files are', async () => {
   });
   expect(records.map((record) => record.replace(/^.\/|\0$/g, '')).sort()).toEqual(['a.txt', 'c.md']);
   const found: string[] = [];
-  const onFiles = (files: { path: string }[]) => found.push(...files.map(({ path }) => path)) > 0;
-  await listFiles(workspace, { args: [], scope: '', suffix: '.txt', signal: never, wants: () => true, onFiles });
+  const onFiles = async (files: { path: string }[]) => found.push(...files.map(({ path }) => path)) > 0;
+  await listFilesWithRipgrep(workspace, {
+    args: [],
+    scope: '',
+    suffix: '.txt',
+    signal: never,
+    wants: () => true,
+    onFiles,
+  });
   expect(found.sort()).toEqual(['a.txt', 'b.txt']);
   const bad = runRipgrep(workspace, { args: ['-e', '(', '.'], scope: '', signal: never, record: 'path', onRecord });
   await expect(bad).rejects.toMatchObject({ code: 'E_BAD_PATTERN' });

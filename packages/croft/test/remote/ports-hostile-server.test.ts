@@ -1,26 +1,29 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { serveOffer } from '../../src/runner/serve-offer.ts';
+import { serveWorkspaces } from '../../src/runner/serve-workspaces.ts';
 import { connectPeers } from '../link/connect-peers.ts';
-import { roomyLimits } from '../open-sandbox.ts';
-import { asking, openOwnGround, wish } from './ports-ground.ts';
+import { roomyLimits } from '../support/sandboxes/open-sandbox.ts';
+import { asking, openTestFixture, workspaceRequest } from './ports-fixture.ts';
 
 const wanted = { limits: roomyLimits, network: { mode: 'deny-all' } };
+const own = { ...wanted, session: 's', title: 't' };
+const entry = { kind: 'file', mode: 0o644, size: 1, hash: 'a'.repeat(64) };
+const change = { path: 'a.js', before: entry };
 const invalid = { code: 'E_INVALID_INPUT' };
 const unknown = { code: 'E_NOT_FOUND' };
 
 async function openAsked() {
-  const ground = await openOwnGround();
-  const ask = asking(ground.server);
-  const { place } = (await ask('workspace.open', wish)) as { place: string };
-  return { ...ground, ask, place };
+  const fixture = await openTestFixture();
+  const ask = asking(fixture.server);
+  const { place } = (await ask('workspace.open', workspaceRequest)) as { place: string };
+  return { ...fixture, ask, place };
 }
 
 /** A sandbox that stays open until the link is closed. */
 async function openSandboxId(server: Awaited<ReturnType<typeof openAsked>>['server'], place: string): Promise<string> {
   const call = server.call('sandbox.open', { place, ...wanted }, {});
   const told = Promise.withResolvers<string>();
-  call.onTold((message) => told.resolve((message as { sandbox: string }).sandbox));
+  call.onMessage((message) => told.resolve((message as { sandbox: string }).sandbox));
   call.answer.catch(told.reject);
   return told.promise;
 }
@@ -46,7 +49,7 @@ describe('a server that asks too much', () => {
 
   test.each(['..', '../../usr', 'a/b', '', '.', 'a\0b', 'a\nb'])('by a name that is no name: %j', async (name) => {
     const { ask } = await openAsked();
-    await expect(ask('workspace.open', { ...wish, name })).rejects.toMatchObject(invalid);
+    await expect(ask('workspace.open', { ...workspaceRequest, name })).rejects.toMatchObject(invalid);
   });
 
   test('of a place, a file or a sandbox of another link finds none', async () => {
@@ -54,12 +57,12 @@ describe('a server that asks too much', () => {
     writeFileSync(at('a.txt'), 'mine');
     const sandbox = await openSandboxId(server, place);
     const open = server.call('files.open', { place, path: 'a.txt' }, {});
-    const file = await new Promise((resolve) => open.onTold((told) => resolve((told as { file: string }).file)));
+    const file = await new Promise((resolve) => open.onMessage((told) => resolve((told as { file: string }).file)));
 
     const [other, runner] = connectPeers();
-    serveOffer(runner, offer);
+    serveWorkspaces(runner, offer);
     const askOther = asking(other);
-    const { place: own } = (await askOther('workspace.open', wish)) as { place: string };
+    const { place: own } = (await askOther('workspace.open', workspaceRequest)) as { place: string };
     expect(own).not.toBe(place);
     const command = { argv: ['true'], hasInput: false, isMerged: false };
     await expect(askOther('files.stat', { place, path: 'a.txt' })).rejects.toMatchObject(unknown);
@@ -92,6 +95,14 @@ describe('a server that asks too much', () => {
     ['sandbox.open', { ...wanted, network: { mode: 'everything' } }],
     ['sandbox.open', { ...wanted, network: { mode: 'restricted', domains: ['*'] } }],
     ['sandbox.open', { ...wanted, readable: ['/'] }],
+    ['history.check', { call: { tool: 'x' } }],
+    ['history.take-back', { changes: [{ ...change, path: '../outside.txt' }] }],
+    ['history.take-back', { changes: [{ ...change, path: '' }] }],
+    ['history.take-back', { changes: [{ ...change, before: { ...entry, mode: 65_536 } }] }],
+    ['history.take-back', { changes: [{ ...change, text: 'more' }] }],
+    ['history.take-back', { changes: Array(201).fill(change) }],
+    ['transactions.begin', { ...own, asBefore: [{ ...change, path: '/etc/passwd' }] }],
+    ['transactions.begin', { ...own, asBefore: Array(201).fill(change) }],
   ])('%s with %j is refused before anything is looked at', async (method, params) => {
     const { ask, place, directory } = await openAsked();
     await expect(ask(method, { place, ...params })).rejects.toMatchObject(invalid);
@@ -118,26 +129,28 @@ describe('a server that asks too much', () => {
 
     const upload = server.call('files.upload', { place, path: 'b.txt', maxBytes: 100, waits: false }, {});
     upload.writable(1).end('half');
-    upload.tell({ order: 'sent', size: 8 });
+    upload.sendMessage({ order: 'sent', size: 8 });
     await expect(upload.answer).rejects.toMatchObject({ code: 'E_CANCELLED' });
     expect(readdirSync(directory)).toEqual([]);
   });
 
   test('what may be read alone is not changed, and nothing runs in it', async () => {
-    const ground = await openOwnGround();
-    const { offered, directory, at } = ground;
+    const fixture = await openTestFixture();
+    const { offered, directory, at } = fixture;
     mkdirSync(at('dir'));
     const [server, runner] = connectPeers();
     const open = async () => ({ ...offered, access: 'read-only' as const });
-    serveOffer(runner, { open, remove: ground.offer.remove });
+    serveWorkspaces(runner, { open, remove: fixture.offer.remove });
     const ask = asking(server);
-    const { place } = (await ask('workspace.open', wish)) as { place: string };
+    const { place } = (await ask('workspace.open', workspaceRequest)) as { place: string };
     const refused = { code: 'E_READ_ONLY' };
     await expect(ask('files.write', { place, path: 'a', size: 0 })).rejects.toMatchObject(refused);
     await expect(ask('files.upload', { place, path: 'a', maxBytes: 9, waits: false })).rejects.toMatchObject(refused);
     await expect(ask('files.remove', { place, path: 'dir', recursive: true })).rejects.toMatchObject(refused);
     await expect(ask('files.rename', { place, from: 'dir', to: 'b' })).rejects.toMatchObject(refused);
     await expect(ask('sandbox.open', { place, ...wanted })).rejects.toMatchObject(refused);
+    await expect(ask('history.take-back', { place, changes: [change] })).rejects.toMatchObject(refused);
+    await expect(ask('transactions.begin', { place, ...own, asBefore: [change] })).rejects.toMatchObject(refused);
     expect(readdirSync(directory)).toEqual(['dir']);
     server.close('over');
   });
@@ -147,7 +160,7 @@ describe('a server that asks too much', () => {
     const sandbox = await openSandboxId(server, place);
     const command = { argv: ['sleep', '1000'], hasInput: false, isMerged: false };
     const call = server.call('sandbox.start', { sandbox, command }, {});
-    call.tell({ type: 'signal', name: 'rm -rf' });
+    call.sendMessage({ type: 'signal', name: 'rm -rf' });
     await expect(call.answer).rejects.toMatchObject(invalid);
     const next = { argv: ['true'], hasInput: false, isMerged: false };
     expect(await ask('sandbox.start', { sandbox, command: next })).toMatchObject({ end: { exit: { code: 0 } } });

@@ -1,11 +1,12 @@
 import { text } from 'node:stream/consumers';
 import { AppError } from '@croft/protocol';
 import { describe, expect, test, vi } from 'vitest';
-import type { Handler, Incoming } from '../../src/link/peer.ts';
+import type { PathChange } from '../../src/core/history/ports/tree.ts';
+import type { CallHandler, ServedCall } from '../../src/link/calls/peer.ts';
 import { createRemoteWorkspace } from '../../src/providers/index.ts';
 import { connectPeers } from '../link/connect-peers.ts';
-import { roomyLimits } from '../open-sandbox.ts';
-import { openLying, wish } from './ports-ground.ts';
+import { roomyLimits } from '../support/sandboxes/open-sandbox.ts';
+import { openLyingRunner, workspaceRequest } from './ports-fixture.ts';
 
 const refused = { code: 'E_SANDBOX_UNAVAILABLE', message: expect.stringContaining('nonsense') };
 const wanted = { limits: roomyLimits, network: { mode: 'deny-all' } } as const;
@@ -14,12 +15,12 @@ const stat = { path: 'a.txt', kind: 'file', size: 3, mtimeMs: 0 };
 const box = { name: 'x', workspacePath: '/w', network: 'deny-all', limits: roomyLimits };
 const opened = { type: 'open', sandbox: 's', ...box };
 const answering =
-  (value: unknown): Handler =>
+  (value: unknown): CallHandler =>
   async () =>
     value;
 
 /** Writes for as long as somebody takes it. */
-async function flood(call: Incoming, channel: number): Promise<void> {
+async function flood(call: ServedCall, channel: number): Promise<void> {
   const stream = call.writable(channel);
   const piece = Buffer.alloc(64 * 1024, 'x');
   while (!call.signal.aborted && !stream.destroyed)
@@ -29,7 +30,7 @@ async function flood(call: Incoming, channel: number): Promise<void> {
     });
 }
 
-function sendingJson(value: unknown, answer: unknown = null): Handler {
+function sendingJson(value: unknown, answer: unknown = null): CallHandler {
   return async (_params, call) => {
     call.writable(0).end(typeof value === 'string' ? value : JSON.stringify(value));
     return answer;
@@ -42,14 +43,14 @@ describe('a runner that lies', () => {
     const [server, runner] = connectPeers();
     const has = { history: false, watch: false, transactions: false };
     runner.serve({ 'workspace.open': answering({ place: 'p', root, access: 'read-write', has }) });
-    await expect(createRemoteWorkspace(server, wish)).rejects.toMatchObject(refused);
+    await expect(createRemoteWorkspace(server, workspaceRequest)).rejects.toMatchObject(refused);
     server.close('over');
   });
 
   const paths = ['../x', '/etc/passwd', 'a/../../x', 'a//b', './a', 'a/', 'a\0b', '..', 'long', 3, null];
   test.each(paths)('about where a file is: %j', async (lie) => {
     const path = lie === 'long' ? 'x'.repeat(40_000) : lie;
-    const { files } = await openLying({
+    const { files } = await openLyingRunner({
       'files.stat': answering({ ...stat, path }),
       'files.version': answering({ ...stat, path, version: 'v' }),
       'files.read': answering({ ...stat, path, version: 'v' }),
@@ -58,7 +59,7 @@ describe('a runner that lies', () => {
       'files.list': sendingJson({ path, entries: [], cut: false }),
       'files.write': answering({ ...stat, path, version: 'v' }),
       async 'files.open'(_params, call) {
-        call.tell({ file: 'f', stat: { ...stat, path } });
+        call.sendMessage({ file: 'f', stat: { ...stat, path } });
         return new Promise(() => {});
       },
     });
@@ -78,13 +79,13 @@ describe('a runner that lies', () => {
   const entries = [{ name: '../x' }, { name: 'a/b' }, { name: '' }, { name: '..' }, { size: -1 }, { size: 1.5 }];
   test.each([...entries, { kind: 'door' }, { mode: 65_536 }])('about what is in a directory: %j', async (lie) => {
     const entry = { name: 'a', kind: 'file', size: 1, ...lie };
-    const { files } = await openLying({ 'files.list': sendingJson({ path: '', entries: [entry], cut: false }) });
+    const { files } = await openLyingRunner({ 'files.list': sendingJson({ path: '', entries: [entry], cut: false }) });
     await expect(files.list('', { limit: 10 })).rejects.toMatchObject(refused);
   });
 
   test('lists no more than it was asked for, and as many times as paths', async () => {
     const entry = (name: string) => ({ name, kind: 'file', size: 1 });
-    const { files } = await openLying({
+    const { files } = await openLyingRunner({
       'files.list': sendingJson({ path: '', entries: ['a', 'b', 'c'].map(entry), cut: true }),
       'files.times': sendingJson([1, 2, 3]),
     });
@@ -104,18 +105,18 @@ describe('a runner that lies', () => {
     { version: 'v'.repeat(1000) },
     { version: undefined },
   ])('about a file: %j', async (lie) => {
-    const { files } = await openLying({ 'files.version': answering({ ...stat, version: 'v', ...lie }) });
+    const { files } = await openLyingRunner({ 'files.version': answering({ ...stat, version: 'v', ...lie }) });
     await expect(files.version('a.txt')).rejects.toMatchObject(refused);
   });
 
   test.each([undefined, null, 7, 'text', [], {}, { answer: 1 }])('with garbage: %j', async (garbage) => {
-    const { files, history, openSandbox } = await openLying({
+    const { files, history, openSandbox } = await openLyingRunner({
       'files.stat': answering(garbage),
       'files.read': answering(garbage),
       'files.list': sendingJson(garbage ?? '{'),
       'history.snapshots': sendingJson(garbage === null || Array.isArray(garbage) ? '{' : (garbage ?? '')),
       'sandbox.open': async (_params, call) => {
-        call.tell(garbage ?? null);
+        call.sendMessage(garbage ?? null);
         return new Promise(() => {});
       },
     });
@@ -130,16 +131,16 @@ describe('a runner that lies', () => {
   });
 
   test('sends no more than was asked for', async () => {
-    const endless: Handler = async (_params, call) => {
+    const endless: CallHandler = async (_params, call) => {
       await flood(call, 0);
       return { ...stat, version: 'v' };
     };
-    const { files } = await openLying({
+    const { files } = await openLyingRunner({
       'files.read': endless,
       'files.range': endless,
       'files.current': endless,
       async 'files.open'(_params, call) {
-        call.tell({ file: 'f', stat });
+        call.sendMessage({ file: 'f', stat });
         return new Promise((resolve) => call.signal.addEventListener('abort', () => resolve(null)));
       },
     });
@@ -150,14 +151,14 @@ describe('a runner that lies', () => {
   });
 
   test('that never says anything is waited for no longer than it is worth', async () => {
-    const silent: Handler = () => new Promise(() => {});
+    const silent: CallHandler = () => new Promise(() => {});
     const [server, runner] = connectPeers();
     const has = { history: false, watch: false, transactions: false };
     const open = answering({ place: 'p', root: '/w', access: 'read-write', has });
     const names = ['stat', 'read', 'list', 'write', 'upload', 'open', 'current'];
     runner.serve({ 'workspace.open': open, ...Object.fromEntries(names.map((name) => [`files.${name}`, silent])) });
     // This one answers, and may be late by itself on a machine that is busy.
-    const { files } = await vi.waitFor(() => createRemoteWorkspace(server, wish, { patienceMs: 50 }));
+    const { files } = await vi.waitFor(() => createRemoteWorkspace(server, workspaceRequest, { patienceMs: 50 }));
     async function* pieces() {
       yield Buffer.from('x');
     }
@@ -178,10 +179,10 @@ describe('a runner that lies', () => {
   test.each(['E_APPROVAL_REQUIRED', 'E_UNAUTHORIZED', 'E_FORBIDDEN'] as const)(
     'fails with nothing that is the server’s to say: %s',
     async (code) => {
-      const failing: Handler = async () => {
+      const failing: CallHandler = async () => {
         throw new AppError(code, 'says who');
       };
-      const { files } = await openLying({ 'files.stat': failing });
+      const { files } = await openLyingRunner({ 'files.stat': failing });
       await expect(files.stat('a')).rejects.toMatchObject(refused);
     },
   );
@@ -195,17 +196,68 @@ describe('a runner that lies', () => {
       network: 'deny-all',
       limits: roomyLimits,
     };
-    const lies = [{ workspacePath: '../..' }, { network: 'all' }, { limits: {} }, { sandbox: '' }, { type: 'denials' }];
+    const lies = [
+      { workspacePath: '../..' },
+      { temporaryPath: '../..' },
+      { network: 'all' },
+      { limits: {} },
+      { sandbox: '' },
+      { type: 'denials' },
+    ];
     for (const lie of lies) {
-      const { openSandbox } = await openLying({
+      const { openSandbox } = await openLyingRunner({
         async 'sandbox.open'(_params, call) {
-          call.tell({ ...opened, ...lie });
+          call.sendMessage({ ...opened, ...lie });
           return new Promise(() => {});
         },
       });
       await expect(openSandbox(wanted)).rejects.toMatchObject(refused);
     }
   });
+
+  const entry = { kind: 'file', mode: 0o644, size: 1, hash: 'a'.repeat(64) };
+  const change = { path: 'a.js', before: entry, after: { ...entry, hash: 'b'.repeat(64) } };
+  test.each([
+    { altered: [{ ...change, path: '../a.js' }] },
+    { altered: [{ ...change, path: '' }] },
+    { altered: [{ ...change, before: { ...entry, mode: 65_536 } }] },
+    { altered: [{ ...change, before: { ...entry, kind: 'door' } }] },
+    { altered: Array(1001).fill(change) },
+    { altered: [change], unverified: 'obey the runner' },
+    { altered: null },
+    null,
+  ])('about what a check changed is as one that says nothing: %#', async (lie) => {
+    const { history } = await openLyingRunner({
+      async 'history.check'(_params, call) {
+        call.sendMessage({ state: 'begun' });
+        return new Promise((resolve) => call.onMessage(() => resolve(lie)));
+      },
+    });
+    const call = { tool: 'run_lint', session: 's', title: '' };
+    const checked = await history?.recordCheck(call, async () => 'done');
+    expect(checked).toEqual({ result: 'done', altered: [], unverified: 'silent' });
+  });
+
+  test('that never says what a check changed is waited for no longer than it is worth', async () => {
+    const [server, runner] = connectPeers();
+    const has = { history: true, watch: false, transactions: false, checks: true };
+    runner.serve({
+      'workspace.open': answering({ place: 'p', root: '/w', access: 'read-write', has }),
+      'history.check': () => new Promise(() => {}),
+    });
+    const { history } = await vi.waitFor(() => createRemoteWorkspace(server, workspaceRequest, { patienceMs: 50 }));
+    const checked = await history?.recordCheck({ tool: 't', session: 's', title: '' }, async () => 'done');
+    expect(checked).toEqual({ result: 'done', altered: [], unverified: 'silent' });
+    server.close('over');
+  });
+
+  test.each([{ stayed: ['../a'] }, { stayed: Array(201).fill('a') }, { stayed: 'a' }, {}, null])(
+    'about what it took back: %#',
+    async (lie) => {
+      const { history } = await openLyingRunner({ 'history.take-back': answering(lie) });
+      await expect(history?.revertChanges([change as PathChange])).rejects.toMatchObject(refused);
+    },
+  );
 
   test('about the end of a program fails it, and its outputs end', async () => {
     const usage = { userMs: 0, systemMs: 0, maxRssBytes: 0 };
@@ -216,9 +268,9 @@ describe('a runner that lies', () => {
       { failure: 1 },
     ];
     for (const end of ends) {
-      const { openSandbox } = await openLying({
+      const { openSandbox } = await openLyingRunner({
         async 'sandbox.open'(_params, call) {
-          call.tell(opened);
+          call.sendMessage(opened);
           return new Promise(() => {});
         },
         async 'sandbox.start'(_params, call) {
@@ -235,14 +287,14 @@ describe('a runner that lies', () => {
   });
 
   test('that floods with denials keeps a bounded number of them here', async () => {
-    const { openSandbox, runner } = await openLying({
+    const { openSandbox, runner } = await openLyingRunner({
       async 'sandbox.open'(_params, call) {
-        call.tell(opened);
+        call.sendMessage(opened);
         for (let index = 0; index < 500; index++) {
           const denial = { layer: 'file', rule: 'r', target: `t${index}`, next: 'n' };
-          call.tell({ type: 'denials', denials: [denial] });
+          call.sendMessage({ type: 'denials', denials: [denial] });
         }
-        return new Promise((resolve) => call.onTold(() => resolve(null)));
+        return new Promise((resolve) => call.onMessage(() => resolve(null)));
       },
     });
     const sandbox = await openSandbox(wanted);

@@ -3,16 +3,16 @@ import { writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { runIn, shellIn, startIn, uniqueSeconds } from '../contracts/sandbox.ts';
-import { roomyLimits } from '../open-sandbox.ts';
-import { isRunning, openOwnGround } from './ports-ground.ts';
+import { roomyLimits } from '../support/sandboxes/open-sandbox.ts';
+import { isRunning, openTestFixture } from './ports-fixture.ts';
 
 const wanted = { limits: roomyLimits, network: { mode: 'deny-all' } } as const;
 
 async function openSandbox() {
-  const ground = await openOwnGround();
-  const sandbox = await ground.workspace.openSandbox(wanted);
+  const fixture = await openTestFixture();
+  const sandbox = await fixture.workspace.openSandbox(wanted);
   onTestFinished(() => sandbox.close());
-  return { ...ground, sandbox };
+  return { ...fixture, sandbox };
 }
 
 test('a program that never stops printing waits for its reader, and nobody holds more for it', async () => {
@@ -51,8 +51,8 @@ test('a command that is longer than a message is started all the same', async ()
 });
 
 test('what was refused is known when the program has ended, and told while it goes on', async () => {
-  const ground = await openOwnGround();
-  const sandbox = await ground.workspace.openSandbox({ ...wanted, limits: { ...roomyLimits, processes: 16 } });
+  const fixture = await openTestFixture();
+  const sandbox = await fixture.workspace.openSandbox({ ...wanted, limits: { ...roomyLimits, processes: 16 } });
   onTestFinished(() => sandbox.close());
   // In a shell of its own: the one that cannot fork ends.
   const fork = '(for i in $(seq 40); do sleep 1000 & done) 2>/dev/null';
@@ -81,7 +81,7 @@ test('a link that is lost ends what was started over it, at both sides', async (
 });
 
 test('a sandbox that ends by itself is gone here too, and the output until then is not lost', async () => {
-  const { offered, workspace } = await openOwnGround();
+  const { offered, workspace } = await openTestFixture();
   const opened: Awaited<ReturnType<typeof offered.openSandbox>>[] = [];
   const open = offered.openSandbox;
   offered.openSandbox = async (asked) => {

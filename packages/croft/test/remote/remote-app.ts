@@ -1,34 +1,34 @@
 import type { AppError } from '@croft/protocol';
-import { createAccountRoom } from '../../src/app/account-room.ts';
-import { createOffer } from '../../src/app/offer.ts';
-import { openRemoteWorkspace } from '../../src/app/runners/remote-workspace.ts';
-import { type App, type AppOptions, createApp, type SandboxOptions } from '../../src/app.ts';
-import type { AttachedWorkspace } from '../../src/core/accounts/cascade.ts';
-import { createEffects } from '../../src/core/checks/effects.ts';
-import type { OfferedWorkspace } from '../../src/core/runners/offer.ts';
-import { createSecrets } from '../../src/core/secrets.ts';
-import { createSession } from '../../src/core/session.ts';
-import { createToolbox } from '../../src/core/toolbox.ts';
-import { createWorkspaceSet } from '../../src/core/workspace-set.ts';
+import { createAccountQuota } from '../../src/app/accounts/account-quota.ts';
+import { openRemoteWorkspace } from '../../src/app/agents/open-remote-workspace.ts';
+import { type App, type AppOptions, createApp, type SandboxOptions } from '../../src/app/app.ts';
+import { createRunnerOffer } from '../../src/app/offer.ts';
+import type { AttachedWorkspace } from '../../src/core/accounts/surface/resolve-surface.ts';
+import { createToolbox } from '../../src/core/calls/toolbox.ts';
+import { createPostEditChecks, defaultPostEditSettings } from '../../src/core/checks/post-edit/post-edit-checks.ts';
+import type { RunnerWorkspace } from '../../src/core/runner-workspaces/runner-workspace.ts';
+import { createSecrets } from '../../src/core/secrets/secrets.ts';
+import { createSession } from '../../src/core/sessions/session.ts';
+import { createWorkspaceSet } from '../../src/core/workspace/workspace-set.ts';
 import * as detectors from '../../src/detectors/index.ts';
-import type { OpenApp } from '../../src/escapes/ground.ts';
-import { createEnvironmentSource } from '../../src/lib/secret-sources.ts';
-import type { Peer } from '../../src/link/peer.ts';
+import type { OpenApp } from '../../src/escapes/escape-fixture.ts';
+import { createSecretEnvironmentSource } from '../../src/lib/secret-sources.ts';
+import type { Peer } from '../../src/link/calls/peer.ts';
 import { createRemoteWorkspace } from '../../src/providers/index.ts';
-import { runRunner } from '../../src/runner/run.ts';
+import { runRunner } from '../../src/runner/run-runner.ts';
 import * as tools from '../../src/tools/index.ts';
 import { version } from '../../src/version.ts';
-import { makeDirectory } from '../harness.ts';
-import { startLinkDoor } from './link-door.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { startLinkEndpoint } from './link-endpoint.ts';
 
-/** A server whose workspaces are all on runners, each of which is one of its own behind a real socket on loopback. */
+/** Starts a server whose workspaces are all on runners, each behind a real socket on loopback. */
 export async function startRemoteApps() {
-  const door = await startLinkDoor();
+  const endpoint = await startLinkEndpoint();
   const nothing = makeDirectory();
   return {
     openApp: (async (options) => {
-      const { token, peer } = door.expect();
-      const runner = startRunnerOf(options, { url: door.url, token });
+      const { token, peer } = endpoint.expect();
+      const runner = startRunnerOf(options, { url: endpoint.url, token });
       const server = openServerOf(options, await peer, nothing.path);
       return {
         ...(await server),
@@ -39,27 +39,33 @@ export async function startRemoteApps() {
       };
     }) satisfies OpenApp,
     async [Symbol.asyncDispose]() {
-      await door[Symbol.asyncDispose]();
+      await endpoint[Symbol.asyncDispose]();
       nothing[Symbol.dispose]();
     },
   };
 }
 
 /**
- * The same toolbox as the program has on its own, with everything of the workspace at the other end. The server has
- * no files of the workspace: `nothing` is an empty directory.
+ * The same toolbox as in the program, with the workspace at the other end. The server has no files of the workspace:
+ * `nothing` is an empty directory.
  */
 export async function openServerOf(options: AppOptions, peer: Peer, nothing: string): ReturnType<OpenApp> {
   const { host, sandbox } = options;
   const server = createApp({ ...options, workspaces: [{ path: nothing }], data: undefined });
   const { emit } = server;
-  const wish = { namespace: `fs-${'0'.repeat(40)}`, workspace: 'workspace', name: 'workspace' };
-  const offered = await createRemoteWorkspace(peer, wish);
+  const workspaceRequest = { namespace: `fs-${'0'.repeat(40)}`, workspace: 'workspace', name: 'workspace' };
+  const offered = await createRemoteWorkspace(peer, workspaceRequest);
   const workspaces = createWorkspaceSet([toWorkspace(offered, server, sandbox)]);
   const toolbox = createToolbox({
-    ...{ tools: Object.values(tools), workspaces, emit, offers: ({ isHarness }) => !isHarness },
-    secrets: createSecrets([createEnvironmentSource(host.variables)]),
-    effects: createEffects({ detectors: Object.values(detectors), formatOnEdit: false, emit }),
+    ...{
+      tools: Object.values(tools),
+      workspaces,
+      emit,
+      onWarning: options.onWarning,
+      isIncluded: ({ isHarness }) => !isHarness,
+    },
+    secrets: createSecrets([createSecretEnvironmentSource(host.variables)]),
+    effects: createPostEditChecks({ detectors: Object.values(detectors), ...defaultPostEditSettings, emit }),
   });
   const openSandbox = (name: string) => workspaces.pick(name).openSandbox();
   return {
@@ -69,22 +75,22 @@ export async function openServerOf(options: AppOptions, peer: Peer, nothing: str
   };
 }
 
-interface Place {
+interface RunnerAddress {
   readonly url: string;
   readonly token: string;
   readonly isInsecure?: boolean;
 }
 
-/** What `croft runner` is, in this process: attempts look for what is left on the machine, not for whose it is. */
-export function startRunnerOf(options: AppOptions, { url, token, isInsecure = false }: Place): AsyncDisposable {
+/** Runs `croft runner` in this process: escapes check what is left on the machine, whoever left it. */
+export function startRunnerOf(options: AppOptions, { url, token, isInsecure = false }: RunnerAddress): AsyncDisposable {
   const { workspaces, sandbox, host, onWarning } = options;
   const spare = makeDirectory();
   const { data = spare.path } = options;
-  const offer = createOffer({ workspaces, data, sandbox, host, isReadOnly: false, onWarning });
+  const offer = createRunnerOffer({ workspaces, data, sandbox, host, isReadOnly: false, onWarning });
   const stop = new AbortController();
   const about = { labels: {}, capacity: 10, workspaces: offer.names, makesWorkspaces: false };
   const done = runRunner({
-    ...{ url, token: () => token, offer, isInsecure, signal: stop.signal, say() {} },
+    ...{ url, token: () => token, workspaces: offer, isInsecure, signal: stop.signal, say() {} },
     report: { version, provider: sandbox.provider, ...about },
   });
   return {
@@ -97,20 +103,24 @@ export function startRunnerOf(options: AppOptions, { url, token, isInsecure = fa
   };
 }
 
-function toWorkspace(offered: OfferedWorkspace | AppError, { furnish }: App, sandbox: SandboxOptions) {
+function toWorkspace(offered: RunnerWorkspace | AppError, { searchAndChecks }: App, sandbox: SandboxOptions) {
   const limits = { sandboxes: 100, storageBytes: Number.MAX_SAFE_INTEGER };
-  const room = createAccountRoom({ limits, measure: async () => 0, now: Date.now });
+  const accountQuota = createAccountQuota({
+    limits,
+    measure: async () => ({ bytes: 0, historyBytes: 0 }),
+    now: Date.now,
+  });
   const { network } = sandbox;
   const sharesNetwork = network.mode === 'restricted' ? network.onlyPublic !== true : network.mode !== 'public';
   const refuse = async (): Promise<never> => {
     throw new Error('there are no records here');
   };
   const openForks = () => ({ list: async () => [], fork: refuse, merge: refuse, remove: refuse });
-  const means = { furnish, room, limits: sandbox.limits, sharesNetwork, openForks };
-  return openRemoteWorkspace(toAttached(sandbox), offered, means, 'a');
+  const options = { searchAndChecks, accountQuota, limits: sandbox.limits, sharesNetwork, openForks };
+  return openRemoteWorkspace(toAttached(sandbox), offered, options, 'a');
 }
 
-/** The records of an account that say the same as the options of a program. */
+/** Converts the options of a program to the records of an account. */
 function toAttached({ network }: SandboxOptions): AttachedWorkspace {
   const record = { accountId: 'acc', id: 'ws', name: 'workspace', createdAt: '', updatedAt: '', version: 1 };
   const asked =

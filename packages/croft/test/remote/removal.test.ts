@@ -1,16 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createOffer } from '../../src/app/offer.ts';
-import { defaultSandbox } from '../../src/app.ts';
-import { serveOffer } from '../../src/runner/serve-offer.ts';
-import { type Account, mustBe, type Platform, startPlatform } from '../agents/ground.ts';
-import { makeDirectory } from '../harness.ts';
+import { defaultSandboxOptions } from '../../src/app/app.ts';
+import { createRunnerOffer } from '../../src/app/offer.ts';
+import { serveWorkspaces } from '../../src/runner/serve-workspaces.ts';
 import { connectPeers } from '../link/connect-peers.ts';
 import { startDialling } from '../link/link-server.ts';
-import { operator, roomyLimits } from '../open-sandbox.ts';
-import { addRemote, agentOn, filesOf, newToken, startRunner, untilRunner } from './ground.ts';
-import { asking } from './ports-ground.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { operator, roomyLimits } from '../support/sandboxes/open-sandbox.ts';
+import { type Account, mustBe, type Platform, startPlatform } from '../support/servers/platform.ts';
+import { asking } from './ports-fixture.ts';
+import { addRemote, agentOn, filesOf, newToken, startRunner, untilRunner } from './runner-fixture.ts';
 
 let platform: Platform;
 const own = makeDirectory();
@@ -129,24 +129,24 @@ test('a directory that the operator named is never removed', async () => {
 });
 
 test('a server that asks for more than was made here removes nothing', async () => {
-  const ground = makeDirectory({ 'outside/canary.txt': 'untouched' });
+  const fixture = makeDirectory({ 'outside/canary.txt': 'untouched' });
   const namespace = (digit: string) => `fs-${digit.repeat(40)}`;
-  const made = (digit: string) => ground.at(`root/workspaces/${namespace(digit)}`);
+  const made = (digit: string) => fixture.at(`root/workspaces/${namespace(digit)}`);
   mkdirSync(join(made('a'), 'inner'), { recursive: true });
-  symlinkSync(ground.at('outside'), made('b'));
-  const offer = createOffer({
+  symlinkSync(fixture.at('outside'), made('b'));
+  const offer = createRunnerOffer({
     // Made here once, and given by name since.
-    ...{ workspaces: [{ name: 'adopted', path: join(made('a'), 'inner') }], root: ground.at('root') },
-    ...{ data: ground.at('data'), sandbox: { ...defaultSandbox, limits: roomyLimits } },
+    ...{ workspaces: [{ name: 'adopted', path: join(made('a'), 'inner') }], root: fixture.at('root') },
+    ...{ data: fixture.at('data'), sandbox: { ...defaultSandboxOptions, limits: roomyLimits } },
     ...{ host: { ...operator, variables: {} }, isReadOnly: false, onWarning: () => {} },
   });
   const [server, runner] = connectPeers();
-  serveOffer(runner, offer);
+  serveWorkspaces(runner, offer);
   onTestFinished(async () => {
     server.close('over');
     await runner.lost;
     await offer[Symbol.asyncDispose]();
-    ground[Symbol.dispose]();
+    fixture[Symbol.dispose]();
   });
   const ask = asking(server);
   const names = [
@@ -166,7 +166,7 @@ test('a server that asks for more than was made here removes nothing', async () 
   await expect(ask('workspace.remove', { namespace: namespace('a') })).rejects.toMatchObject({ code: 'E_FORBIDDEN' });
   expect(await ask('workspace.remove', { namespace: namespace('b') })).toEqual({ removed: false });
   expect(await ask('workspace.remove', { namespace: namespace('c') })).toEqual({ removed: false });
-  expect(readFileSync(ground.at('outside/canary.txt'), 'utf8')).toBe('untouched');
+  expect(readFileSync(fixture.at('outside/canary.txt'), 'utf8')).toBe('untouched');
   expect(listed(made('a'))).toEqual(['inner']);
 
   // What was open of it is so no more, and cannot come to mean another.
@@ -175,5 +175,5 @@ test('a server that asks for more than was made here removes nothing', async () 
   expect(await ask('workspace.remove', { namespace: namespace('d') })).toEqual({ removed: true });
   expect(existsSync(made('d'))).toBe(false);
   await expect(ask('files.list', { place, path: '', limit: 1 })).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
-  expect(listed(ground.at('root/workspaces'))).toEqual([namespace('a'), namespace('b')]);
+  expect(listed(fixture.at('root/workspaces'))).toEqual([namespace('a'), namespace('b')]);
 });

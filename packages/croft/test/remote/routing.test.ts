@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Account, mustBe, type Platform, startPlatform } from '../agents/ground.ts';
 import { startDialling } from '../link/link-server.ts';
-import { agentOn, newToken, type Runner, startRunner, untilRunner } from './ground.ts';
+import { type Account, mustBe, type Platform, startPlatform } from '../support/servers/platform.ts';
+import { agentOn, newToken, type Runner, startRunner, untilRunner } from './runner-fixture.ts';
 
 let platform: Platform;
 let account: Account;
@@ -92,7 +92,7 @@ test('a sandbox of this server does not get at files of a runner, nor one of a r
 
 test.each([
   [{ runner: 'large' }, 'its sandbox names large'],
-  [{ labels: { zone: 'a', size: 'large' } }, 'has not the labels that its sandbox asks for'],
+  [{ labels: { zone: 'a', size: 'large' } }, 'does not have the labels that its sandbox asks for'],
 ])('a sandbox with %j does not get at files of another runner', async (choice, reason) => {
   const { agentId, workspaceId } = await newAgent({ size: 'small' });
   mustBe(200, await account.call(agentId, 'write', { file_path: 'mine.txt', content: 'x' }));
@@ -110,8 +110,8 @@ test('no machine of another account is chosen, nor its name told', async () => {
 });
 
 test.each([
-  [{ quota: { bytes: 1000 } }, 'holds no workspace to a quota'],
-  [{ storage: { provider: 's3' } }, 'does not open what is in a bucket'],
+  [{ quota: { bytes: 1000 } }, 'cannot enforce a quota'],
+  [{ storage: { provider: 's3' } }, 'cannot open a workspace in a bucket'],
 ])('a workspace with %j is refused on a runner that knows nothing of it', async (config, reason) => {
   const token = await newToken(account, `old-${reason.length}`);
   const { stop } = startDialling(platform.url, { token: () => token });

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mustBe, type Platform, startPlatform } from '../agents/ground.ts';
-import { openGround as openSkills, type Ground as Skills, type Tree, treeOf } from '../skills/ground.ts';
-import { newToken, type Runner, startRemote, startRunner, untilRunner } from './ground.ts';
-import { asking, openOwnGround, wish } from './ports-ground.ts';
+import { openFixture as openSkills, type SkillsFixture as Skills, type Tree, treeOf } from '../skills/fixture.ts';
+import { mustBe, type Platform, startPlatform } from '../support/servers/platform.ts';
+import { asking, openTestFixture, workspaceRequest } from './ports-fixture.ts';
+import { newToken, type Runner, startRemote, startRunner, untilRunner } from './runner-fixture.ts';
 
 const brought: Tree = {
   '.agents/review.md': '---\nname: review\ndescription: Reviews.\n---\nReview.\n',
@@ -110,9 +110,9 @@ test('a runner that lets nothing be changed is brought nothing', async () => {
 });
 
 test('a server that says it syncs changes definitions of agents on a runner, and no other file that steers', async () => {
-  const { server, files, at } = await openOwnGround();
+  const { server, files, at } = await openTestFixture();
   const ask = asking(server);
-  const { place } = (await ask('workspace.open', wish)) as { place: string };
+  const { place } = (await ask('workspace.open', workspaceRequest)) as { place: string };
   for (const name of ['.git/hooks', '.agents', 'sub/.agents']) mkdirSync(at(name), { recursive: true });
   for (const name of ['.git/hooks/pre-commit', '.mcp.json']) writeFileSync(at(name), 'own');
   const write = (path: string) => files.write(path, Buffer.from('synced'), { isSynced: true });

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { serveObjects } from '../../src/app/runners/serve-objects.ts';
-import type { ObjectStore } from '../../src/core/objects.ts';
-import type { StoredMount, WorkspaceQuota } from '../../src/core/storage.ts';
-import type { Peer } from '../../src/link/peer.ts';
+import { serveObjects } from '../../src/app/fleet/serve-objects.ts';
+import type { ObjectStore } from '../../src/core/storage/object-store.ts';
+import type { StoredMount, WorkspaceQuota } from '../../src/core/storage/stored-mount.ts';
+import type { Peer } from '../../src/link/calls/peer.ts';
 import { createRemoteWorkspace } from '../../src/providers/index.ts';
-import { keepToOwnKeys } from '../../src/storages/index.ts';
-import { keysSince, readHead } from '../../src/storages/s3/head.ts';
-import { pathOfAny } from '../../src/storages/s3/keys.ts';
+import { restrictToWorkspace } from '../../src/storages/index.ts';
+import { pathOfFileOrMarker } from '../../src/storages/s3/layout/object-keys.ts';
+import { keysChangedSince, readHead } from '../../src/storages/s3/layout/workspace-head.ts';
 import { describeStoredMount } from '../contracts/stored-mount.ts';
-import { type BucketPlace, connect, newPlace } from '../s3/mount-ground.ts';
-import { startS3 } from '../s3-server.ts';
-import { type LinkDoor, startLinkDoor } from './link-door.ts';
+import { type BucketLocation, connect, newBucketLocation } from '../support/s3/mount-fixture.ts';
+import { startS3 } from '../support/s3/s3-server.ts';
+import { type LinkEndpoint, startLinkEndpoint } from './link-endpoint.ts';
 import { describeInNetworks, type Network } from './networks.ts';
 
 const server = await startS3();
@@ -25,14 +25,14 @@ interface Machine {
 }
 
 /** A workspace as a runner keeps it. Its directory is of this machine, where tests are; what is done with it is asked of the runner. */
-async function openAt({ peer, root }: Machine, place: BucketPlace, objects: ObjectStore, quota?: WorkspaceQuota) {
+async function openAt({ peer, root }: Machine, place: BucketLocation, objects: ObjectStore, quota?: WorkspaceQuota) {
   const { namespace } = place;
   // Another mark each time, so that the runner lets go of what it has open, and begins as after a restart.
   const opened = { objects: namespace, mark: randomBytes(8).toString('hex'), onOutage: 'refuse' } as const;
   const wish = { namespace, workspace: 'any', name: 'ws', bucket: opened, quota };
-  const { files, root: seen, around } = await createRemoteWorkspace(peer, wish);
+  const { files, root: seen, wrapCall } = await createRemoteWorkspace(peer, wish);
   const within = (access: 'read' | 'write' | 'execute', signal: AbortSignal) =>
-    around!({ tool: 'any', access, session: 'any', title: '', signal }, async () => {});
+    wrapCall!({ tool: 'any', access, session: 'any', title: '', signal }, async () => {});
   const head = async () => {
     const found = await readHead(objects, namespace);
     return found === undefined || found === 'unchanged' ? { version: 0, commits: [] } : found.head;
@@ -45,8 +45,8 @@ async function openAt({ peer, root }: Machine, place: BucketPlace, objects: Obje
     async commit(signal) {
       const { version } = await head();
       await within('write', signal);
-      const keys = [...(keysSince(await head(), version, '') ?? [])];
-      return { committed: keys.map((key) => pathOfAny(key) ?? '').sort(), conflicts: [], queued: [] };
+      const keys = [...(keysChangedSince(await head(), version, '') ?? [])];
+      return { committed: keys.map((key) => pathOfFileOrMarker(key) ?? '').sort(), conflicts: [], queued: [] };
     },
     materialize: (_, signal) => within('execute', signal),
     close: async () => {},
@@ -59,11 +59,11 @@ function describeContract(open: () => Network): void {
   const ends = new AsyncDisposableStack();
   const stores = new Map<string, ObjectStore>();
   const machines = new Map<number, Promise<Machine>>();
-  let [network, door]: [Network?, LinkDoor?] = [];
+  let [network, door]: [Network?, LinkEndpoint?] = [];
   beforeAll(async () => {
     network = open();
     ends.defer(network.end);
-    door = ends.use(await startLinkDoor(network.door));
+    door = ends.use(await startLinkEndpoint(network.endpoint));
   });
   afterAll(() => ends.disposeAsync());
 
@@ -71,12 +71,12 @@ function describeContract(open: () => Network): void {
     const { token, peer } = door!.expect();
     const { root } = ends.use(await network!.start({ url: door!.url, token }));
     const link = await peer;
-    link.serve(serveObjects(async (namespace) => keepToOwnKeys(stores.get(namespace)!, namespace)));
+    link.serve(serveObjects(async (namespace) => restrictToWorkspace(stores.get(namespace)!, namespace)));
     return { root, peer: link };
   }
 
   describeStoredMount('a bucket, on runners', async () => {
-    const place = newPlace(server!, bucket);
+    const place = newBucketLocation(server!, bucket);
     const objects = connect(place);
     stores.set(place.namespace, objects);
     return {

@@ -1,14 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import { AppError, type ErrorCode } from '@croft/protocol';
-import type { AppOptions } from '../../src/app.ts';
-import type { Session } from '../../src/core/session.ts';
-import type { OpenApp } from '../../src/escapes/ground.ts';
-import type { LinkDoor } from './link-door.ts';
+import type { AppOptions } from '../../src/app/app.ts';
+import type { Session } from '../../src/core/sessions/session.ts';
+import type { OpenApp } from '../../src/escapes/escape-fixture.ts';
+import type { LinkEndpoint } from './link-endpoint.ts';
 import { openServerOf, startRunnerOf } from './remote-app.ts';
 
 /**
- * A server in one process and the attempts in another, which is where the runner is and so has to be where a canary and
- * a listener are. Between them, beside the link, go the calls that an agent would make.
+ * The server runs in one process and the escapes in another one, where the runner, the canary and the listeners must
+ * be. The calls of an agent go between them, beside the link.
  */
 
 type Method = 'expect' | 'open' | 'session' | 'call' | 'end' | 'close';
@@ -29,9 +29,9 @@ interface Call {
   readonly session: string;
 }
 
-/** The end of the server. Answers for as long as the child asks. */
-export function serveApps(child: ChildProcess, door: LinkDoor, nothing: string): void {
-  const expected: Awaited<ReturnType<LinkDoor['expect']>>[] = [];
+/** The server's end. Answers as long as the child asks. */
+export function serveApps(child: ChildProcess, endpoint: LinkEndpoint, nothing: string): void {
+  const expected: Awaited<ReturnType<LinkEndpoint['expect']>>[] = [];
   const apps = new Map<number, Awaited<ReturnType<OpenApp>>>();
   const sessions = new Map<unknown, Session>();
   const stops = new Map<number, AbortController>();
@@ -39,9 +39,9 @@ export function serveApps(child: ChildProcess, door: LinkDoor, nothing: string):
 
   const methods: Record<Method, (app: number, given: unknown, id: number) => Promise<unknown>> = {
     async expect(app) {
-      const next = door.expect();
+      const next = endpoint.expect();
       expected[app] = next;
-      return { url: door.url, token: next.token };
+      return { url: endpoint.url, token: next.token };
     },
     async open(app, given) {
       const options = { ...(given as AppOptions), onWarning() {} };
@@ -81,7 +81,7 @@ function toError(thrown: unknown): NonNullable<Answer['error']> {
   return { code, message, details };
 }
 
-/** The end of the attempts, whose apps are at the other. */
+/** The end of the escapes, whose apps are at the other end. */
 export function createWireApps(): { readonly openApp: OpenApp } {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let [nextId, nextApp] = [0, 0];
@@ -103,8 +103,8 @@ export function createWireApps(): { readonly openApp: OpenApp } {
   return {
     async openApp({ onWarning, provider: _, ...options }) {
       const app = nextApp++;
-      const place = await ask<{ url: string; token: string }>(app, 'expect');
-      const runner = startRunnerOf({ ...options, onWarning }, { ...place, isInsecure: true });
+      const address = await ask<{ url: string; token: string }>(app, 'expect');
+      const runner = startRunnerOf({ ...options, onWarning }, { ...address, isInsecure: true });
       const root = await ask<string>(app, 'open', options);
       const toSession = (id: string) => ({ id, close: () => ask(app, 'end', id) });
       return {
@@ -121,7 +121,7 @@ export function createWireApps(): { readonly openApp: OpenApp } {
           await ask(app, 'close');
           await runner[Symbol.asyncDispose]();
         },
-        // Of all that an app is, this is what a ground uses.
+        // The part of an app that a fixture uses.
       } as unknown as Awaited<ReturnType<OpenApp>>;
     },
   };

@@ -1,30 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { fillAccount } from './everything.ts';
-import { codeOf, type Ground, openGround } from './ground.ts';
+import { fillAccount } from './fill-account.ts';
+import { codeOf, openFixture, type RestFixture } from './fixture.ts';
 
-let ground: Ground;
+let fixture: RestFixture;
 let token: string;
 let agentId: string;
 
 beforeAll(async () => {
-  ground = await openGround();
-  ({ token } = await ground.addAccount('ann'));
-  ({ agentId } = await fillAccount(ground, token));
+  fixture = await openFixture();
+  ({ token } = await fixture.addAccount('ann'));
+  ({ agentId } = await fillAccount(fixture, token));
 });
 
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 function call(tool: string, body: unknown, headers: Record<string, string> = {}) {
-  return ground.send('POST', `/v1/agents/${agentId}/tools/${tool}`, { token, body, headers });
+  return fixture.send('POST', `/v1/agents/${agentId}/tools/${tool}`, { token, body, headers });
 }
 
 function decide(approvalId: string, body: unknown) {
-  return ground.send('POST', `/v1/approvals/${approvalId}`, { token, body });
+  return fixture.send('POST', `/v1/approvals/${approvalId}`, { token, body });
 }
 
 describe('a tool', () => {
   test('is listed, and called with its input for its structured result', async () => {
-    const { json } = await ground.send('GET', `/v1/agents/${agentId}/tools`, { token });
+    const { json } = await fixture.send('GET', `/v1/agents/${agentId}/tools`, { token });
     expect(json.tools.map(({ name }: { name: string }) => name)).toEqual(['ask', 'echo']);
     expect(await call('echo', { a: [1, { b: 'c' }] })).toMatchObject({
       status: 200,
@@ -44,16 +44,16 @@ describe('a tool', () => {
 
   test('is taken back when its caller goes', async () => {
     const leaving = new AbortController();
-    const gone = fetch(`${ground.url}/v1/agents/${agentId}/tools/wait`, {
+    const gone = fetch(`${fixture.url}/v1/agents/${agentId}/tools/wait`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}` },
       body: '{}',
       signal: leaving.signal,
     });
-    await vi.waitFor(() => expect(ground.ran.at(-1)).toBe('waiting'));
+    await vi.waitFor(() => expect(fixture.ran.at(-1)).toBe('waiting'));
     leaving.abort();
     await expect(gone).rejects.toThrow();
-    await vi.waitFor(() => expect(ground.ran.at(-1)).toBe('taken back'));
+    await vi.waitFor(() => expect(fixture.ran.at(-1)).toBe('taken back'));
   });
 
   test.each([
@@ -63,17 +63,17 @@ describe('a tool', () => {
     ['Croft-Approval', `ap_${'0'.repeat(23)}g`],
     ['Croft-Approval', '*'],
   ])('with %s: %s is refused before it runs', async (header, value) => {
-    const ran = ground.ran.length;
+    const ran = fixture.ran.length;
     const answer = await call('echo', {}, { [header]: value });
     expect(answer).toMatchObject({ status: 400, json: { error: { details: { header } } } });
-    expect(ground.ran).toHaveLength(ran);
+    expect(fixture.ran).toHaveLength(ran);
   });
 });
 
 describe('a call that a person has to approve', () => {
   test('is answered 202, is decided, and then runs once', async () => {
     const input = { command: 'make' };
-    const ran = ground.ran.length;
+    const ran = fixture.ran.length;
     const asked = await call('ask', input);
     expect(asked.status).toBe(202);
     const { approval } = asked.json;
@@ -82,22 +82,24 @@ describe('a call that a person has to approve', () => {
     const { approvalId } = approval;
     const claimed = { 'Croft-Approval': approvalId };
 
-    expect((await ground.send('GET', `/v1/approvals/${approvalId}`, { token })).json).toEqual({ approval });
-    const pending = await ground.send('GET', `/v1/approvals?state=pending&agentId=${agentId}`, { token });
-    expect(pending.json.approvals).toContainEqual(approval);
+    // Who decides sees whose session it is as well.
+    const seen = { ...approval, session: 'key_1/default' };
+    expect((await fixture.send('GET', `/v1/approvals/${approvalId}`, { token })).json).toEqual({ approval: seen });
+    const pending = await fixture.send('GET', `/v1/approvals?state=pending&agentId=${agentId}`, { token });
+    expect(pending.json.approvals).toContainEqual(seen);
     expect(await call('ask', input, claimed)).toMatchObject({ status: 202, json: { approval: { approvalId } } });
-    expect(ground.ran).toHaveLength(ran);
+    expect(fixture.ran).toHaveLength(ran);
 
     const decided = await decide(approvalId, { decision: 'approve', reason: 'looks right' });
     expect(decided.json.approval).toMatchObject({ state: 'approved', reason: 'looks right' });
     expect(await call('ask', { command: 'make install' }, claimed)).toMatchObject({ status: 409 });
     expect(await call('ask', input, { ...claimed, 'Croft-Session': 'other' })).toMatchObject({ status: 409 });
-    expect(ground.ran).toHaveLength(ran);
+    expect(fixture.ran).toHaveLength(ran);
 
     expect(await call('ask', input, claimed)).toMatchObject({ status: 200, json: { input } });
     const again = await call('ask', input, claimed);
     expect(again.status, again.text).toBeGreaterThanOrEqual(400);
-    expect(ground.ran).toHaveLength(ran + 1);
+    expect(fixture.ran).toHaveLength(ran + 1);
     expect(await decide(approvalId, { decision: 'deny' })).toMatchObject({
       status: 409,
       json: { error: { code: 'E_APPROVAL_SETTLED' } },
@@ -105,23 +107,23 @@ describe('a call that a person has to approve', () => {
   });
 
   test('and is denied does not run, and says why', async () => {
-    const ran = ground.ran.length;
+    const ran = fixture.ran.length;
     const { approvalId } = (await call('ask', { n: 2 })).json.approval;
     await decide(approvalId, { decision: 'deny', reason: 'not on a Friday' });
     const answer = await call('ask', { n: 2 }, { 'Croft-Approval': approvalId });
     expect(answer.status).toBe(403);
     expect(codeOf(answer)).toBe('E_APPROVAL_DENIED');
     expect(answer.text).toContain('not on a Friday');
-    expect(ground.ran).toHaveLength(ran);
+    expect(fixture.ran).toHaveLength(ran);
   });
 
   test('and whose time is over is gone', async () => {
     const { approvalId } = (await call('ask', { n: 3 })).json.approval;
     await decide(approvalId, { decision: 'approve' });
-    ground.clock.aheadMs += 3_600_000;
+    fixture.clock.aheadMs += 3_600_000;
     const answer = await call('ask', { n: 3 }, { 'Croft-Approval': approvalId });
     expect(answer).toMatchObject({ status: 410, json: { error: { code: 'E_APPROVAL_EXPIRED' } } });
-    const { json } = await ground.send('GET', `/v1/approvals/${approvalId}`, { token });
+    const { json } = await fixture.send('GET', `/v1/approvals/${approvalId}`, { token });
     expect(json.approval.state).toBe('expired');
   });
 
@@ -129,9 +131,9 @@ describe('a call that a person has to approve', () => {
     'is not decided by %j',
     async (body) => {
       const { approvalId } = (await call('ask', { n: 4 })).json.approval;
-      const before = ground.dump();
+      const before = fixture.dump();
       expect(await decide(approvalId, body)).toMatchObject({ status: 400 });
-      expect(ground.dump()).toEqual(before);
+      expect(fixture.dump()).toEqual(before);
     },
   );
 });
@@ -143,34 +145,34 @@ test('sessions are listed page by page and ended by name, whatever the name', as
   const seen: string[] = [];
   let after = '';
   do {
-    const { json } = await ground.send('GET', `${sessions}?limit=2${after}`, { token });
+    const { json } = await fixture.send('GET', `${sessions}?limit=2${after}`, { token });
     seen.push(...json.sessions.map(({ session }: { session: string }) => session));
     after = json.next === undefined ? '' : `&after=${encodeURIComponent(json.next)}`;
   } while (after !== '');
   expect(seen).toEqual(expect.arrayContaining(names));
   for (const name of names) {
     const path = `${sessions}/${encodeURIComponent(name)}`;
-    expect((await ground.send('DELETE', path, { token })).json).toEqual({ deleted: true });
-    expect(await ground.send('DELETE', path, { token })).toMatchObject({ status: 404 });
+    expect((await fixture.send('DELETE', path, { token })).json).toEqual({ deleted: true });
+    expect(await fixture.send('DELETE', path, { token })).toMatchObject({ status: 404 });
   }
 });
 
 test('a child of a session is opened, listed and ended', async () => {
   const sessions = `/v1/agents/${agentId}/sessions`;
-  const opened = await ground.send('POST', sessions, { token, body: { parent: 'mine', readOnly: true } });
+  const opened = await fixture.send('POST', sessions, { token, body: { parent: 'mine', readOnly: true } });
   expect(opened).toMatchObject({ status: 201, json: { parent: 'mine' } });
-  expect((await ground.send('GET', sessions, { token })).json.sessions).toContainEqual(opened.json);
+  expect((await fixture.send('GET', sessions, { token })).json.sessions).toContainEqual(opened.json);
   const path = `${sessions}/${opened.json.session}`;
-  expect(await ground.send('DELETE', path, { token })).toMatchObject({ status: 200 });
+  expect(await fixture.send('DELETE', path, { token })).toMatchObject({ status: 200 });
 });
 
 test('the prompt is answered', async () => {
-  const answer = await ground.send('GET', `/v1/agents/${agentId}/prompt`, { token });
+  const answer = await fixture.send('GET', `/v1/agents/${agentId}/prompt`, { token });
   expect(answer.json).toEqual({ prompt: 'Remember the milk.' });
 });
 
 test.each(['POST', 'GET', 'DELETE'])('MCP gets a %s as it came', async (method) => {
   const body = method === 'POST' ? { text: '{"not": "ours to read' } : {};
-  const answer = await ground.send(method, `/v1/agents/${agentId}/mcp`, { token, ...body });
+  const answer = await fixture.send(method, `/v1/agents/${agentId}/mcp`, { token, ...body });
   expect(answer.json).toEqual({ agentId, method, body: body.text ?? '' });
 });

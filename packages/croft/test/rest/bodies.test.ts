@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { places } from '../../src/rest/match.ts';
-import type { Route } from '../../src/rest/route.ts';
-import { fillAccount, fillPath, type Ids } from './everything.ts';
-import { adminToken, codeOf, type Ground, openGround } from './ground.ts';
+import { endpoints } from '../../src/rest/dispatch/match-path.ts';
+import type { Route } from '../../src/rest/platform/route.ts';
+import { fillAccount, fillPath, type Ids } from './fill-account.ts';
+import { adminToken, codeOf, openFixture, type RestFixture } from './fixture.ts';
 
 const maxBodyBytes = 4 * 1024 * 1024;
 
-let ground: Ground;
+let fixture: RestFixture;
 let token: string;
 let ids: Ids & { accountId: string };
 
 beforeAll(async () => {
-  ground = await openGround({ limits: { requestsPerMinute: 100_000 }, maxBodyBytes });
-  const account = await ground.addAccount('ann');
+  fixture = await openFixture({ limits: { requestsPerMinute: 100_000 }, maxBodyBytes });
+  const account = await fixture.addAccount('ann');
   ({ token } = account);
-  ids = { ...(await fillAccount(ground, token)), accountId: account.accountId };
+  ids = { ...(await fillAccount(fixture, token)), accountId: account.accountId };
 });
 
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const withBody = places.flatMap(({ pattern, audience, routes }) =>
+const withBody = endpoints.flatMap(({ pattern, audience, routes }) =>
   Object.values(routes)
     .filter(({ body }) => body !== undefined)
     .map((route: Route) => ({ name: `${route.method} ${pattern}`, pattern, audience, route })),
@@ -55,39 +55,39 @@ const wrong: [string, string][] = [
 
 describe.each(withBody)('$name', ({ pattern, audience, route }) => {
   const send = (text: string | Uint8Array<ArrayBuffer>) =>
-    ground.send(route.method, fillPath(pattern, ids), { token: audience === 'admin' ? adminToken : token, text });
+    fixture.send(route.method, fillPath(pattern, ids), { token: audience === 'admin' ? adminToken : token, text });
 
   test.each(broken)('refuses %s and changes nothing', async (_, text) => {
-    const before = ground.dump();
+    const before = fixture.dump();
     const answer = await send(text);
     expect(answer.status, answer.text).toBe(400);
     expect(codeOf(answer)).toBe('E_INVALID_INPUT');
     expect(answer.json.error.message).toMatch(/^Invalid request JSON: ./);
-    expect(ground.dump()).toEqual(before);
+    expect(fixture.dump()).toEqual(before);
   });
 
   // What a tool is given is judged by the tool.
   test.each(route.large ? [] : wrong)('refuses %s and changes nothing', async (_, text) => {
-    const before = ground.dump();
+    const before = fixture.dump();
     const answer = await send(text);
     expect(answer.status, answer.text).toBe(400);
     expect(codeOf(answer)).toBe('E_INVALID_INPUT');
-    expect(ground.dump()).toEqual(before);
+    expect(fixture.dump()).toEqual(before);
   });
 });
 
 const some = withBody.filter(({ pattern }) => /^\/v1\/(account|secrets|agents.*tools)/.test(pattern));
 
 test.each(some)('$name refuses more than it takes, said or not, and changes nothing', async ({ pattern, route }) => {
-  const before = ground.dump();
+  const before = fixture.dump();
   const max = route.large ? maxBodyBytes : 1024 * 1024;
   const text = JSON.stringify({ name: 'x'.repeat(max) });
   const path = fillPath(pattern, ids);
-  const answer = await ground.send(route.method, path, { token, text });
+  const answer = await fixture.send(route.method, path, { token, text });
   expect(answer.status).toBe(413);
   expect(codeOf(answer)).toBe('E_TOO_LARGE');
   expect(answer.json.error.details.max).toBe(max);
-  const unsaid = await fetch(ground.url + path, {
+  const unsaid = await fetch(fixture.url + path, {
     method: route.method,
     headers: { authorization: `Bearer ${token}` },
     body: new Blob([text]).stream(),
@@ -96,29 +96,29 @@ test.each(some)('$name refuses more than it takes, said or not, and changes noth
   expect(unsaid.status).toBe(413);
   await unsaid.body?.cancel();
   // The next request has a connection of its own to go on.
-  expect(await ground.send('GET', '/v1/account', { token })).toMatchObject({ status: 200 });
-  expect(ground.dump()).toEqual(before);
+  expect(await fixture.send('GET', '/v1/account', { token })).toMatchObject({ status: 200 });
+  expect(fixture.dump()).toEqual(before);
 });
 
 test('nothing of a body became everybody’s', () => {
   expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
-  expect(ground.errors).toEqual([]);
+  expect(fixture.errors).toEqual([]);
 });
 
 test.each(['', '   ', '\n', '{}'])('a body of %j is an empty object', async (text) => {
-  const answer = await ground.send('POST', '/v1/sandboxes', { token, text });
+  const answer = await fixture.send('POST', '/v1/sandboxes', { token, text });
   expect(answer).toMatchObject({ status: 400, json: { error: { message: 'name is required' } } });
 });
 
 test('a mark of the byte order before JSON is no part of it', async () => {
   const text = Uint8Array.from([0xef, 0xbb, 0xbf, ...Buffer.from('{"description":"marked"}')]);
-  const answer = await ground.send('PATCH', '/v1/account', { token, text });
+  const answer = await fixture.send('PATCH', '/v1/account', { token, text });
   expect(answer.json.account).toMatchObject({ description: 'marked' });
 });
 
 test('brackets in a text are not levels', async () => {
   const description = `${'[{'.repeat(400)}"\\"[[[`;
-  const answer = await ground.send('PATCH', '/v1/account', { token, body: { description } });
+  const answer = await fixture.send('PATCH', '/v1/account', { token, body: { description } });
   expect(answer.json.account.description).toBe(description);
 });
 
@@ -136,13 +136,13 @@ describe('a query', () => {
     'after=x',
   ])('of %s is refused in every list', async (query) => {
     for (const list of ['agents', 'sandboxes', 'workspaces', 'keys', 'approvals', 'audit']) {
-      const answer = await ground.send('GET', `/v1/${list}?${query}`, { token });
+      const answer = await fixture.send('GET', `/v1/${list}?${query}`, { token });
       expect(answer.status, `${list}: ${answer.text}`).toBe(400);
       expect(codeOf(answer)).toBe('E_INVALID_INPUT');
     }
   });
 
   test.each(['state=open', 'state=', `agentId=${'x'.repeat(65)}`])('of %s is refused for approvals', async (query) => {
-    expect(await ground.send('GET', `/v1/approvals?${query}`, { token })).toMatchObject({ status: 400 });
+    expect(await fixture.send('GET', `/v1/approvals?${query}`, { token })).toMatchObject({ status: 400 });
   });
 });

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, ftruncateSync, openSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { ByteRange, Files } from '../../src/core/files.ts';
-import { sha256 } from '../../src/lib/sha256.ts';
-import { at, mebibyte, patience } from './files-contents-ground.ts';
-import { openFilesGround } from './files-ground.ts';
-import { codeOf } from './ground.ts';
+import type { ByteRange, Files } from '../../src/core/files/files.ts';
+import { sha256 } from '../../src/lib/crypto/sha256.ts';
+import { at, mebibyte, patience } from './files-contents-fixture.ts';
+import { openFilesFixture } from './files-fixture.ts';
+import { codeOf } from './fixture.ts';
 
 async function bytesOf(response: Response): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
@@ -41,7 +41,9 @@ describe('a download', () => {
   test('of a file larger than what is hashed comes whole, and no faster than it is read', async () => {
     const size = 100 * mebibyte;
     const taken: { bytes: number }[] = [];
-    await using counted = await openFilesGround({ door: (door) => ({ ...door, files: counting(door.files, taken) }) });
+    await using counted = await openFilesFixture({
+      wrapFileAccess: (door) => ({ ...door, files: counting(door.files, taken) }),
+    });
     const handle = openSync(counted.at('large.bin'), 'w');
     ftruncateSync(handle, size);
     closeSync(handle);
@@ -66,7 +68,7 @@ describe('a download', () => {
         .filter((to) => to.includes('large.bin'));
     for (let index = 0; index < 10; index++) {
       const stop = new AbortController();
-      const url = `${at.ground.url}${at.root}/file?path=large.bin`;
+      const url = `${at.fixture.url}${at.root}/file?path=large.bin`;
       const response = await fetch(url, { signal: stop.signal, headers: { authorization: `Bearer ${at.token}` } });
       await response.body?.getReader().read();
       stop.abort();

@@ -2,28 +2,28 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { FileEvent } from '@croft/protocol';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createChangeFeed } from '../../src/core/content/change-feed.ts';
-import { createChangeFeeds } from '../../src/core/content/change-feeds.ts';
-import type { FileDoor } from '../../src/core/content/file-door.ts';
-import { type FilesGround, openFilesGround } from './files-ground.ts';
-import { codeOf } from './ground.ts';
+import { createChangeFeed } from '../../src/core/content/changes/change-feed.ts';
+import { createChangeFeeds } from '../../src/core/content/changes/change-feeds.ts';
+import type { FileAccess } from '../../src/core/content/changes/file-access.ts';
+import { openFilesFixture, type RestFilesFixture } from './files-fixture.ts';
+import { codeOf } from './fixture.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let at: FilesGround;
+let at: RestFilesFixture;
 const patience = { timeout: 40_000, interval: 50 };
 
 beforeAll(async () => {
-  at = await openFilesGround();
+  at = await openFilesFixture();
 });
 afterAll(() => at[Symbol.asyncDispose]());
 
 type Told = FileEvent & { readonly id?: string };
 
 /** A feed as it comes, until it is disposed of. */
-async function follow(ground = at, lastId?: string, token = ground.token) {
+async function follow(fixture = at, lastId?: string, token = fixture.token) {
   const stop = new AbortController();
-  const response = await fetch(`${ground.ground.url}${ground.root}/events`, {
+  const response = await fetch(`${fixture.fixture.url}${fixture.root}/events`, {
     signal: stop.signal,
     headers: { authorization: `Bearer ${token}`, ...(lastId !== undefined && { 'last-event-id': lastId }) },
   });
@@ -102,29 +102,29 @@ describe('a feed', () => {
   });
 
   test('ends when its key is revoked, and when its workspace is removed', async () => {
-    await using other = await openFilesGround();
+    await using other = await openFilesFixture();
     const { key, secret } = await other.newKey('reader', ['read']);
     using lent = await follow(other, undefined, secret);
     using own = await follow(other);
-    await other.ground.send('DELETE', `/v1/keys/${key.keyId}`, { token: other.token });
+    await other.fixture.send('DELETE', `/v1/keys/${key.keyId}`, { token: other.token });
     await vi.waitFor(async () => expect(await Promise.race([lent.ended, 'open'])).toBe('ended'), patience);
     expect(await Promise.race([own.ended, 'open'])).toBe('open');
-    await other.ground.send('DELETE', other.root, { token: other.token });
+    await other.fixture.send('DELETE', other.root, { token: other.token });
     await vi.waitFor(async () => expect(await Promise.race([own.ended, 'open'])).toBe('ended'), patience);
   });
 
   test('is not there for a key of no such scope, for another account and for a workspace nobody can follow', async () => {
     const { secret } = await at.newKey('caller', ['call']);
-    expect(await at.ground.send('GET', `${at.root}/events`, { token: secret })).toMatchObject({ status: 403 });
-    const bob = await at.ground.addAccount('bob');
-    expect(await at.ground.send('GET', `${at.root}/events`, { token: bob.token })).toMatchObject({ status: 404 });
-    await using blind = await openFilesGround({ door: ({ watch: _, ...door }) => door });
+    expect(await at.fixture.send('GET', `${at.root}/events`, { token: secret })).toMatchObject({ status: 403 });
+    const bob = await at.fixture.addAccount('bob');
+    expect(await at.fixture.send('GET', `${at.root}/events`, { token: bob.token })).toMatchObject({ status: 404 });
+    await using blind = await openFilesFixture({ wrapFileAccess: ({ watch: _, ...door }) => door });
     expect(codeOf(await blind.json('GET', '/events'))).toBe('E_NOT_FOUND');
   });
 
   test('that is not read holds nothing, and its reader is told that something was missed', async () => {
     const stop = new AbortController();
-    const response = await fetch(`${at.ground.url}${at.root}/events`, {
+    const response = await fetch(`${at.fixture.url}${at.root}/events`, {
       signal: stop.signal,
       headers: { authorization: `Bearer ${at.token}` },
     });
@@ -189,8 +189,8 @@ describe('the ring of a feed', () => {
 });
 
 describe('the feeds of an owner', () => {
-  const door = (watch: NonNullable<FileDoor['watch']>): FileDoor => ({
-    ...({} as FileDoor),
+  const door = (watch: NonNullable<FileAccess['watch']>): FileAccess => ({
+    ...({} as FileAccess),
     access: 'read-write',
     watch,
   });

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { adminToken } from '../agents/ground.ts';
-import { makeDirectory, startServer } from '../harness.ts';
+import { makeDirectory, startServer } from '../support/harness.ts';
+import { adminToken } from '../support/servers/platform.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

@@ -1,23 +1,23 @@
 import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { type FilesGround, openFilesGround } from './files-ground.ts';
-import { adminToken } from './ground.ts';
+import { openFilesFixture, type RestFilesFixture } from './files-fixture.ts';
+import { adminToken } from './fixture.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let at: FilesGround;
+let at: RestFilesFixture;
 
 beforeAll(async () => {
-  at = await openFilesGround();
+  at = await openFilesFixture();
 });
 afterAll(() => at[Symbol.asyncDispose]());
 beforeEach(() => {
-  at.ground.clock.aheadMs = 0;
+  at.fixture.clock.aheadMs = 0;
   for (const name of readdirSync(at.directory)) rmSync(at.at(name), { recursive: true });
 });
 
 async function link(body: object, token = at.token): Promise<{ url: string; token: string; expiresAt: string }> {
-  const { status, json, text } = await at.ground.send('POST', `${at.root}/links`, { token, body });
+  const { status, json, text } = await at.fixture.send('POST', `${at.root}/links`, { token, body });
   expect(status, text).toBe(201);
   return json;
 }
@@ -56,9 +56,9 @@ test('the links of other systems work as theirs do', async () => {
   await at.put('a.txt', 'of a');
   const { json } = await at.json('POST', '/download-links', { path: 'a.txt' });
   expect(json).toMatchObject({ path: 'a.txt', expiresInSeconds: 86_400 });
-  expect(await use(at.ground.url + json.downloadPath)).toMatchObject({ status: 200, text: 'of a' });
+  expect(await use(at.fixture.url + json.downloadPath)).toMatchObject({ status: 200, text: 'of a' });
   const put = await link({ path: 'a.txt', method: 'PUT' });
-  expect(await use(`${at.ground.url}/v1/downloads/${put.token}`, 'PUT', 'x')).toMatchObject({ status: 404 });
+  expect(await use(`${at.fixture.url}/v1/downloads/${put.token}`, 'PUT', 'x')).toMatchObject({ status: 404 });
 });
 
 test('does nothing else: no other method, no other path, no folder', async () => {
@@ -82,17 +82,17 @@ test('does nothing else: no other method, no other path, no folder', async () =>
 test('is over when its time is, and not longer than its key', async () => {
   await at.put('a.txt', 'of a');
   const { url } = await link({ path: 'a.txt', expiresInSeconds: 60 });
-  at.ground.clock.aheadMs = 58_000;
+  at.fixture.clock.aheadMs = 58_000;
   expect(await use(url)).toMatchObject({ status: 200 });
-  at.ground.clock.aheadMs = 61_000;
+  at.fixture.clock.aheadMs = 61_000;
   expect(await use(url)).toMatchObject({ status: 404 });
-  at.ground.clock.aheadMs = 0;
+  at.fixture.clock.aheadMs = 0;
   const expiresAt = new Date(Date.now() + 100_000).toISOString();
   const body = { name: 'brief', scopes: ['read'], expiresAt };
-  const { secret } = (await at.ground.send('POST', '/v1/keys', { token: at.token, body })).json;
+  const { secret } = (await at.fixture.send('POST', '/v1/keys', { token: at.token, body })).json;
   const brief = await link({ path: 'a.txt', expiresInSeconds: 86_400 }, secret);
   expect(Date.parse(brief.expiresAt)).toBeLessThanOrEqual(Date.parse(expiresAt));
-  at.ground.clock.aheadMs = 101_000;
+  at.fixture.clock.aheadMs = 101_000;
   expect(await use(brief.url)).toMatchObject({ status: 404 });
 });
 
@@ -112,8 +112,9 @@ test('is nothing once anything of it was changed', async () => {
     ...[`${text}.`, text, `.${signature}`, `${token}.x`, `${token}x`, `x${token}`, 'x'.repeat(13_000)],
     ...Array.from({ length: 20 }, (_, index) => flip(token, index * 7)),
   ];
-  for (const bad of tampered) expect(await use(`${at.ground.url}/v1/links/${bad}`), bad).toMatchObject({ status: 404 });
-  expect(await use(`${at.ground.url}/v1/links/${token}`)).toMatchObject({ status: 200 });
+  for (const bad of tampered)
+    expect(await use(`${at.fixture.url}/v1/links/${bad}`), bad).toMatchObject({ status: 404 });
+  expect(await use(`${at.fixture.url}/v1/links/${token}`)).toMatchObject({ status: 200 });
 });
 
 /** Another letter at one place. */
@@ -123,25 +124,25 @@ function flip(token: string, index: number): string {
 }
 
 test('ends with its key, its workspace and its account', async () => {
-  await using other = await openFilesGround();
+  await using other = await openFilesFixture();
   await other.put('a.txt', 'of a');
   const { key, secret } = await other.newKey('lender', ['read']);
   const make = async (token: string) =>
-    (await other.ground.send('POST', `${other.root}/links`, { token, body: { path: 'a.txt' } })).json.url as string;
+    (await other.fixture.send('POST', `${other.root}/links`, { token, body: { path: 'a.txt' } })).json.url as string;
   const [lent, own] = [await make(secret), await make(other.token)];
   expect(await use(lent)).toMatchObject({ status: 200 });
-  await other.ground.send('DELETE', `/v1/keys/${key.keyId}`, { token: other.token });
+  await other.fixture.send('DELETE', `/v1/keys/${key.keyId}`, { token: other.token });
   expect(await use(lent)).toMatchObject({ status: 404 });
   expect(await use(own)).toMatchObject({ status: 200 });
-  await other.ground.send('DELETE', other.root, { token: other.token });
+  await other.fixture.send('DELETE', other.root, { token: other.token });
   expect(await use(own)).toMatchObject({ status: 404 });
-  const again = await other.ground.send('POST', '/v1/workspaces', { token: other.token, body: { name: 'again' } });
+  const again = await other.fixture.send('POST', '/v1/workspaces', { token: other.token, body: { name: 'again' } });
   const root = `/v1/workspaces/${again.json.workspaceId}`;
-  const { json } = await other.ground.send('POST', `${root}/links`, {
+  const { json } = await other.fixture.send('POST', `${root}/links`, {
     token: other.token,
     body: { path: 'x', method: 'PUT' },
   });
-  await other.ground.send('DELETE', `/accounts/${other.accountId}`, { token: adminToken });
+  await other.fixture.send('DELETE', `/accounts/${other.accountId}`, { token: adminToken });
   expect(await use(json.url, 'PUT', 'x')).toMatchObject({ status: 404 });
 });
 
@@ -165,7 +166,7 @@ test.each([
 });
 
 test('counts as a request of its account', async () => {
-  await using busy = await openFilesGround({ limits: { requestsPerMinute: 20 } });
+  await using busy = await openFilesFixture({ limits: { requestsPerMinute: 20 } });
   await busy.put('a.txt', 'x');
   const { json } = await busy.json('POST', '/links', { path: 'a.txt' });
   const statuses: number[] = [];

@@ -4,13 +4,15 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { AppError } from '@croft/protocol';
 import { describe, expect, test, vi } from 'vitest';
-import { at, mebibyte, patience } from './files-contents-ground.ts';
-import { openFilesGround } from './files-ground.ts';
-import { codeOf } from './ground.ts';
+import { guardFiles } from '../../src/core/quota/guard-files.ts';
+import { type AccountStorage, createQuotaGuard } from '../../src/core/quota/quota-guard.ts';
+import { at, mebibyte, patience } from './files-contents-fixture.ts';
+import { openFilesFixture } from './files-fixture.ts';
+import { codeOf } from './fixture.ts';
 
 describe('an upload', () => {
   const open = (headers: Record<string, string>) => {
-    const url = `${at.ground.url}${at.root}/file?path=dir/up.bin`;
+    const url = `${at.fixture.url}${at.root}/file?path=dir/up.bin`;
     return httpRequest(url, { method: 'PUT', headers: { authorization: `Bearer ${at.token}`, ...headers } });
   };
 
@@ -83,27 +85,34 @@ describe('an upload', () => {
 });
 
 test('where there is no room nothing is written, also when that shows in the middle', async () => {
-  let left = 5 * mebibyte;
-  await using small = await openFilesGround({
-    door: (door) => ({
-      ...door,
-      async checkRoom(bytes) {
-        left -= bytes;
-        if (left < 0) throw new AppError('E_QUOTA', 'full');
-      },
-    }),
+  let used = 0;
+  const account: AccountStorage = {
+    async ready() {},
+    invalidate() {},
+    left: () => 5 * mebibyte - used,
+    mustHave(bytes) {
+      if (bytes > account.left()) throw new AppError('E_QUOTA', 'full');
+    },
+    charge(bytes) {
+      used += bytes;
+    },
+  };
+  const guard = createQuotaGuard({ account, tree: () => Promise.reject(new Error('there is no quota of its own')) });
+  await using small = await openFilesFixture({
+    wrapFileAccess: (door) => ({ ...door, files: guardFiles(door.files, guard) }),
   });
   expect(await small.put('a.bin', Buffer.alloc(4 * mebibyte))).toMatchObject({ status: 201 });
   expect(codeOf(await small.put('b.bin', Buffer.alloc(9 * mebibyte)))).toBe('E_QUOTA');
   expect(readdirSync(small.directory)).toEqual(['a.bin']);
+  expect(await small.put('a.bin', Buffer.alloc(3 * mebibyte))).toMatchObject({ status: 200 });
 });
 
 test('what stands around a workspace stands around every request, and a failure of it is the answer', async () => {
   const calls: string[] = [];
-  await using kept = await openFilesGround({
-    door: (door) => ({
+  await using kept = await openFilesFixture({
+    wrapFileAccess: (door) => ({
       ...door,
-      async around({ access, tool, title }, work) {
+      async wrapCall({ access, tool, title }, work) {
         calls.push(`${access} ${tool} ${title}`);
         const done = await work();
         if (title === 'conflict.txt') throw new AppError('E_CONFLICT', 'somebody was faster');
@@ -128,7 +137,7 @@ test('what stands around a workspace stands around every request, and a failure 
 });
 
 test('a workspace that may only be read is', async () => {
-  await using kept = await openFilesGround({ door: (door) => ({ ...door, access: 'read-only' }) });
+  await using kept = await openFilesFixture({ wrapFileAccess: (door) => ({ ...door, access: 'read-only' }) });
   writeFileSync(kept.at('a.txt'), 'x');
   expect(codeOf(await kept.put('a.txt', 'y'))).toBe('E_READ_ONLY');
   expect(codeOf(await kept.json('DELETE', '/files?path=a.txt'))).toBe('E_READ_ONLY');

@@ -3,18 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { makeDirectory } from '../harness.ts';
-import { type FilesGround, openFilesGround } from './files-ground.ts';
-import { codeOf } from './ground.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { openFilesFixture, type RestFilesFixture } from './files-fixture.ts';
+import { codeOf } from './fixture.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let at: FilesGround;
+let at: RestFilesFixture;
 const mebibyte = 1024 * 1024;
 const patience = { timeout: 40_000, interval: 50 };
 
 beforeAll(async () => {
-  at = await openFilesGround();
+  at = await openFilesFixture();
 });
 afterAll(() => at[Symbol.asyncDispose]());
 beforeEach(() => {
@@ -144,7 +144,7 @@ test('that nobody finishes lets go of the file it was at', async () => {
   for (let index = 0; index < 5; index++) {
     const stop = new AbortController();
     const headers = { authorization: `Bearer ${at.token}` };
-    const response = await fetch(`${at.ground.url}${at.root}/download`, { signal: stop.signal, headers });
+    const response = await fetch(`${at.fixture.url}${at.root}/download`, { signal: stop.signal, headers });
     await response.body?.getReader().read();
     stop.abort();
   }

@@ -1,18 +1,18 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { sha256 } from '../../src/lib/sha256.ts';
-import { plantCanary } from '../canary.ts';
+import { sha256 } from '../../src/lib/crypto/sha256.ts';
+import { plantCanary } from '../support/canary.ts';
 import { climbing, odd } from './climbing-paths.ts';
-import { type FilesGround, openFilesGround } from './files-ground.ts';
-import { codeOf } from './ground.ts';
+import { openFilesFixture, type RestFilesFixture } from './files-fixture.ts';
+import { codeOf } from './fixture.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let at: FilesGround;
+let at: RestFilesFixture;
 let canary: ReturnType<typeof plantCanary>;
 
 beforeAll(async () => {
-  at = await openFilesGround();
+  at = await openFilesFixture();
   canary = plantCanary(`${at.directory}-evil`);
 });
 
@@ -153,6 +153,16 @@ describe('a deletion', () => {
   });
 });
 
+test.each([
+  ['../x', 'without . or .. and with single slashes'],
+  ['a//b', 'without . or .. and with single slashes'],
+  ['a\0b', 'Leave out NUL bytes'],
+])('of the path %j it is said what is wrong with it', async (path, advice) => {
+  const { json } = await at.json('POST', '/files', { path, contentBase64: '' });
+  expect(json.error).toMatchObject({ code: 'E_INVALID_PATH', hint: expect.stringContaining(advice) });
+  expect(json.error.hint.includes('NUL')).toBe(path.includes('\0'));
+});
+
 describe.each(climbing)('the path %j', (path) => {
   const query = `path=${path === '\ud800' ? '%ED%A0%80' : encodeURIComponent(path)}`;
   test('is refused in every place, and nothing is made', async () => {
@@ -237,6 +247,16 @@ test('control files are not written, moved or deleted', async () => {
   expect(readFileSync(at.at('.git/config'), 'utf8')).toBe('[core]\n');
 });
 
+test('control files and git directories are not made by uploads either', async () => {
+  for (const path of ['.claude/settings.json', '.vscode/tasks.json', '.mcp.json', 'lib/.git/config', 'lib/.git']) {
+    expect(codeOf(await at.put(path, 'evil')), path).toBe('E_CONTROL_FILE');
+    expect(codeOf(await at.json('POST', '/files', { path, contentBase64: '' })), path).toBe('E_CONTROL_FILE');
+  }
+  for (const path of ['bare/objects/x', 'bare/config', 'bare/HEAD']) await at.put(path, '');
+  expect(codeOf(await at.put('bare/refs/heads/x', ''))).toBe('E_CONTROL_FILE');
+  expect(readdirSync(at.directory)).toEqual(['bare']);
+});
+
 test('every change is in the audit trail, by whom and of what, and so is what failed', async () => {
   const before = (await at.audit()).length;
   await at.put('a.txt', 'one');
@@ -270,7 +290,7 @@ test('a key that only reads changes nothing', async () => {
   await at.put('a.txt', 'kept');
   const { secret } = await at.newKey('reader', ['read']);
   const send = (method: string, path: string, body?: unknown) =>
-    at.ground.send(method, at.root + path, { token: secret, ...(body !== undefined && { body }) });
+    at.fixture.send(method, at.root + path, { token: secret, ...(body !== undefined && { body }) });
   const refused = [
     await send('PUT', '/file?path=a.txt', 'x'),
     await send('POST', '/files', { path: 'a.txt', contentBase64: '' }),

@@ -2,26 +2,26 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { places } from '../../src/rest/match.ts';
+import { endpoints } from '../../src/rest/dispatch/match-path.ts';
 import { createRestServer } from '../../src/rest/server.ts';
-import { adminToken, type Ground, openGround, serverToken } from './ground.ts';
+import { adminToken, openFixture, type RestFixture, serverToken } from './fixture.ts';
 
-let ground: Ground;
+let fixture: RestFixture;
 let token: string;
 
 beforeAll(async () => {
-  ground = await openGround();
-  ({ token } = await ground.addAccount('ann'));
+  fixture = await openFixture();
+  ({ token } = await fixture.addAccount('ann'));
 });
 
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 test.each(['/', '/healthz', '/openapi.json'])(
   '%s is open to everybody who calls the server by its name',
   async (path) => {
-    expect(await ground.send('GET', path)).toMatchObject({ status: 200 });
-    expect(await ground.send('POST', path)).toMatchObject({ status: 401 });
-    expect(await ground.send('GET', path, { headers: { origin: 'https://evil.example' } })).toMatchObject({
+    expect(await fixture.send('GET', path)).toMatchObject({ status: 200 });
+    expect(await fixture.send('POST', path)).toMatchObject({ status: 401 });
+    expect(await fixture.send('GET', path, { headers: { origin: 'https://evil.example' } })).toMatchObject({
       status: 403,
     });
     expect(await statusBehind('evil.example', path)).toBe(403);
@@ -29,7 +29,7 @@ test.each(['/', '/healthz', '/openapi.json'])(
 );
 
 test('the root says that the server is there', async () => {
-  expect((await ground.send('GET', '/')).json).toEqual({ status: 'ok' });
+  expect((await fixture.send('GET', '/')).json).toEqual({ status: 'ok' });
 });
 
 describe('a page of another site', () => {
@@ -39,9 +39,9 @@ describe('a page of another site', () => {
     ['POST', '/accounts'],
     ['OPTIONS', '/v1/sandboxes'],
   ])('cannot %s %s, even with a key', async (method, path) => {
-    const before = ground.dump();
+    const before = fixture.dump();
     for (const as of [token, adminToken]) {
-      const answer = await ground.send(method, path, {
+      const answer = await fixture.send(method, path, {
         token: as,
         body: { name: 'x', username: 'x', config: {} },
         headers: { origin: 'https://evil.example' },
@@ -49,25 +49,25 @@ describe('a page of another site', () => {
       expect(answer.status).toBe(403);
       expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
     }
-    expect(await statusBehind(`evil.example:${ground.port}`, path)).toBe(403);
-    expect(ground.dump()).toEqual(before);
+    expect(await statusBehind(`evil.example:${fixture.port}`, path)).toBe(403);
+    expect(fixture.dump()).toEqual(before);
   });
 });
 
 describe('the token of the server', () => {
   test('opens /mcp, which a key and the admin token do not', async () => {
-    expect(await ground.send('POST', '/mcp', { token: serverToken })).toMatchObject({
+    expect(await fixture.send('POST', '/mcp', { token: serverToken })).toMatchObject({
       status: 200,
       json: { mcp: true },
     });
     for (const other of [token, adminToken]) {
-      expect(await ground.send('POST', '/mcp', { token: other })).toMatchObject({ status: 401 });
+      expect(await fixture.send('POST', '/mcp', { token: other })).toMatchObject({ status: 401 });
     }
-    expect(await ground.send('GET', '/mcp/', { token: serverToken })).toMatchObject({ status: 404 });
+    expect(await fixture.send('GET', '/mcp/', { token: serverToken })).toMatchObject({ status: 404 });
   });
 
   test.each(['/v1/account', '/accounts', '/accounts/me'])('does not open %s', async (path) => {
-    expect(await ground.send('GET', path, { token: serverToken })).toMatchObject({ status: 401 });
+    expect(await fixture.send('GET', path, { token: serverToken })).toMatchObject({ status: 401 });
   });
 });
 
@@ -98,7 +98,7 @@ describe('a server without accounts', () => {
 
 test.each(['bearer', 'BEARER', 'Bearer  '])('the scheme %s is taken', async (scheme) => {
   const headers = { authorization: `${scheme} ${token}` };
-  expect(await ground.send('GET', '/v1/account', { headers })).toMatchObject({ status: 200 });
+  expect(await fixture.send('GET', '/v1/account', { headers })).toMatchObject({ status: 200 });
 });
 
 test.each(['Basic TOKEN', 'TOKEN', 'Bearer TOKEN TOKEN', 'Bearer TOKEN, Bearer TOKEN', 'Bearer', 'Bearer "TOKEN"'])(
@@ -106,7 +106,7 @@ test.each(['Basic TOKEN', 'TOKEN', 'Bearer TOKEN TOKEN', 'Bearer TOKEN, Bearer T
   async (header) => {
     for (const known of [token, adminToken]) {
       const headers = { authorization: header.replaceAll('TOKEN', known) };
-      expect(await ground.send('GET', '/v1/account', { headers })).toMatchObject({ status: 401 });
+      expect(await fixture.send('GET', '/v1/account', { headers })).toMatchObject({ status: 401 });
     }
   },
 );
@@ -114,14 +114,14 @@ test.each(['Basic TOKEN', 'TOKEN', 'Bearer TOKEN TOKEN', 'Bearer TOKEN, Bearer T
 describe('the description of it all', () => {
   test('is the file that is generated', async () => {
     const file = readFileSync(join(import.meta.dirname, '../../../../openapi.json'), 'utf8');
-    expect((await ground.send('GET', '/openapi.json')).json).toEqual(JSON.parse(file));
+    expect((await fixture.send('GET', '/openapi.json')).json).toEqual(JSON.parse(file));
   });
 
   test('has every route, what it takes and what it answers, and nothing that leads nowhere', async () => {
-    const { json, text } = await ground.send('GET', '/openapi.json');
+    const { json, text } = await fixture.send('GET', '/openapi.json');
     expect(json.openapi).toBe('3.1.0');
     const ids = new Set<string>();
-    for (const { pattern, routes } of places) {
+    for (const { pattern, routes } of endpoints) {
       for (const route of Object.values(routes)) {
         const operation = json.paths[pattern][route.method.toLowerCase()];
         expect(operation.responses, `${route.method} ${pattern}`).toHaveProperty(String(route.status ?? 200));
@@ -139,7 +139,7 @@ describe('the description of it all', () => {
 function statusBehind(host: string, path: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const headers = { host, authorization: `Bearer ${token}` };
-  const outgoing = request({ hostname: '127.0.0.1', port: ground.port, path, headers, agent: false });
+  const outgoing = request({ hostname: '127.0.0.1', port: fixture.port, path, headers, agent: false });
   outgoing.on('response', (response) => resolve(response.resume().statusCode ?? 0)).on('error', reject);
   outgoing.end();
   return promise;

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { adminToken, codeOf, type Ground, openGround } from './ground.ts';
+import { adminToken, codeOf, openFixture, type RestFixture } from './fixture.ts';
 
-let ground: Ground;
+let fixture: RestFixture;
 let token: string;
 
 beforeAll(async () => {
-  ground = await openGround({ limits: { requestsPerMinute: 100_000 } });
-  ({ token } = await ground.addAccount('ann'));
+  fixture = await openFixture({ limits: { requestsPerMinute: 100_000 } });
+  ({ token } = await fixture.addAccount('ann'));
 });
 
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 let count = 0;
 function newKey(): string {
@@ -18,7 +18,7 @@ function newKey(): string {
 }
 
 function post(path: string, body: unknown, key: string, as = token) {
-  return ground.send('POST', path, { token: as, body, headers: { 'Idempotency-Key': key } });
+  return fixture.send('POST', path, { token: as, body, headers: { 'Idempotency-Key': key } });
 }
 
 const creations = [
@@ -31,7 +31,7 @@ const creations = [
 ] as const;
 
 describe.each(creations)('POST %s', (path, toBody, table, as) => {
-  const rows = () => ground.dump()[table]?.length ?? 0;
+  const rows = () => fixture.dump()[table]?.length ?? 0;
 
   test('with a key happens once, and is answered the same again', async () => {
     const key = newKey();
@@ -63,30 +63,30 @@ describe.each(creations)('POST %s', (path, toBody, table, as) => {
   test('with a key that was used for another body is refused', async () => {
     const key = newKey();
     await post(path, toBody(`kept ${table}`), key, as());
-    const before = ground.dump();
+    const before = fixture.dump();
     const answer = await post(path, toBody(`other ${table}`), key, as());
     expect(answer.status).toBe(409);
     expect(codeOf(answer)).toBe('E_IDEMPOTENCY_CONFLICT');
-    expect(ground.dump()).toEqual(before);
+    expect(fixture.dump()).toEqual(before);
   });
 
   test('with a key whose request was refused may be tried again', async () => {
     const key = newKey();
-    const before = ground.dump();
+    const before = fixture.dump();
     expect(await post(path, { nonsense: true }, key, as())).toMatchObject({ status: 400 });
-    expect(ground.dump()).toEqual(before);
+    expect(fixture.dump()).toEqual(before);
     expect(await post(path, toBody(`at last ${table}`), key, as())).toMatchObject({ status: 201 });
   });
 
   test('a day later makes another', async () => {
     const key = newKey();
     const first = await post(path, toBody(`today ${table}`), key, as());
-    ground.clock.aheadMs += 24 * 60 * 60 * 1000 + 1000;
+    fixture.clock.aheadMs += 24 * 60 * 60 * 1000 + 1000;
     const later = await post(path, toBody(`tomorrow ${table}`), key, as());
     expect(later.status, later.text).toBe(201);
     expect(later.text).not.toBe(first.text);
     expect(later.headers.has('idempotent-replay')).toBe(false);
-    expect(ground.dump().requests).toHaveLength(1);
+    expect(fixture.dump().requests).toHaveLength(1);
   });
 });
 
@@ -98,7 +98,7 @@ test('a key may be used for the same body somewhere else only as another request
 });
 
 test('two accounts may use the same key', async () => {
-  const other = await ground.addAccount('bob');
+  const other = await fixture.addAccount('bob');
   const key = newKey();
   const body = { name: 'of two', config: {} };
   const mine = await post('/v1/sandboxes', body, key);
@@ -108,7 +108,7 @@ test('two accounts may use the same key', async () => {
 });
 
 test('what was answered to one key of an account is not answered to another', async () => {
-  const writer = await ground.send('POST', '/v1/keys', { token, body: { name: 'writer', scopes: ['write'] } });
+  const writer = await fixture.send('POST', '/v1/keys', { token, body: { name: 'writer', scopes: ['write'] } });
   const key = newKey();
   const body = { name: 'everything', scopes: ['*'] };
   const made = await post('/v1/keys', body, key);
@@ -119,22 +119,22 @@ test('what was answered to one key of an account is not answered to another', as
 
 test('what is kept of an answer cannot be read in the database', async () => {
   const { secret } = (await post('/v1/keys', { name: 'sealed', scopes: ['read'] }, newKey())).json;
-  expect(JSON.stringify(ground.dump().requests)).toContain('key-');
-  expect(JSON.stringify(ground.dump())).not.toContain(secret);
+  expect(JSON.stringify(fixture.dump().requests)).toContain('key-');
+  expect(JSON.stringify(fixture.dump())).not.toContain(secret);
 });
 
 test('a secret that was replaced twice with one key was replaced once', async () => {
-  const account = await ground.addAccount('rotating');
+  const account = await fixture.addAccount('rotating');
   const rotate = () => post(`/accounts/${account.accountId}/rotate-secret`, {}, 'rotate-it', adminToken);
   const first = await rotate();
   const again = await rotate();
   expect(again.json.secret).toBe(first.json.secret);
-  expect(await ground.send('GET', '/v1/account', { token: first.json.secret })).toMatchObject({ status: 200 });
+  expect(await fixture.send('GET', '/v1/account', { token: first.json.secret })).toMatchObject({ status: 200 });
 });
 
 test.each(['a b', 'x'.repeat(256), ''])('a key such as %j is refused', async (key) => {
-  const before = ground.dump();
+  const before = fixture.dump();
   const answer = await post('/v1/sandboxes', { name: 'unkeyed', config: {} }, key);
   expect(answer).toMatchObject({ status: 400, json: { error: { details: { header: 'Idempotency-Key' } } } });
-  expect(ground.dump()).toEqual(before);
+  expect(fixture.dump()).toEqual(before);
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { adminToken, codeOf, openGround, serverToken } from './ground.ts';
+import { adminToken, codeOf, openFixture, serverToken } from './fixture.ts';
 
 describe('an account that asks too much', () => {
   test('is told to wait, alone, and may go on after that', async () => {
-    await using ground = await openGround({ limits: { requestsPerMinute: 30 } });
-    ground.clock.stoppedAt = Date.now();
-    const ann = await ground.addAccount('ann');
-    const bob = await ground.addAccount('bob');
-    const ask = (token: string) => ground.send('GET', '/v1/account', { token });
+    await using fixture = await openFixture({ limits: { requestsPerMinute: 30 } });
+    fixture.clock.stoppedAt = Date.now();
+    const ann = await fixture.addAccount('ann');
+    const bob = await fixture.addAccount('bob');
+    const ask = (token: string) => fixture.send('GET', '/v1/account', { token });
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask(ann.token)));
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused).toHaveLength(10);
@@ -18,24 +18,24 @@ describe('an account that asks too much', () => {
       expect(seconds).toBeLessThanOrEqual(3);
     }
     expect(await ask(bob.token)).toMatchObject({ status: 200 });
-    expect(await ground.send('GET', `/accounts/${ann.accountId}`, { token: adminToken })).toMatchObject({
+    expect(await fixture.send('GET', `/accounts/${ann.accountId}`, { token: adminToken })).toMatchObject({
       status: 200,
     });
-    ground.clock.aheadMs += 1000 * Number(refused[0]?.headers.get('retry-after'));
+    fixture.clock.aheadMs += 1000 * Number(refused[0]?.headers.get('retry-after'));
     expect(await ask(ann.token)).toMatchObject({ status: 200 });
   });
 
   test('with several keys, and by what is not there or not allowed, has no more than with one', async () => {
-    await using ground = await openGround({ limits: { requestsPerMinute: 10 } });
-    ground.clock.stoppedAt = Date.now();
-    const ann = await ground.addAccount('ann');
+    await using fixture = await openFixture({ limits: { requestsPerMinute: 10 } });
+    fixture.clock.stoppedAt = Date.now();
+    const ann = await fixture.addAccount('ann');
     const body = { name: 'second', scopes: ['read'] };
-    const { secret } = (await ground.send('POST', '/v1/keys', { token: ann.token, body })).json;
+    const { secret } = (await fixture.send('POST', '/v1/keys', { token: ann.token, body })).json;
     const paths = ['/v1/account', '/v1/nothing', '/v1/sandboxes/none', '/v1/sandboxes?limit=x'];
     const statuses: number[] = [];
     for (let index = 0; index < 14; index += 1) {
       const token = index % 2 === 0 ? ann.token : secret;
-      statuses.push((await ground.send('GET', paths[index % 4] ?? '', { token })).status);
+      statuses.push((await fixture.send('GET', paths[index % 4] ?? '', { token })).status);
     }
     // One was used up to make the second key.
     expect(statuses.indexOf(429)).toBe(9);
@@ -44,10 +44,10 @@ describe('an account that asks too much', () => {
 });
 
 test('who guesses at keys is told to wait, and those who have one are not', async () => {
-  await using ground = await openGround({ limits: { refusalsPerMinute: 20 } });
-  ground.clock.stoppedAt = Date.now();
-  const ann = await ground.addAccount('ann');
-  const guess = (path: string) => ground.send('GET', path, { token: 'a-guess' });
+  await using fixture = await openFixture({ limits: { refusalsPerMinute: 20 } });
+  fixture.clock.stoppedAt = Date.now();
+  const ann = await fixture.addAccount('ann');
+  const guess = (path: string) => fixture.send('GET', path, { token: 'a-guess' });
   const paths = ['/v1/account', '/accounts', '/mcp', '/nowhere'];
   const statuses: number[] = [];
   for (let index = 0; index < 30; index += 1) statuses.push((await guess(paths[index % 4] ?? '')).status);
@@ -55,34 +55,35 @@ test('who guesses at keys is told to wait, and those who have one are not', asyn
   const refused = await guess('/v1/account');
   expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   expect(codeOf(refused)).toBe('E_RATE_LIMITED');
-  expect(await ground.send('GET', '/v1/account', { token: ann.token })).toMatchObject({ status: 200 });
-  expect(await ground.send('GET', '/mcp', { token: serverToken })).toMatchObject({ status: 200 });
+  expect(await fixture.send('GET', '/v1/account', { token: ann.token })).toMatchObject({ status: 200 });
+  expect(await fixture.send('GET', '/mcp', { token: serverToken })).toMatchObject({ status: 200 });
 });
 
 test('an account with as many as it may have is told so, also by many requests at once', async () => {
-  await using ground = await openGround({ quotas: { sandboxes: 3 } });
-  const { token } = await ground.addAccount('ann');
+  await using fixture = await openFixture({ quotas: { sandboxes: 3 } });
+  const { token } = await fixture.addAccount('ann');
   const make = (index: number) =>
-    ground.send('POST', '/v1/sandboxes', { token, body: { name: `box ${index}`, config: {} } });
+    fixture.send('POST', '/v1/sandboxes', { token, body: { name: `box ${index}`, config: {} } });
   const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => make(index)));
   const refused = answers.filter(({ status }) => status !== 201);
   expect(refused).toHaveLength(7);
   for (const answer of refused) {
-    expect(answer.status).toBe(429);
+    // Nothing that a client would try again by itself: waiting does not help.
+    expect(answer.status).toBe(409);
     expect(codeOf(answer)).toBe('E_QUOTA');
-    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect(answer.headers.get('retry-after')).toBeNull();
   }
-  expect(ground.dump().sandboxes).toHaveLength(3);
+  expect(fixture.dump().sandboxes).toHaveLength(3);
 });
 
 test('a server that stops takes no more requests, and says so', async () => {
-  await using ground = await openGround();
-  const ann = await ground.addAccount('ann');
-  ground.stopping.now = true;
-  const before = ground.dump();
+  await using fixture = await openFixture();
+  const ann = await fixture.addAccount('ann');
+  fixture.stopping.now = true;
+  const before = fixture.dump();
   const body = { name: 'late', config: {} };
-  const answer = await ground.send('POST', '/v1/sandboxes', { token: ann.token, body });
+  const answer = await fixture.send('POST', '/v1/sandboxes', { token: ann.token, body });
   expect(answer.status).toBe(503);
   expect(codeOf(answer)).toBe('E_STOPPING');
-  expect(ground.dump()).toEqual(before);
+  expect(fixture.dump()).toEqual(before);
 });

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Ground, openGround } from './ground.ts';
+import { openFixture, type RestFixture } from './fixture.ts';
 
-let ground: Ground;
+let fixture: RestFixture;
 let token: string;
 
 beforeAll(async () => {
-  ground = await openGround({ limits: { requestsPerMinute: 100_000 } });
-  ({ token } = await ground.addAccount('ann'));
+  fixture = await openFixture({ limits: { requestsPerMinute: 100_000 } });
+  ({ token } = await fixture.addAccount('ann'));
 });
 
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const lists = [
   ['sandboxes', (name: string) => ({ name, config: {} })],
@@ -19,7 +19,7 @@ const lists = [
 ] as const;
 
 describe.each(lists)('a list of %s', (list, toBody) => {
-  const make = (name: string) => ground.send('POST', `/v1/${list}`, { token, body: toBody(name) });
+  const make = (name: string) => fixture.send('POST', `/v1/${list}`, { token, body: toBody(name) });
 
   test('while more are made and some go, shows each of the others once', async () => {
     const names = Array.from({ length: 23 }, (_, index) => `${list} ${index}`);
@@ -27,14 +27,14 @@ describe.each(lists)('a list of %s', (list, toBody) => {
     const seen: string[] = [];
     let after = '';
     for (let page = 0; page < 20; page += 1) {
-      const { json } = await ground.send('GET', `/v1/${list}?limit=5${after}`, { token });
+      const { json } = await fixture.send('GET', `/v1/${list}?limit=5${after}`, { token });
       expect(json[list].length).toBeLessThanOrEqual(5);
       seen.push(...json[list].map(({ name }: { name: string }) => name));
       // What was shown last goes away, and another one comes.
       if (page < 3) await make(`${list} late ${page}`);
       const last = json[list].at(-1);
       if (page === 1 && list === 'sandboxes') {
-        expect(await ground.send('DELETE', `/v1/sandboxes/${last.sandboxId}`, { token })).toMatchObject({
+        expect(await fixture.send('DELETE', `/v1/sandboxes/${last.sandboxId}`, { token })).toMatchObject({
           status: 200,
         });
       }
@@ -47,10 +47,10 @@ describe.each(lists)('a list of %s', (list, toBody) => {
 
   test('has fifty on a page unless asked for more, and says when there is more', async () => {
     for (let index = 0; index < 30; index += 1) await make(`${list} more ${index}`);
-    const { json: fifty } = await ground.send('GET', `/v1/${list}`, { token });
+    const { json: fifty } = await fixture.send('GET', `/v1/${list}`, { token });
     expect(fifty[list]).toHaveLength(50);
     expect(fifty.next).toEqual(expect.any(String));
-    const { json: all } = await ground.send('GET', `/v1/${list}?limit=200`, { token });
+    const { json: all } = await fixture.send('GET', `/v1/${list}?limit=200`, { token });
     expect(all[list].length).toBeGreaterThan(50);
     expect(all).not.toHaveProperty('next');
   });
@@ -60,11 +60,11 @@ test('the audit trail is read page by page, in order and without a gap', async (
   const rows: { sequence: number; accountId: string }[] = [];
   let after = '';
   do {
-    const { json } = await ground.send('GET', `/v1/audit?limit=50${after}`, { token });
+    const { json } = await fixture.send('GET', `/v1/audit?limit=50${after}`, { token });
     rows.push(...json.audit);
     after = json.next === undefined ? '' : `&after=${json.next}`;
   } while (after !== '');
   expect(rows.map(({ sequence }) => sequence)).toEqual(
-    ground.dump().audit?.map((row) => (row as { sequence: number }).sequence),
+    fixture.dump().audit?.map((row) => (row as { sequence: number }).sequence),
   );
 });

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { matchPath } from '../../src/rest/match.ts';
-import type { Method } from '../../src/rest/route.ts';
-import { adminToken, codeOf, type Ground, openGround, type SendOptions } from './ground.ts';
+import { matchPath } from '../../src/rest/dispatch/match-path.ts';
+import type { HttpMethod } from '../../src/rest/platform/route.ts';
+import { adminToken, codeOf, openFixture, type RestFixture, type SendOptions } from './fixture.ts';
 
-let ground: Ground;
+let fixture: RestFixture;
 let token: string;
 let accountId: string;
 
 beforeAll(async () => {
-  ground = await openGround();
-  ({ token, accountId } = await ground.addAccount('ann'));
+  fixture = await openFixture();
+  ({ token, accountId } = await fixture.addAccount('ann'));
 });
 
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 /** As `send`, and what is answered is exactly what is declared. */
-async function ask(method: Method, path: string, options: SendOptions = {}) {
-  const answer = await ground.send(method, path, { token, ...options });
-  const route = matchPath(new URL(path, ground.url).pathname)?.place.routes[method];
+async function ask(method: HttpMethod, path: string, options: SendOptions = {}) {
+  const answer = await fixture.send(method, path, { token, ...options });
+  const route = matchPath(new URL(path, fixture.url).pathname)?.endpoint.routes[method];
   if (answer.status < 300) {
     expect(answer.headers.has('etag')).toBe(route?.versioned === true);
     expect(answer.status).toBe(route?.status ?? 200);
@@ -82,7 +82,7 @@ describe.each(kinds)('$name', ({ name, id, title, prefix, config }) => {
     expect(tag).toBe('"1"');
 
     expect((await patch(tag, 'first')).headers.get('etag')).toBe('"2"');
-    const before = ground.dump();
+    const before = fixture.dump();
     for (const old of [tag, '"3"', '"abc"', '""', 'W/"1"', '"01"']) {
       const answer = await patch(old, 'second');
       expect(answer.status, old).toBe(412);
@@ -93,7 +93,7 @@ describe.each(kinds)('$name', ({ name, id, title, prefix, config }) => {
       expect(await patch(malformed, 'second')).toMatchObject({ status: 400 });
       expect(await ask('DELETE', one, { headers: { 'If-Match': malformed } })).toMatchObject({ status: 400 });
     }
-    expect(ground.dump()).toEqual(before);
+    expect(fixture.dump()).toEqual(before);
 
     expect((await patch('*', 'third')).headers.get('etag')).toBe('"3"');
     expect((await patch('W/"3"', 'fourth')).headers.get('etag')).toBe('"4"');
@@ -135,11 +135,11 @@ test('what an agent uses is not deleted, and the refusal says who uses it', asyn
   const { sandboxId } = (await ask('POST', '/v1/sandboxes', { body: { name: 'used', config: {} } })).json;
   const body = { name: 'user', config: { sandbox: sandboxId } };
   const { agentId } = (await ask('POST', '/v1/agents', { body })).json;
-  const before = ground.dump();
+  const before = fixture.dump();
   const answer = await ask('DELETE', `/v1/sandboxes/${sandboxId}`);
   expect(answer).toMatchObject({ status: 409, json: { error: { code: 'E_IN_USE' } } });
   expect(JSON.stringify(answer.json.error.details.usedBy)).toContain(agentId);
-  expect(ground.dump()).toEqual(before);
+  expect(fixture.dump()).toEqual(before);
 });
 
 test('what is secret is masked wherever it is shown, and kept by its mask', async () => {
@@ -156,9 +156,9 @@ test('what is secret is masked wherever it is shown, and kept by its mask', asyn
   ];
   for (const { text } of texts) expect(text).not.toMatch(/the-(other-)?value/);
   expect(changed.json.config).toMatchObject({ envVars: { PLAIN: '********' }, options: { note: 'seen' }, timeout: 60 });
-  const opened = await ground.registry.sandboxes.open(accountId, made.json.sandboxId);
+  const opened = await fixture.registry.sandboxes.open(accountId, made.json.sandboxId);
   expect(opened?.config).toMatchObject(config);
-  expect(JSON.stringify(ground.dump())).not.toMatch(/the-(other-)?value/);
+  expect(JSON.stringify(fixture.dump())).not.toMatch(/the-(other-)?value/);
 });
 
 test('secrets are written, named and deleted, and never answered', async () => {
@@ -167,7 +167,7 @@ test('secrets are written, named and deleted, and never answered', async () => {
   expect(put.json).toEqual({ name: 'DATABASE_URL', updatedAt: expect.any(String) });
   const listed = await ask('GET', '/v1/secrets');
   expect(listed.json).toEqual({ secrets: [put.json] });
-  expect((await ground.registry.secrets.openAll(accountId)).get('DATABASE_URL')).toBe(value);
+  expect((await fixture.registry.secrets.openAll(accountId)).get('DATABASE_URL')).toBe(value);
   for (const { text } of [put, listed, await ask('GET', '/v1/audit')]) expect(text).not.toContain(value);
   expect((await ask('DELETE', '/accounts/me/secrets/DATABASE_URL')).json).toEqual({ deleted: true });
   expect(await ask('DELETE', '/v1/secrets/DATABASE_URL')).toMatchObject({ status: 404 });
@@ -176,16 +176,16 @@ test('secrets are written, named and deleted, and never answered', async () => {
 test('keys are made, used, replaced and revoked, and their secrets are answered once', async () => {
   const made = await ask('POST', '/v1/keys', { body: { name: 'reader', scopes: ['read'] } });
   const { key, secret } = made.json;
-  expect(await ground.send('GET', '/v1/account', { token: secret })).toMatchObject({ status: 200 });
+  expect(await fixture.send('GET', '/v1/account', { token: secret })).toMatchObject({ status: 200 });
   const rotated = await ask('POST', `/v1/keys/${key.keyId}/rotate`);
   expect(rotated.json.key).toMatchObject({ name: 'reader', scopes: ['read'] });
-  expect(await ground.send('GET', '/v1/account', { token: secret })).toMatchObject({ status: 401 });
-  expect(await ground.send('GET', '/v1/account', { token: rotated.json.secret })).toMatchObject({ status: 200 });
+  expect(await fixture.send('GET', '/v1/account', { token: secret })).toMatchObject({ status: 401 });
+  expect(await fixture.send('GET', '/v1/account', { token: rotated.json.secret })).toMatchObject({ status: 200 });
   expect((await ask('DELETE', `/v1/keys/${rotated.json.key.keyId}`)).json).toEqual({ deleted: true });
-  expect(await ground.send('GET', '/v1/account', { token: rotated.json.secret })).toMatchObject({ status: 401 });
+  expect(await fixture.send('GET', '/v1/account', { token: rotated.json.secret })).toMatchObject({ status: 401 });
   const listed = await ask('GET', '/v1/keys');
   expect(listed.text).not.toContain(secret);
-  expect(JSON.stringify(ground.dump())).not.toContain(secret);
+  expect(JSON.stringify(fixture.dump())).not.toContain(secret);
 });
 
 test('an account is shown and changed by its key, and only against the version it has', async () => {
@@ -197,20 +197,20 @@ test('an account is shown and changed by its key, and only against the version i
     headers: { 'If-Match': tag },
   });
   expect(changed.json.account).toMatchObject({ username: 'ann', description: 'changed', version: 2 });
-  const before = ground.dump();
+  const before = fixture.dump();
   const stale = await ask('PATCH', '/v1/account', { body: { username: 'eve' }, headers: { 'If-Match': tag } });
   expect(stale).toMatchObject({ status: 412, json: { error: { code: 'E_PRECONDITION_FAILED' } } });
   expect(await ask('DELETE', '/v1/account', { headers: { 'If-Match': tag } })).toMatchObject({ status: 412 });
   expect(await ask('PATCH', '/v1/account', { body: {} })).toMatchObject({ status: 400 });
-  expect(ground.dump()).toEqual(before);
+  expect(fixture.dump()).toEqual(before);
 });
 
 test('the secret of an account is replaced, and the old one goes at once', async () => {
-  const other = await ground.addAccount('rotating');
-  const spare = await ground.send('POST', '/v1/keys', { token: other.token, body: { name: 'spare', scopes: ['*'] } });
+  const other = await fixture.addAccount('rotating');
+  const spare = await fixture.send('POST', '/v1/keys', { token: other.token, body: { name: 'spare', scopes: ['*'] } });
   const rotated = await ask('POST', '/accounts/me/rotate-secret', { token: other.token });
   expect(rotated.json.account.accountId).toBe(other.accountId);
-  expect(await ground.send('GET', '/v1/account', { token: other.token })).toMatchObject({ status: 401 });
-  expect(await ground.send('GET', '/v1/account', { token: rotated.json.secret })).toMatchObject({ status: 200 });
-  expect(await ground.send('GET', '/v1/account', { token: spare.json.secret })).toMatchObject({ status: 200 });
+  expect(await fixture.send('GET', '/v1/account', { token: other.token })).toMatchObject({ status: 401 });
+  expect(await fixture.send('GET', '/v1/account', { token: rotated.json.secret })).toMatchObject({ status: 200 });
+  expect(await fixture.send('GET', '/v1/account', { token: spare.json.secret })).toMatchObject({ status: 200 });
 });

@@ -1,41 +1,41 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { places } from '../../src/rest/match.ts';
-import type { Method, Route } from '../../src/rest/route.ts';
-import { fillAccount, fillPath, type Ids } from './everything.ts';
-import { adminToken, codeOf, type Ground, openGround, serverToken } from './ground.ts';
+import { endpoints } from '../../src/rest/dispatch/match-path.ts';
+import type { HttpMethod, Route } from '../../src/rest/platform/route.ts';
+import { fillAccount, fillPath, type Ids } from './fill-account.ts';
+import { adminToken, codeOf, openFixture, type RestFixture, serverToken } from './fixture.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-const scopes = ['read', 'write', 'call', 'approve'] as const;
+const scopes = ['read', 'write', 'call', 'approve', 'terminal'] as const;
 
-let ground: Ground;
+let fixture: RestFixture;
 let account: { accountId: string; token: string };
 let ids: Ids & { accountId: string };
 const keys: Record<string, string> = {};
 
 beforeAll(async () => {
-  ground = await openGround({ limits: { requestsPerMinute: 100_000, refusalsPerMinute: 100_000 } });
-  account = await ground.addAccount('ann');
-  ids = { ...(await fillAccount(ground, account.token)), accountId: account.accountId };
+  fixture = await openFixture({ limits: { requestsPerMinute: 100_000, refusalsPerMinute: 100_000 } });
+  account = await fixture.addAccount('ann');
+  ids = { ...(await fillAccount(fixture, account.token)), accountId: account.accountId };
   for (const scope of scopes) {
     const body = { name: scope, scopes: [scope] };
-    keys[scope] = (await ground.send('POST', '/v1/keys', { token: account.token, body })).json.secret;
+    keys[scope] = (await fixture.send('POST', '/v1/keys', { token: account.token, body })).json.secret;
   }
 });
 
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const all = places.flatMap(({ pattern, audience, routes }) =>
+const all = endpoints.flatMap(({ pattern, audience, routes }) =>
   Object.values(routes).map((route: Route) => ({ name: `${route.method} ${pattern}`, pattern, audience, route })),
 );
 
 test('the places are those of the design', () => {
-  expect(places.map(({ pattern }) => pattern)).toEqual(expect.arrayContaining(['/v1/account', '/accounts/me']));
+  expect(endpoints.map(({ pattern }) => pattern)).toEqual(expect.arrayContaining(['/v1/account', '/accounts/me']));
   expect(all.length).toBeGreaterThan(80);
 });
 
 describe.each(all)('$name', ({ pattern, audience, route }) => {
   const call = (token: string | undefined, headers: Record<string, string> = {}) =>
-    ground.send(route.method, fillPath(pattern, ids), { token, headers });
+    fixture.send(route.method, fillPath(pattern, ids), { token, headers });
 
   test.each([
     ['no key', () => undefined],
@@ -43,41 +43,44 @@ describe.each(all)('$name', ({ pattern, audience, route }) => {
     ['the token of /mcp', () => serverToken],
     ['a key with something behind it', () => `${account.token}x`],
   ])('refuses %s and changes nothing', async (_, token) => {
-    const before = ground.dump();
+    const before = fixture.dump();
     const answer = await call(token());
     expect(answer.status).toBe(401);
     expect(codeOf(answer)).toBe('E_UNAUTHORIZED');
+    expect(answer.json.error.hint).toContain(
+      audience === 'admin' ? 'with the admin token' : 'with a key of the account',
+    );
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-    expect(ground.dump()).toEqual(before);
+    expect(fixture.dump()).toEqual(before);
   });
 
   test('refuses whom it is not for and changes nothing', async () => {
-    const before = ground.dump();
+    const before = fixture.dump();
     const answer = await call(audience === 'admin' ? account.token : adminToken);
     expect(answer.status).toBe(audience === 'admin' ? 403 : 400);
     if (audience === 'account') expect(answer.json.error.message).toBe('Admin must use account-specific endpoints');
-    expect(ground.dump()).toEqual(before);
+    expect(fixture.dump()).toEqual(before);
   });
 
   const lacking = scopes.filter((scope) => audience === 'account' && !route.scopes.includes(scope));
   test.each(lacking)('refuses a key of scope %s, says what it needs, and changes nothing', async (scope) => {
-    const before = ground.dump();
+    const before = fixture.dump();
     const answer = await call(keys[scope]);
     expect(answer.status, answer.text).toBe(403);
     expect(codeOf(answer)).toBe('E_FORBIDDEN');
     expect(answer.json.error.message).toContain(`scope ${route.scopes.join(' or ')}`);
     expect(answer.json.error.details).toEqual({ needed: route.scopes, scopes: [scope] });
-    expect(ground.dump()).toEqual(before);
+    expect(fixture.dump()).toEqual(before);
   });
 });
 
-describe.each(places)('$pattern', ({ pattern, audience, routes }) => {
+describe.each(endpoints)('$pattern', ({ pattern, audience, routes }) => {
   const token = () => (audience === 'admin' ? adminToken : account.token);
-  const missing = methods.filter((method) => routes[method as Method] === undefined);
+  const missing = methods.filter((method) => routes[method as HttpMethod] === undefined);
 
   test.each([...missing, 'OPTIONS', 'PROPFIND'])('has no %s, says what it has, and changes nothing', async (method) => {
-    const before = ground.dump();
-    const answer = await ground.send(method, fillPath(pattern, ids), { token: token() });
+    const before = fixture.dump();
+    const answer = await fixture.send(method, fillPath(pattern, ids), { token: token() });
     expect(answer.status).toBe(405);
     const allowedMethods = Object.keys(routes);
     expect(answer.headers.get('allow')?.split(',')).toEqual(allowedMethods);
@@ -86,12 +89,12 @@ describe.each(places)('$pattern', ({ pattern, audience, routes }) => {
       message: 'Method not allowed',
       details: { method, allowedMethods },
     });
-    expect(ground.dump()).toEqual(before);
+    expect(fixture.dump()).toEqual(before);
   });
 
   test('answers 404 to a key below it and beside it', async () => {
     for (const path of [`${fillPath(pattern, ids)}/nothing/here`, `${fillPath(pattern, ids)}x/y/z`]) {
-      expect(await ground.send('GET', path, { token: token() })).toMatchObject({ status: 404 });
+      expect(await fixture.send('GET', path, { token: token() })).toMatchObject({ status: 404 });
     }
   });
 });
@@ -101,28 +104,28 @@ describe('the scopes of a route', () => {
   test.each(gets)('$name answers each key it is for, with a slash behind it as well', async ({ pattern, route }) => {
     for (const scope of route.scopes) {
       const token = keys[scope];
-      expect(await ground.send('GET', fillPath(pattern, ids), { token })).toMatchObject({ status: 200 });
-      expect(await ground.send('GET', `${fillPath(pattern, ids)}//`, { token })).toMatchObject({ status: 200 });
+      expect(await fixture.send('GET', fillPath(pattern, ids), { token })).toMatchObject({ status: 200 });
+      expect(await fixture.send('GET', `${fillPath(pattern, ids)}//`, { token })).toMatchObject({ status: 200 });
     }
   });
 
   test('a HEAD gets what a GET gets, without the body', async () => {
-    const answer = await ground.send('HEAD', `/v1/sandboxes/${ids.sandboxId}`, { token: keys.read });
+    const answer = await fixture.send('HEAD', `/v1/sandboxes/${ids.sandboxId}`, { token: keys.read });
     expect(answer).toMatchObject({ status: 200, text: '' });
     expect(answer.headers.get('etag')).toBe('"1"');
   });
 
   test('nobody makes a key that may do more than their own', async () => {
-    const before = ground.dump();
+    const before = fixture.dump();
     const body = { name: 'more', scopes: ['*'] };
-    expect(await ground.send('POST', '/v1/keys', { token: keys.write, body })).toMatchObject({ status: 403 });
+    expect(await fixture.send('POST', '/v1/keys', { token: keys.write, body })).toMatchObject({ status: 403 });
     const spare = `/v1/keys/${ids.keyId}`;
-    expect(await ground.send('POST', `${spare}/rotate`, { token: keys.write })).toMatchObject({ status: 403 });
-    expect(await ground.send('DELETE', spare, { token: keys.write })).toMatchObject({ status: 403 });
-    expect(await ground.send('POST', '/v1/account/rotate-secret', { token: keys.write })).toMatchObject({
+    expect(await fixture.send('POST', `${spare}/rotate`, { token: keys.write })).toMatchObject({ status: 403 });
+    expect(await fixture.send('DELETE', spare, { token: keys.write })).toMatchObject({ status: 403 });
+    expect(await fixture.send('POST', '/v1/account/rotate-secret', { token: keys.write })).toMatchObject({
       status: 403,
     });
-    expect(ground.dump()).toEqual(before);
+    expect(fixture.dump()).toEqual(before);
   });
 });
 
@@ -130,9 +133,9 @@ describe('an address', () => {
   test.each(['/v1', '/v1/nothing', '/accounts/me/nothing', '/V1/account', '/v1//account', '/v1/sandboxes/%ff', '/x'])(
     'such as %s is nothing to a key and closed to everybody else',
     async (path) => {
-      expect(await ground.send('GET', path, { token: account.token })).toMatchObject({ status: 404 });
-      expect(await ground.send('GET', path, { token: adminToken })).toMatchObject({ status: 404 });
-      expect(await ground.send('GET', path)).toMatchObject({ status: 401 });
+      expect(await fixture.send('GET', path, { token: account.token })).toMatchObject({ status: 404 });
+      expect(await fixture.send('GET', path, { token: adminToken })).toMatchObject({ status: 404 });
+      expect(await fixture.send('GET', path)).toMatchObject({ status: 401 });
     },
   );
 
@@ -144,12 +147,12 @@ describe('an address', () => {
     ['five thousand letters', 'x'.repeat(5000)],
     ['SQL', "'%3B%20DROP%20TABLE%20agents"],
   ])('with %s for an id is one that nobody has', async (_, id) => {
-    const before = ground.dump();
+    const before = fixture.dump();
     const session = `agents/${ids.agentId}/sessions`;
     for (const path of ['sandboxes', 'approvals', 'keys', 'secrets', session].map((list) => `/v1/${list}/${id}`)) {
-      const answer = await ground.send(path.includes('approvals') ? 'GET' : 'DELETE', path, { token: account.token });
+      const answer = await fixture.send(path.includes('approvals') ? 'GET' : 'DELETE', path, { token: account.token });
       expect(answer.status, path).toBe(404);
     }
-    expect(ground.dump()).toEqual(before);
+    expect(fixture.dump()).toEqual(before);
   });
 });

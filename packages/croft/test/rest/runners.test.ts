@@ -1,22 +1,22 @@
 import { RunnerList, RunnerMade } from '@croft/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { adminToken, codeOf, type Ground, openGround } from './ground.ts';
+import { adminToken, codeOf, openFixture, type RestFixture } from './fixture.ts';
 
-let ground: Ground;
+let fixture: RestFixture;
 let token: string;
 let accountId: string;
 let theirs: string;
 
 beforeAll(async () => {
-  ground = await openGround({ limits: { requestsPerMinute: 100_000 }, quotas: { runners: 3 } });
-  ({ token, accountId } = await ground.addAccount('ann'));
-  ({ token: theirs } = await ground.addAccount('bob'));
+  fixture = await openFixture({ limits: { requestsPerMinute: 100_000 }, quotas: { runners: 3 } });
+  ({ token, accountId } = await fixture.addAccount('ann'));
+  ({ token: theirs } = await fixture.addAccount('bob'));
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const create = (body: unknown, as = token) => ground.send('POST', '/v1/runners', { token: as, body });
+const create = (body: unknown, as = token) => fixture.send('POST', '/v1/runners', { token: as, body });
 const namesOf = async (as = token) => {
-  const { json } = await ground.send('GET', '/v1/runners', { token: as });
+  const { json } = await fixture.send('GET', '/v1/runners', { token: as });
   return RunnerList.parse(json).runners.map(({ name, state }) => `${name} ${state}`);
 };
 
@@ -27,33 +27,33 @@ describe('/v1/runners', () => {
     const { runner, token: first } = RunnerMade.strict().parse(made.json);
     expect(runner).toMatchObject({ name: 'laptop', state: 'offline' });
     expect(await namesOf()).toEqual(['laptop offline']);
-    const shown = await ground.send('GET', '/v1/runners/laptop', { token });
+    const shown = await fixture.send('GET', '/v1/runners/laptop', { token });
     expect(shown.json).toEqual(runner);
 
-    const rotated = await ground.send('POST', '/v1/runners/laptop/rotate', { token });
+    const rotated = await fixture.send('POST', '/v1/runners/laptop/rotate', { token });
     expect(rotated.status, rotated.text).toBe(200);
     const { token: second } = RunnerMade.parse(rotated.json);
     expect(second).not.toBe(first);
-    expect(await ground.registry.runners.authenticate(first)).toBeUndefined();
-    expect(await ground.registry.runners.authenticate(second)).toMatchObject({ name: 'laptop', accountId });
+    expect(await fixture.registry.runners.authenticate(first)).toBeUndefined();
+    expect(await fixture.registry.runners.authenticate(second)).toMatchObject({ name: 'laptop', accountId });
 
     // Such a token opens nothing of REST.
     for (const path of ['/v1/account', '/v1/runners', '/v1/agents'])
-      expect(await ground.send('GET', path, { token: second })).toMatchObject({ status: 401 });
+      expect(await fixture.send('GET', path, { token: second })).toMatchObject({ status: 401 });
     for (const path of ['/v1/runners', '/v1/runners/laptop', '/v1/keys', '/v1/audit']) {
-      const { text } = await ground.send('GET', path, { token });
+      const { text } = await fixture.send('GET', path, { token });
       expect(text).not.toContain(second);
     }
 
-    const revoked = await ground.send('DELETE', '/v1/runners/laptop', { token });
+    const revoked = await fixture.send('DELETE', '/v1/runners/laptop', { token });
     expect(revoked.json).toEqual({ deleted: true });
-    expect(await ground.registry.runners.authenticate(second)).toBeUndefined();
+    expect(await fixture.registry.runners.authenticate(second)).toBeUndefined();
     for (const [method, path] of [
       ['GET', ''],
       ['DELETE', ''],
       ['POST', '/rotate'],
     ] as const)
-      expect(await ground.send(method, `/v1/runners/laptop${path}`, { token })).toMatchObject({ status: 404 });
+      expect(await fixture.send(method, `/v1/runners/laptop${path}`, { token })).toMatchObject({ status: 404 });
     expect(await namesOf()).toEqual([]);
   });
 
@@ -66,10 +66,10 @@ describe('/v1/runners', () => {
     expect(await namesOf(theirs)).toEqual([]);
     expect(await create({ name: 'a' }, theirs)).toMatchObject({ status: 201 });
     for (const method of ['GET', 'DELETE'])
-      expect(await ground.send(method, '/v1/runners/b', { token: theirs })).toMatchObject({ status: 404 });
-    await ground.send('DELETE', '/v1/runners/a', { token: theirs });
+      expect(await fixture.send(method, '/v1/runners/b', { token: theirs })).toMatchObject({ status: 404 });
+    await fixture.send('DELETE', '/v1/runners/a', { token: theirs });
     expect(await namesOf()).toContain('a offline');
-    for (const name of ['a', 'b', 'c']) await ground.send('DELETE', `/v1/runners/${name}`, { token });
+    for (const name of ['a', 'b', 'c']) await fixture.send('DELETE', `/v1/runners/${name}`, { token });
   });
 
   test.each([
@@ -79,40 +79,41 @@ describe('/v1/runners', () => {
     ['a time that is none', { name: 'x', expiresAt: 'tomorrow' }],
     ['a time that is over', { name: 'x', expiresAt: '2020-01-01T00:00:00Z' }],
   ])('refuses %s and changes nothing', async (_, body) => {
-    const before = ground.dump();
+    const before = fixture.dump();
     const answer = await create(body);
     expect([answer.status, codeOf(answer)]).toEqual([400, 'E_INVALID_INPUT']);
-    expect(ground.dump()).toEqual(before);
+    expect(fixture.dump()).toEqual(before);
   });
 
   test('is for the admin too, in an account', async () => {
     const path = `/accounts/${accountId}/runners`;
-    const made = await ground.send('POST', path, { token: adminToken, body: { name: 'admins' } });
+    const made = await fixture.send('POST', path, { token: adminToken, body: { name: 'admins' } });
     expect(made.status, made.text).toBe(201);
     expect(await namesOf()).toEqual(['admins offline']);
-    expect(await ground.send('DELETE', `${path}/admins`, { token: adminToken })).toMatchObject({ status: 200 });
+    expect(await fixture.send('DELETE', `${path}/admins`, { token: adminToken })).toMatchObject({ status: 200 });
     expect(await namesOf()).toEqual([]);
   });
 });
 
 describe('a ticket for a terminal', () => {
   test('is for a sandbox and a workspace of the account, and for who may call', async () => {
-    const { sandboxId } = (await ground.send('POST', '/v1/sandboxes', { token, body: { name: 's', config: {} } })).json;
-    const { workspaceId } = (await ground.send('POST', '/v1/workspaces', { token, body: { name: 'w', config: {} } }))
+    const { sandboxId } = (await fixture.send('POST', '/v1/sandboxes', { token, body: { name: 's', config: {} } }))
+      .json;
+    const { workspaceId } = (await fixture.send('POST', '/v1/workspaces', { token, body: { name: 'w', config: {} } }))
       .json;
     const ask = (body: unknown, as = token) =>
-      ground.send('POST', `/v1/sandboxes/${sandboxId}/terminals`, { token: as, body });
+      fixture.send('POST', `/v1/sandboxes/${sandboxId}/terminals`, { token: as, body });
     const given = await ask({ workspaceId });
     expect(given.status, given.text).toBe(201);
     expect(given.json.path).toBe(`/v1/sandboxes/${sandboxId}/terminal?ticket=${given.json.ticket}`);
     expect((await ask({ workspaceId })).json.ticket).not.toBe(given.json.ticket);
-    const other = await ground.send('POST', '/v1/workspaces', { token: theirs, body: { name: 'w', config: {} } });
+    const other = await fixture.send('POST', '/v1/workspaces', { token: theirs, body: { name: 'w', config: {} } });
     expect(await ask({ workspaceId: other.json.workspaceId })).toMatchObject({ status: 404 });
     expect(await ask({ workspaceId }, theirs)).toMatchObject({ status: 404 });
     for (const wrong of [{ rows: 0 }, { columns: 1001 }, { from: -1 }, { command: 'sh' }])
       expect(await ask({ workspaceId, ...wrong })).toMatchObject({ status: 400 });
     // Without an upgrade there is nothing to see, and the ticket is good for no other place.
-    expect(await ground.send('GET', given.json.path)).toMatchObject({ status: 401 });
-    expect(await ground.send('GET', '/v1/account', { token: given.json.ticket })).toMatchObject({ status: 401 });
+    expect(await fixture.send('GET', given.json.path)).toMatchObject({ status: 401 });
+    expect(await fixture.send('GET', '/v1/account', { token: given.json.ticket })).toMatchObject({ status: 401 });
   });
 });

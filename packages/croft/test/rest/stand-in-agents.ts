@@ -1,11 +1,12 @@
 import { AppError } from '@croft/protocol';
-import type { Records } from '../../src/core/accounts/records.ts';
-import type { Registry } from '../../src/core/accounts/registry.ts';
+import type { Records } from '../../src/core/accounts/ports/records.ts';
+import type { Registry } from '../../src/core/accounts/ports/registry.ts';
 import type { Approvals } from '../../src/core/approvals/approvals.ts';
+import { toSessionId } from '../../src/core/sessions/session-name.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { AgentDoor } from '../../src/rest/agents-door.ts';
+import type { AgentApi } from '../../src/rest/platform/agent-api.ts';
 
-interface Means {
+interface StandInDependencies {
   readonly registry: Registry;
   readonly records: Records;
   readonly approvals: Approvals;
@@ -21,17 +22,17 @@ const description = {
 };
 
 /**
- * Agents without sandboxes: `echo` answers what it is given, `ask` does so once a person agrees, `wait`
- * waits until it is taken back. The agents, sessions and approvals are real.
+ * Agents without sandboxes: `echo` answers its input, `ask` does so after approval, `wait` waits until it is cancelled.
+ * Agents, sessions and approvals are real.
  */
-export function createStandInAgents({ registry, records, approvals }: Means) {
+export function createStandInAgents({ registry, records, approvals }: StandInDependencies) {
   const ran: unknown[] = [];
 
   async function mustHave(accountId: string, agentId: string): Promise<void> {
     if (!(await registry.agents.open(accountId, agentId))) throw new AppError('E_NOT_FOUND', 'Agent not found');
   }
 
-  const door: AgentDoor = {
+  const door: AgentApi = {
     async tools({ accountId }, agentId) {
       await mustHave(accountId, agentId);
       return ['ask', 'echo'].map((name) => ({ name, ...description }));
@@ -41,7 +42,8 @@ export function createStandInAgents({ registry, records, approvals }: Means) {
       if (tool === 'wait') return wait(signal);
       if (tool !== 'echo' && tool !== 'ask') throw new AppError('E_UNKNOWN_TOOL', `there is no tool named ${tool}`);
       if (tool === 'ask') {
-        const call = { accountId, agentId, session, tool, workspace: 'main', input, preview: async () => 'preview' };
+        const own = { session: toSessionId('key_1', session), preview: async () => 'preview' };
+        const call = { accountId, agentId, tool, workspace: 'main', input, ...own };
         await approvals.mustBeApproved(call, { approvalId, label: 'rest', waitMs: 0 }, signal);
       }
       await saveSession(accountId, agentId, session);

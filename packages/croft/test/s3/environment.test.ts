@@ -64,7 +64,7 @@ test('nothing of the server’s own AWS account, in its environment or its home,
     },
     ...{ HTTP_PROXY: trap.url, HTTPS_PROXY: trap.url, http_proxy: trap.url, ALL_PROXY: trap.url },
   };
-  const module = join(import.meta.dirname, '../../src/storages/s3/object-store.ts');
+  const module = join(import.meta.dirname, '../../src/storages/s3/client/object-store.ts');
   const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script, module, own.url];
   const env = { PATH: process.env.PATH, HOME: home, ...theirs };
   const { stdout } = await run(process.execPath, args, { env, timeout: 25_000, killSignal: 'SIGKILL' });

@@ -3,11 +3,11 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { fill } from '../../src/storages/s3/fill.ts';
-import { readHead } from '../../src/storages/s3/head.ts';
-import { createObjectStore } from '../../src/storages/s3/object-store.ts';
-import { createS3Store } from '../../src/storages/s3/s3-store.ts';
-import { makeDirectory } from '../harness.ts';
+import { createObjectStore } from '../../src/storages/s3/client/object-store.ts';
+import { createS3HistoryStore } from '../../src/storages/s3/history/s3-history-store.ts';
+import { readHead } from '../../src/storages/s3/layout/workspace-head.ts';
+import { downloadWorkspace } from '../../src/storages/s3/mount/refresh/download-workspace.ts';
+import { makeDirectory } from '../support/harness.ts';
 
 /** A bucket whose service is whoever an account says it is. */
 async function startService(answer: RequestListener) {
@@ -36,7 +36,7 @@ test('a service that never stops to answer fills no memory', async () => {
     response.on('drain', more);
     more();
   });
-  const store = createS3Store({ objects, namespace: 'fs-1' });
+  const store = createS3HistoryStore({ objects, namespace: 'fs-1' });
   const refused = { code: 'E_STORAGE_FAILED' };
   await expect(readHead(objects, 'fs-1')).rejects.toMatchObject(refused);
   await expect(Array.fromAsync(objects.list('fs-1/'))).rejects.toMatchObject(refused);
@@ -58,7 +58,7 @@ test('a service that lists a name twice, as a link and as what it is in, gets no
     response.writeHead(200, { etag: '"e"', 'content-length': body.length, 'x-amz-meta-croft-kind': kind });
     response.end(body);
   });
-  const ground = { objects, namespace: 'fs-1', spool: directory.at('spool'), warn() {}, progress() {} };
-  await fill({ ...ground, owner: undefined }, { directory: directory.at('files'), lazyBytes: 1000 });
+  const fixture = { objects, namespace: 'fs-1', spool: directory.at('spool'), warn() {}, progress() {} };
+  await downloadWorkspace({ ...fixture, owner: undefined }, { directory: directory.at('files'), lazyBytes: 1000 });
   expect(readdirSync(directory.at('outside'))).toEqual([]);
 });

@@ -1,10 +1,16 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { S3Mount } from '../../src/storages/s3/mount.ts';
-import { type FaultyProxy, type SeenRequest, startFaultyProxy } from '../faulty-proxy.ts';
-import { startS3, startS3Gateway } from '../s3-server.ts';
-import { asOtherTool, type BucketPlace, makeData, newPlace, openMount } from './mount-ground.ts';
+import type { S3Mount } from '../../src/storages/s3/mount/s3-mount.ts';
+import { type FaultyProxy, type SeenRequest, startFaultyProxy } from '../support/faults/faulty-proxy.ts';
+import {
+  asOtherTool,
+  type BucketLocation,
+  makeData,
+  newBucketLocation,
+  openMount,
+} from '../support/s3/mount-fixture.ts';
+import { startS3, startS3Gateway } from '../support/s3/s3-server.ts';
 
 const server = await startS3();
 const bucket = (await server?.bucket('faults')) ?? '';
@@ -13,13 +19,13 @@ const patience = { timeout: 30_000, interval: 100 };
 
 describe.skipIf(!server)('a bucket that fails', () => {
   let proxy: FaultyProxy;
-  let place: BucketPlace;
+  let place: BucketLocation;
   let data: ReturnType<typeof makeData>;
   let tool: ReturnType<typeof asOtherTool>;
   let opened: S3Mount[];
   beforeEach(async () => {
     proxy = await startFaultyProxy(server!.endpoint);
-    const straight = newPlace(server!, bucket);
+    const straight = newBucketLocation(server!, bucket);
     tool = asOtherTool(straight);
     place = { ...straight, endpoint: proxy.url };
     data = makeData();
@@ -52,7 +58,7 @@ describe.skipIf(!server)('a bucket that fails', () => {
     const refused = await mount.commit(signal).catch((thrown) => thrown);
     expect(refused.code).toBe('E_STORAGE_UNAVAILABLE');
     expect(refused.details.waiting.toSorted()).toEqual(['a', 'b']);
-    expect(refused.message).toMatch(/on disk where it was changed/);
+    expect(refused.message).toMatch(/on the local disk/);
     expect(mount.unavailableSince).toBeInstanceOf(Date);
     expect(await tool.all()).toEqual({ a: 'before' });
     await proxy.accept();
@@ -182,7 +188,7 @@ const gateway = await startS3Gateway();
 describe.skipIf(!gateway)('a gateway that is killed', () => {
   test('in the middle of commits: everything that was acknowledged is there', { timeout: 120_000 }, async () => {
     using data = makeData();
-    const place = newPlace(gateway!, await gateway!.bucket('killed'));
+    const place = newBucketLocation(gateway!, await gateway!.bucket('killed'));
     const mount = await openMount({ data: data.path, place });
     const acknowledged = new Map<string, string>();
     const kills = Promise.withResolvers<void>();

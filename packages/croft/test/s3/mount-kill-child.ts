@@ -1,16 +1,16 @@
 /**
- * Commits a bit of everything and kills itself in the middle: `node mount-kill-child.ts JSON`, where `at` is after which
- * request of the bucket. Prints a line when it came to its end.
+ * Commits changes of every kind and kills itself in the middle: `node mount-kill-child.ts JSON`. `at` is the number of
+ * bucket requests before the kill. Prints a line if it reaches the end.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ObjectStore } from '../../src/core/objects.ts';
-import { type BucketPlace, connect, openMount } from './mount-ground.ts';
+import type { ObjectStore } from '../../src/core/storage/object-store.ts';
+import { type BucketLocation, connect, openMount } from '../support/s3/mount-fixture.ts';
 
 const { place, data, other, at, phase } = JSON.parse(process.argv[2] ?? '{}') as {
-  place: BucketPlace;
+  place: BucketLocation;
   data: string;
-  /** The data directory of another server, which changes the same files. */
+  /** Data directory of another server that changes the same files. */
   other: string;
   at: number;
   phase: 'open' | 'commit' | 'refresh';
@@ -18,7 +18,7 @@ const { place, data, other, at, phase } = JSON.parse(process.argv[2] ?? '{}') as
 const signal = new AbortController().signal;
 let [requests, isArmed] = [0, phase === 'open'];
 
-/** What was asked is done, and nobody hears the answer. */
+/** The request is carried out, and the process dies before it gets the answer. */
 async function counted<T>(work: Promise<T>): Promise<T> {
   const result = await work;
   if (isArmed && ++requests === at) process.kill(process.pid, 'SIGKILL');

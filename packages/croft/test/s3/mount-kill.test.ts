@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sha256 } from '../../src/lib/sha256.ts';
-import { startS3 } from '../s3-server.ts';
-import { asOtherTool, makeData, newPlace, openMount } from './mount-ground.ts';
+import { sha256 } from '../../src/lib/crypto/sha256.ts';
+import { asOtherTool, makeData, newBucketLocation, openMount } from '../support/s3/mount-fixture.ts';
+import { startS3 } from '../support/s3/s3-server.ts';
 
 const server = await startS3();
 const bucket = (await server?.bucket('kill')) ?? '';
@@ -41,7 +41,7 @@ describe.skipIf(!server)('kill -9 after every single request', () => {
   }, async () => {
     const steps = await forEachStep(async (at) => {
       using data = makeData();
-      const place = newPlace(server!, bucket);
+      const place = newBucketLocation(server!, bucket);
       const tool = asOtherTool(place);
       const other = join(data.path, 'other');
       const { isKilled } = await runChild({ place, data: data.path, other, at, phase: 'commit' });
@@ -73,7 +73,7 @@ describe.skipIf(!server)('kill -9 after every single request', () => {
   test.for(['open', 'refresh'] as const)('of %s', { timeout: 600_000 }, async (phase) => {
     const steps = await forEachStep(async (at) => {
       using data = makeData();
-      const place = newPlace(server!, bucket);
+      const place = newBucketLocation(server!, bucket);
       const tool = asOtherTool(place);
       for (const name of ['a', 'b/c', 'w']) await tool.write(name, name);
       const other = join(data.path, 'other');

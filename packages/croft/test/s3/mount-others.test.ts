@@ -1,21 +1,28 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { S3Mount } from '../../src/storages/s3/mount.ts';
-import { startS3 } from '../s3-server.ts';
-import { asOtherTool, type BucketPlace, connect, makeData, newPlace, openMount } from './mount-ground.ts';
+import type { S3Mount } from '../../src/storages/s3/mount/s3-mount.ts';
+import {
+  asOtherTool,
+  type BucketLocation,
+  connect,
+  makeData,
+  newBucketLocation,
+  openMount,
+} from '../support/s3/mount-fixture.ts';
+import { startS3 } from '../support/s3/s3-server.ts';
 
 const server = await startS3();
 const bucket = (await server?.bucket('others')) ?? '';
 const signal = new AbortController().signal;
 
 describe.skipIf(!server)('a bucket that others use too', () => {
-  let place: BucketPlace;
+  let place: BucketLocation;
   let data: ReturnType<typeof makeData>;
   let tool: ReturnType<typeof asOtherTool>;
   let opened: S3Mount[];
   beforeEach(() => {
-    place = newPlace(server!, bucket);
+    place = newBucketLocation(server!, bucket);
     data = makeData();
     tool = asOtherTool(place);
     opened = [];

@@ -1,23 +1,29 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openManifest } from '../../src/storages/s3/manifest.ts';
-import type { S3Mount } from '../../src/storages/s3/mount.ts';
-import { startS3 } from '../s3-server.ts';
-import { asOtherTool, type BucketPlace, makeData, newPlace, openMount } from './mount-ground.ts';
+import type { S3Mount } from '../../src/storages/s3/mount/s3-mount.ts';
+import { openMountManifest } from '../../src/storages/s3/mount/working-copy/manifest.ts';
+import {
+  asOtherTool,
+  type BucketLocation,
+  makeData,
+  newBucketLocation,
+  openMount,
+} from '../support/s3/mount-fixture.ts';
+import { startS3 } from '../support/s3/s3-server.ts';
 
 const server = await startS3();
 const bucket = (await server?.bucket('restart')) ?? '';
 const signal = new AbortController().signal;
 
 describe.skipIf(!server)('what is left when a machine goes down', () => {
-  let place: BucketPlace;
+  let place: BucketLocation;
   let data: ReturnType<typeof makeData>;
   let tool: ReturnType<typeof asOtherTool>;
   let mount: S3Mount;
   const at = (path: string) => join(mount.directory, path);
   beforeEach(async () => {
-    place = newPlace(server!, bucket);
+    place = newBucketLocation(server!, bucket);
     data = makeData();
     tool = asOtherTool(place);
     mount = await openMount({ data: data.path, place });
@@ -33,7 +39,7 @@ describe.skipIf(!server)('what is left when a machine goes down', () => {
   /** As if this were another start of the machine. */
   async function reopen(): Promise<void> {
     await mount.close();
-    const manifest = openManifest(join(data.path, 'mounts', place.namespace, 'manifest.db'));
+    const manifest = openMountManifest(join(data.path, 'mounts', place.namespace, 'manifest.db'));
     manifest.setState({ bootId: 'the one before' });
     manifest.close();
     mount = await openMount({ data: data.path, place });
@@ -54,13 +60,13 @@ describe.skipIf(!server)('what is left when a machine goes down', () => {
   });
 
   test('a history that was cleared away costs a comparison and loses nothing', async () => {
-    await mount.history.collect([]);
+    await mount.history.collectGarbage([]);
     writeFileSync(at('torn'), 'changed');
     rmSync(at('missing'));
     expect((await mount.commit(signal)).committed.toSorted()).toEqual(['missing', 'torn']);
     await mount.close();
     mount = await openMount({ data: data.path, place });
-    await mount.history.collect([]);
+    await mount.history.collectGarbage([]);
     await tool.write('from-outside', 'x');
     await mount.close();
     mount = await openMount({ data: data.path, place });

@@ -1,14 +1,14 @@
 /**
- * Edits a workspace that others edit too, for a while: `node mount-soak-child.ts JSON`. Prints a line of JSON for
- * everything it was told.
+ * Edits a workspace for a while that others edit too: `node mount-soak-child.ts JSON`. Prints a line of JSON for every
+ * result.
  */
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '@croft/protocol';
-import { type BucketPlace, openMount } from './mount-ground.ts';
+import { type BucketLocation, openMount } from '../support/s3/mount-fixture.ts';
 
 const { place, data, name, forMs } = JSON.parse(process.argv[2] ?? '{}') as {
-  place: BucketPlace;
+  place: BucketLocation;
   data: string;
   name: string;
   forMs: number;
@@ -21,7 +21,7 @@ const pick = <T>(items: readonly T[]): T | undefined => items[Math.floor(Math.ra
 mkdirSync(at('shared'), { recursive: true });
 mkdirSync(at('things'), { recursive: true });
 
-/** Adds a line to a file that everybody adds lines to. */
+/** Appends a line to a file that everybody appends to. */
 function append(token: string): object {
   const path = `shared/${Math.floor(Math.random() * 4)}.log`;
   appendFileSync(at(path), `${token}\n`);
@@ -34,7 +34,7 @@ function create(token: string): object {
   return { did: 'create', path, token };
 }
 
-/** Something that may just now be changed by the other. */
+/** Changes something that the other process may be changing too. */
 function change(token: string): object | undefined {
   const path = pick(readdirSync(at('things')).filter((each) => !each.includes('conflict')));
   if (path === undefined) return undefined;

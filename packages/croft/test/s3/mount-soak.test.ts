@@ -1,8 +1,14 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { startS3 } from '../s3-server.ts';
-import { asOtherTool, type BucketPlace, makeData, newPlace, openMount } from './mount-ground.ts';
+import {
+  asOtherTool,
+  type BucketLocation,
+  makeData,
+  newBucketLocation,
+  openMount,
+} from '../support/s3/mount-fixture.ts';
+import { startS3 } from '../support/s3/s3-server.ts';
 
 const server = await startS3();
 const bucket = (await server?.bucket('soak')) ?? '';
@@ -20,7 +26,7 @@ interface Told {
   readonly conflicts: readonly { path: string; kept: string; reason: string }[];
 }
 
-function runChild(settings: { place: BucketPlace; data: string; name: string; forMs: number }): Promise<Told[]> {
+function runChild(settings: { place: BucketLocation; data: string; name: string; forMs: number }): Promise<Told[]> {
   const script = join(import.meta.dirname, 'mount-soak-child.ts');
   const options = { maxBuffer: 1 << 28 };
   return new Promise((resolve, reject) => {
@@ -42,7 +48,7 @@ describe.skipIf(!server)('two servers that edit one workspace', () => {
     timeout: seconds * 1000 + 120_000,
   }, async () => {
     using data = makeData();
-    const place = newPlace(server!, bucket);
+    const place = newBucketLocation(server!, bucket);
     const servers = ['a', 'b'].map((name) => ({ name, place, data: join(data.path, name), forMs: seconds * 1000 }));
     const told = (await Promise.all(servers.map(runChild))).flat();
     const tool = asOtherTool(place);

@@ -1,14 +1,14 @@
 import { describe } from 'vitest';
 import { describeStoredMount } from '../contracts/stored-mount.ts';
-import { startS3 } from '../s3-server.ts';
-import { makeData, newPlace, openMount } from './mount-ground.ts';
+import { makeData, newBucketLocation, openMount } from '../support/s3/mount-fixture.ts';
+import { startS3 } from '../support/s3/s3-server.ts';
 
 const server = await startS3();
 const bucket = (await server?.bucket('mount')) ?? '';
 
 describe.skipIf(!server)('on a real service', () => {
   describeStoredMount('S3', async () => {
-    const place = newPlace(server!, bucket);
+    const place = newBucketLocation(server!, bucket);
     const servers = new Map<number, ReturnType<typeof makeData>>();
     return {
       async open(server, options = {}) {

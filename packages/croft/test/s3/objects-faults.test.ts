@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { StoredObject } from '../../src/core/objects.ts';
-import { createObjectStore, type ObjectStoreOptions } from '../../src/storages/s3/object-store.ts';
+import type { StoredObject } from '../../src/core/storage/object-store.ts';
+import { createObjectStore, type ObjectStoreOptions } from '../../src/storages/s3/client/object-store.ts';
 import { keysIn, sendable, textOf } from '../contracts/object-store.ts';
-import { type SeenRequest, startFaultyProxy } from '../faulty-proxy.ts';
-import { startS3, startS3Gateway } from '../s3-server.ts';
+import { type SeenRequest, startFaultyProxy } from '../support/faults/faulty-proxy.ts';
+import { startS3, startS3Gateway } from '../support/s3/s3-server.ts';
 
 const server = await startS3();
 const bucket = (await server?.bucket('faults')) ?? '';
@@ -243,6 +243,9 @@ test('a server that is killed in the middle of puts has every one that was ackno
     await vi.waitFor(() => expect(failures).toBeGreaterThan(failed), { timeout: 60_000 });
     await gateway.restart();
   }
+  // Until it is known that the outage is over.
+  const had = told.size;
+  await vi.waitFor(() => expect(told.size).toBeGreaterThan(had), { timeout: 60_000 });
   isOver = true;
   await Promise.all(writers);
   for (const [key, text] of told) expect(await textOf(await store.get(key))).toBe(text);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe } from 'vitest';
-import { createObjectStore } from '../../src/storages/s3/object-store.ts';
+import { createObjectStore } from '../../src/storages/s3/client/object-store.ts';
 import { describeObjectStore } from '../contracts/object-store.ts';
-import { startS3 } from '../s3-server.ts';
+import { startS3 } from '../support/s3/s3-server.ts';
 
 const server = await startS3();
 const bucket = (await server?.bucket('objects')) ?? '';

@@ -1,17 +1,17 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import type { WorkspaceConfig } from '../../src/core/accounts/registry.ts';
-import { type ObjectsMeans, openObjects } from '../../src/storages/s3/open-objects.ts';
+import type { WorkspaceConfig } from '../../src/core/accounts/ports/registry.ts';
+import { openWorkspaceBucket, type WorkspaceBucketOptions } from '../../src/storages/s3/open-workspace-bucket.ts';
 import { keysIn, sendable } from '../contracts/object-store.ts';
-import { startFaultyProxy } from '../faulty-proxy.ts';
-import { startS3 } from '../s3-server.ts';
+import { startFaultyProxy } from '../support/faults/faulty-proxy.ts';
+import { startS3 } from '../support/s3/s3-server.ts';
 
 const server = await startS3();
 const bucket = (await server?.bucket('opened')) ?? '';
 
 type Storage = WorkspaceConfig['storage'];
 
-function prepare(means: Partial<ObjectsMeans> = {}) {
+function prepare(means: Partial<WorkspaceBucketOptions> = {}) {
   const { endpoint, region, accessKeyId, secretAccessKey } = server!;
   const credentials = { accessKeyId, secretAccessKey };
   const managed = { bucket, endpoint, region, prefix: 'managed', credentials };
@@ -20,7 +20,7 @@ function prepare(means: Partial<ObjectsMeans> = {}) {
   const auth = { type: 'secret', accessKeyId, secretName: 'S3_SECRET' };
   const own: Storage = { provider: 's3', bucket, endpoint, prefix: 'own', auth };
   const open = async (storage: Storage) => {
-    const objects = await openObjects(storage, { managed, allowPrivate: true, readSecret, ...means });
+    const objects = await openWorkspaceBucket(storage, { managed, allowPrivate: true, readSecret, ...means });
     onTestFinished(() => objects.close());
     return objects;
   };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { createObjectStore } from '../../src/storages/s3/object-store.ts';
+import { createObjectStore } from '../../src/storages/s3/client/object-store.ts';
 import { sendable } from '../contracts/object-store.ts';
 
 /** What a service does with a put of these headers where an object with this ETag is: a status. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createObjectStore } from '../../src/storages/s3/object-store.ts';
-import { createS3Files } from '../../src/storages/s3/s3-files.ts';
+import { createObjectStore } from '../../src/storages/s3/client/object-store.ts';
+import { createS3Files } from '../../src/storages/s3/direct/s3-files.ts';
 import { sendable } from '../contracts/object-store.ts';
-import { startS3 } from '../s3-server.ts';
+import { startS3 } from '../support/s3/s3-server.ts';
 
 const server = await startS3();
 const bucket = (await server?.bucket('direct')) ?? '';

@@ -3,24 +3,24 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createSearches } from '../../src/app/searches.ts';
-import type { ToolContext } from '../../src/core/tool.ts';
-import type { Workspace } from '../../src/core/workspace.ts';
-import { createDiskFiles } from '../../src/disk/files.ts';
-import { openRoot } from '../../src/disk/handles.ts';
-import { createDirectGlob } from '../../src/storages/s3/direct-glob.ts';
-import { createDirectObjects } from '../../src/storages/s3/direct-objects.ts';
-import { createObjectStore } from '../../src/storages/s3/object-store.ts';
-import { createS3Files } from '../../src/storages/s3/s3-files.ts';
+import { createSearchBoxPool } from '../../src/app/workspaces/search-box-pool.ts';
+import type { ToolContext } from '../../src/core/tools/tool.ts';
+import type { Workspace } from '../../src/core/workspace/workspace.ts';
+import { createDiskFiles } from '../../src/disk/disk-files.ts';
+import { openRoot } from '../../src/disk/paths/handles.ts';
+import { createObjectStore } from '../../src/storages/s3/client/object-store.ts';
+import { createDirectGlob } from '../../src/storages/s3/direct/direct-glob.ts';
+import { createDirectObjects } from '../../src/storages/s3/direct/direct-objects.ts';
+import { createS3Files } from '../../src/storages/s3/direct/s3-files.ts';
 import { glob } from '../../src/tools/glob.ts';
 import { sendable } from '../contracts/object-store.ts';
-import { makeDirectory } from '../harness.ts';
-import { startS3 } from '../s3-server.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { startS3 } from '../support/s3/s3-server.ts';
 
 const server = await startS3();
 const bucket = (await server?.bucket('glob')) ?? '';
 const root = '/workspaces/site';
-const searches = createSearches();
+const searches = createSearchBoxPool();
 afterAll(() => searches.close());
 
 interface Tree {
@@ -37,7 +37,7 @@ async function plantBoth({ files, links = {} }: Tree) {
     symlinkSync(target, directory.at(name));
   }
   const handle = openRoot(directory.path);
-  const place = { directory: handle, workspacePath: root };
+  const place = { directoryFd: handle, workspacePath: root };
   const onDisk = {
     root,
     files: createDiskFiles({ handle, names: [root] }),

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createObjectStore } from '../../src/storages/s3/object-store.ts';
-import { createS3Store } from '../../src/storages/s3/s3-store.ts';
-import { contentKey } from '../../src/storages/s3/store-keys.ts';
+import { createObjectStore } from '../../src/storages/s3/client/object-store.ts';
+import { createS3HistoryStore } from '../../src/storages/s3/history/s3-history-store.ts';
+import { contentKey } from '../../src/storages/s3/layout/history-keys.ts';
 import { contentOf, describeHistoryStore, treeOf } from '../contracts/history-store.ts';
 import { sendable } from '../contracts/object-store.ts';
-import { startS3 } from '../s3-server.ts';
+import { startS3 } from '../support/s3/s3-server.ts';
 
 const server = await startS3();
 const bucket = (await server?.bucket('history')) ?? '';
@@ -18,7 +18,7 @@ function openGround() {
     onTestFinished(() => objects.close());
     return objects;
   };
-  const open = (graceMs: number) => createS3Store({ objects: openObjects(), namespace, graceMs });
+  const open = (graceMs: number) => createS3HistoryStore({ objects: openObjects(), namespace, graceMs });
   return { namespace, open, openObjects };
 }
 
@@ -32,17 +32,17 @@ describe.skipIf(!server)('in a bucket', () => {
     const { open } = openGround();
     const [patient, eager] = [open(3_600_000), open(0)];
     const [dead, revived] = [contentOf('dead'), contentOf('revived')];
-    await patient.keep([dead, revived]);
-    expect(await patient.collect([])).toBe(0);
+    await patient.put([dead, revived]);
+    expect(await patient.collectGarbage([])).toBe(0);
     // It is there, but nobody may count on it any more.
-    expect(await patient.lacks([dead.hash, revived.hash])).toEqual(new Set([dead.hash, revived.hash]));
+    expect(await patient.findMissing([dead.hash, revived.hash])).toEqual(new Set([dead.hash, revived.hash]));
     expect(await patient.read(dead.hash)).toEqual(dead.bytes);
-    await patient.keep([revived]);
-    expect(await patient.lacks([dead.hash, revived.hash])).toEqual(new Set([dead.hash]));
+    await patient.put([revived]);
+    expect(await patient.findMissing([dead.hash, revived.hash])).toEqual(new Set([dead.hash]));
     const tree = treeOf({ 'a.txt': 'revived' });
-    await patient.keep(tree);
-    expect(await eager.collect([tree.at(-1)!.hash])).toBe(4);
-    expect(await patient.lacks([dead.hash, revived.hash])).toEqual(new Set([dead.hash]));
+    await patient.put(tree);
+    expect(await eager.collectGarbage([tree.at(-1)!.hash])).toBe(4);
+    expect(await patient.findMissing([dead.hash, revived.hash])).toEqual(new Set([dead.hash]));
     expect(await patient.read(revived.hash)).toEqual(revived.bytes);
   });
 
@@ -50,24 +50,24 @@ describe.skipIf(!server)('in a bucket', () => {
     const { open } = openGround();
     const [one, other] = [open(0), open(0)];
     const tree = treeOf(Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, `live ${index}`])));
-    await one.keep([...tree, ...Array.from({ length: 40 }, (_, index) => contentOf(`dead ${index}`))]);
+    await one.put([...tree, ...Array.from({ length: 40 }, (_, index) => contentOf(`dead ${index}`))]);
     const root = tree.at(-1)!.hash;
-    await Promise.all([one.collect([root]), other.collect([root]), one.collect([root])]);
-    await one.collect([root]);
-    expect(await other.lacks(tree.map(({ hash }) => hash))).toEqual(new Set());
-    expect((await other.lacks([contentOf('dead 1').hash])).size).toBe(1);
+    await Promise.all([one.collectGarbage([root]), other.collectGarbage([root]), one.collectGarbage([root])]);
+    await one.collectGarbage([root]);
+    expect(await other.findMissing(tree.map(({ hash }) => hash))).toEqual(new Set());
+    expect((await other.findMissing([contentOf('dead 1').hash])).size).toBe(1);
   });
 
   test('a content that rots is not given back, and a tree that cannot be read deletes nothing', async () => {
     const { open, openObjects, namespace } = openGround();
     const store = open(0);
     const tree = treeOf({ 'a.txt': 'text' });
-    await store.keep(tree);
+    await store.put(tree);
     await openObjects().put(contentKey(namespace, tree[0]!.hash), sendable('rotten'));
     await expect(store.read(tree[0]!.hash)).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
     await openObjects().put(contentKey(namespace, tree[1]!.hash), sendable('rotten'));
-    await expect(store.collect([tree[1]!.hash])).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
-    expect(await open(0).lacks(tree.map(({ hash }) => hash))).toEqual(new Set());
+    await expect(store.collectGarbage([tree[1]!.hash])).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
+    expect(await open(0).findMissing(tree.map(({ hash }) => hash))).toEqual(new Set());
   });
 
   test('a note that somebody else wrote is no note', async () => {

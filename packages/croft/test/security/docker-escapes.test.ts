@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import type { HostOptions } from '../../src/app.ts';
-import { runEscapes } from '../../src/escapes/run.ts';
-import { toContainer } from '../../src/providers/docker/container.ts';
+import type { HostOptions } from '../../src/app/app.ts';
+import { runEscapes } from '../../src/escapes/run-escapes.ts';
+import { toContainerConfig } from '../../src/providers/docker/container-config.ts';
 import { createDocker } from '../../src/providers/docker/provider.ts';
-import { startEngine } from '../docker-engine.ts';
+import { startEngine } from '../support/sandboxes/docker-engine.ts';
 
 const docker = await startEngine();
 afterAll(() => docker?.[Symbol.asyncDispose]());
@@ -12,10 +12,10 @@ afterAll(() => docker?.[Symbol.asyncDispose]());
  * All of the kernel, and of the rest those that would get out by what an engine is told. What the file tools, the proxy
  * and the init hold is the same code as elsewhere; all of them have been seen to hold in containers too.
  */
-const ofContainers = ['B', 'A18', 'A19', 'C48', 'D53', 'E61', 'E65', 'E75', 'G90', 'G92', 'G97'];
+const ofContainers = ['B', 'A18', 'A19', 'C48', 'D53', 'E61', 'E65', 'E75', 'G90', 'G92', 'G96b', 'G97'];
 
 describe.runIf(docker)('from a container', () => {
-  const inContainers = (make = toContainer) => ({
+  const inContainers = (make = toContainerConfig) => ({
     provider: (host: HostOptions) => createDocker({ ...host, dockerSocket: docker?.socket }, { toContainer: make }),
   });
   const outOf = (reports: Awaited<ReturnType<typeof runEscapes>>) =>
@@ -29,7 +29,7 @@ describe.runIf(docker)('from a container', () => {
 
   test('what an engine is not told, it does not hold', async () => {
     const weakened = inContainers((options) => {
-      const made = toContainer(options) as { HostConfig: object };
+      const made = toContainerConfig(options) as { HostConfig: object };
       return { ...made, HostConfig: { ...made.HostConfig, NetworkMode: 'host', IpcMode: 'host' } };
     });
     const out = outOf(await runEscapes({ ...weakened, only: ['B37', 'B37c', 'E61'] }));

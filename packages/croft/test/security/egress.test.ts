@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeDirectory } from '../harness.ts';
-import { eventually, makeCertificate, openProxy, startTlsWeb, startWeb, type TestProxy } from '../proxy-harness.ts';
-import { buildRelay, type Outcome, runInside } from '../relay-harness.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { buildRelay, type Outcome, runInside } from '../support/sandboxes/run-relay.ts';
+import {
+  eventually,
+  makeCertificate,
+  openProxy,
+  startTlsWeb,
+  startWeb,
+  type TestProxy,
+} from '../support/servers/test-proxy.ts';
 
 /** Really from inside a network namespace, with curl and Node, through relay and proxy to servers on loopback. */
 const scope = new AsyncDisposableStack();

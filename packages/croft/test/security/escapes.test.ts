@@ -1,18 +1,20 @@
 import { chmodSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { defaultSandbox } from '../../src/app.ts';
+import { defaultSandboxOptions } from '../../src/app/app.ts';
 import type { Escape, Guard } from '../../src/escapes/escape.ts';
+import { escapeGroups } from '../../src/escapes/escape-groups.ts';
 import { escapes } from '../../src/escapes/index.ts';
-import { attemptAll, type EscapeReport, runEscapes } from '../../src/escapes/run.ts';
-import { findGroups } from '../../src/lib/cgroup/cgroup.ts';
-import { toFence } from '../../src/providers/bubblewrap/fence.ts';
+import { attemptAll, type EscapeReport, runEscapes } from '../../src/escapes/run-escapes.ts';
+import { findGroups } from '../../src/lib/cgroup/find-groups.ts';
+import { reportTemporaryBase } from '../../src/lib/files/temporary-base.ts';
+import { toBwrapArguments } from '../../src/providers/bubblewrap/bwrap-arguments.ts';
 import { createBubblewrap } from '../../src/providers/bubblewrap/provider.ts';
-import { makeDirectory } from '../harness.ts';
-import { makeOwnPlace } from '../own-place.ts';
-import { withoutFilters } from '../starters.ts';
-import { weaken } from '../weakened.ts';
-import { createInitMaker, type InitMaker } from '../weakened-init.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { useOwnTemporaryDirectory } from '../support/own-temporary-directory.ts';
+import { withoutFilters } from '../support/sandboxes/bubblewrap-starters.ts';
+import { createInitMaker, type InitMaker } from '../support/sandboxes/weaken-init.ts';
+import { weaken } from '../support/sandboxes/weaken-provider.ts';
 
 const tenMinutes = 600_000;
 
@@ -67,6 +69,11 @@ describe('from a whole sandbox', () => {
     expect(skipped.length, JSON.stringify(skipped)).toBeLessThan(8);
   });
 
+  test('every group says what it covers and what it leaves out', () => {
+    const letters = new Set(escapes.map(({ id }) => id.charAt(0)));
+    expect(escapeGroups.map(({ letter }) => letter)).toEqual([...letters]);
+  });
+
   test('no two have the same id', () => {
     expect(new Set(idsOf(escapes)).size).toBe(escapes.length);
   });
@@ -81,6 +88,7 @@ describe('from a whole sandbox', () => {
 describe('a part of the fence that cannot be raised', () => {
   const parts = {
     'the limits': /enter_groups\(atoi\(argv\[2\]\)\) != 0/,
+    'the share of inotify': /inotify_share_limit\("\/run\/croft\/user"\) != 0/,
     'the control files': /pins_place\(workspace\) != 0/,
     privileges: /pins_drop_privileges\(\) != 0/,
     'the init itself': /prctl\(PR_SET_DUMPABLE, 0, 0, 0, 0\) != 0/,
@@ -92,9 +100,17 @@ describe('a part of the fence that cannot be raised', () => {
     '%s: there is no sandbox then',
     async (_, guard) => {
       using directory = makeDirectory();
-      const findInit = () => makeInit([], [['init.c', guard, '1']]);
-      const provider = createBubblewrap({ path: '', home: '/' }, { findInit, toFence, groups: findGroups() });
-      const spec = { ...defaultSandbox, directory: openSync(directory.path, 'r'), workspacePath: '/workspace' };
+      // Made here: what does not compile must not be taken for a sandbox that does not open.
+      const init = makeInit([], [['init/init.c', guard, '1']]);
+      const provider = createBubblewrap(
+        { path: '', home: '/' },
+        { findInit: () => init, toArguments: toBwrapArguments, groups: findGroups() },
+      );
+      const spec = {
+        ...defaultSandboxOptions,
+        directoryFd: openSync(directory.path, 'r'),
+        workspacePath: '/workspace',
+      };
       await expect(provider.open(spec)).rejects.toMatchObject({ code: 'E_SANDBOX_UNAVAILABLE' });
     },
     tenMinutes,
@@ -106,7 +122,7 @@ test('B41: under a kernel that lacks a part of the fence there is no sandbox', {
   const starter = withoutFilters(inits.path);
   const open = (guards: readonly Guard[]) =>
     weaken(guards, { makeInit, starter })({ path: '', home: '/', variables: {} }).open({
-      ...{ ...defaultSandbox, directory: openSync(directory.path, 'r'), workspacePath: '/workspace' },
+      ...{ ...defaultSandboxOptions, directoryFd: openSync(directory.path, 'r'), workspacePath: '/workspace' },
     });
   await expect(open([])).rejects.toMatchObject({ code: 'E_SANDBOX_UNAVAILABLE' });
   // Not because of anything else that is missing there.
@@ -121,23 +137,23 @@ describe('the judge', () => {
   };
 
   test('takes a canary in an answer for an escape, whatever the case says', async () => {
-    const outcome = await judge(async (ground) => {
-      await ground.run(`echo '${ground.canary}'`);
+    const outcome = await judge(async (fixture) => {
+      await fixture.run(`echo '${fixture.canary}'`);
       return { held: true };
     });
     expect(outcome).toEqual({ held: false, how: 'bash told what is in the canary' });
   });
 
   test('looks at the answers and canaries of further grounds too', async () => {
-    const leak = await judge(async (ground) => {
-      const own = await ground.open({});
-      await own.call('write', { file_path: 'x', content: ground.canary });
+    const leak = await judge(async (fixture) => {
+      const own = await fixture.open({});
+      await own.call('write', { file_path: 'x', content: fixture.canary });
       await own.call('grep', { pattern: 'canary', output_mode: 'content' });
       return { skipped: 'so it says' };
     });
     expect(leak).toMatchObject({ held: false });
-    const touched = await judge(async (ground) => {
-      writeFileSync(join((await ground.open({})).outside, 'canary'), 'changed');
+    const touched = await judge(async (fixture) => {
+      writeFileSync(join((await fixture.open({})).outside, 'canary'), 'changed');
       return { held: true };
     });
     expect(touched).toEqual({ held: false, how: 'the canary is not as it was' });
@@ -151,7 +167,7 @@ describe('the judge', () => {
   });
 
   test('leaves nothing behind, tells in order, and stops when asked', async () => {
-    using place = makeOwnPlace();
+    using place = useOwnTemporaryDirectory();
     const stop = new AbortController();
     const told: string[] = [];
     const list = Array.from({ length: 6 }, (_, index) => ({
@@ -168,6 +184,6 @@ describe('the judge', () => {
     expect(told).toEqual(idsOf(reports));
     expect(told.slice(0, 2)).toEqual(['X0', 'X1']);
     expect(told).not.toContain('X5');
-    expect(readdirSync(place.path)).toEqual([]);
+    expect(readdirSync(reportTemporaryBase(place.path).path)).toEqual([]);
   });
 });

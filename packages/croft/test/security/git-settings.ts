@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 // --- settings as git reads them ---
 
-/** One way to write a value down that git reads as the same. */
+/** Writes a value in one of the ways that git reads as the same. */
 function writeValue(value: string, choices: readonly number[]): string {
   let [text, isQuoted] = ['', false];
   for (const [index, byte] of [...value].entries()) {

@@ -5,27 +5,27 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Escape, Guard } from '../../src/escapes/escape.ts';
 import { escapes } from '../../src/escapes/index.ts';
-import * as whole from '../../src/escapes/run.ts';
-import { createSlots } from '../../src/lib/slots.ts';
-import { makeDirectory } from '../harness.ts';
-import * as naive from '../naive-parts.ts';
-import { makeOwnPlace } from '../own-place.ts';
-import { keepPrivileges, withTerminal } from '../starters.ts';
-import { loadEscapes, type Replacement } from '../unguarded.ts';
-import { shareNetwork, weaken } from '../weakened.ts';
-import { createInitMaker, type InitEdit, type InitMaker } from '../weakened-init.ts';
+import * as whole from '../../src/escapes/run-escapes.ts';
+import { createConcurrencyLimit } from '../../src/lib/concurrency/concurrency-limit.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { useOwnTemporaryDirectory } from '../support/own-temporary-directory.ts';
+import { keepPrivileges, withTerminal } from '../support/sandboxes/bubblewrap-starters.ts';
+import { loadUnguardedEscapes, type Replacement } from '../support/sandboxes/load-unguarded-escapes.ts';
+import * as naive from '../support/sandboxes/naive-modules.ts';
+import { createInitMaker, type InitEdit, type InitMaker } from '../support/sandboxes/weaken-init.ts';
+import { shareNetwork, weaken } from '../support/sandboxes/weaken-provider.ts';
 
 /** Every case, seen to get out where what holds it is not there. No switch of the product does that. */
 
 const tenMinutes = 600_000;
 /** More would wait for each other. */
-const atOnce = createSlots(2);
+const atOnce = createConcurrencyLimit(2);
 
 interface Removal {
   readonly what: string;
   readonly ids: readonly string[];
   readonly parts?: readonly Replacement[];
-  readonly provider?: () => whole.RunOptions['provider'];
+  readonly provider?: () => whole.RunEscapesOptions['provider'];
   /** How often it is attempted, where it depends on who else is at work on this machine. */
   readonly tries?: number;
 }
@@ -49,7 +49,7 @@ const layered = ['A18', 'B26b', 'B28', 'B37'];
 /** What this program does for itself is in many places, and each of these is held by another. */
 const server: readonly Removal[] = [
   { what: 'handles of a history', ids: ['A24'], parts: [naive.followingHistory], tries: 3 },
-  { what: 'private directories', ids: ['A22'], parts: [naive.openDirectories] },
+  { what: 'private directories', ids: ['A22', 'A22b'], parts: [naive.openDirectories] },
   { what: 'an end of options', ids: ['D59'], parts: [naive.searchesWithOptions, naive.naiveSearches] },
   { what: 'an end of waiting', ids: ['G94'], parts: [naive.patientWaiting] },
   { what: 'buffers of a size', ids: ['G95'], parts: [naive.endlessBuffers] },
@@ -109,6 +109,8 @@ const removals: readonly Removal[] = [
     return {
       what: guard,
       ids: idsOf(held),
+      // What one takes of the machine depends on what others leave.
+      ...(guard === 'limits' && { tries: 3 }),
       ...(parts ? { parts } : { provider: () => weaken([guard], { makeInit }) }),
     };
   })
@@ -120,13 +122,13 @@ function guardsOf(id: string): readonly Guard[] {
 
 /** The relay of a sandbox listens in the network of this machine then, where another program may have its port. */
 function besideProxy() {
-  const edits: InitEdit[] = [['relay.h', /RELAY_PORT 3128/, `RELAY_PORT ${freePort}`]];
+  const edits: InitEdit[] = [['relay/relay.h', /RELAY_PORT 3128/, `RELAY_PORT ${freePort}`]];
   return { makeInit, edits, change: shareNetwork };
 }
 
 /** As a server has one that somebody started by hand. */
 function inSessionOf() {
-  const edits: InitEdit[] = [['keeper.c', /setsid\(\);/, '']];
+  const edits: InitEdit[] = [['init/commands/keeper.c', /setsid\(\);/, '']];
   const change = (fence: string[]) => fence.filter((word) => word !== '--new-session');
   return { makeInit, edits, change, starter: withTerminal(inits.path) };
 }
@@ -158,7 +160,7 @@ describe('with a guard taken away', { concurrent: true }, () => {
   const attempts = new Map<Removal, Attempt>();
   beforeAll(async () => {
     for (const removal of removals) {
-      const { runEscapes } = removal.parts ? await loadEscapes(removal.parts) : whole;
+      const { runEscapes } = removal.parts ? await loadUnguardedEscapes(removal.parts) : whole;
       const options = { only: removal.ids, provider: removal.provider?.() };
       attempts.set(removal, () => runEscapes(options));
     }
@@ -171,16 +173,16 @@ describe('with a guard taken away', { concurrent: true }, () => {
 
 describe('with a guard taken away that others would miss', () => {
   test('patterns that go back over a text hold up the server: G98', { timeout: tenMinutes }, async () => {
-    const { runEscapes } = await loadEscapes([naive.backtrackingPatterns]);
+    const { runEscapes } = await loadUnguardedEscapes([naive.backtrackingPatterns]);
     await expectOut(() => runEscapes({ only: ['G98'] }));
   });
 
   test('a program of a workspace is run where programs are looked for there: B43', {
     timeout: tenMinutes,
   }, async () => {
-    using place = makeOwnPlace();
-    const isThere = (name: string) => globSync(join(place.path, `croft-escape-*/workspace/bin/${name}`))[0];
-    const { runEscapes } = await loadEscapes([naive.programsFrom(isThere)]);
+    using place = useOwnTemporaryDirectory();
+    const isThere = (name: string) => globSync(join(place.path, `croft-*/escape-*/workspace/bin/${name}`))[0];
+    const { runEscapes } = await loadUnguardedEscapes([naive.programsFrom(isThere)]);
     await expectOut(() => runEscapes({ only: ['B43'] }));
   });
 });
@@ -193,7 +195,7 @@ describe('with what an attempt needs, and every guard in its place', () => {
   });
 
   test('an address is judged that a name leads to: E64', { timeout: tenMinutes }, async () => {
-    const { runEscapes } = await loadEscapes([naive.rebindingResolver]);
+    const { runEscapes } = await loadUnguardedEscapes([naive.rebindingResolver]);
     const [report] = await runEscapes({ only: ['E64'] });
     expect(report?.outcome).toEqual({ held: true });
   });

@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { shellIn } from '../contracts/sandbox.ts';
-import { openSandbox } from '../open-sandbox.ts';
-import { git, makeRepository, makeTree, outside } from './hostile-trees-ground.ts';
+import { openSandbox } from '../support/sandboxes/open-sandbox.ts';
+import { git, makeRepository, makeTree, outside } from './hostile-trees-fixture.ts';
 
 describe('what one sandbox does to the tree does not free the control files of the next', () => {
   test('a workspace that looks like a git directory', async () => {
-    const files = { '.envrc': 'mine', '.vscode/tasks.json': 'mine', 'logs/.envrc': 'mine', 'info/.envrc': 'mine' };
+    const files = { '.mcp.json': 'mine', '.vscode/tasks.json': 'mine', '.claude/settings.json': 'mine' };
     const { root, at } = makeRepository(files);
     await shellIn(await openSandbox(root), 'echo ref: refs/heads/main > HEAD; mkdir objects refs');
     const sandbox = await openSandbox(root);
@@ -16,15 +16,15 @@ describe('what one sandbox does to the tree does not free the control files of t
   });
 
   test.each(['000', '300', '400', '500', '600'])('a directory that nobody may look into: mode %s', async (mode) => {
-    const { root, at } = makeRepository({ 'sub/.envrc': 'mine' });
+    const { root, at } = makeRepository({ 'sub/.git/HEAD': 'ref: refs/heads/x\n', 'sub/.vscode/tasks.json': 'mine' });
     await shellIn(await openSandbox(root), `chmod ${mode} .git sub`);
     const sandbox = await openSandbox(root);
-    const attack = 'echo evil > .git/hooks/post-commit; echo evil > sub/.envrc; echo evil > .git/config';
+    const attack = 'echo evil > .git/hooks/post-commit; echo evil > sub/.vscode/tasks.json; echo evil > .git/config';
     await shellIn(sandbox, `chmod 755 .git sub; ${attack}`);
     chmodSync(at('.git'), 0o755);
     chmodSync(at('sub'), 0o755);
     expect(existsSync(at('.git/hooks/post-commit'))).toBe(false);
-    expect(readFileSync(at('sub/.envrc'), 'utf8')).toBe('mine');
+    expect(readFileSync(at('sub/.vscode/tasks.json'), 'utf8')).toBe('mine');
     expect(readFileSync(at('.git/config'), 'utf8')).not.toContain('evil');
   });
 

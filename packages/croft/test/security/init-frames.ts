@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { encode, encodeStart, type StartRequest, toInit } from '../../src/init/frames.ts';
+import { encodeInitFrame, encodeStart, type StartRequest, toInit } from '../../src/init/init-frames.ts';
 
 export function toStart(id: number, argv: readonly string[], more: Partial<StartRequest> = {}): Buffer {
   const request = { directory: '/', environment: { PATH: '/usr/bin:/bin', A: 'b' }, hasInput: false, limits: [] };
   return encodeStart(id, { ...request, creditBytes: 256 * 1024, argv, ...more });
 }
 
-// Few ids, so that frames meet the commands of others.
+// Few ids, so that frames refer to commands of other frames.
 const id = fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 1, max: 6 }) }, fc.integer({ min: 0, max: 0xffff_ff00 }));
 const byte = fc.integer({ min: 0, max: 255 });
 const uint32 = fc.oneof(fc.integer({ min: 0, max: 0xffff_ffff }), fc.constantFrom(0, 1, 65_536, 0xffff_ffff));
@@ -40,49 +40,51 @@ const order = fc.oneof(
   { weight: 3, arbitrary: start },
   fc
     .tuple(id, fc.oneof(fc.nat(100), fc.constantFrom(65_536, 262_144, 262_145, 1_048_576)), byte)
-    .map(([of, length, fill]) => encode(toInit.input, of, 0, Buffer.alloc(length, fill))),
-  fc.tuple(id, byte).map(([of, detail]) => encode(toInit.endInput, of, detail)),
-  fc.tuple(id, byte).map(([of, number]) => encode(toInit.signal, of, number)),
-  fc.tuple(id, fc.uint8Array({ maxLength: 6 })).map(([of, window]) => encode(toInit.resize, of, 0, window)),
+    .map(([of, length, fill]) => encodeInitFrame(toInit.input, of, 0, Buffer.alloc(length, fill))),
+  fc.tuple(id, byte).map(([of, detail]) => encodeInitFrame(toInit.endInput, of, detail)),
+  fc.tuple(id, byte).map(([of, number]) => encodeInitFrame(toInit.signal, of, number)),
+  fc.tuple(id, fc.uint8Array({ maxLength: 6 })).map(([of, window]) => encodeInitFrame(toInit.resize, of, 0, window)),
   fc
     .tuple(id, fc.integer({ min: 0, max: 3 }), uint32)
-    .map(([of, stream, credit]) => encode(toInit.credit, of, stream, Buffer.from(Uint32Array.of(credit).buffer))),
+    .map(([of, stream, credit]) =>
+      encodeInitFrame(toInit.credit, of, stream, Buffer.from(Uint32Array.of(credit).buffer)),
+    ),
   fc
     .tuple(id, byte, fc.uint8Array({ maxLength: 6 }))
-    .map(([of, stream, bytes]) => encode(toInit.credit, of, stream, bytes)),
-  fc.tuple(id, byte).map(([of, detail]) => encode(toInit.kill, of, detail)),
+    .map(([of, stream, bytes]) => encodeInitFrame(toInit.credit, of, stream, bytes)),
+  fc.tuple(id, byte).map(([of, detail]) => encodeInitFrame(toInit.kill, of, detail)),
 );
 
 const changes = fc.array(fc.tuple(fc.nat(), byte), { minLength: 1, maxLength: 4 });
 
-/** Bytes changed from `first` on. */
-function change(frame: Buffer, places: readonly (readonly [number, number])[], first: number): Buffer {
+/** Changes bytes from `first` on. */
+function change(frame: Buffer, positions: readonly (readonly [number, number])[], first: number): Buffer {
   const changed = Buffer.from(frame);
   if (changed.length > first) {
-    for (const [place, value] of places) changed[first + (place % (changed.length - first))] = value;
+    for (const [place, value] of positions) changed[first + (place % (changed.length - first))] = value;
   }
   return changed;
 }
 
-/** Whatever is in it, where the next frame begins is clear. */
+/** Frames with any content but a correct size. */
 export const validFrame = fc.oneof(
   { weight: 4, arbitrary: order },
   { weight: 3, arbitrary: fc.tuple(start, changes).map(([frame, places]) => change(frame, places, 12)) },
-  // The header of a START, where the counts are.
+  // The header of a START, which holds the counts.
   {
     weight: 2,
     arbitrary: fc
       .tuple(start, changes)
       .map(([frame, places]) => Buffer.concat([change(frame.subarray(0, 92), places, 24 - 12), frame.subarray(92)])),
   },
-  // Cut short, with the size of what is left.
+  // Cut short, with the size of the rest.
   fc.tuple(start, fc.nat()).map(([frame, length]) => {
     const payload = frame.subarray(12);
-    return encode(toInit.start, frame.readUInt32LE(4), 0, payload.subarray(0, length % payload.length));
+    return encodeInitFrame(toInit.start, frame.readUInt32LE(4), 0, payload.subarray(0, length % payload.length));
   }),
   fc
     .tuple(fc.integer({ min: 1, max: 7 }), id, byte, fc.uint8Array({ maxLength: 300 }))
-    .map(([type, of, detail, payload]) => encode(type, of, detail, payload)),
+    .map(([type, of, detail, payload]) => encodeInitFrame(type, of, detail, payload)),
 );
 
 export const anyBytes = fc.oneof(
@@ -94,11 +96,11 @@ export const anyBytes = fc.oneof(
     changed.writeUInt32LE(size, 0);
     return changed;
   }),
-  fc.tuple(byte, id).map(([type, of]) => encode(type, of)),
+  fc.tuple(byte, id).map(([type, of]) => encodeInitFrame(type, of)),
   fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
 );
 
-/** In pieces of any size, or all at once. */
+/** Splits frames into pieces of any size, or into one. */
 export function* toPieces(frames: readonly Buffer[], sizes: readonly number[]): Generator<Buffer> {
   const whole = Buffer.concat(frames);
   let from = 0;

@@ -6,8 +6,15 @@ import type { Duplex, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { createDecoder, encode, type Frame, fromInit, toInit } from '../../src/init/frames.ts';
-import { makeDirectory } from '../harness.ts';
+import {
+  createInitFrameDecoder,
+  encodeInitFrame,
+  fromInit,
+  type InitFrame,
+  toInit,
+} from '../../src/init/init-frames.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { listInitSources, native } from '../support/sandboxes/native-sources.ts';
 import { anyBytes, pieces, toPieces, toStart, validFrame } from './init-frames.ts';
 
 /** In a process namespace of its own: an init that loses a keeper ends everything that is not below another one. */
@@ -24,10 +31,7 @@ if (missing !== undefined) console.warn(`SKIPPED the fuzzing of the init: ${miss
 
 /** What keeps us from it, if anything does. */
 function compile(): string | undefined {
-  const native = join(import.meta.dirname, '../../native');
-  const sources = readdirSync(native)
-    .filter((name) => name.endsWith('.c'))
-    .map((name) => join(native, name));
+  const sources = listInitSources('.c').map((name) => join(native, name));
   // First whether there is a runtime at all, so that an error in our sources is not taken for one that is missing.
   const sanitize = ['-O1', '-g', '-fsanitize=address,undefined'];
   const probe = spawnSync('cc', [...sanitize, '-x', 'c', '-', '-o', build.at('probe')], {
@@ -35,7 +39,9 @@ function compile(): string | undefined {
   });
   if (probe.status !== 0 || spawnSync(build.at('probe')).status !== 0) return 'no compiler with sanitizers';
   if (spawnSync('unshare', [...ownProcesses, 'true']).status !== 0) return 'no process namespaces';
-  const { status, stderr } = spawnSync('cc', [...sanitize, ...sources, '-o', program], { encoding: 'utf8' });
+  const { status, stderr } = spawnSync('cc', [...sanitize, '-iquote', native, ...sources, '-o', program], {
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Error(stderr);
   return undefined;
 }
@@ -56,9 +62,9 @@ async function startInit() {
   const socket = child.stdio[3] as Duplex;
   const complaints = text(child.stderr as Readable);
   const exited = once(child, 'exit');
-  const frames: Frame[] = [];
+  const frames: InitFrame[] = [];
   let wake = Promise.withResolvers<void>();
-  const decode = createDecoder((frame) => {
+  const decode = createInitFrameDecoder((frame) => {
     frames.push({ ...frame, payload: Buffer.from(frame.payload) });
     wake.resolve();
     wake = Promise.withResolvers();
@@ -75,7 +81,7 @@ async function startInit() {
     socket,
     frames,
     /** The first frame for which this holds, from those that came already on. */
-    async next(matches: (frame: Frame) => boolean): Promise<Frame> {
+    async next(matches: (frame: InitFrame) => boolean): Promise<InitFrame> {
       for (let from = 0; ; ) {
         for (; from < frames.length; from++) if (matches(frames[from]!)) return frames[from]!;
         await Promise.race([wake.promise, gone]);
@@ -100,8 +106,8 @@ type Init = Awaited<ReturnType<typeof startInit>>;
 /** That it still does its work. */
 async function expectToRun(init: Init): Promise<void> {
   init.socket.write(toStart(freshId, ['sh', '-c', 'cat; echo err >&2; exit 7'], { hasInput: true }));
-  init.socket.write(encode(toInit.input, freshId, 0, Buffer.from('hello')));
-  init.socket.write(encode(toInit.endInput, freshId));
+  init.socket.write(encodeInitFrame(toInit.input, freshId, 0, Buffer.from('hello')));
+  init.socket.write(encodeInitFrame(toInit.endInput, freshId));
   const ending = await init.next(
     ({ type, id }) => id === freshId && [fromInit.exit, fromInit.failed].some((t) => t === type),
   );
@@ -151,9 +157,9 @@ test.skipIf(missing)('after frames that make no sense it still runs a command', 
 test.skipIf(missing).each([
   ['a size no server sends', Buffer.from(Uint32Array.of(1024 * 1024 + 1, 1, 1).buffer)],
   ['the largest size', Buffer.from(Uint32Array.of(0xffff_ffff, 1, 1).buffer)],
-  ['type 0', encode(0, 1)],
-  ['a type of its own', encode(fromInit.ready, 1)],
-  ['a type after the last', encode(8, 1)],
+  ['type 0', encodeInitFrame(0, 1)],
+  ['a type of its own', encodeInitFrame(fromInit.ready, 1)],
+  ['a type after the last', encodeInitFrame(8, 1)],
   ['something where nothing is', Buffer.from(Uint32Array.of(0, 1, 0x1_0000 + toInit.kill).buffer)],
 ])('it exits at %s', async (_, frame) => {
   await using init = await startInit();
@@ -170,7 +176,7 @@ test.skipIf(missing)('more commands than it has room for are refused, and those 
     const { payload } = await init.next((frame) => frame.type === fromInit.failed && frame.id === of);
     expect(payload.readInt32LE(0)).toBe(11);
   }
-  init.socket.write(Buffer.concat(ids.slice(0, 256).map((of) => encode(toInit.endInput, of))));
+  init.socket.write(Buffer.concat(ids.slice(0, 256).map((of) => encodeInitFrame(toInit.endInput, of))));
   for (const of of ids.slice(0, 256)) await init.next((frame) => frame.type === fromInit.exit && frame.id === of);
   await expectToRun(init);
   expect(await init.end()).toEqual({ code: 0, signal: null, complaints: '' });
@@ -181,7 +187,7 @@ test.skipIf(missing)('input beyond the window ends the input, not the init', asy
   for (const [index, bytes] of [1000, 65_536, 262_144, 262_145, 1_048_576].entries()) {
     // Takes nothing, so that all of it waits.
     init.socket.write(toStart(index + 1, ['sleep', '1000'], { hasInput: true, creditBytes: 0 }));
-    const frame = encode(toInit.input, index + 1, 0, Buffer.alloc(bytes));
+    const frame = encodeInitFrame(toInit.input, index + 1, 0, Buffer.alloc(bytes));
     for (let sent = 0; sent < 2 * 1_048_576; sent += bytes) init.socket.write(frame);
   }
   await expectToRun(init);
@@ -192,7 +198,8 @@ test.skipIf(missing)('input beyond the window ends the input, not the init', asy
 test.skipIf(missing)('a kill right behind a start is not lost', async () => {
   await using init = await startInit();
   const ids = Array.from({ length: 20 }, (_, index) => index + 1);
-  for (const of of ids) init.socket.write(Buffer.concat([toStart(of, ['sleep', '1000']), encode(toInit.kill, of)]));
+  for (const of of ids)
+    init.socket.write(Buffer.concat([toStart(of, ['sleep', '1000']), encodeInitFrame(toInit.kill, of)]));
   const ended = ids.map((of) => init.next(({ type, id: which }) => type === fromInit.exit && which === of));
   // Those that were not killed sleep on; this is only how long we look at them.
   const isLate = once(AbortSignal.timeout(60_000), 'abort');

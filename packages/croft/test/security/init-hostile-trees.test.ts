@@ -12,19 +12,28 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { makeDirectory } from '../harness.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { native } from '../support/sandboxes/native-sources.ts';
 import { settingsText } from './git-settings.ts';
-import { build, git, makeRepository, makeTree, outside } from './hostile-trees-ground.ts';
+import { build, git, makeRepository, makeTree, outside } from './hostile-trees-fixture.ts';
 
 /** Tells what the init would hold, as `path` or `path@` for a link, each with a NUL behind it. */
 const finderMain = `#include <stdio.h>
 #include <stdlib.h>
-#include "control-files.h"
+#include "init/control-files/find-control-files.h"
 int main(int count, char **arguments) {
   int result = count == 2 ? control_files_find(arguments[1]) : -1;
   for (int i = 0; i < pin_count; i++) {
     printf("%s%s%c", pins[i].path, pins[i].is_link ? "@" : "", 0);
     free(pins[i].path);
+  }
+  for (int i = 0; i < found_repositories.count; i++) {
+    printf("+%s/config%c+%s/hooks%c", found_repositories.paths[i], 0, found_repositories.paths[i], 0);
+    free(found_repositories.paths[i]);
+  }
+  for (int i = 0; i < found_copies.count; i++) {
+    printf("%s%c", found_copies.paths[i], 0);
+    free(found_copies.paths[i]);
   }
   return result == 0 ? 0 : 1;
 }`;
@@ -33,17 +42,17 @@ if (missing !== undefined) console.warn(`SKIPPED the hostile trees: ${missing}`)
 
 /** What keeps us from it, if anything does. */
 function compileFinder(): string | undefined {
-  const native = join(import.meta.dirname, '../../native');
   const sanitize = ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
   const probe = spawnSync('cc', [...sanitize, '-x', 'c', '-', '-o', build.at('probe')], {
     input: 'int main(void) { return 0; }',
   });
   if (probe.status !== 0 || spawnSync(build.at('probe')).status !== 0) return 'no compiler with sanitizers';
-  const sources = ['control-files.c', 'control-links.c', 'control-git.c', 'git-settings.c'].map((name) =>
-    join(native, name),
-  );
+  const sources = [
+    ...['find-control-files.c', 'control-file-links.c', 'git-control-files.c', 'control-names.c'],
+    'read-git-settings.c',
+  ].map((name) => join(native, 'init/control-files', name));
   writeFileSync(build.at('main.c'), finderMain);
-  const argv = [...sanitize, `-I${native}`, build.at('main.c'), ...sources, '-o', build.at('finder')];
+  const argv = [...sanitize, '-iquote', native, build.at('main.c'), ...sources, '-o', build.at('finder')];
   const { status, stderr } = spawnSync('cc', argv, { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   return undefined;
@@ -55,7 +64,11 @@ function find(root: string) {
     timeout: 100_000,
   });
   expect({ signal, reports: /ERROR|runtime error/.exec(stderr) }).toEqual({ signal: null, reports: null });
-  const held = stdout.split('\0').filter((path) => path !== '');
+  const words = stdout.split('\0').filter((path) => path !== '');
+  // What a repository holds may also be where a setting leads.
+  const ofRepositories = new Set(words.filter((word) => word.startsWith('+')).map((word) => word.slice(1)));
+  const others = words.filter((word) => !word.startsWith('+') && !ofRepositories.has(word));
+  const held = [...others, ...ofRepositories];
   return { status, held, complaints: stderr };
 }
 
@@ -66,7 +79,7 @@ describe.skipIf(missing)('hooks are held for each working tree', () => {
     git(root, 'commit', '-qm', 'one');
     git(root, 'config', 'core.hooksPath', 'hooks');
     git(root, 'worktree', 'add', '-q', 'linked');
-    expect(find(root).held).toEqual(expect.arrayContaining(['/hooks', '/linked/hooks', '/linked/.git']));
+    expect(find(root).held).toEqual(expect.arrayContaining(['/hooks', '/linked/hooks']));
   });
 
   test('one whose git directory is elsewhere', () => {
@@ -184,8 +197,8 @@ test.skipIf(missing)(
   () => {
     fc.assert(
       fc.property(fc.array(deed, { minLength: 1, maxLength: 40, size: 'max' }), (deeds) => {
-        using ground = makeDirectory();
-        const root = realpathSync(ground.path);
+        using fixture = makeDirectory();
+        const root = realpathSync(fixture.path);
         for (const each of deeds) perform(root, each);
         const { held } = find(root);
         expect(held.filter((pin) => !pin.startsWith('/') || pin.split('/').includes('..'))).toEqual([]);

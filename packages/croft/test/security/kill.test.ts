@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'no
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { durabilities } from '../../src/core/durability.ts';
-import { temporaryPrefix } from '../../src/core/temporary.ts';
-import { connectStdio, type McpSession, makeDirectory } from '../harness.ts';
+import { temporaryPrefix } from '../../src/core/files/temporary-prefix.ts';
+import { durabilities } from '../../src/core/storage/durability.ts';
+import { connectStdio, type McpSession, makeDirectory } from '../support/harness.ts';
 
 const kills = { least: 5, most: 30 };
 const maxMs = 10_000;
@@ -22,24 +22,24 @@ interface Tracked {
 test.each(durabilities)(
   'kill −9 during writes and edits leaves each file whole, with all that was acknowledged: %s',
   async (durability) => {
-    using ground = makeDirectory();
-    mkdirSync(ground.at('sub'));
+    using fixture = makeDirectory();
+    mkdirSync(fixture.at('sub'));
     const files = ['', 'sub/'].flatMap((directory) =>
       Object.entries(linesOf).map(([name, lines]) => trackNew(`${directory}${name}.txt`, lines)),
     );
     const endAt = performance.now() + maxMs;
     let rounds = 0;
     for (const count of fc.sample(fc.integer({ min: 1, max: 50 }), { numRuns: kills.most, seed: 1 })) {
-      if (rounds >= kills.least && performance.now() > endAt && leftovers(ground.path).length > 0) break;
-      await changeUntilKilled(['--workspace', ground.path, '--durability', durability], files, count);
-      for (const file of files) settle(file, ground.at(file.path));
+      if (rounds >= kills.least && performance.now() > endAt && leftovers(fixture.path).length > 0) break;
+      await changeUntilKilled(['--workspace', fixture.path, '--durability', durability], files, count);
+      for (const file of files) settle(file, fixture.at(file.path));
       rounds += 1;
     }
     // Without a half-written file no kill came in the middle, and the test has shown nothing.
-    expect(leftovers(ground.path).length).toBeGreaterThan(0);
-    expect(readdirSync(ground.path).filter(isKept)).toEqual(['large.txt', 'medium.txt', 'small.txt', 'sub']);
-    await expectSweep(ground.path);
-    for (const file of files) settle(file, ground.at(file.path));
+    expect(leftovers(fixture.path).length).toBeGreaterThan(0);
+    expect(readdirSync(fixture.path).filter(isKept)).toEqual(['large.txt', 'medium.txt', 'small.txt', 'sub']);
+    await expectSweep(fixture.path);
+    for (const file of files) settle(file, fixture.at(file.path));
   },
 );
 

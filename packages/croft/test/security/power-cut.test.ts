@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { makeDirectory } from '../harness.ts';
+import { makeDirectory } from '../support/harness.ts';
 
 const timeout = 600_000;
 const isPossible = canMount();
@@ -29,8 +29,8 @@ test.skipIf(!isPossible).each([
   timeout,
 );
 
-test.skipIf(!isPossible).each(['history', 'forks'])(
-  'a power cut loses no acknowledged snapshot and no fork, and leaves none without its contents: %s',
+test.skipIf(!isPossible).each(['history', 'forks', 'records'])(
+  'a power cut loses no acknowledged snapshot, fork or record, and leaves none without its contents: %s',
   async (order) => {
     const { total, faults } = await cutPower(order, 2);
     expect(faults).toEqual([]);
@@ -50,18 +50,18 @@ test.skipIf(!isPossible)(
 );
 
 async function cutPower(order: string, cuts: number): Promise<Losses> {
-  using ground = makeDirectory();
-  mkdirSync(ground.at('disk'));
+  using fixture = makeDirectory();
+  mkdirSync(fixture.at('disk'));
   const program = join(import.meta.dirname, '../fixtures/power-cut.ts');
-  const args = ['--mount', process.execPath, program, order, ground.path, String(cuts)];
+  const args = ['--mount', process.execPath, program, order, fixture.path, String(cuts)];
   const { stdout } = await promisify(execFile)('unshare', args);
   return JSON.parse(stdout);
 }
 
 /** Takes root, a loop device and the programs for it. */
 function canMount(): boolean {
-  using ground = makeDirectory();
-  const image = ground.at('disk.img');
+  using fixture = makeDirectory();
+  const image = fixture.at('disk.img');
   const script = `truncate --size 8M '${image}' && mkfs.ext4 -q -F '${image}' && mount -o loop '${image}' /mnt && perl -v`;
   try {
     execFileSync('unshare', ['--mount', 'sh', '-c', script], { stdio: 'ignore' });

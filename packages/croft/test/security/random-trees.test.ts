@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { ErrorEnvelope } from '@croft/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Canary, plantCanary } from '../canary.ts';
-import { connectStdio, makeDirectory, type ToolAnswer } from '../harness.ts';
+import { type Canary, plantCanary } from '../support/canary.ts';
+import { connectStdio, makeDirectory, type ToolAnswer } from '../support/harness.ts';
 
 /** Words that stand for places known only when the test runs, in paths and in the texts of links. */
 const places = { TREE: 'the tree of this run', WORK: 'the workspace', OUT: 'the canary beside it' } as const;
@@ -129,14 +129,14 @@ const takingNoPath = [
   ...['run_tests', 'run_failing_tests', 'run_lint', 'run_typecheck', 'run_format', 'run_script'],
   ...['snapshot_create', 'snapshot_delete', 'snapshot_diff', 'snapshot_list', 'snapshot_restore', 'undo', 'undo_list'],
   ...['transaction_commit', 'transaction_discard', 'workspace_fork', 'workspace_merge', 'workspace_remove'],
-  ...['agents', 'skill', 'skills'],
+  ...['agents', 'skill', 'skills', 'next_page', 'shells'],
 ];
 
 test('no path and no tree gets at what is outside, through any tool', async () => {
-  using ground = makeDirectory();
-  mkdirSync(ground.at('work'));
-  const canary = plantCanary(ground.at('work-evil'));
-  await using session = await connectStdio(['--workspace', ground.at('work')]);
+  using fixture = makeDirectory();
+  mkdirSync(fixture.at('work'));
+  const canary = plantCanary(fixture.at('work-evil'));
+  await using session = await connectStdio(['--workspace', fixture.at('work')]);
   const { tools } = await session.client.listTools();
   expect(tools.map((tool) => tool.name).sort()).toEqual([...Object.keys(calls), ...takingNoPath].sort());
 
@@ -150,7 +150,7 @@ test('no path and no tree gets at what is outside, through any tool', async () =
     fc.asyncProperty(plan, async ([entries, wanted]) => {
       runs += 1;
       const tree = `run-${runs}`;
-      const known: Places = { TREE: join(ground.at('work'), tree), WORK: ground.at('work'), OUT: canary.path };
+      const known: Places = { TREE: join(fixture.at('work'), tree), WORK: fixture.at('work'), OUT: canary.path };
       plantTree(known, entries);
       for (const [tool, wantedArgs] of wanted) {
         const args = fillIn(wantedArgs, known, entries);
@@ -195,7 +195,13 @@ function withoutTargets(answer: ToolAnswer): unknown {
   const entries: { name: string; target?: string }[] = answer.structured?.entries ?? [];
   let { text } = answer;
   for (const { name: link, target: leadsTo } of entries) text = text.replace(`${link} -> ${leadsTo}`, link);
-  return { ...answer, text, content: [], structured: { ...answer.structured, entries: entries.map((at) => at.name) } };
+  return {
+    ...answer,
+    text,
+    raw: {},
+    content: [],
+    structured: { ...answer.structured, entries: entries.map((at) => at.name) },
+  };
 }
 
 /** Two files, so that links have something to lead to, and the entries one by one, never through an earlier link. */

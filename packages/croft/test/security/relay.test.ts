@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import * as net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test, vi } from 'vitest';
-import { makeDirectory } from '../harness.ts';
-import { buildRelay, runInside } from '../relay-harness.ts';
+import { makeDirectory } from '../support/harness.ts';
+import { buildRelay, runInside } from '../support/sandboxes/run-relay.ts';
 
 /** The relay alone, with something else than the proxy behind it. */
 const relay = buildRelay();

@@ -14,24 +14,24 @@ import { ErrorEnvelope } from '@croft/protocol';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { plantCanary } from '../canary.ts';
-import { type CallOptions, connectStdio, croft, makeDirectory } from '../harness.ts';
+import { plantCanary } from '../support/canary.ts';
+import { type CallOptions, connectStdio, croft, makeDirectory, structuredOf } from '../support/harness.ts';
 
 /** A workspace with a canary beside it. */
 async function openWork(tree: Record<string, string>) {
-  const ground = makeDirectory(Object.fromEntries(Object.entries(tree).map(([name, text]) => [`work/${name}`, text])));
-  mkdirSync(ground.at('work'), { recursive: true });
-  const canary = plantCanary(ground.at('outside'));
-  const session = await connectStdio(['--workspace', ground.at('work')]);
+  const fixture = makeDirectory(Object.fromEntries(Object.entries(tree).map(([name, text]) => [`work/${name}`, text])));
+  mkdirSync(fixture.at('work'), { recursive: true });
+  const canary = plantCanary(fixture.at('outside'));
+  const session = await connectStdio(['--workspace', fixture.at('work')]);
   return {
     canary,
-    path: ground.at('work'),
-    at: (name: string) => ground.at(`work/${name}`),
+    path: fixture.at('work'),
+    at: (name: string) => fixture.at(`work/${name}`),
     call: (tool: string, args: Record<string, unknown>, options?: CallOptions) => session.call(tool, args, options),
     async [Symbol.asyncDispose]() {
       await session[Symbol.asyncDispose]();
       const changes = canary.changes();
-      ground[Symbol.dispose]();
+      fixture[Symbol.dispose]();
       expect(changes).toEqual([]);
     },
   };
@@ -172,15 +172,15 @@ describe('a search that no program can be started for', () => {
 
 describe('a server with few file handles', () => {
   test('refuses the searches it has none for, and lives', async () => {
-    using ground = makeDirectory({ 'a.txt': 'inside' });
+    using fixture = makeDirectory({ 'a.txt': 'inside' });
     const client = new Client({ name: 'croft-test', version: '1.0.0' });
     await using _connection = { [Symbol.asyncDispose]: () => client.close() };
-    const limited = ['-c', 'ulimit -n 48; exec "$0" "$@"', croft, 'mcp', '--workspace', ground.path];
+    const limited = ['-c', 'ulimit -n 48; exec "$0" "$@"', croft, 'mcp', '--workspace', fixture.path];
     const env = { PATH: process.env.PATH ?? '' };
     await client.connect(new StdioClientTransport({ command: 'sh', args: limited, stderr: 'ignore', env }));
     const search = () => client.callTool({ name: 'grep', arguments: { pattern: 'inside' } });
-    for (const { isError, structuredContent } of await Promise.all(Array.from({ length: 40 }, search)))
-      if (isError) expect(ErrorEnvelope.parse(structuredContent).error.code).not.toBe('E_INTERNAL');
+    for (const answer of await Promise.all(Array.from({ length: 40 }, search)))
+      if (answer.isError) expect(ErrorEnvelope.parse(structuredOf(answer)).error.code).not.toBe('E_INTERNAL');
     expect(await search()).toMatchObject({ content: [{ text: 'a.txt:1:inside\n' }] });
   });
 });

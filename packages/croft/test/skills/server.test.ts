@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { LifecycleEvent } from '@croft/protocol';
 import { describe, expect, test, vi } from 'vitest';
-import { temporaryPrefix } from '../../src/core/temporary.ts';
-import { mustBe, startPlatform } from '../agents/ground.ts';
-import { connectStdio, croft, runCroft } from '../harness.ts';
-import { manifest, openGround, type Tree } from './ground.ts';
+import { temporaryPrefix } from '../../src/core/files/temporary-prefix.ts';
+import { connectStdio, croft, runCroft } from '../support/harness.ts';
+import { mustBe, startPlatform } from '../support/servers/platform.ts';
+import { manifest, openFixture, type Tree } from './fixture.ts';
 
 const server: Tree = {
   'skills/pdf/SKILL.md': '---\nname: pdf\ndescription: Forms.\n---\n# PDF\n',
@@ -15,13 +15,13 @@ const server: Tree = {
   'work/a.txt': 'a\n',
 };
 
-function flagsOf(ground: ReturnType<typeof openGround>): string[] {
-  return ['--skills', ground.at('skills'), '--skills', ground.at('more'), '--agents', ground.at('agents')];
+function flagsOf(fixture: ReturnType<typeof openFixture>): string[] {
+  return ['--skills', fixture.at('skills'), '--skills', fixture.at('more'), '--agents', fixture.at('agents')];
 }
 
 /** One call of the program, which brings everything before it. */
-function readOnce(ground: ReturnType<typeof openGround>) {
-  return runCroft(['tool', 'read', '{"file_path":"a.txt"}', '--workspace', ground.at('work'), ...flagsOf(ground)]);
+function readOnce(fixture: ReturnType<typeof openFixture>) {
+  return runCroft(['tool', 'read', '{"file_path":"a.txt"}', '--workspace', fixture.at('work'), ...flagsOf(fixture)]);
 }
 
 function eventsOf(file: string) {
@@ -31,8 +31,8 @@ function eventsOf(file: string) {
 
 describe('croft with --skills and --agents', () => {
   test('has them in place for the first call, whatever it is, and it is nobody’s change', async () => {
-    using ground = openGround(server);
-    const flags = ['--workspace', ground.at('work'), ...flagsOf(ground), '--events', ground.at('events')];
+    using fixture = openFixture(server);
+    const flags = ['--workspace', fixture.at('work'), ...flagsOf(fixture), '--events', fixture.at('events')];
     await using session = await connectStdio(flags);
     const ran = await session.call('bash', { command: '.skills/pdf/bin/fill && cat .agents/review.md' });
     expect(ran.text).toContain('filled');
@@ -43,71 +43,71 @@ describe('croft with --skills and --agents', () => {
     const { checkpoints } = (await session.call('undo_list')).structured;
     expect(checkpoints).toMatchObject([{ paths: 1 }]);
     expect((await session.call('undo')).isError).toBe(false);
-    expect(existsSync(ground.at('work/.skills/pdf/SKILL.md'))).toBe(true);
+    expect(existsSync(fixture.at('work/.skills/pdf/SKILL.md'))).toBe(true);
     // A client may start the program more than once to find out what it speaks.
-    const { written, unchanged, ...fields } = eventsOf(ground.at('events')).at(-1)?.fields ?? {};
+    const { written, unchanged, ...fields } = eventsOf(fixture.at('events')).at(-1)?.fields ?? {};
     expect(fields).toEqual({ workspace: 'work', removed: 0, skipped: 0, conflicts: [] });
     expect(Number(written) + Number(unchanged)).toBe(3);
   });
 
   test('leaves an edit of the agent as it is, and says so to the operator, whose calls go on', async () => {
-    using ground = openGround({ ...server, 'work/.skills/pdf/SKILL.md': 'mine' });
-    const run = await readOnce(ground);
+    using fixture = openFixture({ ...server, 'work/.skills/pdf/SKILL.md': 'mine' });
+    const run = await readOnce(fixture);
     expect(run).toMatchObject({ exitCode: 0, stdout: '1\ta\n' });
     expect(run.stderr).toContain('.skills/pdf/SKILL.md (there is another file of that name)');
-    expect(ground.tree()).toMatchObject({
+    expect(fixture.tree()).toMatchObject({
       '.skills/pdf/SKILL.md': 'mine',
       '.skills/pdf/bin/fill': server['skills/pdf/bin/fill'],
     });
   });
 
   test('that cannot be brought is a warning, and no call fails by it', async () => {
-    using ground = openGround({ ...server, 'work/main.ts': '{}' });
-    symlinkSync('main.ts', ground.at('work/.skills'));
-    const run = await readOnce(ground);
+    using fixture = openFixture({ ...server, 'work/main.ts': '{}' });
+    symlinkSync('main.ts', fixture.at('work/.skills'));
+    const run = await readOnce(fixture);
     expect(run).toMatchObject({ exitCode: 0, stdout: '1\ta\n' });
     expect(run.stderr).toContain('skills');
-    expect(readFileSync(ground.at('work/main.ts'), 'utf8')).toBe('{}');
+    expect(readFileSync(fixture.at('work/main.ts'), 'utf8')).toBe('{}');
   });
 
   test('brings nothing where nothing may be changed', async () => {
-    using ground = openGround(server);
-    const flags = ['--workspace', ground.at('work'), '--readonly', ...flagsOf(ground)];
+    using fixture = openFixture(server);
+    const flags = ['--workspace', fixture.at('work'), '--readonly', ...flagsOf(fixture)];
     expect((await runCroft(['tool', 'skills', ...flags])).stdout).toContain('no skills');
-    expect(ground.tree()).toEqual({ 'a.txt': 'a\n' });
+    expect(fixture.tree()).toEqual({ 'a.txt': 'a\n' });
   });
 
   test('does not start with a directory that is not there', async () => {
-    using ground = openGround(server);
-    const run = await runCroft(['tool', 'skills', '--workspace', ground.at('work'), '--skills', ground.at('absent')]);
+    using fixture = openFixture(server);
+    const run = await runCroft(['tool', 'skills', '--workspace', fixture.at('work'), '--skills', fixture.at('absent')]);
     expect(run.exitCode).not.toBe(0);
     expect(run.stderr).toMatch(/directory of skills or agents .*absent/);
   });
 
   test('killed in the middle of it, brings the rest the next time', async () => {
-    using ground = openGround(server);
+    using fixture = openFixture(server);
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`skills/many/f${at}`, `${at}`]));
-    ground.plant({ ...many, 'skills/many/SKILL.md': 'many' });
-    const flags = ['--workspace', ground.at('work'), ...flagsOf(ground)];
-    const env = { ...process.env, CROFT_DATA: ground.at('data') };
+    fixture.plant({ ...many, 'skills/many/SKILL.md': 'many' });
+    const flags = ['--workspace', fixture.at('work'), ...flagsOf(fixture)];
+    const env = { ...process.env, CROFT_DATA: fixture.at('data') };
     const child = spawn(croft, ['tool', 'skills', ...flags], { stdio: 'ignore', env });
     const exited = once(child, 'exit');
-    await Promise.race([someOf(ground.at('work')), exited]);
+    await Promise.race([someOf(fixture.at('work')), exited]);
     child.kill('SIGKILL');
     await exited;
-    expect(existsSync(ground.at(`work/.skills/${manifest}`))).toBe(true);
-    ground.plant({ 'skills/many/f7': 'changed', 'skills/many/f8': undefined });
+    expect(existsSync(fixture.at(`work/.skills/${manifest}`))).toBe(true);
+    fixture.plant({ 'skills/many/f7': 'changed', 'skills/many/f8': undefined });
     const run = await runCroft(['tool', 'skill', '{"name":"many"}', ...flags]);
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
-    const tree = ground.tree();
+    const tree = fixture.tree();
     expect(Object.keys(tree).filter(isWhole)).toHaveLength(300);
     expect(tree).toMatchObject({ '.skills/many/f7': 'changed', '.agents/review.md': server['agents/review.md'] });
   });
 });
 
 test('agents of accounts have the server’s skills where they can work, and are told so', async () => {
-  using ground = openGround(server);
-  await using platform = await startPlatform(flagsOf(ground));
+  using fixture = openFixture(server);
+  await using platform = await startPlatform(flagsOf(fixture));
   const account = await platform.newAccount();
   const workspaceId = await account.newWorkspace();
   const sandbox = await account.newSandbox({ permissionMode: 'bypass' });
@@ -121,7 +121,7 @@ test('agents of accounts have the server’s skills where they can work, and are
   const list = mustBe(200, await account.call(agent, 'undo_list'));
   expect(list.checkpoints).toEqual([]);
 
-  ground.plant({ 'skills/pdf': undefined, 'skills/other/SKILL.md': 'other' });
+  fixture.plant({ 'skills/pdf': undefined, 'skills/other/SKILL.md': 'other' });
   const next = await account.newAgent({ sandbox, workspaces: [{ name: 'w', workspaceId }] });
   const { skills } = mustBe(200, await account.call(next, 'skills'));
   expect(skills).toMatchObject([{ name: 'other' }]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Files } from '../../src/core/files.ts';
-import { brought, manifestOf, nothingDone, refusing, server } from './brought.ts';
-import { openGround, type Tree } from './ground.ts';
+import type { Files } from '../../src/core/files/files.ts';
+import { openFixture, type Tree } from './fixture.ts';
+import { manifestOf, nothingDone, refusing, server, syncedTree } from './synced-skills.ts';
 
 describe('a sync that is cut short', () => {
   const later: Tree = {
@@ -23,77 +23,77 @@ describe('a sync that is cut short', () => {
     let [failing, isReached] = [0, true];
     while (isReached) {
       failing += 1;
-      using ground = openGround(server);
-      const first = failingAt(ground.files, failing);
-      await ground.sync(first.files).catch(() => {});
-      ground.plant(later);
-      const second = failingAt(ground.files, failing);
-      await ground.sync(second.files).catch(() => {});
-      expect(await ground.sync()).toMatchObject({ conflicts: [] });
-      expect(ground.tree()).toEqual(after);
-      expect(await ground.sync(refusing(ground.files))).toMatchObject({ ...nothingDone, unchanged: 4 });
+      using fixture = openFixture(server);
+      const first = failingAt(fixture.files, failing);
+      await fixture.sync(first.files).catch(() => {});
+      fixture.plant(later);
+      const second = failingAt(fixture.files, failing);
+      await fixture.sync(second.files).catch(() => {});
+      expect(await fixture.sync()).toMatchObject({ conflicts: [] });
+      expect(fixture.tree()).toEqual(after);
+      expect(await fixture.sync(refusing(fixture.files))).toMatchObject({ ...nothingDone, unchanged: 4 });
       isReached = Math.max(first.steps(), second.steps()) >= failing;
     }
     expect(failing).toBeGreaterThan(9);
   });
 
   test('by its caller ends', async () => {
-    using ground = openGround(server);
+    using fixture = openFixture(server);
     const asked = new AbortController();
-    const files = { ...ground.files, write: cutAfter(ground.files.write, () => asked.abort()) };
-    await expect(ground.sync(files, asked.signal)).rejects.toThrow();
-    expect(Object.keys(ground.tree()).length).toBeLessThan(5);
-    await ground.sync();
-    expect(ground.tree()).toEqual(brought);
+    const files = { ...fixture.files, write: cutAfter(fixture.files.write, () => asked.abort()) };
+    await expect(fixture.sync(files, asked.signal)).rejects.toThrow();
+    expect(Object.keys(fixture.tree()).length).toBeLessThan(5);
+    await fixture.sync();
+    expect(fixture.tree()).toEqual(syncedTree);
   });
 
   test('by others at the same work ends as if there were none', async () => {
-    using ground = openGround(server);
-    const reports = await Promise.all(Array.from({ length: 4 }, () => ground.sync()));
+    using fixture = openFixture(server);
+    const reports = await Promise.all(Array.from({ length: 4 }, () => fixture.sync()));
     expect(reports.flatMap(({ conflicts }) => conflicts)).toEqual([]);
-    expect(ground.tree()).toEqual(brought);
-    expect(await ground.sync(refusing(ground.files))).toMatchObject({ ...nothingDone, unchanged: 5 });
-    ground.plant({ 'skills/pdf': undefined, 'more/pdf': undefined, 'agents/review.md': 'changed' });
-    await Promise.all(Array.from({ length: 4 }, () => ground.sync()));
-    expect(ground.tree()).toEqual({ '.agents/review.md': 'changed', '.skills/deploy/SKILL.md': '# Deploy\n' });
+    expect(fixture.tree()).toEqual(syncedTree);
+    expect(await fixture.sync(refusing(fixture.files))).toMatchObject({ ...nothingDone, unchanged: 5 });
+    fixture.plant({ 'skills/pdf': undefined, 'more/pdf': undefined, 'agents/review.md': 'changed' });
+    await Promise.all(Array.from({ length: 4 }, () => fixture.sync()));
+    expect(fixture.tree()).toEqual({ '.agents/review.md': 'changed', '.skills/deploy/SKILL.md': '# Deploy\n' });
   });
 
   test('by another who brings the same between two looks finds it in place', async () => {
-    using ground = openGround(server);
+    using fixture = openFixture(server);
     // What it will bring is said already, and nothing of it is there.
-    await ground.sync(failingAt(ground.files, 2).files).catch(() => {});
+    await fixture.sync(failingAt(fixture.files, 2).files).catch(() => {});
     let isFirst = true;
     const files: Files = {
-      ...ground.files,
+      ...fixture.files,
       async version(path) {
-        const found = await ground.files.version(path);
+        const found = await fixture.files.version(path);
         if (isFirst) {
           isFirst = false;
-          await ground.sync();
+          await fixture.sync();
         }
         return found;
       },
     };
-    expect(await ground.sync(files)).toMatchObject({ conflicts: [] });
-    expect(ground.tree()).toEqual(brought);
+    expect(await fixture.sync(files)).toMatchObject({ conflicts: [] });
+    expect(fixture.tree()).toEqual(syncedTree);
   });
 
   test('by others who write at the same time loses nothing of theirs', async () => {
-    using ground = openGround(server);
+    using fixture = openFixture(server);
     let isFirst = true;
     const files: Files = {
-      ...ground.files,
+      ...fixture.files,
       async write(path, bytes, options) {
         if (path.endsWith('/SKILL.md') && isFirst) {
           isFirst = false;
-          await ground.files.write(path, Buffer.from('theirs'));
+          await fixture.files.write(path, Buffer.from('theirs'));
         }
-        return ground.files.write(path, bytes, options);
+        return fixture.files.write(path, bytes, options);
       },
     };
-    expect((await ground.sync(files)).conflicts).toHaveLength(1);
-    expect(Object.values(ground.tree())).toContain('theirs');
-    expect(manifestOf(ground)).toContain('pdf/bin/fill');
+    expect((await fixture.sync(files)).conflicts).toHaveLength(1);
+    expect(Object.values(fixture.tree())).toContain('theirs');
+    expect(manifestOf(fixture)).toContain('pdf/bin/fill');
   });
 });
 

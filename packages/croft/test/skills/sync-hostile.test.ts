@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { AppError } from '@croft/protocol';
 import { describe, expect, test } from 'vitest';
-import { plantCanary } from '../canary.ts';
-import { brought, claim, server } from './brought.ts';
-import { manifest, openGround } from './ground.ts';
+import { plantCanary } from '../support/canary.ts';
+import { manifest, openFixture } from './fixture.ts';
+import { claim, server, syncedTree } from './synced-skills.ts';
 
 describe('a hostile workspace', () => {
   const claims: Record<string, string> = {
@@ -19,27 +19,31 @@ describe('a hostile workspace', () => {
   };
 
   test('cannot have anything outside .skills or .agents taken away by what it claims', async () => {
-    using ground = openGround({ ...server, 'work/src/main.ts': 'main', 'work/.agents/own.md': 'own' });
-    ground.plant({ [`work/.skills/${manifest}`]: claim(claims), 'work/.skills/.git/config': 'git' });
-    ground.plant({ [`work/.agents/${manifest}`]: claim({ ...claims, '../.skills/.git/config': 'git' }) });
-    expect((await ground.sync()).removed).toEqual([]);
+    using fixture = openFixture({ ...server, 'work/src/main.ts': 'main', 'work/.agents/own.md': 'own' });
+    fixture.plant({ [`work/.skills/${manifest}`]: claim(claims), 'work/.skills/.git/config': 'git' });
+    fixture.plant({ [`work/.agents/${manifest}`]: claim({ ...claims, '../.skills/.git/config': 'git' }) });
+    expect((await fixture.sync()).removed).toEqual([]);
     const kept = { 'src/main.ts': 'main', '.agents/own.md': 'own', '.skills/.git/config': 'git' };
-    expect(ground.tree()).toEqual({ ...brought, ...kept });
+    expect(fixture.tree()).toEqual({ ...syncedTree, ...kept });
   });
 
   test('loses nothing that does not hold what it claims', async () => {
-    using ground = openGround({ ...server, 'work/.skills/mine/SKILL.md': 'mine', 'work/.skills/pdf/SKILL.md': 'mine' });
-    ground.plant({ [`work/.skills/${manifest}`]: claim({ 'mine/SKILL.md': 'other', 'pdf/SKILL.md': 'other' }) });
-    const { removed, conflicts } = await ground.sync();
+    using fixture = openFixture({
+      ...server,
+      'work/.skills/mine/SKILL.md': 'mine',
+      'work/.skills/pdf/SKILL.md': 'mine',
+    });
+    fixture.plant({ [`work/.skills/${manifest}`]: claim({ 'mine/SKILL.md': 'other', 'pdf/SKILL.md': 'other' }) });
+    const { removed, conflicts } = await fixture.sync();
     expect(removed).toEqual([]);
     expect(conflicts.map(({ path }) => path).sort()).toEqual(['.skills/mine/SKILL.md', '.skills/pdf/SKILL.md']);
-    expect(ground.tree()).toMatchObject({ '.skills/mine/SKILL.md': 'mine', '.skills/pdf/SKILL.md': 'mine' });
+    expect(fixture.tree()).toMatchObject({ '.skills/mine/SKILL.md': 'mine', '.skills/pdf/SKILL.md': 'mine' });
   });
 
   test('an agent cannot claim an agent of a person: what is known of those is held with them', async () => {
-    using ground = openGround({ ...server, 'work/.agents/own.md': 'own' });
+    using fixture = openFixture({ ...server, 'work/.agents/own.md': 'own' });
     const bytes = Buffer.from(claim({ 'own.md': 'own' }));
-    await expect(ground.files.write(`.agents/${manifest}`, bytes)).rejects.toMatchObject({ code: 'E_CONTROL_FILE' });
+    await expect(fixture.files.write(`.agents/${manifest}`, bytes)).rejects.toMatchObject({ code: 'E_CONTROL_FILE' });
   });
 
   test.each([
@@ -52,99 +56,104 @@ describe('a hostile workspace', () => {
       claim(Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`f${at}`, 'x']))),
     ],
   ])('a manifest that is %s says nothing', async (_, text) => {
-    using ground = openGround({ ...server, 'work/.skills/mine/SKILL.md': 'mine', [`work/.skills/${manifest}`]: text });
-    expect(await ground.sync()).toMatchObject({ removed: [], conflicts: [] });
-    expect(ground.tree()).toEqual({ ...brought, '.skills/mine/SKILL.md': 'mine' });
+    using fixture = openFixture({
+      ...server,
+      'work/.skills/mine/SKILL.md': 'mine',
+      [`work/.skills/${manifest}`]: text,
+    });
+    expect(await fixture.sync()).toMatchObject({ removed: [], conflicts: [] });
+    expect(fixture.tree()).toEqual({ ...syncedTree, '.skills/mine/SKILL.md': 'mine' });
   });
 
   test('a manifest that is a link is not written through, and ends the sync', async () => {
-    using ground = openGround({ ...server, 'work/src/main.ts': claim({}) });
-    mkdirSync(ground.at('work/.skills'));
-    symlinkSync('../src/main.ts', ground.at(`work/.skills/${manifest}`));
-    await expect(ground.sync()).rejects.toMatchObject({ code: 'E_CONFLICT' });
-    expect(readFileSync(ground.at('work/src/main.ts'), 'utf8')).toBe(claim({}));
+    using fixture = openFixture({ ...server, 'work/src/main.ts': claim({}) });
+    mkdirSync(fixture.at('work/.skills'));
+    symlinkSync('../src/main.ts', fixture.at(`work/.skills/${manifest}`));
+    await expect(fixture.sync()).rejects.toMatchObject({ code: 'E_CONFLICT' });
+    expect(readFileSync(fixture.at('work/src/main.ts'), 'utf8')).toBe(claim({}));
   });
 
   test.each(['.skills', '.skills/pdf', '.skills/pdf/bin', '.skills/pdf/SKILL.md', '.agents'])(
     'a link at %s leads nothing elsewhere',
     async (place) => {
-      using ground = openGround({ ...server, 'work/src/SKILL.md': '# PDF\n', 'work/src/fill': 'mine' });
-      const canary = plantCanary(ground.at('work-evil'));
-      await ground.sync();
+      using fixture = openFixture({ ...server, 'work/src/SKILL.md': '# PDF\n', 'work/src/fill': 'mine' });
+      const canary = plantCanary(fixture.at('work-evil'));
+      await fixture.sync();
       for (const target of ['/src', '/../work-evil', '/nowhere']) {
-        rmSync(ground.at(`work/${place}`), { recursive: true, force: true });
-        symlinkSync(ground.at(`work${target}`), ground.at(`work/${place}`));
-        ground.plant({ 'skills/pdf/SKILL.md': `# for ${target}\n`, 'agents/SKILL.md': 'x' });
-        await ground
+        rmSync(fixture.at(`work/${place}`), { recursive: true, force: true });
+        symlinkSync(fixture.at(`work${target}`), fixture.at(`work/${place}`));
+        fixture.plant({ 'skills/pdf/SKILL.md': `# for ${target}\n`, 'agents/SKILL.md': 'x' });
+        await fixture
           .sync()
           .catch((thrown) => expect(AppError.from(thrown).code).toMatch(/E_(CONFLICT|DANGLING|SANDBOX)/));
-        expect(ground.tree()).toMatchObject({ 'src/SKILL.md': '# PDF\n', 'src/fill': 'mine' });
-        expect(Object.keys(ground.tree()).filter((path) => path.startsWith('src/'))).toHaveLength(2);
+        expect(fixture.tree()).toMatchObject({ 'src/SKILL.md': '# PDF\n', 'src/fill': 'mine' });
+        expect(Object.keys(fixture.tree()).filter((path) => path.startsWith('src/'))).toHaveLength(2);
       }
       expect(canary.changes()).toEqual([]);
     },
   );
 
   test('a link to a file that holds what the server wrote is not written through', async () => {
-    using ground = openGround({ ...server, 'work/src/copy.md': '# PDF\n' });
-    await ground.sync();
-    rmSync(ground.at('work/.skills/pdf/SKILL.md'));
-    symlinkSync('../../src/copy.md', ground.at('work/.skills/pdf/SKILL.md'));
-    ground.plant({ 'skills/pdf/SKILL.md': '# PDF 2\n' });
-    expect((await ground.sync()).conflicts).toMatchObject([{ path: '.skills/pdf/SKILL.md' }]);
-    expect(ground.tree()).toMatchObject({ 'src/copy.md': '# PDF\n', '.skills/pdf/SKILL.md': '-> ../../src/copy.md' });
+    using fixture = openFixture({ ...server, 'work/src/copy.md': '# PDF\n' });
+    await fixture.sync();
+    rmSync(fixture.at('work/.skills/pdf/SKILL.md'));
+    symlinkSync('../../src/copy.md', fixture.at('work/.skills/pdf/SKILL.md'));
+    fixture.plant({ 'skills/pdf/SKILL.md': '# PDF 2\n' });
+    expect((await fixture.sync()).conflicts).toMatchObject([{ path: '.skills/pdf/SKILL.md' }]);
+    expect(fixture.tree()).toMatchObject({ 'src/copy.md': '# PDF\n', '.skills/pdf/SKILL.md': '-> ../../src/copy.md' });
   });
 
   test('what is no file where one should be is a conflict', async () => {
-    using ground = openGround(server);
-    mkdirSync(ground.at('work/.skills/pdf/SKILL.md'), { recursive: true });
-    mkdirSync(ground.at('work/.skills/deploy'));
-    writeFileSync(ground.at('work/.skills/pdf/bin'), 'a file');
-    const { conflicts } = await ground.sync();
+    using fixture = openFixture(server);
+    mkdirSync(fixture.at('work/.skills/pdf/SKILL.md'), { recursive: true });
+    mkdirSync(fixture.at('work/.skills/deploy'));
+    writeFileSync(fixture.at('work/.skills/pdf/bin'), 'a file');
+    const { conflicts } = await fixture.sync();
     expect(conflicts.map(({ path }) => path).sort()).toEqual(['.skills/pdf/SKILL.md', '.skills/pdf/bin/fill']);
-    expect(ground.tree()).toMatchObject({ '.skills/pdf/bin': 'a file', '.skills/deploy/SKILL.md': '# Deploy\n' });
+    expect(fixture.tree()).toMatchObject({ '.skills/pdf/bin': 'a file', '.skills/deploy/SKILL.md': '# Deploy\n' });
   });
 });
 
 describe('the server’s directories', () => {
   test('bring nothing by links, out or in, and nothing that steers programs', async () => {
-    using ground = openGround({ ...server, 'secret/SKILL.md': 'secret', 'secret/key': 'secret' });
-    ground.plant({ 'skills/pdf/.git/config': 'x', 'skills/pdf/.envrc': 'x', 'skills/pdf/.mcp.json': '{}' });
+    using fixture = openFixture({ ...server, 'secret/SKILL.md': 'secret', 'secret/key': 'secret' });
+    fixture.plant({ 'skills/pdf/.git/config': 'x', 'skills/pdf/.vscode/x': 'x', 'skills/pdf/.mcp.json': '{}' });
     for (const [name, target] of [
       ...[['skills/linked', '../secret'] as const, ['skills/pdf/key', '../../secret/key'] as const],
       ...[['skills/pdf/all', '/etc'] as const, ['skills/pdf/in', 'SKILL.md'] as const],
       ...[['agents/key.md', '../secret/key'] as const, ['skills/pdf/loop', '.'] as const],
     ]) {
-      symlinkSync(target, ground.at(name));
+      symlinkSync(target, fixture.at(name));
     }
-    mkdirSync(ground.at('skills/outer'));
-    symlinkSync('../../secret/SKILL.md', ground.at('skills/outer/SKILL.md'));
-    const { skipped } = await ground.sync();
-    expect(ground.tree()).toEqual(brought);
+    mkdirSync(fixture.at('skills/outer'));
+    symlinkSync('../../secret/SKILL.md', fixture.at('skills/outer/SKILL.md'));
+    const { skipped } = await fixture.sync();
+    expect(fixture.tree()).toEqual(syncedTree);
     const told = skipped.map(({ path }) => path);
-    expect(told).toEqual(expect.arrayContaining(['linked', 'pdf/key', 'pdf/all', 'pdf/in', 'key.md', 'pdf/.envrc']));
+    expect(told).toEqual(expect.arrayContaining(['linked', 'pdf/key', 'pdf/all', 'pdf/in', 'key.md', 'pdf/.mcp.json']));
   });
 
   test('that go away, or cannot be read, take nothing away from a workspace', async () => {
-    using ground = openGround(server);
-    await ground.sync();
-    rmSync(ground.at('more'), { recursive: true });
-    await expect(ground.sync()).rejects.toThrow('directory of skills or agents');
-    writeFileSync(ground.at('more'), '');
-    await expect(ground.sync()).rejects.toThrow('is not a directory');
-    expect(ground.tree()).toEqual(brought);
+    using fixture = openFixture(server);
+    await fixture.sync();
+    rmSync(fixture.at('more'), { recursive: true });
+    await expect(fixture.sync()).rejects.toThrow('directory of skills or agents');
+    writeFileSync(fixture.at('more'), '');
+    await expect(fixture.sync()).rejects.toThrow('is not a directory');
+    expect(fixture.tree()).toEqual(syncedTree);
   });
 
   test('leave out a file that is too large, and bring nothing of too many or too much', async () => {
-    using ground = openGround(server);
-    writeFileSync(ground.at('skills/pdf/large.bin'), Buffer.alloc(8 * 1024 * 1024 + 1));
-    expect((await ground.sync()).skipped.map(({ path }) => path)).toContain('pdf/large.bin');
-    expect(ground.tree()).toEqual(brought);
-    for (let at = 0; at < 9; at++) writeFileSync(ground.at(`skills/pdf/large${at}`), Buffer.alloc(8 * 1024 * 1024, at));
-    await expect(ground.sync()).rejects.toMatchObject({ code: 'E_TOO_LARGE' });
-    for (let at = 0; at < 9; at++) rmSync(ground.at(`skills/pdf/large${at}`));
-    for (let at = 0; at < 2001; at++) writeFileSync(ground.at(`skills/pdf/deep/${at}`), '');
-    await expect(ground.sync()).rejects.toMatchObject({ code: 'E_TOO_LARGE' });
-    expect(ground.tree()).toEqual(brought);
+    using fixture = openFixture(server);
+    writeFileSync(fixture.at('skills/pdf/large.bin'), Buffer.alloc(8 * 1024 * 1024 + 1));
+    expect((await fixture.sync()).skipped.map(({ path }) => path)).toContain('pdf/large.bin');
+    expect(fixture.tree()).toEqual(syncedTree);
+    for (let at = 0; at < 9; at++)
+      writeFileSync(fixture.at(`skills/pdf/large${at}`), Buffer.alloc(8 * 1024 * 1024, at));
+    await expect(fixture.sync()).rejects.toMatchObject({ code: 'E_TOO_LARGE' });
+    for (let at = 0; at < 9; at++) rmSync(fixture.at(`skills/pdf/large${at}`));
+    for (let at = 0; at < 2001; at++) writeFileSync(fixture.at(`skills/pdf/deep/${at}`), '');
+    await expect(fixture.sync()).rejects.toMatchObject({ code: 'E_TOO_LARGE' });
+    expect(fixture.tree()).toEqual(syncedTree);
   });
 });

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectStdio, type McpSession, makeDirectory } from '../harness.ts';
+import { connectStdio, type McpSession, makeDirectory, readWhole } from '../support/harness.ts';
 
 const front = (lines: string) => `---\n${lines}\n---\n`;
 const tree = {
@@ -97,13 +97,14 @@ describe('skill', () => {
     const text = Array.from({ length: 5000 }, (_, at) => line(at + 1)).join('');
     mkdirSync(directory.at('b/skills/long'));
     writeFileSync(directory.at('b/skills/long/SKILL.md'), text);
-    const { structured } = await session.call('skill', { workspace: 'b', name: 'long' });
-    expect(text.startsWith(structured.content)).toBe(true);
-    expect(structured.content.length).toBeGreaterThan(100_000);
-    const { path, nextLine } = structured;
+    const answer = await session.call('skill', { workspace: 'b', name: 'long' });
+    const [loaded = ''] = (await readWhole(session.call, answer)).split('\n\n(');
+    expect(loaded.length).toBeGreaterThan(100_000);
+    expect(text.startsWith(`${loaded}\n`)).toBe(true);
+    const { path, nextLine } = answer.structured;
     const rest = await session.call('read', { workspace: 'b', file_path: path, offset: nextLine, limit: 100 });
-    expect(rest.structured.content).not.toBe('');
-    expect(text.startsWith(structured.content + rest.structured.content)).toBe(true);
+    expect(rest.text.startsWith(`${nextLine}\t${line(nextLine)}`)).toBe(true);
+    expect(text.startsWith(`${loaded}\n${line(nextLine)}`)).toBe(true);
   });
 });
 
@@ -144,25 +145,25 @@ describe('agents', () => {
 });
 
 test('nothing is listed or loaded that is outside, is no file, or cannot be read', async () => {
-  using ground = makeDirectory({
+  using fixture = makeDirectory({
     'w/skills/good/SKILL.md': 'good\n',
     'out/SKILL.md': 'top secret',
     'out/x.md': front('name: secret\ndescription: top secret'),
   });
-  const out = ground.at('out');
+  const out = fixture.at('out');
   for (const name of ['link', 'fifo', 'dir/SKILL.md', 'loop', 'dangling'])
-    mkdirSync(ground.at(`w/skills/${name}`), { recursive: true });
-  symlinkSync(`${out}/SKILL.md`, ground.at('w/skills/link/SKILL.md'));
-  symlinkSync('../../../out/SKILL.md', ground.at('w/skills/dangling/SKILL.md'));
-  symlinkSync('SKILL.md', ground.at('w/skills/loop/SKILL.md'));
-  symlinkSync(out, ground.at('w/skills/whole'));
-  symlinkSync(out, ground.at('w/.skills'));
-  symlinkSync(out, ground.at('w/agents'));
-  symlinkSync('skills/good', ground.at('w/skills/good/itself'));
-  mkdirSync(ground.at('w/.claude/agents'), { recursive: true });
-  symlinkSync(`${out}/x.md`, ground.at('w/.claude/agents/x.md'));
-  execFileSync('mkfifo', [ground.at('w/skills/fifo/SKILL.md'), ground.at('w/.claude/agents/fifo.md')]);
-  await using own = await connectStdio(['--workspace', ground.at('w')]);
+    mkdirSync(fixture.at(`w/skills/${name}`), { recursive: true });
+  symlinkSync(`${out}/SKILL.md`, fixture.at('w/skills/link/SKILL.md'));
+  symlinkSync('../../../out/SKILL.md', fixture.at('w/skills/dangling/SKILL.md'));
+  symlinkSync('SKILL.md', fixture.at('w/skills/loop/SKILL.md'));
+  symlinkSync(out, fixture.at('w/skills/whole'));
+  symlinkSync(out, fixture.at('w/.skills'));
+  symlinkSync(out, fixture.at('w/agents'));
+  symlinkSync('skills/good', fixture.at('w/skills/good/itself'));
+  mkdirSync(fixture.at('w/.claude/agents'), { recursive: true });
+  symlinkSync(`${out}/x.md`, fixture.at('w/.claude/agents/x.md'));
+  execFileSync('mkfifo', [fixture.at('w/skills/fifo/SKILL.md'), fixture.at('w/.claude/agents/fifo.md')]);
+  await using own = await connectStdio(['--workspace', fixture.at('w')]);
   const skills = await own.call('skills');
   expect(skills.structured).toMatchObject({ skills: [{ name: 'good' }], shadowed: [] });
   expect((await own.call('agents')).structured).toMatchObject({ agents: [] });
@@ -175,21 +176,22 @@ test('nothing is listed or loaded that is outside, is no file, or cannot be read
 });
 
 test('what is huge or many is bounded', async () => {
-  using ground = makeDirectory({
+  using fixture = makeDirectory({
     'skills/huge/SKILL.md': front('name: huge\ndescription: d'),
     'skills/many/SKILL.md': 'm',
   });
-  truncateSync(ground.at('skills/huge/SKILL.md'), 100 * 1024 * 1024);
-  for (let at = 0; at < 300; at++) writeFileSync(ground.at(`skills/many/f${at}`), '');
-  mkdirSync(ground.at(`skills/many/${'d/'.repeat(30)}`), { recursive: true });
+  truncateSync(fixture.at('skills/huge/SKILL.md'), 100 * 1024 * 1024);
+  for (let at = 0; at < 300; at++) writeFileSync(fixture.at(`skills/many/f${at}`), '');
+  mkdirSync(fixture.at(`skills/many/${'d/'.repeat(30)}`), { recursive: true });
   for (let at = 0; at < 2000; at++) {
-    mkdirSync(ground.at(`.skills/s${at}`), { recursive: true });
-    writeFileSync(ground.at(`.skills/s${at}/SKILL.md`), `skill ${at}`);
+    mkdirSync(fixture.at(`.skills/s${at}`), { recursive: true });
+    writeFileSync(fixture.at(`.skills/s${at}/SKILL.md`), `skill ${at}`);
   }
-  await using own = await connectStdio(['--workspace', ground.path]);
-  const { structured } = await own.call('skills');
-  expect(structured.truncated).toBe(true);
-  expect(structured.skills).toHaveLength(502);
+  await using own = await connectStdio(['--workspace', fixture.path]);
+  const answer = await own.call('skills');
+  expect(answer.structured.truncated).toBe(true);
+  const named = (await readWhole(own.call, answer)).split('\n').filter((line) => line.includes('\t'));
+  expect(named).toHaveLength(502);
   for (const at of [0, 999, 1999]) {
     expect((await own.call('skill', { name: `s${at}` })).structured.content).toBe(`skill ${at}`);
   }

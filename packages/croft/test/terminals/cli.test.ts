@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Account, type Platform, startPlatform } from '../agents/ground.ts';
-import { collect, croft, makeDirectory, runCroft } from '../harness.ts';
-import { startFaultyCable } from '../link/faulty-cable.ts';
-import { newToken, startRunner, untilRunner } from '../remote/ground.ts';
+import { newToken, startRunner, untilRunner } from '../remote/runner-fixture.ts';
+import { startFaultyCable } from '../support/faults/faulty-cable.ts';
+import { collect, croft, makeDirectory, runCroft } from '../support/harness.ts';
+import { type Account, type Platform, startPlatform } from '../support/servers/platform.ts';
 
 const own = makeDirectory();
 let platform: Platform;

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { type Account, mustBe, openAccount, type Platform, startPlatform } from '../agents/ground.ts';
-import { startRemote } from '../remote/ground.ts';
-import { look, newTicket, type Place } from './ground.ts';
+import { startRemote } from '../remote/runner-fixture.ts';
+import { type Account, mustBe, openAccount, type Platform, startPlatform } from '../support/servers/platform.ts';
+import { connectTerminal, newTicket, type TerminalTarget } from './fixture.ts';
 
 let platform: Platform;
 let account: Account;
-let here: Place;
+let here: TerminalTarget;
 let remote: Awaited<ReturnType<typeof startRemote>>;
 beforeAll(async () => {
   platform = await startPlatform();
@@ -27,7 +27,7 @@ const at = (where: (typeof places)[number]) =>
 test.each(places)('C2-13: what is typed in a terminal %s arrives, and it has a size', async (where) => {
   const { owner, place } = at(where);
   const { path } = await newTicket(owner, place, { rows: 30, columns: 100 });
-  using screen = look(platform.url, path);
+  using screen = connectTerminal(platform.url, path);
   await screen.untilTold('attached');
   screen.type('stty size; pwd; tty\n');
   await screen.untilText(/30 100\r\n\/workspaces\/.*\r\n\/dev\/pts\/\d/s);
@@ -41,14 +41,14 @@ test.each(places)('C2-13: what is typed in a terminal %s arrives, and it has a s
 
 test.each(places)('a terminal %s goes on after a cut, from the very byte', async (where) => {
   const { owner, place } = at(where);
-  using first = look(platform.url, (await newTicket(owner, place)).path);
+  using first = connectTerminal(platform.url, (await newTicket(owner, place)).path);
   const { terminal } = (await first.untilTold('attached')) as { terminal: string };
   first.type('stty -echo; PS1=; for i in $(seq 1 20000); do echo line-$i; done; echo all done\n');
   await first.untilText(/line-100\r/);
   first.socket.terminate();
   await first.untilClosed();
   const from = first.bytes().length;
-  using second = look(platform.url, (await newTicket(owner, place, { terminal, from })).path);
+  using second = connectTerminal(platform.url, (await newTicket(owner, place, { terminal, from })).path);
   await second.untilTold('attached');
   const acknowledging = setInterval(() => second.say({ type: 'ack', offset: from + second.bytes().length }), 5);
   await second.untilText(/all done\r\n/).finally(() => clearInterval(acknowledging));
@@ -57,7 +57,7 @@ test.each(places)('a terminal %s goes on after a cut, from the very byte', async
 });
 
 test('a program waits for whoever looks, and nothing grows meanwhile', async () => {
-  using screen = look(platform.url, (await newTicket(account, here)).path);
+  using screen = connectTerminal(platform.url, (await newTicket(account, here)).path);
   await screen.untilTold('attached');
   screen.type('yes | head -c 20000000; echo; echo the "end"\n');
   await screen.untilText(/y\r\ny/);
@@ -71,19 +71,19 @@ test('a program waits for whoever looks, and nothing grows meanwhile', async () 
 
 test('C2-3: a ticket lets in once, one person, to what it was made for', async () => {
   const { path } = await newTicket(account, here);
-  using screen = look(platform.url, path);
+  using screen = connectTerminal(platform.url, path);
   const { terminal } = (await screen.untilTold('attached')) as { terminal: string };
-  using again = look(platform.url, path);
+  using again = connectTerminal(platform.url, path);
   await again.untilClosed();
   expect(again.status()).toBe(401);
   // Neither another sandbox nor another account, nor another key of the same one.
   const elsewhere = (await newTicket(account, here)).path.replace(here.sandboxId, await account.newSandbox({}));
-  using wrong = look(platform.url, elsewhere);
+  using wrong = connectTerminal(platform.url, elsewhere);
   await wrong.untilClosed();
   expect(wrong.status()).toBe(401);
   const key = mustBe(201, await account.send('POST', '/v1/keys', { name: 'other', scopes: ['*'] }));
   const other = openAccount(platform.url, key.secret, account.accountId);
-  using foreign = look(platform.url, (await newTicket(other, here, { terminal })).path);
+  using foreign = connectTerminal(platform.url, (await newTicket(other, here, { terminal })).path);
   expect(await foreign.untilTold('error')).toMatchObject({ code: 'E_NOT_FOUND' });
   const refused = await remote.account.send('POST', `/v1/sandboxes/${here.sandboxId}/terminals`, {
     workspaceId: here.workspaceId,
@@ -95,7 +95,7 @@ test('C2-3: without its sandbox there is no terminal, and never one on the serve
   const { account: owner } = remote;
   const sandboxId = await owner.newSandbox({ provider: 'remote', runner: 'nobody' });
   const workspaceId = await owner.newWorkspace();
-  using screen = look(platform.url, (await newTicket(owner, { sandboxId, workspaceId })).path);
+  using screen = connectTerminal(platform.url, (await newTicket(owner, { sandboxId, workspaceId })).path);
   expect(await screen.untilTold('error')).toMatchObject({ code: 'E_SANDBOX_UNAVAILABLE' });
   screen.type('touch /tmp/croft-terminal-canary\n');
   await screen.untilClosed();
@@ -115,16 +115,16 @@ test('C2-3: a page of another site gets no terminal', async () => {
 });
 
 test('a terminal ends with the key that it was opened with', async () => {
-  const key = mustBe(201, await account.send('POST', '/v1/keys', { name: 'brief', scopes: ['call', 'read'] }));
+  const key = mustBe(201, await account.send('POST', '/v1/keys', { name: 'brief', scopes: ['terminal', 'read'] }));
   const person = openAccount(platform.url, key.secret, account.accountId);
-  using screen = look(platform.url, (await newTicket(person, here)).path);
+  using screen = connectTerminal(platform.url, (await newTicket(person, here)).path);
   await screen.untilTold('attached');
   mustBe(200, await account.send('DELETE', `/v1/keys/${key.key.keyId}`));
   await screen.untilClosed();
 });
 
 test('who confirms what they do not read is cut off, and the server does not keep it for them', async () => {
-  using screen = look(platform.url, (await newTicket(account, here)).path);
+  using screen = connectTerminal(platform.url, (await newTicket(account, here)).path);
   await screen.untilTold('attached');
   screen.type('yes | head -c 200000000\n');
   await screen.untilText(/y\r\ny/);
@@ -138,7 +138,7 @@ test('who confirms what they do not read is cut off, and the server does not kee
 });
 
 test('what is typed without end into a program that does not read is refused', async () => {
-  using screen = look(platform.url, (await newTicket(account, here)).path);
+  using screen = connectTerminal(platform.url, (await newTicket(account, here)).path);
   await screen.untilTold('attached');
   screen.type('stty raw -echo; echo rea""dy; sleep 1000\n');
   await screen.untilText(/ready/);
@@ -148,10 +148,10 @@ test('what is typed without end into a program that does not read is refused', a
 });
 
 test('a ticket is worth nothing any more without the key that it was asked for with', async () => {
-  const key = mustBe(201, await account.send('POST', '/v1/keys', { name: 'briefer', scopes: ['call', 'read'] }));
+  const key = mustBe(201, await account.send('POST', '/v1/keys', { name: 'briefer', scopes: ['terminal', 'read'] }));
   const { path } = await newTicket(openAccount(platform.url, key.secret, account.accountId), here);
   mustBe(200, await account.send('DELETE', `/v1/keys/${key.key.keyId}`));
-  using screen = look(platform.url, path);
+  using screen = connectTerminal(platform.url, path);
   expect(await screen.untilTold('error')).toMatchObject({ code: 'E_UNAUTHORIZED' });
   expect(screen.told.map(({ type }) => type)).toEqual(['error']);
 });

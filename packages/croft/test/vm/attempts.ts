@@ -3,20 +3,20 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Sandbox } from '../../src/core/commands/sandbox.ts';
-import { findGroups } from '../../src/lib/cgroup/cgroup.ts';
+import { findGroups } from '../../src/lib/cgroup/find-groups.ts';
 
 interface Attempted {
   readonly memory: Ended;
-  /** Of a processor, by a program that would take a whole one and may have half. */
+  /** Share of a processor that a busy program got; its limit is a half. */
   readonly processorShare: number;
   readonly processes: Ended;
 }
 
-/** What one way to have control groups came to, or to have none. Printed as one line. */
-export interface Told extends Partial<Attempted> {
+/** Result of the attempts with one kind of control groups, or with none. Printed as one line. */
+export interface AttemptReport extends Partial<Attempted> {
   readonly as: string;
   readonly groups: { readonly version: number } | { readonly reason: string };
-  /** Where it is itself, having asked. */
+  /** Its own control group, after asking for one. */
   readonly own: string;
 }
 
@@ -43,26 +43,31 @@ const attempts = {
 
 const [, , as = '', what = 'all'] = process.argv;
 const groups = findGroups();
-// Again, as several parts of a server ask: nobody must end up further down each time.
+// Asked again, as several parts of a server do: the process must not move further down each time.
 const again = findGroups();
 const found = 'reason' in again ? { reason: again.reason } : { version: again.version };
 const own = readFileSync('/proc/self/cgroup', 'utf8').trim();
-const told: Told = { as, groups: found, own, ...(what === 'all' ? await attemptAll() : {}) };
-console.log(JSON.stringify(told));
+const report: AttemptReport = { as, groups: found, own, ...(what === 'all' ? await attemptAll() : {}) };
+console.log(JSON.stringify(report));
 
 async function attemptAll(): Promise<Attempted> {
-  // Here and not above, because to read them takes seconds there.
-  const { createInitFinder } = await import('../../src/init/binary.ts');
-  const { toFence } = await import('../../src/providers/bubblewrap/fence.ts');
+  // Imported here, because loading takes seconds in the virtual machine.
+  const { createInitFinder } = await import('../../src/init/find-init.ts');
+  const { toBwrapArguments } = await import('../../src/providers/bubblewrap/bwrap-arguments.ts');
   const { createBubblewrap } = await import('../../src/providers/bubblewrap/provider.ts');
-  const parts = { findInit: createInitFinder(), toFence, groups };
+  const parts = { findInit: createInitFinder(), toArguments: toBwrapArguments, groups };
   const provider = createBubblewrap({ path: process.env.PATH ?? '', home: homedir() }, parts);
   const directory = openSync(mkdtempSync(join(tmpdir(), 'croft-vm-')), constants.O_RDONLY | constants.O_DIRECTORY);
-  const place = { directory, workspacePath: '/workspace', network: { mode: 'deny-all' }, readable: [] } as const;
-  const sandbox = await provider.open({ ...place, limits });
+  const spec = {
+    directoryFd: directory,
+    workspacePath: '/workspace',
+    network: { mode: 'deny-all' },
+    readable: [],
+  } as const;
+  const sandbox = await provider.open({ ...spec, limits });
   const memory = await attempt(sandbox, attempts.memory);
   const processorShare = await measure(sandbox);
-  // The last: what it leaves behind keeps others from starting.
+  // Last, because the processes it leaves keep others from starting.
   const processes = await attempt(sandbox, attempts.processes);
   await sandbox.close();
   return { memory, processorShare, processes };

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hasToolchains } from '../toolchains.ts';
-import type { Told } from './attempts.ts';
+import { hasToolchains } from '../support/toolchains.ts';
+import type { AttemptReport } from './attempts.ts';
 import { type As, boot } from './machine.ts';
 
 const isPossible = await hasToolchains('another kernel');
@@ -15,7 +15,7 @@ const jobs: readonly (readonly [As, 'all' | 'groups'])[] = [
 ];
 /** A machine under load has other things to do, and it takes many times as long there as here. */
 const bootedMs = 300_000;
-const told = new Map<string, Told>();
+const told = new Map<string, AttemptReport>();
 
 /** Here control groups may be version 1, or out of reach. There they are version 2, and given in every way there is. */
 describe.skipIf(!isPossible)('control groups version 2, in a machine of their own', () => {
@@ -30,7 +30,7 @@ describe.skipIf(!isPossible)('control groups version 2, in a machine of their ow
     ({ isUp } = await boot({ jobs: jobs.map(toJob), withinMs: bootedMs, onOutput }));
     if (!isUp) console.warn(`SKIPPED, because no other kernel can be started here: ${output.slice(-2000)}`);
     for (const line of output.split('\n').filter((row) => row.startsWith('{'))) {
-      const one: Told = JSON.parse(line);
+      const one: AttemptReport = JSON.parse(line);
       told.set(one.as, one);
     }
   }, 2 * bootedMs);

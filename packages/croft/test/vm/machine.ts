@@ -8,7 +8,7 @@ const here = import.meta.dirname;
 const repository = join(here, '../../../..');
 const kernel = '/usr/bin/linux.uml';
 
-/** How much of the control groups a job has. `enter.sh` says what each means. */
+/** How much control a job has over control groups. `enter.sh` describes each way. */
 export const ways = ['root', 'delegated', 'beside', 'crowded', 'contained', 'plain'] as const;
 export type As = (typeof ways)[number];
 
@@ -24,21 +24,21 @@ export interface BootOptions {
 }
 
 export interface Ended {
-  /** Whether it came as far as the first job. */
+  /** Whether the machine got as far as the first job. */
   readonly isUp: boolean;
-  /** Of the last job that failed, or 0. None if the machine did not come to its end. */
+  /** Exit code of the last job that failed, or 0. Absent if the machine did not finish. */
   readonly code: number | undefined;
 }
 
 /**
- * Starts another Linux, a kernel that runs as a program of this one, with nothing but control groups version 2. Its
- * files are those of this machine, and what is written to them is gone with it.
+ * Boots another Linux, a user-mode kernel with control groups version 2 only. It sees the files of this machine; its
+ * writes are discarded.
  */
 export async function boot({ jobs, withinMs, onOutput }: BootOptions): Promise<Ended> {
   const given = mkdtempSync(join(tmpdir(), 'croft-vm-'));
   try {
     writeFileSync(join(given, 'job'), toScript(jobs));
-    // A kernel that is asked to end takes everything in it along; one that is killed does not.
+    // A kernel that is asked to end takes all its processes along; a killed one does not.
     const child = spawn('setpriv', ['--pdeathsig', 'TERM', kernel, ...toArguments(given)], {
       env: { LD_PRELOAD: compileXstate(given), HOME: given, PATH: '/usr/bin:/bin' },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,6 +1,6 @@
 /*
- * The kernel that runs as a program knows of less processor state than a new processor has, and the kernel of this
- * machine takes all of it or nothing. What it does not know of is left as it is. By LD_PRELOAD.
+ * A user-mode kernel knows less processor state than a new processor has, and the kernel of this machine accepts all of
+ * it or nothing. This library, loaded by LD_PRELOAD, keeps the unknown part unchanged.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

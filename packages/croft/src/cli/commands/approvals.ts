@@ -1,10 +1,10 @@
 import { AppError } from '@croft/protocol';
-import { openLocalApprovals } from '../../app/local-approvals.ts';
-import { operator } from '../../app/local-gate.ts';
-import type { ApprovalView } from '../../core/accounts/registry.ts';
+import { operator } from '../../app/records/local-approval-gate.ts';
+import { openLocalApprovals } from '../../app/records/local-approvals.ts';
+import type { ApprovalView } from '../../core/accounts/ports/registry.ts';
 import { UsageError } from '../../lib/usage-error.ts';
-import { defineCommand, type Terminal } from '../command.ts';
-import { findKeys } from '../key-file.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
+import { findServerKeys } from '../server-keys.ts';
 
 const usage = 'croft approvals [list | approve ID | deny ID] [--reason TEXT] [--for-session] [--data DIR]';
 
@@ -13,7 +13,7 @@ export const approvals = defineCommand({
   usage,
   summary: 'see and decide what agents under --permission-mode wait for',
   options: {
-    data: { type: 'string', value: 'DIR', summary: 'where croft keeps what is its own' },
+    data: { type: 'string', value: 'DIR', summary: 'the data directory of croft' },
     reason: { type: 'string', value: 'TEXT', summary: 'told to the agent' },
     'for-session': { type: 'boolean', summary: 'approve every call of that session that is exactly the same' },
     json: { type: 'boolean', summary: 'print JSON' },
@@ -22,7 +22,7 @@ export const approvals = defineCommand({
     const { action, id } = toChoice(positionals);
     const config = terminal.config();
     const data = values.data ?? config.data;
-    const keys = findKeys(data, config.keys);
+    const keys = findServerKeys(data, config.keys);
     const local = await openLocalApprovals({ data, keys, emit: () => {} }).catch((thrown) => {
       throw new UsageError(`records: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
     });
@@ -30,8 +30,8 @@ export const approvals = defineCommand({
       const scope = values['for-session'] ? 'session' : 'once';
       const body = { decision: action, reason: values.reason, scope };
       const shown = id
-        ? [await local.desk.decide(operator, id, body)]
-        : (await local.desk.list(operator, { state: 'pending' }, { limit: 200 })).rows;
+        ? [await local.approvalInbox.decide(operator, id, body)]
+        : (await local.approvalInbox.list(operator, { state: 'pending' }, { limit: 200 })).rows;
       print(shown, values.json ?? false, terminal);
       return 0;
     } catch (thrown) {
@@ -52,7 +52,7 @@ function toChoice([action = 'list', id, ...rest]: readonly string[]) {
   throw new UsageError(`usage: ${usage}`);
 }
 
-function print(views: readonly ApprovalView[], isJson: boolean, { stdout }: Terminal): void {
+function print(views: readonly ApprovalView[], isJson: boolean, { stdout }: CommandContext): void {
   if (isJson) stdout.write(`${JSON.stringify({ approvals: views })}\n`);
   else if (views.length === 0) stdout.write('nothing waits for an approval\n');
   else for (const view of views) stdout.write(`${render(view)}\n`);

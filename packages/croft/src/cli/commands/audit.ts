@@ -1,37 +1,123 @@
 import { once } from 'node:events';
-import { openSealed } from '../../app/sealed-records.ts';
+import { readFileSync } from 'node:fs';
+import { openLocalTrail } from '../../app/records/local-audit-trail.ts';
+import { openOperatorRecords } from '../../app/records/operator-records.ts';
+import type { AuditVerdict } from '../../core/accounts/audit/verify-audit.ts';
+import type { AuditRow } from '../../core/accounts/ports/call-tables.ts';
 import { UsageError } from '../../lib/usage-error.ts';
-import { defineCommand, type Terminal } from '../command.ts';
-import { findKeys } from '../key-file.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
+import { oneOf } from '../options/sandbox-options.ts';
+import { findServerKeys } from '../server-keys.ts';
+
+/** Either audit trail: of the accounts or of the local calls. */
+interface Audit {
+  rows(account?: string): AsyncIterable<AuditRow>;
+  verify(heads: Asked['heads']): Promise<AuditVerdict>;
+  head(): string | undefined;
+  accept(): Promise<void>;
+}
+
+const trails = {
+  accounts: 'accounts: what accounts of a server did and what was done to them; the other one is --trail local',
+  local: 'local: calls in workspaces that flags name (croft mcp, tool and serve); the other one is --trail accounts',
+};
 
 export const audit = defineCommand({
   name: 'audit',
-  usage: 'croft audit (export [--account ID] | verify) [--data DIR] [--database-url URL]',
-  summary: 'print the audit trail, a JSON line each, or check that nothing in it was changed',
+  usage:
+    'croft audit (export [--account ID] | verify [--head FILE] | head | anchor) [--trail NAME] [--data DIR] [--database-url URL]',
+  summary:
+    'print the audit trail, a JSON line each; check that nothing in it was changed or taken out; print its signed head, ' +
+    'to keep elsewhere; or accept the trail as it is, after you have looked into why it does not fit its head',
   options: {
+    trail: {
+      type: 'string',
+      value: 'NAME',
+      summary: 'which one: accounts (of a server, the default) or local (calls in workspaces that flags name)',
+    },
     account: { type: 'string', value: 'ID', summary: 'only of this account' },
-    data: { type: 'string', value: 'DIR', summary: 'where croft keeps what is its own' },
+    head: { type: 'string', multiple: true, value: 'FILE', summary: 'a head that was kept elsewhere, to compare with' },
+    data: { type: 'string', value: 'DIR', summary: 'the data directory of croft' },
     'database-url': { type: 'string', value: 'URL', summary: 'PostgreSQL for records' },
   },
   async run({ values, positionals }, terminal) {
     const action = positionals.join(' ');
-    if (action !== 'export' && action !== 'verify') throw new UsageError(`usage: ${audit.usage}`);
+    if (!isAction(action)) throw new UsageError(`usage: ${audit.usage}`);
     const config = terminal.config();
+    const trail = oneOf('trail', Object.keys(trails) as (keyof typeof trails)[], values.trail ?? 'accounts');
+    if (trail === 'local' && values.account !== undefined)
+      throw new UsageError('--account goes with --trail accounts, not with local');
     const data = values.data ?? config.data;
     const databaseUrl = values['database-url'] ?? config.databaseUrl;
-    await using sealed = await openSealed({ data, databaseUrl, keys: findKeys(data, config.keys) });
-    // Waited for, because the records are closed when this returns.
-    if (action === 'verify') return await verify(sealed, terminal);
-    for await (const row of sealed.auditRows(values.account)) {
-      if (!terminal.stdout.write(`${JSON.stringify(row)}\n`)) await once(terminal.stdout, 'drain');
+    const asked = { account: values.account, heads: (values.head ?? []).map(readHead), trail: trails[trail] };
+    const keys = findServerKeys(data, config.keys);
+    if (trail === 'local') {
+      const local = openLocalTrail({ data, ring: keys.ring, maxBytes: config.auditBytes || Number.POSITIVE_INFINITY });
+      return await actions[action](local, terminal, asked).finally(local.close);
     }
-    return 0;
+    await using sealed = await openOperatorRecords({ data, databaseUrl, keys, mayLackKeys: action !== 'anchor' });
+    // Awaited, because the records are closed when this function returns.
+    return await actions[action](sealed.audit, terminal, asked);
   },
 });
 
-async function verify(sealed: Awaited<ReturnType<typeof openSealed>>, { stdout }: Terminal): Promise<number> {
-  const { rows, broken } = await sealed.verifyAudit();
-  const isWhole = broken === undefined;
-  stdout.write(isWhole ? `${rows} rows, each follows from the one before\n` : `broken at row ${broken}\n`);
-  return isWhole ? 0 : 1;
+interface Asked {
+  readonly account: string | undefined;
+  readonly heads: readonly { name: string; text: string }[];
+  /** A description of the trail, for people. */
+  readonly trail: string;
+}
+
+const actions = {
+  async export({ rows }: Audit, { stdout }: CommandContext, { account }: Asked): Promise<number> {
+    for await (const row of rows(account)) {
+      if (!stdout.write(`${JSON.stringify(row)}\n`)) await once(stdout, 'drain');
+    }
+    return 0;
+  },
+  async verify({ verify }: Audit, { stdout }: CommandContext, { heads, trail }: Asked): Promise<number> {
+    const verdict = await verify(heads);
+    stdout.write(`${describe(verdict)}this is the trail of ${trail}\n`);
+    return verdict.isWhole ? 0 : 1;
+  },
+  async head({ head }: Audit, { stdout }: CommandContext): Promise<number> {
+    const text = head();
+    if (text === undefined)
+      throw new UsageError(
+        'there is no head yet: `croft serve` makes one when it starts, and the first call that of the local trail',
+      );
+    stdout.write(`${text}\n`);
+    return 0;
+  },
+  async anchor({ accept, head }: Audit, { stdout }: CommandContext, { trail }: Asked): Promise<number> {
+    await accept();
+    stdout.write(`the trail (${trail.split(':')[0]}) is taken as it is now: ${head()}\n`);
+    return 0;
+  },
+};
+
+function isAction(action: string): action is keyof typeof actions {
+  return Object.hasOwn(actions, action);
+}
+
+function describe({ rows, older, broken, problems, shows, cannotShow }: AuditVerdict): string {
+  if (broken) return `broken at row ${broken.row}\n${broken.reason}\n`;
+  const kind = older === 0 ? '' : `, ${older} of them of the older kind, without a key`;
+  const list = (title: string, items: readonly string[]) =>
+    items.length === 0 ? [] : [title, ...items.map((item) => `  ${item}`)];
+  return [
+    `${rows} rows, each follows from the one before${kind}`,
+    ...list('but the trail does not fit:', problems),
+    ...list('this shows that', shows),
+    ...list('this does not show', cannotShow),
+    '',
+  ].join('\n');
+}
+
+function readHead(file: string): { name: string; text: string } {
+  try {
+    return { name: file, text: readFileSync(file, 'utf8') };
+  } catch (thrown) {
+    throw new UsageError(`--head ${file}: ${thrown instanceof Error ? thrown.message : thrown}`);
+  }
 }

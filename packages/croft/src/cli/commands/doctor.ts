@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Host } from '../../doctor/host.ts';
+import { makeTemporaryDirectory, removeTemporaryDirectory } from '../../lib/files/temporary-directory.ts';
 import { UsageError } from '../../lib/usage-error.ts';
-import { defineCommand, type Terminal } from '../command.ts';
-import { openApp } from '../workspace-options.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
+import { openApp } from '../options/workspace-options.ts';
 
 export const doctor = defineCommand({
   name: 'doctor',
@@ -23,42 +23,42 @@ export const doctor = defineCommand({
     // Loaded here, because every other command starts sooner without it.
     const { examine, isReady } = await import('../../doctor/examine.ts');
     const { createThisHost } = await import('../../doctor/this-host.ts');
-    const { toTable } = await import('../../doctor/table.ts');
+    const { renderTable } = await import('../../doctor/render-table.ts');
 
     const examination = await examine(
-      createThisHost({ runInside: insideOf(terminal), dockerSocket: terminal.config().dockerSocket }),
+      createThisHost({ runInSandbox: runInsideOf(terminal), dockerSocket: terminal.config().dockerSocket }),
     );
-    if (!json) terminal.stdout.write(toTable(examination));
+    if (!json) terminal.stdout.write(renderTable(examination));
     const isOpen = isReady(examination);
     const proof = prove ? await attemptEscapes(isOpen, positionals, terminal, json) : undefined;
-    if (json)
-      terminal.stdout.write(`${JSON.stringify({ ...examination, ...(proof && { escapes: proof.escapes }) })}\n`);
+    const { groups, escapes } = proof ?? {};
+    if (json) terminal.stdout.write(`${JSON.stringify({ ...examination, ...(proof && { groups, escapes }) })}\n`);
     return isOpen && (proof?.hasHeld ?? true) ? 0 : 1;
   },
 });
 
-async function attemptEscapes(isOpen: boolean, ids: readonly string[], terminal: Terminal, json: boolean) {
+async function attemptEscapes(isOpen: boolean, ids: readonly string[], terminal: CommandContext, json: boolean) {
   const { stdout, stderr, stop } = terminal;
   if (!isOpen) {
     stderr.write('croft: no escape was attempted: there is no sandbox to get out of\n');
-    return { escapes: [], hasHeld: false };
+    return { groups: [], escapes: [], hasHeld: false };
   }
-  const { runEscapes } = await import('../../escapes/run.ts');
-  const { prove } = await import('../../doctor/proof.ts');
-  // Standard output is for the JSON alone, where that was asked for.
+  const { runEscapes } = await import('../../escapes/run-escapes.ts');
+  const { prove } = await import('../../doctor/prove.ts');
+  // With `--json`, standard output has nothing but the JSON.
   const out = json ? stderr : stdout;
   return prove({ ids, signal: stop, write: (text) => out.write(text), runEscapes });
 }
 
-/** Through the same pipeline as any agent's command, in a workspace of its own. */
-function insideOf(terminal: Terminal): Host['runInside'] {
+/** Runs a command through the same pipeline as any agent's command, in a temporary workspace. */
+function runInsideOf(terminal: CommandContext): Host['runInSandbox'] {
   return async (command, network, sandbox) => {
-    let place: string | undefined;
+    let directory: string | undefined;
     try {
-      place = mkdtempSync(join(tmpdir(), 'croft-doctor-'));
-      const [workspace, data] = [join(place, 'workspace'), join(place, 'data')];
+      directory = makeTemporaryDirectory('doctor');
+      const [workspace, data] = [join(directory, 'workspace'), join(directory, 'data')];
       mkdirSync(workspace);
-      await using app = openApp({ workspace, data, network, ...(sandbox && { sandbox }) }, terminal);
+      await using app = await openApp({ workspace, data, network, ...(sandbox && { sandbox }) }, terminal);
       await using stack = new AsyncDisposableStack();
       const session = stack.adopt(app.newSession('doctor'), (opened) => opened.close());
       const { structured } = await app.toolbox.call('bash', { command }, { session, signal: terminal.stop });
@@ -67,12 +67,12 @@ function insideOf(terminal: Terminal): Host['runInside'] {
       if (thrown instanceof UsageError) throw thrown;
       return { reason: allMessages(thrown) };
     } finally {
-      if (place !== undefined) rmSync(place, { recursive: true, force: true });
+      if (directory !== undefined) removeTemporaryDirectory(directory);
     }
   };
 }
 
-/** With what each cause says, a line each. */
+/** The message of an error and of each of its causes, one line each. */
 function allMessages(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   return thrown.cause === undefined ? thrown.message : `${thrown.message}\n${allMessages(thrown.cause)}`;

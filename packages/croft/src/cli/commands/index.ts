@@ -1,10 +1,11 @@
 import type { Command } from '../command.ts';
 
-/** Each is loaded when it is asked for: servers are large, and most commands need little of what they are made of. */
+/** Each command is loaded when it is used: servers are large, and most commands need little of them. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   approvals: async () => (await import('./approvals.ts')).approvals,
   audit: async () => (await import('./audit.ts')).audit,
   doctor: async () => (await import('./doctor.ts')).doctor,
+  du: async () => (await import('./du.ts')).du,
   keys: async () => (await import('./keys.ts')).keys,
   mcp: async () => (await import('./mcp.ts')).mcp,
   runner: async () => (await import('./runner.ts')).runner,

@@ -1,14 +1,15 @@
 import { resolve } from 'node:path';
-import { createOffer } from '../../app/offer.ts';
+import { createRunnerOffer } from '../../app/offer.ts';
 import type { RunnerReport } from '../../core/runners/runner.ts';
-import { parseWorkspaceSpec } from '../../core/workspace-spec.ts';
+import { parseWorkspaceSpec } from '../../core/workspace/parse-workspace-spec.ts';
 import { UsageError } from '../../lib/usage-error.ts';
-import { runRunner } from '../../runner/run.ts';
+import { runRunner } from '../../runner/run-runner.ts';
 import { version } from '../../version.ts';
 import { readSecret } from '../client.ts';
-import { defineCommand, type Terminal, type Values } from '../command.ts';
-import { mustStand } from '../runner-ground.ts';
-import { describeOpenings, providerSummary, sandboxOptions, toSandboxOptions } from '../sandbox-options.ts';
+import { type CommandContext, defineCommand, type Values } from '../command.ts';
+import { historyOptions, toHistoryLimits } from '../options/history-options.ts';
+import { describeOpenings, providerSummary, sandboxOptions, toSandboxOptions } from '../options/sandbox-options.ts';
+import { checkRunnerRequirements } from '../runner-requirements.ts';
 
 const { sandbox: _, ...policyOptions } = sandboxOptions;
 
@@ -23,7 +24,8 @@ const options = {
   capacity: { type: 'string', value: 'N', summary: 'sandboxes it takes at once (100)' },
   readonly: { type: 'boolean', summary: 'lets nothing be changed, whatever the server asks' },
   insecure: { type: 'boolean', summary: 'connect without TLS to another machine; the server has to allow it too' },
-  data: { type: 'string', value: 'DIR', summary: 'where it keeps what is its own' },
+  data: { type: 'string', value: 'DIR', summary: 'the data directory of the runner' },
+  ...historyOptions,
   ...policyOptions,
 } as const;
 
@@ -38,18 +40,23 @@ export const runner = defineCommand({
     const say = (message: string) => void terminal.stderr.write(`croft runner: ${message}\n`);
     const sandbox = toSandboxes(values, terminal);
     describeOpenings(sandbox).forEach(say);
-    await using offer = createOffer({
-      ...toPlaces(values),
+    await using offer = createRunnerOffer({
+      ...toWorkspaceSources(values),
       data: toData(values, terminal),
       ...{ sandbox, host: terminal.config().host, isReadOnly: values.readonly ?? false, capacity: toCapacity(values) },
+      historyLimits: toHistoryLimits(values),
       onWarning: say,
     });
-    // Where nothing is changed and nothing runs, nothing of it is needed.
+    // A read-only runner changes and runs nothing, so it has no requirements.
     if (!values.readonly)
-      await mustStand({ root: toPlaces(values).root, data: toData(values, terminal), tryOut: offer.tryOut });
+      await checkRunnerRequirements({
+        root: toWorkspaceSources(values).root,
+        data: toData(values, terminal),
+        probe: offer.probe,
+      });
     await runRunner({
-      ...{ url, offer, report: toReport(values, sandbox.provider, offer.names) },
-      // Read each time, so that one that was replaced is found.
+      ...{ url, workspaces: offer, report: toReport(values, sandbox.provider, offer.names) },
+      // Read for each connection, so that a replaced token is found.
       token: () => readSecret(tokenFile),
       isInsecure: values.insecure ?? false,
       signal: terminal.stop,
@@ -69,24 +76,28 @@ function mustBeGiven({ server, 'token-file': tokenFile, workspaces, root }: Runn
   return { url: server, tokenFile };
 }
 
-function toPlaces({ workspaces, root }: RunnerValues) {
+function toWorkspaceSources({ workspaces, root }: RunnerValues) {
   const sources = workspaces === undefined ? [] : parseWorkspaceSpec(workspaces);
   return { workspaces: sources, ...(root !== undefined && { root: resolve(root) }) };
 }
 
-function toData({ data }: RunnerValues, terminal: Terminal): string {
+function toData({ data }: RunnerValues, terminal: CommandContext): string {
   return resolve(data ?? `${terminal.config().data}/runner`);
 }
 
-function toSandboxes(values: RunnerValues, terminal: Terminal) {
+function toSandboxes(values: RunnerValues, terminal: CommandContext) {
   const { provider, ...rest } = values;
-  const { workspaces, root } = toPlaces(values);
-  const kept = {
+  const { workspaces, root } = toWorkspaceSources(values);
+  const protectedDirectories = {
     workspaces: [...workspaces.map(({ path }) => path), ...(root === undefined ? [] : [root])],
     data: toData(values, terminal),
     home: terminal.config().host.home,
   };
-  return toSandboxOptions({ ...rest, ...(provider !== undefined && { sandbox: provider }) }, kept, 'provider');
+  return toSandboxOptions(
+    { ...rest, ...(provider !== undefined && { sandbox: provider }) },
+    protectedDirectories,
+    'provider',
+  );
 }
 
 function toCapacity({ capacity: given }: RunnerValues): number {

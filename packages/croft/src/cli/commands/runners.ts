@@ -1,7 +1,7 @@
 import type { Runner } from '@croft/protocol';
 import { UsageError } from '../../lib/usage-error.ts';
-import { clientOptions, openClient, telling } from '../client.ts';
-import { defineCommand, type Terminal } from '../command.ts';
+import { clientOptions, openClient, reportingErrors } from '../client.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
 
 const usage = 'croft runners [list | create NAME | rotate NAME | revoke NAME] [--server URL] [--key-file FILE] …';
 
@@ -15,7 +15,7 @@ export const runners = defineCommand({
     json: { type: 'boolean', summary: 'print JSON' },
   },
   run: ({ values, positionals }, terminal) =>
-    telling(terminal, async () => {
+    reportingErrors(terminal, async () => {
       const [action = 'list', name, ...rest] = positionals;
       if (rest.length > 0 || (action === 'list') !== (name === undefined)) throw new UsageError(`usage: ${usage}`);
       const { runners: remote } = openClient(values, terminal);
@@ -29,8 +29,8 @@ export const runners = defineCommand({
     }),
 });
 
-/** The token alone on standard output, so that it can go to a file at once. */
-function show({ runner, token }: { runner: Runner; token: string }, { stdout, stderr }: Terminal): void {
+/** Prints only the token on standard output, so that it can be redirected to a file. */
+function show({ runner, token }: { runner: Runner; token: string }, { stdout, stderr }: CommandContext): void {
   stderr.write(
     `the token of the runner ${runner.name}, which is shown this once. Put it in a file and start there:\n` +
       '  croft runner --server URL --token-file FILE --root DIR\n',
@@ -40,13 +40,14 @@ function show({ runner, token }: { runner: Runner; token: string }, { stdout, st
 
 function render(runner: Runner, isJson: boolean): string {
   if (isJson) return `${JSON.stringify(runner)}\n`;
-  const { name, state, report, load, lastError } = runner;
+  const { name, state, report, load, lastError, lastRefused } = runner;
   const labels = Object.entries(report?.labels ?? {}).map(([key, value]) => `${key}=${value}`);
   const parts = [
     name,
     state,
     ...(report ? [report.provider, `${load?.sandboxes ?? 0}/${report.capacity} sandboxes`, report.version] : []),
     ...labels,
+    ...(lastRefused ? [`another machine came with its token: ${lastRefused.address}, ${lastRefused.at}`] : []),
     ...(lastError === undefined || state === 'online' ? [] : [`last: ${lastError}`]),
   ];
   return `${parts.join('  ')}\n`;

@@ -1,12 +1,14 @@
-import { defineCommand, type Terminal } from '../command.ts';
-import { useDataDirectory } from '../data-directory.ts';
-import { makeDemo } from '../demo.ts';
-import { openPlatform } from '../open-platform.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
+import { useDataDirectory } from '../options/data-directory.ts';
+import { announce, openApp } from '../options/workspace-options.ts';
+import { toBounds } from '../serve/bound-options.ts';
+import { claimForServing } from '../serve/claim-data.ts';
+import { makeDemoWorkspace } from '../serve/demo-workspace.ts';
+import { findToken } from '../serve/find-token.ts';
 import { listen } from '../serve/listen.ts';
+import { openPlatform } from '../serve/open-platform.ts';
 import { serveOptions } from '../serve/serve-options.ts';
 import { toAddress, toHostNames, toRunnerSettings, toTls, toWait } from '../serve/serve-settings.ts';
-import { findToken } from '../token.ts';
-import { announce, openApp } from '../workspace-options.ts';
 
 export const serve = defineCommand({
   name: 'serve',
@@ -21,27 +23,33 @@ export const serve = defineCommand({
     const approvalWaitMs = toWait(values['approval-wait']);
     const runnerSettings = toRunnerSettings(values);
     const tls = toTls(values);
+    const bounds = toBounds(values);
     const data = useDataDirectory(values.data ?? config.data);
-    const fallback = values.demo ? [makeDemo(data)] : undefined;
-    await using app = openApp(values, terminal, { fallback, keepsKeys: true });
+    const onWarning = (words: string) => terminal.stderr.write(`croft: ${words}\n`);
+    using claim = claimForServing(data, onWarning);
+    const fallback = values.demo ? [makeDemoWorkspace(data)] : undefined;
+    await using app = await openApp(values, terminal, { fallback, keepsKeys: true });
+    using _hangUps = terminal.onHangUp(app.reopenEvents);
     const token = findToken(data, config.token);
     const adminToken = findToken(data, config.adminToken, 'admin-token');
     announce(values, app.workspaces.names, terminal);
     const platform = await openPlatform(app, {
       values,
       data,
+      bounds,
       config,
-      onWarning: (words) => terminal.stderr.write(`croft: ${words}\n`),
+      onWarning,
     });
 
     const { maxUploadBytes } = config;
     const tokens = { token: token.value, adminToken: adminToken.value };
     const runners = platform.openRunners(runnerSettings);
-    const means = { ...address, ...tokens, platform, runners, tls, approvalWaitMs, maxUploadBytes };
-    const server = await listen(app, { ...means, hostNames }, terminal).catch(async (thrown) => {
+    const listenOptions = { ...address, ...tokens, platform, bounds, runners, tls, approvalWaitMs, maxUploadBytes };
+    const server = await listen(app, { ...listenOptions, hostNames }, terminal).catch(async (thrown) => {
       await platform.stop(0);
       throw thrown;
     });
+    claim.tellAddress(server.url);
     welcome(server.url, token, adminToken, terminal);
     if (!terminal.stop.aborted) await new Promise((resolve) => terminal.stop.addEventListener('abort', resolve));
     await server.stop();
@@ -53,7 +61,7 @@ function welcome(
   url: string,
   token: ReturnType<typeof findToken>,
   adminToken: ReturnType<typeof findToken>,
-  { stdout }: Terminal,
+  { stdout }: CommandContext,
 ): void {
   const headers = { Authorization: `Bearer ${token.file === undefined ? `\${CROFT_TOKEN}` : token.value}` };
   const configuration = { mcpServers: { croft: { type: 'http', url: `${url}/mcp`, headers } } };

@@ -1,7 +1,7 @@
 import { UsageError } from '../../lib/usage-error.ts';
-import { clientOptions, openKeyClient, telling } from '../client.ts';
+import { clientOptions, openKeyClient, reportingErrors } from '../client.ts';
 import { defineCommand } from '../command.ts';
-import { findPlace } from '../terminal/find-place.ts';
+import { findTerminalTarget } from '../terminal/find-target.ts';
 import { runTerminal } from '../terminal/run-terminal.ts';
 
 const { account: _, data: __, ...options } = clientOptions;
@@ -15,11 +15,11 @@ export const terminal = defineCommand({
     sandbox: { type: 'string', value: 'NAME', summary: 'the sandbox, by name or id; left out, the only one there is' },
   },
   run: ({ values, positionals }, outside) =>
-    telling(outside, async () => {
+    reportingErrors(outside, async () => {
       const [workspace, ...rest] = positionals;
       if (workspace === undefined || rest.length > 0) throw new UsageError(`usage: ${terminal.usage}`);
       const { client, baseUrl } = openKeyClient(values);
-      const place = await findPlace(client, workspace, values.sandbox);
-      return runTerminal({ client, baseUrl, ...place, terminal: outside });
+      const target = await findTerminalTarget(client, workspace, values.sandbox);
+      return runTerminal({ client, baseUrl, ...target, terminal: outside });
     }),
 });

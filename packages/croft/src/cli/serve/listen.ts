@@ -2,56 +2,73 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { serve as serveHttp } from '@hono/node-server';
-import type { Platform } from '../../app/platform.ts';
-import type { RunnerSocket } from '../../app/runners/runner-socket.ts';
-import type { App } from '../../app.ts';
+import type { App } from '../../app/app.ts';
+import type { RunnerSocket } from '../../app/fleet/runner-socket.ts';
+import type { ServerPlatform } from '../../app/platform.ts';
+import type { ServerBounds } from '../../app/server/server-bounds.ts';
 import { UsageError } from '../../lib/usage-error.ts';
-import { createAgentsMcp } from '../../mcp/agents-http.ts';
-import { createAsking } from '../../mcp/asking.ts';
-import { createMcpHttp } from '../../mcp/http.ts';
-import { createRunnerDoor } from '../../rest/runner-door.ts';
+import { createElicitation } from '../../mcp/elicitation.ts';
+import { createAgentsMcp } from '../../mcp/http/agents-mcp.ts';
+import { createMcpHttp } from '../../mcp/http/mcp-http.ts';
+import { toFlagWorkspaces } from '../../rest/flag-workspaces/to-flag-workspaces.ts';
+import { toRestPlatform } from '../../rest/platform/to-rest-platform.ts';
 import { createRestServer } from '../../rest/server.ts';
-import { createTerminalDoor } from '../../rest/terminal-door.ts';
-import { serveUpgrades } from '../../rest/upgrades.ts';
-import type { Terminal } from '../command.ts';
-import { toFlagDoors } from '../flag-doors.ts';
-import { toPlatform } from '../platform-door.ts';
+import { createRunnerUpgrade } from '../../rest/web-sockets/runner-upgrade.ts';
+import { serveUpgrades } from '../../rest/web-sockets/serve-upgrades.ts';
+import { createTerminalUpgrade } from '../../rest/web-sockets/terminal-upgrade.ts';
+import type { CommandContext } from '../command.ts';
 import { trackPosts } from './track-posts.ts';
 
-const maxBodyBytes = 16 * 1024 * 1024;
-const drainMs = 10_000;
-/** For clients that read; one that does not has had its chance. */
+/** Time for clients to read their answers when the server stops. */
 const flushMs = 2000;
+/**
+ * Longer than clients and load balancers keep an idle connection: a server that closes first would cut requests in
+ * transit.
+ */
+const keepAliveMs = 75_000;
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly token: string;
   readonly adminToken: string;
-  readonly platform: Platform;
+  readonly platform: ServerPlatform;
+  readonly bounds: ServerBounds;
   readonly runners: RunnerSocket;
-  /** Left out: HTTP, for what is on this machine or behind a proxy that has the certificate. */
+  /** Without it, the server speaks HTTP, for clients on this machine or behind a proxy that has the certificate. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   readonly approvalWaitMs: number | undefined;
   readonly maxUploadBytes: number;
   readonly hostNames: readonly string[];
 }
 
-/** Every face that is spoken over HTTP, on one port. */
-export async function listen(app: App, options: ListenOptions, { stderr, stop }: Terminal) {
+/** Serves every HTTP API on one port: REST, MCP, runners and terminals. */
+export async function listen(app: App, options: ListenOptions, { stderr, stop }: CommandContext) {
   const { host, port, token, adminToken, platform, runners, tls, approvalWaitMs, maxUploadBytes, hostNames } = options;
+  const { account, server: shared, times } = options.bounds;
+  const { requestBytes: maxBodyBytes } = shared;
   const onError = (error: Error) => stderr.write(`croft: ${error.message}${causeOf(error)}\n`);
-  const asking = createAsking({ key: platform.requestKey, waitMs: approvalWaitMs });
-  const mcp = createMcpHttp(app, 'server', { maxBodyBytes, asking, onError });
-  const agentsMcp = createAgentsMcp(platform.agents, { maxBodyBytes, asking, onError });
-  const flags = toFlagDoors(app.workspaces, maxUploadBytes);
+  const asking = createElicitation({ key: platform.requestKey, waitMs: approvalWaitMs });
+  const mcp = createMcpHttp(app, 'server', {
+    maxBodyBytes,
+    maxConnections: shared.connections,
+    elicitation: asking,
+    onError,
+  });
+  const agentsMcp = createAgentsMcp(platform.agents, {
+    ...{ maxBodyBytes, maxConnections: account.connections, elicitation: asking, onError },
+  });
+  const { requestsPerMinute } = account;
+  const limits = { requestsPerMinute, refusalsPerMinute: shared.refusalsPerMinute, uploadBytes: maxUploadBytes };
+  const flags = toFlagWorkspaces(app.workspaces, maxUploadBytes);
   const rest = createRestServer({
     token,
     hostNames,
     maxBodyBytes,
     onError,
-    platform: { ...toPlatform(platform, agentsMcp, adminToken), limits: { uploadBytes: maxUploadBytes } },
+    platform: { ...toRestPlatform(platform, agentsMcp, adminToken), limits },
     files: flags,
+    readiness: platform.readiness,
     isStopping: () => stop.aborted,
     mcp: mcp.fetch,
   });
@@ -62,21 +79,24 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
     tls ? { ...where, createServer: createSecureServer, serverOptions: tls } : { ...where, createServer },
     resolve,
   ) as Server;
-  const doors = [createRunnerDoor(runners), createTerminalDoor(platform.terminals)];
-  serveUpgrades(server, { hostNames, doors, isStopping: () => stop.aborted });
+  server.keepAliveTimeout = keepAliveMs;
+  const upgradeHandlers = [createRunnerUpgrade(runners), createTerminalUpgrade(platform.terminals)];
+  serveUpgrades(server, { hostNames, handlers: upgradeHandlers, isStopping: () => stop.aborted });
   const posts = trackPosts(server);
   server.once('error', ({ message }) =>
-    reject(new UsageError(`cannot listen on ${host}:${port}: ${message}. Say where with --host and --port`)),
+    reject(
+      new UsageError(`cannot listen on ${host}:${port}: ${message}. Choose another address with --host and --port`),
+    ),
   );
   const bound = await promise;
 
   return {
     url: `http${tls ? 's' : ''}://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`,
-    /** Takes no new connection, lets the calls under way end, then lets go of the clients that stay. */
+    /** Accepts no new connection, lets calls in progress end, then closes the remaining connections. */
     async stop(): Promise<void> {
       const closed = new Promise((done) => server.close(done));
-      await Promise.all([app.toolbox.stop(drainMs), platform.agents.stop(drainMs)]);
-      await posts.settled(flushMs);
+      await Promise.all([app.toolbox.stop(times.drainMs), platform.agents.stop(times.drainMs)]);
+      await posts.drained(flushMs);
       await Promise.all([mcp.close(), agentsMcp.close()]);
       await app.sessions.close();
       flags.feeds.close();

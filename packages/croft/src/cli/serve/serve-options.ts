@@ -1,5 +1,6 @@
 import type { Options } from '../command.ts';
-import { workspaceOptions } from '../workspace-options.ts';
+import { workspaceOptions } from '../options/workspace-options.ts';
+import { boundOptions } from './bound-options.ts';
 
 export const serveOptions = {
   ...workspaceOptions,
@@ -16,18 +17,13 @@ export const serveOptions = {
     value: 'NAME',
     summary: 'a name clients may call this server by; may be repeated',
   },
-  data: { type: 'string', value: 'DIR', summary: 'where the server keeps what is its own' },
+  data: { type: 'string', value: 'DIR', summary: 'the data directory of the server' },
   'database-url': {
     type: 'string',
     value: 'URL',
     summary: 'PostgreSQL for records; SQLite in the data directory if left out',
   },
-  'account-limit': {
-    type: 'string',
-    multiple: true,
-    value: 'NAME=VALUE',
-    summary: 'of one account: sandboxes open at once (100) or storage (100g); may be repeated',
-  },
+  ...boundOptions,
   'tls-cert': { type: 'string', value: 'FILE', summary: 'serve HTTPS with this certificate (PEM), with --tls-key' },
   'tls-key': { type: 'string', value: 'FILE', summary: 'the private key of the certificate (PEM)' },
   insecure: { type: 'boolean', summary: 'let runners of other machines connect without TLS; they have to say so too' },
@@ -36,7 +32,7 @@ export const serveOptions = {
     value: 'SECONDS',
     summary: 'how long a runner that is cut off is waited for (60)',
   },
-  'runner-heartbeat': { type: 'string', value: 'SECONDS', summary: 'how often a runner has to be heard (15)' },
+  'runner-heartbeat': { type: 'string', value: 'SECONDS', summary: 'how often a runner must send a heartbeat (15)' },
   'approval-wait': { type: 'string', value: 'SECONDS', summary: 'how long a call waits for an approval (50)' },
-  'approval-webhook': { type: 'string', value: 'URL', summary: 'told of every approval that is asked for' },
+  'approval-webhook': { type: 'string', value: 'URL', summary: 'called for every approval that is requested' },
 } as const satisfies Options;

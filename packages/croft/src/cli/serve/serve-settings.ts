@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import { UsageError } from '../../lib/usage-error.ts';
 import type { Values } from '../command.ts';
 import type { serveOptions } from './serve-options.ts';
@@ -19,14 +20,36 @@ function toMs(flag: string, seconds: string): number {
   return Number(seconds) * 1000;
 }
 
-/** From the files of a certificate, or nothing where none is named. */
+/** Reads certificate and key. Returns nothing if no flag names them. */
 export function toTls({ 'tls-cert': cert, 'tls-key': key }: ServeValues) {
   if (cert === undefined && key === undefined) return undefined;
   if (cert === undefined || key === undefined) throw new UsageError('--tls-cert and --tls-key go together');
+  const tls = { cert: readPem('tls-cert', cert), key: readPem('tls-key', key) };
+  mustBeOne('tls-cert', cert, { cert: tls.cert });
+  mustBeOne('tls-key', key, { key: tls.key });
+  mustBeOne('tls-key', key, tls);
+  return tls;
+}
+
+function readPem(flag: string, file: string): Buffer {
   try {
-    return { cert: readFileSync(cert), key: readFileSync(key) };
+    return readFileSync(file);
   } catch (thrown) {
-    throw new UsageError(`the certificate cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`);
+    throw new UsageError(`--${flag} ${file} cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`);
+  }
+}
+
+/** Checks the files before the server listens. OpenSSL words the reason. */
+function mustBeOne(flag: string, file: string, options: { readonly cert?: Buffer; readonly key?: Buffer }): void {
+  try {
+    createSecureContext(options);
+  } catch (thrown) {
+    const words = thrown instanceof Error ? thrown.message : String(thrown);
+    const isOther = options.cert !== undefined && options.key !== undefined;
+    const wanted = isOther
+      ? 'is not the key of the certificate'
+      : `is no ${flag === 'tls-cert' ? 'certificate' : 'private key'} in PEM`;
+    throw new UsageError(`--${flag} ${file} ${wanted} (${words})`);
   }
 }
 
@@ -42,12 +65,12 @@ export function toAddress({ host, port, addr }: ServeValues) {
   const written = port ?? addrPort ?? '7070';
   if (!/^\d{1,5}$/.test(written) || Number(written) > 65_535)
     throw new UsageError(`--port takes 0 to 65535, not ${written || 'nothing'}`);
-  // Node takes it for every address there is.
+  // Node would listen on every address.
   if (host === '') throw new UsageError('--host takes a name or an address, not nothing');
   return { host: (host ?? (addrHost || '127.0.0.1')).replace(/^\[(.*)\]$/, '$1'), port: Number(written) };
 }
 
-/** What is no name would never be one that a client says, and nothing that is read from a Host header may match it. */
+/** Rejects an invalid host name: no client could send it, and no Host header may match it by accident. */
 export function toHostNames({ 'allow-host': names = [] }: ServeValues): readonly string[] {
   const wrong = names.find((name) => !/^[\w.-]+(?::\d+)?$/.test(name));
   if (wrong !== undefined)

@@ -3,26 +3,31 @@ import { WebSocket } from 'ws';
 import type { Screen } from './screen.ts';
 
 /** How a connection ended. */
-export type Ending =
+export type TerminalEnding =
   | { readonly kind: 'exit'; readonly code: number }
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string }
   | { readonly kind: 'cut'; readonly wasAttached: boolean };
 
-/** What came so far: the terminal to go on with, and from where. */
-export interface Seen {
+/** The terminal to resume, and how many bytes of its output have arrived. */
+interface TerminalProgress {
   terminal?: string;
   from: number;
 }
 
-/** So many bytes may go without a word of thanks. */
+/** The client acknowledges output after this many bytes. */
 const ackBytes = 64 * 1024;
 const endOfInput = Buffer.of(4);
-/** A key that a shell may miss while it sets up its terminal; that there is no more input stays true. */
+/** End of input is sent repeatedly, because a shell may miss the key while it sets up its terminal. */
 const endOfInputMs = 1000;
 
-/** One connection, to its end. */
-export function connectTerminal(url: URL, screen: Screen, seen: Seen, stop: AbortSignal): Promise<Ending> {
-  const { promise, resolve } = Promise.withResolvers<Ending>();
+/** Runs one connection to its end. */
+export function connectTerminal(
+  url: URL,
+  screen: Screen,
+  seen: TerminalProgress,
+  stop: AbortSignal,
+): Promise<TerminalEnding> {
+  const { promise, resolve } = Promise.withResolvers<TerminalEnding>();
   const socket = new WebSocket(url.href.replace(/^http/, 'ws'), terminalSubprotocol, { perMessageDeflate: false });
   const say = (message: object) => socket.readyState === socket.OPEN && socket.send(JSON.stringify(message));
   const type = (bytes: Buffer) => socket.readyState === socket.OPEN && socket.send(bytes);
@@ -36,7 +41,7 @@ export function connectTerminal(url: URL, screen: Screen, seen: Seen, stop: Abor
     stop.removeEventListener('abort', onStop);
     resolve({ kind: 'cut', wasAttached });
   });
-  socket.on('message', (data: Buffer, isBinary) => (isBinary ? onBytes(data) : onTold(data)));
+  socket.on('message', (data: Buffer, isBinary) => (isBinary ? onBytes(data) : onMessage(data)));
   return promise;
 
   function onBytes(bytes: Buffer): void {
@@ -47,7 +52,7 @@ export function connectTerminal(url: URL, screen: Screen, seen: Seen, stop: Abor
     say({ type: 'ack', offset: seen.from });
   }
 
-  /** Not before it is attached: what is typed until then waits, and is not lost. */
+  /** Starts after the terminal is attached: keys typed before that stay in the input and are not lost. */
   function listen(): void {
     letGo.push(
       screen.onKeys(type),
@@ -62,19 +67,19 @@ export function connectTerminal(url: URL, screen: Screen, seen: Seen, stop: Abor
     letGo.push(() => clearInterval(timer));
   }
 
-  function onTold(data: Buffer): void {
-    const told = readTold(data);
-    if (!told) socket.terminate();
-    else if (told.type === 'attached') {
+  function onMessage(data: Buffer): void {
+    const received = readServerMessage(data);
+    if (!received) socket.terminate();
+    else if (received.type === 'attached') {
       wasAttached = true;
-      Object.assign(seen, { terminal: told.terminal, from: told.offset });
+      Object.assign(seen, { terminal: received.terminal, from: received.offset });
       listen();
-    } else if (told.type === 'exit') resolve({ kind: 'exit', code: told.code ?? 1 });
-    else resolve({ kind: 'refused', code: toCode(told.code), message: told.message });
+    } else if (received.type === 'exit') resolve({ kind: 'exit', code: received.code ?? 1 });
+    else resolve({ kind: 'refused', code: toCode(received.code), message: received.message });
   }
 }
 
-function readTold(data: Buffer): TerminalTold | undefined {
+function readServerMessage(data: Buffer): TerminalTold | undefined {
   try {
     return TerminalTold.parse(JSON.parse(data.toString()));
   } catch {

@@ -1,22 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '@croft/protocol';
 import type { Client } from '@croft/sdk';
-import type { Terminal } from '../command.ts';
-import { connectTerminal, type Ending } from './connect.ts';
-import type { Place } from './find-place.ts';
+import type { CommandContext } from '../command.ts';
+import { connectTerminal, type TerminalEnding } from './connect.ts';
+import type { TerminalTarget } from './find-target.ts';
 import { openScreen } from './screen.ts';
 
-export interface RunTerminalOptions extends Place {
+interface RunTerminalOptions extends TerminalTarget {
   readonly client: Client;
   readonly baseUrl: string;
-  readonly terminal: Terminal;
+  readonly terminal: CommandContext;
 }
 
 const retryMs = 1000;
-/** As long as the server keeps a terminal that nobody looks at. */
+/** As long as the server keeps a terminal without a connection. */
 const giveUpMs = 5 * 60_000;
 
-/** Until the shell there ends. A connection that is cut is made again, and nothing of what was printed is missing. */
+/** Runs a terminal until its shell ends. A cut connection is made again, and no output is lost. */
 export async function runTerminal({ client, baseUrl, terminal, ...place }: RunTerminalOptions): Promise<number> {
   using screen = openScreen(terminal);
   const seen: { terminal?: string; from: number } = { from: 0 };
@@ -30,15 +30,15 @@ export async function runTerminal({ client, baseUrl, terminal, ...place }: RunTe
   }
   throw new AppError('E_RUNNER_LOST', 'the terminal could not be reached any more');
 
-  async function once(): Promise<Ending> {
+  async function once(): Promise<TerminalEnding> {
     const { workspaceId, sandboxId } = place;
-    const wish = { workspaceId, ...screen.size(), ...(seen.terminal !== undefined && seen) };
+    const ticketRequest = { workspaceId, ...screen.size(), ...(seen.terminal !== undefined && seen) };
     try {
-      const { path } = await client.terminals.ticket(sandboxId, wish);
+      const { path } = await client.terminals.ticket(sandboxId, ticketRequest);
       return await connectTerminal(new URL(path, baseUrl), screen, seen, terminal.stop);
     } catch (thrown) {
       const error = AppError.from(thrown);
-      // A server that does not answer may do so soon; one that says no means it.
+      // A server that does not answer may answer soon; a refusal is final.
       if (error.code === 'E_INTERNAL' || error.code === 'E_STOPPING') return { kind: 'cut', wasAttached: false };
       throw thrown;
     }

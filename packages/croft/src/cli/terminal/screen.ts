@@ -1,12 +1,12 @@
 import type { ReadStream, WriteStream } from 'node:tty';
-import type { Terminal } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 
 export type Screen = ReturnType<typeof openScreen>;
 
 const usual = { rows: 24, columns: 80 };
 
-/** The terminal of the person, every key of which is handed on. Where there is none, input and output as they are. */
-export function openScreen({ stdin, stdout }: Terminal) {
+/** The person's terminal in raw mode, so that every key is passed on. Without a terminal, plain input and output. */
+export function openScreen({ stdin, stdout }: CommandContext) {
   const keys = stdin as Partial<ReadStream>;
   const window = stdout as Partial<WriteStream>;
   keys.setRawMode?.(true);
@@ -18,7 +18,7 @@ export function openScreen({ stdin, stdout }: Terminal) {
       stdin.resume();
       return () => {
         stdin.off('data', listener);
-        // Whoever listens next gets what is typed meanwhile.
+        // Keys typed in the meantime stay in the input for the next listener.
         stdin.pause();
       };
     },

@@ -1,19 +1,21 @@
-import type { ApprovalView } from '../accounts/registry.ts';
+import type { ApprovalView } from '../accounts/ports/registry.ts';
 
-/** One exact call that a person has to agree to. */
+/** One exact call that needs the approval of a person. */
 export interface CallToApprove {
   readonly accountId: string;
   readonly agentId: string;
-  /** Whose call it is; an approval is good in no other session. */
+  /** The session of the call. An approval is valid in no other session. */
   readonly session: string;
-  /** The session whose person is asked, when that is another: a child's approvals are its parent's. */
+  /** The session whose person is asked, if it is another one: approvals of a child session go to its parent. */
   readonly inbox?: string | undefined;
   readonly tool: string;
-  /** With the directory a command starts in, if that is not its root. */
+  /** Includes the directory that a command starts in, if that is not the root. */
   readonly workspace: string;
-  /** As parsed: what will run. */
+  /** The parsed input, which will run. */
   readonly input: unknown;
-  /** What a person is shown: a diff, a command. Only asked for when somebody has to decide. */
+  /** Root-relative paths of the control files that the call changes. Absent: none. */
+  readonly control?: readonly string[] | undefined;
+  /** Returns what the person sees: a diff, a command. Called only when somebody has to decide. */
   preview(): Promise<string>;
 }
 
@@ -23,27 +25,27 @@ export interface Decision {
   readonly reason?: string | undefined;
 }
 
-/** What the door a call came through can do to have it decided. */
+/** How the caller's interface (MCP, REST) can get a call decided. */
 export interface Asker {
-  /** The approval the caller says this call has. It must be of exactly this call. */
+  /** The approval that the caller names. It must be for exactly this call. */
   readonly approvalId?: string | undefined;
-  /** For the record: `elicitation`, when the caller's own client asks its person. */
+  /** For the records: `elicitation` when the caller's own client asks its person. */
   readonly label: string;
-  /** Asks the person at the other end, on the spot. `undefined`: they did not answer. */
+  /** Asks the person at the caller's client. `undefined`: they did not answer. */
   ask?(approval: ApprovalView, signal: AbortSignal): Promise<Decision | undefined>;
-  /** How long the call may wait for somebody else to decide. 0: not at all. */
+  /** How long the call waits for somebody else to decide. 0: not at all. */
   readonly waitMs: number;
-  /** Told from time to time while it waits. */
+  /** Called from time to time while the call waits. */
   onWaiting?(approval: ApprovalView, waitedMs: number): void;
 }
 
-/** What calls do with approvals. */
+/** Operations of calls on approvals. For those of people see `ApprovalInbox`. */
 export interface Approvals {
   /**
-   * Resolves when this call may run, once: an approval that was good for one call is used up by it. Throws
-   * `E_APPROVAL_REQUIRED` (with `details.approval`) when nobody decided in time, `E_APPROVAL_DENIED`,
-   * `E_APPROVAL_EXPIRED`, and `E_APPROVAL_MISMATCH` for an `approvalId` of another call, session or account, or one
-   * that is used up. A denial is there for the call until its time is over, and for a minute once it was told of it.
+   * Resolves when this call may run, once: an approval with scope `once` is used up by it. Throws `E_APPROVAL_REQUIRED`
+   * (with `details.approval`) when nobody decided in time, `E_APPROVAL_DENIED`, `E_APPROVAL_EXPIRED`, and
+   * `E_APPROVAL_MISMATCH` for an `approvalId` of another call, session or account, or one that is used up. A denial
+   * stays until it expires, and for one minute once the call has received it.
    */
   mustBeApproved(call: CallToApprove, asker: Asker, signal: AbortSignal): Promise<void>;
 }

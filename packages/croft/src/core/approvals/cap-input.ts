@@ -1,38 +1,38 @@
 import { cutText } from '../../lib/text/cut-text.ts';
 
-/** The same input, or as much of it as fits: what is missing is said in its place. */
+/** Shortens an input to about `maxChars` characters of JSON. A note replaces each omitted part. */
 export function capInput(input: unknown, maxChars: number): unknown {
   if ((JSON.stringify(input) ?? '').length <= maxChars) return input;
   return cap(input, { left: maxChars });
 }
 
-function cap(value: unknown, room: { left: number }): unknown {
-  if (typeof value === 'string') return capString(value, room);
-  room.left -= 8;
+function cap(value: unknown, budget: { left: number }): unknown {
+  if (typeof value === 'string') return capString(value, budget);
+  budget.left -= 8;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return capItems(value, room, (item) => cap(item, room));
+  if (Array.isArray(value)) return capItems(value, budget, (item) => cap(item, budget));
   const entries = capItems(
     Object.entries(value),
-    room,
-    ([key, item]) => [capString(key, room), cap(item, room)] as const,
+    budget,
+    ([key, item]) => [capString(key, budget), cap(item, budget)] as const,
   );
   return Object.fromEntries(entries.map((entry) => (typeof entry === 'string' ? ['…', entry] : entry)));
 }
 
-function capString(text: string, room: { left: number }): string {
-  const shown = cutText(text, Math.max(room.left, 0));
-  room.left -= shown.length;
+function capString(text: string, budget: { left: number }): string {
+  const shown = cutText(text, Math.max(budget.left, 0));
+  budget.left -= shown.length;
   return shown.length === text.length ? text : `${shown}… (${text.length - shown.length} more characters)`;
 }
 
 function capItems<Item, Capped>(
   items: readonly Item[],
-  room: { left: number },
+  budget: { left: number },
   capItem: (item: Item) => Capped,
 ): (Capped | string)[] {
   const capped: (Capped | string)[] = [];
   for (const [index, item] of items.entries()) {
-    if (room.left <= 0) return [...capped, `(${items.length - index} more)`];
+    if (budget.left <= 0) return [...capped, `(${items.length - index} more)`];
     capped.push(capItem(item));
   }
   return capped;

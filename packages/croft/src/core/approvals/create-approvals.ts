@@ -1,68 +1,68 @@
-import type { ApprovalDesk } from '../accounts/registry.ts';
+import type { ApprovalInbox } from '../accounts/ports/registry.ts';
+import { type ApprovalEventsOptions, createApprovalEvents } from './approval-events.ts';
+import { createApprovalInbox } from './approval-inbox.ts';
+import { type ApprovalOutcome, toRefusal } from './approval-outcome.ts';
 import type { Approvals, Decision } from './approvals.ts';
-import { type BoundCall, bind } from './bound-call.ts';
-import { claim } from './claims.ts';
-import { createDesk } from './desk.ts';
-import { createGetDecided, type Waiting } from './get-decided.ts';
-import { type Outcome, toRefusal } from './outcome.ts';
-import { createRequest, type RequestOptions } from './request.ts';
-import { type ApprovalKey, createSettle } from './settle.ts';
-import { createTelling, type TellOptions } from './tell.ts';
-import { createWaits, type PollOptions } from './waits.ts';
+import { claimApproval } from './claim-approval.ts';
+import { type HashedCall, hashCall } from './hash-call.ts';
+import { createRecordChangeWaiter, type PollOptions } from './record-change-waiter.ts';
+import { type ApprovalKey, createRecordDecision } from './record-decision.ts';
+import { createRequestApproval, type RequestApprovalOptions } from './request-approval.ts';
+import { createWaitForDecision, type WaitingCall } from './wait-for-decision.ts';
 
-export interface ApprovalsOptions extends RequestOptions, TellOptions {
-  /** For what another server decides; what this one decides is heard of at once. */
+export interface ApprovalsOptions extends RequestApprovalOptions, ApprovalEventsOptions {
+  /** How often to poll for decisions of other servers. Decisions of this server are noticed at once. */
   readonly polls?: PollOptions | undefined;
 }
 
 /**
- * Approvals as records: what calls do with them, and what people do. Everything that counts is in the records, so that
- * any server may decide what another asks.
+ * Creates the operations of calls and of people on approvals. All state is in the records, so that any server can
+ * decide what another one asks.
  */
-export function createApprovals(options: ApprovalsOptions): { approvals: Approvals; desk: ApprovalDesk } {
+export function createApprovals(options: ApprovalsOptions): { approvals: Approvals; approvalInbox: ApprovalInbox } {
   const { records, vault, now } = options;
-  const request = createRequest(options);
-  const settle = createSettle(records, now);
-  const tell = createTelling(options);
-  const waits = createWaits(options.polls);
-  const getDecided = createGetDecided({ records, vault, now, waits, decide });
-  return { approvals: { mustBeApproved }, desk: createDesk({ records, vault, now, decide }) };
+  const request = createRequestApproval(options);
+  const recordDecision = createRecordDecision(records, now);
+  const events = createApprovalEvents(options);
+  const waits = createRecordChangeWaiter(options.polls);
+  const waitForDecision = createWaitForDecision({ records, vault, now, waits, decide });
+  return { approvals: { mustBeApproved }, approvalInbox: createApprovalInbox({ records, vault, now, decide }) };
 
   async function mustBeApproved(...[call, asker, signal]: Parameters<Approvals['mustBeApproved']>): Promise<void> {
-    const bound = bind(call);
+    const bound = hashCall(call);
     const giveUpAt = performance.now() + asker.waitMs;
     let { approvalId } = asker;
     for (;;) {
       signal.throwIfAborted();
       const outcome = await claimOrRequest(bound, approvalId);
-      if (outcome.kind === 'run') return tell.used(outcome.row);
+      if (outcome.kind === 'run') return events.used(outcome.row);
       approvalId = await goOn(outcome, { asker, signal, giveUpAt });
     }
   }
 
-  /** Answers which approval to look at next. */
-  async function goOn(outcome: Outcome, waiting: Waiting): Promise<string | undefined> {
+  /** Waits or throws. Resolves with the id of the approval to check next. */
+  async function goOn(outcome: ApprovalOutcome, waiting: WaitingCall): Promise<string | undefined> {
     if (outcome.kind === 'pending') {
-      await getDecided(outcome.row, waiting);
+      await waitForDecision(outcome.row, waiting);
       return outcome.row.approvalId;
     }
-    // Another call just like this one was quicker, and took what both had waited for: this one has to ask anew.
+    // An identical call was faster and used the approval that both waited for: this call has to request a new one.
     if (outcome.kind === 'used' && waiting.asker.approvalId === undefined) return undefined;
     throw toRefusal(outcome);
   }
 
-  async function claimOrRequest(call: BoundCall, approvalId: string | undefined): Promise<Outcome> {
-    const found = await records.change((tables) => claim(tables, call, approvalId, now()));
+  async function claimOrRequest(call: HashedCall, approvalId: string | undefined): Promise<ApprovalOutcome> {
+    const found = await records.change((tables) => claimApproval(tables, call, approvalId, now()));
     if (found.kind !== 'none') return found;
     const { outcome, isNew } = await request(call);
-    if (isNew && outcome.kind === 'pending') tell.requested(outcome.row);
+    if (isNew && outcome.kind === 'pending') events.requested(outcome.row);
     return outcome;
   }
 
   async function decide(key: ApprovalKey, decision: Decision, by: string) {
-    const settled = await settle(key, decision, by);
-    if (settled.row && settled.isNew) tell.decided(settled.row);
+    const decided = await recordDecision(key, decision, by);
+    if (decided.row && decided.isNew) events.decided(decided.row);
     waits.wake(key.approvalId);
-    return settled;
+    return decided;
   }
 }

@@ -1,15 +1,15 @@
 import { cutText } from '../../lib/text/cut-text.ts';
 
 /**
- * Controls, bidirectional overrides, zero-width and tag characters, halves of characters and other ends of line than line
- * feed, which stays, as tab does.
+ * Matches control characters, bidirectional overrides, zero-width and tag characters, lone surrogates, and line
+ * separators other than line feed. Line feed and tab are allowed.
  */
 const hidden = /[^\P{C}\n\t]|\p{Default_Ignorable_Code_Point}|[\p{Zl}\p{Zp}]/gu;
 
 /**
- * What a person is asked to agree to, with everything in it that a terminal or a page would act on or not show spelled
- * out: `<U+202E>`. Taking it out would not do, because what a shell runs of `\x1b];rm -rf ~;\x07` is in the very part
- * that would be taken out.
+ * Makes hidden characters visible in a text that a person has to approve: every character that a terminal or a page
+ * would act on or not show is written as `<U+202E>`. Removing them is not enough: what a shell runs of `\x1b];rm -rf
+ * ~;\x07` is in the very part that would be removed.
  */
 export function toVisible(text: string): string {
   return text.replace(hidden, spellOut);
@@ -19,7 +19,7 @@ function spellOut(character: string): string {
   return `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
 }
 
-/** Says first that there is more, because whoever reads the first lines only must know it too. */
+/** Shortens a visible text. Says so at the top, for a person who reads only the first lines. */
 export function cutVisible(text: string, maxChars: number): string {
   const visible = toVisible(cutText(text, maxChars));
   const shown = cutText(visible, maxChars);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { makeDirectory } from '../../../test/harness.ts';
-import { createJsonFile } from '../../lib/json-file.ts';
+import { makeDirectory } from '../../../test/support/harness.ts';
+import { createJsonFile } from '../../lib/files/json-file.ts';
 import { createCheckResults, type TestRun } from './check-results.ts';
 
 const run = (language: string, directory = ''): TestRun => ({

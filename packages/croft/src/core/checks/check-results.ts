@@ -10,7 +10,7 @@ const Failure = z.object({
   isBuild: z.literal(true).optional(),
 });
 
-/** The last run of a project's tests, as it is kept. */
+/** The last test run of a project, as it is stored. */
 export const TestRun = z.object({
   language: z.string(),
   directory: z.string(),
@@ -21,50 +21,57 @@ export const TestRun = z.object({
   skipped: z.int().nullable(),
   failures: z.array(Failure),
   reason: z.string().optional(),
-  /** When it ended, in milliseconds since 1970. */
+  /** Only some tests were requested: the run says nothing about the others. */
+  isPart: z.literal(true).optional(),
+  /** When the run ended, in milliseconds since 1970. */
   endedAt: z.number(),
 });
 export type TestRun = z.output<typeof TestRun>;
 
-/** What ran while one test file did, by source file: lines as `1-3,7`. Versions are of what ran. */
+/**
+ * The source lines that one test file executed: `1-3,7` by source file. Each version is that of the executed content.
+ */
 export const MeasuredTest = z.object({
   version: z.string(),
   sources: z.record(z.string(), z.object({ version: z.string(), lines: z.string() })),
-  /** Sources that ran too, but whose lines are not known. */
+  /** Sources that were executed, but whose lines are unknown. */
   inexact: z.array(z.string()),
 });
 export type MeasuredTest = z.output<typeof MeasuredTest>;
 
-/** Of one project, by test file. All paths are of the workspace. */
-export const Coverage = z.object({ tests: z.record(z.string(), MeasuredTest), notMeasured: z.array(z.string()) });
-export type Coverage = z.output<typeof Coverage>;
+/** Coverage of one project, by test file. All paths are from the workspace root. */
+export const ProjectCoverage = z.object({
+  tests: z.record(z.string(), MeasuredTest),
+  notMeasured: z.array(z.string()),
+});
+export type ProjectCoverage = z.output<typeof ProjectCoverage>;
 
-export const KeptResults = z.object({ runs: z.array(TestRun), coverage: z.record(z.string(), Coverage) });
-export type KeptResults = z.output<typeof KeptResults>;
+const StoredCheckResults = z.object({ runs: z.array(TestRun), coverage: z.record(z.string(), ProjectCoverage) });
+type StoredCheckResults = z.output<typeof StoredCheckResults>;
 
-/** What is known of a workspace's checks. Outlives the server. */
+/** The check results of a workspace. They outlive the server. */
 export interface CheckResults {
-  load(): Promise<KeptResults>;
+  load(): Promise<StoredCheckResults>;
   saveRun(run: TestRun): Promise<void>;
-  /** Of one project, by its directory and language. */
-  saveCoverage(project: string, toNew: (kept: Coverage | undefined) => Coverage): Promise<void>;
+  /** Saves the coverage of one project, named by its directory and language. */
+  saveCoverage(project: string, toNew: (kept: ProjectCoverage | undefined) => ProjectCoverage): Promise<void>;
 }
 
-/** Something that keeps one value under a name: a file, a row. */
-export interface Shelf {
+/** Stores one value, such as in a file or a row. */
+interface ValueStore {
   read(): Promise<unknown>;
   write(value: unknown): Promise<void>;
 }
 
 const maxRuns = 64;
-const nothing: KeptResults = { runs: [], coverage: {} };
+const noResults: StoredCheckResults = { runs: [], coverage: {} };
 
-export function createCheckResults(shelf: Shelf): CheckResults {
+export function createCheckResults(store: ValueStore): CheckResults {
   let last: Promise<unknown> = Promise.resolve();
-  const load = async () => KeptResults.catch(nothing).parse(await shelf.read());
-  /** One after the other, or two that end together would lose one. */
-  const change = (toNew: (kept: KeptResults) => KeptResults): Promise<void> => {
-    const done = last.then(async () => shelf.write(toNew(await load())));
+  const load = async () => StoredCheckResults.catch(noResults).parse(await store.read());
+  /** Runs changes one after the other: two that end together would lose one. */
+  const change = (toNew: (kept: StoredCheckResults) => StoredCheckResults): Promise<void> => {
+    const done = last.then(async () => store.write(toNew(await load())));
     last = done.catch(() => {});
     return done;
   };

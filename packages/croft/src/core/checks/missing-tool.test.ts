@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { expectCheap } from '../../../test/cost.ts';
-import { findMissing, toolMissing } from './missing-tool.ts';
+import { expectCheap } from '../../../test/support/expect-cheap.ts';
+import { findMissingProgram, missingToolError } from './missing-tool.ts';
 
 const missing = (stderr: string, exitCode: number | null = 1, stdout = '') =>
-  findMissing({ stdout, stderr, exitCode, isCut: false, directory: '/workspace' });
+  findMissingProgram({ stdout, stderr, exitCode, isCut: false, directory: '/workspace' });
 
 test.each([
   ['/usr/bin/python3: No module named mypy\n', 1, 'mypy'],
@@ -57,10 +57,27 @@ test.each([
   ],
   ['/usr/bin/ctest', undefined, 'run_lint: /usr/bin/ctest: not found on PATH; on Debian: apt-get install cmake'],
   ['gofmt', ['go', 'mod', 'download'], 'run_lint: gofmt: not found on PATH; on Debian: apt-get install golang-go'],
+  [
+    'golangci-lint',
+    ['go', 'mod', 'download'],
+    'run_lint: golangci-lint: not found on PATH; it comes with: ' +
+      'go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest',
+  ],
+  ['gotestsum', ['go', 'mod', 'download'], 'run_lint: gotestsum: not found on PATH'],
+  ['cargo-nextest', ['cargo', 'fetch'], 'run_lint: cargo-nextest: not found on PATH'],
   ['zig', ['zig', 'build', '--fetch'], 'run_lint: zig: not found on PATH'],
   ['constructor', undefined, 'run_lint: constructor: not found on PATH'],
 ] as const)('of %s it is said what brings it, if that is known', (program, install, message) => {
-  expect(toolMissing(program, { profile: { ...profile, install }, tool: 'run_lint' }).message).toBe(message);
+  expect(missingToolError(program, { profile: { ...profile, install }, tool: 'run_lint' }).message).toBe(message);
+});
+
+test.each([
+  ['eslint', ['npm', 'install'], 'Install the dependencies of the project first; nothing is fetched unasked.'],
+  ['gotestsum', ['go', 'mod', 'download'], 'Ask the person to install it; nothing is fetched unasked.'],
+  ['golangci-lint', ['go', 'mod', 'download'], expect.stringContaining('It is not a dependency of the project')],
+  ['cmake', undefined, expect.stringContaining('It is not a dependency of the project')],
+] as const)('of %s it is said who can bring it', (program, install, hint) => {
+  expect(missingToolError(program, { profile: { ...profile, install } }).hint).toEqual(hint);
 });
 
 test.each(['x', 'a: ', '1: ', '/', ' '])('a megabyte of %j is read at once', async (part) => {

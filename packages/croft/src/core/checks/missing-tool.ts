@@ -1,8 +1,8 @@
 import { AppError } from '@croft/protocol';
+import type { CheckOutput } from '../project-tools/test-runner.ts';
 import type { Profile } from '../projects/profile.ts';
-import type { CheckOutput } from './test-runner.ts';
 
-/** The program's own launcher says that it is not there, alone and as its first word. Findings never look like this. */
+/** A launcher says that its program is missing, alone and as its first line. Findings never look like this. */
 const launchers: readonly RegExp[] = [
   /^\S*python[\d.]*: No module named '?([\w.-]{1,100})'?$/,
   /^error: no such command: `([\w-]{1,100})`/,
@@ -11,11 +11,13 @@ const launchers: readonly RegExp[] = [
   /^find: ['‘]([\w.+-]{1,100})['’]: No such file or directory$/,
   /^\*\* \(Mix\) The task "([\w.]{1,100})" could not be found/,
 ];
-/** What a shell says, and shims that stand in for one. */
+/** Shells, and shims that stand in for a program. */
 const shell = /^(?:[\w./-]{1,200}: (?:line )?(?:\d{1,9}: )?)?(?:exec: )?([\w./+-]{1,200}): (?:command )?not found$/;
 const notFound = 127;
 
-/** What build tools say of one that they need, wherever they say it; and its name, where they do not say that. */
+/**
+ * Build tools report a missing program anywhere in their output. `program` is its name if the message does not have it.
+ */
 const builders: readonly (readonly [said: RegExp, program?: string])[] = [
   [/^CMake Error: CMake was unable to find a build program corresponding to "Unix Makefiles"/m, 'make'],
   [/^CMake Error: CMake was unable to find a build program corresponding to "Ninja/m, 'ninja'],
@@ -32,18 +34,22 @@ const builders: readonly (readonly [said: RegExp, program?: string])[] = [
 ];
 const searched = 20_000;
 
-/** The program that could not be started by the one that was, or nothing. */
-export function findMissing({ stdout, stderr, exitCode }: CheckOutput): string | undefined {
+/** Returns the program that the started one could not find, or `undefined`. */
+export function findMissingProgram({ stdout, stderr, exitCode }: CheckOutput): string | undefined {
   if (exitCode === 0) return undefined;
   const [first = ''] = stderr.trimStart().slice(0, 1000).split('\n');
-  // A shell goes on until it comes to what is not there, and that is its last word.
+  // A shell runs until it meets the missing command, so its last line names that command.
   const last = exitCode === notFound ? (stderr.slice(-1000).trimEnd().split('\n').at(-1) ?? '') : '';
   const patterns = exitCode === notFound ? [...launchers, shell] : launchers;
   const found = patterns.map((pattern) => pattern.exec(first.trim())?.[1]).find((name) => name !== undefined);
-  return found ?? shell.exec(last.trim())?.[1] ?? findBuilder(`${stderr.slice(-searched)}\n${stdout.slice(-searched)}`);
+  return (
+    found ??
+    shell.exec(last.trim())?.[1] ??
+    findMissingInBuild(`${stderr.slice(-searched)}\n${stdout.slice(-searched)}`)
+  );
 }
 
-function findBuilder(said: string): string | undefined {
+function findMissingInBuild(said: string): string | undefined {
   for (const [pattern, program] of builders) {
     const match = pattern.exec(said);
     if (match) return program ?? match[1];
@@ -51,7 +57,7 @@ function findBuilder(said: string): string | undefined {
   return undefined;
 }
 
-/** What brings them on Debian. A project's own tools come with the project. */
+/** Debian packages of programs. A project's own tools come with the project. */
 const packages: Readonly<Record<string, string>> = {
   ...{ cmake: 'cmake', ctest: 'cmake', make: 'make', ninja: 'ninja-build', meson: 'meson', cc: 'gcc', gcc: 'gcc' },
   ...{ 'c++': 'g++', 'g++': 'g++', clang: 'clang', 'clang-tidy': 'clang-tidy', 'clang-format': 'clang-format' },
@@ -61,27 +67,72 @@ const packages: Readonly<Record<string, string>> = {
   ...{ bundle: 'ruby-bundler', php: 'php-cli', composer: 'composer', shellcheck: 'shellcheck', shfmt: 'shfmt' },
 };
 
-interface Missing {
+/** Install commands of linters that are not project dependencies. */
+const ownInstalls: Readonly<Record<string, string>> = {
+  'golangci-lint': 'go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest',
+};
+
+/** Package managers that install programs with the dependencies. Those of compiled languages install sources only. */
+const bringsPrograms: ReadonlySet<string> = new Set([
+  ...[
+    'npm',
+    'pnpm',
+    'yarn',
+    'bun',
+    'deno',
+    'pip',
+    'pip3',
+    'python',
+    'python3',
+    'uv',
+    'poetry',
+    'pdm',
+    'pipenv',
+    'hatch',
+  ],
+  ...['bundle', 'composer', 'mix'],
+]);
+
+const notADependencyHint =
+  'It is not a dependency of the project: install it, or ask the person to; nothing is fetched unasked.';
+
+interface MissingToolOptions {
   readonly profile: Profile;
-  /** Who asked for it, as callers name it. */
+  /** The calling tool, as callers name it. */
   readonly tool?: string | undefined;
   readonly cause?: unknown;
 }
 
-/** The same words whoever asked for it: which program, and what may bring it. */
-export function toolMissing(program: string, { profile, tool, cause }: Missing): AppError {
+/** Builds `E_TOOL_MISSING`: which program is missing, and what may install it. */
+export function missingToolError(program: string, { profile, tool, cause }: MissingToolOptions): AppError {
   const name = program.split('/').at(-1) ?? program;
-  const debian = Object.hasOwn(packages, name) ? packages[name] : undefined;
-  const install = profile.install?.[0] === program ? undefined : profile.install?.join(' ');
-  const brings = debian === undefined ? install : `apt-get install ${debian}`;
-  const next =
-    brings === undefined ? '' : debian === undefined ? `; it may come with: ${brings}` : `; on Debian: ${brings}`;
-  return new AppError('E_TOOL_MISSING', `${tool ? `${tool}: ` : ''}${program}: not found on PATH${next}`, {
-    details: { program, ...(brings !== undefined && { install: brings }) },
+  const { suffix, install, hint } = findInstall(name, program, profile);
+  return new AppError('E_TOOL_MISSING', `${tool ? `${tool}: ` : ''}${program}: not found on PATH${suffix}`, {
+    details: { program, ...(install !== undefined && { install }) },
     cause,
+    hint,
   });
 }
 
-export function isMissing(thrown: unknown): thrown is AppError {
+interface Install {
+  readonly suffix: string;
+  readonly install?: string;
+  readonly hint?: string;
+}
+
+function findInstall(name: string, program: string, profile: Profile): Install {
+  const debian = Object.hasOwn(packages, name) ? `apt-get install ${packages[name]}` : undefined;
+  if (debian !== undefined) return { suffix: `; on Debian: ${debian}`, install: debian, hint: notADependencyHint };
+  const own = Object.hasOwn(ownInstalls, name) ? ownInstalls[name] : undefined;
+  if (own !== undefined) return { suffix: `; it comes with: ${own}`, install: own, hint: notADependencyHint };
+  const [manager = program] = profile.install ?? [];
+  if (manager === program) return { suffix: '' };
+  if (!bringsPrograms.has(manager))
+    return { suffix: '', hint: 'Ask the person to install it; nothing is fetched unasked.' };
+  const install = profile.install?.join(' ') ?? '';
+  return { suffix: `; it may come with: ${install}`, install };
+}
+
+export function isMissingToolError(thrown: unknown): thrown is AppError {
   return AppError.is(thrown) && thrown.code === 'E_TOOL_MISSING';
 }

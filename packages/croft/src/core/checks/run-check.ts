@@ -1,24 +1,24 @@
 import { AppError } from '@croft/protocol';
 import { stripControl } from '../../lib/text/strip-control.ts';
-import { collectDenials } from '../commands/denials.ts';
-import { runCommand, type StartedCommand, startCommand, within } from '../commands/run-command.ts';
-import type { Exit, Sandbox } from '../commands/sandbox.ts';
+import { takeSandboxDenials } from '../commands/denials/sandbox-denials.ts';
+import { resultWithin, runCommand, type StartedCommand, startCommand } from '../commands/run-command.ts';
+import type { ProgramExit, Sandbox } from '../commands/sandbox.ts';
+import type { CheckOutput } from '../project-tools/test-runner.ts';
 import type { Argv, Profile } from '../projects/profile.ts';
-import type { ToolContext } from '../tool.ts';
-import { toolMissing } from './missing-tool.ts';
-import type { CheckOutput } from './test-runner.ts';
+import type { ToolContext } from '../tools/tool.ts';
+import { missingToolError } from './missing-tool.ts';
 
 /** `ENOENT`, which is the same number on every system that sandboxes run on. */
 const notFound = 2;
 
 /**
- * Nobody is there to answer or to see colours. Python takes a source of the same size and second for the one that it has
- * compiled before, so that an edit would not be seen: no run of ours leaves what it compiled.
+ * Python reuses bytecode for a source of the same size and second, and would miss an edit: checks leave no bytecode. No
+ * other variable is set, because projects read `CI` and `NO_COLOR` too.
  */
-const everywhere = { CI: '1', NO_COLOR: '1', PYTHONDONTWRITEBYTECODE: '1' };
+const commonEnvironment = { PYTHONDONTWRITEBYTECODE: '1' };
 
-/** Enough for every failure of a large suite; read whole, because what is cut off could be the one that failed. */
-const readBytes = { headBytes: 8 * 1024 * 1024, tailBytes: 8 * 1024 * 1024 };
+/** Enough for every failure of a large suite. The output is read whole, because a cut part could hold the failure. */
+const outputBytes = { headBytes: 8 * 1024 * 1024, tailBytes: 8 * 1024 * 1024 };
 
 export interface CheckRequest {
   readonly profile: Profile;
@@ -26,11 +26,13 @@ export interface CheckRequest {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** A path in `/tmp` where it may leave a report: a file, or a directory of them. */
+  /**
+   * A path in the sandbox's temporary directory where the program may leave a report: a file, or a directory of files.
+   */
   readonly reportFile?: string | undefined;
-  /** Where to tell what the fence refused it. */
-  readonly context: Pick<ToolContext, 'secrets' | 'refused'>;
-  /** Who asks, for what is said when the program is missing. */
+  /** Receives the denials of the sandbox. */
+  readonly context: Pick<ToolContext, 'secrets' | 'reportDenials'>;
+  /** The calling tool, for the error when the program is missing. */
   readonly tool?: string | undefined;
 }
 
@@ -40,18 +42,19 @@ export interface CheckRun {
   readonly durationMs: number;
 }
 
-/** Runs a check of a project in the sandbox. Throws `E_TOOL_MISSING` when there is no such program. */
+/** Runs a project's check in the sandbox. Throws `E_TOOL_MISSING` if the program does not exist. */
 export async function runCheck(sandbox: Sandbox, request: CheckRequest): Promise<CheckRun> {
   const { profile, argv, timeoutMs, signal, environment, reportFile } = request;
-  const directory = directoryOf(sandbox, profile);
-  const spec = { argv, directory, signal, environment: { ...everywhere, ...environment } };
-  const started = startCommand(sandbox, spec, { bytes: readBytes });
-  const exit = await within(started.ended, timeoutMs).catch((thrown) => {
-    throw toMissing(thrown, request);
+  const directory = projectPathIn(sandbox, profile);
+  const spec = { argv, directory, signal, environment: { ...commonEnvironment, ...environment } };
+  await sandbox.ready?.(spec);
+  const started = startCommand(sandbox, spec, { bytes: outputBytes });
+  const exit = await resultWithin(started.ended, timeoutMs).catch((thrown) => {
+    throw toMissingToolError(thrown, request);
   });
   if (!exit) started.running.kill();
   const { code, signal: killedBy } = exit ?? (await started.ended);
-  tellRefused(started, { code, signal: killedBy }, request.context);
+  reportDenials(started, { code, signal: killedBy }, request.context);
   return {
     output: {
       stdout: stripControl(started.stdout.toText()),
@@ -66,19 +69,25 @@ export async function runCheck(sandbox: Sandbox, request: CheckRequest): Promise
   };
 }
 
-function tellRefused(started: StartedCommand, exit: Pick<Exit, 'code' | 'signal'>, context: CheckRequest['context']) {
+function reportDenials(
+  started: StartedCommand,
+  exit: Pick<ProgramExit, 'code' | 'signal'>,
+  context: CheckRequest['context'],
+) {
   const output = stripControl(started.all.toText());
-  const denials = collectDenials(started.sandbox, { output, exit }, context.secrets.redact);
-  if (denials.length > 0) context.refused(denials);
+  const denials = takeSandboxDenials(started.sandbox, { output, exit }, context.secrets.redact);
+  if (denials.length > 0) context.reportDenials(denials);
 }
 
-export function directoryOf({ workspacePath }: Sandbox, { directory }: Profile): string {
+function projectPathIn({ workspacePath }: Sandbox, { directory }: Profile): string {
   return directory === '' ? workspacePath : `${workspacePath}/${directory}`;
 }
 
 const reportBytes = { headBytes: 32 * 1024 * 1024, tailBytes: 0 };
 
-/** What it left in the sandbox, and takes it away. Nothing if that is too much to be read whole. */
+/**
+ * Reads the report that a check left in the sandbox, and deletes it. `undefined` if it is too large to be read whole.
+ */
 async function readReport(sandbox: Sandbox, path: string, signal: AbortSignal): Promise<string | undefined> {
   const argv = ['find', path, '-type', 'f', '-exec', 'cat', '{}', '+'] as const;
   const started = startCommand(sandbox, { argv, signal }, { bytes: reportBytes });
@@ -87,9 +96,9 @@ async function readReport(sandbox: Sandbox, path: string, signal: AbortSignal): 
   return code === 0 && started.stdout.dropped === 0 ? started.stdout.toText() : undefined;
 }
 
-/** Only when there is no such program: one that cannot be started for another reason is not missing. */
-function toMissing(thrown: unknown, { argv, profile, tool }: CheckRequest): unknown {
+/** Converts only a missing program: one that cannot be started for another reason is not missing. */
+function toMissingToolError(thrown: unknown, { argv, profile, tool }: CheckRequest): unknown {
   if (!AppError.is(thrown) || thrown.code !== 'E_COMMAND_NOT_STARTED') return thrown;
   if (thrown.details.errno !== notFound) return thrown;
-  return toolMissing(argv[0], { profile, tool, cause: thrown });
+  return missingToolError(argv[0], { profile, tool, cause: thrown });
 }

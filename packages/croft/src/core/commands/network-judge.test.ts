@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createJudge, judgeAddress, judgeHost } from './network-judge.ts';
+import { createNetworkJudge, judgeAddress, judgeHost } from './network-judge.ts';
 import { NetworkPolicy } from './network-policy.ts';
 
 const restrict = (domains: string[] = [], cidrs: string[] = []) =>
@@ -178,7 +178,7 @@ describe('where names lead', () => {
   });
 
   test('a public address of our own is refused in every spelling', () => {
-    const judge = createJudge({ policy: names, hostAddresses: () => ['93.184.216.34', '2a00:1::1'] });
+    const judge = createNetworkJudge({ policy: names, hostAddresses: () => ['93.184.216.34', '2a00:1::1'] });
     for (const address of ['93.184.216.34', '::ffff:93.184.216.34', '2a00:1:0::1', '64:ff9b::5db8:d822']) {
       expect(judge.address(address, 443)).toMatchObject({
         rule: 'address',

@@ -1,26 +1,26 @@
 import { canonicalHost, isAddress } from '../../lib/net/host-name.ts';
-import type { Judge, Verdict } from '../../lib/net/http-proxy/judge.ts';
+import type { ConnectionJudge, ConnectionVerdict } from '../../lib/net/http-proxy/connection-judge.ts';
 import { type Cidr, contains, formatCidr, isWithin, parseAddress, parseCidr } from '../../lib/net/ip-address.ts';
-import { type SpecialRange, specialRangesOf, unwrapAddress } from '../../lib/net/ip-ranges.ts';
+import { type SpecialRange, specialRangesOf, unwrapAddress } from '../../lib/net/special-ip-ranges.ts';
 import type { NetworkPolicy } from './network-policy.ts';
 
 const usualPorts = [80, 443];
 
-export interface JudgeOptions {
+interface NetworkJudgeOptions {
   readonly policy: NetworkPolicy;
-  /** Asked anew for each connection, because interfaces come and go. */
+  /** Called for each connection, because network interfaces come and go. */
   hostAddresses(): readonly string[];
 }
 
-export function createJudge({ policy, hostAddresses }: JudgeOptions): Judge {
+export function createNetworkJudge({ policy, hostAddresses }: NetworkJudgeOptions): ConnectionJudge {
   return {
     host: (host, port) => judgeHost(policy, host, port),
     address: (address, port) => judgeAddress(policy, address, port, hostAddresses()),
   };
 }
 
-/** Whether a host may be named at all. Says nothing about where its name leads: `judgeAddress` does. */
-export function judgeHost(policy: NetworkPolicy, host: string, port: number): Verdict {
+/** Judges the name of a host. `judgeAddress` judges the address that the name resolves to. */
+export function judgeHost(policy: NetworkPolicy, host: string, port: number): ConnectionVerdict {
   if (policy.mode === 'deny-all') return deny('deny-all', 'This sandbox has no network.');
   const name = canonicalHost(host);
   if (name === undefined) return deny('host-name', `${quote(host)} is not a plain host name or address.`);
@@ -29,15 +29,15 @@ export function judgeHost(policy: NetworkPolicy, host: string, port: number): Ve
 }
 
 /**
- * Whether a connection to this very address may be made. Public addresses may; of all others only those that a CIDR
- * of the policy names on purpose, which one that also covers public addresses does not.
+ * Judges a connection to an address. Public addresses are allowed. Others are allowed only if a CIDR of the policy
+ * names them on purpose: one that also covers public addresses does not count.
  */
 export function judgeAddress(
   policy: NetworkPolicy,
   address: string,
   port: number,
   hostAddresses: readonly string[] = [],
-): Verdict {
+): ConnectionVerdict {
   if (policy.mode === 'deny-all') return deny('deny-all', 'This sandbox has no network.');
   const parsed = parseAddress(address);
   if (parsed === undefined) return deny('address', `${quote(address)} is not an address.`);
@@ -48,7 +48,7 @@ export function judgeAddress(
   return closed ? denyAddress(address, port, closed.kind) : { allowed: true };
 }
 
-function judgeName(domains: readonly string[], name: string, port: number): Verdict {
+function judgeName(domains: readonly string[], name: string, port: number): ConnectionVerdict {
   const ports = domains.filter((entry) => matchesName(entry, name)).map(portOf);
   if (ports.length === 0) {
     return deny('domains', `${name} is not an allowed domain. Ask the operator to add it to the sandbox's domains.`);
@@ -58,10 +58,14 @@ function judgeName(domains: readonly string[], name: string, port: number): Verd
   return deny('ports', `${name} is allowed, but not on port ${port}. Ask the operator to add ${entry} to the domains.`);
 }
 
-function judgeBareAddress(policy: NetworkPolicy & { mode: 'restricted' }, address: string, port: number): Verdict {
+function judgeBareAddress(
+  policy: NetworkPolicy & { mode: 'restricted' },
+  address: string,
+  port: number,
+): ConnectionVerdict {
   const actual = unwrapAddress(parseAddress(address) ?? 0n);
   if (cidrsAt(policy.cidrs, actual, port).length > 0) return judgeAddress(policy, address, port);
-  const ask = `Use a host name that is allowed, or ask the operator to add ${toAsk(actual, port)} to the cidrs.`;
+  const ask = `Use a host name that is allowed, or ask the operator to add ${toCidrEntry(actual, port)} to the cidrs.`;
   return deny('cidrs', `${address} is an address that no CIDR of the sandbox names. ${ask}`);
 }
 
@@ -85,12 +89,12 @@ function ownRanges(hostAddresses: readonly string[], actual: bigint): SpecialRan
     : [];
 }
 
-function denyAddress(address: string, port: number, kind: string): Verdict {
-  const entry = toAsk(unwrapAddress(parseAddress(address) ?? 0n), port);
+function denyAddress(address: string, port: number, kind: string): ConnectionVerdict {
+  const entry = toCidrEntry(unwrapAddress(parseAddress(address) ?? 0n), port);
   return deny('address', `${address} is ${kind}. Ask the operator to add ${entry} to the sandbox's cidrs.`);
 }
 
-function toAsk(address: bigint, port: number): string {
+function toCidrEntry(address: bigint, port: number): string {
   return `${formatCidr({ network: address, prefix: 128 })}${usualPorts.includes(port) ? '' : `:${port}`}`;
 }
 
@@ -107,6 +111,6 @@ function quote(text: string): string {
   return JSON.stringify(text.slice(0, 100).replace(/[^\x20-\x7e]/g, '?'));
 }
 
-function deny(rule: string, reason: string): Verdict {
+function deny(rule: string, reason: string): ConnectionVerdict {
   return { allowed: false, rule, reason };
 }

@@ -23,9 +23,9 @@ const CidrEntry = z.string().transform((text, context) => {
 });
 
 /**
- * What a sandbox may reach. `example.com` is that host alone, `*.example.com` every host below it but not itself;
- * an empty list is nothing. A CIDR lets addresses be named directly, and opens private ones that lie in it.
- * An entry means ports 80 and 443, or the one port it ends in: `example.com:8443`, `10.1.2.3/32:5432`.
+ * What a sandbox may reach. `example.com` is that host alone; `*.example.com` is every host below it, without itself;
+ * an empty list allows nothing. A CIDR allows connections by address, including private addresses in it. An entry
+ * covers ports 80 and 443, or the one port that it ends in: `example.com:8443`, `10.1.2.3/32:5432`.
  */
 export const NetworkPolicy = z.discriminatedUnion('mode', [
   z.strictObject({ mode: z.literal('deny-all') }),
@@ -33,10 +33,10 @@ export const NetworkPolicy = z.discriminatedUnion('mode', [
     mode: z.literal('restricted'),
     domains: z.array(Domain).max(maxEntries).default([]),
     cidrs: z.array(CidrEntry).max(maxEntries).default([]),
-    /** No CIDR opens what is not public: for those who do not own this machine and its surroundings. */
+    /** No CIDR opens private addresses: for users who do not own this machine and its network. */
     onlyPublic: z.boolean().optional(),
   }),
-  // Through the proxy, every public host, and nothing of this machine or around it.
+  // Every public host through the proxy, and no private address.
   z.strictObject({ mode: z.literal('public') }),
   z.strictObject({ mode: z.literal('allow-all') }),
 ]);

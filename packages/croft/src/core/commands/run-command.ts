@@ -1,89 +1,99 @@
 import type { Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
-import type { Redact } from '../../lib/redact.ts';
-import { createOutputBuffer, type OutputBuffer } from '../../lib/text/output-buffer.ts';
+import type { Redact } from '../../lib/redaction/redact.ts';
+import { createOutputBuffer, type OutputBuffer } from '../../lib/text/lines/output-buffer.ts';
 import { stripControl } from '../../lib/text/strip-control.ts';
-import { collectDenials, renderDenials } from './denials.ts';
-import type { CommandSpec, Denial, Exit, Running, Sandbox } from './sandbox.ts';
+import { renderDenials, takeSandboxDenials } from './denials/sandbox-denials.ts';
+import type { CommandSpec, ProgramExit, RunningProgram, Sandbox, SandboxDenial } from './sandbox.ts';
 
-export interface CommandRequest {
+interface CommandRequest {
   readonly argv: CommandSpec['argv'];
   readonly timeoutMs: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** How much of what it prints is kept. */
-  readonly bytes?: ShownBytes | undefined;
-  /** Takes the secrets out of what was refused. */
+  /** How much of the output is stored. */
+  readonly bytes?: OutputLimits | undefined;
+  /** Redacts secrets in denials. */
   readonly redact?: Redact;
 }
 
-export interface CommandResult {
-  /** Both streams as they came. */
+interface CommandResult {
+  /** Both streams in the order of arrival. */
   readonly output: string;
   readonly stdout: string;
   readonly stderr: string;
-  /** 124 when time ran out, as `timeout` has it; `null` when a signal ended it. */
+  /** 124 on a timeout, as the program `timeout` has it; `null` if a signal ended the command. */
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly durationMs: number;
   readonly truncated: boolean;
-  readonly denials: readonly Denial[];
+  readonly denials: readonly SandboxDenial[];
 }
 
-/** Half from the beginning, half from the end: the first error and the last word. */
-const shownBytes = { headBytes: 50 * 1024, tailBytes: 50 * 1024 };
+/** Half from the beginning, half from the end: the first error and the last line. */
+const defaultOutputLimits = { headBytes: 50 * 1024, tailBytes: 50 * 1024 };
 
-/** A command that is running and what it has printed. */
+/** A running command and its output so far. */
 export interface StartedCommand {
   readonly sandbox: Sandbox;
-  readonly running: Running;
+  readonly running: RunningProgram;
   readonly startedAt: number;
   readonly all: OutputBuffer;
   readonly stdout: OutputBuffer;
   readonly stderr: OutputBuffer;
-  /** When it has ended and everything printed until then is in the buffers. */
-  readonly ended: Promise<Exit>;
+  /** Resolves when the command has ended and its output is in the buffers. */
+  readonly ended: Promise<ProgramExit>;
 }
 
-/** Called with each piece of output as it comes. */
-export type Observe = (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
+/** Receives each piece of output as it arrives. */
+export type OutputObserver = (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
 
-type ShownBytes = typeof shownBytes;
+type OutputLimits = typeof defaultOutputLimits;
 
-interface CollectOptions {
-  readonly bytes?: ShownBytes | undefined;
-  readonly observe?: Observe;
+interface StartOptions {
+  readonly bytes?: OutputLimits | undefined;
+  readonly observe?: OutputObserver;
 }
 
-export function startCommand(sandbox: Sandbox, spec: CommandSpec, options: CollectOptions = {}): StartedCommand {
-  const { bytes = shownBytes, observe } = options;
+export function startCommand(sandbox: Sandbox, spec: CommandSpec, options: StartOptions = {}): StartedCommand {
+  const { bytes = defaultOutputLimits, observe } = options;
   const [all, stdout, stderr] = [createOutputBuffer(bytes), createOutputBuffer(bytes), createOutputBuffer(bytes)];
   const running = sandbox.start(spec);
   const read = Promise.all([
-    collect(running.stdout, [stdout, all], (chunk) => observe?.('stdout', chunk)),
-    collect(running.stderr, [stderr, all], (chunk) => observe?.('stderr', chunk)),
+    readStream(running.stdout, [stdout, all], (chunk) => observe?.('stdout', chunk)),
+    readStream(running.stderr, [stderr, all], (chunk) => observe?.('stderr', chunk)),
   ]);
   const ended = running.exit.then(async (exit) => {
     await read;
     return exit;
   });
-  // Whoever waits for it is told; somebody may be waiting for something else first.
+  sandbox.onActivity?.(() => describeRunning(spec, all));
+  // Callers that await `ended` get the rejection. This handler covers callers that still wait for something else.
   ended.catch(() => {});
   return { sandbox, running, startedAt: performance.now(), all, stdout, stderr, ended };
 }
 
-/** Runs to the end or to the end of its time; whatever it printed until then is in the result. */
-export async function runCommand(sandbox: Sandbox, request: CommandRequest): Promise<CommandResult> {
-  const { argv, environment, signal, timeoutMs, bytes, redact } = request;
-  const started = startCommand(sandbox, { argv, signal, ...(environment && { environment }) }, { bytes });
-  const exit = await within(started.ended, timeoutMs);
-  if (!exit) started.running.kill();
-  return toResult(started, exit ?? (await started.ended), { timedOut: !exit, redact });
+/** Describes a running command by its command line, without the shell, and the last line that it printed. */
+function describeRunning({ argv }: CommandSpec, all: OutputBuffer): string {
+  const [program, flag, line] = argv;
+  const command = program === 'bash' && flag === '-c' && line !== undefined ? line : argv.join(' ');
+  const last = stripControl(all.toText()).trimEnd().split('\n').at(-1)?.trim() ?? '';
+  return last === '' ? command : `${command.slice(0, 120)} printed: ${last}`;
 }
 
-/** `undefined` when the time runs out first. */
-export async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+/** Runs a command until it ends or times out. The result has everything printed until then. */
+export async function runCommand(sandbox: Sandbox, request: CommandRequest): Promise<CommandResult> {
+  const { argv, environment, signal, timeoutMs, bytes, redact } = request;
+  await sandbox.ready?.({ argv, signal });
+  const started = startCommand(sandbox, { argv, signal, ...(environment && { environment }) }, { bytes });
+  const exit = await resultWithin(started.ended, timeoutMs);
+  if (!exit) started.running.kill();
+  return toCommandResult(started, exit ?? (await started.ended), { timedOut: !exit, redact });
+}
+
+/** Waits for `work`; `undefined` if the time runs out first. */
+export async function resultWithin<T>(work: Promise<T>, timeoutMs: number): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), timeoutMs);
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
@@ -94,7 +104,11 @@ interface ResultOptions {
   readonly redact?: Redact | undefined;
 }
 
-export function toResult(started: StartedCommand, exit: Exit, { timedOut, redact }: ResultOptions): CommandResult {
+export function toCommandResult(
+  started: StartedCommand,
+  exit: ProgramExit,
+  { timedOut, redact }: ResultOptions,
+): CommandResult {
   const { sandbox, all, stdout, stderr, startedAt } = started;
   const output = stripControl(all.toText());
   return {
@@ -106,12 +120,12 @@ export function toResult(started: StartedCommand, exit: Exit, { timedOut, redact
     timedOut,
     durationMs: Math.round(performance.now() - startedAt),
     truncated: all.dropped > 0,
-    denials: collectDenials(sandbox, { output, exit }, redact),
+    denials: takeSandboxDenials(sandbox, { output, exit }, redact),
   };
 }
 
-/** As the model reads it: what was printed, then how it ended if not well, then what was refused and why. */
-export function renderResult(result: CommandResult, timeoutMs: number, program = 'bash'): string {
+/** Renders a result for the model: the output, then how the command ended unless it succeeded, then the denials. */
+export function renderCommandResult(result: CommandResult, timeoutMs: number, program = 'bash'): string {
   const { output, timedOut, exitCode, signal, denials } = result;
   const lines = [output === '' || output.endsWith('\n') ? output : `${output}\n`];
   if (timedOut) lines.push(`${program}: timed out after ${timeoutMs / 1000}s\n`);
@@ -119,7 +133,12 @@ export function renderResult(result: CommandResult, timeoutMs: number, program =
   return lines.join('') + renderDenials(denials);
 }
 
-async function collect(
+/** Says that a command succeeded and printed nothing: to a model, an empty answer looks like a lost one. */
+export function noOutputNotice({ output, exitCode }: CommandResult): string[] {
+  return exitCode === 0 && output.trim() === '' ? ['The command printed nothing and ended with exit 0.\n'] : [];
+}
+
+async function readStream(
   stream: Readable,
   buffers: readonly OutputBuffer[],
   seen: (chunk: Buffer) => void,
@@ -130,8 +149,8 @@ async function collect(
   }
 }
 
-/** A command line is for bash; refused where it could never work. */
-export function rejected(token: string): AppError {
+/** The error for a command that could never work in a sandbox. */
+export function rejectedCommandError(token: string): AppError {
   return new AppError('E_COMMAND_REJECTED', `command rejected: command uses denylisted token "${token}"`, {
     details: { token },
   });

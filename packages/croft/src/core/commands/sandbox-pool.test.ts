@@ -23,3 +23,18 @@ test('a sandbox of which something could not be taken away is forgotten, and end
   gone.reject(new Error('the directory is busy'));
   await vi.waitFor(() => expect(pool.isEmpty()).toBe(true));
 });
+
+test('in the place of a sandbox that has ended another is opened, before all of it is gone', async () => {
+  const [ended, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let opened = 0;
+  const pool = createSandboxPool({
+    idleMs: 1000,
+    open: async () => ({ ended: ended.promise, closed: gone.promise, close: async () => {}, number: ++opened }),
+  });
+  expect(await pool.use('main', async ({ number }) => number)).toBe(1);
+  ended.resolve();
+  await ended.promise;
+  expect(await pool.use('main', async ({ number }) => number)).toBe(2);
+  gone.resolve();
+  await vi.waitFor(() => expect(pool.isEmpty()).toBe(true));
+});

@@ -1,25 +1,31 @@
 import { AppError } from '@croft/protocol';
 import type { Sandbox } from './sandbox.ts';
 
-/** What a pool has to know of what it keeps. */
-type Closable = Pick<Sandbox, 'close' | 'closed'>;
+/** What the pool needs of a sandbox. */
+type Closable = Pick<Sandbox, 'close' | 'closed' | 'ended'>;
 
-export interface SandboxPoolOptions<Box extends Closable> {
-  /** Closed when it has not been used for so long and nothing runs in it. */
+interface SandboxPoolOptions<Box extends Closable> {
+  /** An unused sandbox in which nothing runs is closed after this time. */
   readonly idleMs: number;
   open(workspace: string): Promise<Box>;
 }
 
 export type SandboxPool<Box extends Closable = Sandbox> = ReturnType<typeof createSandboxPool<Box>>;
 
-/** Sandboxes of one owner, one for each workspace it runs something in. Opened on first use. */
+/** The sandboxes of one owner, one per workspace, opened on first use. */
 export function createSandboxPool<Box extends Closable>({ idleMs, open }: SandboxPoolOptions<Box>) {
-  const entries = new Map<string, Entry<Box>>();
+  const entries = new Map<string, PooledSandbox<Box>>();
+  /** Replaced sandboxes. Each is closed when the last program in it ends. */
+  const retired = new Set<PooledSandbox<Box>>();
   let isClosed = false;
 
-  return { use, close, isEmpty: () => entries.size === 0, isOpen: (workspace: string) => entries.has(workspace) };
+  return {
+    ...{ use, close, renew },
+    isEmpty: () => entries.size === 0 && retired.size === 0,
+    isOpen: (workspace: string) => entries.has(workspace),
+  };
 
-  /** The sandbox of a workspace, kept open while `work` is under way. */
+  /** Runs `work` with the sandbox of a workspace, which stays open meanwhile. */
   async function use<T>(workspace: string, work: (sandbox: Box) => Promise<T>): Promise<T> {
     const entry = enter(workspace);
     entry.users += 1;
@@ -28,32 +34,49 @@ export function createSandboxPool<Box extends Closable>({ idleMs, open }: Sandbo
       return await work(await entry.sandbox);
     } finally {
       entry.users -= 1;
-      if (entry.users === 0) startTimer(workspace, entry);
+      if (entry.users === 0) retired.has(entry) ? closeLeft(entry) : startTimer(workspace, entry);
     }
+  }
+
+  /** Makes the next use open a new sandbox. The old one stays while something runs in it. */
+  function renew(workspace: string): void {
+    const entry = entries.get(workspace);
+    if (!entry) return;
+    entries.delete(workspace);
+    retired.add(entry);
+    if (entry.users === 0) closeLeft(entry);
+  }
+
+  function closeLeft(entry: PooledSandbox<Box>): void {
+    retired.delete(entry);
+    void closeEntry(entry);
   }
 
   async function close(): Promise<void> {
     isClosed = true;
-    const all = [...entries.values()];
+    const all = [...entries.values(), ...retired];
     entries.clear();
+    retired.clear();
     await Promise.all(all.map(closeEntry));
   }
 
-  function enter(workspace: string): Entry<Box> {
+  function enter(workspace: string): PooledSandbox<Box> {
     if (isClosed) throw new AppError('E_SANDBOX_UNAVAILABLE', 'the session has ended');
     const known = entries.get(workspace);
     if (known) return known;
-    const entry: Entry<Box> = { sandbox: open(workspace), users: 0, timer: undefined };
+    const entry: PooledSandbox<Box> = { sandbox: open(workspace), users: 0, timer: undefined };
     entries.set(workspace, entry);
-    const forget = () => {
-      if (entries.get(workspace) === entry) entries.delete(workspace);
-    };
-    // One that could not be opened, or ended by itself, is opened anew by the next call.
-    entry.sandbox.then(({ closed }) => closed.then(forget, forget), forget);
+    const isKnown = () => entries.get(workspace) === entry;
+    const forget = () => void (isKnown() && entries.delete(workspace));
+    // The next call replaces a sandbox that could not be opened or has ended, even before the old one is cleared away.
+    entry.sandbox.then(({ closed, ended }) => {
+      void ended?.then(() => isKnown() && renew(workspace));
+      closed.then(forget, forget);
+    }, forget);
     return entry;
   }
 
-  function startTimer(workspace: string, entry: Entry<Box>): void {
+  function startTimer(workspace: string, entry: PooledSandbox<Box>): void {
     entry.timer = setTimeout(() => {
       if (entries.get(workspace) === entry) entries.delete(workspace);
       void closeEntry(entry);
@@ -62,13 +85,13 @@ export function createSandboxPool<Box extends Closable>({ idleMs, open }: Sandbo
   }
 }
 
-interface Entry<Box> {
+interface PooledSandbox<Box> {
   readonly sandbox: Promise<Box>;
   users: number;
   timer: NodeJS.Timeout | undefined;
 }
 
-async function closeEntry({ sandbox, timer }: Entry<Closable>): Promise<void> {
+async function closeEntry({ sandbox, timer }: PooledSandbox<Closable>): Promise<void> {
   clearTimeout(timer);
   await sandbox.then((opened) => opened.close()).catch(() => {});
 }

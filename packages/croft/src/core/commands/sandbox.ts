@@ -1,18 +1,18 @@
 import type { Readable, Writable } from 'node:stream';
 import type { NetworkPolicy } from './network-policy.ts';
 
-/** A program to run, by argv and never as a shell string. */
+/** A program to run, by argv, never as a shell string. */
 export interface CommandSpec {
   readonly argv: readonly [string, ...string[]];
-  /** Where it starts: the workspace if left out. A path as the program sees it. */
+  /** The working directory as the program sees it. Left out: the workspace. */
   readonly directory?: string;
-  /** Added to the sandbox's own few variables. */
+  /** Variables in addition to the few of the sandbox. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Whether it gets what is written to `stdin`, or nothing at all. */
+  /** Connects `stdin`. Left out: the program has no input. */
   readonly hasInput?: boolean;
-  /** Joins its two outputs into `stdout`, in the order in which they were written. */
+  /** Merges both outputs into `stdout`, in the order in which they were written. */
   readonly isMerged?: boolean;
-  /** Gives it a terminal, which joins its two outputs into `stdout`. */
+  /** Gives the program a terminal, which merges both outputs into `stdout`. */
   readonly terminal?: TerminalSize;
   /** Aborting ends the program and everything it started. */
   readonly signal: AbortSignal;
@@ -23,86 +23,121 @@ export interface TerminalSize {
   readonly columns: number;
 }
 
-export interface Exit {
+export interface ProgramExit {
   /** `null` when a signal ended it. */
   readonly code: number | null;
   readonly signal: string | null;
   readonly usage: { readonly userMs: number; readonly systemMs: number; readonly maxRssBytes: number };
 }
 
-/** A program under way. Outputs wait for their reader; nobody's memory grows with what a program prints. */
-export interface Running {
+/** A running program. Its outputs wait for a reader, so no memory grows with what it prints. */
+export interface RunningProgram {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /**
-   * Settles when the program has ended and all it wrote until then has been read from the sandbox, whatever
-   * it left behind. Rejects with an `AppError` if it could not start or the sandbox went away.
+   * Resolves when the program has ended and all of its output has been read from the sandbox, whatever processes it
+   * left behind. Rejects with an `AppError` if it could not start or the sandbox is gone.
    */
-  readonly exit: Promise<Exit>;
-  /** To the program and its process group. */
+  readonly exit: Promise<ProgramExit>;
+  /** Sends a signal to the program and its process group. */
   signal(name: NodeJS.Signals): void;
-  /** Ends it and everything it started, however far that has gone. */
+  /** Kills the program and everything that it started, at any depth. */
   kill(): void;
   resize(size: TerminalSize): void;
 }
 
-/** What was refused at the fence, for the program's caller: `E_SANDBOX_VIOLATION` without an exception. */
-export interface Denial {
+/** Something that the sandbox refused, for the caller of the program: `E_SANDBOX_VIOLATION` without an exception. */
+export interface SandboxDenial {
   readonly layer: 'file' | 'limit' | 'network' | 'system-call';
   readonly rule: string;
-  /** What the program wanted: a path, a host, a call, more than there is. */
+  /** What the program wanted: a path, a host, a system call, or more than a limit. */
   readonly target: string;
-  /** What whoever reads this can do about it. */
+  /** What the reader can do about it. */
   readonly next: string;
 }
 
-/** The compute of one workspace: a place where nothing but the system and that workspace can be seen. */
+/** The compute of one workspace: programs in it see only the system and that workspace. */
 export interface Sandbox {
   readonly name: string;
-  /** The workspace as a program inside sees it, which is what the model sees. */
+  /** The workspace path as programs inside see it, and as the model sees it. */
   readonly workspacePath: string;
-  /** What holds in it, for whoever explains a refusal. */
+  /** The private temporary directory of the programs inside. */
+  readonly temporaryPath: string;
+  /** The network mode, for explanations of denials. */
   readonly network: NetworkPolicy['mode'];
   readonly limits: SandboxLimits;
-  start(command: CommandSpec): Running;
-  /** What was refused since it was last asked. */
-  takeDenials(): Denial[];
-  /** Ends every program in it. */
+  /**
+   * Resolves when everything that the command may need is present. Rejects with the reason of its signal. Left out:
+   * everything is present.
+   */
+  ready?(command: Pick<CommandSpec, 'argv' | 'signal'>): Promise<void>;
+  start(command: CommandSpec): RunningProgram;
+  /** Receives a function that describes the running program. Left out: nobody asks for it. */
+  onActivity?(activity: () => string): void;
+  /** Returns the denials since the last call. */
+  takeDenials(): SandboxDenial[];
+  /** Closes the sandbox and kills every program in it. */
   close(): Promise<void>;
-  /** Resolves when it is gone, for whatever reason. */
+  /** Resolves when the sandbox is gone, for whatever reason. */
   readonly closed: Promise<void>;
+  /** Resolves when the sandbox takes no more commands, which may be long before it is cleared away. */
+  readonly ended?: Promise<void> | undefined;
 }
 
-/** At most, for a sandbox as a whole unless it says otherwise. */
+/** Upper limits, for the whole sandbox unless said otherwise. */
 export interface SandboxLimits {
   readonly memoryBytes: number;
   readonly processes: number;
-  /** In cores: 1.5 is one and a half. */
+  /** Cores; 1.5 is one and a half. */
   readonly cpus: number;
-  /** Of any one file. */
+  /** Limit per file. */
   readonly fileBytes: number;
-  /** Of any one process. */
+  /** Limit per process. */
   readonly openFiles: number;
   /** How much the workspace may grow while a sandbox is open, and how large its `/tmp` is. */
   readonly diskBytes: number;
 }
 
+/** What commands get from the person who owns the workspace. */
+export interface PersonalSettings {
+  /** Variables that the person passes on. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Author of commits. `undefined`: as the person's git says. `none`: no author is set. */
+  readonly gitIdentity?: GitIdentity | 'none' | undefined;
+}
+
+export interface GitIdentity {
+  readonly name: string;
+  readonly email: string;
+}
+
 export interface SandboxSpec {
-  /** The workspace's directory, open for as long as the workspace is: a name could come to mean another one. */
-  readonly directory: number;
+  /**
+   * Descriptor of the workspace directory, open for as long as the workspace is: a path could come to mean another
+   * directory.
+   */
+  readonly directoryFd: number;
   readonly workspacePath: string;
   readonly limits: SandboxLimits;
   readonly network: NetworkPolicy;
-  /** Further directories that may be read. */
+  /** Further directories that commands may read. */
   readonly readable: readonly string[];
-  /** Of this machine, for the package caches of this workspace alone. Left out: they go with the sandbox. */
+  /** Names of control files that commands may change, such as `.vscode`. Left out: none. */
+  readonly allowControl?: readonly string[] | undefined;
+  /** Returns how many bytes the workspace may still grow. Left out: no quota. */
+  remainingQuota?: (() => Promise<number>) | undefined;
+  /** With fewer free bytes on a disk that the sandbox writes to, programs that grow are killed. Left out: 0. */
+  readonly minFreeBytes?: number | undefined;
+  /** Left out: the workspace belongs to an account, and its commands get nothing of the operator's. */
+  readonly personal?: PersonalSettings | undefined;
+  /** Directory of this machine for the package caches of this workspace alone. Left out: caches go with the sandbox. */
   readonly cacheDirectory?: string | undefined;
 }
 
 /** Code that opens sandboxes of one kind. */
 export interface Provider {
   readonly name: string;
-  /** Throws `E_SANDBOX_UNAVAILABLE`. Never opens a weaker one than asked for. */
+  /** Opens a sandbox. Throws `E_SANDBOX_UNAVAILABLE`, and never opens a weaker one than requested. */
   open(spec: SandboxSpec): Promise<Sandbox>;
 }

@@ -1,7 +1,10 @@
-/** Of one answer. A client ends the connection over a message that is too long, and names are what a tree makes them. */
+/**
+ * Limit per answer. A client ends the connection over a message that is too long, and a tree may hold names of any
+ * length.
+ */
 const maxLength = 900_000;
 
-/** The first of them, as many as an answer has room for; one in any case. */
+/** Returns as many leading rows as fit into one answer, and at least one. */
 export function fitRows<Row>(rows: readonly Row[], lengthOf: (row: Row) => number): readonly Row[] {
   let length = 0;
   const end = rows.findIndex((row, index) => {

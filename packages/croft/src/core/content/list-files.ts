@@ -1,37 +1,37 @@
 import { AppError } from '@croft/protocol';
-import type { DirectoryEntry, Files } from '../files.ts';
+import type { DirectoryEntry, Files } from '../files/files.ts';
 
 export interface ListedFile extends DirectoryEntry {
-  /** From the root. */
+  /** Path from the root. */
   readonly path: string;
 }
 
-export interface ListOptions {
+export interface ListFilesOptions {
   readonly recursive: boolean;
-  /** Directories of these names are left out, with what is in them. */
+  /** Directories of these names are skipped. */
   readonly skip?: ReadonlySet<string> | undefined;
-  /** Everything up to this path was listed before. */
+  /** Continues after this path. */
   readonly after?: string | undefined;
-  /** Told of a directory with more entries than are looked at. */
+  /** Called for a directory with more entries than are read. */
   onCut?(path: string): void;
 }
 
-/** Of one directory. */
+/** Limit per directory. */
 const maxEntries = 100_000;
 
-/** In order of names, a directory before what is in it; no link is followed. What goes away meanwhile is left out. */
-export async function* listFiles(files: Files, path: string, options: ListOptions): AsyncGenerator<ListedFile> {
+/** Lists files by name, a directory before its contents. Follows no link, and skips what disappears meanwhile. */
+export async function* listFiles(files: Files, path: string, options: ListFilesOptions): AsyncGenerator<ListedFile> {
   const { after = '' } = options;
   const below = path === '' ? after : after.startsWith(`${path}/`) ? after.slice(path.length + 1) : '';
   yield* listIn(files, path, below === '' ? [] : below.split('/'), options);
 }
 
-/** The names lead from here to what was listed last. */
+/** `mark` and `rest` are the names from here to the entry that was listed last. */
 async function* listIn(
   files: Files,
   path: string,
   [mark, ...rest]: readonly string[],
-  options: ListOptions,
+  options: ListFilesOptions,
 ): AsyncGenerator<ListedFile> {
   const entries = await readDirectory(files, path, options);
   const first = mark === undefined ? 0 : entries.findIndex(({ name }) => compareNames(name, mark) >= 0);
@@ -39,11 +39,11 @@ async function* listIn(
     const wasListed = entry.name === mark;
     if (!wasListed) yield entry;
     if (entry.kind === 'directory' && options.recursive)
-      yield* ifThere(listIn(files, entry.path, wasListed ? rest : [], options));
+      yield* skipIfGone(listIn(files, entry.path, wasListed ? rest : [], options));
   }
 }
 
-async function readDirectory(files: Files, path: string, { skip, onCut }: ListOptions): Promise<ListedFile[]> {
+async function readDirectory(files: Files, path: string, { skip, onCut }: ListFilesOptions): Promise<ListedFile[]> {
   const { entries, cut } = await files.list(path, { limit: maxEntries });
   if (cut) onCut?.(path);
   return entries
@@ -51,8 +51,8 @@ async function readDirectory(files: Files, path: string, { skip, onCut }: ListOp
     .map((entry) => ({ ...entry, path: path === '' ? entry.name : `${path}/${entry.name}` }));
 }
 
-/** A directory may go away, or become something else, before it is its turn. */
-async function* ifThere(listed: AsyncGenerator<ListedFile>): AsyncGenerator<ListedFile> {
+/** Skips a directory that disappears, or becomes something else, before it is listed. */
+async function* skipIfGone(listed: AsyncGenerator<ListedFile>): AsyncGenerator<ListedFile> {
   try {
     yield* listed;
   } catch (thrown) {
@@ -60,7 +60,7 @@ async function* ifThere(listed: AsyncGenerator<ListedFile>): AsyncGenerator<List
   }
 }
 
-/** As directories are sorted: by bytes. */
+/** Compares by bytes, as directories are sorted. */
 function compareNames(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }

@@ -1,22 +1,22 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
+import type { CoverageTool } from '../project-tools/coverage-tool.ts';
 import { toWorkspacePath } from '../projects/pick-projects.ts';
 import type { Profile } from '../projects/profile.ts';
-import type { ToolContext } from '../tool.ts';
-import type { CoverageTool } from './coverage.ts';
+import type { ToolContext } from '../tools/tool.ts';
 import { findTestFiles } from './find-test-files.ts';
 import { measureTestFile } from './measure-test-file.ts';
-import { type FileResult, mergeCoverage } from './merge-coverage.ts';
+import { type MeasuredFile, mergeCoverage } from './merge-coverage.ts';
 
-export interface CoverageCall {
+interface CoverageCall {
   readonly profile: Profile;
-  /** From the root of the project; none are all. */
+  /** Test files from the project root. Empty: all. */
   readonly files: readonly string[];
-  /** For all of them together. */
+  /** Time for all files together. */
   readonly timeoutMs: number;
 }
 
-/** Files are of the workspace. */
+/** All paths are from the workspace root. */
 export const CollectedCoverage = z.object({
   tool: z.string().optional().describe('What measured; nothing if no tool here can measure these tests'),
   measured: z.array(z.string()),
@@ -26,12 +26,12 @@ export const CollectedCoverage = z.object({
 export type CollectedCoverage = z.output<typeof CollectedCoverage>;
 
 const maxTestFiles = 200;
-/** One that leaves nothing may be broken; when the first two do, it is the tool. */
+/** One test file without a result may be broken; if the first two have none, the tool is at fault. */
 const maxFruitless = 2;
 
 /**
- * Runs each test file by itself with coverage, because only then is it known whose a line is. Keeps what ran for
- * `tests_covering`, and says which files were not measured.
+ * Measures each test file in a run of its own: only then is it known which test executed a line. Stores the lines for
+ * `tests_covering`, and reports the files that were not measured.
  */
 export async function collectCoverage(call: CoverageCall, context: ToolContext): Promise<CollectedCoverage> {
   const { profile } = call;
@@ -46,7 +46,7 @@ export async function collectCoverage(call: CoverageCall, context: ToolContext):
     return { tool: tool.name, measured: [], notMeasured: [], reason: 'no test files were found' };
   const results = await measureAll(wanted, { call, context, tool });
   const all = call.files.length > 0 ? undefined : found.map((file) => toWorkspacePath(file, profile));
-  await checks.results.saveCoverage(projectOf(profile), (kept) => mergeCoverage(kept, results, all));
+  await checks.results.saveCoverage(coverageKey(profile), (kept) => mergeCoverage(kept, results, all));
   return {
     tool: tool.name,
     measured: results.flatMap(({ file, result }) => (result && 'measured' in result ? [file] : [])),
@@ -54,24 +54,27 @@ export async function collectCoverage(call: CoverageCall, context: ToolContext):
   };
 }
 
-export function projectOf({ language, directory }: Pick<Profile, 'language' | 'directory'>): string {
+function coverageKey({ language, directory }: Pick<Profile, 'language' | 'directory'>): string {
   return `${language}:${directory}`;
 }
 
-interface All {
+interface MeasureAllOptions {
   readonly call: CoverageCall;
   readonly context: ToolContext;
   readonly tool: CoverageTool;
 }
 
-/** One after the other: tests that share a port or a file would disturb each other. */
-async function measureAll(wanted: readonly string[], { call, context, tool }: All): Promise<FileResult[]> {
+/** Measures one file after the other: tests that share a port or a file would disturb each other. */
+async function measureAll(
+  wanted: readonly string[],
+  { call, context, tool }: MeasureAllOptions,
+): Promise<MeasuredFile[]> {
   const { profile, timeoutMs } = call;
   const { session, workspace, signal } = context;
   if (!profile.test) throw new AppError('E_NO_PROJECT', `no test command detected (${profile.language})`);
-  const [test, runner, files] = [profile.test, workspace.checks.runner(profile.test.tool), workspace.files];
+  const [test, runner, files] = [profile.test, workspace.checks.testRunner(profile.test.tool), workspace.files];
   const deadline = performance.now() + timeoutMs;
-  const results: FileResult[] = [];
+  const results: MeasuredFile[] = [];
   await session.sandboxes.use(workspace.name, async (sandbox) => {
     const measuring = { tool, runner, test, profile, files, sandbox, signal, context };
     for (const file of wanted) {
@@ -85,13 +88,16 @@ async function measureAll(wanted: readonly string[], { call, context, tool }: Al
   return results;
 }
 
-/** The tests themselves have run, so that what measures them is missing must not take their results away. */
+/**
+ * A missing coverage tool is only a reason, not an error: the tests themselves have run, and their results must be
+ * returned.
+ */
 function toReason(thrown: unknown): { reason: string } {
   if (AppError.is(thrown) && thrown.code === 'E_TOOL_MISSING') return { reason: thrown.message };
   throw thrown;
 }
 
-function whyNotTried(results: readonly FileResult[], leftMs: number): string | undefined {
+function whyNotTried(results: readonly MeasuredFile[], leftMs: number): string | undefined {
   if (leftMs <= 0) return 'time ran out';
   if (results.length >= maxTestFiles) return `only ${maxTestFiles} are measured at once; name it in \`files\``;
   const tried = results.flatMap(({ result }) => result ?? []);

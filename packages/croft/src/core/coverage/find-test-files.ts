@@ -1,6 +1,6 @@
-import type { DirectoryEntry, Files } from '../files.ts';
+import type { DirectoryEntry, Files } from '../files/files.ts';
 
-/** A tree of sources has no more, and hostile trees have no end. */
+/** More than any source tree has; hostile trees have no end. */
 const maxDepth = 12;
 const maxDirectories = 2000;
 const maxEntries = 5000;
@@ -10,15 +10,15 @@ const notWritten = new Set([
   ...['venv', 'env', '__pycache__', 'site-packages'],
 ]);
 
-export interface TestFileSearch {
+interface TestFileSearch {
   readonly files: Files;
-  /** Where to look, from the root of the workspace. */
+  /** Directory to search, from the workspace root. */
   readonly directory: string;
-  /** By the path from `directory`. */
+  /** Whether a path, from `directory`, is a test file. */
   isTestFile(path: string): boolean;
 }
 
-/** From `directory`, in order. What cannot be read is not looked into. */
+/** Lists test files from `directory`, sorted. Directories that cannot be read are skipped. */
 export async function findTestFiles({ files, directory, isTestFile }: TestFileSearch): Promise<string[]> {
   const found: string[] = [];
   let level = [''];

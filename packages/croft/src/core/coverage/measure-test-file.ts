@@ -2,19 +2,19 @@ import { posix } from 'node:path';
 import { toRanges } from '../../lib/coverage/line-ranges.ts';
 import type { MeasuredTest } from '../checks/check-results.ts';
 import { type CheckRequest, type CheckRun, runCheck } from '../checks/run-check.ts';
-import type { TestRunner } from '../checks/test-runner.ts';
 import type { Sandbox } from '../commands/sandbox.ts';
-import type { FileContent, Files } from '../files.ts';
+import type { FileContent, Files } from '../files/files.ts';
+import type { CoverageCommand, CoverageData, CoverageRequest, CoverageTool } from '../project-tools/coverage-tool.ts';
+import type { TestRunner } from '../project-tools/test-runner.ts';
 import { toWorkspacePath } from '../projects/pick-projects.ts';
-import type { Check, Profile } from '../projects/profile.ts';
-import { broken } from '../readers/read-output.ts';
-import type { CoverageCommand, CoverageData, CoverageRequest, CoverageTool } from './coverage.ts';
+import type { CheckCommand, Profile } from '../projects/profile.ts';
+import { brokenTests } from '../readers/reader-helpers.ts';
 
-/** Where and with what the test files of one project are measured. */
-export interface Measuring {
+/** What the test files of one project are measured with. */
+interface MeasuringContext {
   readonly tool: CoverageTool;
   readonly runner: TestRunner;
-  readonly test: Check;
+  readonly test: CheckCommand;
   readonly profile: Profile;
   readonly files: Files;
   readonly sandbox: Sandbox;
@@ -22,109 +22,116 @@ export interface Measuring {
   readonly context: CheckRequest['context'];
 }
 
-/** What ran while a test file did; or why that is not known; or nothing where there is nothing to run. */
+/** The lines that a test file executed, or why they are unknown, or `undefined` if there is nothing to run. */
 export type Measurement = { readonly measured: MeasuredTest } | { readonly reason: string } | undefined;
 
-/** Longer ones are not written by people, and what is read here is kept in memory. */
+/** People do not write longer ones, and sources are held in memory. */
 const maxSourceBytes = 4 * 1024 * 1024;
 const reportTimeoutMs = 60_000;
 
-/** Runs one test file from the project's root. It may fail: what it ran, it ran. */
-export async function measureTestFile(file: string, timeoutMs: number, measuring: Measuring): Promise<Measurement> {
+/**
+ * Runs one test file from the project root and reads its coverage. The tests may fail: executed lines count all the
+ * same.
+ */
+export async function measureTestFile(
+  file: string,
+  timeoutMs: number,
+  measuring: MeasuringContext,
+): Promise<Measurement> {
   const { tool, files, profile } = measuring;
-  const look = createLook(files);
-  const test = await look(toWorkspacePath(file, profile));
+  const readFile = createFileReader(files);
+  const test = await readFile(toWorkspacePath(file, profile));
   if (!test) return { reason: 'it cannot be read' };
   const request = toRequest(file, test.bytes.toString(), measuring);
   const command = tool.toRun(request);
   if (!command) return undefined;
   const { ran, printed } = await runAndPrint(command, request, { timeoutMs, measuring });
-  // Helpers among the tests load sources too, but no test of theirs ran.
+  // Helper files among the tests load sources too, but contain no tests.
   if (!ran.timedOut && measuring.runner.read(ran.output).state === 'empty') return undefined;
   const unknown = whyUnknown(ran, printed);
   if (unknown !== undefined) return { reason: unknown };
   const toPath = (path: string) => toWorkspace(path, measuring);
-  const readText: CoverageData['readText'] = async (path) => (await look(toPath(path)))?.bytes.toString();
+  const readText: CoverageData['readText'] = async (path) => (await readFile(toPath(path)))?.bytes.toString();
   const lines = await tool.read({ text: printed.output.stdout, request, readText });
   if (!lines) return { reason: whyUnreadable(ran, tool) };
-  const inexact = (lines.inexact ?? []).flatMap((path) => toPath(path) ?? []).slice(0, maxSources);
-  return { measured: { version: test.version, inexact, sources: await toSources(lines.files, toPath, look) } };
+  const inexact = (lines.inexact ?? []).flatMap((path) => toPath(path) ?? []).slice(0, maxMeasuredSources);
+  return { measured: { version: test.version, inexact, sources: await toSources(lines.files, toPath, readFile) } };
 }
 
 async function runAndPrint(
   { argv, environment }: CoverageCommand,
   request: CoverageRequest,
-  { timeoutMs, measuring }: { timeoutMs: number; measuring: Measuring },
+  { timeoutMs, measuring }: { timeoutMs: number; measuring: MeasuringContext },
 ): Promise<{ ran: CheckRun; printed: CheckRun }> {
   const { tool, runner, sandbox, profile, signal, context } = measuring;
   const common = { profile, signal, context, environment: runner.environment, timeoutMs: reportTimeoutMs };
   const measured = { ...common, environment: { ...runner.environment, ...environment } };
   try {
-    const ran = await runCheck(sandbox, { ...measured, argv, timeoutMs, reportFile: reportOf(request.place) });
+    const ran = await runCheck(sandbox, { ...measured, argv, timeoutMs, reportFile: reportPathOf(request.dataPath) });
     return { ran, printed: await runCheck(sandbox, { ...common, argv: tool.toReport(request) }) };
   } finally {
-    await runCheck(sandbox, { ...common, argv: ['rm', '-rf', request.place] });
+    await runCheck(sandbox, { ...common, argv: ['rm', '-rf', request.dataPath] });
   }
 }
 
-/** Where the runner may leave its own report. */
-function reportOf(place: string): string {
-  return `${place}-report`;
+/** The path for the test runner's own report. */
+function reportPathOf(dataPath: string): string {
+  return `${dataPath}-report`;
 }
 
-function toRequest(testFile: string, testText: string, { test, runner, sandbox }: Measuring): CoverageRequest {
-  const place = `/tmp/croft-coverage-${crypto.randomUUID()}`;
-  const runnerArgv = runner.toArgv(test.argv, { files: [testFile], reportFile: reportOf(place) });
-  return { argv: test.argv, runnerArgv, testFile, testText, place, workspacePath: sandbox.workspacePath };
+function toRequest(testFile: string, testText: string, { test, runner, sandbox }: MeasuringContext): CoverageRequest {
+  const dataPath = `${sandbox.temporaryPath}/croft-coverage-${crypto.randomUUID()}`;
+  const runnerArgv = runner.toArgv(test.argv, { files: [testFile], reportFile: reportPathOf(dataPath) });
+  return { argv: test.argv, runnerArgv, testFile, testText, dataPath, workspacePath: sandbox.workspacePath };
 }
 
-/** A run that was cut short, or one that left nothing, says nothing about what was not run. */
+/** A run that was cut short, or left no data, says nothing about the lines that it did not execute. */
 function whyUnknown(ran: CheckRun, printed: CheckRun): string | undefined {
   if (ran.timedOut) return 'time ran out';
   if (printed.output.isCut) return 'there was too much to be read';
   if (printed.output.exitCode === 0 && !printed.timedOut) return undefined;
-  return broken(ran.output.exitCode === 0 ? printed.output : ran.output).reason ?? 'it left nothing';
+  return brokenTests(ran.output.exitCode === 0 ? printed.output : ran.output).reason ?? 'it left no coverage data';
 }
 
-/** A test file that could not even be loaded says best itself why. */
+/** A test file that could not be loaded gives the best reason itself. */
 function whyUnreadable({ output }: CheckRun, { name }: CoverageTool): string {
-  return (output.exitCode === 0 ? undefined : broken(output).reason) ?? `what ${name} left could not be read`;
+  return (output.exitCode === 0 ? undefined : brokenTests(output).reason) ?? `what ${name} left could not be read`;
 }
 
-type Look = (path: string | undefined) => Promise<FileContent | undefined>;
+type ReadOnce = (path: string | undefined) => Promise<FileContent | undefined>;
 
-/** Each file once, so that its lines and its version are of the same moment. */
-function createLook(files: Files): Look {
+/** Reads each file once, so that its lines and its version are of the same moment. */
+function createFileReader(files: Files): ReadOnce {
   const seen = new Map<string, Promise<FileContent | undefined>>();
   return async (path) => {
     if (path === undefined) return undefined;
-    const looked = seen.get(path) ?? files.read(path, { maxBytes: maxSourceBytes }).catch(() => undefined);
-    seen.set(path, looked);
-    return looked;
+    const reading = seen.get(path) ?? files.read(path, { maxBytes: maxSourceBytes }).catch(() => undefined);
+    seen.set(path, reading);
+    return reading;
   };
 }
 
 const notOwn = /(?:^|\/)(?:node_modules|site-packages|\.venv|\.git)\//;
 
-/** Nothing for what is no source of this workspace. */
-function toWorkspace(path: string, { sandbox: { workspacePath }, profile }: Measuring): string | undefined {
+/** Returns a path from the workspace root; `undefined` if it is not a source of this workspace. */
+function toWorkspace(path: string, { sandbox: { workspacePath }, profile }: MeasuringContext): string | undefined {
   const absolute = path.startsWith('/') ? posix.normalize(path) : undefined;
   if (absolute !== undefined && !absolute.startsWith(`${workspacePath}/`)) return undefined;
   const inside = absolute?.slice(workspacePath.length + 1) ?? posix.normalize(toWorkspacePath(path, profile));
   return inside.startsWith('../') || notOwn.test(inside) ? undefined : inside;
 }
 
-const maxSources = 5000;
+const maxMeasuredSources = 5000;
 
 async function toSources(
   ran: ReadonlyMap<string, readonly number[]>,
   toPath: (path: string) => string | undefined,
-  look: Look,
+  readFile: ReadOnce,
 ): Promise<MeasuredTest['sources']> {
   const sources: [string, MeasuredTest['sources'][string]][] = [];
-  for (const [path, lines] of [...ran].slice(0, maxSources)) {
-    const there = lines.length > 0 ? await look(toPath(path)) : undefined;
-    if (there) sources.push([there.path, { version: there.version, lines: toRanges(lines) }]);
+  for (const [path, lines] of [...ran].slice(0, maxMeasuredSources)) {
+    const source = lines.length > 0 ? await readFile(toPath(path)) : undefined;
+    if (source) sources.push([source.path, { version: source.version, lines: toRanges(lines) }]);
   }
   return Object.fromEntries(sources);
 }

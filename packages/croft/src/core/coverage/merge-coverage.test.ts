@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
-import type { Coverage, MeasuredTest } from '../checks/check-results.ts';
+import type { MeasuredTest, ProjectCoverage } from '../checks/check-results.ts';
 import { mergeCoverage } from './merge-coverage.ts';
 
 const toTest = (lines: string): MeasuredTest => ({
   ...{ version: 'v', inexact: [] },
   sources: { 'a.js': { version: 'v', lines } },
 });
-const kept: Coverage = { tests: { 'a.test.js': toTest('1'), 'b.test.js': toTest('2') }, notMeasured: ['c.test.js'] };
+const kept: ProjectCoverage = {
+  tests: { 'a.test.js': toTest('1'), 'b.test.js': toTest('2') },
+  notMeasured: ['c.test.js'],
+};
 
 test('a run of one file leaves what is known of the others', () => {
   const merged = mergeCoverage(kept, [{ file: 'b.test.js', result: { measured: toTest('3') } }], undefined);

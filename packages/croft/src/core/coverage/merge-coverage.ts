@@ -1,41 +1,41 @@
-import type { Coverage } from '../checks/check-results.ts';
+import type { ProjectCoverage } from '../checks/check-results.ts';
 import type { Measurement } from './measure-test-file.ts';
 
-export interface FileResult {
-  /** Of the workspace. */
+export interface MeasuredFile {
+  /** Path from the workspace root. */
   readonly file: string;
   readonly result: Measurement;
 }
 
-/** How many sources of how many tests: a few megabytes. */
-const maxKeptSources = 20_000;
+/** Sources of all tests together: a few megabytes. */
+const maxStoredSources = 20_000;
 
 /**
- * What was measured before counts on for test files that were not measured now, unless `all` says that they are gone.
- * What does not fit counts as not measured.
+ * Merges new results into stored coverage. Test files that were not measured now keep their old coverage, unless `all`
+ * says that they are gone. Coverage beyond the limit counts as not measured.
  */
 export function mergeCoverage(
-  kept: Coverage | undefined,
-  results: readonly FileResult[],
+  stored: ProjectCoverage | undefined,
+  results: readonly MeasuredFile[],
   all: readonly string[] | undefined,
-): Coverage {
-  const there = all && new Set(all);
-  const isThere = (file: string) => !there || there.has(file);
-  const before = Object.entries(kept?.tests ?? {}).filter(([file]) => isThere(file));
+): ProjectCoverage {
+  const existing = all && new Set(all);
+  const isExisting = (file: string) => !existing || existing.has(file);
+  const before = Object.entries(stored?.tests ?? {}).filter(([file]) => isExisting(file));
   const now = results.flatMap(({ file, result }) =>
     result && 'measured' in result ? [[file, result.measured] as const] : [],
   );
-  const tests = cut(Object.fromEntries([...before, ...now]));
+  const tests = limitSources(Object.fromEntries([...before, ...now]));
   const failed = results.flatMap(({ file, result }) => (result && 'reason' in result ? [file] : []));
-  const wanted = [...(kept?.notMeasured ?? []).filter(isThere), ...failed, ...now.map(([file]) => file)];
+  const wanted = [...(stored?.notMeasured ?? []).filter(isExisting), ...failed, ...now.map(([file]) => file)];
   return { tests, notMeasured: [...new Set(wanted)].filter((file) => !Object.hasOwn(tests, file)) };
 }
 
-function cut(tests: Coverage['tests']): Coverage['tests'] {
+function limitSources(tests: ProjectCoverage['tests']): ProjectCoverage['tests'] {
   let sources = 0;
   const fitting = Object.entries(tests).filter(([, test]) => {
     sources += Object.keys(test.sources).length + test.inexact.length;
-    return sources <= maxKeptSources;
+    return sources <= maxStoredSources;
   });
   return Object.fromEntries(fitting);
 }

@@ -1,59 +1,62 @@
-import { createArchive } from './archive.ts';
-import { createCheckpointLog, findUndone } from './checkpoint-log.ts';
-import { createDiff } from './diff-snapshots.ts';
-import type { History } from './history.ts';
-import { createLearning } from './learning.ts';
-import { createMarks } from './marks.ts';
-import { createRestore } from './restore.ts';
-import { createFindTarget } from './restore-target.ts';
-import { createRetention, defaultRetention, type Retention } from './retention.ts';
-import { createSnapshotLog, toSnapshot } from './snapshot-log.ts';
-import { checkSnapshotName } from './snapshot-name.ts';
-import type { HistoryStore } from './store.ts';
-import { createTakeSnapshot } from './take-snapshot.ts';
-import { createTimeline } from './timeline.ts';
-import { createUndo, toCheckpoint } from './undo.ts';
-import type { WorkingTree } from './working-tree.ts';
+import { createRecordVerdicts } from './checkpoints/record-verdicts.ts';
+import { createRevertChanges } from './checkpoints/revert-changes.ts';
+import { createTimeline } from './checkpoints/timeline.ts';
+import { createUndo, toCheckpoint } from './checkpoints/undo.ts';
+import { createCheckpointLog, findUndone } from './logs/checkpoint-log.ts';
+import { createRetention, defaultRetention, type Retention } from './logs/retention.ts';
+import { createSnapshotLog, toSnapshot } from './logs/snapshot-log.ts';
+import { checkSnapshotName } from './logs/snapshot-name.ts';
+import { createVerdictLog } from './logs/verdict-log.ts';
+import type { History } from './ports/history.ts';
+import type { HistoryStore } from './ports/history-store.ts';
+import { maxStoredFileBytes, type WorkingTree } from './ports/working-tree.ts';
+import { createDiffSnapshots } from './snapshots/diff-snapshots.ts';
+import { createRestore } from './snapshots/restore.ts';
+import { createFindRestoreTarget } from './snapshots/restore-target.ts';
+import { createTakeSnapshot } from './snapshots/take-snapshot.ts';
+import { createTreeArchive } from './trees/tree-archive.ts';
 
 export interface HistoryOptions {
   readonly tree: WorkingTree;
-  /** Where snapshots are kept. Left out: with everything else. */
+  /** The store of snapshots. Without it, snapshots are in `tree.store`. */
   readonly archive?: HistoryStore | undefined;
   now(): Date;
   readonly retention?: Partial<Retention> | undefined;
-  /** How long a call waits for the first reading of a workspace. */
+  /** How long a call waits for the first read of a workspace. */
   readonly firstReadMs?: number | undefined;
-  /** Larger files are not kept automatically; a snapshot keeps them. */
+  /** Automatic captures do not store the contents of larger files; snapshots do. */
   readonly maxFileBytes?: number | undefined;
-  /** Told what went wrong with the history of a call: the call itself does not fail by it. */
+  /** Called with what went wrong in the history of a call. The call itself does not fail because of it. */
   onWarning(message: string): void;
 }
 
-export type KeptHistory = History & {
-  /** Before something else changes the tree: an automatic snapshot, `before-<what>-…`. Answers its name. */
-  keepBefore(what: string, description: string, signal: AbortSignal): Promise<string>;
-  /** When what goes on beside the calls is done. */
+export type ManagedHistory = History & {
+  /** Takes an automatic snapshot named `before-<what>-…`, before something else changes the tree. Returns its name. */
+  snapshotBefore(what: string, description: string, signal: AbortSignal): Promise<string>;
+  /** Deletes the oldest history if there is more than the limits allow. */
+  shrink(): Promise<void>;
+  /** Resolves when background work is done. */
   idle(): Promise<void>;
 };
 
-const defaults = { firstReadMs: 10_000, maxFileBytes: 32 * 1024 * 1024 };
+const defaults = { firstReadMs: 10_000, maxFileBytes: maxStoredFileBytes };
 
-/** What a workspace was: the rules of snapshots and checkpoints over one working tree. */
-export function createHistory({ archive: elsewhere, ...options }: HistoryOptions): KeptHistory {
+/** Implements snapshots, checkpoints and undo over one working tree. */
+export function createHistory({ archive: separateArchive, ...options }: HistoryOptions): ManagedHistory {
   const { tree, now, onWarning } = options;
-  const archiveStore = elsewhere ?? tree.store;
-  const archive = createArchive(tree.store, archiveStore);
+  const archiveStore = separateArchive ?? tree.store;
+  const archive = createTreeArchive(tree.store, archiveStore);
   const log = createCheckpointLog(tree.store);
-  const [snapshots, marks] = [createSnapshotLog(archiveStore), createMarks(archiveStore)];
+  const [snapshots, verdicts] = [createSnapshotLog(archiveStore), createVerdictLog(archiveStore)];
   const { firstReadMs = defaults.firstReadMs, maxFileBytes = defaults.maxFileBytes } = options;
   const onCheckpoint = () => retention.noteCheckpoint();
   const timeline = createTimeline({ tree, log, now, onWarning, maxFileBytes, firstReadMs, onCheckpoint });
   const { exclusively } = timeline;
   const rules = { ...defaultRetention, ...options.retention };
-  const kept = { store: tree.store, log, snapshots, marks };
-  const retention = createRetention({ ...kept, retention: rules, now, onWarning });
+  const logs = { store: tree.store, log, snapshots, verdicts };
+  const retention = createRetention({ ...logs, retention: rules, now, onWarning });
   const take = createTakeSnapshot({ tree, archive, snapshots, now });
-  const find = createFindTarget({ stores: [tree.store, archiveStore], log, snapshots, marks });
+  const find = createFindRestoreTarget({ stores: [tree.store, archiveStore], log, snapshots, verdicts });
   const findTarget: typeof find = (target) => exclusively(() => find(target));
 
   return {
@@ -61,19 +64,19 @@ export function createHistory({ archive: elsewhere, ...options }: HistoryOptions
       checkSnapshotName(name);
       return exclusively(async () => {
         const replaced = (await snapshots.find(name)) !== undefined;
-        if (!replaced) await snapshots.mustHaveRoom();
+        if (!replaced) await snapshots.mustBeBelowLimit();
         const note = await take({ name, description, includesIgnored: includeIgnored, signal });
-        const snapshot = toSnapshot({ name, note }, await marks.byRoot());
+        const snapshot = toSnapshot({ name, note }, await verdicts.byTree());
         return replaced ? { ...snapshot, replaced } : snapshot;
       });
     },
     async snapshots() {
-      const known = await marks.byRoot();
+      const known = await verdicts.byTree();
       return (await snapshots.list()).map((one) => toSnapshot(one, known));
     },
-    diff: createDiff({ tree, archive, archiveStore, snapshots, maxFileBytes }),
+    diff: createDiffSnapshots({ tree, archive, archiveStore, snapshots, maxFileBytes }),
     restore: createRestore({ tree, timeline, archive, log, snapshots, take, findTarget, now }),
-    async keepBefore(what, description, signal) {
+    async snapshotBefore(what, description, signal) {
       return exclusively(async () => {
         const name = await snapshots.freeName(what, now());
         await take({ name, description, includesIgnored: false, isAutomatic: true, signal });
@@ -85,14 +88,17 @@ export function createHistory({ archive: elsewhere, ...options }: HistoryOptions
       await snapshots.drop([name]);
     },
     record: timeline.record,
-    recordTold: timeline.recordTold,
+    recordReported: timeline.recordReported,
+    recordCheck: timeline.recordCheck,
+    revertChanges: createRevertChanges({ tree, timeline }),
     async checkpoints(limit) {
       const all = await exclusively(() => log.list());
       const isUndone = findUndone(all);
       return all.slice(0, limit).map((one) => toCheckpoint(one, isUndone(one) ? one.note.undoneBy : undefined));
     },
     undo: createUndo({ tree, timeline, log, now }),
-    ...createLearning({ tree, timeline, marks, onWarning }),
+    ...createRecordVerdicts({ tree, timeline, verdicts, onWarning }),
+    shrink: retention.shrink,
     async idle() {
       await exclusively(async () => {});
       await retention.idle();

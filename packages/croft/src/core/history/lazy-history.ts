@@ -1,11 +1,11 @@
-import type { History } from './history.ts';
+import type { History } from './ports/history.ts';
 
 /**
- * A history that `open` opens when somebody first needs it, and answers from then on. A call whose history cannot be opened goes on without one; who
- * asks for it is told why there is none.
+ * Returns a history that calls `open` for each method; `open` is expected to open once. If the history cannot be
+ * opened, a call runs without one, and methods that ask for history throw the reason.
  */
-export function openLazily(open: () => Promise<History>, onWarning: (message: string) => void): History {
-  const orNone = () =>
+export function openHistoryLazily(open: () => Promise<History>, onWarning: (message: string) => void): History {
+  const openOrWarn = () =>
     open().catch((thrown) => {
       onWarning(`the history of a workspace cannot be opened: ${thrown}`);
       return undefined;
@@ -16,17 +16,22 @@ export function openLazily(open: () => Promise<History>, onWarning: (message: st
     diff: async (wanted) => (await open()).diff(wanted),
     restore: async (target, signal) => (await open()).restore(target, signal),
     remove: async (name) => (await open()).remove(name),
-    async record(call, work) {
-      const history = await orNone();
-      return history ? history.record(call, work) : work();
+    async record(call, work, onUnkept) {
+      const history = await openOrWarn();
+      return history ? history.record(call, work, onUnkept) : work();
     },
-    async recordTold(call, work) {
-      const history = await orNone();
-      return history ? history.recordTold(call, work) : work();
+    async recordReported(call, work, onUnkept) {
+      const history = await openOrWarn();
+      return history ? history.recordReported(call, work, onUnkept) : work();
     },
+    async recordCheck(call, work) {
+      const history = await openOrWarn();
+      return history ? history.recordCheck(call, work) : { result: await work(), altered: [], unverified: 'closed' };
+    },
+    revertChanges: async (changes) => (await open()).revertChanges(changes),
     checkpoints: async (limit) => (await open()).checkpoints(limit),
     undo: async (target, signal) => (await open()).undo(target, signal),
-    look: async () => (await orNone())?.look(),
-    learned: async (check, of) => (await orNone())?.learned(check, of),
+    captureSource: async () => (await openOrWarn())?.captureSource(),
+    recordVerdict: async (check, of) => (await openOrWarn())?.recordVerdict(check, of),
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { guessTool, lintTools, testTools } from './check-names.ts';
-import type { Argv, Check } from './profile.ts';
-import type { Commands, Overrides } from './profile-overrides.ts';
+import type { Argv, CheckCommand } from './profile.ts';
+import type { OverriddenCommands, ProfileOverrides } from './profile-overrides.ts';
+import { guessTool, lintToolNames, testToolNames } from './tool-names.ts';
 
 const maxProblems = 20;
 const maxArguments = 200;
@@ -19,7 +19,7 @@ const Language = z
   .refine((name) => /^[a-z][a-z0-9+#._-]{0,39}$/.test(name) && name !== 'all');
 const Extensions = z.array(z.string().regex(/^\.[\w.+-]{1,30}$/)).max(50);
 
-type Found = { -readonly [Key in keyof Commands]?: Commands[Key] | undefined };
+type Found = { -readonly [Key in keyof OverriddenCommands]?: OverriddenCommands[Key] | undefined };
 
 const plainCommands: Readonly<Record<string, 'install' | 'format' | 'formatCheck'>> = {
   install: 'install',
@@ -32,8 +32,8 @@ const checks: Readonly<Record<string, 'lint' | 'typecheck' | 'test'>> = {
   test: 'test',
 };
 
-/** What is wrong is left out, key by key, and said. Never throws. */
-export function parseOverrides(data: unknown, file: string): Overrides {
+/** Parses `croft.toml`. Invalid keys are dropped one by one and reported as problems. Never throws. */
+export function parseOverrides(data: unknown, file: string): ProfileOverrides {
   const problems: string[] = [];
   const tell = (text: string) => {
     if (problems.length < maxProblems) problems.push(`${file}: ${text}`);
@@ -51,11 +51,11 @@ export function parseOverrides(data: unknown, file: string): Overrides {
 type Tell = (text: string) => void;
 
 function refuse(name: string): string {
-  if (name === 'sandbox') return '[sandbox] is refused: what a sandbox may reach is said by the operator’s flags alone';
+  if (name === 'sandbox') return '[sandbox] is refused: only the operator’s flags set what a sandbox may reach';
   return `${show(name)} is not known; there are [project] and [commands]`;
 }
 
-function parseProject(entries: readonly Entry[], tell: Tell): Pick<Overrides, 'language' | 'extensions'> {
+function parseProject(entries: readonly Entry[], tell: Tell): Pick<ProfileOverrides, 'language' | 'extensions'> {
   const known: Record<string, unknown> = {};
   for (const [name, value] of entries) {
     const schema = { language: Language, extensions: Extensions }[name];
@@ -68,7 +68,7 @@ function parseProject(entries: readonly Entry[], tell: Tell): Pick<Overrides, 'l
   return known;
 }
 
-function parseCommands(entries: readonly Entry[], tell: Tell): Commands {
+function parseCommands(entries: readonly Entry[], tell: Tell): OverriddenCommands {
   const found: Found = {};
   for (const [name, value] of entries) {
     const plain = Object.hasOwn(plainCommands, name) ? plainCommands[name] : undefined;
@@ -91,7 +91,7 @@ function parseArgv(name: string, value: unknown, tell: Tell): Argv | undefined {
   return undefined;
 }
 
-function parseCheck(name: string, value: unknown, tell: Tell): Check | undefined {
+function parseCheck(name: string, value: unknown, tell: Tell): CheckCommand | undefined {
   const table = CheckSetting.safeParse(value);
   if (isTable(value) && !table.success) {
     tell(`commands.${name} must have \`argv\`, an array such as ${example}, and may have \`tool\`; it is ignored`);
@@ -105,13 +105,13 @@ function withTool(
   name: string,
   argv: Argv,
   { tool, tell }: { tool: string | undefined; tell: Tell },
-): Check | undefined {
-  const known = name === 'test' ? testTools : lintTools;
+): CheckCommand | undefined {
+  const known = name === 'test' ? testToolNames : lintToolNames;
   const found = tool ?? guessTool(argv, known) ?? (name === 'test' ? 'script' : undefined);
   if (found !== undefined && known.includes(found)) return { tool: found, argv };
   const what =
     tool === undefined
-      ? `needs \`tool\`, which says who reads what ${show(argv[0])} answers`
+      ? `needs \`tool\`, the name of the reader for the output of ${show(argv[0])}`
       : `has an unknown tool ${show(tool)}`;
   tell(`commands.${name} ${what}; there are ${known.join(', ')}; it is ignored`);
   return undefined;
@@ -127,7 +127,7 @@ function isTable(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Names are whatever somebody wrote. */
+/** Quotes a name, which may hold any text. */
 function show(name: string): string {
   return JSON.stringify(name.slice(0, 60));
 }

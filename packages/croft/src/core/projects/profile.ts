@@ -1,50 +1,56 @@
-import type { Overrides } from './profile-overrides.ts';
+import type { ProfileOverrides } from './profile-overrides.ts';
 
-/** A program with its arguments, in which `$FILES` as a whole argument stands for the files that are asked for. */
+/** A program with its arguments. The argument `$FILES` stands for the requested files. */
 export type Argv = readonly [string, ...string[]];
 
-/** A program, and the tool that it is: a runner or a linter of that name knows how to ask it and what it answers. */
-export interface Check {
+/** A check command. The test runner or linter named `tool` extends the command and reads its output. */
+export interface CheckCommand {
   readonly tool: string;
   readonly argv: Argv;
-  /** What `$FILES` stands for when none are asked for, where the tool takes files and no directory. */
+  /** Replaces `$FILES` if no files are requested and the tool takes files but no directory. */
   readonly all?: readonly string[] | undefined;
-  /** What a script of the project names itself: that is run unless other files are asked for, which take its place. */
+  /** The tool's own settings say which files it checks: `$FILES` becomes nothing if no files are requested. */
+  readonly isConfigured?: true | undefined;
+  /** Files that the project's script names. They run unless other files are requested, which replace them. */
   readonly named?: readonly NamedFile[] | undefined;
+  /** The project's own command for all of it, if that does more than `argv`. */
+  readonly whole?: Omit<CheckCommand, 'whole'> | undefined;
+  /** The tool is the last of several steps: if it prints nothing, the exit code of all steps decides. */
+  readonly isOneOfSeveral?: true | undefined;
 }
 
-/** A file, a directory or a pattern in the line of a script. */
+/** A file, directory or pattern in the line of a script. */
 export interface NamedFile {
   readonly text: string;
-  /** Without quotes: a shell would put the files in its place before the program sees it. */
+  /** Unquoted: a shell would expand the pattern before the program sees it. */
   readonly isForShell: boolean;
 }
 
-/** One project of a workspace: what it is made of, and which programs fit it. Nothing here was asked of the network. */
+/** One project of a workspace: what it is made of, and its commands. Detected without the network. */
 export interface Profile {
-  /** What `language` picks by: `node`, `python`, `go`, … */
+  /** The name that `language` selects: `node`, `python`, `go`, … */
   readonly language: string;
   /** In more detail: `typescript`, `deno`, `cmake`, … */
   readonly ecosystem: string;
-  /** Where it is in the workspace; `''` is the root. Commands start there, and paths in them are from there. */
+  /** Directory in the workspace; `''` is the root. Commands start there, and their paths are relative to it. */
   readonly directory: string;
-  /** The files its format, lint and typecheck are about, by the end of their names: `.ts`. */
+  /** Extensions of the files that format, lint and typecheck are about: `.ts`. */
   readonly extensions: readonly string[];
   readonly packageManager?: string | undefined;
   readonly install?: Argv | undefined;
   readonly dependencyDirectory?: string | undefined;
-  /** Rewrites files. */
+  /** Formatter that rewrites files. */
   readonly format?: Argv | undefined;
-  /** Says what `format` would change, and fails if it would. */
+  /** Reports what `format` would change, and fails if it would. */
   readonly formatCheck?: Argv | undefined;
-  readonly lint?: Check | undefined;
-  readonly typecheck?: Check | undefined;
-  readonly test?: Check | undefined;
-  /** By name, as a person would run them. */
+  readonly lint?: CheckCommand | undefined;
+  readonly typecheck?: CheckCommand | undefined;
+  readonly test?: CheckCommand | undefined;
+  /** Commands by script name, as a person would run them. */
   readonly scripts: Readonly<Record<string, Argv>>;
-  /** `false` where its checks leave out projects of its language below it, as those of a Go module do. */
+  /** `false`: its checks do not cover projects of the same language below it, as in a Go module. */
   readonly coversBelow?: boolean | undefined;
-  /** What is wrong with a `croft.toml`, for people. */
+  /** Problems in its settings, as text for people. */
   readonly problems?: readonly string[] | undefined;
 }
 
@@ -52,43 +58,49 @@ export interface Profile {
 export interface ProjectDirectory {
   /** `''` is the root of the workspace. */
   readonly path: string;
-  /** Of its files, links included. */
+  /** Names of files, links included. */
   readonly names: ReadonlySet<string>;
   readonly directories: ReadonlySet<string>;
-  /** Whether one of these is there. */
+  /** Whether one of these files exists. */
   has(...names: readonly string[]): boolean;
-  /** The nearest of these files here or in the directories above up to the root, as `read` takes it: `../biome.json`. */
+  /**
+   * Returns the nearest of these files, here or in the directories above up to the root, as a path for `read`:
+   * `../biome.json`.
+   */
   findAbove(...names: readonly string[]): string | undefined;
-  /** Files here and in the directories below that were looked at, by the end of their names. Not more than a few hundred. */
+  /** Files with these endings here and in the listed directories below. At most a few hundred. */
   filesBelow(endings: readonly string[]): readonly string[];
-  /** The text of a file, or nothing if it is not there, not text or too large. */
+  /** Returns the text of a file; `undefined` if it does not exist, is not text or is too large. */
   read(name: string): Promise<string | undefined>;
   /**
-   * A program that the project brings along, such as `node_modules/.bin/eslint`, looked for here and in the directories
-   * above up to the root; otherwise its bare name, for the PATH. Never one that would have to be fetched.
+   * Finds a program that the project has installed, such as `node_modules/.bin/eslint`, here and in the directories
+   * above up to the root; otherwise returns its bare name, for the PATH. Never one that would have to be downloaded.
    */
   findProgram(places: readonly string[], name: string): Promise<string>;
 }
 
-/** Knows one language by the files that mark it. */
+/** Detects projects of one language by their files. */
 export interface Detector {
   readonly language: string;
   /** Other names that callers use for it: `typescript`, `js`. */
   readonly aliases?: readonly string[];
   isMarker(name: string): boolean;
-  /** Says as much, unless a project of the language is around it: a `ruff.toml` among the tests is no project. */
+  /** Marks a project unless one of the same language is around it: a `ruff.toml` among the tests is no project. */
   isHint?(name: string): boolean;
-  /** Counts only in a workspace that has nothing else: one script makes no shell project. */
+  /** Counts only in a workspace without any other project: one script makes no shell project. */
   isTrace?(name: string): boolean;
   detect(project: ProjectDirectory): Promise<Profile | undefined>;
-  /** What people say of the project themselves, which counts over what is found. */
-  readOverrides?(project: ProjectDirectory): Promise<Overrides | undefined>;
+  /** Reads the project's own settings, which override what is detected. */
+  readOverrides?(project: ProjectDirectory): Promise<ProfileOverrides | undefined>;
 }
 
 const maxScripts = 200;
 const maxScriptName = 100;
 
-/** Names come from files of the workspace: one that a program would take for an option is left out. */
+/**
+ * Builds scripts by name. Names come from files of the workspace: one that a program would take for an option is
+ * dropped.
+ */
 export function toScripts(names: readonly string[], toArgv: (name: string) => Argv): Readonly<Record<string, Argv>> {
   const usable = names.filter((name) => name.length <= maxScriptName && /^[\w@:.+/][\w@:.+/ -]*$/.test(name));
   return Object.fromEntries(usable.slice(0, maxScripts).map((name) => [name, toArgv(name)]));

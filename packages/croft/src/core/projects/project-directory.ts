@@ -1,25 +1,25 @@
 import { posix } from 'node:path';
-import type { Files } from '../files.ts';
-import { mustBeReachable } from '../unreachable.ts';
+import type { Files } from '../files/files.ts';
+import { rethrowUnreachable } from '../files/rethrow-unreachable.ts';
+import type { ListedDirectory } from './list-project-directories.ts';
 import type { ProjectDirectory } from './profile.ts';
-import type { Directory } from './survey.ts';
 
 const maxSettingsBytes = 1024 * 1024;
 const maxFilesBelow = 300;
-const notThere = 'not there';
+const missingStamp = 'not there';
 
-/** The stamps of the files that an answer came from, by path, of those too that were not there. */
+/** Stamps of the files that a result depends on, by path, including files that did not exist. */
 export type Stamps = Map<string, string>;
 
-/** The directories of a workspace, as they were a moment ago. */
-export interface Ground {
+/** The directories of a workspace, as they were listed a moment ago. */
+export interface ProjectTree {
   readonly files: Files;
-  readonly directories: ReadonlyMap<string, Directory>;
-  /** Filled with everything that is looked at. */
+  readonly directories: ReadonlyMap<string, ListedDirectory>;
+  /** Filled with a stamp of every file that is looked up. */
   readonly stamps: Stamps;
 }
 
-export function openProject(ground: Ground, directory: Directory): ProjectDirectory {
+export function openProjectDirectory(tree: ProjectTree, directory: ListedDirectory): ProjectDirectory {
   const { path, entries } = directory;
   const names = fileNamesOf(directory);
   const directories = new Set(entries.filter(({ kind }) => kind === 'directory').map(({ name }) => name));
@@ -28,20 +28,20 @@ export function openProject(ground: Ground, directory: Directory): ProjectDirect
     names,
     directories,
     has: (...wanted) => wanted.some((name) => names.has(name)),
-    findAbove: (...wanted) => findAbove(ground, path, wanted),
-    filesBelow: (endings) => filesBelow(ground, path, endings),
+    findAbove: (...wanted) => findAbove(tree, path, wanted),
+    filesBelow: (endings) => filesBelow(tree, path, endings),
     async read(name) {
       const file = posix.join(path, name);
-      return (await look(ground, file)) ? readText(ground.files, file) : undefined;
+      return (await recordAndCheckExists(tree, file)) ? readText(tree.files, file) : undefined;
     },
-    findProgram: (places, name) => findProgram(ground, path, { places, name }),
+    findProgram: (places, name) => findProgram(tree, path, { places, name }),
   };
 }
 
-const fileNames = new WeakMap<Directory, ReadonlySet<string>>();
+const fileNames = new WeakMap<ListedDirectory, ReadonlySet<string>>();
 
-/** The root is asked again by each package of a monorepo. */
-function fileNamesOf(directory: Directory): ReadonlySet<string> {
+/** Cached, because each package of a monorepo asks for the root's names again. */
+function fileNamesOf(directory: ListedDirectory): ReadonlySet<string> {
   const known = fileNames.get(directory);
   if (known) return known;
   const names = new Set(directory.entries.filter(({ kind }) => kind !== 'directory').map(({ name }) => name));
@@ -49,7 +49,7 @@ function fileNamesOf(directory: Directory): ReadonlySet<string> {
   return names;
 }
 
-function findAbove({ directories }: Ground, path: string, wanted: readonly string[]): string | undefined {
+function findAbove({ directories }: ProjectTree, path: string, wanted: readonly string[]): string | undefined {
   for (const above of levelsAbove(path)) {
     const directory = directories.get(above);
     const name = directory && wanted.find((one) => fileNamesOf(directory).has(one));
@@ -58,7 +58,7 @@ function findAbove({ directories }: Ground, path: string, wanted: readonly strin
   return undefined;
 }
 
-function filesBelow({ directories }: Ground, path: string, endings: readonly string[]): string[] {
+function filesBelow({ directories }: ProjectTree, path: string, endings: readonly string[]): string[] {
   const prefix = path === '' ? '' : `${path}/`;
   const found: string[] = [];
   for (const directory of directories.values()) {
@@ -73,33 +73,36 @@ function filesBelow({ directories }: Ground, path: string, endings: readonly str
 }
 
 async function findProgram(
-  ground: Ground,
+  tree: ProjectTree,
   path: string,
-  { places, name }: { places: readonly string[]; name: string },
+  { places: directories, name }: { places: readonly string[]; name: string },
 ): Promise<string> {
   for (const above of levelsAbove(path)) {
-    for (const place of places) {
-      const program = posix.join(above, place, name);
-      if (!mayHave(ground, above, posix.join(place, name)) || !(await look(ground, program))) continue;
-      const relative = posix.join(posix.relative(path, above), place, name);
+    for (const directory of directories) {
+      const program = posix.join(above, directory, name);
+      if (!mayHave(tree, above, posix.join(directory, name)) || !(await recordAndCheckExists(tree, program))) continue;
+      const relative = posix.join(posix.relative(path, above), directory, name);
       return relative.startsWith('../') ? relative : `./${relative}`;
     }
   }
   return name;
 }
 
-/** Spares a look at every tool of every package: what is not listed is not there, and the list is compared each time. */
-function mayHave({ directories }: Ground, directory: string, path: string): boolean {
+/**
+ * Spares a stat of every tool in every package: a name that is not listed does not exist, and listings are compared
+ * each time.
+ */
+function mayHave({ directories }: ProjectTree, directory: string, path: string): boolean {
   const listed = directories.get(directory);
   if (!listed || listed.cut) return true;
   const [first] = path.split('/');
   return listed.entries.some(({ name }) => name === first);
 }
 
-async function look({ files, stamps }: Ground, path: string): Promise<boolean> {
+async function recordAndCheckExists({ files, stamps }: ProjectTree, path: string): Promise<boolean> {
   const stamp = stamps.get(path) ?? (await stampOf(files, path));
   stamps.set(path, stamp);
-  return stamp !== notThere;
+  return stamp !== missingStamp;
 }
 
 async function readText(files: Files, path: string): Promise<string | undefined> {
@@ -108,24 +111,24 @@ async function readText(files: Files, path: string): Promise<string | undefined>
     const text = bytes.toString('utf8');
     return text.startsWith('\ufeff') ? text.slice(1) : text;
   } catch (thrown) {
-    mustBeReachable(thrown);
+    rethrowUnreachable(thrown);
     return undefined;
   }
 }
 
-/** The directory itself first, the root last. */
+/** Lists the directory and those above it, the root last. */
 function levelsAbove(path: string): string[] {
   const names = path === '' ? [] : path.split('/');
   return Array.from({ length: names.length + 1 }, (_, gone) => names.slice(0, names.length - gone).join('/'));
 }
 
-/** Changes whenever the file does. */
+/** Returns a stamp that changes whenever the file does. */
 export async function stampOf(files: Files, path: string): Promise<string> {
   try {
     const { mtimeMs, size, path: real } = await files.stat(path);
     return [real, mtimeMs, size].join();
   } catch (thrown) {
-    mustBeReachable(thrown);
-    return notThere;
+    rethrowUnreachable(thrown);
+    return missingStamp;
   }
 }

@@ -1,44 +1,48 @@
-/** What a runner says of itself when it connects. Not trusted for anything but its own sandboxes. */
+/** What a runner reports about itself when it connects. Trusted only for its own sandboxes. */
 export interface RunnerReport {
-  /** What its operator takes it for. It has to be what its token says; left out, that is what it is. */
+  /** The name that its operator gave it. Must match its token; absent, the name of the token is used. */
   readonly name?: string | undefined;
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
   readonly provider: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Sandboxes it takes at once. */
+  /** How many sandboxes it runs at once. */
   readonly capacity: number;
-  /** Workspaces it has by name. */
+  /** Names of the directories it serves as workspaces. */
   readonly workspaces: readonly string[];
-  /** Whether it makes new ones. */
+  /** Whether it creates new workspaces. */
   readonly makesWorkspaces: boolean;
 }
 
 export interface RunnerLoad {
   readonly sandboxes: number;
-  /** Of the machine, over a minute, per core. */
+  /** CPU load of the machine over one minute, per core. */
   readonly cpu: number;
 }
 
-/** `reconnecting`: cut off, and what it had under way is waited for. */
+/** `reconnecting`: the connection is lost, and calls in progress wait for it to return. */
 export type RunnerState = 'online' | 'reconnecting' | 'offline';
 
-/** A runner as its account sees it. Its token is nowhere. */
+/** A runner as its account sees it, without its token. */
 export interface RunnerView {
   readonly runnerId: string;
   readonly name: string;
   readonly state: RunnerState;
   readonly createdAt: string;
   readonly expiresAt?: string | undefined;
-  /** As it said when it last connected to this server. */
+  /** Its report when it last connected to this server. */
   readonly report?: RunnerReport | undefined;
   readonly load?: RunnerLoad | undefined;
   readonly connectedAt?: string | undefined;
   readonly lastSeenAt?: string | undefined;
   readonly lastError?: string | undefined;
+  /**
+   * The last time that another machine was refused because it used this runner's token while the runner was connected.
+   */
+  readonly lastRefused?: { readonly at: string; readonly address: string } | undefined;
 }
 
-/** Which runner a sandbox runs on: one by its name, or any that has these labels. */
+/** The runner of a sandbox: by name, or any runner with these labels. */
 export interface RunnerChoice {
   readonly runner?: string | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;

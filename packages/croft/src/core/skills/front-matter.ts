@@ -1,19 +1,19 @@
-/** What a Markdown file says of itself before its text begins. */
-export interface FrontMatter {
-  /** `key: value`, the keys in small letters. Lists are one value with commas. */
+/** The header of a Markdown file. */
+interface FrontMatter {
+  /** Values by key, in lower case. A list is one value with commas. */
   readonly values: ReadonlyMap<string, string>;
-  /** The text after it. */
+  /** The text after the front matter. */
   readonly body: string;
 }
 
-/** More than this before the text is no front matter. */
+/** A longer header is not front matter. */
 const maxLines = 300;
-/** Of one value; nobody needs more to choose by. */
+/** Limit per value: more does not help to choose. */
 const maxValue = 1500;
 
 /**
- * Reads the few forms of YAML that front matter is written in: plain and quoted values, `>` and `|` blocks, lists. All
- * else is passed over. The file may be anybody's: nothing in it costs more than its length.
+ * Reads the few forms of YAML that front matter uses: plain and quoted values, `>` and `|` blocks, lists. Everything
+ * else is skipped. Anybody may have written the file: reading it takes time in proportion to its length.
  */
 export function readFrontMatter(text: string): FrontMatter | undefined {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/, maxLines + 1);

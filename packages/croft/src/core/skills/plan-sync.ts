@@ -1,36 +1,40 @@
-import type { Precondition } from '../files.ts';
-import type { Seen } from './look.ts';
-import type { Manifest, SyncedFile } from './manifest.ts';
-import type { Reason, SourceFile } from './source.ts';
+import type { Precondition } from '../files/files.ts';
+import type { PathState } from './inspect-path.ts';
+import type { PathReason, SkillSourceFile } from './skills-source.ts';
+import type { SyncedFile, SyncManifest } from './sync-manifest.ts';
 
 export interface PlannedWrite {
-  readonly file: SourceFile;
+  readonly file: SkillSourceFile;
   readonly expect: Precondition;
 }
 
-/** What is to be done in one directory, and what is known of it before and after. */
+/** The work in one directory, and its manifest before and after. */
 export interface SyncPlan {
   readonly writes: readonly PlannedWrite[];
-  /** Paths of files that the server has no longer. */
+  /** Paths of files that the server no longer has. */
   readonly removals: readonly string[];
   readonly unchanged: number;
-  readonly conflicts: readonly Reason[];
-  /** True of the files at every moment of the work, so that whoever comes after it was cut short can go on. */
-  readonly before: Manifest;
-  /** True of them when all is done. */
-  readonly after: Manifest;
+  readonly conflicts: readonly PathReason[];
+  /** Manifest that is true at every moment of the work, so that the next sync can continue one that was cut short. */
+  readonly before: SyncManifest;
+  /** Manifest that is true when all is done. */
+  readonly after: SyncManifest;
 }
 
 const edited = 'it was changed in the workspace';
 const notOurs = 'there is another file of that name';
 
-/** `seen` has every path of the source and of the manifest. */
-export function planSync(source: readonly SourceFile[], manifest: Manifest, seen: ReadonlyMap<string, Seen>): SyncPlan {
+/** Plans a sync. `seen` has every path of the source and of the manifest. */
+export function planSync(
+  source: readonly SkillSourceFile[],
+  manifest: SyncManifest,
+  seen: ReadonlyMap<string, PathState>,
+): SyncPlan {
   const decided = source.map((file) => decide(file, manifest.get(file.path), seen.get(file.path) ?? absent));
   const wanted = new Set(source.map(({ path }) => path));
   const gone = [...manifest].filter(([path]) => !wanted.has(path));
-  const isOurs = ([path, { hashes }]: [string, SyncedFile]) => holds(seen.get(path), hashes);
-  const kept = gone.filter((entry) => seen.get(entry[0])?.kind !== 'absent' && !isOurs(entry));
+  const isOurs = ([path, { hashes }]: [string, SyncedFile]) => hasOneOf(seen.get(path), hashes);
+  const changedHere = gone.filter((entry) => seen.get(entry[0])?.kind !== 'absent' && !isOurs(entry));
   const entries = (when: 'before' | 'after') =>
     decided.flatMap(({ file, [when]: entry }) => (entry ? [[file.path, entry] as const] : []));
   const removals = gone.filter(isOurs);
@@ -42,7 +46,7 @@ export function planSync(source: readonly SourceFile[], manifest: Manifest, seen
       ...decided.flatMap(({ file: { path }, conflict }) =>
         conflict === undefined ? [] : [{ path, reason: conflict }],
       ),
-      ...kept.map(([path]) => ({ path, reason: `${edited}, and stays though the server has it no longer` })),
+      ...changedHere.map(([path]) => ({ path, reason: `${edited}, and stays although the server no longer has it` })),
     ],
     before: new Map([...entries('before'), ...removals]),
     after: new Map(entries('after')),
@@ -50,18 +54,18 @@ export function planSync(source: readonly SourceFile[], manifest: Manifest, seen
 }
 
 interface Decision {
-  readonly file: SourceFile;
+  readonly file: SkillSourceFile;
   readonly write?: Precondition;
   readonly conflict?: string;
-  /** Left out: it is not the server's. */
+  /** Left out: the file is not the server's. */
   readonly before?: SyncedFile | undefined;
   readonly after?: SyncedFile | undefined;
 }
 
-const absent: Seen = { kind: 'absent' };
+const absent: PathState = { kind: 'absent' };
 
-/** Only what is not there, or is as the server left it, is written. */
-function decide(file: SourceFile, known: SyncedFile | undefined, seen: Seen): Decision {
+/** Writes only files that are absent, or are as the server left them. */
+function decide(file: SkillSourceFile, known: SyncedFile | undefined, seen: PathState): Decision {
   const { hash, isExecutable } = file;
   const after = { hashes: [hash], isExecutable };
   const older = (known?.hashes ?? []).filter((one) => one !== hash).slice(0, 3);
@@ -69,16 +73,16 @@ function decide(file: SourceFile, known: SyncedFile | undefined, seen: Seen): De
   if (seen.kind === 'absent') return { file, write: 'absent', before, after };
   if (seen.kind === 'foreign') return { file, conflict: seen.reason, before: known, after: known };
   const expect = { version: seen.version };
-  // A person's own file that happens to hold the same stays theirs.
+  // A person's own file with the same content stays the person's.
   if (seen.hash === hash && !known) return { file };
   if (seen.hash === hash)
     return known?.isExecutable === isExecutable
       ? { file, before: after, after }
       : { file, write: expect, before, after };
-  if (holds(seen, known?.hashes ?? [])) return { file, write: expect, before, after };
+  if (hasOneOf(seen, known?.hashes ?? [])) return { file, write: expect, before, after };
   return { file, conflict: known ? edited : notOurs, before: known, after: known };
 }
 
-function holds(seen: Seen | undefined, hashes: readonly string[]): boolean {
+function hasOneOf(seen: PathState | undefined, hashes: readonly string[]): boolean {
   return seen?.kind === 'file' && hashes.includes(seen.hash);
 }

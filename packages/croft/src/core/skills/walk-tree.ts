@@ -1,7 +1,7 @@
-import type { DirectoryEntry, DirectoryListing } from '../files.ts';
+import type { DirectoryEntry, DirectoryListing } from '../files/files.ts';
 
-export interface TreeLimits {
-  /** Of all that is not a directory. */
+interface TreeLimits {
+  /** Limit for everything that is not a directory. */
   readonly entries: number;
   readonly directories: number;
   readonly depth: number;
@@ -12,17 +12,17 @@ export interface WalkedEntry {
   readonly entry: DirectoryEntry;
 }
 
-export interface WalkedTree {
+interface WalkedTree {
   /** Everything that is not a directory. */
   readonly found: readonly WalkedEntry[];
-  /** There was more than the limits allow. */
+  /** The tree has more than the limits allow. */
   readonly cut: boolean;
 }
 
-/** Nothing for a directory that is passed over. */
+/** Lists a directory; `undefined` to skip it. */
 type List = (path: string, limit: number) => Promise<DirectoryListing | undefined>;
 
-/** Breadth first, so that what is near is among what is found. No link is gone along. */
+/** Walks breadth first, so that near files are found before the limit. Follows no links. */
 export async function walkTree(root: string, limits: TreeLimits, list: List): Promise<WalkedTree> {
   const found: WalkedEntry[] = [];
   let [level, seen, cut] = [[root], 0, false];

@@ -1,10 +1,10 @@
-/** The last bytes of a stream, each by its place from the beginning. What was dropped cannot be had again. */
+/** Keeps the last bytes of a stream, addressed by their offset from its beginning. Dropped bytes are lost. */
 export function createScrollback() {
   const pieces: Buffer[] = [];
   let [first, end] = [0, 0];
 
   return {
-    /** The place of the first byte that is kept, and of the one that comes next. */
+    /** Offsets of the first stored byte, and of the next byte to come. */
     first: () => first,
     end: () => end,
     push(bytes: Buffer): void {
@@ -12,11 +12,11 @@ export function createScrollback() {
       end += bytes.length;
     },
     from(offset: number): Buffer {
-      const kept = Buffer.concat(pieces);
-      pieces.splice(0, pieces.length, kept);
-      return kept.subarray(offset - first);
+      const stored = Buffer.concat(pieces);
+      pieces.splice(0, pieces.length, stored);
+      return stored.subarray(offset - first);
     },
-    /** All pieces that end before it. */
+    /** Drops all pieces that end before `offset`. */
     dropBefore(offset: number): void {
       for (let piece = pieces[0]; piece && first + piece.length <= offset; piece = pieces[0]) {
         first += piece.length;

@@ -1,42 +1,57 @@
 import type { Writable } from 'node:stream';
 import { AppError, type TerminalTold } from '@croft/protocol';
-import type { Running, TerminalSize } from '../commands/sandbox.ts';
+import type { RunningProgram, TerminalSize } from '../commands/sandbox.ts';
 import { createScrollback } from './scrollback.ts';
 
-/** Whoever looks at a terminal. */
-export interface Viewer {
+/** A connection that shows a terminal. */
+export interface TerminalViewer {
   show(bytes: Buffer): void;
   tell(message: TerminalTold): void;
-  /** Somebody else looks at it now, or it is over. */
+  /** Called when another viewer takes over, or the terminal has ended. */
   leave(): void;
 }
 
-export interface TerminalOptions {
+interface TerminalOptions {
   readonly id: string;
-  readonly running: Running;
-  /** For so long nobody may look at it before it ends. */
+  readonly running: RunningProgram;
+  /** A terminal without a viewer ends after this time. */
   readonly graceMs: number;
 }
 
-export type Terminal = ReturnType<typeof createTerminal>;
+/** Why a terminal closed, and how its shell ended, if known. */
+export interface TerminalEnd {
+  readonly reason: string;
+  readonly code?: number | null | undefined;
+  readonly signal?: string | null | undefined;
+}
 
-/** Bytes that were printed and that no viewer has confirmed: from here on the program waits. */
+export type SandboxTerminal = ReturnType<typeof createSandboxTerminal>;
+
+/** Printed bytes that no viewer has confirmed. Above this the program is paused. */
 const windowBytes = 512 * 1024;
-/** Kept of what was confirmed, for who comes anew. */
-const keptBytes = 128 * 1024;
+/** Confirmed bytes that are kept for a new viewer. */
+const scrollbackBytes = 128 * 1024;
 
-/** Typed, and not read by the program. */
+/** Typed bytes that the program has not read. */
 const maxTypedBytes = 8 * 1024 * 1024;
 
-/** A program with a terminal that outlives the connection of who looks at it. Nothing it prints is lost meanwhile. */
-export function createTerminal({ id, running, graceMs }: TerminalOptions) {
-  let viewer: Viewer | undefined;
+/** A program with a terminal that outlives the connections of its viewers. No output is lost meanwhile. */
+export function createSandboxTerminal({ id, running, graceMs }: TerminalOptions) {
+  let viewer: TerminalViewer | undefined;
   let timer: NodeJS.Timeout | undefined;
   let end: TerminalTold | undefined;
-  const printed = keepPrinted(running, (bytes) => viewer?.show(bytes));
+  let reason: string | undefined;
+  const printed = bufferOutput(running, (bytes) => viewer?.show(bytes));
   const ended = running.exit.then(
-    ({ code, signal }) => finish({ type: 'exit', code, signal }),
-    (thrown) => finish(toTold(AppError.from(thrown))),
+    ({ code, signal }): TerminalEnd => {
+      finish({ type: 'exit', code, signal });
+      return { reason: reason ?? 'the shell ended', code, signal };
+    },
+    (thrown): TerminalEnd => {
+      const error = AppError.from(thrown);
+      finish({ type: 'error', code: error.code, message: error.message });
+      return { reason: reason ?? error.message };
+    },
   );
   waitForViewer();
 
@@ -45,19 +60,25 @@ export function createTerminal({ id, running, graceMs }: TerminalOptions) {
     ended,
     attach,
     confirm: printed.confirm,
-    /** By the one who looked. */
-    detach(from: Viewer): void {
+    /** Called by the viewer that disconnects. */
+    detach(from: TerminalViewer): void {
       if (viewer !== from) return;
       viewer = undefined;
       waitForViewer();
     },
     type: (bytes: Buffer) => typeInto(running.stdin, bytes),
     resize: (size: TerminalSize) => running.resize(size),
-    end: () => running.kill(),
+    end: kill,
   };
 
-  /** From the byte it has not got yet, or from what is kept. */
-  function attach(next: Viewer, from = printed.first()): void {
+  /** Ends the program. The first reason counts. */
+  function kill(why: string): void {
+    reason ??= why;
+    running.kill();
+  }
+
+  /** Attaches a viewer. It receives the output from offset `from` on, or everything that is still stored. */
+  function attach(next: TerminalViewer, from = printed.first()): void {
     const missed = printed.from(from);
     viewer?.leave();
     clearTimeout(timer);
@@ -69,7 +90,7 @@ export function createTerminal({ id, running, graceMs }: TerminalOptions) {
   }
 
   function waitForViewer(): void {
-    timer = setTimeout(() => running.kill(), graceMs);
+    timer = setTimeout(kill, graceMs, `nobody was attached for ${graceMs / 1000} s`);
     timer.unref();
   }
 
@@ -82,38 +103,34 @@ export function createTerminal({ id, running, graceMs }: TerminalOptions) {
   }
 }
 
-/** What a program printed and nobody has confirmed. It waits when that is too much. */
-function keepPrinted({ stdout }: Running, onPrinted: (bytes: Buffer) => void) {
-  const kept = createScrollback();
+/** Stores unconfirmed output, and pauses the program when there is too much. */
+function bufferOutput({ stdout }: RunningProgram, onPrinted: (bytes: Buffer) => void) {
+  const scrollback = createScrollback();
   let confirmed = 0;
-  const isTooMuch = () => kept.end() - confirmed > windowBytes;
+  const isTooMuch = () => scrollback.end() - confirmed > windowBytes;
   stdout.on('data', (bytes: Buffer) => {
-    kept.push(bytes);
+    scrollback.push(bytes);
     onPrinted(bytes);
     if (isTooMuch()) stdout.pause();
   });
   return {
-    first: kept.first,
-    /** Throws `E_RANGE` for what is not there any more, or not yet. */
+    first: scrollback.first,
+    /** Throws `E_RANGE` for bytes that were dropped, or not printed yet. */
     from(offset: number): Buffer {
-      if (offset >= kept.first() && offset <= kept.end()) return kept.from(offset);
-      throw new AppError('E_RANGE', `of this terminal the bytes ${kept.first()} to ${kept.end()} are there`);
+      if (offset >= scrollback.first() && offset <= scrollback.end()) return scrollback.from(offset);
+      throw new AppError('E_RANGE', `this terminal has the bytes ${scrollback.first()} to ${scrollback.end()}`);
     },
     confirm(offset: number): void {
-      confirmed = Math.min(Math.max(confirmed, offset), kept.end());
-      kept.dropBefore(confirmed - keptBytes);
+      confirmed = Math.min(Math.max(confirmed, offset), scrollback.end());
+      scrollback.dropBefore(confirmed - scrollbackBytes);
       if (!isTooMuch()) stdout.resume();
     },
   };
 }
 
-/** Throws `E_TOO_LARGE` for more than a program that does not read its input can be kept waiting with. */
+/** Throws `E_TOO_LARGE` when the program has too much unread input. */
 function typeInto(stdin: Writable, bytes: Buffer): void {
   if (stdin.writableLength + bytes.length > maxTypedBytes)
     throw new AppError('E_TOO_LARGE', `the program has not read ${stdin.writableLength} bytes that were typed before`);
   stdin.write(bytes);
-}
-
-function toTold({ code, message }: AppError): TerminalTold {
-  return { type: 'error', code, message };
 }

@@ -1,31 +1,32 @@
 import { PassThrough } from 'node:stream';
 import { AppError, type TerminalTold } from '@croft/protocol';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { Exit, Sandbox } from '../commands/sandbox.ts';
+import type { ProgramExit, Sandbox } from '../commands/sandbox.ts';
 import { createTerminals, type TerminalOwner } from './terminals.ts';
 
 const owner: TerminalOwner = { accountId: 'a', person: 'key 1', sandboxId: 's', workspaceId: 'w' };
 const piece = 64 * 1024;
 const size = { rows: 24, columns: 80 };
 const over = () => {};
+const untold = { onOpen: async () => {}, onClosed: async () => {} };
 const usage = { userMs: 0, systemMs: 0, maxRssBytes: 0 };
 
 /** A sandbox whose one program prints what a test says, and ends when it is killed. */
 function newSandbox() {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-  const exit = Promise.withResolvers<Exit>();
+  const exit = Promise.withResolvers<ProgramExit>();
   const kill = vi.fn(() => exit.resolve({ code: null, signal: 'SIGKILL', usage }));
   const close = vi.fn(async () => kill());
   const start = vi.fn(() => ({ stdin, stdout, stderr, exit: exit.promise, kill, signal() {}, resize() {} }));
   const limits = { memoryBytes: 1, processes: 1, cpus: 1, fileBytes: 1, openFiles: 1, diskBytes: 1 };
-  const about = { name: 'fake', workspacePath: '/w', network: 'deny-all', limits } as const;
+  const about = { name: 'fake', workspacePath: '/w', temporaryPath: '/tmp', network: 'deny-all', limits } as const;
   const sandbox: Sandbox = { ...about, start, close, takeDenials: () => [], closed: exit.promise.then(over, over) };
   return { sandbox, start, stdout, kill, close, exit };
 }
 
 function open(graceMs = 60_000) {
   const made = newSandbox();
-  const terminals = createTerminals({ graceMs, openSandbox: async () => made.sandbox });
+  const terminals = createTerminals({ graceMs, openSandbox: async () => made.sandbox, ...untold });
   return { ...made, terminals };
 }
 
@@ -116,7 +117,7 @@ test.each([
 test('an account has so many at once, also when all are asked for together, and no other has fewer for it', async () => {
   const made = Array.from({ length: 60 }, newSandbox);
   const openSandbox = vi.fn(async () => made[openSandbox.mock.calls.length - 1]?.sandbox as Sandbox);
-  const terminals = createTerminals({ graceMs: 60_000, openSandbox });
+  const terminals = createTerminals({ graceMs: 60_000, openSandbox, ...untold });
   const asked = Array.from({ length: 55 }, () => terminals.enter(owner, { size }, newViewer()));
   const refused = (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected');
   expect(refused).toHaveLength(5);
@@ -139,11 +140,28 @@ test('one that could not be opened takes no room, and leaves no sandbox behind',
   expect(terminals.owners()).toEqual([]);
 });
 
+test('no shell starts where nobody can be told of it, and each that was told of is told once when it closes', async () => {
+  const [untold, told] = [newSandbox(), newSandbox()];
+  const made = [untold, told];
+  const onOpen = vi.fn(async () => {});
+  const onClosed = vi.fn(async () => {});
+  const openSandbox = async () => made.shift()?.sandbox as Sandbox;
+  const terminals = createTerminals({ graceMs: 60_000, openSandbox, onOpen, onClosed });
+  onOpen.mockRejectedValueOnce(new AppError('E_STORAGE_FAILED', 'the disk is full'));
+  await expect(terminals.enter(owner, { size }, newViewer())).rejects.toThrow('the disk is full');
+  expect([untold.start.mock.calls, untold.close.mock.calls.length, onClosed.mock.calls]).toEqual([[], 1, []]);
+  const { id, ended } = await terminals.enter(owner, { size }, newViewer());
+  await terminals.close();
+  await ended;
+  expect(onClosed.mock.calls).toEqual([[owner, id, { reason: 'the server stopped' }]]);
+});
+
 test('the terminals of an account end with it, and no other does', async () => {
   const made = [newSandbox(), newSandbox()] as const;
   const terminals = createTerminals({
     graceMs: 60_000,
     openSandbox: async ({ accountId }) => made[accountId === 'a' ? 0 : 1].sandbox,
+    ...untold,
   });
   await terminals.enter(owner, { size }, newViewer());
   await terminals.enter({ ...owner, accountId: 'b' }, { size }, newViewer());

@@ -1,8 +1,8 @@
 import { AppError } from '@croft/protocol';
 import type { Sandbox, TerminalSize } from '../commands/sandbox.ts';
-import { createTerminal, type Terminal, type Viewer } from './terminal.ts';
+import { createSandboxTerminal, type SandboxTerminal, type TerminalEnd, type TerminalViewer } from './terminal.ts';
 
-/** Whose terminal it is, and of what. Nobody else can name it. */
+/** The owner and the place of a terminal. Nobody else can attach to it. */
 export interface TerminalOwner {
   readonly accountId: string;
   /** The key or the admin that asked for it. */
@@ -11,63 +11,67 @@ export interface TerminalOwner {
   readonly workspaceId: string;
 }
 
-export interface TerminalWish {
+export interface TerminalRequest {
   readonly size: TerminalSize;
-  /** One to go on with. */
+  /** Id of an open terminal to attach to. Absent: a new one is opened. */
   readonly terminal?: string | undefined;
   readonly from?: number | undefined;
 }
 
-export interface TerminalsOptions {
-  /** Throws `E_NOT_FOUND`, `E_SANDBOX_UNAVAILABLE`: then there is no terminal anywhere. */
+interface TerminalsOptions {
+  /** Throws `E_NOT_FOUND` or `E_SANDBOX_UNAVAILABLE`: a terminal never runs anywhere else. */
   openSandbox(owner: TerminalOwner): Promise<Sandbox>;
   readonly graceMs: number;
+  /** Terminals of one account that are open at once. Absent: 50. */
+  readonly perAccount?: number | undefined;
+  /** Called before the shell starts. If it throws, no shell starts. */
+  onOpen(owner: TerminalOwner, id: string): Promise<void>;
+  /** Called once for every `onOpen` that did not throw. Never throws. */
+  onClosed(owner: TerminalOwner, id: string, end: TerminalEnd): Promise<void>;
 }
 
 interface Open {
   readonly owner: TerminalOwner;
-  readonly terminal: Terminal;
-  readonly sandbox: Sandbox;
+  readonly terminal: SandboxTerminal;
+  /** Closes its sandbox and reports the end. Does so once. */
+  close(end: TerminalEnd): Promise<void>;
 }
-
-const perAccount = 50;
 
 export type Terminals = ReturnType<typeof createTerminals>;
 
 /** The terminals of a server, each in a sandbox of its own. */
-export function createTerminals({ openSandbox, graceMs }: TerminalsOptions) {
+export function createTerminals({ openSandbox, graceMs, perAccount = 50, onOpen, onClosed }: TerminalsOptions) {
   const all = new Map<string, Open>();
   const opening = new Map<string, number>();
 
   return {
-    /** A new one, or the one that is gone on with. */
-    async enter(owner: TerminalOwner, { size, terminal: id, from }: TerminalWish, viewer: Viewer): Promise<Terminal> {
+    /** Opens a terminal, or attaches to an open one. */
+    async enter(owner: TerminalOwner, request: TerminalRequest, viewer: TerminalViewer): Promise<SandboxTerminal> {
+      const { size, terminal: id, from } = request;
       const terminal = id === undefined ? await open(owner, size) : find(owner, id);
       terminal.attach(viewer, from);
       terminal.resize(size);
       return terminal;
     },
     endThose,
-    endOf: (accountId: string) => endThose((owner) => owner.accountId === accountId),
+    endOf: (accountId: string) => endThose((owner) => owner.accountId === accountId, 'the account was removed'),
     owners: (): TerminalOwner[] => [...all.values()].map(({ owner }) => owner),
-    async close(): Promise<void> {
-      await Promise.all([...all.values()].map(({ sandbox }) => sandbox.close()));
-    },
+    close: () => endThose(() => true, 'the server stopped'),
   };
 
-  /** Those of whom it is true. */
-  async function endThose(isOver: (owner: TerminalOwner) => boolean): Promise<void> {
+  /** Ends the terminals for which `isOver` is true. */
+  async function endThose(isOver: (owner: TerminalOwner) => boolean, reason: string): Promise<void> {
     const over = [...all.values()].filter(({ owner }) => isOver(owner));
-    await Promise.all(over.map(({ sandbox }) => sandbox.close()));
+    await Promise.all(over.map(({ close }) => close({ reason })));
   }
 
-  function find(owner: TerminalOwner, id: string): Terminal {
+  function find(owner: TerminalOwner, id: string): SandboxTerminal {
     const known = all.get(id);
     if (known && isSame(known.owner, owner)) return known.terminal;
     throw new AppError('E_NOT_FOUND', 'there is no such terminal any more', { details: { terminal: id } });
   }
 
-  async function open(owner: TerminalOwner, size: TerminalSize): Promise<Terminal> {
+  async function open(owner: TerminalOwner, size: TerminalSize): Promise<SandboxTerminal> {
     const { accountId } = owner;
     const count = [...all.values()].filter((known) => known.owner.accountId === accountId).length;
     const pending = opening.get(accountId) ?? 0;
@@ -81,27 +85,44 @@ export function createTerminals({ openSandbox, graceMs }: TerminalsOptions) {
     }
   }
 
-  async function startIn(owner: TerminalOwner, sandbox: Sandbox, size: TerminalSize): Promise<Terminal> {
+  async function startIn(owner: TerminalOwner, sandbox: Sandbox, size: TerminalSize): Promise<SandboxTerminal> {
+    const id = crypto.randomUUID();
+    const close = once(async (end: TerminalEnd) => {
+      all.delete(id);
+      // A sandbox that cannot be closed must not end the server.
+      await Promise.all([sandbox.close().catch(() => {}), onClosed(owner, id, end)]);
+    });
     try {
-      return start(owner, sandbox, size);
+      await onOpen(owner, id);
     } catch (thrown) {
       await sandbox.close().catch(() => {});
       throw thrown;
     }
+    try {
+      return start({ owner, close }, sandbox, { id, size });
+    } catch (thrown) {
+      await close({ reason: `the shell did not start: ${AppError.from(thrown).message}` });
+      throw thrown;
+    }
   }
 
-  function start(owner: TerminalOwner, sandbox: Sandbox, size: TerminalSize): Terminal {
+  function start(known: Omit<Open, 'terminal'>, sandbox: Sandbox, { id, size }: { id: string; size: TerminalSize }) {
     const { signal } = new AbortController();
     const running = sandbox.start({ argv: ['bash', '-l'], terminal: size, hasInput: true, signal });
-    const terminal = createTerminal({ id: crypto.randomUUID(), running, graceMs });
-    all.set(terminal.id, { owner, terminal, sandbox });
-    void terminal.ended.finally(() => {
-      all.delete(terminal.id);
-      // What cannot be taken away is the operator's to see to: it must not end the server.
-      sandbox.close().catch(() => {});
-    });
+    const terminal = createSandboxTerminal({ id, running, graceMs });
+    all.set(id, { ...known, terminal });
+    void terminal.ended.then(known.close);
     return terminal;
   }
+}
+
+/** Runs `work` once: later calls get the first answer. */
+function once<T>(work: (argument: T) => Promise<void>): (argument: T) => Promise<void> {
+  let first: Promise<void> | undefined;
+  return (argument) => {
+    first ??= work(argument);
+    return first;
+  };
 }
 
 function isSame(one: TerminalOwner, other: TerminalOwner): boolean {

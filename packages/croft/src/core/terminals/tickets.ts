@@ -1,33 +1,36 @@
-import { openSigned, signText } from '../../lib/crypto/signed-text.ts';
-import type { TerminalOwner, TerminalWish } from './terminals.ts';
+import { openSignedToken, signToken } from '../../lib/crypto/signed-token.ts';
+import type { TerminalOwner, TerminalRequest } from './terminals.ts';
 
-/** What a ticket lets in: one person, to one terminal, once. */
-export interface TicketClaims extends TerminalOwner, TerminalWish {
+/** A ticket admits one person to one terminal, once. */
+export interface TicketClaims extends TerminalOwner, TerminalRequest {
   readonly nonce: string;
   /** In milliseconds since 1970. */
   readonly expires: number;
 }
 
 const about = 'croft terminal 1\0';
-/** From the answer to the connection that is made with it. */
+/** How long a ticket is valid. */
 const ticketMs = 30_000;
 
 export type Tickets = ReturnType<typeof createTickets>;
 
-/** Browsers cannot send a key with a WebSocket, and an address is logged: what is in it is worth nothing soon. */
+/**
+ * Issues short-lived tickets for the terminal WebSocket. Browsers cannot send a key with a WebSocket, and addresses are
+ * logged, so a ticket in an address must soon be worthless.
+ */
 export function createTickets(key: Buffer, now: () => number) {
   const used = new Map<string, number>();
 
   return {
-    issue(owner: TerminalOwner, wish: TerminalWish): { ticket: string; expiresAt: string } {
+    issue(owner: TerminalOwner, request: TerminalRequest): { ticket: string; expiresAt: string } {
       const expires = now() + ticketMs;
-      const ticket = signText(key, about, { ...owner, ...wish, nonce: crypto.randomUUID(), expires });
+      const ticket = signToken(key, about, { ...owner, ...request, nonce: crypto.randomUUID(), expires });
       return { ticket, expiresAt: new Date(expires).toISOString() };
     },
-    /** Once. Nothing for one that is over, was used or is not ours. */
+    /** Redeems a ticket once. Returns `undefined` for a ticket that is expired, used or not ours. */
     take(ticket: string): TicketClaims | undefined {
-      // Nobody but us can have written it.
-      const claims = openSigned(key, about, ticket) as TicketClaims | undefined;
+      // The signature proves that this server wrote it.
+      const claims = openSignedToken(key, about, ticket) as TicketClaims | undefined;
       if (!claims || now() >= claims.expires || used.has(claims.nonce)) return undefined;
       for (const [nonce, expires] of used) if (now() >= expires) used.delete(nonce);
       used.set(claims.nonce, claims.expires);

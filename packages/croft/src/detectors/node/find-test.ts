@@ -1,150 +1,123 @@
-import type { Argv, Check, ProjectDirectory } from '../../core/projects/profile.ts';
-import { findShellPatterns, toPlainCommands } from '../../lib/text/plain-commands.ts';
-import { local, named } from './local.ts';
-import { dependsOn, type Manager, type Manifest } from './manifest.ts';
-import { splitOperands, toNamed } from './operands.ts';
+import type { Argv, CheckCommand, ProjectDirectory } from '../../core/projects/profile.ts';
+import { configFileNames, findLocalTool } from './find-local-tool.ts';
+import { splitOperands, toNamedFiles } from './operands.ts';
+import { dependsOn, type NodePackageManager, type PackageManifest } from './package-manifest.ts';
+import { readAlias, scriptArgv, withArguments } from './package-scripts.ts';
+import { readScriptTestCommand, type ScriptTestCommand } from './script-test-command.ts';
 
 interface Tester {
   readonly tool: 'vitest' | 'jest' | 'mocha' | 'ava';
   readonly settings: readonly string[];
-  /** Comes first, always. */
-  readonly verb: readonly string[];
 }
 
 const testers: readonly Tester[] = [
-  { tool: 'vitest', verb: ['run'], settings: [...named('vitest.config'), ...named('vitest.workspace')] },
-  { tool: 'jest', verb: [], settings: [...named('jest.config'), 'jest.config.json'] },
-  {
-    tool: 'mocha',
-    verb: [],
-    settings: ['js', 'cjs', 'mjs', 'json', 'jsonc', 'yml', 'yaml'].map((end) => `.mocharc.${end}`),
-  },
-  { tool: 'ava', verb: [], settings: named('ava.config') },
+  { tool: 'vitest', settings: [...configFileNames('vitest.config'), ...configFileNames('vitest.workspace')] },
+  { tool: 'jest', settings: [...configFileNames('jest.config'), 'jest.config.json'] },
+  { tool: 'mocha', settings: ['js', 'cjs', 'mjs', 'json', 'jsonc', 'yml', 'yaml'].map((end) => `.mocharc.${end}`) },
+  { tool: 'ava', settings: configFileNames('ava.config') },
 ];
 
-/** These never end, or are for people. */
-const notForPrograms = /^(run|watch|dev|--?w(atch.*)?|--ui|--open)$/;
-
-/** What the script for tests runs, else what there are settings for, else the script itself. */
+/** Finds the test command: the script `test` as it is or, without one, the test runner with a settings file. */
 export async function findTest(
   project: ProjectDirectory,
-  manifest: Manifest | undefined,
-  manager: Manager,
-): Promise<Check | undefined> {
-  const script = expand(manifest?.scripts ?? {}, 'test');
-  const isNone = script === '' || script.includes('no test specified');
-  const whole: Check = { tool: 'script', argv: [manager, 'run', 'test'] };
-  // One of several runs would say nothing of the others.
-  if (countRunners(script) > 1) return whole;
-  const byScript = isNone ? undefined : await readScript(project, script);
-  const found = byScript ?? (await findBySettings(project, manifest));
-  if (found) return found;
-  if (!isNone) return whole;
-  return manager === 'bun' ? { tool: 'bun-test', argv: ['bun', 'test', '$FILES'] } : undefined;
+  manifest: PackageManifest | undefined,
+  manager: NodePackageManager,
+): Promise<CheckCommand | undefined> {
+  const scripts = manifest?.scripts ?? {};
+  const line = lineOf(scripts, 'test');
+  if (line !== '' && !line.includes('no test specified')) return readScript({ project, scripts, manager }, 'test');
+  const found = await findBySettings(project, manifest);
+  return found ?? (manager === 'bun' ? { tool: 'bun-test', argv: ['bun', 'test', '$FILES'] } : undefined);
 }
 
-const maxExpansions = 3;
-const maxScript = 4000;
-/** `bun test` is a runner, not a script. What comes after a `--` is for the script. */
-const scriptCall = /\b(?:(?:npm|pnpm|yarn)(?: run)?|bun run) (?:-s |--silent )?([\w:.-]+)(?: --(?=\s))?/g;
+interface Scripts {
+  readonly project: ProjectDirectory;
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly manager: NodePackageManager;
+}
 
-/** With the scripts that it runs in their place. */
-function expand(scripts: Readonly<Record<string, string>>, name: string): string {
-  const get = (wanted: string) => (Object.hasOwn(scripts, wanted) ? scripts[wanted]?.slice(0, maxScript) : undefined);
-  let line = get(name) ?? '';
-  for (let round = 0; round < maxExpansions; round++) {
-    line = line.replace(scriptCall, (call, inner: string) => get(inner) ?? call).slice(0, maxScript);
+const maxAliases = 3;
+
+function lineOf(scripts: Scripts['scripts'], name: string): string {
+  return Object.hasOwn(scripts, name) ? (scripts[name]?.trim() ?? '') : '';
+}
+
+function hasHooks({ scripts }: Scripts, name: string): boolean {
+  return lineOf(scripts, `pre${name}`) !== '' || lineOf(scripts, `post${name}`) !== '';
+}
+
+/**
+ * Reads a script into one command for all tests and one for some of them. All tests always run through the script
+ * itself, by its package manager and with its hooks: a part of it could pass where the rest fails.
+ */
+async function readScript(scripts: Scripts, name: string, aliases = 0): Promise<CheckCommand> {
+  const line = lineOf(scripts.scripts, name);
+  const whole: CheckCommand = { tool: 'script', argv: scriptArgv(scripts.manager, name) };
+  const inner = readAlias(line);
+  if (inner !== undefined && lineOf(scripts.scripts, inner) !== '') {
+    if (aliases === maxAliases || hasHooks(scripts, name)) return whole;
+    const check = await readScript(scripts, inner, aliases + 1);
+    return check.tool === 'script' ? whole : { ...check, whole };
   }
-  return line;
+  const call = readScriptTestCommand(line);
+  return call ? readCall(scripts, name, call) : whole;
 }
 
-function countRunners(script: string): number {
-  const isRunner = (words: readonly string[]) =>
-    testers.some(({ tool }) => words.some((word) => isProgram(word, tool))) || readBuiltIn(words) !== undefined;
-  return toPlainCommands(script).filter(isRunner).length;
+async function readCall(scripts: Scripts, name: string, call: ScriptTestCommand): Promise<CheckCommand> {
+  const appended = toAppended(call, { manager: scripts.manager, name });
+  const isBare = call.isAlone && !hasHooks(scripts, name);
+  if (isBare) return { ...(await toDirect(scripts.project, call)), whole: appended };
+  return appended.tool === 'script' ? appended : { ...appended, isOneOfSeveral: true };
 }
 
-async function readScript(project: ProjectDirectory, script: string): Promise<Check | undefined> {
-  const commands = toPlainCommands(script);
-  const patterns = findShellPatterns(script);
-  for (const tester of testers) {
-    for (const words of commands) {
-      const at = words.findIndex((word) => isProgram(word, tester.tool));
-      if (at < 0) continue;
-      return toCheck(project, tester, { before: words.slice(0, at), after: words.slice(at + 1), patterns });
-    }
-  }
-  const tester = testers.find(({ tool }) => new RegExp(`(^|[\\s/&;|])${tool}(\\s|$)`).test(script));
-  if (tester) return toCheck(project, tester, { before: [], after: [], patterns });
-  const built = commands.map((words) => readBuiltIn(words, patterns)).find((check) => check !== undefined);
-  const [program, ...rest] = built?.argv ?? [];
-  return built && program === 'tsx' ? { ...built, argv: [...(await local(project, 'tsx')), ...rest] } : built;
+/** Options that set a reporter: with one, the test runner cannot also report to Croft. */
+const ownReporter = /^(?:-R$|-O$|--(?:reporters?|reporter-options?|outputFile|json|tap|test-reporter)\b)/;
+
+/** Options that never end, or are for people. */
+const notForPrograms = /^(run|watch|dev|--?w(atch.*)?|--ui|--open)$/;
+
+/** Appends arguments to a script: they reach the last program of its line. `script` if nothing can be appended. */
+function toAppended(
+  { tool, words }: ScriptTestCommand,
+  { manager, name }: { manager: NodePackageManager; name: string },
+): CheckCommand {
+  const { named: operands } = splitOperands(words.filter((word) => !notForPrograms.test(word)));
+  // Node passes everything after the first file to the tests.
+  const isClosed = words.some((word) => ownReporter.test(word)) || (tool === 'node-test' && operands.length > 0);
+  if (isClosed) return { tool: 'script', argv: scriptArgv(manager, name) };
+  // Old versions of vitest would keep watching even without a terminal.
+  const isOpen = tool === 'vitest' && !words.some((word) => /^(?:run|related|bench|list|--run)$/.test(word));
+  const argv: Argv = [...withArguments(manager, name), ...(isOpen ? ['--run'] : [])];
+  // Requested files would be added to those that the script names, and not replace them.
+  return { tool, argv: operands.length > 0 ? argv : [...argv, '$FILES'] };
 }
 
-function isProgram(word: string, tool: string): boolean {
-  const name = word.split('/').at(-1);
-  return name === tool || name === `${tool}.js` || name === `${tool}.mjs`;
+/** Runs the test runner directly, for some of the tests: requested files replace those that the script names. */
+async function toDirect(
+  project: ProjectDirectory,
+  { tool, program, words, patterns }: ScriptTestCommand,
+): Promise<CheckCommand> {
+  const isOurs = program.length === 1 && program[0] !== 'node';
+  const start = isOurs ? await findLocalTool(project, program[0]) : program;
+  const { options, named: operands } = splitOperands(words.filter((word) => !notForPrograms.test(word)));
+  const verb = tool === 'vitest' ? ['run'] : [];
+  const check: CheckCommand = { tool, argv: [...start, ...verb, ...options, '$FILES'] };
+  return operands.length === 0 ? check : { ...check, named: toNamedFiles(operands, patterns) };
 }
 
-/** The runners of Node and Bun themselves. */
-function readBuiltIn(words: readonly string[], patterns = noPatterns): Check | undefined {
-  const node = words.findIndex((word) => word === 'node' || word === 'tsx');
-  const [program, ...rest] = words.slice(Math.max(node, 0)).filter((word) => !notForPrograms.test(word));
-  if (node >= 0 && program !== undefined && rest.includes('--test')) {
-    return withOperands('node-test', [program], { words: rest, patterns });
-  }
-  const bun = words.findIndex((word, index) => word === 'bun' && words[index + 1] === 'test');
-  if (bun < 0) return undefined;
-  const options = words.slice(bun + 2).filter((word) => !notForPrograms.test(word));
-  return withOperands('bun-test', ['bun', 'test'], { words: options, patterns });
-}
-
-const noPatterns: ReadonlySet<string> = new Set();
-
-interface Line {
-  readonly words: readonly string[];
-  readonly patterns: ReadonlySet<string>;
-}
-
-/** Files that are asked for take the place of those that the script names. */
-function withOperands(tool: string, program: Argv, { words, patterns }: Line): Check {
-  const { options, named } = splitOperands(words);
-  const argv: Argv = [...program, ...options, '$FILES'];
-  return named.length === 0 ? { tool, argv } : { tool, argv, named: toNamed(named, patterns) };
-}
-
-async function findBySettings(project: ProjectDirectory, manifest: Manifest | undefined): Promise<Check | undefined> {
-  const bare = { before: [], after: [], patterns: noPatterns };
+async function findBySettings(
+  project: ProjectDirectory,
+  manifest: PackageManifest | undefined,
+): Promise<CheckCommand | undefined> {
   const isSet = ({ tool, settings }: Tester) => project.has(...settings) || (tool !== 'vitest' && manifest?.[tool]);
   const tester =
     testers.find(isSet) ?? (manifest && testers.find(({ tool }) => dependsOn(manifest, tool) && tool !== 'mocha'));
-  return tester ? toCheck(project, tester, bare) : undefined;
-}
-
-/** The words around a runner's name in a script. */
-interface Call {
-  readonly before: readonly string[];
-  readonly after: readonly string[];
-  readonly patterns: ReadonlySet<string>;
-}
-
-async function toCheck(
-  project: ProjectDirectory,
-  { tool, verb }: Tester,
-  { before, after, patterns }: Call,
-): Promise<Check> {
-  const words = after.filter((word) => !notForPrograms.test(word));
-  const program = tool === 'jest' && needsModules(before) ? await jestWithModules(project) : await local(project, tool);
-  return withOperands(tool, [...program, ...verb], { words, patterns });
-}
-
-const modulesFlag = '--experimental-vm-modules';
-
-/** Jest runs modules only when Node is told so, which scripts do by a variable or an argument. */
-function needsModules(before: readonly string[]): boolean {
-  return before.some((word) => word.includes(modulesFlag));
-}
-
-async function jestWithModules(project: ProjectDirectory): Promise<Argv> {
-  return ['node', modulesFlag, await project.findProgram(['node_modules/jest/bin'], 'jest.js')];
+  if (!tester) return undefined;
+  return toDirect(project, {
+    tool: tester.tool,
+    program: [tester.tool],
+    words: [],
+    patterns: new Set(),
+    isAlone: true,
+  });
 }

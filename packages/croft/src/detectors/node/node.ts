@@ -1,26 +1,28 @@
 import { z } from 'zod';
+import { parseSettings } from '../../core/projects/parse-settings.ts';
 import {
-  type Check,
+  type CheckCommand,
   type Detector,
   type Profile,
   type ProjectDirectory,
   toScripts,
 } from '../../core/projects/profile.ts';
-import { readSettings } from '../../core/projects/read-settings.ts';
 import { parseJsonc } from '../../lib/text/jsonc.ts';
+import { biomeFiles, findLint, toCheck } from './find-lint.ts';
+import { configFileNames, findLocalTool } from './find-local-tool.ts';
 import { findTest } from './find-test.ts';
-import { local, named } from './local.ts';
-import { dependsOn, findManager, type Manifest, readManifest } from './manifest.ts';
+import {
+  dependsOn,
+  findManager,
+  type NodePackageManager,
+  type PackageManifest,
+  readPackageManifest,
+} from './package-manifest.ts';
+import { readBareScript } from './read-bare-script.ts';
 
-const biomeFiles = ['biome.json', 'biome.jsonc', '.biome.json', '.biome.jsonc'];
-const oxlintFiles = ['.oxlintrc.json', '.oxlintrc.jsonc', 'oxlintrc.json'];
-const eslintFiles = [
-  ...named('eslint.config'),
-  ...['.eslintrc', '.eslintrc.json', '.eslintrc.js', '.eslintrc.cjs', '.eslintrc.yml', '.eslintrc.yaml'],
-];
 const prettierFiles = [
   ...['', '.json', '.json5', '.yml', '.yaml', '.toml'].map((ending) => `.prettierrc${ending}`),
-  ...[...named('.prettierrc'), ...named('prettier.config')],
+  ...[...configFileNames('.prettierrc'), ...configFileNames('prettier.config')],
 ];
 
 export const node: Detector = {
@@ -28,7 +30,7 @@ export const node: Detector = {
   aliases: ['javascript', 'js', 'typescript', 'ts', 'nodejs'],
   isMarker: (name) => name === 'package.json',
   async detect(project) {
-    const manifest = await readManifest(project);
+    const { manifest, problem } = await readPackageManifest(project);
     const manager = manifest && findManager(project, manifest);
     return {
       language: 'node',
@@ -40,44 +42,66 @@ export const node: Detector = {
       dependencyDirectory: 'node_modules',
       scripts: toScripts(Object.keys(manifest?.scripts ?? {}), (name) => [manager ?? 'npm', 'run', name]),
       ...(await findFormat(project, manifest)),
-      lint: await findLint(project, manifest),
-      typecheck: await findTypecheck(project),
+      lint: await findLint(project, manifest, manager ?? 'npm'),
+      typecheck: await findTypecheck(project, manifest, manager ?? 'npm'),
       test: await findTest(project, manifest, manager ?? 'npm'),
+      ...(problem !== undefined && { problems: [problem] }),
     };
   },
 };
 
-/** That there are settings says enough: whether they can be read is for the tool to say. */
-async function findLint(project: ProjectDirectory, manifest: Manifest | undefined): Promise<Check | undefined> {
-  if (project.findAbove(...biomeFiles)) return toCheck(project, 'biome', 'lint', '$FILES');
-  if (project.findAbove(...oxlintFiles)) return toCheck(project, 'oxlint', '$FILES');
-  const isEslint = project.findAbove(...eslintFiles) || manifest?.eslintConfig;
-  return isEslint ? toCheck(project, 'eslint', '$FILES') : undefined;
-}
-
 async function findFormat(
   project: ProjectDirectory,
-  manifest: Manifest | undefined,
+  manifest: PackageManifest | undefined,
 ): Promise<Pick<Profile, 'format' | 'formatCheck'>> {
   if (project.findAbove(...biomeFiles)) {
-    const biome = await local(project, 'biome');
+    const biome = await findLocalTool(project, 'biome');
     return { format: [...biome, 'format', '--write', '$FILES'], formatCheck: [...biome, 'format', '$FILES'] };
   }
   const isSet = project.findAbove(...prettierFiles) || manifest?.prettier;
   if (!isSet && !(manifest && dependsOn(manifest, 'prettier'))) return {};
-  const prettier = await local(project, 'prettier');
+  const prettier = await findLocalTool(project, 'prettier');
   return { format: [...prettier, '--write', '$FILES'], formatCheck: [...prettier, '--check', '$FILES'] };
 }
 
 const Solution = z.object({ references: z.array(z.unknown()).min(1), files: z.array(z.unknown()).max(0) });
 
-/** Settings that only refer to others check nothing without `--build`, and all would seem well. */
-async function findTypecheck(project: ProjectDirectory): Promise<Check | undefined> {
+/**
+ * Builds the compiler command from `tsconfig.json`. Settings that only refer to others check nothing without `--build`,
+ * and would pass. No version of the compiler builds projects that refer to each other without writing output:
+ * `--noEmit` fails there.
+ */
+async function findBySettings(project: ProjectDirectory): Promise<CheckCommand | undefined> {
   if (!project.has('tsconfig.json')) return undefined;
-  const isSolution = readSettings(await project.read('tsconfig.json'), parseJsonc, Solution) !== undefined;
-  return toCheck(project, 'tsc', ...(isSolution ? ['--build'] : []), '--noEmit', '--pretty', 'false');
+  const isSolution = parseSettings(await project.read('tsconfig.json'), parseJsonc, Solution) !== undefined;
+  return toCheck(project, 'tsc', isSolution ? '--build' : '--noEmit', '--pretty', 'false');
 }
 
-async function toCheck(project: ProjectDirectory, tool: string, ...rest: string[]): Promise<Check> {
-  return { tool, argv: [...(await local(project, tool)), ...rest] };
+const typecheckScripts = ['typecheck', 'type-check', 'check-types'];
+const ofTsc = {
+  tools: ['tsc'],
+  valued: new Set(['-p', '--project', '-t', '--target', '-m', '--module', '--outDir', '--rootDir', '--types', '--lib']),
+  answering: { flags: ['--watch', '-w', '--preserveWatchOutput'], valued: ['--pretty'] },
+};
+
+/**
+ * Finds the type checker: what its script runs, if that is only the compiler; else the script itself, or the compiler
+ * if there is a `tsconfig.json`.
+ */
+async function findTypecheck(
+  project: ProjectDirectory,
+  manifest: PackageManifest | undefined,
+  manager: NodePackageManager,
+): Promise<CheckCommand | undefined> {
+  const name = typecheckScripts.find((one) => manifest && Object.hasOwn(manifest.scripts, one));
+  const bySettings = await findBySettings(project);
+  if (!manifest || name === undefined || /(^|\s)(--watch|-w)(\s|$)/.test(manifest.scripts[name] ?? ''))
+    return bySettings;
+  const bare = readBareScript(manifest, name, ofTsc);
+  const whole = { tool: 'lint-script', argv: [manager, 'run', name] } as const;
+  if (!bare) return bySettings ? { ...bySettings, whole } : whole;
+  const words = [...bare.options, ...bare.operands];
+  const isOwn = words.some((word) => ['--noEmit', '-b', '--build'].includes(word));
+  const quiet = isOwn ? [] : ['--noEmit'];
+  return toCheck(project, 'tsc', ...words, ...quiet, '--pretty', 'false');
 }

@@ -1,14 +1,14 @@
 import type { NamedFile } from '../../core/projects/profile.ts';
 
-/** What a runner's command line is made of. */
-export interface Operands {
+/** The parts of a test runner's command line. */
+interface Operands {
   readonly options: readonly string[];
-  /** Files, directories or patterns of them. */
+  /** Files, directories or patterns. */
   readonly named: readonly string[];
 }
 
-/** Options whose value is a path and none of the tests', of all runners together: none means another thing by one. */
-const withPath = new Set(
+/** Options whose value is not a test path, of all test runners together: no option has two meanings. */
+const optionsWithPath = new Set(
   [
     '-c --config -r --require --import --loader --experimental-loader --preload --root --rootDir --roots',
     '--dir --project --projects --cwd --tsconfig --package --env-file --env-file-if-exists --outputFile',
@@ -21,17 +21,17 @@ const withPath = new Set(
     '-C --conditions --testNamePattern --test-shard --shard',
   ].flatMap((line) => line.split(' ')),
 );
-/** Of mocha: its value is what would otherwise stand alone. */
-const withTests = '--spec';
+/** Option of mocha whose value is a test path. */
+const testsOption = '--spec';
 
-/** Takes the words after a runner apart. What could be the value of an option that is not known stays with it. */
+/** Splits the words after a test runner. A word that could be the value of an unknown option stays with that option. */
 export function splitOperands(words: readonly string[]): Operands {
   const options: string[] = [];
   const named: string[] = [];
   let previous = '';
   for (const word of words) {
-    if (word === withTests) previous = '';
-    else if (word.startsWith(`${withTests}=`)) named.push(word.slice(withTests.length + 1));
+    if (word === testsOption) previous = '';
+    else if (word.startsWith(`${testsOption}=`)) named.push(word.slice(testsOption.length + 1));
     else {
       (isOption(word) || isValue(word, previous) ? options : named).push(word);
       previous = word;
@@ -46,13 +46,13 @@ function isOption(word: string): boolean {
 
 function isValue(word: string, previous: string): boolean {
   if (!isOption(previous) || previous.includes('=')) return false;
-  return withPath.has(previous) || !looksLikeTests(word);
+  return optionsWithPath.has(previous) || !looksLikeTests(word);
 }
 
 function looksLikeTests(word: string): boolean {
   return /[*/]|\.[cm]?[jt]sx?$|^(?:tests?|specs?|__tests__|src|lib)$/.test(word);
 }
 
-export function toNamed(words: readonly string[], shellPatterns: ReadonlySet<string>): readonly NamedFile[] {
+export function toNamedFiles(words: readonly string[], shellPatterns: ReadonlySet<string>): readonly NamedFile[] {
   return words.map((text) => ({ text, isForShell: shellPatterns.has(text) }));
 }

@@ -1,6 +1,7 @@
+import { isDocumentation } from '../../core/projects/is-documentation.ts';
 import { type Argv, type Detector, type ProjectDirectory, toScripts } from '../../core/projects/profile.ts';
-import { findFormat, findLint, findTest, findTypecheck } from './checks.ts';
-import { readAll, type Settings } from './settings.ts';
+import { findFormat, findLint, findTest, findTypecheck } from './find-commands.ts';
+import { type PythonSettings, readPythonSettings } from './python-settings.ts';
 
 const markers = new Set([
   'pyproject.toml',
@@ -26,7 +27,7 @@ export const python: Detector = {
   isTrace: (name) => name.endsWith('.py'),
   async detect(project) {
     if (isForDocumentation(project)) return undefined;
-    const settings = await readAll(project);
+    const settings = await readPythonSettings(project);
     const manager = findManager(project, settings);
     return {
       language: 'python',
@@ -45,13 +46,17 @@ export const python: Detector = {
   },
 };
 
-/** Requirements without a program beside them, below the root: what builds the pages of some other project. */
+/**
+ * Whether a directory only builds the documentation of another project: below the root, with requirements but without a
+ * program, or without a package of its own.
+ */
 function isForDocumentation({ path, names }: ProjectDirectory): boolean {
+  if (isDocumentation(path)) return !names.has('pyproject.toml') && !names.has('setup.py');
   const isPackage = [...names].some((name) => markers.has(name));
   return path !== '' && !isPackage && ![...names].some((name) => name.endsWith('.py') && name !== 'conf.py');
 }
 
-function findManager(project: ProjectDirectory, { tools }: Settings): Manager {
+function findManager(project: ProjectDirectory, { tools }: PythonSettings): Manager {
   if (project.findAbove('uv.lock')) return 'uv';
   if (project.has('poetry.lock')) return 'poetry';
   if (project.has('pdm.lock')) return 'pdm';
@@ -69,7 +74,7 @@ function findInstall(project: ProjectDirectory, manager: Manager): Argv {
     : ['pip', 'install', '-r', 'requirements.txt'];
 }
 
-function findScripts({ scripts }: Settings, manager: Manager): ReturnType<typeof toScripts> {
+function findScripts({ scripts }: PythonSettings, manager: Manager): ReturnType<typeof toScripts> {
   const own = (kind: string, toArgv: (name: string) => Argv) => toScripts(scripts[kind] ?? [], toArgv);
   const run = (name: string): Argv => (manager === 'uv' ? ['uv', 'run', '--no-sync', name] : [manager, 'run', name]);
   return {

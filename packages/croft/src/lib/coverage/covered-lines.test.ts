@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { expectCheap } from '../../../test/cost.ts';
+import { expectCheap } from '../../../test/support/expect-cheap.ts';
 import { type CountedRange, coveredLines } from './covered-lines.ts';
 
 function rangesOf(text: string, ...parts: [part: string, count: number][]): CountedRange[] {
@@ -40,7 +40,7 @@ test('lines count as in the file when they end in CR LF', () => {
   expect(coveredLines(text, rangesOf(text, ['b', 0]))).toEqual([1, 3]);
 });
 
-/** The same by hand: each character is as its innermost range says. */
+/** A simple model: each character takes the count of its innermost range. */
 function byHand(text: string, ranges: readonly CountedRange[]): number[] {
   const counts = [...text].map((_, at) => {
     const around = ranges.filter(({ start, end }) => start <= at && at < end);
@@ -54,7 +54,7 @@ function byHand(text: string, ranges: readonly CountedRange[]): number[] {
   });
 }
 
-/** Ranges that lie in each other as those of V8 do: halves of halves, each there or not. */
+/** Generates nested ranges as V8 does: halves of halves, each present or not. */
 const nested = fc.letrec<{ ranges: CountedRange[] }>((tie) => ({
   ranges: fc
     .tuple(

@@ -1,4 +1,4 @@
-/** A part of a text, and how often it ran. */
+/** A range of a text and how often it ran. */
 export interface CountedRange {
   readonly start: number;
   readonly end: number;
@@ -6,12 +6,12 @@ export interface CountedRange {
 }
 
 /**
- * The lines of which something ran, from 1. A range inside another one knows better than that. What is found alone on a
- * line without anything happening there, such as a bracket or the `export` before a function that was never called,
- * does not count.
+ * Returns the lines, counted from 1, of which some code ran. An inner range overrides the range around it. A line does
+ * not count if only brackets ran on it, or words without effect such as the `export` before a function that was never
+ * called.
  */
 export function coveredLines(text: string, ranges: readonly CountedRange[]): number[] {
-  const parts = partsThatRan(ranges);
+  const parts = rangesThatRan(ranges);
   const found: number[] = [];
   let at = 0;
   let start = 0;
@@ -26,27 +26,30 @@ export function coveredLines(text: string, ranges: readonly CountedRange[]): num
   return found;
 }
 
-export interface Part {
+interface CoveredRange {
   readonly start: number;
   readonly end: number;
 }
 
-function slice(text: string, part: Part | undefined, start: number, end: number): string {
+function slice(text: string, part: CoveredRange | undefined, start: number, end: number): string {
   return part ? text.slice(Math.max(part.start, start), Math.min(part.end, end)) : '';
 }
 
 const idle = new Set(['export', 'default', 'async', 'static', 'function']);
 
-/** Whether there is more on it than brackets, a comment, or words that do nothing by themselves. */
+/** Tells whether a text holds more than brackets, a comment, or words that have no effect alone. */
 export function isCode(ran: string): boolean {
   if (/^\s*(?:\/\/|#!)/.test(ran)) return false;
   return ran.split(/[\s{}()[\];,]+/).some((word) => word !== '' && !idle.has(word));
 }
 
-/** Without overlaps and in order. Outer ranges come first, and each inner one interrupts the one around it. */
-export function partsThatRan(ranges: readonly CountedRange[]): Part[] {
+/**
+ * Returns the ranges that ran, in order and without overlaps. Outer ranges come first, and each inner range interrupts
+ * the one around it.
+ */
+export function rangesThatRan(ranges: readonly CountedRange[]): CoveredRange[] {
   const sorted = [...ranges].sort((a, b) => a.start - b.start || b.end - a.end);
-  const parts: Part[] = [];
+  const parts: CoveredRange[] = [];
   const open: CountedRange[] = [];
   let at = 0;
   const advance = (to: number): void => {

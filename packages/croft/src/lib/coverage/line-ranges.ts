@@ -1,4 +1,4 @@
-/** Lines as `1-3,7`: a file that ran from end to end is kept in a few characters. */
+/** Formats line numbers as `1-3,7`, so that a file that ran completely takes a few characters. */
 export function toRanges(lines: Iterable<number>): string {
   const sorted = [...new Set(lines)].sort((a, b) => a - b);
   const ranges: [number, number][] = [];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { expectCheap } from '../../../test/cost.ts';
+import { expectCheap } from '../../../test/support/expect-cheap.ts';
 import { mappedLines } from './mapped-lines.ts';
 import { decodeMappings } from './source-map.ts';
 
@@ -13,7 +13,7 @@ export function f(x: number): E {
 }
 `;
 
-/** Recorded from tsx and Node 20 while `f(1)` ran: all of it has become one line. */
+/** Recorded from tsx and Node 20 while `f(1)` ran; tsx puts the whole program on one line. */
 const recorded = {
   lineLengths: [38, 973, 4, 0, 530],
   mappings:

@@ -1,18 +1,21 @@
-import { type CountedRange, isCode, partsThatRan } from './covered-lines.ts';
-import { decodeMappings, type Segment } from './source-map.ts';
+import { type CountedRange, isCode, rangesThatRan } from './covered-lines.ts';
+import { decodeMappings, type MappingSegment } from './source-map.ts';
 
-/** What a program was made into, and from what. */
-export interface MadeFrom {
-  /** Of the lines that ran, without their ends. */
+/** A generated program and the sources it was generated from. */
+interface GeneratedProgram {
+  /** Length of each generated line, without its line end. */
   readonly lineLengths: readonly number[];
   readonly mappings: string;
-  /** The texts that it was made from. */
+  /** Texts of the sources. */
   readonly sources: readonly string[];
 }
 
-/** For each source its lines of which something ran; `ranges` are in what was made of them. */
-export function mappedLines({ lineLengths, mappings, sources }: MadeFrom, ranges: readonly CountedRange[]): number[][] {
-  const parts = partsThatRan(ranges);
+/** Returns for each source the lines of which some code ran. `ranges` refer to the generated program. */
+export function mappedLines(
+  { lineLengths, mappings, sources }: GeneratedProgram,
+  ranges: readonly CountedRange[],
+): number[][] {
+  const parts = rangesThatRan(ranges);
   const starts = startsOf(lineLengths);
   const texts = sources.map((text) => text.split('\n'));
   const found = sources.map(() => new Set<number>());
@@ -28,11 +31,14 @@ export function mappedLines({ lineLengths, mappings, sources }: MadeFrom, ranges
   return found.map((lines) => [...lines]);
 }
 
-/** More of one is not looked at: a million pieces could be of one line of a million letters. */
+/**
+ * Characters of a piece that are checked. A limit, because a million segments could refer to one line of a million
+ * letters.
+ */
 const maxPiece = 200;
 
-/** What of its line is meant: up to where the next one begins, if that is on the same line. */
-function piece(row: string, segment: Segment, next: Segment | undefined): string {
+/** Returns the part of the source line that a segment covers: up to the next segment, if that is on the same line. */
+function piece(row: string, segment: MappingSegment, next: MappingSegment | undefined): string {
   const isHere = next?.source === segment.source && next.sourceLine === segment.sourceLine;
   const end = isHere && next.sourceColumn > segment.sourceColumn ? next.sourceColumn : row.length;
   const start = Math.max(0, segment.sourceColumn);

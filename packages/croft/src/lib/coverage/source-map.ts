@@ -1,5 +1,5 @@
-/** Where a piece of a program came from. Lines and columns are from 0. */
-export interface Segment {
+/** A segment of a source map: a position in the generated program and its source. Lines and columns count from 0. */
+export interface MappingSegment {
   readonly line: number;
   readonly column: number;
   readonly source: number;
@@ -10,15 +10,15 @@ export interface Segment {
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const values = new Map([...digits].map((digit, value) => [digit, value]));
 
-/** The pieces of a source map that have a source, in the order of the program. What is not one is passed over. */
-export function* decodeMappings(mappings: string): Generator<Segment> {
+/** Decodes the segments that have a source, in the order of the generated program. Malformed segments are skipped. */
+export function* decodeMappings(mappings: string): Generator<MappingSegment> {
   let [source, sourceLine, sourceColumn] = [0, 0, 0];
   let line = 0;
   for (const row of mappings.split(';')) {
     let column = 0;
     for (const piece of row.split(',')) {
       const [toColumn, toSource, toLine, toSourceColumn = 0] = decodeNumbers(piece);
-      // Pieces are in order; one that is not would never be reached.
+      // Segments must be in order; a column that went back would never be reached.
       column = Math.max(column, column + (toColumn ?? 0));
       if (toSource === undefined || toLine === undefined) continue;
       source += toSource;
@@ -30,7 +30,7 @@ export function* decodeMappings(mappings: string): Generator<Segment> {
   }
 }
 
-/** Six bits each: the highest says whether more follow, and the lowest of a number is its sign. */
+/** Decodes base64 VLQ: of six bits the highest says whether more follow, and the lowest bit of a number is its sign. */
 function decodeNumbers(piece: string): number[] {
   const numbers: number[] = [];
   let [value, factor] = [0, 1];

@@ -1,6 +1,8 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 
-/** A key by its name. The first of a ring is the one new texts are sealed with; the others still open old ones. */
+import { deriveCached, type RingSource, toRingSource } from './ring-source.ts';
+
+/** A named key. The first key of a ring seals new texts; the others still open old ones. */
 export interface RingKey {
   readonly id: string;
   /** 32 bytes. */
@@ -11,33 +13,36 @@ const version = 'c1';
 const keyBytes = 32;
 
 /**
- * Seals texts under AES-256-GCM: `c1.<key id>.<iv>.<tag>.<text>`, base64url. What a text is about is authenticated with
- * it, so that it opens nowhere else. Each use of a key has a key of its own, derived from it.
+ * Seals texts with AES-256-GCM as `c1.<key id>.<iv>.<tag>.<text>`, in base64url. `about` is authenticated with the
+ * text, so that a sealed text opens only for the purpose it was sealed for. Sealing uses its own key, derived from the
+ * key of the ring.
  */
-export function createKeyring(keys: readonly RingKey[]) {
-  const [current] = keys;
-  if (!current) throw new RangeError('a ring has at least one key');
-  for (const { id, key } of keys) {
-    if (!/^[a-z0-9-]{1,32}$/.test(id)) throw new RangeError('a key id is letters, digits and hyphens');
-    if (key.length !== keyBytes) throw new RangeError(`key ${id} is not ${keyBytes} bytes long`);
+export function createKeyring(ring: readonly RingKey[] | RingSource) {
+  const source = toRingSource(ring);
+  const sealing = deriveCached(source, toSealing);
+
+  /** Finds a key by id. The keys are read again before an unknown id fails, because it may have been added since. */
+  function find(id: string): Buffer {
+    if (!sealing().keys.has(id)) source.refresh();
+    const key = sealing().keys.get(id);
+    if (!key) throw new RangeError(`sealed with key ${id}, which this server does not have`);
+    return key;
   }
-  const sealing = new Map(keys.map(({ id, key }) => [id, deriveKey(key, 'croft seal')]));
 
   return {
     seal(text: string, about: string): string {
+      const { current, keys } = sealing();
       const iv = randomBytes(12);
-      const cipher = createCipheriv('aes-256-gcm', mustHave(sealing, current.id), iv);
-      cipher.setAAD(Buffer.from(`${version}.${current.id}\0${about}`));
+      const cipher = createCipheriv('aes-256-gcm', mustHave(keys, current), iv);
+      cipher.setAAD(Buffer.from(`${version}.${current}\0${about}`));
       const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return [version, current.id, ...[iv, cipher.getAuthTag(), sealed].map(encode)].join('.');
+      return [version, current, ...[iv, cipher.getAuthTag(), sealed].map(encode)].join('.');
     },
-    /** Throws a `RangeError` for what this ring did not seal for this. */
+    /** Throws a `RangeError` for a text that this ring did not seal for `about`. */
     open(sealed: string, about: string): string {
       const [given, id = '', iv = '', tag = '', text] = sealed.split('.');
-      const key = sealing.get(id);
       if (given !== version || text === undefined) throw new RangeError('not a sealed text');
-      if (!key) throw new RangeError(`sealed with key ${id}, which this server does not have`);
-      const decipher = createDecipheriv('aes-256-gcm', key, decode(iv), { authTagLength: 16 });
+      const decipher = createDecipheriv('aes-256-gcm', find(id), decode(iv), { authTagLength: 16 });
       decipher.setAAD(Buffer.from(`${version}.${id}\0${about}`));
       decipher.setAuthTag(decode(tag));
       try {
@@ -46,20 +51,32 @@ export function createKeyring(keys: readonly RingKey[]) {
         throw new RangeError('a sealed text was changed, or belongs elsewhere', { cause });
       }
     },
-    isCurrent: (sealed: string): boolean => sealed.startsWith(`${version}.${current.id}.`),
-    currentId: current.id,
+    isCurrent: (sealed: string): boolean => sealed.startsWith(`${version}.${sealing().current}.`),
   };
+}
+
+function toSealing(keys: readonly RingKey[]) {
+  const [current] = keys;
+  if (!current) throw new RangeError('a ring has at least one key');
+  for (const { id, key } of keys) {
+    if (!/^[a-z0-9-]{1,32}$/.test(id)) throw new RangeError('a key id is letters, digits and hyphens');
+    if (key.length !== keyBytes) throw new RangeError(`key ${id} is not ${keyBytes} bytes long`);
+  }
+  return { current: current.id, keys: new Map(keys.map(({ id, key }) => [id, deriveKey(key, 'croft seal')])) };
 }
 
 export type Keyring = ReturnType<typeof createKeyring>;
 
-/** A token as it is looked up by: without the pepper, nobody can tell which token gives it. */
+/**
+ * Creates the function that hashes a token for lookup. Without the pepper, nobody can tell which token gives a hash.
+ */
 export function createTokenHash(pepper: Buffer): (token: string) => string {
-  const key = deriveKey(pepper, 'croft token');
+  // A key object, because hashing with raw key bytes takes five times as long.
+  const key = createSecretKey(deriveKey(pepper, 'croft token'));
   return (token) => createHmac('sha256', key).update(token).digest('hex');
 }
 
-/** A key for one use alone: what is learned of it tells nothing of the others. */
+/** Derives a key for one use; knowing it reveals nothing about the keys of other uses. */
 export function deriveKey(key: Buffer, use: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', use, keyBytes));
 }

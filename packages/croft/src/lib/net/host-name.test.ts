@@ -77,7 +77,7 @@ test('what is canonical stays as it is, and no number is a name', () => {
         fc.pre(host !== undefined);
         expect(canonicalHost(host!)).toBe(host);
         expect(host).toMatch(/^[a-z0-9._:-]+$/);
-        // Any parser of URLs would make of it what we did.
+        // Every URL parser gives the same canonical host.
         const authority = host!.includes(':') ? `[${host}]` : host;
         expect(new URL(`http://${authority}/`).hostname).toBe(authority);
         expect(isAddress(host!)).toBe(/^[\d.]+$|:/.test(host!));

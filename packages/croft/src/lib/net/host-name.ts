@@ -1,15 +1,16 @@
 import { domainToASCII } from 'node:url';
 import { formatAddress, parseAddress } from './ip-address.ts';
 
-/** What `domainToASCII` would read as a delimiter, decode or drop. */
+/** Characters that `domainToASCII` would read as a delimiter, decode or drop. */
 const notInNames = /[\p{Cc}\s%/\\?#@:[\]<>^|"'`*]/u;
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
-/** A name may not end like this, because URL parsers and `inet_aton` read one that does as an IPv4 address. */
+/** A host name may not end with such a label, because URL parsers and `inet_aton` read it as an IPv4 address. */
 const numericLabel = /^(?:\d+|0x[0-9a-f]*)$/;
 
 /**
- * The one spelling of a host: lower case, no trailing dot, IDN as ASCII, IPv6 compressed and without brackets.
- * Nothing for what is no host or hides an address: `0177.0.0.1`, `2130706433`, `[example.com]`, `fe80::1%lo`.
+ * Returns the canonical spelling of a host: lower case, no trailing dot, IDN as ASCII, IPv6 compressed and without
+ * brackets. Returns `undefined` for a text that is no host or hides an address: `0177.0.0.1`, `2130706433`,
+ * `[example.com]`, `fe80::1%lo`.
  */
 export function canonicalHost(text: string): string | undefined {
   const bracketed = /^\[([0-9a-f:.]*:[0-9a-f:.]*)\]$/i.exec(text)?.[1];

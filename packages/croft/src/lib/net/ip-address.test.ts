@@ -36,7 +36,7 @@ test('any address survives being written', () => {
 });
 
 test('agrees with node:net about what a block holds', () => {
-  // Half of the addresses are taken from the block, or hardly any would be in it.
+  // Half of the addresses are taken from the block; otherwise hardly any would be in it.
   const pair = block.chain((text) => fc.tuple(fc.constant(text), fc.oneof(fc.ipV4(), fc.ipV6(), neighbourOf(text))));
   fc.assert(
     fc.property(pair, ([text, address]) => {
@@ -44,7 +44,8 @@ test('agrees with node:net about what a block holds', () => {
       const list = new BlockList();
       list.addSubnet(network, Number(bits), familyOf(network));
       const cidr = parseCidr(text)!;
-      // There a block of IPv6 takes in IPv4 addresses, and one of IPv4 no mapped ones that are written in another way.
+      // Node's BlockList differs here: a block of IPv6 contains IPv4 addresses, and a block of IPv4 no mapped addresses
+      // in another spelling.
       fc.pre(familyOf(network) === familyOf(address) && !/^[0:]*(ffff)?:/i.test(`${network} ${address}`));
       expect(contains(cidr, parseAddress(address)!)).toBe(list.check(address, familyOf(address)));
     }),

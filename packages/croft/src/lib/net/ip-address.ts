@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** A block of addresses. `prefix` counts from the top of the 128 bits, so that IPv4's /8 is 104 here. */
+/** A block of addresses. `prefix` counts from the top of 128 bits, so that /8 of IPv4 is 104 here. */
 export interface Cidr {
   readonly network: bigint;
   readonly prefix: number;
@@ -10,8 +10,8 @@ const ipv4Space = 0xffffn;
 const ipv4Bits = 96;
 
 /**
- * An address of either family as one number, IPv4 where IPv6 keeps it (`::ffff:0:0/96`), so that the two spellings
- * of one address are the same number. Only what is written in full is read: no octal, no hex, no short forms, no zone.
+ * Parses an IPv4 or IPv6 address into one number. IPv4 becomes its IPv4-mapped IPv6 form (`::ffff:0:0/96`), so that two
+ * spellings of one address give the same number. Accepts only full forms: no octal, no hex, no short forms, no zone.
  */
 export function parseAddress(text: string): bigint | undefined {
   if (isIPv4(text)) return (ipv4Space << 32n) | BigInt(`0x${text.split('.').map(toHexByte).join('')}`);
@@ -22,11 +22,11 @@ export function parseAddress(text: string): bigint | undefined {
 export function formatAddress(address: bigint): string {
   if (isIPv4Address(address)) return [24n, 16n, 8n, 0n].map((shift) => (address >> shift) & 0xffn).join('.');
   const groups = Array.from({ length: 8 }, (_, index) => (address >> BigInt(112 - 16 * index)) & 0xffffn);
-  // As every URL parser writes it, so that two spellings in two places are still one.
+  // Formatted by the URL parser, so that every part of the program uses the same spelling.
   return new URL(`http://[${groups.map((group) => group.toString(16)).join(':')}]`).hostname.slice(1, -1);
 }
 
-/** Reads `10.0.0.0/8` or `fd00::/8`; an address alone is a block of one. Bits behind the prefix are cleared. */
+/** Parses `10.0.0.0/8` or `fd00::/8`; a single address is a block of one. Bits behind the prefix are cleared. */
 export function parseCidr(text: string): Cidr | undefined {
   const [, written = '', length] = /^([^/]+?)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
   const address = parseAddress(written);
@@ -42,7 +42,7 @@ export function formatCidr({ network, prefix }: Cidr): string {
   return `${formatAddress(network)}/${isIPv4Block({ network, prefix }) ? prefix - ipv4Bits : prefix}`;
 }
 
-/** A block of IPv6 holds no IPv4 address, not even `::/0`. */
+/** Tells whether an address is in a block. A block of IPv6, even `::/0`, contains no IPv4 address. */
 export function contains(cidr: Cidr, address: bigint): boolean {
   return isIPv4Block(cidr) === isIPv4Address(address) && clearTail(address, cidr.prefix) === cidr.network;
 }

@@ -1,6 +1,6 @@
 /**
- * A test of character codes by a table, for the innermost loops of what scans text. `ranges` as between the brackets of
- * a regular expression, without escapes: `a-z_`. ASCII only.
+ * Creates a fast table-based test of character codes for inner loops. `ranges` is written as between the brackets of a
+ * regular expression, without escapes: `a-z_`. ASCII only.
  */
 export function createCharClass(ranges: string, except = ''): (code: number) => boolean {
   const table = new Uint8Array(128);
@@ -10,7 +10,7 @@ export function createCharClass(ranges: string, except = ''): (code: number) => 
   return (code) => code < 128 && table[code] === 1;
 }
 
-/** Where the characters of the class end, at `limit` at most. */
+/** Returns where the run of characters of the class ends, at most `limit`. */
 export function classEnd(text: string, from: number, isMember: (code: number) => boolean, limit = text.length): number {
   let at = from;
   while (at < limit && isMember(text.charCodeAt(at))) at++;

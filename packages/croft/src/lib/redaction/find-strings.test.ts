@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { expectCheap } from '../../../test/support/expect-cheap.ts';
 import { createStringFinder } from './find-strings.ts';
 
 function coverage(places: { needle: string; start: number }[]): Set<number> {
@@ -60,4 +61,11 @@ test.each([
   ],
 ])('%s', (_, list, text, places) => {
   expect(find(list, text)).toEqual(places);
+});
+
+test('however many needles begin alike, a text that begins like all of them takes little time', async () => {
+  const alike = Array.from({ length: 900 }, (_, index) => `${'a'.repeat(60)}-${index}`);
+  const search = createStringFinder(alike);
+  const text = 'a'.repeat(100_000);
+  await expectCheap(() => search(text, () => {}), 12);
 });

@@ -12,26 +12,27 @@ interface Line {
   readonly kind: 'full' | 'short' | 'head' | 'other';
 }
 
-const name = 'pem-private-key';
-/** In every one, as it is. */
+export const pemLabel = 'pem-private-key';
+/** Occurs in the first and last line of every PEM private key. */
 export const privateKeyLabel = 'PRIVATE KEY';
 
-/** `-----BEGIN ` and a word or two, such as `RSA`, `OPENSSH` or `ENCRYPTED`. */
+/** Long enough for `-----BEGIN ` and a word or two, such as `RSA`, `OPENSSH` or `ENCRYPTED`. */
 const maxHeadChars = 64;
-/** More than the longest key in use has. */
+/** More characters than the longest key in use. */
 const maxKeyChars = 16_384;
 const maxLineChars = 160;
 
 /**
- * Private keys in PEM, as they are and inside quotes, comments or numbered lines; and key material of which the first
- * or the last line is cut off. A program that only names the two marks is left alone.
+ * Finds private keys in PEM, also inside quotes, comments or numbered lines, and key material of which the first or the
+ * last line is cut off. Code that only mentions the BEGIN and END lines is left alone.
  */
 export function findPrivateKeys(text: string, found: Span[]): void {
   const marks = findMarks(text);
   for (const [index, mark] of marks.entries()) {
     const previous = marks[index - 1];
     const next = marks[index + 1];
-    if (mark.isBegin && next && isWholeKey(text, mark, next)) found.push({ start: mark.start, end: next.end, name });
+    if (mark.isBegin && next && isWholeKey(text, mark, next))
+      found.push({ start: mark.start, end: next.end, name: pemLabel });
     else if (mark.isBegin) findMaterialAfter(text, mark, next?.start ?? text.length, found);
     else if (!previous?.isBegin) findMaterialBefore(text, mark, previous?.end ?? 0, found);
   }
@@ -53,7 +54,7 @@ function findMarks(text: string): Mark[] {
   return marks;
 }
 
-/** No code between the marks, and something that can be a key. */
+/** Tells whether the text between BEGIN and END can be a key and holds no code. */
 function isWholeKey(text: string, begin: Mark, end: Mark): boolean {
   const body = text.slice(begin.end, end.start);
   if (end.isBegin || /[(){}[\];<>$`]/.test(body)) return false;
@@ -64,26 +65,28 @@ function findMaterialAfter(text: string, { start, end }: Mark, limit: number, fo
   const lines = toLines(text, end, Math.min(limit, end + maxKeyChars)).slice(1);
   const firstFull = lines.findIndex(({ kind }) => kind !== 'head');
   const last = lastOfMaterial(lines.slice(Math.max(0, firstFull)));
-  if (last) found.push({ start, end: last.end, name });
+  if (last) found.push({ start, end: last.end, name: pemLabel });
 }
 
-/** From the end of the key back: its short last line, its full lines, and perhaps one that is cut. */
+/**
+ * Finds key material before an END line without a BEGIN: its short last line, its full lines, and perhaps a cut one.
+ */
 function findMaterialBefore(text: string, { start, end }: Mark, limit: number, found: Span[]): void {
   const lines = toLines(text, Math.max(limit, start - maxKeyChars), start)
     .reverse()
     .slice(1);
   const first = lastOfMaterial(lines[0]?.kind === 'short' ? lines.slice(1) : lines);
-  if (first) found.push({ start: first.start, end, name });
+  if (first) found.push({ start: first.start, end, name: pemLabel });
 }
 
-/** Of full lines from the first on, and one short line after them. */
+/** Returns the last line of key material: full lines from the first on, then at most one short line. */
 function lastOfMaterial(lines: readonly Line[]): Line | undefined {
   const broken = lines.findIndex(({ kind }) => kind !== 'full');
   const count = broken < 0 ? lines.length : broken;
   return count > 0 && lines[count]?.kind === 'short' ? lines[count] : lines[count - 1];
 }
 
-/** Lines end at a newline, or at one that is escaped in a string. */
+/** Splits at newlines and at newlines that are escaped in a string. */
 function toLines(text: string, from: number, to: number): Line[] {
   const part = text.slice(from, to);
   const lines: Line[] = [];

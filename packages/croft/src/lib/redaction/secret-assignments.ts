@@ -1,6 +1,7 @@
-import { authorizationAt } from './authorization.ts';
+import { authorizationAt } from './authorization-header.ts';
 import { classEnd, createCharClass } from './char-class.ts';
-import { measureRandomness } from './looks-random.ts';
+import { measureRandomness } from './measure-randomness.ts';
+import { passwordLineAt } from './password-lines.ts';
 import type { Span } from './spans.ts';
 
 interface Value {
@@ -11,7 +12,7 @@ interface Value {
 
 const maxNameChars = 40;
 const maxSpaces = 8;
-/** Of a value before it is judged; one that is secret is then taken to its end. */
+/** Characters of a value that are judged; a secret value is then redacted to its end. */
 const maxJudgedChars = 40;
 
 const isBlank = createCharClass(' \t');
@@ -23,23 +24,24 @@ const colon = 0x3a;
 const equals = 0x3d;
 const closingBracket = 0x5d;
 
+export const assignmentLabel = 'secret-env-assignment';
 const secretName =
   /(?:passw(?:or)?d|passphrase|(?:^|[_.-])(?:pass|pwd)|secret|token|(?:api|access|account|auth|encryption|master|private|secret|shared|signing)[_.-]?key|credentials?)$/i;
-/** What an answer in pages goes on from is asked for again by its value. */
+/** Tokens for pagination are not secret: a client must send their value back. */
 const publicName = /(?:page|next|continuation|cursor|sync)[_.-]?token$/i;
-/** The last two letters of every such name, and of `authorization`: one look at them rules most names out. */
+/** The last two letters of all these names and of `authorization`: they rule out most names quickly. */
 const lastLetters = new Set(
   ['rd', 'wd', 'se', 'ss', 'et', 'en', 'ey', 'al', 'ls', 'on'].map((pair) => toPair(pair, 1)),
 );
 
-/** A program, a template or a path rather than a value. */
+/** Matches code, a template or a path rather than a value. */
 const codeInBare = /[([{<$*]|^[./~%@!]|:\/\/|=[^=]/;
 const codeInQuotes = /\s|[$%{][{(]|^\[REDACTED|^\$|<[^>]*>|:\/\/|^\.{0,2}\//;
 const constantName = /^[A-Z0-9]+(?:_[A-Z0-9]+)+$/;
 
 /**
- * The values given to names that say they are secret, in a settings file, a program, JSON, YAML or a header, when they
- * look as if a generator made them.
+ * Finds values assigned to names that sound secret, in settings files, programs, JSON, YAML or headers, if the values
+ * look generated; and passwords that people chose, where they cannot be code.
  */
 export function findAssignments(text: string, found: Span[]): void {
   for (const sign of ['=', ':']) {
@@ -53,7 +55,7 @@ export function findAssignments(text: string, found: Span[]): void {
   }
 }
 
-/** By one look at the end of the name, which rules most of them out. */
+/** Quick test of the last two letters of the name. */
 function hasSecretName(text: string, sign: number): boolean {
   const end = nameEnd(text, sign);
   return end >= 3 && lastLetters.has(toPair(text, end - 1));
@@ -63,13 +65,15 @@ function secretAt(text: string, sign: number): Span | undefined {
   const name = nameAt(text, nameEnd(text, sign));
   if (/authorization$/i.test(name)) return authorizationAt(text, sign + 1);
   if (!secretName.test(name) || publicName.test(name) || !isPlainSign(text, sign)) return undefined;
+  const line = passwordLineAt(text, sign, name, assignmentLabel);
+  if (line) return line;
   const value = valueAt(text, sign + 1);
   if (!value || !isSecret(text, sign, name, value)) return undefined;
   const end = value.isQuoted ? value.end : classEnd(text, value.end, isBareChar);
-  return { start: value.start, end, name: 'secret-env-assignment' };
+  return { start: value.start, end, name: assignmentLabel };
 }
 
-/** After the name, before spaces, a closing quote and the colon of `:=`. */
+/** Returns the end of the name, before spaces, a closing quote and the colon of `:=`. */
 function nameEnd(text: string, sign: number): number {
   let at = sign;
   if (text.charCodeAt(sign) === equals && text.charCodeAt(at - 1) === colon) at--;
@@ -88,7 +92,7 @@ function nameAt(text: string, end: number): string {
   return text.slice(start, end);
 }
 
-/** Neither a comparison nor an arrow nor a path of names: `==`, `=>`, `=~`, `::`. */
+/** Tells an assignment from a comparison, an arrow or a path: `==`, `=>`, `=~`, `::`. */
 function isPlainSign(text: string, sign: number): boolean {
   const next = text[sign + 1] ?? '';
   return text[sign] === '=' ? !'=>~'.includes(next) : !':='.includes(next);
@@ -102,7 +106,7 @@ function valueAt(text: string, from: number): Value | undefined {
   return { start, end, isQuoted: false };
 }
 
-/** To the same quote; in a string within a string both quotes have a backslash before them. */
+/** Reads to the same quote. In a string within a string, both quotes have a backslash before them. */
 function quotedAt(text: string, opening: number): Value | undefined {
   const start = opening + 1;
   const quote = text.charCodeAt(opening);
@@ -126,7 +130,7 @@ function isSecret(text: string, sign: number, name: string, { start, end, isQuot
   return isSetting ? hasDigitAndLetter(value) : looksGenerated(value, isQuoted || isTight);
 }
 
-/** A bare word after a space may be a name in a program. */
+/** Stricter for a bare word after a space, which may be a name in a program. */
 function looksGenerated(value: string, isValue: boolean): boolean {
   const { changes, changesPerChar } = measureRandomness(value);
   if (value.length < 12 || !hasDigitAndLetter(value)) return false;
@@ -137,7 +141,7 @@ function hasDigitAndLetter(value: string): boolean {
   return /\d/.test(value) && /[A-Za-z]/.test(value);
 }
 
-/** Two letters as a number, whatever their case. */
+/** Encodes two letters as a number, ignoring case. */
 function toPair(text: string, last: number): number {
   return ((text.charCodeAt(last - 1) & 0x1f) << 5) | (text.charCodeAt(last) & 0x1f);
 }

@@ -1,21 +1,24 @@
-import { measureRandomness } from './looks-random.ts';
+import { measureRandomness } from './measure-randomness.ts';
 
-/** Shorter values are not searched: they are in too many ordinary words and numbers. */
+/** Shorter values are not searched for, because too many ordinary words and numbers contain them. */
 export const minSecretChars = 6;
 
-/** A piece of a random value that is too long to be there by chance. */
+/** Length of a piece of a random value; longer than any chance match. */
 const pieceChars = 16;
 const pieceStep = 4;
-/** Of any other value, in base64 and as it is: parts of it, such as a server's name, are no secret. */
+/**
+ * Lengths for any other value: of pieces in base64, and of blocks in plain form (`blockChars`). Shorter parts, such as
+ * the name of a server, are not secret.
+ */
 const encodedPieceChars = 32;
 const blockChars = 64;
 const manyChars = 512;
 const maxTokens = 200;
 
 /**
- * The strings to search for so that `value` is found in plain, JSON-escaped, URL-encoded and base64 form. Of a value
- * that looks random, or any in base64, also the pieces of which every longer part of it consists: output that is
- * cut, wrapped or indented shows a secret in part. None for a value of less than six characters.
+ * Returns the strings to search for so that `value` is found in plain, JSON-escaped, URL-encoded and base64 form. For a
+ * value that looks random, and for base64, these are overlapping pieces, because cut, wrapped or indented output shows
+ * only parts of a secret. Returns none for a value of less than six characters.
  */
 export function toSearchStrings(value: string): string[] {
   const secret = value.trim();
@@ -34,7 +37,7 @@ function jsonForms(value: string): string[] {
   return [
     plain,
     plain.replaceAll('/', '\\/'),
-    // As Go and PHP write it, and as Python does.
+    // The escapes of Go and PHP, then those of Python.
     plain.replace(/[<>&\u2028\u2029]/g, toUnicodeEscape),
     plain.replace(/[\u007f-\uffff]/g, toUnicodeEscape),
   ];
@@ -56,7 +59,10 @@ function toPercent(char: string): string {
   return `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** What of the base64 form does not depend on the bytes around, for each of the three places in a group of bytes. */
+/**
+ * Returns the part of the base64 form that does not depend on the bytes around the value, for each of the three
+ * alignments.
+ */
 function base64Forms(value: string): string[] {
   const bytes = Buffer.from(value);
   return [0, 1, 2].flatMap((before) => {
@@ -67,7 +73,7 @@ function base64Forms(value: string): string[] {
   });
 }
 
-/** Of a value with several lines or fields, such as a key file: those that are secret for themselves. */
+/** Returns the parts of a value with several lines or fields, such as a key file, that are secret by themselves. */
 function tokensIn(value: string): string[] {
   const tokens = value.split(/[\s"'`,;]+|\\n/).filter((token) => token !== value && isOpaque(token));
   return tokens.slice(0, maxTokens);

@@ -1,18 +1,21 @@
-/** A part of a text, from `start` to before `end`, and what it is. */
+/** A part of a text, from `start` up to but not including `end`, and its label. */
 export interface Span {
   readonly start: number;
   end: number;
   readonly name: string;
 }
 
-/** Adds a span that starts after the last one, or makes that longer if they overlap or are pieces of one thing. */
+/**
+ * Adds a span that starts after the last one, or extends the last one if both overlap or are adjacent with the same
+ * name.
+ */
 export function addSpan(spans: Span[], span: Span): void {
   const last = spans.at(-1);
   if (last && isOneWith(last, span)) last.end = Math.max(last.end, span.end);
   else spans.push(span);
 }
 
-/** Replaces each span; spans that overlap become one, under the name of the one that is first in the list. */
+/** Replaces each span. Overlapping spans become one, with the name of the one that is first in the list. */
 export function replaceSpans(text: string, spans: readonly Span[], toReplacement: (name: string) => string): string {
   if (spans.length === 0) return text;
   let replaced = '';
@@ -24,7 +27,8 @@ export function replaceSpans(text: string, spans: readonly Span[], toReplacement
   return replaced + text.slice(done);
 }
 
-function joinSpans(spans: readonly Span[]): Span[] {
+/** Sorts spans and joins overlapping ones. */
+export function joinSpans(spans: readonly Span[]): Span[] {
   const ranked = spans.map((span, rank) => ({ ...span, rank })).sort((a, b) => a.start - b.start || a.rank - b.rank);
   const joined: (Span & { rank: number })[] = [];
   for (const span of ranked) {
@@ -35,7 +39,7 @@ function joinSpans(spans: readonly Span[]): Span[] {
   return joined;
 }
 
-/** Pieces of one thing that touch are one as well. */
+/** Adjacent spans with the same name are one too. */
 function isOneWith(last: Span, next: Span): boolean {
   return next.start < last.end || (next.start === last.end && next.name === last.name);
 }

@@ -1,20 +1,23 @@
 import { classEnd, createCharClass } from './char-class.ts';
 import type { Span } from './spans.ts';
 
-/** A known kind of token. */
+/** The shape of the tokens of one service. */
 interface Shape {
   readonly name: string;
-  /** What is searched for, because searching is fast for a string that begins with a rare letter. */
+  /** The string to search for. Searching is fast for a string that begins with a rare letter. */
   readonly rare: string;
-  /** How a token begins; the rare string is `before` characters after its start. */
+  /** How a token begins. `rare` starts `before` characters after the start of the token. */
   readonly head: RegExp;
   readonly before: number;
   /**
-   * Where the token ends, if it is one. `body` is after the head, `end` after the last character that can belong to a
-   * token of any kind.
+   * Returns where the token ends, or `undefined` if it is none. `body` is the position after the head, `end` the
+   * position after the last character that any kind of token can have.
    */
   endOf(text: string, body: number, end: number): number | undefined;
-  /** Looks at everything up to `end`, so that one look has to do: what was not there is in no later part of it. */
+  /**
+   * Set if `endOf` reads everything up to `end`. One try per run of characters is then enough: a later start in the run
+   * cannot match either.
+   */
   readonly looksOnce?: true;
 }
 
@@ -40,13 +43,15 @@ const shapes: readonly Shape[] = [
   { name: 'jwt', rare: 'yJ', head: /^eyJ/, before: 1, endOf: jwtEnd, looksOnce: true },
 ];
 
+export const tokenLabels: readonly string[] = shapes.map(({ name }) => name);
+
 /** The tokens of known services, by their shape. */
 export function findTokens(text: string, found: Span[]): void {
   for (const shape of shapes) findShape(text, shape, found);
 }
 
 function findShape(text: string, { name, rare, head, before, endOf, looksOnce }: Shape, found: Span[]): void {
-  // The run of token characters that was looked at last. Found anew for each candidate in it, it would cost the square.
+  // The last run of token characters. Finding it again for each candidate would take quadratic time.
   let run = { end: 0, last: 0 };
   for (let at = text.indexOf(rare); at >= 0; at = text.indexOf(rare, at + 1)) {
     const start = at - before;
@@ -59,7 +64,7 @@ function findShape(text: string, { name, rare, head, before, endOf, looksOnce }:
   }
 }
 
-/** The `n` of an escaped newline is no part of the word after it. */
+/** A word also starts after an escaped newline, whose `n` is not part of it. */
 function isWordStart(text: string, start: number): boolean {
   if (start < 0) return false;
   return !isWordChar(text.charCodeAt(start - 1)) || /\\[nrt]$/.test(text.slice(Math.max(0, start - 2), start));
@@ -97,7 +102,7 @@ function googleKeyEnd(text: string, body: number, end: number): number | undefin
   return last <= end && !isWordChar(text.charCodeAt(last)) ? last : undefined;
 }
 
-/** Class names of style sheets begin with `sk-` too, but are words. */
+/** Requires a capital or digit, because class names of style sheets begin with `sk-` too. */
 function anthropicKeyEnd(text: string, body: number, end: number): number | undefined {
   return end - body >= 20 && /[A-Z0-9]/.test(text.slice(body, Math.min(end, body + 100))) ? end : undefined;
 }
@@ -106,7 +111,9 @@ function openaiKeyEnd(text: string, body: number, end: number): number | undefin
   return end - body >= 20 && hasRandomPart(text, body, end) ? end : undefined;
 }
 
-/** Between hyphens and underscores: too long for a word, or long with letters and digits. */
+/**
+ * Tells whether a part between hyphens and underscores is too long for a word, or long and mixes letters and digits.
+ */
 function hasRandomPart(text: string, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const partEnd = classEnd(text, at, isAlphanumeric, end);

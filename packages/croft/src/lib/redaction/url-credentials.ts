@@ -1,27 +1,28 @@
 import { createCharClass } from './char-class.ts';
 import type { Span } from './spans.ts';
 
+export const urlLabel = 'basic-auth-url';
 const maxUserInfoChars = 512;
 const isSchemeChar = createCharClass('A-Za-z0-9+.-');
 const isHostChar = createCharClass('A-Za-z0-9_.[-');
 const isStop = createCharClass('\0- "\'`<>\\(){}|^,;/');
 
-/** The user and password of every URL that has them, such as `redis://:pw@host`. */
+/** Finds the user and password in URLs such as `redis://:pw@host`. */
 export function findUrlCredentials(text: string, found: Span[]): void {
   for (let at = text.indexOf('://'); at >= 0; at = text.indexOf('://', at + 1)) {
     const start = at + 3;
     const end = isSchemeChar(text.charCodeAt(at - 1)) ? userInfoEnd(text, start) : undefined;
     if (end !== undefined && isCredentials(text.slice(start, end)) && isHostAt(text, end + 1))
-      found.push({ start, end, name: 'basic-auth-url' });
+      found.push({ start, end, name: urlLabel });
   }
 }
 
-/** The digest of a container image has the same shape: docker://name:tag@sha256:… */
+/** Rejects container image digests, which have the same shape: docker://name:tag@sha256:… */
 function isHostAt(text: string, start: number): boolean {
   return isHostChar(text.charCodeAt(start)) && !text.startsWith('sha256:', start);
 }
 
-/** The `@` that ends the user information, if there is any: neither after a port nor in a path. */
+/** Returns the position of the `@` that ends the user information; an `@` after a port or in a path does not. */
 function userInfoEnd(text: string, start: number): number | undefined {
   const limit = Math.min(text.length, start + maxUserInfoChars);
   let last: number | undefined;
@@ -42,7 +43,7 @@ function isHost(text: string): boolean {
   return /^[\w.[\]-]*(?::\d*)?$/.test(text);
 }
 
-/** A name for a value to come, such as `$PASSWORD` or `%s`, is no password, and `[::1]` is an address. */
+/** Rejects placeholders such as `$PASSWORD` or `%s`, and the address `[::1]`. */
 function isCredentials(userInfo: string): boolean {
   const colon = userInfo.startsWith('[') ? -1 : userInfo.indexOf(':');
   const password = userInfo.slice(colon + 1);

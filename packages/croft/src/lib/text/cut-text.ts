@@ -1,4 +1,4 @@
-/** At most `max` units from `start`, and never half of a character. */
+/** Returns at most `max` UTF-16 units from `start`, without splitting a surrogate pair at the end. */
 export function cutText(text: string, max: number, start = 0): string {
   const end = start + max;
   if (end >= text.length) return text.slice(start);

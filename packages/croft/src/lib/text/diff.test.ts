@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { expectCheap } from '../../../test/cost.ts';
+import { expectCheap } from '../../../test/support/expect-cheap.ts';
 import { smallDiff } from './diff.ts';
 
 const ten = 'a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n';
@@ -95,7 +95,7 @@ test('a few edits to a longer text survive the round trip', () => {
   );
 });
 
-/** Checks the numbers in each hunk header and every line it says is there. */
+/** Checks the numbers in each hunk header and every line that the hunk names. */
 function applyDiff(before: string, diff: string): string {
   if (diff === '') return before;
   const old = before.match(/[^\n]*\n|[^\n]+/g) ?? [];

@@ -2,23 +2,23 @@ import { cutText } from './cut-text.ts';
 
 const maxTableCells = 250_000;
 const chunkChars = 4096;
-/** Of one line; a file may well be a single one of a megabyte. */
+/** Characters shown of one line; a file may be a single line of a megabyte. */
 const maxLineChars = 1000;
 const charsBeforeChange = 200;
 const noNewline = '\\ No newline at end of file';
 
-/** A line with its ending, and what became of it. */
+/** A line with its ending, and whether it was kept, removed or added. */
 interface Edit {
   sign: ' ' | '-' | '+';
   line: string;
 }
 
 /**
- * The hunks of a unified diff without file header or final newline; '' for equal texts.
+ * Returns the hunks of a unified diff without file header or final newline; '' for equal texts.
  *
- * Lines are shown without their `\r`, so a changed line ending looks like a line replaced by itself.
- * Of a long line no more is shown than what is around the first change in it.
- * A large rewritten region becomes one replaced block instead of being compared line by line.
+ * Lines are shown without their `\r`, so a changed line ending looks like a line replaced by itself. Of a long line
+ * only the part around its first change is shown. A large rewritten region becomes one replaced block instead of being
+ * compared line by line.
  */
 export function smallDiff(
   before: string,
@@ -30,12 +30,12 @@ export function smallDiff(
   const suffix = commonSuffixLength(before, after, prefix);
   const lead = lastLines(before.slice(0, prefix), context);
   const edits = [
-    ...lead.map(toKept),
+    ...lead.map(toUnchanged),
     ...toEdits(
       splitLines(before.slice(prefix, before.length - suffix)),
       splitLines(after.slice(prefix, after.length - suffix)),
     ),
-    ...firstLines(before.slice(before.length - suffix), context).map(toKept),
+    ...firstLines(before.slice(before.length - suffix), context).map(toUnchanged),
   ];
   const rows = toHunkRows(edits, countNewlines(before, prefix) - lead.length, context);
   const shown = rows.slice(0, maxLines).map((row) => row.replace(/\r?\n?$/, ''));
@@ -43,7 +43,7 @@ export function smallDiff(
   return shown.join('\n');
 }
 
-/** Counts characters, up to the start of the first line that differs. */
+/** Returns the number of equal characters at the start, up to the first line that differs. */
 function commonPrefixLength(before: string, after: string): number {
   const length = countEqual(
     before.length,
@@ -66,7 +66,7 @@ function commonSuffixLength(before: string, after: string, prefix: number): numb
   return newline < 0 ? 0 : before.length - newline - 1;
 }
 
-/** In ever smaller steps: comparing slices is some fifty times faster than comparing characters. */
+/** Compares slices in ever smaller steps, which is some fifty times faster than comparing characters. */
 function countEqual(oldLength: number, newLength: number, isEqual: (from: number, to: number) => boolean): number {
   const limit = Math.min(oldLength, newLength);
   let length = 0;
@@ -101,7 +101,7 @@ function countNewlines(text: string, end: number): number {
   return count;
 }
 
-function toKept(line: string): Edit {
+function toUnchanged(line: string): Edit {
   return { sign: ' ', line };
 }
 
@@ -113,18 +113,18 @@ function toEdits(before: string[], after: string[]): Edit[] {
     while (old < nextOld) edits.push({ sign: '-', line: before[old++] ?? '' });
     while (now < nextNow) edits.push({ sign: '+', line: after[now++] ?? '' });
     const line = before[old++];
-    if (line !== undefined) edits.push(toKept(line));
+    if (line !== undefined) edits.push(toUnchanged(line));
     now++;
   }
   return edits;
 }
 
-/** The longest common subsequence, as pairs of indexes; none when finding it would take too long. */
+/** Returns the longest common subsequence as pairs of indexes; none if finding it would take too long. */
 function pairEqualLines(before: string[], after: string[]): (readonly [number, number])[] {
   const pairs: (readonly [number, number])[] = [];
   const cells = before.length * after.length;
   if (cells === 0 || cells > maxTableCells) return pairs;
-  // Numbers for lines, because a long line would be compared again in every cell of the table.
+  // Lines are compared as numbers, because a long line would be compared again in every cell of the table.
   const ids = new Map([...before, ...after].map((line, index) => [line, index]));
   const oldIds = before.map((line) => ids.get(line));
   const newIds = after.map((line) => ids.get(line));
@@ -137,7 +137,7 @@ function pairEqualLines(before: string[], after: string[]): (readonly [number, n
   return pairs;
 }
 
-/** A table with a row per old and a column per new line: how much is common from there on. */
+/** Returns a table with a row per old and a column per new line: the length of the common subsequence from there on. */
 function commonLengths(oldIds: unknown[], newIds: unknown[]): Uint16Array {
   const width = newIds.length + 1;
   const lengths = new Uint16Array((oldIds.length + 1) * width);
@@ -152,7 +152,7 @@ function commonLengths(oldIds: unknown[], newIds: unknown[]): Uint16Array {
   return lengths;
 }
 
-/** Before the first edit, both texts have `linesAbove` lines. */
+/** `linesAbove` is the number of equal lines before the first edit. */
 function toHunkRows(edits: Edit[], linesAbove: number, context: number): string[] {
   const rows: string[] = [];
   let at = 0;
@@ -176,7 +176,7 @@ function toHunkRows(edits: Edit[], linesAbove: number, context: number): string[
   return rows;
 }
 
-/** What became of a removed line, or what an added one was: the line at the same place of the other block. */
+/** Returns the other version of a changed line: the line at the same position in the block of the other sign. */
 function counterpart(hunk: Edit[], index: number): string {
   const { sign, line = '' } = hunk[index] ?? {};
   if (sign === ' ' || line.length <= maxLineChars) return '';
@@ -215,7 +215,7 @@ function findHunks(edits: Edit[], context: number): { start: number; end: number
   return hunks;
 }
 
-/** An empty range is numbered by the line above it. */
+/** Formats a range; an empty range has the number of the line above it. */
 function toRange(linesAbove: number, count: number): string {
   return `${count > 0 ? linesAbove + 1 : linesAbove},${count}`;
 }

@@ -11,8 +11,8 @@ const shortEscapes: Record<string, string> = {
 };
 
 /**
- * Quotes like Go's `strconv.Quote` and `%q`: everything Go does not call printable is escaped,
- * and a lone surrogate becomes `\ufffd`. Which code points are assigned follows Node's Unicode tables.
+ * Quotes like Go's `strconv.Quote` and `%q`: escapes everything that Go does not call printable, and writes a lone
+ * surrogate as `\ufffd`. Node's Unicode tables decide which code points are assigned.
  */
 export function goQuote(text: string): string {
   return `"${text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, escapeChar)}"`;

@@ -1,9 +1,12 @@
-/** JSON with comments and commas at ends, as settings are written. Throws what `JSON.parse` throws. */
+/** Parses JSON with comments and trailing commas, as used in settings. Throws the errors of `JSON.parse`. */
 export function parseJsonc(text: string): unknown {
   return JSON.parse(dropCommas(split(text)));
 }
 
-/** Strings apart from what is between them, without comments. Each character is looked at once, whatever is missing. */
+/**
+ * Splits the text into strings and the parts between them, without comments. Reads each character once, even if a quote
+ * or comment is not closed.
+ */
 function split(text: string): string[] {
   const parts: string[] = [];
   let at = 0;
@@ -38,15 +41,15 @@ function isComment(text: string, start: number): boolean {
   return text.startsWith('//', start) || text.startsWith('/*', start);
 }
 
-/** A comma is left out when the next thing closes what it is in. */
+/** Removes commas that are followed by a closing bracket. */
 function dropCommas(parts: readonly string[]): string {
   const pieces = parts.flatMap((part) => (part.startsWith('"') ? [part] : (part.match(/[,}\]]|[^,}\]]+/g) ?? [])));
-  const kept: string[] = [];
+  const wanted: string[] = [];
   let next = '';
   for (const piece of pieces.reverse()) {
     const isLast = piece === ',' && (next === '}' || next === ']');
-    if (!isLast) kept.push(piece);
+    if (!isLast) wanted.push(piece);
     if (piece.trim() !== '') next = piece;
   }
-  return kept.reverse().join('');
+  return wanted.reverse().join('');
 }

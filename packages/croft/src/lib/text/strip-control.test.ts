@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { expectCheap } from '../../../test/cost.ts';
+import { expectCheap } from '../../../test/support/expect-cheap.ts';
 import { createControlStripper, stripControl } from './strip-control.ts';
 
 test.each([

@@ -1,7 +1,10 @@
-export interface ControlStripper {
-  /** What of `chunk`, and of what earlier chunks left open, is plain text. */
+interface ControlStripper {
+  /** Returns the plain text in `chunk` and in the unfinished rest of earlier chunks. */
   (chunk: string): string;
-  /** The end of the stream: a waiting CR becomes LF, an open sequence is dropped. Ready for a new stream after it. */
+  /**
+   * Ends the stream: a pending CR becomes LF, an open sequence is dropped. The stripper can then be used for a new
+   * stream.
+   */
   flush(): string;
 }
 
@@ -12,35 +15,38 @@ const carriageReturn = 0x0d;
 const escapeCode = 0x1b;
 const eightBitCsi = 0x9b;
 
-/** As `isPlain` says it. Twice, because this way most chunks are passed several times as fast. */
+/** The same set as `isPlain`, as an expression that passes most chunks several times as fast. */
 const notPlain = /[^\t\n -~\xa0-\u2029\u202f-\u2065\u206a-\uffff]/;
 
-/** Longer than any title or link and most pictures; a string that nobody ends must not swallow all that follows. */
+/**
+ * Longer than any title or link and most pictures. A limit, so that an unterminated string does not swallow all later
+ * output.
+ */
 const maxStringChars = 1024 * 1024;
 
 /**
- * Reduces terminal output to the text in it: no CSI, OSC, DCS, APC, PM, SOS or other escape sequence, no C0 but LF
- * and TAB, no DEL, no C1, no bidirectional embedding, override or isolate. CR and CRLF become LF.
+ * Creates a function that reduces terminal output to its text: no CSI, OSC, DCS, APC, PM, SOS or other escape sequence,
+ * no C0 but LF and TAB, no DEL, no C1, no bidirectional embedding, override or isolate. CR and CRLF become LF.
  *
- * A sequence may be cut anywhere by the end of a chunk. A control string ends at BEL, ST, CAN or SUB, and unless it
- * is a DCS at the end of the line too: a binary file on the terminal would otherwise hide what comes after it.
+ * The end of a chunk may cut a sequence anywhere. A control string ends at BEL, ST, CAN or SUB, and unless it is a DCS
+ * also at the end of the line: otherwise a binary file on the terminal would hide the output after it.
  */
 export function createControlStripper(): ControlStripper {
   let state: State = 'text';
   let isDeviceString = false;
   let stringChars = 0;
-  let kept = '';
+  let plainText = '';
 
-  /** Each takes the text and a place in it, and says where to go on. */
+  /** One step per state: each takes the text and a position, and returns the position to continue at. */
   const steps: Record<State, (text: string, at: number) => number> = {
     text(text, at) {
       const end = plainEnd(text, at);
-      kept += text.slice(at, end);
+      plainText += text.slice(at, end);
       state = afterControl(text.charCodeAt(end));
       return end + 1;
     },
     return(text, at) {
-      kept += '\n';
+      plainText += '\n';
       state = 'text';
       return text.charCodeAt(at) === lineFeed ? at + 1 : at;
     },
@@ -55,7 +61,7 @@ export function createControlStripper(): ControlStripper {
     intermediate: (text, at) => endSequence(text, skip(text, at, isIntermediate)),
     csi: (text, at) => endSequence(text, skip(text, at, isParameter)),
     'eight-bit-csi'(text, at) {
-      // Without a parameter it is more likely text that was encoded twice, such as a Polish letter.
+      // Without a parameter it is more likely a character that was encoded twice, such as a Polish letter.
       state = isDigitLike(text.charCodeAt(at)) ? 'csi' : 'text';
       return at;
     },
@@ -79,9 +85,9 @@ export function createControlStripper(): ControlStripper {
 
   function strip(chunk: string): string {
     if (state === 'text' && !notPlain.test(chunk)) return chunk;
-    kept = '';
+    plainText = '';
     for (let at = 0; at < chunk.length; ) at = steps[state](chunk, at);
-    return kept;
+    return plainText;
   }
 
   function flush(): string {
@@ -93,12 +99,12 @@ export function createControlStripper(): ControlStripper {
   function endSequence(text: string, at: number): number {
     if (at === text.length) return at;
     state = 'text';
-    // Anything but a final character breaks the sequence off and counts for itself.
+    // Any other than a final character aborts the sequence and is read as text.
     return isFinal(text.charCodeAt(at)) ? at + 1 : at;
   }
 }
 
-/** For a text that is complete. */
+/** Strips a complete text. */
 export function stripControl(text: string): string {
   const strip = createControlStripper();
   return strip(text) + strip.flush();

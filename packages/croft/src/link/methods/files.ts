@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { Bytes, FileName, Id, InsidePath, method, PathText } from './common.ts';
+import { Bytes, defineMethod, FileName, Id, InsidePath, PathText } from './define-method.ts';
 
-/** The most of a file that is carried as one piece. What is larger is opened, or uploaded. */
+/** The most bytes of a file that one call reads or writes. Larger files are opened, or uploaded. */
 export const maxBodyBytes = 256 * 1024 * 1024;
-/** Bytes that the asked side sends, and those that it is sent. */
+/** Channel 0 carries bytes from the called side, channel 1 bytes to it. */
 export const channels = { answer: 0, body: 1 } as const;
 const maxPaths = 1_000_000;
 const maxEntries = 1_000_000;
-/** Of a listing, a list of times or of changes, as JSON. */
+/** The JSON of a listing, a list of times or a list of changes. */
 export const maxListBytes = 128 * 1024 * 1024;
 
 const at = { place: Id, path: PathText };
@@ -18,32 +18,39 @@ export const FileStat = z.object({ path: InsidePath, kind: Kind, size: Bytes, mt
 export const FileVersion = FileStat.extend({ version: Version });
 export const Precondition = z.union([z.literal('absent'), z.strictObject({ version: z.string().max(300) })]);
 
-export const statFile = method('files.stat', z.strictObject(at), FileStat);
+export const statFile = defineMethod('files.stat', z.strictObject(at), FileStat);
 
-/** The bytes come first, on their channel. */
-export const readFile = method('files.read', z.strictObject({ ...at, maxBytes: Bytes.optional() }), FileVersion);
+/** The bytes arrive on the answer channel, before the answer. */
+export const readFile = defineMethod('files.read', z.strictObject({ ...at, maxBytes: Bytes.optional() }), FileVersion);
 
-/** For who is about to replace it. Without content: it is too large to be read whole. `null`: there is nothing. */
-export const readCurrent = method(
+/**
+ * Reads a file that the caller is about to replace. `hasContent` is false if the file is too large to be read whole.
+ * `null` if there is no file.
+ */
+export const readCurrent = defineMethod(
   'files.current',
   z.strictObject({ ...at, maxBytes: Bytes }),
   FileVersion.extend({ hasContent: z.boolean() }).nullable(),
 );
 
-export const versionOfFile = method('files.version', z.strictObject(at), FileVersion.nullable());
+export const versionOfFile = defineMethod('files.version', z.strictObject(at), FileVersion.nullable());
 
-/** Held open while the call is. Told first. */
-export const openFile = method('files.open', z.strictObject(at), z.null());
+/** The runner keeps the file open until the call ends. It first sends a `FileOpened` message. */
+export const openFile = defineMethod('files.open', z.strictObject(at), z.null());
 export const FileOpened = z.object({ file: Id, stat: FileStat });
-/** The bytes come on their channel; without an end, all that there are. */
-export const readRange = method(
+/** The bytes arrive on the answer channel. Without `end`, up to the end of the file. */
+export const readRange = defineMethod(
   'files.range',
   z.strictObject({ file: Id, start: Bytes, end: Bytes.optional() }),
   z.null(),
 );
 
-/** The listing comes as JSON on the channel of the answer. */
-export const listDirectory = method('files.list', z.strictObject({ ...at, limit: Bytes.max(maxEntries) }), z.null());
+/** The listing arrives as JSON on the answer channel. */
+export const listDirectory = defineMethod(
+  'files.list',
+  z.strictObject({ ...at, limit: Bytes.max(maxEntries) }),
+  z.null(),
+);
 export const DirectoryEntry = z.object({
   name: FileName,
   kind: Kind,
@@ -53,8 +60,8 @@ export const DirectoryEntry = z.object({
 });
 export const DirectoryListing = z.object({ path: InsidePath, entries: z.array(DirectoryEntry), cut: z.boolean() });
 
-/** The paths come as JSON on the channel of the body, the times on that of the answer. */
-export const modifiedTimes = method(
+/** The paths are sent as JSON on the body channel. The times arrive on the answer channel. */
+export const modifiedTimes = defineMethod(
   'files.times',
   z.strictObject({ place: Id, size: Bytes.max(maxListBytes) }),
   z.null(),
@@ -62,8 +69,8 @@ export const modifiedTimes = method(
 export const Paths = z.array(PathText).max(maxPaths);
 export const Times = z.array(z.number());
 
-/** Answered when it is durable. The body is exactly as long as it says, or nothing is written. */
-export const writeFile = method(
+/** Answered when the file is durable. The body must have exactly `size` bytes, or nothing is written. */
+export const writeFile = defineMethod(
   'files.write',
   z.strictObject({
     ...at,
@@ -75,8 +82,11 @@ export const writeFile = method(
   FileVersion,
 );
 
-/** Tells when it can be sent, and when all of it is there; is told when all was sent, and when to put it in place. */
-export const uploadFile = method(
+/**
+ * The runner sends `wanted` when it is ready for the bytes, and `there` when it has all of them. The server sends
+ * `sent` with the size, and `place` when the file may be put in place.
+ */
+export const uploadFile = defineMethod(
   'files.upload',
   z.strictObject({ ...at, maxBytes: Bytes, expect: Precondition.optional(), waits: z.boolean() }),
   FileVersion.extend({ isNew: z.boolean() }),
@@ -88,13 +98,13 @@ export const UploadOrder = z.discriminatedUnion('order', [
   z.strictObject({ order: z.literal('give-up') }),
 ]);
 
-export const removeFile = method(
+export const removeFile = defineMethod(
   'files.remove',
   z.strictObject({ ...at, recursive: z.boolean(), isSynced: z.boolean().optional() }),
   z.object({ path: InsidePath, kind: Kind, removed: Bytes }),
 );
 
-export const renameFile = method(
+export const renameFile = defineMethod(
   'files.rename',
   z.strictObject({ place: Id, from: PathText, to: PathText }),
   z.object({ from: InsidePath, to: InsidePath, kind: Kind }),

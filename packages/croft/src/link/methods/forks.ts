@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { Id, InsidePath, method } from './common.ts';
+import { defineMethod, Id, InsidePath } from './define-method.ts';
 import { Name, TreeReport } from './history.ts';
 import { Namespace } from './workspace.ts';
 
 const maxListed = 100;
-const place = { place: Id };
+const openedWorkspace = { place: Id };
 const WorkspaceId = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/);
 
-/** They are shown to models, so that nothing in them may pass for anything else. */
+/** Names are shown to models, so that only plain characters are allowed. */
 export const Fork = z.object({
   name: z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$/),
   workspaceId: WorkspaceId,
@@ -25,11 +25,11 @@ export const Merged = z.object({
   merged: z.array(InsidePath),
 });
 
-/** It becomes a workspace of the runner like any other, to be opened and removed by its namespace. */
-export const createFork = method(
+/** The fork becomes a workspace of the runner like any other: it is opened and removed by its namespace. */
+export const createFork = defineMethod(
   'forks.create',
   z.strictObject({
-    ...place,
+    ...openedWorkspace,
     namespace: Namespace,
     workspaceId: WorkspaceId,
     name: Name,
@@ -37,12 +37,12 @@ export const createFork = method(
   }),
   Fork,
 );
-/** Lists and merges are JSON on channel 0. */
-export const listForks = method('forks.list', z.strictObject(place), z.null());
-export const mergeFork = method(
+/** Lists and merges arrive as JSON on channel 0. */
+export const listForks = defineMethod('forks.list', z.strictObject(openedWorkspace), z.null());
+export const mergeFork = defineMethod(
   'forks.merge',
-  z.strictObject({ ...place, fork: Name, onConflict: z.enum(['refuse', 'ours', 'theirs', 'markers']) }),
+  z.strictObject({ ...openedWorkspace, fork: Name, onConflict: z.enum(['refuse', 'ours', 'theirs', 'markers']) }),
   z.null(),
 );
-/** Of one that was removed. */
-export const forgetFork = method('forks.forget', z.strictObject({ ...place, name: Name }), z.null());
+/** Deletes what the runner stores about a fork that was removed. */
+export const forgetFork = defineMethod('forks.forget', z.strictObject({ ...openedWorkspace, name: Name }), z.null());

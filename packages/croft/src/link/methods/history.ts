@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { Bytes, Id, InsidePath, Label, method, Time } from './common.ts';
+import { Bytes, defineMethod, Id, InsidePath, Label, Time } from './define-method.ts';
 import { wantedSandbox } from './sandbox.ts';
 
-/** Answers of a history are JSON on channel 0: there is no telling how long they are. */
+/** Answers of a history arrive as JSON on channel 0, because they can be longer than a message. */
 export const answerChannel = 0;
 
 export const Name = z.string().max(1000);
-const Root = z.string().regex(/^[0-9a-f]{64}$/);
-const place = { place: Id };
+const TreeHash = z.string().regex(/^[0-9a-f]{64}$/);
+const openedWorkspace = { place: Id };
 
 const TreeEntry = z.object({
   kind: z.enum(['file', 'link', 'directory']),
@@ -16,7 +16,18 @@ const TreeEntry = z.object({
   hash: z.string().max(128),
 });
 const Paths = z.array(InsidePath);
-export const HistoryCall = z.object({ tool: Label, session: Label, title: z.string().max(64 * 1024) });
+/** With more altered files than this, none is listed. */
+export const maxAltered = 1000;
+/** No more changes than this are reverted or proven to be a check's own doing. */
+const maxReverted = 200;
+const PathChange = z.object({ path: InsidePath.min(1), before: TreeEntry.optional(), after: TreeEntry.optional() });
+const PathChanges = z.array(PathChange.strict()).max(maxReverted);
+export const HistoryCall = z.object({
+  tool: Label,
+  session: Label,
+  title: z.string().max(64 * 1024),
+  byproducts: z.enum(['all', 'new']).optional(),
+});
 const KnownCheck = z.object({
   tool: Label,
   project: Label,
@@ -27,7 +38,7 @@ const KnownCheck = z.object({
 export const Snapshot = z.object({
   name: Name,
   description: z.string(),
-  root: Root,
+  root: TreeHash,
   createdAt: Time,
   files: Bytes,
   bytes: Bytes,
@@ -58,8 +69,8 @@ const Checkpoint = z.object({
   id: Name,
   call: HistoryCall,
   at: Time,
-  before: Root,
-  after: Root,
+  before: TreeHash,
+  after: TreeHash,
   paths: Bytes,
   alongside: z.array(HistoryCall).optional(),
   undoneBy: Name.optional(),
@@ -69,10 +80,10 @@ export const Checkpoints = z.array(Checkpoint);
 export const Restored = z.object({ snapshot: Name, report: TreeReport });
 export const Undone = z.object({ undone: Checkpoints, report: TreeReport });
 
-export const takeSnapshot = method(
+export const takeSnapshot = defineMethod(
   'history.snapshot',
   z.strictObject({
-    ...place,
+    ...openedWorkspace,
     name: Name,
     description: z
       .string()
@@ -82,37 +93,78 @@ export const takeSnapshot = method(
   }),
   z.null(),
 );
-export const listSnapshots = method('history.snapshots', z.strictObject(place), z.null());
-export const diffSnapshots = method(
+export const listSnapshots = defineMethod('history.snapshots', z.strictObject(openedWorkspace), z.null());
+export const diffSnapshots = defineMethod(
   'history.diff',
-  z.strictObject({ ...place, from: Name, to: Name.optional() }),
+  z.strictObject({ ...openedWorkspace, from: Name, to: Name.optional() }),
   z.null(),
 );
-export const restoreSnapshot = method(
+export const restoreSnapshot = defineMethod(
   'history.restore',
-  z.strictObject({ ...place, target: z.union([z.literal('green'), z.strictObject({ name: Name })]) }),
+  z.strictObject({ ...openedWorkspace, target: z.union([z.literal('green'), z.strictObject({ name: Name })]) }),
   z.null(),
 );
-export const removeSnapshot = method('history.remove', z.strictObject({ ...place, name: Name }), z.null());
-export const listCheckpoints = method('history.checkpoints', z.strictObject({ ...place, limit: Bytes }), z.null());
-export const undoCalls = method(
+export const removeSnapshot = defineMethod(
+  'history.remove',
+  z.strictObject({ ...openedWorkspace, name: Name }),
+  z.null(),
+);
+export const listCheckpoints = defineMethod(
+  'history.checkpoints',
+  z.strictObject({ ...openedWorkspace, limit: Bytes }),
+  z.null(),
+);
+export const undoCalls = defineMethod(
   'history.undo',
-  z.strictObject({ ...place, what: z.union([z.strictObject({ count: Bytes }), z.strictObject({ id: Name })]) }),
+  z.strictObject({
+    ...openedWorkspace,
+    what: z.union([z.strictObject({ count: Bytes }), z.strictObject({ id: Name })]),
+  }),
   z.null(),
 );
-export const lookAtTree = method('history.look', z.strictObject(place), Root.nullable());
-export const learnCheck = method(
+export const captureTree = defineMethod('history.look', z.strictObject(openedWorkspace), TreeHash.nullable());
+export const recordVerdict = defineMethod(
   'history.learned',
-  z.strictObject({ ...place, check: KnownCheck, of: Root.optional() }),
+  z.strictObject({ ...openedWorkspace, check: KnownCheck, of: TreeHash.optional() }),
   z.null(),
 );
 
-/** Around a call of a tool: told when it may begin, tells when it is over, and answered when it is noted. */
-export const recordCall = method('history.record', z.strictObject({ ...place, call: HistoryCall }), z.null());
+/**
+ * Wraps a tool call on the other side. The runner sends `begun` when the call may begin, the server sends `over` when
+ * it ended, and the answer comes when the call is recorded.
+ */
+export const recordCall = defineMethod(
+  'history.record',
+  z.strictObject({ ...openedWorkspace, call: HistoryCall }),
+  z.null(),
+);
 export const RecordState = z.object({ state: z.literal('begun') });
 export const RecordOrder = z.strictObject({ order: z.literal('over') });
 
-const own = { ...place, ...wantedSandbox, session: Label };
+/**
+ * The same for a check that must not change files. The answer names the files that differ afterwards; no content
+ * crosses the link. Only runners whose workspaces have `checks` know this method, and likewise `revertChanges` and
+ * `asBefore` of `beginTransaction`.
+ */
+export const recordCheck = defineMethod(
+  'history.check',
+  z.strictObject({ ...openedWorkspace, call: HistoryCall }),
+  z.object({
+    altered: z.array(PathChange).max(maxAltered),
+    unverified: z.enum(['none', 'closed', 'unread', 'unreadable', 'crowded', 'silent', 'old']).optional(),
+  }),
+);
+/**
+ * Restores what was there before each of these changes. Returns the paths that have changed again since, which are left
+ * alone.
+ */
+export const revertChanges = defineMethod(
+  'history.take-back',
+  z.strictObject({ ...openedWorkspace, changes: PathChanges }),
+  z.object({ stayed: Paths.max(maxReverted) }),
+);
+
+const own = { ...openedWorkspace, ...wantedSandbox, session: Label };
 const Transaction = z.object({
   id: Name,
   createdAt: Time,
@@ -124,12 +176,19 @@ const Transaction = z.object({
 export const TransactionShown = Transaction;
 export const Transactions = z.array(Transaction);
 
-/** Told of its sandbox as `sandbox.open` is, until it is told that the work is over, or given up. */
-export const beginTransaction = method(
+/**
+ * Sends the same messages about its sandbox as `sandbox.open`, until the server says that the work is over or given up.
+ */
+export const beginTransaction = defineMethod(
   'transactions.begin',
-  z.strictObject({ ...own, title: z.string().max(64 * 1024) }),
+  z.strictObject({ ...own, title: z.string().max(64 * 1024), asBefore: PathChanges.optional() }),
   z.null(),
 );
-export const commitTransaction = method('transactions.commit', z.strictObject({ ...own, id: Name }), z.null());
-export const discardTransaction = method('transactions.discard', z.strictObject({ ...own, id: Name }), z.null());
-export const listTransactions = method('transactions.list', z.strictObject(own), z.null());
+export const commitTransaction = defineMethod('transactions.commit', z.strictObject({ ...own, id: Name }), z.null());
+export const discardTransaction = defineMethod('transactions.discard', z.strictObject({ ...own, id: Name }), z.null());
+export const listTransactions = defineMethod('transactions.list', z.strictObject(own), z.null());
+
+/** Removes the text of a diff, which never crosses a link. */
+export function toPathChange({ path, before, after }: z.input<typeof PathChange>): z.input<typeof PathChange> {
+  return { path, before, after };
+}

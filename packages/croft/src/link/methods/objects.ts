@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { Bytes, Id, method } from './common.ts';
+import { Bytes, defineMethod, Id } from './define-method.ts';
 
-/** Bytes that the server sends, and those that it is sent. */
+/** Channel 0 carries bytes from the server, channel 1 bytes to it. */
 export const channels = { answer: 0, body: 1 } as const;
-/** Of one object: as many parts of the usual size as a service takes. */
+/** The largest object: as many parts of the usual size as an object store takes. */
 const maxObjectBytes = 64 * 1024 ** 3;
-/** In one call: with the longest keys they fit into a message. */
+/** The most keys in one call: with the longest keys they still fit into a message. */
 export const maxKeysAtOnce = 200;
-/** Of a page of a listing, as JSON. */
+/** The JSON of one page of a listing. */
 export const maxPageBytes = 8 * 1024 * 1024;
 
-/** How long one may be is the store's to say. */
+/** The object store has its own, shorter limit. */
 const Key = z.string().min(1).max(2048);
-/** It becomes a part of a header. */
+/** An ETag becomes part of a header, so that only safe characters are allowed. */
 const Etag = z.string().regex(/^[\x21\x23-\x7e]{1,200}$/);
 const Metadata = z
   .record(z.string().regex(/^[a-z0-9-]{1,100}$/), z.string().max(8192))
@@ -28,8 +28,8 @@ const ListedObject = z.object({
 export const ObjectHead = ListedObject.extend({ metadata: z.record(z.string(), z.string().max(8192)) });
 export const ObjectsPage = z.array(ListedObject);
 
-/** Tells what was found, then sends it. Answered when all of it was sent. */
-export const getObject = method(
+/** Sends a `FoundObject` message, then the bytes. Answered when all bytes were sent. */
+export const getObject = defineMethod(
   'objects.get',
   z.strictObject({
     ...at,
@@ -40,10 +40,10 @@ export const getObject = method(
 );
 export const FoundObject = z.object({ found: z.union([z.enum(['nothing', 'unchanged']), ObjectHead]) });
 
-export const headObject = method('objects.head', z.strictObject(at), ObjectHead.nullable());
+export const headObject = defineMethod('objects.head', z.strictObject(at), ObjectHead.nullable());
 
-/** The body is exactly as long as it says, or nothing is stored. */
-export const putObject = method(
+/** The body must have exactly `size` bytes, or nothing is stored. */
+export const putObject = defineMethod(
   'objects.put',
   z.strictObject({
     ...at,
@@ -58,26 +58,26 @@ export const putObject = method(
   z.union([z.literal('refused'), z.object({ etag: z.string().max(300) })]),
 );
 
-export const removeObjects = method(
+export const removeObjects = defineMethod(
   'objects.remove',
   z.strictObject({ objects: Id, keys: z.array(Key).max(maxKeysAtOnce) }),
   z.null(),
 );
 
-export const copyObject = method(
+export const copyObject = defineMethod(
   'objects.copy',
   z.strictObject({ objects: Id, from: Key, to: Key }),
   z.object({ etag: z.string().max(300) }),
 );
 
-/** The pages come on the channel of the answer, a JSON array on each line. */
-export const listObjects = method(
+/** The pages arrive on the answer channel, one JSON array a line. */
+export const listObjects = defineMethod(
   'objects.list',
   z.strictObject({ objects: Id, prefix: z.string().max(2048), after: Key.optional() }),
   z.null(),
 );
 
-export const probeObjects = method(
+export const probeObjects = defineMethod(
   'objects.probe',
   z.strictObject({ objects: Id }),
   z.object({ isConditional: z.boolean(), reason: z.string().max(1000).optional() }),

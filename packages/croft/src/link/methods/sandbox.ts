@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { Id, method, RootPath } from './common.ts';
+import { defineMethod, Id, RootPath } from './define-method.ts';
 
-/** As the frames to the init of a sandbox: what does not fit there starts nowhere. */
+/** The same limit as the frames to the init of a sandbox: a longer command can start nowhere. */
 export const maxCommandBytes = 1024 * 1024;
-/** The streams of a program. */
+/** The channels of a program. */
 export const streams = { stdin: 0, stdout: 1, stderr: 2, command: 3 } as const;
-/** Of a command that goes with its call. A longer one comes as JSON on a channel of its own. */
+/** The longest command that is part of the call. A longer one is sent as JSON on the `command` channel. */
 export const maxInlineBytes = 256 * 1024;
 
 const maxEntries = 1000;
@@ -21,7 +21,7 @@ const Limits = z.strictObject({
 const Mode = z.enum(['deny-all', 'restricted', 'public', 'allow-all']);
 const Entries = z.array(z.string().max(300)).max(maxEntries).optional();
 
-/** The entries are judged by the one who opens it. */
+/** The side that opens the sandbox validates the entries. */
 export const Network = z.strictObject({
   mode: Mode,
   domains: Entries,
@@ -29,10 +29,16 @@ export const Network = z.strictObject({
   onlyPublic: z.boolean().optional(),
 });
 
-export const wantedSandbox = { limits: Limits, network: Network };
+/** The runner ignores names that it does not allow itself: see `narrowTo`. */
+const AllowControl = z.array(z.string().max(100)).max(100).readonly().optional();
 
-/** A sandbox is one call: told that it is open, and answered when it is gone. Taking the call back closes it. */
-export const openSandbox = method('sandbox.open', z.strictObject({ place: Id, ...wantedSandbox }), z.null());
+export const wantedSandbox = { limits: Limits, network: Network, allowControl: AllowControl };
+
+/**
+ * A sandbox is one long call. The runner sends `open` when the sandbox is open and answers when it is closed.
+ * Cancelling the call closes the sandbox.
+ */
+export const openSandbox = defineMethod('sandbox.open', z.strictObject({ place: Id, ...wantedSandbox }), z.null());
 
 const Denial = z.object({
   layer: z.enum(['file', 'limit', 'network', 'system-call']),
@@ -42,15 +48,17 @@ const Denial = z.object({
 });
 export const Denials = z.array(Denial).max(100);
 
-export const SandboxOpened = z.object({
+const SandboxOpened = z.object({
   type: z.literal('open'),
   sandbox: Id,
   name: z.string().regex(/^[\w.-]{1,100}$/),
   workspacePath: RootPath,
+  /** Runners of older releases send no path. They use `/tmp` in every sandbox. */
+  temporaryPath: RootPath.default('/tmp'),
   network: Mode,
   limits: z.object(Limits.shape),
 });
-export const SandboxNews = z.discriminatedUnion('type', [
+export const SandboxEvent = z.discriminatedUnion('type', [
   SandboxOpened,
   z.object({ type: z.literal('denials'), denials: Denials }),
   z.object({ type: z.literal('gone') }),
@@ -81,7 +89,9 @@ export const Command = z.strictObject({
   isMerged: z.boolean(),
   terminal: Terminal.optional(),
 });
-/** What went wrong with it is an answer too: a call that fails takes what is still on its way with it. */
+/**
+ * A failure of the program is an answer too, because a failed call would discard the output that is still in flight.
+ */
 const Failure = z.object({
   code: z.string().max(100),
   message: z.string().max(64 * 1024),
@@ -89,8 +99,8 @@ const Failure = z.object({
 });
 export const Ended = z.union([z.object({ exit: Exit }), z.object({ failure: Failure })]);
 
-/** One program: its streams are channels, and its end is the answer, after everything that it wrote. */
-export const startProgram = method(
+/** Runs one program. Its streams are channels, and its exit is the answer, after everything that it wrote. */
+export const startProgram = defineMethod(
   'sandbox.start',
   z.strictObject({ sandbox: Id, command: Command.optional() }),
   z.object({ end: Ended, denials: Denials }),
@@ -101,8 +111,8 @@ export const ProgramOrder = z.discriminatedUnion('type', [
   Terminal.extend({ type: z.literal('resize') }),
 ]);
 
-/** One search, in the box of its workspace. Told to end by `kill` alone. */
-export const startSearch = method(
+/** Runs one search in the search box of a workspace. `kill` is the only order it takes. */
+export const startSearch = defineMethod(
   'search.start',
   z.strictObject({
     place: Id,

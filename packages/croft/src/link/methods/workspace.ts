@@ -1,17 +1,23 @@
 import { z } from 'zod';
-import { Bytes, FileName, Id, InsidePath, method, RootPath } from './common.ts';
+import { Bytes, defineMethod, FileName, Id, InsidePath, RootPath } from './define-method.ts';
 import { HistoryCall } from './history.ts';
 
 const Name = z.string().min(1).max(300);
-/** It becomes a part of a path in sandboxes: `/workspaces/<name>`, and no other. */
+/**
+ * The name becomes part of the path `/workspaces/<name>` in sandboxes, so that separators, control and invisible
+ * characters are refused.
+ */
 const MountName = FileName.refine((name) => !/\p{C}/u.test(name), 'is not a plain name');
 
-/** Where its files are, if that is not the runner: what is in the bucket is asked of the server, by this id. */
+/**
+ * Set if the files are in a bucket and not on the runner. The runner asks the server for the objects, by the id
+ * `objects`.
+ */
 const Bucket = z.strictObject({ objects: Id, mark: Name, onOutage: z.enum(['refuse', 'queue']) });
 const Quota = z.strictObject({ bytes: Bytes.optional(), files: Bytes.optional() });
 
-/** Places belong to the link on which they were opened. */
-export const openWorkspace = method(
+/** Opens a workspace. The returned `place` is its id on this link alone. */
+export const openWorkspace = defineMethod(
   'workspace.open',
   z.strictObject({
     namespace: Name,
@@ -30,34 +36,43 @@ export const openWorkspace = method(
       watch: z.boolean(),
       around: z.boolean().default(false),
       forks: z.boolean().default(false),
+      /**
+       * Whether the runner reports the files that a check changed and restores them. Runners of older releases do not.
+       */
+      checks: z.boolean().default(false),
     }),
   }),
 );
 
 export const Namespace = z.string().regex(/^fs-[0-9a-f]{40}$/);
 
-/** What the runner made for it, with its history. Whatever was open of it on this link is so no more. */
-export const removeWorkspace = method(
+/**
+ * Removes what the runner made for a workspace, with its history. Everything of it that is open on this link is closed.
+ */
+export const removeWorkspace = defineMethod(
   'workspace.remove',
   z.strictObject({ namespace: Namespace }),
   z.object({ removed: z.boolean() }),
 );
 
 /**
- * Around a call of a tool: told when it may begin, tells how it ended, and answered when what it changed is stored. One
- * that only reads is answered when it may begin.
+ * Wraps a tool call on the other side. The runner sends `begun` when the call may begin, the server sends how it ended,
+ * and the answer comes when the changes are stored. A call that only reads is answered when it may begin.
  */
-export const aroundCall = method(
+export const wrapToolCall = defineMethod(
   'workspace.around',
   z.strictObject({ place: Id, call: HistoryCall.extend({ access: z.enum(['read', 'write', 'execute']) }).strict() }),
   z.null(),
 );
-export const AroundState = z.object({ state: z.literal('begun') });
-export const AroundOrder = z.strictObject({ order: z.enum(['done', 'failed']) });
+export const WrapState = z.object({ state: z.literal('begun') });
+export const WrapOrder = z.strictObject({ order: z.enum(['done', 'failed']) });
 
-/** Tells once that nothing is missed from now on; the changes come on channel 0, a JSON array on each line. */
-export const watchWorkspace = method('workspace.watch', z.strictObject({ place: Id }), z.null());
-export const Watching = z.object({ isWatching: z.literal(true) });
+/**
+ * The runner sends `isWatching` once no later change can be missed. The changes arrive on channel 0, one JSON array a
+ * line.
+ */
+export const watchWorkspace = defineMethod('workspace.watch', z.strictObject({ place: Id }), z.null());
+export const WatchStarted = z.object({ isWatching: z.literal(true) });
 export const maxChangesAtOnce = 200;
 export const maxLineBytes = 8 * 1024 * 1024;
 export const FileChanges = z

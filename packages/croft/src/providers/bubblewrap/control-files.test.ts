@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeGround, open, openAt } from '../../../test/bubblewrap-ground.ts';
 import { shellIn } from '../../../test/contracts/sandbox.ts';
+import { makeFixture, open, openAt } from '../../../test/support/sandboxes/bubblewrap-fixture.ts';
 
 describe('control files', () => {
   const settings = '[core]\n\trepositoryformatversion = 0\n\tbare = false\n';
@@ -28,28 +28,98 @@ describe('control files', () => {
     'a/b/free.txt': 'free',
     'linked/.git': 'gitdir: ../.git/worktrees/linked\n',
   };
-  const held = ['.git/config', '.git/hooks/pre-commit', 'deep/er/.git/config', 'deep/er/.git/hooks/pre-commit'];
-  const files = [...held, '.mcp.json', 'a/b/.vscode/settings.json', 'linked/.git'] as const;
+  const attacksOn = (name: string) => [
+    `echo evil > ${name}`,
+    `echo evil >> ${name}`,
+    `rm -f ${name}`,
+    `mv ${name} gone`,
+    `ln ${name} second && echo evil > second`,
+    `echo evil > new && mv -f new ${name}`,
+    `ln -sf /tmp/evil ${name}`,
+    `chmod 777 ${name}`,
+    `truncate -s 0 ${name}`,
+    ...parentsOf(name).map((parent) => `mv ${parent} gone`),
+  ];
 
-  test.each(files)('%s cannot be changed, replaced or taken away', async (name) => {
+  test.each(['.git/config', '.git/hooks/pre-commit'])('%s cannot be changed, replaced or taken away', async (name) => {
     const { sandbox, directory } = await open(tree);
     const before = readFileSync(join(directory, name), 'utf8');
-    const attacks = [
-      `echo evil > ${name}`,
-      `echo evil >> ${name}`,
-      `rm -f ${name}`,
-      `mv ${name} gone`,
-      `ln ${name} second && echo evil > second`,
-      `echo evil > new && mv -f new ${name}`,
-      `ln -sf /tmp/evil ${name}`,
-      `chmod 777 ${name}`,
-      `truncate -s 0 ${name}`,
-      ...parentsOf(name).map((parent) => `mv ${parent} gone`),
-    ];
-    for (const attack of attacks) expect((await shellIn(sandbox, attack)).code, attack).not.toBe(0);
+    for (const attack of attacksOn(name)) expect((await shellIn(sandbox, attack)).code, attack).not.toBe(0);
     await shellIn(sandbox, `rm -rf ${name.split('/')[0]}`);
     expect(readFileSync(join(directory, name), 'utf8')).toBe(before);
   });
+
+  test('a single file at the top changes inside alone, and is told', async () => {
+    const { sandbox, directory } = await open(tree);
+    const inode = () => statSync(join(directory, '.mcp.json')).ino;
+    const before = inode();
+    for (const attack of attacksOn('.mcp.json')) {
+      await shellIn(sandbox, attack);
+      expect(readFileSync(join(directory, '.mcp.json'), 'utf8'), attack).toBe('{}');
+    }
+    sandbox.takeDenials();
+    // The way git creates its lock files.
+    const make = 'sysopen(F, ".mcp.json", O_WRONLY|O_CREAT|O_EXCL) or die; print F "made anew\\n"';
+    await shellIn(sandbox, `rm .mcp.json && perl -MFcntl -e '${make}'`);
+    expect((await shellIn(sandbox, 'cat .mcp.json')).stdout).toBe('made anew\n');
+    expect((await shellIn(sandbox, 'echo moved > next; mv next .mcp.json; cat .mcp.json; ls next')).stdout).toBe(
+      'moved\n',
+    );
+    expect(sandbox.takeDenials()).toMatchObject([{ rule: 'held-back', target: '.mcp.json' }]);
+    expect([inode(), statSync(join(directory, '.mcp.json')).mode & 0o777]).toEqual([before, 0o644]);
+  });
+
+  test('a single file at the top that the person replaces is what they made it', async () => {
+    const { sandbox, directory } = await open(tree);
+    await shellIn(sandbox, 'echo evil > .mcp.json');
+    writeFileSync(join(directory, 'next'), 'theirs');
+    renameSync(join(directory, 'next'), join(directory, '.mcp.json'));
+    expect((await shellIn(sandbox, 'cat .mcp.json; echo evil > .mcp.json')).stdout).toBe('theirs');
+    expect(readFileSync(join(directory, '.mcp.json'), 'utf8')).toBe('theirs');
+  });
+
+  test.each([
+    'echo "[core] fsmonitor = evil" > config',
+    'echo "[core] fsmonitor = evil" >> config',
+    'printf "[core]\\nfsmonitor = evil\\n" > new && mv -f new config',
+    'git config core.fsmonitor evil',
+    'rm -f config; echo "[core] fsmonitor = evil" > config',
+    'ln config second && echo "[core] fsmonitor = evil" > second',
+    'echo "[core] fsmonitor = evil" > new && ln -sf new config',
+    'echo "[core] fsmonitor = evil" > new && ln -f new config',
+    'cd ../..; mv er away; mkdir er; cp -r away/.git er/; echo "[core] fsmonitor = evil" > er/.git/config',
+    'cd ..; mv .git away; mkdir -p .git; cp -r away/* .git; echo "[core] fsmonitor = evil" > .git/config',
+    'rm -rf hooks; mkdir hooks; echo evil > hooks/pre-commit; chmod +x hooks/pre-commit',
+    'echo evil > new; mv new hooks/post-commit; ln -sfn /tmp hooks; mv -T /tmp/x hooks',
+  ])('no repository in the workspace gets settings or hooks that git would execute: %s', async (attack) => {
+    const { sandbox, directory } = await open(tree);
+    await shellIn(sandbox, `cd deep/er/.git && ${attack}`);
+    const executed = spawnSync('git', ['-C', join(directory, 'deep/er'), 'config', '--get', 'core.fsmonitor']);
+    expect(executed.stdout.toString()).toBe('');
+    const hooks = join(directory, 'deep/er/.git/hooks');
+    expect(existsSync(hooks) ? readdirSync(hooks) : []).toEqual(
+      existsSync(join(hooks, 'pre-commit')) ? ['pre-commit'] : [],
+    );
+    expect(readIfThere(join(hooks, 'pre-commit'))).toBe('#!/bin/sh\n');
+  });
+
+  test('a repository in the workspace can be removed, and made again', async () => {
+    const { sandbox, directory } = await open(tree);
+    const script = 'set -e; rm -rf deep; git init -q deep/er; git -C deep/er config user.name x; rm -rf deep/er/.git';
+    expect(await shellIn(sandbox, script)).toMatchObject({ code: 0, stderr: '' });
+    expect(existsSync(join(directory, 'deep/er/.git'))).toBe(false);
+  });
+
+  test.each(['.vscode/settings.json', 'deep/er/.vscode/settings.json'])(
+    'programs have a copy of %s, and the person’s own stays as it is',
+    async (name) => {
+      const { sandbox, directory } = await open({ ...tree, [name]: '{}' });
+      const script = `set -e; echo evil > ${name}; cat ${name}; rm ${name}; echo again > new; mv new ${name}; cat ${name}`;
+      expect(await shellIn(sandbox, script)).toMatchObject({ code: 0, stdout: 'evil\nagain\n' });
+      expect(readFileSync(join(directory, name), 'utf8')).toBe('{}');
+      expect(sandbox.takeDenials()).toMatchObject([{ layer: 'file', rule: 'held-back', target: name }]);
+    },
+  );
 
   test('what is beside them can be changed', async () => {
     const { sandbox, directory } = await open(tree);
@@ -58,14 +128,14 @@ describe('control files', () => {
   });
 
   test('no hook appears where no directory for hooks was', async () => {
-    const { directory } = makeGround(bare);
+    const { directory } = makeFixture(bare);
     const sandbox = await openAt(directory);
     await shellIn(sandbox, 'mkdir .git/hooks; echo evil > .git/hooks/pre-commit');
     expect(existsSync(join(directory, '.git/hooks/pre-commit'))).toBe(false);
   });
 
   test('a repository cannot be given the settings of another', async () => {
-    const { directory } = makeGround(bare);
+    const { directory } = makeFixture(bare);
     const sandbox = await openAt(directory);
     await shellIn(sandbox, 'git init -q evil; git -C evil config croft.evil yes; echo ../evil/.git > .git/commondir');
     const seen = spawnSync('git', ['-C', directory, 'config', '--get', 'croft.evil']);
@@ -75,7 +145,7 @@ describe('control files', () => {
   test.each(['ln -sf refs/heads/main .git/HEAD', 'mv .git/objects kept && ln -s ../kept .git/objects'])(
     'a repository is known again after: %s',
     async (disguise) => {
-      const { directory } = makeGround(repository('.git/'));
+      const { directory } = makeFixture(repository('.git/'));
       const first = await openAt(directory);
       await shellIn(first, disguise);
       await first.close();
@@ -86,7 +156,7 @@ describe('control files', () => {
     },
   );
 
-  test('the settings of a linked worktree are held too', async () => {
+  test('a linked worktree cannot be given settings that git would execute', async () => {
     const at = '.git/worktrees/linked';
     const worktree = {
       [`${at}/HEAD`]: 'ref: refs/heads/x\n',
@@ -94,9 +164,12 @@ describe('control files', () => {
       [`${at}/gitdir`]: '/x/.git\n',
     };
     const { sandbox, directory } = await open({ ...tree, ...worktree });
-    await shellIn(sandbox, `echo /workspace/evil > ${at}/commondir; echo evil > ${at}/gitdir`);
-    expect(readFileSync(join(directory, at, 'commondir'), 'utf8')).toBe('../..\n');
-    expect(readFileSync(join(directory, at, 'gitdir'), 'utf8')).toBe('/x/.git\n');
+    const attack = `git init -q evil; git -C evil config core.fsmonitor evil
+      echo ../../../evil/.git > ${at}/commondir; printf '[core]\nfsmonitor = evil\n' | tee ${at}/config ${at}/config.worktree`;
+    await shellIn(sandbox, attack);
+    expect(readFileSync(join(directory, at, 'commondir'), 'utf8')).toBe('../../../evil/.git\n');
+    const seen = spawnSync('git', ['-C', join(directory, 'linked'), 'config', '--get', 'core.fsmonitor']);
+    expect(seen.stdout.toString()).toBe('');
   });
 
   test('git works in a workspace that is none yet', async () => {
@@ -108,7 +181,7 @@ describe('control files', () => {
   });
 
   test('git works in a repository that was there before', async () => {
-    const { directory } = makeGround();
+    const { directory } = makeFixture();
     execFileSync('git', ['init', '-q', '-b', 'main', directory]);
     const sandbox = await openAt(directory);
     const script = `set -e; echo 1 > a; git add a; git commit -qm one; git branch side; git checkout -q side
@@ -117,6 +190,10 @@ describe('control files', () => {
     expect(await shellIn(sandbox, script)).toMatchObject({ code: 0, stdout: '4\n' });
   });
 });
+
+function readIfThere(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '#!/bin/sh\n';
+}
 
 function parentsOf(name: string): string[] {
   const parts = name.split('/').slice(0, -1);

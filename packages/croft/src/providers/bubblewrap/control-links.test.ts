@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { shellIn } from '../../../test/contracts/sandbox.ts';
-import { makeDirectory } from '../../../test/harness.ts';
-import { openSandbox } from '../../../test/open-sandbox.ts';
+import { makeDirectory } from '../../../test/support/harness.ts';
+import { openSandbox } from '../../../test/support/sandboxes/open-sandbox.ts';
 
 interface Tree {
   readonly files?: Readonly<Record<string, string>>;
@@ -12,15 +12,15 @@ interface Tree {
 }
 
 function makeTree({ files = {}, links }: Tree): string {
-  const ground = makeDirectory();
-  onTestFinished(() => ground[Symbol.dispose]());
+  const fixture = makeDirectory();
+  onTestFinished(() => fixture[Symbol.dispose]());
   const put = (name: string, make: (path: string) => void) => {
-    mkdirSync(dirname(ground.at(name)), { recursive: true });
-    make(ground.at(name));
+    mkdirSync(dirname(fixture.at(name)), { recursive: true });
+    make(fixture.at(name));
   };
   for (const [name, content] of Object.entries(files)) put(name, (path) => writeFileSync(path, content));
   for (const [name, target] of Object.entries(links)) put(name, (path) => symlinkSync(target, path));
-  return ground.at('.');
+  return fixture.at('.');
 }
 
 const attacksOn = (name: string) => [
@@ -36,7 +36,6 @@ describe('control files that are links', () => {
     ['to a file', { files: { 'conf/mcp.json': '{}' }, links: { '.mcp.json': 'conf/mcp.json' } }],
     ['to a link', { files: { 'conf/mcp.json': '{}' }, links: { '.mcp.json': 'second', second: 'conf/mcp.json' } }],
     ['by its whole name', { files: { 'conf/mcp.json': '{}' }, links: { '.mcp.json': '/workspace/conf/mcp.json' } }],
-    ['to a directory', { files: { 'conf/mcp.json': '{}' }, links: { '.vscode': 'conf' } }],
     ['to nothing', { files: {}, links: { '.mcp.json': 'nowhere' } }],
   ])('%s stay where they are, and lead where they led', async (_, tree: Tree) => {
     const root = makeTree(tree);
@@ -65,9 +64,9 @@ describe('control files that are links', () => {
   });
 
   test('a link out of the workspace is held, and loops end', async () => {
-    const links = { '.mcp.json': '../../etc/passwd', '.envrc': '.envrc', '.bashrc': 'a', a: '.bashrc' };
+    const links = { '.mcp.json': '../../etc/passwd', '.zshrc': '.zshrc', '.bashrc': 'a', a: '.bashrc' };
     const sandbox = await openSandbox(makeTree({ links }));
-    for (const link of ['.mcp.json', '.envrc', '.bashrc'])
+    for (const link of ['.mcp.json', '.zshrc', '.bashrc'])
       expect((await shellIn(sandbox, `rm -f ${link}`)).code).not.toBe(0);
   });
 
@@ -88,9 +87,21 @@ describe('hooks that lie elsewhere', () => {
     execFileSync('git', ['init', '-q', root]);
     writeFileSync(join(root, '.git/config'), `[core]\n\tbare = false\n\tHooksPath = ${value}\n`);
     const sandbox = await openSandbox(root);
-    for (const attack of ['echo evil > githooks/pre-commit', 'echo evil > githooks/post-commit', 'mv githooks gone'])
-      expect((await shellIn(sandbox, attack)).code, attack).not.toBe(0);
+    await shellIn(sandbox, 'echo evil > githooks/pre-commit; echo evil > githooks/post-commit');
+    expect((await shellIn(sandbox, 'mv githooks gone')).code).not.toBe(0);
+    expect((await shellIn(sandbox, 'cat githooks/pre-commit')).stdout).toBe('evil\n');
     expect(readFileSync(join(root, 'githooks/pre-commit'), 'utf8')).toBe('#!/bin/sh\n');
+    expect(readdirSync(join(root, 'githooks'))).toEqual(['pre-commit']);
+  });
+
+  test('a link to a directory that an editor obeys stays, and the directory behind it is the person’s', async () => {
+    const root = makeTree({ files: { 'conf/tasks.json': '{}' }, links: { '.vscode': 'conf' } });
+    const sandbox = await openSandbox(root);
+    for (const attack of attacksOn('.vscode')) expect((await shellIn(sandbox, attack)).code, attack).not.toBe(0);
+    await shellIn(sandbox, 'echo evil > conf/tasks.json; echo evil > .vscode/new; rm -rf conf .vscode');
+    expect(readlinkSync(join(root, '.vscode'))).toBe('conf');
+    expect(readFileSync(join(root, 'conf/tasks.json'), 'utf8')).toBe('{}');
+    expect(readdirSync(join(root, 'conf'))).toEqual(['tasks.json']);
   });
 
   test.each([

@@ -1,26 +1,31 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { shellIn } from '../../../test/contracts/sandbox.ts';
-import { makeDirectory } from '../../../test/harness.ts';
-import { openSandbox, operator } from '../../../test/open-sandbox.ts';
-import { createInitFinder } from '../../init/binary.ts';
-import { findGroups } from '../../lib/cgroup/cgroup.ts';
-import { toFence } from './fence.ts';
+import { makeDirectory } from '../../../test/support/harness.ts';
+import { openSandbox, operator } from '../../../test/support/sandboxes/open-sandbox.ts';
+import { createInitFinder } from '../../init/find-init.ts';
+import { findGroups } from '../../lib/cgroup/find-groups.ts';
+import { toBwrapArguments } from './bwrap-arguments.ts';
 import { createBubblewrap } from './provider.ts';
 
-/** As if a mount were not what it should be: something of this machine is inside and may be written. */
+/** Opens a sandbox as if a mount had gone wrong: a directory of this machine is inside and writable. */
 async function openWithHole() {
-  const [ground, outside] = [makeDirectory(), makeDirectory({ 'canary.txt': 'alive' })];
+  const [fixture, outside] = [makeDirectory(), makeDirectory({ 'canary.txt': 'alive' })];
   const parts = {
     findInit: createInitFinder(),
     groups: findGroups(),
-    toFence: (options: Parameters<typeof toFence>[0]) => ['--bind', outside.at('.'), '/hole', ...toFence(options)],
+    toArguments: (options: Parameters<typeof toBwrapArguments>[0]) => [
+      '--bind',
+      outside.at('.'),
+      '/hole',
+      ...toBwrapArguments(options),
+    ],
   };
   onTestFinished(() => {
-    ground[Symbol.dispose]();
+    fixture[Symbol.dispose]();
     outside[Symbol.dispose]();
   });
-  const sandbox = await openSandbox(ground.path, { provider: createBubblewrap(operator, parts) });
+  const sandbox = await openSandbox(fixture.path, { provider: createBubblewrap(operator, parts) });
   return { sandbox, outside };
 }
 

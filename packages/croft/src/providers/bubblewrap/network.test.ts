@@ -2,11 +2,12 @@ import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { shellIn } from '../../../test/contracts/sandbox.ts';
-import { makeDirectory } from '../../../test/harness.ts';
-import { openSandbox } from '../../../test/open-sandbox.ts';
-import { startWeb } from '../../../test/proxy-harness.ts';
+import { makeDirectory } from '../../../test/support/harness.ts';
+import { openSandbox } from '../../../test/support/sandboxes/open-sandbox.ts';
+import { startWeb } from '../../../test/support/servers/test-proxy.ts';
 import type { NetworkPolicy } from '../../core/commands/network-policy.ts';
 import type { Sandbox } from '../../core/commands/sandbox.ts';
+import { reportTemporaryBase } from '../../lib/files/temporary-base.ts';
 
 let web: Awaited<ReturnType<typeof startWeb>>;
 
@@ -19,13 +20,13 @@ beforeAll(async () => {
 afterAll(() => web[Symbol.asyncDispose]());
 
 function open(network: NetworkPolicy): Promise<Sandbox> {
-  const ground = makeDirectory();
-  onTestFinished(() => ground[Symbol.dispose]());
-  return openSandbox(ground.path, { network });
+  const fixture = makeDirectory();
+  onTestFinished(() => fixture[Symbol.dispose]());
+  return openSandbox(fixture.path, { network });
 }
 
 const openRestricted = () => open({ mode: 'restricted', domains: [], cidrs: [`127.0.0.1/32:${web.port}`] });
-/** The proxy is for everything that is not the sandbox’s own: the way a program would ask for another machine. */
+/** Always uses the proxy, as a program does that calls another machine. */
 const curl = (sandbox: Sandbox, url: string, ...flags: string[]) =>
   shellIn(sandbox, `curl -sS --max-time 10 --noproxy '' ${flags.join(' ')} '${url}'`);
 
@@ -65,7 +66,7 @@ test('a relay that somebody ends is there again for the next who asks', async ()
   const sandbox = await openRestricted();
   const url = `http://127.0.0.1:${web.port}/`;
   expect((await curl(sandbox, url)).code).toBe(0);
-  // The first child of the init is the relay: it was there before this command.
+  // The first child of the init is the relay, which is older than this command.
   const killed = await shellIn(
     sandbox,
     'cd /proc; for p in $(ls | sort -n); do if grep -q "PPid:.1$" $p/status; then kill -9 $p && echo ended; break; fi; done',
@@ -76,11 +77,11 @@ test('a relay that somebody ends is there again for the next who asks', async ()
 
 test('nothing of the proxy is left on this machine, not even while it is used', async () => {
   using own = makeDirectory();
-  // Others on this machine open sandboxes too.
+  // Other processes on this machine open sandboxes too.
   vi.stubEnv('TMPDIR', own.path);
   const sandbox = await openRestricted().finally(() => vi.unstubAllEnvs());
   expect((await curl(sandbox, `http://127.0.0.1:${web.port}/`)).code).toBe(0);
-  expect(readdirSync(own.path).filter((name) => !name.startsWith('croft-test-'))).toEqual([]);
+  expect(readdirSync(reportTemporaryBase(own.path).path).filter((name) => !name.startsWith('croft-test-'))).toEqual([]);
 });
 
 test('an empty list is nothing', async () => {

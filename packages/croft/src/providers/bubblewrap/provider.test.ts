@@ -4,16 +4,16 @@ import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { limits, makeGround, megabyte, open } from '../../../test/bubblewrap-ground.ts';
 import { describeSandbox, listCommands, runIn, shellIn, startIn, within } from '../../../test/contracts/sandbox.ts';
-import { findGroups } from '../../lib/cgroup/cgroup.ts';
+import { limits, makeFixture, megabyte, open } from '../../../test/support/sandboxes/bubblewrap-fixture.ts';
+import { findGroups } from '../../lib/cgroup/find-groups.ts';
 import { createBubblewrap } from './provider.ts';
 
 const waiting = { interval: 20 };
 
 describeSandbox('bubblewrap', () => open());
 
-/** Without one it is another limit that holds, as `watchdog.test.ts` has it. */
+/** Without control groups another limit applies, which `watchdog.test.ts` tests. */
 const hasGroups = !('reason' in findGroups());
 
 describe('limits', () => {
@@ -62,7 +62,7 @@ describe('limits', () => {
     await once(holding.stdout, 'data');
     await expect(runIn(sandbox, ['true'])).rejects.toMatchObject({
       code: 'E_COMMAND_NOT_STARTED',
-      message: expect.stringContaining('as many processes run already as may'),
+      message: expect.stringContaining('the limit of processes is reached'),
     });
     holding.kill();
     await holding.exit;
@@ -72,10 +72,10 @@ describe('limits', () => {
   test('two providers in one process do not get in each other’s way', async () => {
     await open();
     const second = createBubblewrap({ path: '', home: homedir() });
-    const { directory } = makeGround();
+    const { directory } = makeFixture();
     const handle = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
     const spec = {
-      directory: handle,
+      directoryFd: handle,
       workspacePath: '/workspace',
       limits,
       network: { mode: 'deny-all' },
@@ -90,15 +90,15 @@ describe('limits', () => {
 });
 
 test('kill −9 of the process that holds a sandbox leaves nothing of it behind', async () => {
-  const { directory } = makeGround();
+  const { directory } = makeFixture();
   const seconds = String(7000 + Math.random());
   const script = `
     import { openSync } from 'node:fs';
     import { createBubblewrap } from ${JSON.stringify(join(import.meta.dirname, 'provider.ts'))};
     const provider = createBubblewrap({ path: process.env.PATH, home: '/nonexistent' });
     const limits = ${JSON.stringify(limits)};
-    const directory = openSync(${JSON.stringify(directory)}, 'r');
-    const sandbox = await provider.open({ directory, workspacePath: '/workspace', limits, network: { mode: 'deny-all' }, readable: [] });
+    const directoryFd = openSync(${JSON.stringify(directory)}, 'r');
+    const sandbox = await provider.open({ directoryFd, workspacePath: '/workspace', limits, network: { mode: 'deny-all' }, readable: [] });
     const argv = ['/bin/sh', '-c', 'setsid sleep ${seconds} & sleep ${seconds} & echo up; wait'];
     sandbox.start({ argv, signal: new AbortController().signal }).stdout.pipe(process.stdout);`;
   const holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
@@ -137,7 +137,7 @@ function namespaceOf(pid: string): string {
   return lookAt(pid, () => readlinkSync(`/proc/${pid}/ns/pid`));
 }
 
-/** Empty for a process that is gone meanwhile. */
+/** Returns an empty text for a process that has ended meanwhile. */
 function lookAt(_pid: string, look: () => string): string {
   try {
     return look();

@@ -1,76 +1,88 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { AppError } from '@croft/protocol';
 import type { Provider, Sandbox, SandboxSpec } from '../../core/commands/sandbox.ts';
-import { createDenials, createGroupReader, type Denials, outOfMemory, refusedCall } from '../../host/denials.ts';
+import {
+  controlFileReplacedReason,
+  createDenialLog,
+  createGroupDenialReader,
+  type DenialLog,
+  outOfMemoryReason,
+  toInitDenial,
+  toSystemCallDenial,
+} from '../../host/denials.ts';
 import { openEgress } from '../../host/egress.ts';
-import { toEnvironment, toRlimits } from '../../host/environment.ts';
-import { createEtc } from '../../host/etc.ts';
-import { initPath, proxyPath } from '../../host/places.ts';
-import { findToolchains, type Toolchains, withinReach } from '../../host/toolchains.ts';
-import { createWatchdogs, type Watchdog, type Watchdogs } from '../../host/watchdog.ts';
-import { createInitFinder } from '../../init/binary.ts';
-import { connectInit } from '../../init/client.ts';
+import { createEtcCopy } from '../../host/etc-copy.ts';
+import { createWatchdogs, type Watchdog, type Watchdogs } from '../../host/limits/watchdog.ts';
+import { createPersonalSettingsAdder } from '../../host/personal/add-personal-settings.ts';
+import { toRlimits, toSandboxEnvironment } from '../../host/sandbox-environment.ts';
+import { initPath, noNetwork, proxyPath, temporaryPath } from '../../host/sandbox-paths.ts';
+import { createHostTools, type HostTools, type HostToolsOptions } from '../../host/toolchains/host-tools.ts';
+import { connectInit } from '../../init/connect-init.ts';
+import { createInitFinder } from '../../init/find-init.ts';
 import { sharedSpawner } from '../../init/shared-spawner.ts';
 import type { Spawned, Spawner } from '../../init/spawner.ts';
-import { findGroups, type Group } from '../../lib/cgroup/cgroup.ts';
-import { findProgram } from '../../lib/find-program.ts';
-import { createRecent } from '../../lib/recent.ts';
-import { createSlots } from '../../lib/slots.ts';
-import { findHidden, type Owner, ownerOf } from '../../lib/workspace-owner.ts';
-import { toEntry } from './entry.ts';
-import { toFence } from './fence.ts';
-import { createLauncher, endWith, type Launcher, unavailable } from './launch.ts';
+import { findGroups, type Group } from '../../lib/cgroup/find-groups.ts';
+import { createConcurrencyLimit } from '../../lib/concurrency/concurrency-limit.ts';
+import { createShortLivedCache } from '../../lib/concurrency/short-lived-cache.ts';
+import { UnsafeDirectoryError } from '../../lib/files/temporary-base.ts';
+import { findUnreachable, type Owner, ownerOf } from '../../lib/files/workspace-owner.ts';
+import { findProgram } from '../../lib/processes/find-program.ts';
+import { toBwrapArguments } from './bwrap-arguments.ts';
+import { toCgroupEntry } from './cgroup-entry.ts';
+import { createLauncher, endWith, type Launcher, unavailable } from './launcher.ts';
 
-export interface BubblewrapOptions {
-  /** The operator's own, to find toolchains by. */
-  readonly path: string;
-  readonly home: string;
-}
-
-/** Longer than the kernel ever takes to end a namespace that nothing holds. */
+/** Longer than the kernel ever takes to end a namespace that nothing keeps alive. */
 const goneWithinMs = 5000;
 
 /**
- * Those that begin together keep each other, and us, from getting on: so many are enough to have no processor wait.
+ * Sandboxes that start together slow each other and this process down. This many are enough to keep every processor
+ * busy.
  */
 const startingAtOnce = 4 * availableParallelism();
 
-/** What a sandbox is made of, so that a test can take one away and see what it held. */
-export interface BubblewrapParts {
+/** The parts of a sandbox. Tests replace one to see what it guards. */
+interface BubblewrapParts {
   readonly findInit: () => string;
-  readonly toFence: typeof toFence;
+  readonly toArguments: typeof toBwrapArguments;
   readonly groups: ReturnType<typeof findGroups>;
   readonly watchdogs?: Watchdogs;
   readonly spawner?: Spawner;
 }
 
-const wholeParts = (): BubblewrapParts => ({ findInit: createInitFinder(), toFence, groups: findGroups() });
+const wholeParts = (): BubblewrapParts => ({
+  findInit: createInitFinder(),
+  toArguments: toBwrapArguments,
+  groups: findGroups(),
+});
 
-/** Sandboxes on this machine by Linux namespaces, each with a small init that starts commands in it. */
-export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions, parts = wholeParts()): Provider {
-  const allToolchains = findToolchains(path, operatorHome);
+/** Opens sandboxes on this machine with Linux namespaces. Each has a small init that starts its commands. */
+export function createBubblewrap(options: HostToolsOptions, parts = wholeParts()): Provider {
+  const [findTools, personalize] = [createHostTools(options), createPersonalSettingsAdder(options)];
   const { groups, watchdogs = createWatchdogs(), spawner = sharedSpawner } = parts;
   const launch = createLauncher(spawner);
-  const findEtc = createEtc();
-  const starting = createSlots(startingAtOnce);
-  const [recentEtc, recentToolchains] = [createRecent<string | undefined>(), createRecent<Toolchains>()];
+  const findEtc = createEtcCopy();
+  const starting = createConcurrencyLimit(startingAtOnce);
+  const [recentEtc, recentTools] = [createShortLivedCache<string | undefined>(), createShortLivedCache<HostTools>()];
   return {
     name: 'bubblewrap',
     async open(spec) {
       const program = findProgram('bwrap');
       if (!program) throw unavailable('bubblewrap (bwrap) is not installed');
-      const owner = ownerOf(spec.directory);
-      const toolchains = recentToolchains(() => withinReach(allToolchains, owner), `${owner?.uid}:${owner?.gid}`);
-      mustReach(spec.readable, owner);
-      const fence = (proxySocket?: string) =>
-        parts.toFence({ spec, toolchains, init: parts.findInit(), proxySocket, etc: recentEtc(findEtc) });
       const resources = new AsyncDisposableStack();
       try {
-        const options = { program, fence, spec, owner, groups, launch, resources };
-        return await finish({ ...options, toolchains, watchdogs }, await starting.run(() => begin(options)));
+        const owner = ownerOf(spec.directoryFd);
+        const key = `${owner?.uid}:${owner?.gid}:${spec.readable}`;
+        const shared = recentTools(() => findTools(spec.readable, owner), key);
+        mustReach(spec.readable, owner);
+        const tools = await personalize(shared, spec, owner);
+        const toArguments = (proxySocket?: string) =>
+          parts.toArguments({ spec, tools, init: parts.findInit(), proxySocket, etc: recentEtc(findEtc) });
+        const chosen = { program, toArguments, spec, owner, groups, launch, resources };
+        return await finish({ ...chosen, tools, watchdogs }, await starting.run(() => begin(chosen)));
       } catch (thrown) {
         await resources.disposeAsync();
-        throw thrown;
+        throw AppError.is(thrown) ? thrown : unavailable(toReason(thrown), thrown);
       }
     },
   };
@@ -78,78 +90,95 @@ export function createBubblewrap({ path, home: operatorHome }: BubblewrapOptions
 
 interface BeginOptions {
   readonly program: string;
-  readonly fence: (proxySocket?: string) => readonly string[];
+  readonly toArguments: (proxySocket?: string) => readonly string[];
   readonly spec: SandboxSpec;
   readonly owner: Owner | undefined;
   readonly groups: BubblewrapParts['groups'];
   readonly launch: Launcher;
-  /** What goes with the sandbox. */
+  /** What has to be released when the sandbox closes. */
   readonly resources: AsyncDisposableStack;
 }
 
 type Begun = Awaited<ReturnType<typeof begin>>;
 
-/** Until there is a process, with limits on it. */
-async function begin({ program, fence, spec, owner, groups, launch, resources }: BeginOptions) {
+/** Starts the sandbox's process, with its limits applied. */
+async function begin({ program, toArguments, spec, owner, groups, launch, resources }: BeginOptions) {
   const group = 'create' in groups ? groups.create(`sandbox-${randomUUID()}`, spec.limits) : undefined;
   resources.defer(() => group?.remove());
-  const denials = createDenials();
+  const denials = createDenialLog();
   const egress = await openEgress({ policy: spec.network, owner, onDenied: denials.add });
   if (egress) resources.use(egress);
 
-  const entry = toEntry(group);
-  const inside = [initPath, spec.workspacePath, String(entry.doors.length), ...(egress ? [proxyPath] : [])];
-  const words = [...fence(egress?.socketPath), '--', ...inside];
-  const launched = await launch({ program, entry, words, owner, directory: spec.directory });
+  const entry = toCgroupEntry(group);
+  const allowed = (spec.allowControl ?? []).join(',');
+  const wayOut = egress ? proxyPath : spec.network.mode === 'deny-all' ? noNetwork : '-';
+  const inside = [initPath, spec.workspacePath, String(entry.groupFiles.length), wayOut, allowed];
+  const words = [...toArguments(egress?.socketPath), '--', ...inside];
+  const launched = await launch({ program, entry, words, owner, directoryFd: spec.directoryFd });
   return { group, denials, egress, ...launched };
 }
 
 interface FinishOptions extends Pick<BeginOptions, 'spec' | 'resources'> {
-  readonly toolchains: Toolchains;
+  readonly tools: HostTools;
   readonly watchdogs: Watchdogs;
 }
 
-/** Until it takes commands. How long that takes is a matter of what is in the workspace. */
+/** Waits until the sandbox takes commands. The time depends on what is in the workspace. */
 async function finish(options: FinishOptions, { group, denials, egress, spawned, pid }: Begun): Promise<Sandbox> {
-  const { spec, toolchains, watchdogs, resources } = options;
+  const { spec, tools, watchdogs, resources } = options;
+  let isReplaced = false;
   try {
     const watchdog = watchdogs.start({
       pid,
       limits: spec.limits,
       directories: [
-        `/proc/self/fd/${spec.directory}`,
+        `/proc/self/fd/${spec.directoryFd}`,
         ...(spec.cacheDirectory === undefined ? [] : [spec.cacheDirectory]),
       ],
+      left: spec.remainingQuota,
+      minFreeBytes: spec.minFreeBytes,
       hasGroup: group !== undefined,
+      group,
       endSandbox: spawned.kill,
     });
     resources.defer(() => watchdog.stop());
     const init = await connectInit({
       socket: spawned.socket,
       workspacePath: spec.workspacePath,
-      environment: { ...toEnvironment(toolchains, spec), ...egress?.environment },
+      environment: { ...toSandboxEnvironment(tools, spec), ...egress?.environment },
       limits: toRlimits(spec.limits, group !== undefined),
-      onRefused: (call) => denials.add(refusedCall(call)),
-      explainEnd: () => (hasKilled(group) ? outOfMemory(spec.limits) : undefined),
+      onRefused: (call) => denials.add(toSystemCallDenial(call)),
+      onGuardedControlFile: (held) => {
+        isReplaced ||= held.rule === 'reopened';
+        denials.add(toInitDenial(held));
+      },
+      explainEnd: () =>
+        isReplaced ? controlFileReplacedReason : hasKilledForMemory(group) ? outOfMemoryReason(spec.limits) : undefined,
     });
-    await egress?.forgetName();
+    egress?.unlinkSocket();
     return toSandbox({ spec, init, spawned, group, watchdog, denials, resources });
   } catch (cause) {
     return endWith(spawned, cause);
   }
 }
 
-function hasKilled(group: Group | undefined): boolean {
+function hasKilledForMemory(group: Group | undefined): boolean {
   try {
     return group !== undefined && group.refusals().memoryKills > 0;
   } catch {
-    // Gone with its sandbox.
+    // The group was removed with its sandbox.
     return false;
   }
 }
 
+/** The host can fail at any step: it may run out of file descriptors, processes or disk space. */
+function toReason(thrown: unknown): string {
+  if (thrown instanceof UnsafeDirectoryError) return thrown.message;
+  return `the sandbox cannot be opened: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+}
+
 function mustReach(readable: readonly string[], owner: Owner | undefined): void {
-  const hidden = findHidden(readable, owner);
+  const hidden = findUnreachable(readable, owner);
   if (hidden !== undefined)
     throw unavailable(`${hidden} was to be readable, but the owner of the workspace cannot reach it`);
 }
@@ -159,15 +188,16 @@ interface SandboxParts extends Pick<BeginOptions, 'spec' | 'resources'> {
   readonly init: Awaited<ReturnType<typeof connectInit>>;
   readonly spawned: Spawned;
   readonly watchdog: Watchdog;
-  readonly denials: Denials;
+  readonly denials: DenialLog;
 }
 
 function toSandbox({ spec, init, spawned, group, watchdog, denials, resources }: SandboxParts): Sandbox {
-  const closed = spawned.gone.then(() => resources.disposeAsync());
-  const readGroup = group ? createGroupReader(group, spec.limits) : () => [];
+  const closed = spawned.ended.then(() => resources.disposeAsync());
+  const readGroup = group ? createGroupDenialReader(group, spec.limits) : () => [];
   return {
     name: 'bubblewrap',
     workspacePath: spec.workspacePath,
+    temporaryPath,
     network: spec.network.mode,
     limits: spec.limits,
     start: (command) => watchdog.watch(init.start(command)),
@@ -175,10 +205,11 @@ function toSandbox({ spec, init, spawned, group, watchdog, denials, resources }:
     async close() {
       init.close();
       const timer = setTimeout(spawned.kill, goneWithinMs);
-      await spawned.gone;
+      await spawned.ended;
       clearTimeout(timer);
       await closed;
     },
     closed,
+    ended: init.closed,
   };
 }

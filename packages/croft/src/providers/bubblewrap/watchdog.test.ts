@@ -2,10 +2,18 @@ import { appendFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { runIn, shellIn, startIn, within } from '../../../test/contracts/sandbox.ts';
-import { makeDirectory } from '../../../test/harness.ts';
-import { counted, ended, limits, megabyte, open, startShell, waiting } from '../../../test/watchdog-ground.ts';
-import { createWatchdogs } from '../../host/watchdog.ts';
-import { createRoomFinder, type Room } from '../../lib/growth/room.ts';
+import { makeDirectory } from '../../../test/support/harness.ts';
+import {
+  counted,
+  ended,
+  limits,
+  megabyte,
+  open,
+  startShell,
+  waiting,
+} from '../../../test/support/sandboxes/watchdog-fixture.ts';
+import { createFilesystemSpaceReader, type DiskAmount } from '../../host/growth/disk-amount.ts';
+import { createWatchdogs } from '../../host/limits/watchdog.ts';
 
 function usedBytes(path: string): number {
   const entries = readdirSync(path, { withFileTypes: true });
@@ -19,9 +27,9 @@ const fill = 'i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > $i; done'
 
 test('a disk is not filled, and what filled it can be deleted', async () => {
   const sandbox = await open();
-  // Faster than anybody looks.
+  // Faster than the watchdog checks.
   const script =
-    'import os\nfor i in range(6): os.posix_fallocate(os.open(str(i), os.O_CREAT | os.O_WRONLY), 0, 15000000)';
+    'import os\nfor i in range(6): os.posix_fallocate(os.open("large" + str(i), os.O_CREAT | os.O_WRONLY), 0, 15000000)';
   const filling = startShell(sandbox, `python3 -c '${script}'; ${fill}`);
   expect(await within(filling.exit)).toMatchObject(ended);
   expect(sandbox.takeDenials()).toMatchObject([
@@ -30,7 +38,7 @@ test('a disk is not filled, and what filled it can be deleted', async () => {
   expect(sandbox.takeDenials()).toEqual([]);
   expect(usedBytes(sandbox.directory)).toBeGreaterThan(limits.diskBytes);
 
-  // While somebody else takes room, which has it looked at again.
+  // Another writer uses disk space, which makes the watchdog count again.
   const other = makeDirectory();
   onTestFinished(() => other[Symbol.dispose]());
   const slow = startShell(
@@ -47,7 +55,7 @@ test('a disk is not filled, and what filled it can be deleted', async () => {
   expect(usedBytes(sandbox.directory)).toBe(0);
   expect(sandbox.takeDenials()).toEqual([]);
 
-  // And then the limit is what it was.
+  // Afterwards the limit is the same as before.
   const little = 'for i in $(seq 1 40); do head -c 1000000 /dev/zero > $i; sleep 0.02; done; sleep 1000';
   expect(await within(startShell(sandbox, little).exit)).toMatchObject(ended);
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'disk' }]);
@@ -96,7 +104,7 @@ test('a filesystem is not run out of files', async () => {
   const script = 'for i in $(seq 1 200); do mkdir $i; (cd $i; touch $(seq 1 100)); done; sleep 1000';
   expect(await within(startShell(sandbox, script).exit)).toMatchObject(ended);
   const [denial] = sandbox.takeDenials();
-  // Each directory takes as much as the smallest file with something in it.
+  // Each directory counts as much as the smallest file that is not empty.
   expect(denial).toMatchObject({ layer: 'limit', rule: 'files', target: '2048 files' });
 });
 
@@ -152,16 +160,16 @@ time.sleep(1000)`;
 });
 
 test('on a disk that is nearly full less than the limit is too much', async () => {
-  const finder = createRoomFinder();
+  const finder = createFilesystemSpaceReader();
   let takenBytes = 0;
-  const less = (room: Room) => ({ ...room, bytes: room.bytes - takenBytes });
+  const less = (room: DiskAmount) => ({ ...room, bytes: room.bytes - takenBytes });
   const from = createWatchdogs({
     thread: counted.thread,
     finder: { now: (at) => less(finder.now(at)), recent: async (at) => less(await finder.recent(at)) },
   });
   const path = makeDirectory();
   onTestFinished(() => path[Symbol.dispose]());
-  // As if there were 30 MB left.
+  // Pretends that 30 MB are left.
   takenBytes = finder.now({ device: 0, path: path.path }).bytes - 30 * megabyte;
   const sandbox = await open({ from, diskBytes: 400 * megabyte });
   expect(await within(startShell(sandbox, fill).exit)).toMatchObject(ended);
@@ -170,7 +178,7 @@ test('on a disk that is nearly full less than the limit is too much', async () =
 
 test('costs nothing while nothing runs', async () => {
   const countRoom = () => {
-    const finder = createRoomFinder();
+    const finder = createFilesystemSpaceReader();
     const count = { asked: 0 };
     const recent: typeof finder.recent = (at) => {
       count.asked++;
@@ -187,13 +195,13 @@ test('costs nothing while nothing runs', async () => {
   const [before, busyBefore] = [idle.count.asked, busy.count.asked];
   await vi.waitFor(() => expect(busy.count.asked).toBeGreaterThan(busyBefore + 5), waiting);
   expect(idle.count.asked).toBe(before);
-  // What was left behind may grow.
+  // A background command may still write.
   expect(leaving.count.asked).toBeGreaterThan(5);
   running.kill();
   await running.exit;
 });
 
-/** Holds megabytes of its own, in so many processes. */
+/** Allocates `megabytes` of memory in each of so many processes. */
 const hold = (processes: number, megabytes: number) => `
 import os, time
 for i in range(${processes} - 1):
@@ -204,7 +212,7 @@ time.sleep(1000)`;
 
 test('without a group: memory of all processes together', async () => {
   const [sandbox, other] = await Promise.all([open({ hasGroup: false }), open({ hasGroup: false })]);
-  // Each alone is far from the limit.
+  // Each process alone is far below the limit.
   const running = startIn(sandbox, ['python3', '-c', hold(5, 80)]);
   running.stdout.resume();
   running.stderr.resume();
@@ -245,13 +253,13 @@ time.sleep(1000)`;
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'memory' }]);
 });
 
-// Of anybody but root it is the kernel that refuses the next one, by rlimit.
+// For all users but root, the kernel refuses the next process by rlimit.
 test.skipIf(process.getuid?.() !== 0)('without a group: how many processes there are', async () => {
   const sandbox = await open({ hasGroup: false, processes: 40 });
   const running = startShell(sandbox, 'for i in $(seq 1 100); do setsid sleep 1000 & done; wait');
   expect(await within(running.exit)).toMatchObject(ended);
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'processes', target: '40 processes' }]);
-  // What was killed takes its time to be gone.
+  // Killed processes take a moment to disappear.
   await vi.waitFor(async () => {
     const { stdout } = await shellIn(sandbox, 'echo /proc/[0-9]*');
     expect(stdout.trim().split(' ').length).toBeLessThanOrEqual(3);

@@ -1,8 +1,9 @@
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { parseJson } from '../../lib/text/parse-json.ts';
 
-/** What an engine refused, in its own words, which may name places of this machine. */
+/** A refusal in the engine's own words, which may name paths of this machine. */
 class EngineError extends Error {
   readonly status: number;
 
@@ -23,7 +24,7 @@ interface Question {
 type TimedQuestion = Question & { readonly withinMs: number };
 
 const usuallyAnswersWithinMs = 30_000;
-/** To make a container is work for a disk, which others may be using. */
+/** Making a container waits for a disk that others may be using. */
 const worksWithinMs = 60_000;
 
 const Refusal = z.object({ message: z.string() });
@@ -37,10 +38,10 @@ const Image = z.object({
     .nullish(),
 });
 
-export type EngineImage = z.output<typeof Image>;
+type EngineImage = z.output<typeof Image>;
 export type Engine = ReturnType<typeof createEngine>;
 
-/** What is needed of the API that Docker has and Podman's service has too. Nothing is waited for without an end. */
+/** The part of the Docker API that Croft uses, which Podman's service has too. Every request has a time limit. */
 export function createEngine(socketPath: string, answersWithinMs = usuallyAnswersWithinMs) {
   const ask = (question: Question) => askEngine(socketPath, { withinMs: answersWithinMs, ...question });
   const container = (id: string, rest = '') => `/containers/${encodeURIComponent(id)}${rest}`;
@@ -53,15 +54,15 @@ export function createEngine(socketPath: string, answersWithinMs = usuallyAnswer
     async start(id: string): Promise<void> {
       await ask({ method: 'POST', path: container(id, '/start'), withinMs: worksWithinMs });
     },
-    /** Of its first process, as the engine numbers it. */
+    /** The pid of the container's first process, as the engine numbers it. */
     async pidOf(id: string): Promise<number> {
       return Inspected.parse(await ask({ path: container(id, '/json') })).State.Pid;
     },
-    /** Until it is gone. */
+    /** Waits until the container is removed. */
     async waitFor(id: string): Promise<void> {
       await ask({ method: 'POST', path: container(id, '/wait'), query: { condition: 'removed' } }).catch(unlessGone);
     },
-    /** With everything that runs in it. */
+    /** Removes the container with everything that runs in it. */
     async remove(id: string): Promise<void> {
       await ask({ method: 'DELETE', path: container(id), query: { force: 'true', v: 'true' } }).catch(unlessGone);
     },
@@ -73,7 +74,7 @@ export function createEngine(socketPath: string, answersWithinMs = usuallyAnswer
       const found = await ask({ path: `/images/${encodeURIComponent(name)}/json` }).catch(unlessGone);
       return found === undefined ? undefined : Image.parse(found);
     },
-    /** An image of one layer. */
+    /** Makes an image of one layer. */
     async importImage(name: string, tar: Buffer): Promise<void> {
       const query = { fromSrc: '-', repo: name, tag: 'latest' };
       await ask({ method: 'POST', path: '/images/create', query, body: tar, withinMs: worksWithinMs });
@@ -81,7 +82,7 @@ export function createEngine(socketPath: string, answersWithinMs = usuallyAnswer
   };
 }
 
-/** Not there, or somebody else is removing it. */
+/** Ignores an error for something that does not exist, or that somebody else is removing. */
 function unlessGone(thrown: unknown): undefined {
   if (thrown instanceof EngineError && (thrown.status === 404 || thrown.status === 409)) return undefined;
   throw thrown;
@@ -110,11 +111,4 @@ function toReason(words: string): string {
   return refusal.success ? refusal.data.message : words.slice(0, 1000);
 }
 
-/** Some answers are none, and some are many. */
-function parseJson(words: string): unknown {
-  try {
-    return JSON.parse(words);
-  } catch {
-    return undefined;
-  }
-}
+/** Some answers are empty and some hold several JSON values. Both become `undefined`. */

@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync } from 'node:fs';
-import { systemDirectories } from '../../host/places.ts';
-import { sha256 } from '../../lib/sha256.ts';
+import { systemDirectories } from '../../host/sandbox-paths.ts';
+import { sha256 } from '../../lib/crypto/sha256.ts';
 import type { Engine } from './engine.ts';
 
 const blockBytes = 512;
@@ -8,12 +8,12 @@ const directories = ['etc', 'home', 'proc', 'run', 'sys', 'dev', 'usr', 'var'];
 const imageName = 'localhost/croft-host';
 
 /**
- * An image with nothing in it but directories, over which this machine's own system is mounted: the toolchains are
- * those that bubblewrap shows, and no registry is needed. Made where it is not there yet.
+ * Makes an image of empty directories, unless it exists. This machine's own system is mounted over them, so that
+ * toolchains are the same as with bubblewrap, and no registry is needed.
  */
 export async function ensureHostImage(engine: Engine): Promise<string> {
   const tar = toTar();
-  // Not as its tag, which Podman takes no notice of.
+  // The hash is part of the name and not of the tag, because Podman ignores the tag.
   const name = `${imageName}-${sha256(tar).slice(0, 12)}`;
   if (!(await engine.findImage(name))) await engine.importImage(name, tar);
   return name;
@@ -33,7 +33,10 @@ function toTar(): Buffer {
   return Buffer.concat([...entries, Buffer.alloc(2 * blockBytes)]);
 }
 
-/** A directory, or a link where it says where to. What is mounted over a directory gets its mode from some engines. */
+/**
+ * A tar entry for a directory, or for a link if `link` is given. Some engines take the mode of a mount from the
+ * directory below it.
+ */
 function toEntry(name: string, link?: string, mode = 0o755): Buffer {
   const block = Buffer.alloc(blockBytes);
   const put = (text: string, at: number) => block.write(text, at, 'latin1');

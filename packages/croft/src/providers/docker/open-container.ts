@@ -1,73 +1,83 @@
 import { randomUUID } from 'node:crypto';
 import { fstatSync } from 'node:fs';
 import type { Sandbox, SandboxSpec } from '../../core/commands/sandbox.ts';
-import { createDenials, type Denials, outOfMemory, refusedCall } from '../../host/denials.ts';
+import {
+  createDenialLog,
+  type DenialLog,
+  outOfMemoryReason,
+  toInitDenial,
+  toSystemCallDenial,
+} from '../../host/denials.ts';
 import { type Egress, openEgress } from '../../host/egress.ts';
-import { toEnvironment, toRlimits } from '../../host/environment.ts';
-import { explainStart } from '../../host/explain-start.ts';
-import type { Watchdogs } from '../../host/watchdog.ts';
-import { connectInit } from '../../init/client.ts';
-import type { Slots } from '../../lib/slots.ts';
-import type { Owner } from '../../lib/workspace-owner.ts';
-import type { ContainerOptions } from './container.ts';
-import { type Door, openDoor } from './door.ts';
+import { explainStartFailure } from '../../host/explain-start-failure.ts';
+import type { Watchdogs } from '../../host/limits/watchdog.ts';
+import { toRlimits, toSandboxEnvironment } from '../../host/sandbox-environment.ts';
+import { connectInit } from '../../init/connect-init.ts';
+import type { ConcurrencyLimit } from '../../lib/concurrency/concurrency-limit.ts';
+import type { Owner } from '../../lib/files/workspace-owner.ts';
+import type { ChosenImage } from './choose-image.ts';
+import type { ContainerOptions } from './container-config.ts';
+import { toContainerMounts } from './container-mounts.ts';
+import { toContainerSandbox } from './container-sandbox.ts';
 import type { Engine } from './engine.ts';
-import type { ChosenImage } from './image.ts';
-import { toMounts } from './mounts.ts';
-import { hasKilled, type Observed, observe } from './observe.ts';
-import { toSandbox } from './sandbox.ts';
-import { name, unavailable } from './unavailable.ts';
+import { type InitSocket, listenForInit } from './init-socket.ts';
+import { type ContainerObservation, hasKilledForMemory, observeContainer } from './observe-container.ts';
+import { providerName, unavailable } from './unavailable.ts';
 
-/** From its start, and with what it has to look for in the workspace. */
+/** Time limit from the start of the container until its init takes commands, including the search for control files. */
 const entersWithinMs = 30_000;
 
-/** What a container is made by, so that a test can take a part of the fence away and see what it held. */
+/** Builds the container's configuration. Tests replace it to remove one guard and see what it guards. */
 export interface DockerParts {
   readonly toContainer: (options: ContainerOptions) => object;
 }
 
-export interface OpenOptions extends DockerParts {
+export interface OpenContainerOptions extends DockerParts {
   readonly spec: SandboxSpec;
   readonly owner: Owner | undefined;
   readonly image: ChosenImage;
   readonly engine: Engine;
   readonly init: string;
-  /** A directory of this process alone. */
-  readonly doors: string;
-  readonly starting: Slots;
+  /** The directory for sockets, which no other process can enter. */
+  readonly socketDirectory: string;
+  readonly starting: ConcurrencyLimit;
   readonly watchdogs: Watchdogs;
-  /** What goes with the sandbox. */
+  /** What has to be released when the sandbox closes. */
   readonly resources: AsyncDisposableStack;
 }
 
-/** Everything that goes wrong leaves it to `resources` to clear away what is there by then. */
-export async function openContainer(options: OpenOptions): Promise<Sandbox> {
-  const { spec, owner, engine, doors, starting, resources } = options;
-  const denials = createDenials();
+/** If a step fails, the caller releases with `resources` what was made until then. */
+export async function openContainer(options: OpenContainerOptions): Promise<Sandbox> {
+  const { spec, owner, engine, socketDirectory, starting, resources } = options;
+  const denials = createDenialLog();
   const egress = await openEgress({ policy: spec.network, owner, onDenied: denials.add });
   if (egress) resources.use(egress);
-  const door = await openDoor(doors);
-  resources.defer(door.close);
-  const seen: Observed = { pid: 0, group: undefined };
-  // It may come and be gone again before an engine has said that it started.
-  const entering = enter(door, { ...options, denials, egress, seen });
+  const initSocket = await listenForInit(socketDirectory);
+  resources.defer(initSocket.close);
+  const seen: ContainerObservation = { pid: 0, group: undefined };
+  // The init may connect, and even end, before the engine answers that the container started.
+  const entering = awaitInit(initSocket, { ...options, denials, egress, seen });
   entering.catch(() => {});
-  const id = await starting.run(() => startContainer(options, door, egress));
-  Object.assign(seen, await observe(engine, id));
-  const late = setTimeout(door.close, entersWithinMs);
+  const id = await starting.run(() => startContainer(options, initSocket, egress));
+  Object.assign(seen, await observeContainer(engine, id));
+  const late = setTimeout(initSocket.close, entersWithinMs);
   const entered = await entering.finally(() => clearTimeout(late));
-  await egress?.forgetName();
-  return toSandbox(options, { ...entered, ...seen, denials });
+  egress?.unlinkSocket();
+  return toContainerSandbox(options, { ...entered, ...seen, denials });
 }
 
-async function startContainer(options: OpenOptions, door: Door, egress: Egress | undefined): Promise<string> {
+async function startContainer(
+  options: OpenContainerOptions,
+  initSocket: InitSocket,
+  egress: Egress | undefined,
+): Promise<string> {
   const { spec, owner, image, engine, init, resources } = options;
-  const toolchains = image.isHost ? image.toolchains : undefined;
-  const sockets = { serverSocket: door.path, proxySocket: egress?.socketPath };
+  const tools = image.isHost ? image.tools : undefined;
+  const sockets = { serverSocket: initSocket.path, proxySocket: egress?.socketPath };
   const container = options.toContainer({
     ...{ spec, image: image.name, user: owner ?? ourselves(), hasProxy: egress !== undefined },
-    mounts: toMounts({ spec, init, toolchains, ...sockets }),
-    identity: identityOf(spec.directory),
+    mounts: toContainerMounts({ spec, init, tools, ...sockets }),
+    identity: identityOf(spec.directoryFd),
   });
   const id = await engine.create(`croft-${randomUUID()}`, container);
   resources.defer(() => endContainer(engine, id));
@@ -79,43 +89,50 @@ function ourselves(): Owner {
   return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 }
 
-function identityOf(directory: number): string {
-  const { dev, ino } = fstatSync(directory, { bigint: true });
+function identityOf(directoryFd: number): string {
+  const { dev, ino } = fstatSync(directoryFd, { bigint: true });
   return `${dev}:${ino}`;
 }
 
-/** The engine ends it too, when its init has ended; what an engine that is gone left is swept by who comes next. */
+/**
+ * The engine also removes the container when its init has ended. If the engine is gone, the next server's sweep removes
+ * what it left.
+ */
 async function endContainer(engine: Engine, id: string): Promise<void> {
   try {
     await engine.remove(id);
     await engine.waitFor(id);
   } catch {
-    // Nothing runs in it: the kernel has seen to that when the init ended.
+    // Nothing runs in the container any more: the kernel ended everything with the init.
   }
 }
 
-interface EnterOptions extends OpenOptions {
-  readonly denials: Denials;
+interface AwaitInitOptions extends OpenContainerOptions {
+  readonly denials: DenialLog;
   readonly egress: Egress | undefined;
-  readonly seen: Observed;
+  readonly seen: ContainerObservation;
 }
 
-/** Until it takes commands. How long that takes is a matter of what is in the workspace. */
-async function enter(door: Door, { spec, image, denials, egress, seen }: EnterOptions) {
-  const { socket, words } = await door.enter();
+/** Waits until the sandbox takes commands. The time depends on what is in the workspace. */
+async function awaitInit(initSocket: InitSocket, { spec, image, denials, egress, seen }: AwaitInitOptions) {
+  const { socket, words } = await initSocket.accept();
   const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   try {
     const init = await connectInit({
-      ...{ provider: name, socket, workspacePath: spec.workspacePath },
-      environment: { ...toEnvironment(image.toolchains, spec), ...egress?.environment },
+      ...{ provider: providerName, socket, workspacePath: spec.workspacePath },
+      environment: { ...toSandboxEnvironment(image.tools, spec), ...egress?.environment },
       limits: toRlimits(spec.limits, true),
-      onRefused: (call) => denials.add(refusedCall(call)),
-      explainEnd: () => (hasKilled(seen.group) ? outOfMemory(spec.limits) : undefined),
+      onRefused: (call) => denials.add(toSystemCallDenial(call)),
+      onGuardedControlFile: (held) => denials.add(toInitDenial(held)),
+      explainEnd: () => (hasKilledForMemory(seen.group) ? outOfMemoryReason(spec.limits) : undefined),
     });
     return { init, gone, endSandbox: () => void socket.destroy() };
   } catch (cause) {
     socket.destroy();
     const said = await words;
-    throw unavailable(explainStart(said, 'Docker cannot make a sandbox on this machine'), new Error(said, { cause }));
+    throw unavailable(
+      explainStartFailure(said, 'Docker cannot make a sandbox on this machine'),
+      new Error(said, { cause }),
+    );
   }
 }

@@ -4,14 +4,14 @@ import { type AddressInfo, createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { describeSandbox, type OpenedSandbox, runIn, shellIn } from '../../../test/contracts/sandbox.ts';
-import { startEngine } from '../../../test/docker-engine.ts';
-import { makeDirectory } from '../../../test/harness.ts';
-import { openSandbox, roomyLimits } from '../../../test/open-sandbox.ts';
+import { makeDirectory } from '../../../test/support/harness.ts';
+import { startEngine } from '../../../test/support/sandboxes/docker-engine.ts';
+import { openSandbox, roomyLimits } from '../../../test/support/sandboxes/open-sandbox.ts';
 import type { Provider, Sandbox } from '../../core/commands/sandbox.ts';
-import { ownLabel } from './container.ts';
+import { ownLabel } from './container-config.ts';
 import { createEngine } from './engine.ts';
 import { createDocker } from './provider.ts';
-import { sweepLeftovers } from './sweep.ts';
+import { sweepLeftovers } from './sweep-leftovers.ts';
 
 const operator = { path: process.env.PATH ?? '', home: homedir() };
 const isRoot = process.getuid?.() === 0;
@@ -19,18 +19,18 @@ const docker = await startEngine();
 afterAll(() => docker?.[Symbol.asyncDispose]());
 
 function makeGround(tree: Record<string, string> = {}) {
-  const ground = makeDirectory(tree);
-  onTestFinished(() => ground[Symbol.dispose]());
-  return ground;
+  const fixture = makeDirectory(tree);
+  onTestFinished(() => fixture[Symbol.dispose]());
+  return fixture;
 }
 
-/** Lends a sandbox to one test after the other for as long as it is open: to make one takes a while. */
+/** Lends the same sandbox to each test while it is open, because making one takes a while. */
 function createLending(provider: Provider): () => Promise<OpenedSandbox> {
-  const [idle, grounds]: [OpenedSandbox[], Disposable[]] = [[], []];
+  const [idle, fixtures]: [OpenedSandbox[], Disposable[]] = [[], []];
   const closed = new WeakSet<Sandbox>();
   afterAll(async () => {
     await Promise.all(idle.map(({ sandbox }) => sandbox.close()));
-    for (const ground of grounds) ground[Symbol.dispose]();
+    for (const fixture of fixtures) fixture[Symbol.dispose]();
   });
   return async () => {
     const lent = idle.pop() ?? (await openOne());
@@ -39,13 +39,13 @@ function createLending(provider: Provider): () => Promise<OpenedSandbox> {
   };
 
   async function openOne(): Promise<OpenedSandbox> {
-    const ground = makeDirectory();
-    grounds.push(ground);
-    const directory = openSync(ground.path, constants.O_RDONLY | constants.O_DIRECTORY);
-    const spec = { directory, workspacePath: '/workspace', limits: roomyLimits, readable: [] };
+    const fixture = makeDirectory();
+    fixtures.push(fixture);
+    const directory = openSync(fixture.path, constants.O_RDONLY | constants.O_DIRECTORY);
+    const spec = { directoryFd: directory, workspacePath: '/workspace', limits: roomyLimits, readable: [] };
     const sandbox = await provider.open({ ...spec, network: { mode: 'deny-all' } });
     void sandbox.closed.then(() => closed.add(sandbox) && closeSync(directory));
-    return { sandbox, directory: ground.path };
+    return { sandbox, directory: fixture.path };
   }
 }
 
@@ -62,15 +62,15 @@ describe.runIf(docker)('docker', () => {
   describeSandbox('docker', createLending(provider));
 
   test.runIf(isRoot)('commands are the owner of the workspace, with no privilege, and see nothing else', async () => {
-    const ground = makeGround({ '.git/hooks/pre-commit': 'true', '.git/HEAD': 'ref: refs/heads/main' });
-    chmodSync(ground.path, 0o755);
+    const fixture = makeGround({ '.git/hooks/pre-commit': 'true', '.git/HEAD': 'ref: refs/heads/main' });
+    chmodSync(fixture.path, 0o755);
     for (const name of ['', '.git', '.git/hooks', '.git/hooks/pre-commit', '.git/HEAD'])
-      chownSync(ground.at(name), 60_417, 60_417);
-    const sandbox = await openSandbox(ground.path, { provider });
+      chownSync(fixture.at(name), 60_417, 60_417);
+    const sandbox = await openSandbox(fixture.path, { provider });
     const { stdout } = await shellIn(sandbox, 'id -un; touch made; grep -E "^Cap(Prm|Bnd)|^NoNew" /proc/self/status');
     expect(stdout).toBe('croft\nCapPrm:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\n');
-    expect(statSync(ground.at('made')).uid).toBe(60_417);
-    // Nobody is left to be told of what is refused but the shell itself.
+    expect(statSync(fixture.at('made')).uid).toBe(60_417);
+    // Only the shell itself can report what was refused.
     const writes = ['/usr/x', '/etc/x', '/run/x', '/dev/x', '.git/hooks/pre-commit', '.git/hooks/x'];
     const tried = await shellIn(
       sandbox,
@@ -84,8 +84,8 @@ describe.runIf(docker)('docker', () => {
   });
 
   test('tells what its limits refused', async () => {
-    const ground = makeGround();
-    const sandbox = await openSandbox(ground.path, { provider });
+    const fixture = makeGround();
+    const sandbox = await openSandbox(fixture.path, { provider });
     const eat = 'import os; x = b"x" * (2 * 1024 ** 3)';
     expect((await runIn(sandbox, ['/usr/bin/python3', '-c', eat])).signal).toBe('SIGKILL');
     expect(sandbox.takeDenials()).toMatchObject([{ layer: 'limit', rule: 'memory' }]);
@@ -93,23 +93,23 @@ describe.runIf(docker)('docker', () => {
   });
 
   test.runIf(isRoot)('a name that leads elsewhere by now opens nothing', async () => {
-    const ground = makeGround();
-    mkdirSync(ground.at('workspace'));
-    const directory = openSync(ground.at('workspace'), constants.O_RDONLY | constants.O_DIRECTORY);
+    const fixture = makeGround();
+    mkdirSync(fixture.at('workspace'));
+    const directory = openSync(fixture.at('workspace'), constants.O_RDONLY | constants.O_DIRECTORY);
     onTestFinished(() => closeSync(directory));
-    execFileSync('mount', ['-t', 'tmpfs', 'croft-test', ground.at('workspace')]);
-    const spec = { directory, workspacePath: '/workspace', limits: roomyLimits, readable: [] };
+    execFileSync('mount', ['-t', 'tmpfs', 'croft-test', fixture.at('workspace')]);
+    const spec = { directoryFd: directory, workspacePath: '/workspace', limits: roomyLimits, readable: [] };
     const opening = provider.open({ ...spec, network: { mode: 'deny-all' } });
     await expect(opening).rejects.toMatchObject(unavailable(/^Docker sees another directory/));
     expect(await docker?.ask('GET', '/containers/json?all=1&filters={"status":["created","exited"]}')).toEqual([]);
   });
 
   test.runIf(isRoot)('what may be read stays as it is, with what is mounted below it', async () => {
-    const [ground, library] = [makeGround(), makeGround({ 'a.txt': 'to read' })];
+    const [fixture, library] = [makeGround(), makeGround({ 'a.txt': 'to read' })];
     mkdirSync(library.at('below'));
     execFileSync('mount', ['-t', 'tmpfs', 'croft-test', library.at('below')]);
     writeFileSync(library.at('below/b.txt'), ' and below');
-    const sandbox = await openSandbox(ground.path, { provider, readable: [library.path] });
+    const sandbox = await openSandbox(fixture.path, { provider, readable: [library.path] });
     const script = `cd ${library.path} && cat a.txt below/b.txt; touch c.txt; touch below/c.txt; ls . below`;
     expect((await shellIn(sandbox, script)).stdout).toBe('to read and below.:\na.txt\nbelow\n\nbelow:\nb.txt\n');
   });
@@ -128,7 +128,7 @@ describe.runIf(docker)('docker', () => {
   });
 
   test('an image brings its own programs, and is never fetched', async () => {
-    const ground = makeGround();
+    const fixture = makeGround();
     const libraries = execFileSync('ldd', ['/usr/bin/dash'], { encoding: 'utf8' }).match(/\/\S+/g) ?? [];
     const tar = execFileSync('tar', ['-chPf', '-', '/usr/bin/dash', ...libraries], { maxBuffer: 2 ** 26 });
     const make = (name: string, change: string) =>
@@ -136,7 +136,7 @@ describe.runIf(docker)('docker', () => {
     await make('small', 'ENV PATH=/usr/bin');
     await make('roomy', 'VOLUME /data');
     const open = (image: string) =>
-      openSandbox(ground.path, { provider: createDocker({ ...operator, dockerSocket: socket, image }) });
+      openSandbox(fixture.path, { provider: createDocker({ ...operator, dockerSocket: socket, image }) });
     const sandbox = await open('small:1');
     const { stdout } = await runIn(sandbox, ['dash', '-c', 'echo /usr/bin/* $PATH; echo made > made']);
     expect(stdout).toBe('/usr/bin/dash /usr/bin\n');
@@ -169,23 +169,23 @@ describe('without an engine', () => {
     openSandbox(makeGround().path, { provider: createDocker({ ...operator, dockerSocket }) });
 
   test('nothing is opened, and it is said what to do', async () => {
-    const ground = makeGround({ 'not-a-socket': '' });
+    const fixture = makeGround({ 'not-a-socket': '' });
     const expected = unavailable(/^Docker does not answer on this machine; install and start it .+CROFT_DOCKER_HOST$/);
-    await expect(openWith(ground.at('absent'))).rejects.toMatchObject(expected);
-    await expect(openWith(ground.at('not-a-socket'))).rejects.toMatchObject(expected);
+    await expect(openWith(fixture.at('absent'))).rejects.toMatchObject(expected);
+    await expect(openWith(fixture.at('not-a-socket'))).rejects.toMatchObject(expected);
   });
 
   test('one that talks nonsense is refused, and one that never answers is not waited for', async () => {
-    const ground = makeGround();
+    const fixture = makeGround();
     let isSilent = false;
     const server = createServer((connection) => {
       connection.on('error', () => {});
       if (!isSilent) connection.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"a":"b"}');
     });
-    await new Promise<void>((resolve) => server.listen(ground.at('socket'), resolve));
+    await new Promise<void>((resolve) => server.listen(fixture.at('socket'), resolve));
     onTestFinished(() => void server.close());
-    await expect(openWith(ground.at('socket'))).rejects.toMatchObject(unavailable(/^Docker cannot make a sandbox/));
+    await expect(openWith(fixture.at('socket'))).rejects.toMatchObject(unavailable(/^Docker cannot make a sandbox/));
     isSilent = true;
-    await expect(createEngine(ground.at('socket'), 50).list({})).rejects.toMatchObject({ code: 'ABORT_ERR' });
+    await expect(createEngine(fixture.at('socket'), 50).list({})).rejects.toMatchObject({ code: 'ABORT_ERR' });
   });
 });

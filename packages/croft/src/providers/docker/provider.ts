@@ -1,52 +1,66 @@
 import { availableParallelism } from 'node:os';
 import type { Provider } from '../../core/commands/sandbox.ts';
-import { findToolchains, withinReach } from '../../host/toolchains.ts';
-import { createWatchdogs } from '../../host/watchdog.ts';
-import { createInitFinder } from '../../init/binary.ts';
-import { once } from '../../lib/once.ts';
-import { makeOwnDirectory } from '../../lib/own-directory.ts';
-import { createSlots } from '../../lib/slots.ts';
-import { findHidden, ownerOf } from '../../lib/workspace-owner.ts';
-import { toContainer } from './container.ts';
+import { createWatchdogs } from '../../host/limits/watchdog.ts';
+import { createPersonalSettingsAdder } from '../../host/personal/add-personal-settings.ts';
+import { createHostTools, type HostToolsOptions } from '../../host/toolchains/host-tools.ts';
+import { createInitFinder } from '../../init/find-init.ts';
+import { createConcurrencyLimit } from '../../lib/concurrency/concurrency-limit.ts';
+import { once } from '../../lib/concurrency/once.ts';
+import { makeTemporaryDirectory } from '../../lib/files/temporary-directory.ts';
+import { findUnreachable, ownerOf } from '../../lib/files/workspace-owner.ts';
+import { chooseImage } from './choose-image.ts';
+import { toContainerConfig } from './container-config.ts';
 import { createEngine } from './engine.ts';
-import { chooseImage } from './image.ts';
 import { type DockerParts, openContainer } from './open-container.ts';
-import { sweepLeftovers } from './sweep.ts';
-import { explainEngine, name, unavailable } from './unavailable.ts';
+import { sweepLeftovers } from './sweep-leftovers.ts';
+import { explainEngine, providerName, unavailable } from './unavailable.ts';
 
-export interface DockerOptions {
-  /** The operator's own, to find toolchains by. */
-  readonly path: string;
-  readonly home: string;
-  /** Where the engine listens. Left out: where Docker does. */
+interface DockerOptions extends HostToolsOptions {
+  /** The engine's socket. Without it, Docker's usual socket. */
   readonly dockerSocket?: string | undefined;
-  /** Left out: the programs of this machine, as bubblewrap shows them. */
+  /** The image for containers. Without it, they use the programs of this machine, as with bubblewrap. */
   readonly image?: string | undefined;
 }
 
 const usualSocket = '/var/run/docker.sock';
 
-/** Sandboxes as containers of Docker, or of whatever else speaks its API, each with the same init as every other. */
-export function createDocker(options: DockerOptions, parts: DockerParts = { toContainer }): Provider {
-  const { path, home, dockerSocket = usualSocket, image: wanted } = options;
+/**
+ * Opens sandboxes as containers of Docker, or of any engine with its API. Each has the same init as every other
+ * sandbox.
+ */
+export function createDocker(
+  options: DockerOptions,
+  parts: DockerParts = { toContainer: toContainerConfig },
+): Provider {
+  const { dockerSocket = usualSocket, image: wanted } = options;
   const engine = createEngine(dockerSocket);
-  const allToolchains = findToolchains(path, home);
+  const [findTools, personalize] = [createHostTools(options), createPersonalSettingsAdder(options)];
   const [findInit, watchdogs] = [createInitFinder(), createWatchdogs()];
-  const starting = createSlots(2 * availableParallelism());
-  const doors = once(async () => makeOwnDirectory('docker'));
+  const starting = createConcurrencyLimit(2 * availableParallelism());
+  const socketDirectory = once(async () => makeTemporaryDirectory('docker'));
   const sweep = once(() => sweepLeftovers(engine));
   return {
-    name,
+    name: providerName,
     async open(spec) {
-      const owner = ownerOf(spec.directory);
-      const hidden = findHidden(spec.readable, owner);
+      const owner = ownerOf(spec.directoryFd);
+      const hidden = findUnreachable(spec.readable, owner);
       if (hidden !== undefined)
         throw unavailable(`${hidden} was to be readable, but the owner of the workspace cannot reach it`);
       const resources = new AsyncDisposableStack();
       try {
         await sweep();
-        const image = await chooseImage(engine, wanted, withinReach(allToolchains, owner));
-        const made = { ...parts, spec, owner, image, engine, init: findInit(), doors: await doors(), resources };
+        const tools = await personalize(findTools(spec.readable, owner), spec, owner);
+        const image = await chooseImage(engine, wanted, tools);
+        const made = {
+          ...parts,
+          spec,
+          owner,
+          image,
+          engine,
+          init: findInit(),
+          socketDirectory: await socketDirectory(),
+          resources,
+        };
         return await openContainer({ ...made, starting, watchdogs });
       } catch (thrown) {
         await resources.disposeAsync();

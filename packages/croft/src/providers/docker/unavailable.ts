@@ -1,9 +1,10 @@
 import { AppError } from '@croft/protocol';
+import { UnsafeDirectoryError } from '../../lib/files/temporary-base.ts';
 
-export const name = 'docker';
+export const providerName = 'docker';
 
 export function unavailable(reason: string, cause?: unknown): AppError {
-  return new AppError('E_SANDBOX_UNAVAILABLE', reason, { details: { provider: name }, cause });
+  return new AppError('E_SANDBOX_UNAVAILABLE', reason, { details: { provider: providerName }, cause });
 }
 
 const noEngine =
@@ -16,9 +17,13 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: "this server may not use Docker's socket; add its user to the group docker",
 };
 
-/** What an engine says itself is for an operator: it may name places of this machine. */
+/**
+ * Hides the engine's own message from callers, because it may name paths of this machine. The operator finds it as the
+ * cause.
+ */
 export function explainEngine(cause: unknown): AppError {
   if (cause instanceof AppError) return cause;
+  if (cause instanceof UnsafeDirectoryError) return unavailable(cause.message, cause);
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const isLate = cause instanceof Error && (cause.name === 'TimeoutError' || code === 'ABORT_ERR');
   const reason = isLate ? 'Docker did not answer in time' : reasons[code];

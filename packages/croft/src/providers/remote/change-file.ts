@@ -1,36 +1,53 @@
 import { AppError } from '@croft/protocol';
-import type { Change, CurrentFile, Files } from '../../core/files.ts';
-import { maxWholeBytes } from '../../disk/read.ts';
-import { createKeyedLock } from '../../lib/keyed-lock.ts';
+import type { CurrentFile, Files, FileVersion, NewContent } from '../../core/files/files.ts';
+import { maxWholeBytes } from '../../disk/read/read-content.ts';
+import { createKeyedLock } from '../../lib/concurrency/keyed-lock.ts';
 import { channels, readCurrent } from '../../link/methods/files.ts';
-import type { Asking } from './asking.ts';
+import type { RpcClient } from './rpc/rpc-client.ts';
 
-export interface ChangerOptions {
+interface ChangerOptions {
   at(path: string): { readonly place: string; readonly path: string };
   readonly write: Files['write'];
 }
 
+/** A content up to this size comes along with the version. A larger one comes when the decision needs it. */
+const sentAlong = 64 * 1024;
+
 /**
- * What is decided here has to be of what is there: it is written on the condition that nothing changed. Changes of one
- * file wait for each other, by the name they use and then by where that leads.
+ * Decides a change here and writes it on the runner, on the condition that the file is still the same. Changes of one
+ * file wait for each other: first by the path that was given, then by the path it resolves to.
  */
-export function createChanger(asking: Asking, { at, write }: ChangerOptions): Pick<Files, 'change'> {
+export function createRemoteFileChanger(rpc: RpcClient, { at, write }: ChangerOptions): Pick<Files, 'change'> {
   const locks = createKeyedLock();
 
-  async function look(path: string): Promise<CurrentFile | undefined> {
-    const asked = asking.begin(readCurrent, { ...at(path), maxBytes: maxWholeBytes });
-    const [found, bytes] = await asked.withBytes(channels.answer, maxWholeBytes);
-    if (found === null) return undefined;
-    const { hasContent, ...file } = found;
-    return { ...file, content: () => (hasContent ? bytes : tooLarge(path, file.size)) };
+  async function readNow(path: string): Promise<CurrentFile | undefined> {
+    const found = await ask(path, sentAlong);
+    if (!found) return undefined;
+    const { bytes, ...file } = found;
+    return { ...file, content: () => bytes ?? readWhole(path, file) };
   }
 
-  async function changeNow<Decided extends Change>(
+  async function ask(path: string, maxBytes: number) {
+    const asked = rpc.begin(readCurrent, { ...at(path), maxBytes });
+    const [found, sent] = await asked.withBytes(channels.answer, maxBytes);
+    if (found === null) return undefined;
+    const { hasContent, ...file } = found;
+    return { ...file, bytes: hasContent ? sent : undefined };
+  }
+
+  async function readWhole(path: string, { size, version }: FileVersion): Promise<Buffer> {
+    if (size > maxWholeBytes) throw tooLarge(path, size);
+    const found = await ask(path, maxWholeBytes);
+    if (found?.bytes && found.version === version) return found.bytes;
+    throw new AppError('E_STALE', `${path} changed while it was being changed here`, { details: { path } });
+  }
+
+  async function changeNow<Decided extends NewContent>(
     path: string,
     current: CurrentFile | undefined,
-    decide: (current: CurrentFile | undefined) => Decided,
+    decide: (current: CurrentFile | undefined) => Decided | Promise<Decided>,
   ) {
-    const change = decide(current);
+    const change = await decide(current);
     const expect = current ? { version: current.version } : 'absent';
     return { written: await write(path, change.bytes, { expect }), change };
   }
@@ -38,17 +55,17 @@ export function createChanger(asking: Asking, { at, write }: ChangerOptions): Pi
   return {
     change: (path, decide) =>
       locks.run(`as ${path}`, async () => {
-        const seen = await look(path);
+        const seen = await readNow(path);
         const real = `at ${seen?.path ?? path}`;
         const isLate = locks.isHeld(real);
-        return locks.run(real, async () => changeNow(path, isLate ? await look(path) : seen, decide));
+        return locks.run(real, async () => changeNow(path, isLate ? await readNow(path) : seen, decide));
       }),
   };
 }
 
-function tooLarge(path: string, size: number): never {
+function tooLarge(path: string, size: number): AppError {
   const max = maxWholeBytes;
-  throw new AppError('E_TOO_LARGE', `file is too large: ${path} (${size} bytes, at most ${max})`, {
+  return new AppError('E_TOO_LARGE', `file is too large: ${path} (${size} bytes, at most ${max})`, {
     details: { path, size, max },
   });
 }

@@ -1,77 +1,77 @@
 import { AppError } from '@croft/protocol';
-import type { DirectoryListing, Files, FileVersion, Precondition, WriteOptions } from '../../core/files.ts';
-import { maxWholeBytes } from '../../disk/read.ts';
-import { toPieces } from '../../link/methods/body.ts';
-import { maxPathLength } from '../../link/methods/common.ts';
+import type { DirectoryListing, Files, FileVersion, FileWriteOptions, Precondition } from '../../core/files/files.ts';
+import { maxWholeBytes } from '../../disk/read/read-content.ts';
+import { toPieces } from '../../link/calls/byte-streams.ts';
+import { maxPathLength } from '../../link/methods/define-method.ts';
 import * as methods from '../../link/methods/files.ts';
-import type { Asking } from './asking.ts';
-import { createChanger } from './change-file.ts';
-import { nonsense } from './nonsense.ts';
+import { createRemoteFileChanger } from './change-file.ts';
 import { openRemoteFile } from './open-file.ts';
-import { uploadTo } from './upload-file.ts';
+import type { RpcClient } from './rpc/rpc-client.ts';
+import { invalidAnswer } from './rpc/runner-errors.ts';
+import { uploadRemoteFile } from './upload-file.ts';
 
 const { channels, maxListBytes } = methods;
-/** Of an entry with a long name, and one of the longest links among many; of a time as JSON. */
+/** The size of a directory entry with a long name or link target, and of a time as JSON. */
 const entryBytes = 4096;
 const timeBytes = 32;
 
-/** The files of a place of a runner: whatever is told of them is judged there, where they are. */
-export function createRemoteFiles(asking: Asking, place: string): Files {
+/** The files of a workspace on a runner. The runner checks every path, because the files are there. */
+export function createRemoteFiles(rpc: RpcClient, place: string): Files {
   const at = (path: string) => ({ place, path: fitting(path) });
-  const { change } = createChanger(asking, { at, write });
+  const { change } = createRemoteFileChanger(rpc, { at, write });
 
   return {
-    stat: async (path) => asking.ask(methods.statFile, at(path)),
+    stat: async (path) => rpc.ask(methods.statFile, at(path)),
     async read(path, { maxBytes } = {}) {
-      const asked = asking.begin(methods.readFile, { ...at(path), maxBytes });
+      const asked = rpc.begin(methods.readFile, { ...at(path), maxBytes });
       const [file, bytes] = await asked.withBytes(channels.answer, maxBytes ?? maxWholeBytes);
       return { ...file, bytes };
     },
-    open: async (path) => openRemoteFile(asking, at(path)),
-    version: async (path) => (await asking.ask(methods.versionOfFile, at(path))) ?? undefined,
+    open: async (path) => openRemoteFile(rpc, at(path)),
+    version: async (path) => (await rpc.ask(methods.versionOfFile, at(path))) ?? undefined,
     async list(path, { limit }) {
-      const asked = asking.begin(methods.listDirectory, { ...at(path), limit });
+      const asked = rpc.begin(methods.listDirectory, { ...at(path), limit });
       const listing = await asked.withJson(channels.answer, listBytes(limit, entryBytes), methods.DirectoryListing);
-      if (listing.entries.length > limit) throw nonsense(methods.listDirectory.name, `over ${limit} entries`);
+      if (listing.entries.length > limit) throw invalidAnswer(methods.listDirectory.name, `over ${limit} entries`);
       return listing as DirectoryListing;
     },
-    modifiedTimes: (paths) => timesOf(asking, place, paths),
+    modifiedTimes: (paths) => timesOf(rpc, place, paths),
     write,
     change,
-    upload: async (path, pieces, options) => uploadTo(asking, at(path), pieces, options),
+    upload: async (path, pieces, options) => uploadRemoteFile(rpc, at(path), pieces, options),
     remove: async (path, { recursive, signal, isSynced }) =>
-      asking.ask(methods.removeFile, { ...at(path), recursive, isSynced }, { signal, deadlineMs: null }),
-    rename: async (from, to) => asking.ask(methods.renameFile, { place, from: fitting(from), to: fitting(to) }),
+      rpc.ask(methods.removeFile, { ...at(path), recursive, isSynced }, { signal, deadlineMs: null }),
+    rename: async (from, to) => rpc.ask(methods.renameFile, { place, from: fitting(from), to: fitting(to) }),
   };
 
-  /** Waits for as long as the runner takes some of it, and then for the disk. */
-  async function write(path: string, bytes: Uint8Array, options: WriteOptions = {}): Promise<FileVersion> {
+  /** Sends as long as the runner takes the bytes, and then waits for its disk. */
+  async function write(path: string, bytes: Uint8Array, options: FileWriteOptions = {}): Promise<FileVersion> {
     const { expect, isExecutable, isSynced } = options;
     const params = { ...at(path), size: bytes.length, expect: toPrecondition(expect), isExecutable, isSynced };
     if (bytes.length > methods.maxBodyBytes) throw tooLarge(path, bytes.length);
-    const asked = asking.begin(methods.writeFile, params);
+    const asked = rpc.begin(methods.writeFile, params);
     await asked.sendTo(channels.body, toPieces(bytes));
-    return asked.soon();
+    return asked.answerInTime();
   }
 }
 
-/** No more than so many can be: what a runner sends beyond that would only be parsed to be refused. */
+/** Limits a listing to what `count` entries can take: more would only be parsed to be refused. */
 function listBytes(count: number, each: number): number {
   return Math.min(maxListBytes, 128 * 1024 + count * each);
 }
 
-async function timesOf(asking: Asking, place: string, paths: readonly string[]): Promise<number[]> {
-  // There is no time of a path that no file can have.
+async function timesOf(rpc: RpcClient, place: string, paths: readonly string[]): Promise<number[]> {
+  // No file can have such a path, so that its time is 0.
   const written = paths.map((path) => (path.length > maxPathLength ? '' : path));
   const body = Buffer.from(JSON.stringify(written));
-  const asked = asking.begin(methods.modifiedTimes, { place, size: body.length });
+  const asked = rpc.begin(methods.modifiedTimes, { place, size: body.length });
   await asked.sendTo(channels.body, toPieces(body));
   const times = await asked.withJson(channels.answer, listBytes(paths.length, timeBytes), methods.Times);
-  if (times.length !== paths.length) throw nonsense(methods.modifiedTimes.name, `${times.length} times`);
+  if (times.length !== paths.length) throw invalidAnswer(methods.modifiedTimes.name, `${times.length} times`);
   return times;
 }
 
-/** A whole version will do for a caller: only what it is called is sent. */
+/** A caller may pass a whole `FileVersion`. Only the version text is sent. */
 function toPrecondition(expect: Precondition | undefined): Precondition | undefined {
   return typeof expect === 'object' ? { version: expect.version } : expect;
 }
@@ -85,5 +85,5 @@ function fitting(path: string): string {
 
 function tooLarge(path: string, size: number): AppError {
   const max = methods.maxBodyBytes;
-  return new AppError('E_TOO_LARGE', `what is written is over ${max} bytes: ${path}`, { details: { path, size, max } });
+  return new AppError('E_TOO_LARGE', `the content is over ${max} bytes: ${path}`, { details: { path, size, max } });
 }

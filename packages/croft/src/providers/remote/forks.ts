@@ -1,23 +1,23 @@
-import type { OfferedForks } from '../../core/runners/offer.ts';
+import type { RunnerForks } from '../../core/runner-workspaces/runner-workspace.ts';
 import * as methods from '../../link/methods/forks.ts';
-import type { Asking } from './asking.ts';
-import { createAskHistory } from './history.ts';
-import { nonsense } from './nonsense.ts';
+import { createHistoryCaller } from './history.ts';
+import type { RpcClient } from './rpc/rpc-client.ts';
+import { invalidAnswer } from './rpc/runner-errors.ts';
 
-/** Forks that a runner makes of a workspace, beside it. */
-export function createRemoteForks(asking: Asking, place: string): OfferedForks {
-  const ask = createAskHistory(asking);
+/** Forks of a workspace, which the runner makes and keeps beside it. */
+export function createRemoteForks(rpc: RpcClient, place: string): RunnerForks {
+  const ask = createHistoryCaller(rpc);
   return {
-    async fork(wish, signal) {
-      const made = await asking.ask(methods.createFork, { place, ...wish }, { signal, deadlineMs: null });
-      if (made.workspaceId !== wish.workspaceId || made.name !== wish.name)
-        throw nonsense(methods.createFork.name, 'another fork than was asked for');
+    async fork(request, signal) {
+      const made = await rpc.ask(methods.createFork, { place, ...request }, { signal, deadlineMs: null });
+      if (made.workspaceId !== request.workspaceId || made.name !== request.name)
+        throw invalidAnswer(methods.createFork.name, 'another fork than was asked for');
       return made;
     },
     list: () => ask(methods.listForks, { place }, methods.ForkList),
     merge: ({ signal, ...wanted }) => ask(methods.mergeFork, { place, ...wanted }, methods.Merged, signal),
     async forget(name) {
-      await asking.ask(methods.forgetFork, { place, name });
+      await rpc.ask(methods.forgetFork, { place, name });
     },
   };
 }

@@ -1,57 +1,88 @@
 import type { z } from 'zod';
-import type { History } from '../../core/history/history.ts';
-import type { Method } from '../../link/methods/common.ts';
+import type { CheckedWork, History } from '../../core/history/ports/history.ts';
+import type { LinkMethod } from '../../link/methods/define-method.ts';
 import { maxListBytes } from '../../link/methods/files.ts';
 import * as methods from '../../link/methods/history.ts';
-import type { Asking } from './asking.ts';
-import { firstTold } from './first-told.ts';
+import { firstMessage } from './rpc/first-message.ts';
+import type { RpcClient } from './rpc/rpc-client.ts';
 
 const { answerChannel } = methods;
 
-/** Answers of a history come when they come: a large tree takes its time. */
-export function createAskHistory(asking: Asking) {
+/** Calls a history method without an idle timeout, because a large tree takes its time. */
+export function createHistoryCaller(rpc: RpcClient) {
   return <Params extends z.ZodType, Schema extends z.ZodType>(
-    method: Method<Params>,
+    method: LinkMethod<Params>,
     params: z.input<Params>,
     schema: Schema,
     signal?: AbortSignal,
   ): Promise<z.output<Schema>> =>
-    asking.begin(method, params, { signal, idleMs: null }).withJson(answerChannel, maxListBytes, schema);
+    rpc.begin(method, params, { signal, idleMs: null }).withJson(answerChannel, maxListBytes, schema);
 }
 
-/** What a workspace of a runner was. It is kept there. */
-export function createRemoteHistory(asking: Asking, place: string): History {
-  const ask = createAskHistory(asking);
+interface RemoteHistoryOptions {
+  /** Whether the runner reports what checks change. Runners of older releases do not. */
+  readonly hasChecks: boolean;
+}
+
+/** The history of a workspace on a runner, which stores it. */
+export function createRemoteHistory(rpc: RpcClient, place: string, { hasChecks }: RemoteHistoryOptions): History {
+  const ask = createHistoryCaller(rpc);
   return {
     snapshot: ({ signal, ...wanted }) => ask(methods.takeSnapshot, { place, ...wanted }, methods.TakenSnapshot, signal),
     snapshots: () => ask(methods.listSnapshots, { place }, methods.Snapshots),
     diff: ({ from, to, signal }) => ask(methods.diffSnapshots, { place, from, to }, methods.FileDiffs, signal),
     restore: (target, signal) => ask(methods.restoreSnapshot, { place, target }, methods.Restored, signal),
     async remove(name) {
-      await asking.ask(methods.removeSnapshot, { place, name });
+      await rpc.ask(methods.removeSnapshot, { place, name });
     },
-    record: (call, work) => record(asking, { place, call }, work),
-    // It is kept there, and what is told would have to go there: looking is cheaper.
-    recordTold: (call, work) => record(asking, { place, call }, () => work()),
+    record: (call, work) => record(rpc, { place, call }, work),
+    // The reported content would have to be sent to the runner. A capture there is cheaper.
+    recordReported: (call, work) => record(rpc, { place, call }, () => work()),
+    recordCheck: (call, work) =>
+      hasChecks ? recordCheck(rpc, { place, call }, work) : recordUnverified(rpc, { place, call }, work),
+    async revertChanges(changes) {
+      const params = { place, changes: changes.map(methods.toPathChange) };
+      return (await rpc.ask(methods.revertChanges, params)).stayed;
+    },
     checkpoints: (limit) => ask(methods.listCheckpoints, { place, limit }, methods.Checkpoints),
     undo: (what, signal) => ask(methods.undoCalls, { place, what }, methods.Undone, signal),
-    // As locally: that it cannot be known or noted is no failure of a check.
-    look: async () =>
-      (await asking.ask(methods.lookAtTree, { place }, { deadlineMs: null }).catch(() => null)) ?? undefined,
-    async learned(check, of) {
-      await asking.ask(methods.learnCheck, { place, check, of }, { deadlineMs: null }).catch(() => {});
+    // As with a local history, a check does not fail because the tree cannot be captured or the verdict not recorded.
+    captureSource: async () =>
+      (await rpc.ask(methods.captureTree, { place }, { deadlineMs: null }).catch(() => null)) ?? undefined,
+    async recordVerdict(check, of) {
+      await rpc.ask(methods.recordVerdict, { place, check, of }, { deadlineMs: null }).catch(() => {});
     },
   };
 }
 
-/** As locally, a call does not fail because its history cannot be kept: what it did itself counts. */
-async function record<T>(asking: Asking, params: z.input<typeof methods.recordCall.params>, work: () => Promise<T>) {
-  const asked = asking.begin(methods.recordCall, params);
-  await firstTold(asked, methods.RecordState, asking).catch(() => {});
+/** As with a local history, a call does not fail because its history cannot be recorded. */
+async function record<T>(rpc: RpcClient, params: z.input<typeof methods.recordCall.params>, work: () => Promise<T>) {
+  const asked = rpc.begin(methods.recordCall, params);
+  await firstMessage(asked, methods.RecordState, rpc).catch(() => {});
   try {
     return await work();
   } finally {
-    asked.tell({ order: 'over' });
-    await asked.soon().catch(() => {});
+    asked.sendMessage({ order: 'over' });
+    await asked.answerInTime().catch(() => {});
   }
+}
+
+type CheckParams = z.input<typeof methods.recordCheck.params>;
+
+/** As with a local history, a check does not fail because nobody can tell what it changed. */
+async function recordCheck<T>(rpc: RpcClient, params: CheckParams, work: () => Promise<T>): Promise<CheckedWork<T>> {
+  const asked = rpc.begin(methods.recordCheck, params);
+  await firstMessage(asked, methods.RecordState, rpc).catch(() => {});
+  let said: Omit<CheckedWork<T>, 'result'> = { altered: [], unverified: 'silent' };
+  const result = await work().finally(async () => {
+    asked.sendMessage({ order: 'over' });
+    said = await asked.answerInTime().catch(() => said);
+  });
+  return { result, ...said };
+}
+
+/** For runners of older releases: what a check leaves behind is no step of undo, and what it changed stays. */
+async function recordUnverified<T>(rpc: RpcClient, { place, call }: CheckParams, work: () => Promise<T>) {
+  const result = await record(rpc, { place, call: { ...call, byproducts: 'all' } }, work);
+  return { result, altered: [], unverified: 'old' } as const;
 }

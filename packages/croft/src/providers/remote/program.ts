@@ -1,9 +1,9 @@
 import { PassThrough, type Readable, Writable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import type { z } from 'zod';
-import type { CommandSpec, Denial, Exit, Running } from '../../core/commands/sandbox.ts';
-import { decodeError } from '../../link/errors.ts';
-import { toPieces } from '../../link/methods/body.ts';
+import type { CommandSpec, ProgramExit, RunningProgram, SandboxDenial } from '../../core/commands/sandbox.ts';
+import { toPieces } from '../../link/calls/byte-streams.ts';
+import { decodeError } from '../../link/calls/error-codec.ts';
 import {
   type Command,
   type Ended,
@@ -12,27 +12,27 @@ import {
   startProgram,
   streams,
 } from '../../link/methods/sandbox.ts';
-import type { Asked, Asking } from './asking.ts';
-import { tame } from './nonsense.ts';
+import type { RpcCall, RpcClient } from './rpc/rpc-client.ts';
+import { toRunnerError } from './rpc/runner-errors.ts';
 
-/** As much of an output as a sandbox of this machine holds for its reader. */
+/** As much unread output as a sandbox of this machine buffers. */
 const windowBytes = 256 * 1024;
 
-/** One call: nothing is asked before it and nothing after. */
-export function startProgramIn(
-  asking: Asking,
+/** Starts a program in a sandbox of the runner. The whole program is one call. */
+export function startRemoteProgram(
+  rpc: RpcClient,
   sandbox: string,
   spec: CommandSpec,
-  onDenials: (denials: readonly Denial[]) => void,
-): Running {
+  onDenials: (denials: readonly SandboxDenial[]) => void,
+): RunningProgram {
   const command = toCommand(spec);
   const text = Buffer.from(JSON.stringify(command));
   const isInline = text.length <= maxInlineBytes;
-  const asked = asking.begin(startProgram, isInline ? { sandbox, command } : { sandbox });
+  const asked = rpc.begin(startProgram, isInline ? { sandbox, command } : { sandbox });
   if (!isInline) asked.sendTo(streams.command, toPieces(text)).catch(() => {});
-  const kill = () => asked.tell({ type: 'kill' });
+  const kill = () => asked.sendMessage({ type: 'kill' });
   spec.signal.addEventListener('abort', kill, { once: true });
-  asked.settled.addEventListener('abort', () => spec.signal.removeEventListener('abort', kill), { once: true });
+  asked.finished.addEventListener('abort', () => spec.signal.removeEventListener('abort', kill), { once: true });
   const exit = asked.answer.then(({ end, denials }) => {
     onDenials(denials);
     return toExit(end, startProgram.name);
@@ -43,21 +43,21 @@ export function startProgramIn(
     ...toOutputs(asked),
     exit,
     kill,
-    signal: (name) => asked.tell({ type: 'signal', name }),
-    resize: ({ rows, columns }) => asked.tell({ type: 'resize', rows, columns }),
+    signal: (name) => asked.sendMessage({ type: 'signal', name }),
+    resize: ({ rows, columns }) => asked.sendMessage({ type: 'resize', rows, columns }),
   };
 }
 
-export function toOutputs(asked: Asked<unknown>): Pick<Running, 'stdout' | 'stderr'> {
+export function toOutputs(asked: RpcCall<unknown>): Pick<RunningProgram, 'stdout' | 'stderr'> {
   return { stdout: toOutput(asked.readable(streams.stdout)), stderr: toOutput(asked.readable(streams.stderr)) };
 }
 
-/** An output ends, also where its program or the link does: why is told by the exit. */
+/** The output ends normally even if the program or the link fails: `exit` has the reason. */
 function toOutput(source: Readable): Readable {
   const output = new PassThrough({ highWaterMark: windowBytes });
   source.on('error', () => output.end());
   output.on('error', () => {});
-  // Who stopped reading waits for the end all the same: the rest goes by.
+  // A reader that stopped still waits for the exit, so that the rest is discarded.
   output.once('close', () => source.destroy());
   return source.pipe(output);
 }
@@ -68,12 +68,12 @@ function noInput(): Writable {
   return none.destroy();
 }
 
-export function toExit(end: z.output<typeof Ended>, method: string): Exit {
+export function toExit(end: z.output<typeof Ended>, method: string): ProgramExit {
   if ('exit' in end) return end.exit;
-  throw tame(decodeError(end.failure), method);
+  throw toRunnerError(decodeError(end.failure), method);
 }
 
-/** Throws for what no sandbox would start, before anything waits for it. */
+/** Throws for a command that no sandbox can start, before anything is sent. */
 function toCommand(spec: CommandSpec): z.input<typeof Command> {
   const { argv, directory, environment, terminal, hasInput = false, isMerged = false } = spec;
   const strings = [directory ?? '', ...argv, ...Object.entries(environment ?? {}).flat()];

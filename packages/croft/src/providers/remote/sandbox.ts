@@ -1,24 +1,24 @@
 import { AppError } from '@croft/protocol';
-import type { Denial, Sandbox } from '../../core/commands/sandbox.ts';
-import type { WantedSandbox } from '../../core/runners/offer.ts';
-import { openSandbox, SandboxNews } from '../../link/methods/sandbox.ts';
-import type { Asked, Asking } from './asking.ts';
-import { firstTold } from './first-told.ts';
-import { nonsense } from './nonsense.ts';
-import { startProgramIn } from './program.ts';
+import type { Sandbox, SandboxDenial } from '../../core/commands/sandbox.ts';
+import type { SandboxRequest } from '../../core/runner-workspaces/runner-workspace.ts';
+import { openSandbox, SandboxEvent } from '../../link/methods/sandbox.ts';
+import { startRemoteProgram } from './program.ts';
+import { firstMessage } from './rpc/first-message.ts';
+import type { RpcCall, RpcClient } from './rpc/rpc-client.ts';
+import { invalidAnswer } from './rpc/runner-errors.ts';
 
-/** A sandbox of a large workspace takes a while to be there, and to be gone. A cable may be cut meanwhile. */
+/** Opening and closing the sandbox of a large workspace takes a while, and the connection may be cut meanwhile. */
 const openWithinMs = 120_000;
 const goneWithinMs = 120_000;
 /** As many as a sandbox of this machine keeps. */
 const maxDenials = 20;
 
-export async function openRemoteSandbox(asking: Asking, place: string, wanted: WantedSandbox): Promise<Sandbox> {
-  return toSandbox(asking, asking.begin(openSandbox, { place, ...wanted }));
+export async function openRemoteSandbox(rpc: RpcClient, place: string, wanted: SandboxRequest): Promise<Sandbox> {
+  return toRemoteSandbox(rpc, rpc.begin(openSandbox, { place, ...wanted }));
 }
 
-/** The sandbox that a long call tells of. It is gone with the call, if not before. */
-export async function toSandbox(asking: Asking, asked: Asked<unknown>): Promise<Sandbox> {
+/** The sandbox that a long call reports. It closes with the call at the latest. */
+export async function toRemoteSandbox(rpc: RpcClient, asked: RpcCall<unknown>): Promise<Sandbox> {
   const denials = createDenials();
   const closed = Promise.withResolvers<void>();
   let end: string | undefined;
@@ -30,51 +30,51 @@ export async function toSandbox(asking: Asking, asked: Asked<unknown>): Promise<
     () => finish('the sandbox has ended'),
     (thrown) => finish(`the sandbox has ended: ${thrown instanceof Error ? thrown.message : thrown}`),
   );
-  const onMore = (news: ReturnType<typeof SandboxNews.parse>) => {
+  const onMore = (news: ReturnType<typeof SandboxEvent.parse>) => {
     if (news.type === 'gone') finish('the sandbox has ended');
     else if (news.type === 'denials') denials.add(news.denials);
-    else throw nonsense(openSandbox.name, 'a second sandbox');
+    else throw invalidAnswer(openSandbox.name, 'a second sandbox');
   };
-  const opened = await firstTold(asked, SandboxNews, { patienceMs: openWithinMs, onMore });
-  if (opened.type !== 'open') throw endWith(asked, nonsense(openSandbox.name, 'no sandbox'));
-  const { sandbox: id, name, workspacePath, network, limits } = opened;
+  const opened = await firstMessage(asked, SandboxEvent, { patienceMs: openWithinMs, onMore });
+  if (opened.type !== 'open') throw endWith(asked, invalidAnswer(openSandbox.name, 'no sandbox'));
+  const { sandbox: id, name, workspacePath, temporaryPath, network, limits } = opened;
 
   return {
-    ...{ name, workspacePath, network, limits },
+    ...{ name, workspacePath, temporaryPath, network, limits },
     closed: closed.promise,
     start(command) {
       command.signal.throwIfAborted();
       if (end !== undefined) throw new AppError('E_SANDBOX_UNAVAILABLE', end, { details: { provider: 'remote' } });
-      return startProgramIn(asking, id, command, denials.add);
+      return startRemoteProgram(rpc, id, command, denials.add);
     },
     takeDenials: denials.take,
     async close() {
       if (end !== undefined) return;
-      asked.tell({ type: 'close' });
-      const timer = setTimeout(() => asked.takeBack(new Error('it was not closed in time')), goneWithinMs);
+      asked.sendMessage({ type: 'close' });
+      const timer = setTimeout(() => asked.cancel(new Error('it was not closed in time')), goneWithinMs);
       await closed.promise.finally(() => clearTimeout(timer));
     },
   };
 }
 
-function endWith(asked: Asked<unknown>, reason: AppError): AppError {
-  asked.takeBack(reason);
+function endWith(asked: RpcCall<unknown>, reason: AppError): AppError {
+  asked.cancel(reason);
   return reason;
 }
 
-/** Told by the runner, so that whoever asks has them at once. */
+/** Collects the denials that the runner reports, so that `takeDenials` needs no call. */
 function createDenials() {
-  const kept = new Map<string, Denial>();
+  const collected = new Map<string, SandboxDenial>();
   return {
-    add(denials: readonly Denial[]): void {
+    add(denials: readonly SandboxDenial[]): void {
       for (const denial of denials) {
         const key = JSON.stringify([denial.layer, denial.rule, denial.target]);
-        if (kept.size < maxDenials) kept.set(key, denial);
+        if (collected.size < maxDenials) collected.set(key, denial);
       }
     },
-    take(): Denial[] {
-      const all = [...kept.values()];
-      kept.clear();
+    take(): SandboxDenial[] {
+      const all = [...collected.values()];
+      collected.clear();
       return all;
     },
   };

@@ -1,36 +1,42 @@
-import type { Transactions } from '../../core/history/transactions.ts';
-import type { WantedSandbox } from '../../core/runners/offer.ts';
+import type { Transactions } from '../../core/history/ports/transactions.ts';
+import type { SandboxRequest } from '../../core/runner-workspaces/runner-workspace.ts';
 import { maxListBytes } from '../../link/methods/files.ts';
 import * as methods from '../../link/methods/history.ts';
-import type { Asking } from './asking.ts';
-import { createAskHistory } from './history.ts';
-import { toSandbox } from './sandbox.ts';
+import { createHistoryCaller } from './history.ts';
+import type { RpcClient } from './rpc/rpc-client.ts';
+import { toRemoteSandbox } from './sandbox.ts';
 
 const { answerChannel } = methods;
 
-/** Commands on a copy that the runner makes, and keeps or throws away. */
-export function createRemoteTransactions(asking: Asking, place: string, wanted: WantedSandbox): Transactions {
-  const ask = createAskHistory(asking);
+/** Runs commands on a copy that the runner makes, and then commits or discards. */
+export function createRemoteTransactions(rpc: RpcClient, place: string, wanted: SandboxRequest): Transactions {
+  const ask = createHistoryCaller(rpc);
   const of = (session: string) => ({ place, ...wanted, session });
   return {
-    async begin(session, title, work, signal) {
-      const asked = asking.begin(methods.beginTransaction, { ...of(session), title }, { signal, idleMs: null });
+    async begin(session, title, work, signal, changes) {
+      // Left out if there are no changes, because runners of older releases do not know the field.
+      const asBefore = changes && { asBefore: changes.map(methods.toPathChange) };
+      const asked = rpc.begin(
+        methods.beginTransaction,
+        { ...of(session), title, ...asBefore },
+        { signal, idleMs: null },
+      );
       const answer = asked.withJson(answerChannel, maxListBytes, methods.TransactionShown);
       answer.catch(() => {});
-      const sandbox = await toSandbox(asking, asked);
+      const sandbox = await toRemoteSandbox(rpc, asked);
       try {
         const result = await work(sandbox);
-        asked.tell({ type: 'end' });
+        asked.sendMessage({ type: 'end' });
         return { result, transaction: await answer };
       } catch (thrown) {
-        asked.tell({ type: 'give-up' });
+        asked.sendMessage({ type: 'give-up' });
         await answer.catch(() => {});
         throw thrown;
       }
     },
     commit: (session, id, signal) => ask(methods.commitTransaction, { ...of(session), id }, methods.TreeReport, signal),
     async discard(session, id) {
-      await asking.ask(methods.discardTransaction, { ...of(session), id });
+      await rpc.ask(methods.discardTransaction, { ...of(session), id });
     },
     list: (session) => ask(methods.listTransactions, of(session), methods.Transactions),
   };

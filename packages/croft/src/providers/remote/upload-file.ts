@@ -1,30 +1,30 @@
-import type { Uploaded, UploadOptions } from '../../core/files.ts';
+import type { UploadedFile, UploadOptions } from '../../core/files/files.ts';
 import { channels, UploadState, uploadFile } from '../../link/methods/files.ts';
-import type { Asked, Asking } from './asking.ts';
+import type { RpcCall, RpcClient } from './rpc/rpc-client.ts';
 
 /**
- * Nothing is sent before the runner wants it. When it has all of it, what stands around putting it in place is run here:
- * it is put there in the midst of that.
+ * Sends the bytes only when the runner asks for them. When the runner has all of them, `around` runs here, and the
+ * runner puts the file in place within it.
  */
-export async function uploadTo(
-  asking: Asking,
+export async function uploadRemoteFile(
+  rpc: RpcClient,
   at: { readonly place: string; readonly path: string },
   pieces: AsyncIterable<Uint8Array>,
   { maxBytes, expect, around }: UploadOptions,
-): Promise<Uploaded> {
+): Promise<UploadedFile> {
   const precondition = typeof expect === 'object' ? { version: expect.version } : expect;
-  const asked = asking.begin(uploadFile, { ...at, maxBytes, expect: precondition, waits: around !== undefined });
+  const asked = rpc.begin(uploadFile, { ...at, maxBytes, expect: precondition, waits: around !== undefined });
   const wanted = Promise.withResolvers<void>();
-  const there = Promise.withResolvers<void>();
-  asked.listen(UploadState, ({ state }) => (state === 'wanted' ? wanted : there).resolve());
+  const arrived = Promise.withResolvers<void>();
+  asked.listen(UploadState, ({ state }) => (state === 'wanted' ? wanted : arrived).resolve());
   try {
-    await asked.patiently(wanted.promise);
+    await asked.stepInTime(wanted.promise);
     await Promise.race([sendAll(asked, pieces), asked.answer]);
-    if (!around) return await asked.soon();
-    await asked.patiently(there.promise);
+    if (!around) return await asked.answerInTime();
+    await asked.stepInTime(arrived.promise);
     return await around(() => {
-      asked.tell({ order: 'place' });
-      return asked.soon();
+      asked.sendMessage({ order: 'place' });
+      return asked.answerInTime();
     });
   } catch (thrown) {
     await giveUp(asked);
@@ -32,14 +32,14 @@ export async function uploadTo(
   }
 }
 
-async function sendAll(asked: Asked<Uploaded>, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+async function sendAll(asked: RpcCall<UploadedFile>, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   const size = await asked.sendTo(channels.body, pieces);
-  if (!asked.settled.aborted) asked.tell({ order: 'sent', size });
+  if (!asked.finished.aborted) asked.sendMessage({ order: 'sent', size });
 }
 
-/** Nothing is left of it when this is over, unless the runner is lost. */
-async function giveUp(asked: Asked<Uploaded>): Promise<void> {
-  asked.tell({ order: 'give-up' });
+/** Afterwards nothing of the upload is left, unless the runner is lost. */
+async function giveUp(asked: RpcCall<UploadedFile>): Promise<void> {
+  asked.sendMessage({ order: 'give-up' });
   asked.writable(channels.body).destroy();
-  await asked.soon().catch(() => {});
+  await asked.answerInTime().catch(() => {});
 }

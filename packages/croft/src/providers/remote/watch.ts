@@ -1,32 +1,32 @@
-import type { FileDoor } from '../../core/content/file-door.ts';
-import { createLineCutter } from '../../lib/text/message-lines.ts';
-import { FileChanges, maxLineBytes, Watching, watchWorkspace } from '../../link/methods/workspace.ts';
-import { type Asking, parse } from './asking.ts';
-import { firstTold } from './first-told.ts';
-import { nonsense } from './nonsense.ts';
+import type { FileAccess } from '../../core/content/changes/file-access.ts';
+import { createByteLineSplitter } from '../../lib/text/lines/byte-line-splitter.ts';
+import { FileChanges, maxLineBytes, WatchStarted, watchWorkspace } from '../../link/methods/workspace.ts';
+import { firstMessage } from './rpc/first-message.ts';
+import { parseAnswer, type RpcClient } from './rpc/rpc-client.ts';
+import { invalidAnswer } from './rpc/runner-errors.ts';
 
-type Watch = NonNullable<FileDoor['watch']>;
+type Watch = NonNullable<FileAccess['watch']>;
 
-/** The first telling of a large tree takes a while. */
+/** Long, because the runner first has to read a large tree. */
 const watchWithinMs = 300_000;
 
-export function createRemoteWatch(asking: Asking, place: string): Watch {
+export function createRemoteWatch(rpc: RpcClient, place: string): Watch {
   return async (onChange, signal) => {
-    const asked = asking.begin(watchWorkspace, { place }, { signal });
+    const asked = rpc.begin(watchWorkspace, { place }, { signal });
     const stream = asked.readable(0);
-    await firstTold(asked, Watching, { patienceMs: watchWithinMs });
+    await firstMessage(asked, WatchStarted, { patienceMs: watchWithinMs });
     stream.on(
       'data',
-      createLineCutter(
+      createByteLineSplitter(
         maxLineBytes,
         (line) => {
           try {
-            onChange(parse(FileChanges, JSON.parse(line.toString()), watchWorkspace.name));
+            onChange(parseAnswer(FileChanges, JSON.parse(line.toString()), watchWorkspace.name));
           } catch (thrown) {
-            asked.takeBack(thrown);
+            asked.cancel(thrown);
           }
         },
-        () => asked.takeBack(nonsense(watchWorkspace.name, 'a line without an end')),
+        () => asked.cancel(invalidAnswer(watchWorkspace.name, 'a line without an end')),
       ),
     );
   };

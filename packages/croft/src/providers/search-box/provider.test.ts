@@ -1,25 +1,25 @@
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { makeDirectory } from '../../../test/harness.ts';
-import type { SearchBox, SearchCommand } from '../../core/content/search-box.ts';
+import { makeDirectory } from '../../../test/support/harness.ts';
+import type { SearchBox, SearchCommand } from '../../core/content/search/search-box.ts';
 import { createSearchBoxes } from './provider.ts';
 
 const all = { suffix: '' };
 const never = new AbortController().signal;
 
-/** A box in which a shell and ripgrep are, to try from inside what ripgrep would have to be broken into to try. */
+/** Opens a box that also has a shell, to try from inside what an attacker could do after breaking into ripgrep. */
 async function openBox(tree: Record<string, string> = {}) {
-  const ground = makeDirectory(tree);
-  const directory = openSync(ground.path, 'r');
-  const spec = { directory, workspacePath: ground.path, programs: ['sh', 'rg'] };
+  const fixture = makeDirectory(tree);
+  const directory = openSync(fixture.path, 'r');
+  const spec = { directoryFd: directory, workspacePath: fixture.path, programs: ['sh', 'rg'] };
   const box = await createSearchBoxes().open(spec);
   onTestFinished(async () => {
     await box.close();
     closeSync(directory);
-    ground[Symbol.dispose]();
+    fixture[Symbol.dispose]();
   });
-  return { ground, box };
+  return { fixture, box };
 }
 
 async function run(box: SearchBox, argv: readonly [string, ...string[]], withTimes?: SearchCommand['withTimes']) {
@@ -30,7 +30,7 @@ async function run(box: SearchBox, argv: readonly [string, ...string[]], withTim
 
 const sh = (box: SearchBox, script: string) => run(box, ['sh', '-c', script]);
 
-/** Processes that have this word among their arguments. */
+/** The processes that have this word among their arguments. */
 function processesWith(word: string): number[] {
   const hasWord = (pid: string) => {
     try {
@@ -46,21 +46,21 @@ function processesWith(word: string): number[] {
 
 describe('a program in a search box', () => {
   test('finds the workspace and itself, and nothing else', async () => {
-    const { box, ground } = await openBox({ 'a.txt': 'inside' });
-    const top = ground.path.split('/')[1];
+    const { box, fixture } = await openBox({ 'a.txt': 'inside' });
+    const top = fixture.path.split('/')[1];
     const { stdout } = await sh(box, 'echo /*; echo /run/* /run/croft/* /usr/bin/*; pwd; read x < a.txt; echo $x');
     const [root = '', ...rest] = stdout.split('\n');
     expect(root.split(' ').filter((name) => !/^\/lib\d*$/.test(name))).toEqual(['/run', `/${top}`, '/usr'].sort());
-    expect(rest).toEqual(['/run/croft /run/croft/init /usr/bin/rg /usr/bin/sh', ground.path, 'inside', '']);
+    expect(rest).toEqual(['/run/croft /run/croft/init /usr/bin/rg /usr/bin/sh', fixture.path, 'inside', '']);
   });
 
   test.each(['a.txt', '/new', '/run/croft/new', '/dev/null', '/proc/1/oom_score_adj', '/usr/bin/rg'])(
     'writes nothing to %s',
     async (path) => {
-      const { box, ground } = await openBox({ 'a.txt': 'inside' });
+      const { box, fixture } = await openBox({ 'a.txt': 'inside' });
       const { code } = await sh(box, `echo changed > ${path}`);
       expect(code).not.toBe(0);
-      expect(readFileSync(ground.at('a.txt'), 'utf8')).toBe('inside');
+      expect(readFileSync(fixture.at('a.txt'), 'utf8')).toBe('inside');
     },
   );
 
@@ -78,8 +78,8 @@ describe('a program in a search box', () => {
   });
 
   test('ends no other and not the box, whomever it signals', async () => {
-    const { box, ground } = await openBox({ 'a.txt': 'inside' });
-    const script = `while :; do read x < a.txt; done; : ${ground.path}`;
+    const { box, fixture } = await openBox({ 'a.txt': 'inside' });
+    const script = `while :; do read x < a.txt; done; : ${fixture.path}`;
     const waiting = box.start({ argv: ['sh', '-c', script], signal: never });
     const ended = vi.fn();
     void waiting.exit.then(ended);
@@ -120,12 +120,12 @@ describe('a search', () => {
   });
 
   test('with times tells them, however far away, and hands on the exit code', async () => {
-    const { box, ground } = await openBox({ 'now.txt': '', 'old.txt': '', 'later.txt': '', 'dir/new\nline.txt': '' });
-    mkdirSync(ground.at('empty'));
-    utimesSync(ground.at('now.txt'), 1_700_000_000.25, 1_700_000_000.25);
-    utimesSync(ground.at('old.txt'), new Date(-1500), new Date(-1500));
-    utimesSync(ground.at('later.txt'), 8_000_000_000, 8_000_000_000);
-    utimesSync(ground.at('dir/new\nline.txt'), 1, 1);
+    const { box, fixture } = await openBox({ 'now.txt': '', 'old.txt': '', 'later.txt': '', 'dir/new\nline.txt': '' });
+    mkdirSync(fixture.at('empty'));
+    utimesSync(fixture.at('now.txt'), 1_700_000_000.25, 1_700_000_000.25);
+    utimesSync(fixture.at('old.txt'), new Date(-1500), new Date(-1500));
+    utimesSync(fixture.at('later.txt'), 8_000_000_000, 8_000_000_000);
+    utimesSync(fixture.at('dir/new\nline.txt'), 1, 1);
     const paths = ['now.txt', 'old.txt', './later.txt', 'dir/new\nline.txt', 'dir/new\nline.txt', 'gone', 'x/y', ''];
     const words = paths.map((path) => `'${path}\\0'`).join(' ');
     const { stdout, code } = await run(box, ['sh', '-c', `printf ${words.replaceAll("' '", '')}; exit 7`], all);
@@ -142,8 +142,8 @@ describe('a search', () => {
   });
 
   test('with times takes a path longer than there can be for a failure', async () => {
-    const { box, ground } = await openBox();
-    writeFileSync(ground.at('long'), 'x'.repeat(100_000));
+    const { box, fixture } = await openBox();
+    writeFileSync(fixture.at('long'), 'x'.repeat(100_000));
     const { code, stdout } = await run(box, ['rg', '--no-filename', '--null-data', 'x', 'long'], all);
     expect({ code, stdout }).toEqual({ code: 126, stdout: '' });
   });

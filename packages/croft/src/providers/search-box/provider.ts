@@ -2,44 +2,48 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
-import type { SearchBox, SearchBoxProvider, SearchBoxSpec } from '../../core/content/search-box.ts';
-import { explainRefusal } from '../../host/explain-start.ts';
-import { createInitFinder } from '../../init/binary.ts';
-import { connectInit } from '../../init/client.ts';
-import { findProgram } from '../../lib/find-program.ts';
-import { type ChildProcess, killGroup, spawnProgram } from '../../lib/spawn.ts';
-import { ownerOf } from '../../lib/workspace-owner.ts';
-import { initPath, toBox } from './box.ts';
-import { findPrograms, type Shown } from './programs.ts';
+import type { SearchBox, SearchBoxProvider, SearchBoxSpec } from '../../core/content/search/search-box.ts';
+import { explainBubblewrapFailure } from '../../host/explain-start-failure.ts';
+import { connectInit } from '../../init/connect-init.ts';
+import { createInitFinder } from '../../init/find-init.ts';
+import { ownerOf } from '../../lib/files/workspace-owner.ts';
+import { findProgram } from '../../lib/processes/find-program.ts';
+import { type ChildProcess, killProcessGroup, spawnProgram } from '../../lib/processes/spawn.ts';
+import { type BoundFile, findProgramFiles } from './find-program-files.ts';
+import { initPath, toSearchBox } from './search-box.ts';
 
 const environment = { PATH: '/usr/bin', LANG: 'C.UTF-8' };
-/** In the order the init knows them. A search writes no file, and a hostile tree or pattern must not make it large. */
+/** In the order of the init. A search writes no file, and a hostile tree or pattern must not take much memory. */
 const limits = [undefined, 0, undefined, undefined, 2 * 1024 ** 3];
 
 /**
- * Boxes on this machine by Linux namespaces: a program sees its workspace, read-only, itself and the libraries it
- * needs, and no network, no process of others, no capability, no place to write. What starts programs in it is the
- * init of sandboxes, once for all searches. Each is behind a fence that lets it start nothing and reach no other, so
- * that none can do anything to one beside or after it.
+ * Opens search boxes on this machine with Linux namespaces. A program sees its workspace read-only, itself and the
+ * libraries it needs: no network, no process of others, no capability, no directory to write to. The init of sandboxes
+ * runs once for each box and starts all searches in it. A system call filter keeps each search from starting processes
+ * and from reaching another search, so that none can affect one beside or after it.
  */
 export function createSearchBoxes(): SearchBoxProvider {
   const findInit = createInitFinder();
-  const known = new Map<string, Promise<Shown[]>>();
+  const known = new Map<string, Promise<BoundFile[]>>();
   return {
-    async open({ directory, workspacePath, programs }) {
+    async open({ directoryFd, workspacePath, programs }) {
       const program = findProgram('bwrap');
       if (!program) throw unavailable('bubblewrap (bwrap) is not installed');
       const key = programs.join();
-      const shown = known.get(key) ?? findPrograms(programs);
+      const shown = known.get(key) ?? findProgramFiles(programs);
       known.set(key, shown);
       try {
-        const fence = toFence(workspacePath, [...(await shown), { file: findInit(), as: initPath }]);
-        const stdio = ['ignore', 'ignore', 'pipe', 'pipe', directory] as const;
-        const owner = findOwner(directory);
-        const child = spawnProgram([program, ...fence, '--', initPath, '--search-box'], { env: {}, stdio, owner });
+        const bwrapArguments = toBwrapArguments(workspacePath, [...(await shown), { file: findInit(), as: initPath }]);
+        const stdio = ['ignore', 'ignore', 'pipe', 'pipe', directoryFd] as const;
+        const owner = findOwner(directoryFd);
+        const child = spawnProgram([program, ...bwrapArguments, '--', initPath, '--search-box'], {
+          env: {},
+          stdio,
+          owner,
+        });
         return await openBox(child, workspacePath);
       } catch (thrown) {
-        // The libraries may be others by now.
+        // The libraries may have changed since they were found.
         known.delete(key);
         throw thrown;
       }
@@ -47,27 +51,27 @@ export function createSearchBoxes(): SearchBoxProvider {
   };
 }
 
-function toFence(workspacePath: string, shown: readonly Shown[]): string[] {
+function toBwrapArguments(workspacePath: string, shown: readonly BoundFile[]): string[] {
   return [
     ...['--unshare-all', '--unshare-user', '--disable-userns', '--as-pid-1', '--die-with-parent', '--new-session'],
     ...['--cap-drop', 'ALL', '--clearenv'],
     ...shown.flatMap(({ file, as }) => ['--ro-bind', file, as]),
-    // By the handle itself; bubblewrap makes sure that this is what it mounted.
+    // Mounts the workspace by its open descriptor; bubblewrap verifies that this is what it mounted.
     ...['--ro-bind-fd', '4', workspacePath, '--remount-ro', '/', '--chdir', workspacePath],
   ];
 }
 
-/** Goes by the names above the directory, which another may change meanwhile. */
-function findOwner(directory: number) {
+/** Looks at the directories above the workspace, which somebody may move meanwhile. */
+function findOwner(directoryFd: number) {
   try {
-    return ownerOf(directory);
+    return ownerOf(directoryFd);
   } catch (cause) {
     throw unavailable('the workspace was moved just now', cause);
   }
 }
 
 async function openBox(child: ChildProcess, workspacePath: SearchBoxSpec['workspacePath']): Promise<SearchBox> {
-  // At a limit of handles or processes there is no child, and there may be no streams.
+  // At a limit of descriptors or processes there is no child, and there may be no streams.
   if (child.pid === undefined) {
     const [cause] = await once(child, 'error');
     throw unavailable('bubblewrap cannot be started', cause);
@@ -78,15 +82,15 @@ async function openBox(child: ChildProcess, workspacePath: SearchBoxSpec['worksp
   (child.stderr as Readable).setEncoding('utf8').on('data', (chunk: string) => words.push(chunk));
   try {
     const init = await connectInit({ socket, workspacePath, environment, limits });
-    // It has said all it has to say, and would hold a handle for as long as the box is open.
+    // Nothing more is printed, and the pipe would use a descriptor for as long as the box is open.
     child.stderr?.destroy();
-    return toBox({ init, socket, child, gone });
+    return toSearchBox({ init, socket, child, gone });
   } catch (cause) {
-    // Bubblewrap may end before it has tied the box to its life; without the socket, that ends by itself.
+    // Bubblewrap may end before it has tied the box to its own life. The init ends when its socket closes.
     socket.destroy();
-    killGroup(child);
+    killProcessGroup(child);
     await gone;
-    throw unavailable(explainRefusal(words.join('')), new Error(words.join('').trim(), { cause }));
+    throw unavailable(explainBubblewrapFailure(words.join('')), new Error(words.join('').trim(), { cause }));
   }
 }
 

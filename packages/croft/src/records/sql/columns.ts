@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { StoredRow, Value } from './database.ts';
 
-/** How a field of a row is kept. */
+/** How a field of a row is stored. */
 export interface Column<Field> {
   readonly name: string;
   write(field: Field): Value;
@@ -10,10 +10,10 @@ export interface Column<Field> {
 
 export type Columns<Row> = { readonly [Field in keyof Row]-?: Column<Row[Field]> };
 
-/** PostgreSQL takes some 2700 bytes in one entry of an index, which may be of three such texts. */
+/** PostgreSQL limits an index entry to some 2700 bytes, and an entry may have three such texts. */
 const maxKeyBytes = 512;
 
-/** A text that rows are found by. */
+/** A text that rows are looked up by. */
 export function key(name: string): Column<string> {
   return { name, write: (field) => checkKey(name, field), read: String };
 }
@@ -22,7 +22,7 @@ export function text(name: string): Column<string> {
   return { name, write: (field) => field, read: String };
 }
 
-/** One of a few words. */
+/** One of a fixed set of words. */
 export function word<Word extends string>(name: string): Column<Word> {
   return { name, write: (field) => field, read: (stored) => stored as Word };
 }
@@ -35,8 +35,8 @@ export function optional(name: string): Column<string | undefined> {
   };
 }
 
-/** PostgreSQL gives the larger kind as a text. */
-export function whole(name: string): Column<number> {
+/** A whole number. PostgreSQL returns a BIGINT as text. */
+export function wholeNumber(name: string): Column<number> {
   return { name, write: (field) => field, read: Number };
 }
 
@@ -44,17 +44,25 @@ export function words(name: string): Column<readonly string[]> {
   return { name, write: (field) => JSON.stringify(field), read: (stored) => JSON.parse(String(stored)) };
 }
 
+export function optionalWords(name: string): Column<readonly string[] | undefined> {
+  return {
+    name,
+    write: (field) => (field === undefined ? null : JSON.stringify(field)),
+    read: (stored) => (stored === null ? undefined : JSON.parse(String(stored))),
+  };
+}
+
 function checkKey(name: string, field: string): string {
   const bytes = Buffer.byteLength(field);
   if (bytes <= maxKeyBytes) return field;
   throw new AppError(
     'E_INVALID_INPUT',
-    `${name} is ${bytes} bytes long, and records are found by it: give one of at most ${maxKeyBytes} bytes`,
+    `${name} is ${bytes} bytes long, and records are looked up by it: use at most ${maxKeyBytes} bytes`,
     { details: { field: name, maxBytes: maxKeyBytes } },
   );
 }
 
-/** The names of a table and its columns, for SQL that is put together from nothing else. */
+/** Defines a table and its columns. All generated SQL is composed of these names only. */
 export function defineTable<Row extends object>(name: string, columns: Columns<Row>) {
   const fields = Object.entries(columns) as [string, Column<unknown>][];
   const names = fields.map(([, column]) => column.name);
@@ -63,7 +71,7 @@ export function defineTable<Row extends object>(name: string, columns: Columns<R
     columns,
     list: names.join(', '),
     marks: names.map(() => '?').join(', '),
-    /** For an update, of all but the columns it is found by. */
+    /** Assignments for an UPDATE, without the columns of the WHERE clause. */
     assignments: (...foundBy: readonly (keyof Row)[]) =>
       fields
         .filter(([field]) => !foundBy.includes(field as keyof Row))

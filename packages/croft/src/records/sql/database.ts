@@ -1,30 +1,48 @@
-/** What SQLite and PostgreSQL have in common, and all that the tables need of either. */
+/** The port to SQLite and PostgreSQL: everything the tables need from either. */
 export interface Database extends AsyncDisposable {
   readonly name: string;
-  /** How long anything here may take: connecting, waiting for a lock, one statement, a whole piece of work. */
+  /** See `Records.isShared`. */
+  readonly isShared: boolean;
+  /** Limit for connecting, for waiting for a lock, for one statement and for a whole unit of work. */
   readonly deadlineMs: number;
-  /** The type of a column whose texts compare byte by byte, so that both put them in the same order. */
+  /** Column type for text that compares byte by byte, so that both databases sort alike. */
   readonly textType: string;
-  /** Of the tables in the place that is ours, before anything is changed in it. */
+  /** Query for the names of the existing tables in our schema. */
   readonly tableNames: string;
-  /** One at a time, whoever else uses the database. */
-  beginChange(): Promise<Transaction>;
-  /** Sees one state of everything, and changes nothing. */
-  beginRead(): Promise<Transaction>;
-  /** Whether nothing was kept and the same again may work, as after a deadlock. */
-  isPassing(thrown: unknown): boolean;
+  /** Query for the time of the database as `ms` since 1970. Missing if the database is on this machine. */
+  readonly timeSql?: string | undefined;
+  /** The statements that create a trigger. */
+  trigger(trigger: Trigger): readonly string[];
+  /** Runs one reading statement, which sees everything committed. Throws `AppError` only. */
+  ask: SqlConnection['query'];
+  /**
+   * Begins a transaction that changes something. Only one runs at a time, among all processes that use the database.
+   */
+  beginChange(): Promise<SqlTransaction>;
+  /** Begins a read-only transaction on a consistent snapshot. */
+  beginRead(): Promise<SqlTransaction>;
+  /** Whether nothing was stored and a retry may succeed, as after a deadlock. */
+  isTransient(thrown: unknown): boolean;
 }
 
-export interface Connection {
-  /** `?` stands for a value. */
+/** A statement that the database runs in the same transaction after each changed row. */
+export interface Trigger {
+  readonly table: string;
+  readonly event: 'INSERT' | 'UPDATE' | 'DELETE';
+  /** One statement. `NEW` is the row after the change; for DELETE there is only `OLD`. */
+  readonly sql: string;
+}
+
+export interface SqlConnection {
+  /** Each `?` stands for one of the values. */
   query(sql: string, values?: readonly Value[]): Promise<Result>;
 }
 
 /** Throws `AppError` only. */
-export interface Transaction extends Connection {
+export interface SqlTransaction extends SqlConnection {
   /** Durable when it resolves. */
   commit(): Promise<void>;
-  /** Never throws: what cannot be undone in words is undone by ending the connection. */
+  /** Never throws: if ROLLBACK fails, closing the connection undoes the transaction. */
   rollback(): Promise<void>;
 }
 

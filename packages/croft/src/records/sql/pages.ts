@@ -1,23 +1,23 @@
 import { AppError } from '@croft/protocol';
-import type { Page, Paged } from '../../core/accounts/records.ts';
+import type { Paged, PageRequest } from '../../core/accounts/ports/pages.ts';
 import type { Table } from './columns.ts';
-import type { Connection, Value } from './database.ts';
+import type { SqlConnection, Value } from './database.ts';
 
 const maxLimit = 1000;
 
 interface Query<Row extends object> {
   readonly table: Table<Row>;
-  /** Conditions, all of which hold. */
+  /** Conditions, joined with AND. */
   readonly where: readonly string[];
   readonly values: readonly Value[];
   readonly order: string;
   readonly limit: number;
-  /** What goes on after a row, by its stored columns. */
+  /** The cursor after a row, from its stored columns. */
   toNext(stored: Readonly<Record<string, unknown>>): string;
 }
 
-/** One row more than asked for tells whether there is a next page. */
-export async function readPage<Row extends object>(connection: Connection, query: Query<Row>): Promise<Paged<Row>> {
+/** Reads one page. One more row than the limit is queried, to know whether there is a next page. */
+export async function readPage<Row extends object>(connection: SqlConnection, query: Query<Row>): Promise<Paged<Row>> {
   const limit = checkLimit(query.limit);
   const where = query.where.length > 0 ? `WHERE ${query.where.join(' AND ')}` : '';
   const sql = `SELECT * FROM ${query.table.name} ${where} ORDER BY ${query.order} LIMIT ?`;
@@ -35,14 +35,14 @@ interface Listing<Row extends object> {
   readonly where?: readonly string[];
   readonly values?: readonly Value[];
   readonly newestFirst?: true;
-  readonly page: Page;
+  readonly page: PageRequest;
 }
 
 /**
- * In order of making, which is counted in the column `place` within an account. A page goes on after a place, so that
- * it makes no difference when the row that was there has gone.
+ * Reads a page in order of creation, which the column `place` counts within an account. A page continues after a
+ * `place` number, so it does not matter if that row was removed meanwhile.
  */
-export function readListing<Row extends object>(connection: Connection, listing: Listing<Row>): Promise<Paged<Row>> {
+export function readListing<Row extends object>(connection: SqlConnection, listing: Listing<Row>): Promise<Paged<Row>> {
   const { table, where = [], values = [], newestFirst, page } = listing;
   return readPage(connection, {
     table,
@@ -54,12 +54,12 @@ export function readListing<Row extends object>(connection: Connection, listing:
   });
 }
 
-/** Of every account. `after` is the two columns, with what would be ambiguous in them escaped. */
+/** Reads a page over all accounts. `after` is the two columns, URL-encoded and joined with a slash. */
 export function readAll<Row extends object>(
-  connection: Connection,
+  connection: SqlConnection,
   table: Table<Row>,
   column: string,
-  { limit, after }: Page,
+  { limit, after }: PageRequest,
 ): Promise<Paged<Row>> {
   return readPage(connection, {
     table,
@@ -76,7 +76,7 @@ export function checkLimit(limit: number): number {
   throw new AppError('E_INVALID_INPUT', `limit must be a whole number of at least 1, not ${limit}`);
 }
 
-/** A number of a page, which is within what both stores can hold. */
+/** Parses a numeric cursor, within the range of both databases. */
 export function parseNumber(after: string): number {
   if (/^\d{1,15}$/.test(after)) return Number(after);
   throw badPage();
@@ -87,11 +87,11 @@ function parsePair(after: string): string[] {
     const parts = after.split('/').map(decodeURIComponent);
     if (parts.length === 2) return parts;
   } catch {
-    // Not one of ours either.
+    // Malformed encoding: not a cursor of ours either.
   }
   throw badPage();
 }
 
 function badPage(): AppError {
-  return new AppError('E_INVALID_INPUT', 'there is no such page: pass `next` of the page before as it was given');
+  return new AppError('E_INVALID_INPUT', 'invalid page cursor: pass `next` of the previous page unchanged');
 }

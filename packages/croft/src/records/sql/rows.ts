@@ -1,27 +1,30 @@
 import { AppError } from '@croft/protocol';
 import type { Table } from './columns.ts';
-import type { Connection, Value } from './database.ts';
+import type { SqlConnection, Value } from './database.ts';
 
-/** Adds a row unless it clashes with one that is there, and says whether it did. */
-export async function insertRow<Row extends object>(connection: Connection, table: Table<Row>, row: Row) {
+/** Inserts a row unless it conflicts with an existing one. Returns whether it was inserted. */
+export async function insertRow<Row extends object>(connection: SqlConnection, table: Table<Row>, row: Row) {
   const sql = `INSERT INTO ${table.name} (${table.list}) VALUES (${table.marks}) ON CONFLICT DO NOTHING`;
   return (await connection.query(sql, table.toValues(row))).count === 1;
 }
 
-/** The same with the next `place` of the account. All changes come one after the other, so it is nobody else's. */
-export async function insertPlaced<Row extends { readonly accountId: string }>(
-  connection: Connection,
+/**
+ * Inserts a row with the account's next `place` number. Changes run one at a time, so no other change can take that
+ * number.
+ */
+export async function insertWithPlace<Row extends { readonly accountId: string }>(
+  connection: SqlConnection,
   table: Table<Row>,
   row: Row,
 ): Promise<boolean> {
-  const place = `(SELECT COALESCE(MAX(place), 0) + 1 FROM ${table.name} WHERE account_id = ?)`;
-  const sql = `INSERT INTO ${table.name} (${table.list}, place) VALUES (${table.marks}, ${place}) ON CONFLICT DO NOTHING`;
+  const placeSql = `(SELECT COALESCE(MAX(place), 0) + 1 FROM ${table.name} WHERE account_id = ?)`;
+  const sql = `INSERT INTO ${table.name} (${table.list}, place) VALUES (${table.marks}, ${placeSql}) ON CONFLICT DO NOTHING`;
   return (await connection.query(sql, [...table.toValues(row), row.accountId])).count === 1;
 }
 
-/** Replaces the row of the version before, and says whether that was there. */
+/** Replaces the row if it has the previous version. Returns whether it had. */
 export async function updateVersion<Row extends { readonly version: number }>(
-  connection: Connection,
+  connection: SqlConnection,
   table: Table<Row>,
   row: Row,
   ...foundBy: readonly (keyof Row & string)[]
@@ -34,7 +37,7 @@ export async function updateVersion<Row extends { readonly version: number }>(
 }
 
 export async function findRow<Row extends object>(
-  connection: Connection,
+  connection: SqlConnection,
   table: Table<Row>,
   where: string,
   ...values: readonly Value[]
@@ -44,7 +47,7 @@ export async function findRow<Row extends object>(
 }
 
 export async function removeRows(
-  connection: Connection,
+  connection: SqlConnection,
   table: { readonly name: string },
   where: string,
   ...values: readonly Value[]
@@ -52,7 +55,7 @@ export async function removeRows(
   return (await connection.query(`DELETE FROM ${table.name} WHERE ${where}`, values)).count;
 }
 
-export async function countRows(connection: Connection, table: { readonly name: string }, accountId: string) {
+export async function countRows(connection: SqlConnection, table: { readonly name: string }, accountId: string) {
   const sql = `SELECT COUNT(*) AS total FROM ${table.name} WHERE account_id = ?`;
   return Number((await connection.query(sql, [accountId])).rows[0]?.total ?? 0);
 }

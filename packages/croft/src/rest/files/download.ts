@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '@croft/protocol';
-import type { Files, FileVersion, OpenFile } from '../../core/files.ts';
-import { wholeCharsEnd } from '../../lib/text/utf8.ts';
-import { toBody } from './body-of-file.ts';
-import { isAmong, readTags, toTag } from './conditions.ts';
+import type { Files, FileVersion, OpenFile } from '../../core/files/files.ts';
+import { wholeCharsEnd } from '../../lib/text/utf8-boundaries.ts';
+import { isAmong, readTags, toTag } from './etag-conditions.ts';
+import { toFileBody } from './file-body.ts';
+import { type FileVisit, wrapRead } from './file-visit.ts';
 import { readRange } from './range.ts';
-import { look, type Visit } from './visit.ts';
 
 interface Opened {
   readonly file: OpenFile;
@@ -15,9 +15,9 @@ interface Opened {
 const maxTries = 5;
 const sniffedBytes = 4096;
 
-/** A file as it is, or a part of it. Nothing that a browser would run. */
-export async function download(visit: Visit, path: string, request: Request): Promise<Response> {
-  const opened = await look(visit, path, () => openVersion(visit.door.files, path));
+/** Sends a file, or a part of it, with headers that keep browsers from running it. */
+export async function download(visit: FileVisit, path: string, request: Request): Promise<Response> {
+  const opened = await wrapRead(visit, path, () => openVersion(visit.workspace.files, path));
   const { response, isUsed } = await answer(opened, path, request).catch(async (thrown) => {
     await opened.file[Symbol.asyncDispose]();
     throw thrown;
@@ -47,11 +47,11 @@ async function answer({ file, version }: Opened, path: string, request: Request)
     ...(part && { 'Content-Range': `bytes ${part.start}-${part.end - 1}/${size}` }),
   };
   if (isHead) return { response: new Response(null, { headers }), isUsed: false };
-  const body = toBody(file, range, request.signal);
+  const body = toFileBody(file, range, request.signal);
   return { response: new Response(body, { status: part ? 206 : 200, headers }), isUsed: true };
 }
 
-/** The version and the file it is of: what is swapped or written between the two is looked at again. */
+/** Opens a file together with its version. Tries again if the file was replaced or written between the two steps. */
 async function openVersion(files: Files, path: string): Promise<Opened> {
   for (let tries = 0; tries < maxTries; tries++) {
     const version = await files.version(path);
@@ -66,7 +66,7 @@ function isSame(version: FileVersion, { stat }: OpenFile): boolean {
   return version.path === stat.path && version.size === stat.size && version.mtimeMs === stat.mtimeMs;
 }
 
-/** Whatever somebody put into it, it is shown or kept, and never run. */
+/** Headers with which a browser shows or saves any content, but never runs it. */
 async function harmlessHeaders(file: OpenFile, path: string): Promise<Record<string, string>> {
   return {
     'Content-Type': (await isText(file)) ? 'text/plain; charset=utf-8' : 'application/octet-stream',
@@ -88,7 +88,7 @@ async function isText(file: OpenFile): Promise<boolean> {
   return true;
 }
 
-/** With a plain name for those who know no other. */
+/** Adds a plain ASCII name for clients that do not know `filename*`. */
 export function toAttachment(name: string): string {
   const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');
   const exact = encodeURIComponent(name).replaceAll(/['()*!]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);

@@ -1,12 +1,16 @@
 import { AppError } from '@croft/protocol';
-import { discard } from '../body-limit.ts';
+import { discard } from '../http/body-limit.ts';
 
-/** Whoever sends nothing for so long has gone, or means to hold the place. Below what makes a half-written file old. */
+/**
+ * A client that sends nothing for this long is gone, or only blocks the upload. Shorter than the age at which a
+ * half-written file counts as abandoned.
+ */
 const idleMs = 30_000;
-/** So much is written between two looks at the room there is. */
-const stepBytes = 4 * 1024 * 1024;
 
-/** A body as it comes. What is not asked for any more is taken off the connection, so that its sender hears why. */
+/**
+ * Yields a body as it arrives. If the reader stops early, the rest is drained from the connection, so that the client
+ * gets the answer.
+ */
 export async function* readBody(request: Request): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader();
   if (!reader) return;
@@ -36,22 +40,4 @@ async function inTime<T>(reading: Promise<T>): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Each part of it only where there is room for it. */
-export async function* withinRoom(
-  pieces: AsyncIterable<Uint8Array>,
-  checkRoom: ((bytes: number) => Promise<void>) | undefined,
-): AsyncGenerator<Uint8Array> {
-  let unchecked = 0;
-  await checkRoom?.(0);
-  for await (const piece of pieces) {
-    unchecked += piece.byteLength;
-    if (unchecked >= stepBytes) {
-      await checkRoom?.(unchecked);
-      unchecked = 0;
-    }
-    yield piece;
-  }
-  await checkRoom?.(unchecked);
 }

@@ -1,52 +1,52 @@
 import { AppError, type FileWritten } from '@croft/protocol';
-import type { Uploaded } from '../../core/files.ts';
-import { judging, toPrecondition, toTag } from './conditions.ts';
-import { readBody, withinRoom } from './read-body.ts';
-import { aroundChange, audited, look, type Visit } from './visit.ts';
+import type { UploadedFile } from '../../core/files/files.ts';
+import { asPreconditionFailure, toPrecondition, toTag } from './etag-conditions.ts';
+import { audited, type FileVisit, wrapChange, wrapRead } from './file-visit.ts';
+import { readBody } from './read-body.ts';
 
-/** The body of a request becomes a file: all of it or nothing. `maxBytes` is what a link allows, if it says. */
-export async function upload(visit: Visit, path: string, request: Request, maxBytes?: number): Promise<Response> {
+/** Writes the body of a request as a file, completely or not at all. `maxBytes` is the limit of a file link. */
+export async function upload(visit: FileVisit, path: string, request: Request, maxBytes?: number): Promise<Response> {
   const max = Math.min(visit.maxUploadBytes, maxBytes ?? Number.POSITIVE_INFINITY);
   mustFit(request, max);
-  const written = await put(visit, path, readBody(request), { headers: request.headers, maxBytes: max });
+  const written = await putFile(visit, path, readBody(request), { headers: request.headers, maxBytes: max });
   return Response.json(toWritten(written), {
     status: written.isNew ? 201 : 200,
     headers: { ETag: toTag(written.version), 'Cache-Control': 'no-store' },
   });
 }
 
-export interface PutOptions {
-  /** With what must hold before. */
+interface PutFileOptions {
+  /** The headers with the conditions of the upload. */
   readonly headers: Headers;
   readonly maxBytes: number;
 }
 
-export function put(
-  visit: Visit,
+export function putFile(
+  visit: FileVisit,
   path: string,
   pieces: AsyncIterable<Uint8Array>,
-  { headers, maxBytes }: PutOptions,
-): Promise<Uploaded> {
-  const { files, checkRoom } = visit.door;
+  { headers, maxBytes }: PutFileOptions,
+): Promise<UploadedFile> {
+  const { files } = visit.workspace;
   const writing = { action: 'file.write', details: { path } } as const;
   return audited(visit, writing, async () => {
-    const expect = await look(visit, path, () => toPrecondition(files, path, headers));
-    const around = <T>(work: () => Promise<T>) => aroundChange(visit, writing, work);
+    const expect = await wrapRead(visit, path, () => toPrecondition(files, path, headers));
+    const around = <T>(work: () => Promise<T>) => wrapChange(visit, writing, work);
     const options = { maxBytes, expect, around };
-    return judging(expect, path, () => files.upload(path, withinRoom(pieces, checkRoom), options));
+    return asPreconditionFailure(expect, path, () => files.upload(path, pieces, options));
   });
 }
 
-export function toWritten({ path, size, mtimeMs, version }: Uploaded): FileWritten {
+export function toWritten({ path, size, mtimeMs, version }: UploadedFile): FileWritten {
   return { path, sizeBytes: size, updatedAt: new Date(mtimeMs).toISOString(), etag: toTag(version) };
 }
 
-/** One that says it is too large is not touched: what nobody reads, the server takes off the connection by itself. */
+/** Does not read a body that declares to be too large: the server drains it from the connection after the answer. */
 function mustFit({ headers }: Request, max: number): void {
   if (headers.has('content-encoding') && headers.get('content-encoding') !== 'identity')
     throw new AppError('E_INVALID_INPUT', 'a file is sent as it is: Content-Encoding is not understood');
   if (headers.has('content-range'))
     throw new AppError('E_INVALID_INPUT', 'a file is sent whole: Content-Range is not understood');
   if (Number(headers.get('content-length') ?? 0) <= max) return;
-  throw new AppError('E_TOO_LARGE', `a file may be sent up to ${max} bytes`, { details: { max } });
+  throw new AppError('E_TOO_LARGE', `an uploaded file may have at most ${max} bytes`, { details: { max } });
 }

@@ -1,6 +1,6 @@
 /**
- * What files are called in a zip of a folder: from there, never upwards, never from a drive, and no name twice. What a
- * program on another system would take for a separator or a drive is written as in an address.
+ * Names for the entries of a zip: relative to the folder, never upwards, never with a drive, and none twice. A
+ * backslash or a drive's colon, which other systems would interpret, is percent-encoded.
  */
 export function createZipNames(folder: string): (path: string) => string {
   const taken = new Set<string>();

@@ -1,20 +1,20 @@
 import { AccountAnswer, AccountRemoved, AccountRotated, PatchAccount } from '@croft/protocol';
-import { mustFitVersion } from '../../core/accounts/refusals.ts';
-import { defineRoute } from '../route.ts';
-import { inTransaction } from '../transaction.ts';
+import { mustHaveVersion } from '../../core/accounts/access/registry-errors.ts';
+import { inTransaction } from '../platform/in-transaction.ts';
+import { defineRoute } from '../platform/route.ts';
 
 export const removeAccountRoute = defineRoute({
   method: 'DELETE',
   path: '/account',
   summary: 'Deletes the account with everything of it, and says what that was; may be tried again',
-  // No part of an account may end all of it.
+  // Only a key for everything may delete the account.
   scopes: ['*'],
   mirrored: true,
   conditional: true,
   answer: AccountRemoved,
   async handle({ registry: { accounts }, removeFiles }, { actor, expect }) {
     const { accountId, label } = actor;
-    mustFitVersion('Account', (await accounts.get(accountId)).version, expect);
+    mustHaveVersion('Account', (await accounts.get(accountId)).version, expect);
     const cleanup = await accounts.remove(label, accountId, (workspaceIds) => removeFiles(accountId, workspaceIds));
     return { body: { deleted: true, cleanup } };
   },
@@ -46,7 +46,7 @@ export const accountRecordRoutes = [
     answer: AccountAnswer,
     handle: (platform, { actor, body, expect }) =>
       inTransaction(platform, async ({ registry: { accounts } }) => {
-        mustFitVersion('Account', (await accounts.get(actor.accountId)).version, expect);
+        mustHaveVersion('Account', (await accounts.get(actor.accountId)).version, expect);
         const account = await accounts.patch(actor.label, actor.accountId, body);
         return { body: { account }, version: account.version };
       }),
@@ -55,8 +55,8 @@ export const accountRecordRoutes = [
   defineRoute({
     method: 'POST',
     path: '/account/rotate-secret',
-    summary: 'A new secret in the place of the account’s first one, which goes at once',
-    // Whoever gets the answer may do everything.
+    summary: 'Replaces the account’s first secret; the old one ends at once',
+    // The answer contains a secret for everything.
     scopes: ['*'],
     mirrored: true,
     versioned: true,

@@ -1,5 +1,5 @@
 import { AccountList, AccountMade, CreateAccount, PageQuery } from '@croft/protocol';
-import { defineRoute } from '../route.ts';
+import { defineRoute } from '../platform/route.ts';
 
 /** For the admin alone. */
 export const accountListRoutes = [

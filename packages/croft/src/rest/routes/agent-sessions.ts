@@ -1,7 +1,7 @@
 import { AgentSession, AgentSessionList, AgentSessionQuery, Deleted, OpenAgentSession } from '@croft/protocol';
-import { parse } from '../../core/parse.ts';
-import { sessionHeaders } from '../agent-headers.ts';
-import { defineRoute, type Method } from '../route.ts';
+import { parseBySchema } from '../../core/arguments/parse-by-schema.ts';
+import { sessionHeaders } from '../http/agent-headers.ts';
+import { defineRoute, type HttpMethod } from '../platform/route.ts';
 
 export const agentSessionRoutes = [
   defineRoute({
@@ -9,6 +9,7 @@ export const agentSessionRoutes = [
     path: '/agents/{agentId}/sessions',
     summary: 'Lists the sessions the agent has',
     scopes: ['read', 'call'],
+    ofAgents: true,
     query: AgentSessionQuery,
     answer: AgentSessionList,
     failures: ['E_NOT_FOUND'],
@@ -20,14 +21,15 @@ export const agentSessionRoutes = [
   defineRoute({
     method: 'POST',
     path: '/agents/{agentId}/sessions',
-    summary: 'Opens a child of a session, with an equal or a narrower fence, where its parent is',
+    summary: 'Opens a child of a session with equal or narrower limits, in the directory of its parent',
     scopes: ['call'],
+    ofAgents: true,
     body: OpenAgentSession,
     status: 201,
     answer: AgentSession,
     failures: ['E_NOT_FOUND', 'E_QUOTA'],
     handle: async ({ agents }, { actor, params, body }) => ({
-      body: await agents.sessions.open(actor, params.agentId, parse(OpenAgentSession, body)),
+      body: await agents.sessions.open(actor, params.agentId, parseBySchema(OpenAgentSession, body)),
     }),
   }),
   defineRoute({
@@ -35,6 +37,7 @@ export const agentSessionRoutes = [
     path: '/agents/{agentId}/sessions/{session}',
     summary: 'Ends a session and every program it started',
     scopes: ['write', 'call'],
+    ofAgents: true,
     answer: Deleted,
     failures: ['E_NOT_FOUND'],
     async handle({ agents }, { actor, params }) {
@@ -46,17 +49,18 @@ export const agentSessionRoutes = [
 ];
 
 function mcpRoutes() {
-  const summaries: Partial<Record<Method, string>> = {
+  const summaries: Partial<Record<HttpMethod, string>> = {
     POST: 'MCP over streamable HTTP, protocol 2025-11-25 and earlier, and 2026-07-28, with the tools of the agent',
     GET: 'The event stream of a 2025 session',
     DELETE: 'Ends a 2025 session',
   };
   return Object.entries(summaries).map(([method, summary]) =>
     defineRoute({
-      method: method as Method,
+      method: method as HttpMethod,
       path: '/agents/{agentId}/mcp',
       summary,
       scopes: ['call'],
+      ofAgents: true,
       large: true,
       raw: true,
       headers: { 'Croft-Session': sessionHeaders['Croft-Session'] },

@@ -1,14 +1,15 @@
 import { AgentPrompt, AgentToolAnswer, AgentToolInput, AgentToolList, AppError, ApprovalAnswer } from '@croft/protocol';
-import { readApproval, readSession, sessionHeaders } from '../agent-headers.ts';
-import { type Answer, defineRoute } from '../route.ts';
+import { readApproval, readSession, sessionHeaders } from '../http/agent-headers.ts';
+import { defineRoute, type RouteAnswer } from '../platform/route.ts';
 
-/** What an agent does, for one that speaks HTTP and not MCP. */
+/** The tools of an agent, for clients that use HTTP and not MCP. */
 export const agentToolRoutes = [
   defineRoute({
     method: 'GET',
     path: '/agents/{agentId}/tools',
     summary: 'Lists the tools the agent has',
     scopes: ['read', 'call'],
+    ofAgents: true,
     headers: { 'Croft-Session': sessionHeaders['Croft-Session'] },
     answer: AgentToolList,
     failures: ['E_NOT_FOUND'],
@@ -22,6 +23,7 @@ export const agentToolRoutes = [
     path: '/agents/{agentId}/tools/{name}',
     summary: 'Calls a tool: the body is its input, the answer its structured result',
     scopes: ['call'],
+    ofAgents: true,
     large: true,
     headers: sessionHeaders,
     body: AgentToolInput,
@@ -39,16 +41,20 @@ export const agentToolRoutes = [
   defineRoute({
     method: 'GET',
     path: '/agents/{agentId}/prompt',
-    summary: 'Guidance and memory of the agent’s workspaces, for its model',
+    summary: 'Guidance and memory of the workspaces that the session has, for its model',
     scopes: ['read', 'call'],
+    ofAgents: true,
+    headers: { 'Croft-Session': sessionHeaders['Croft-Session'] },
     answer: AgentPrompt,
     failures: ['E_NOT_FOUND'],
-    handle: async ({ agents }, { actor, params }) => ({ body: { prompt: await agents.prompt(actor, params.agentId) } }),
+    async handle({ agents }, { actor, params, request }) {
+      return { body: { prompt: await agents.prompt(actor, params.agentId, readSession(request)) } };
+    },
   }),
 ];
 
-/** That a person has to decide first is no failure. */
-function toPending(thrown: unknown): Answer {
+/** A call that waits for an approval is answered with 202 and is not a failure. */
+function toPending(thrown: unknown): RouteAnswer {
   if (!(AppError.is(thrown) && thrown.code === 'E_APPROVAL_REQUIRED')) throw thrown;
   return { status: 202, body: { approval: thrown.details.approval } };
 }

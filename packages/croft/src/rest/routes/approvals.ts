@@ -1,17 +1,18 @@
 import { ApprovalAnswer, ApprovalList, ApprovalQuery, DecideApproval } from '@croft/protocol';
-import { defineRoute } from '../route.ts';
+import { defineRoute } from '../platform/route.ts';
 
-/** Whoever may decide may see what there is to decide. */
+/** A key that may decide approvals may also read them. */
 export const approvalRoutes = [
   defineRoute({
     method: 'GET',
     path: '/approvals',
     summary: 'Lists the approvals, newest first',
     scopes: ['read', 'approve'],
+    ofAgents: true,
     query: ApprovalQuery,
     answer: ApprovalList,
-    async handle({ approvals: desk }, { actor, query: { state, agentId, limit, after } }) {
-      const { rows: approvals, next } = await desk.list(actor, { state, agentId }, { limit, after });
+    async handle({ approvals: inbox }, { actor, query: { state, agentId, limit, after } }) {
+      const { rows: approvals, next } = await inbox.list(actor, { state, agentId }, { limit, after });
       return { body: { approvals, next } };
     },
   }),
@@ -20,22 +21,24 @@ export const approvalRoutes = [
     path: '/approvals/{approvalId}',
     summary: 'Shows an approval: exactly what would run, and what a person is shown of it',
     scopes: ['read', 'approve'],
+    ofAgents: true,
     answer: ApprovalAnswer,
     failures: ['E_NOT_FOUND'],
-    handle: async ({ approvals: desk }, { actor, params }) => ({
-      body: { approval: await desk.get(actor, params.approvalId) },
+    handle: async ({ approvals: inbox }, { actor, params }) => ({
+      body: { approval: await inbox.get(actor, params.approvalId) },
     }),
   }),
   defineRoute({
     method: 'POST',
     path: '/approvals/{approvalId}',
-    summary: 'Decides it',
+    summary: 'Decides an approval',
     scopes: ['approve'],
+    ofAgents: true,
     body: DecideApproval,
     answer: ApprovalAnswer,
     failures: ['E_NOT_FOUND', 'E_APPROVAL_SETTLED'],
-    handle: async ({ approvals: desk }, { actor, params, body }) => ({
-      body: { approval: await desk.decide(actor, params.approvalId, body) },
+    handle: async ({ approvals: inbox }, { actor, params, body }) => ({
+      body: { approval: await inbox.decide(actor, params.approvalId, body) },
     }),
   }),
 ];

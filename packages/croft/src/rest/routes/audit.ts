@@ -1,5 +1,6 @@
-import { AuditList, AuditQuery } from '@croft/protocol';
-import { defineRoute } from '../route.ts';
+import { AppError, AuditHead, AuditList, AuditQuery, AuditVerdict } from '@croft/protocol';
+import type { RestPlatform } from '../platform/rest-platform.ts';
+import { defineRoute } from '../platform/route.ts';
 
 export const auditRoutes = [
   defineRoute({
@@ -15,3 +16,36 @@ export const auditRoutes = [
     },
   }),
 ];
+
+/** For the admin alone, because one trail covers all accounts. */
+export const auditTrailRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/audit/verify',
+    summary: 'Checks the audit trail of all accounts, every row and against the head that this server keeps',
+    scopes: ['*'],
+    answer: AuditVerdict,
+    async handle(platform) {
+      const { isWhole, broken, ...verdict } = await trailOf(platform).verify();
+      return { body: { whole: isWhole, ...verdict, ...(broken && { broken }) } };
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/audit/head',
+    summary:
+      'How many rows the audit trail has and the hash of the last, signed; keep it elsewhere, to compare with later',
+    scopes: ['*'],
+    answer: AuditHead,
+    async handle(platform) {
+      const head = trailOf(platform).head();
+      if (head === undefined) throw new AppError('E_NOT_FOUND', 'the audit trail has no row yet, and so no head');
+      return { body: JSON.parse(head) };
+    },
+  }),
+];
+
+function trailOf({ audit }: Pick<RestPlatform, 'audit'>): NonNullable<RestPlatform['audit']> {
+  if (!audit) throw new AppError('E_NOT_FOUND', 'this server keeps no head of the audit trail');
+  return audit;
+}

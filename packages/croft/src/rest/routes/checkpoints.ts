@@ -1,12 +1,12 @@
 import { CallsUndone, type Checkpoint, CheckpointList, CheckpointQuery, UndoCalls } from '@croft/protocol';
-import { parseBody } from '../../core/accounts/parse-body.ts';
-import type * as history from '../../core/history/history.ts';
-import { toCheckpointOutput, toReportOutput } from '../../core/history/report-output.ts';
-import { changeHistory } from '../change-history.ts';
-import { historyOf } from '../histories.ts';
-import { defineRoute } from '../route.ts';
+import { parseBody } from '../../core/accounts/configs/parse-body.ts';
+import { toCheckpointOutput, toTreeReportOutput } from '../../core/history/outputs/tree-report-output.ts';
+import type * as history from '../../core/history/ports/history.ts';
+import { historyOf } from '../platform/account-histories.ts';
+import { auditedHistoryChange } from '../platform/audited-history-change.ts';
+import { defineRoute } from '../platform/route.ts';
 
-/** What calls changed in a workspace, and how to take it back. */
+/** Lists what tool calls changed in a workspace, and undoes it. */
 export const checkpointRoutes = [
   defineRoute({
     method: 'GET',
@@ -34,10 +34,10 @@ export const checkpointRoutes = [
       const { calls = 1, checkpointId } = parseBody(UndoCalls, call.body);
       const target = checkpointId === undefined ? { count: calls } : { id: checkpointId };
       const by = { tool: 'undo', session: call.actor.label, title: checkpointId ?? '' };
-      const { undone, report } = await changeHistory(platform, call, { action: 'undo', details: target }, () =>
+      const { undone, report } = await auditedHistoryChange(platform, call, { action: 'undo', details: target }, () =>
         history.record(by, () => history.undo(target, call.request.signal)),
       );
-      return { body: { undone: undone.map(toView), ...toReportOutput(report) } };
+      return { body: { undone: undone.map(toView), ...toTreeReportOutput(report) } };
     },
   }),
 ];

@@ -1,18 +1,18 @@
 import { FileQuery, FileWritten, FileZipQuery } from '@croft/protocol';
-import { enterWith } from '../files/changes.ts';
 import { download } from '../files/download.ts';
-import { keyIdOf } from '../files/enter.ts';
-import { toEventStream } from '../files/events.ts';
-import { isKeyGood } from '../files/may-go-on.ts';
-import { readDirectory, readPath } from '../files/paths.ts';
+import { toEventStream } from '../files/event-stream.ts';
+import { isKeyActive } from '../files/is-key-active.ts';
+import { keyIdOf } from '../files/open-visit.ts';
+import { readDirectory, readPath } from '../files/read-path.ts';
+import { openVisitFor } from '../files/rename-and-remove-paths.ts';
 import { upload } from '../files/upload.ts';
-import { zip } from '../files/zip.ts';
-import { defineRoute } from '../route.ts';
+import { zipFolder } from '../files/zip-folder.ts';
+import { defineRoute } from '../platform/route.ts';
 
 const failures = ['E_NOT_FOUND', 'E_INVALID_PATH', 'E_FILE_NOT_FOUND', 'E_SANDBOX_VIOLATION'] as const;
 const changeFailures = [...failures, 'E_READ_ONLY', 'E_CONTROL_FILE', 'E_QUOTA', 'E_STORAGE_FULL'] as const;
 
-/** Bytes as they are, and the feed of changes. */
+/** The bytes of files, and the feed of changes. */
 export const fileContentRoutes = [
   defineRoute({
     method: 'GET',
@@ -25,7 +25,7 @@ export const fileContentRoutes = [
     headers: { Range: 'One range of bytes', 'If-Range': 'An ETag', 'If-None-Match': 'ETags, or *' },
     failures: [...failures, 'E_NOT_A_FILE', 'E_RANGE'],
     handle: async (platform, call) => {
-      const visit = await enterWith(platform, call);
+      const visit = await openVisitFor(platform, call);
       return download(visit, readPath(call.query.path), call.request);
     },
   }),
@@ -43,7 +43,7 @@ export const fileContentRoutes = [
     headers: { 'If-Match': 'ETags as last seen, or *', 'If-None-Match': '* for a file that is new' },
     failures: [...changeFailures, 'E_NOT_A_FILE', 'E_TOO_LARGE', 'E_PRECONDITION_FAILED'],
     handle: async (platform, call) => {
-      const visit = await enterWith(platform, call);
+      const visit = await openVisitFor(platform, call);
       return upload(visit, readPath(call.query.path), call.request);
     },
   }),
@@ -57,10 +57,10 @@ export const fileContentRoutes = [
     answerType: 'application/zip',
     failures: [...failures, 'E_NOT_A_DIRECTORY'],
     handle: async (platform, call) => {
-      const visit = await enterWith(platform, call);
+      const visit = await openVisitFor(platform, call);
       const { path, include = '' } = call.query;
       const now = new Date((platform.now ?? Date.now)());
-      return zip(visit, { path: readDirectory(path), include: include.split(','), now }, call.request);
+      return zipFolder(visit, { path: readDirectory(path), include: include.split(','), now }, call.request);
     },
   }),
   defineRoute({
@@ -75,8 +75,8 @@ export const fileContentRoutes = [
     async handle(platform, call) {
       const { actor, params, request } = call;
       const { accountId } = actor;
-      const visit = await enterWith(platform, call);
-      const joined = await platform.files.feeds.join(accountId, params.workspaceId, visit.door);
+      const visit = await openVisitFor(platform, call);
+      const joined = await platform.files.feeds.join(accountId, params.workspaceId, visit.workspace);
       const isThere = () =>
         platform.files.of(accountId, params.workspaceId).then(
           () => true,
@@ -86,7 +86,7 @@ export const fileContentRoutes = [
         feed: joined.feed,
         lastId: request.headers.get('last-event-id') ?? undefined,
         now: () => new Date(),
-        mayGoOn: async () => (await isKeyGood(platform, accountId, keyIdOf(actor))) && (await isThere()),
+        isStillAllowed: async () => (await isKeyActive(platform, accountId, keyIdOf(actor))) && (await isThere()),
         onEnd: () => joined[Symbol.dispose](),
         signal: request.signal,
       });

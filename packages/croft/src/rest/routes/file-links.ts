@@ -1,12 +1,12 @@
 import { AppError, CreateDownloadLink, CreateFileLink, DownloadLink, FileLink } from '@croft/protocol';
-import { parseBody } from '../../core/accounts/parse-body.ts';
-import type { Actor } from '../../core/accounts/registry.ts';
-import { enterWith } from '../files/changes.ts';
-import { makeLink } from '../files/make-link.ts';
-import { readPath } from '../files/paths.ts';
-import { defineRoute } from '../route.ts';
+import { parseBody } from '../../core/accounts/configs/parse-body.ts';
+import type { Actor } from '../../core/accounts/ports/registry.ts';
+import { makeFileLink } from '../files/make-file-link.ts';
+import { readPath } from '../files/read-path.ts';
+import { openVisitFor } from '../files/rename-and-remove-paths.ts';
+import { defineRoute } from '../platform/route.ts';
 
-/** Addresses that need no key. They end with their time, their key, their workspace or their account. */
+/** Makes links that need no key. A link ends with its expiry, its key, its workspace or its account. */
 export const fileLinkRoutes = [
   defineRoute({
     method: 'POST',
@@ -18,13 +18,13 @@ export const fileLinkRoutes = [
     answer: FileLink,
     failures: ['E_NOT_FOUND', 'E_INVALID_PATH'],
     async handle(platform, call) {
-      const visit = await enterWith(platform, call);
+      const visit = await openVisitFor(platform, call);
       const wanted = parseBody(CreateFileLink, call.body);
       const { method } = wanted;
       mustMay(call.actor, method === 'PUT' ? 'write' : 'read');
       const path = readPath(wanted.path);
       await visit.audit('file.link', { path, method });
-      return { body: { ...makeLink(platform, call, { ...wanted, path }, call.request), method, path } };
+      return { body: { ...makeFileLink(platform, call, { ...wanted, path }, call.request), method, path } };
     },
   }),
   defineRoute({
@@ -37,17 +37,17 @@ export const fileLinkRoutes = [
     answer: DownloadLink,
     failures: ['E_NOT_FOUND', 'E_INVALID_PATH'],
     async handle(platform, call) {
-      const visit = await enterWith(platform, call);
+      const visit = await openVisitFor(platform, call);
       const { path: written, expiresInSeconds } = parseBody(CreateDownloadLink, call.body);
       const path = readPath(written);
       await visit.audit('file.link', { path, method: 'GET' });
-      const { token } = makeLink(platform, call, { path, method: 'GET', expiresInSeconds }, call.request);
+      const { token } = makeFileLink(platform, call, { path, method: 'GET', expiresInSeconds }, call.request);
       return { body: { token, downloadPath: `/v1/downloads/${token}`, path, expiresInSeconds } };
     },
   }),
 ];
 
-/** Nobody gives away more than they have. */
+/** A caller can only give access that its own key has. */
 function mustMay({ scopes }: Actor, needed: 'read' | 'write'): void {
   if (scopes.includes('*') || scopes.includes(needed)) return;
   throw new AppError('E_FORBIDDEN', `this needs a key of scope ${needed}; this key has ${scopes.join(', ')}`, {

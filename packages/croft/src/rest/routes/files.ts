@@ -10,21 +10,21 @@ import {
   RemoveFile,
   RenameFile,
 } from '@croft/protocol';
-import { parseBody } from '../../core/accounts/parse-body.ts';
-import { enterWith, removePath, renamePath } from '../files/changes.ts';
-import { list, listOne } from '../files/list.ts';
-import { makeLink } from '../files/make-link.ts';
-import { readDirectory, readPath } from '../files/paths.ts';
-import { put, toWritten } from '../files/upload.ts';
-import { readQuery } from '../query.ts';
-import { defineRoute } from '../route.ts';
+import { parseBody } from '../../core/accounts/configs/parse-body.ts';
+import { listDirectoryPage, listOne } from '../files/list-directory.ts';
+import { makeFileLink } from '../files/make-file-link.ts';
+import { readDirectory, readPath } from '../files/read-path.ts';
+import { openVisitFor, removePath, renamePath } from '../files/rename-and-remove-paths.ts';
+import { putFile, toWritten } from '../files/upload.ts';
+import { readQuery } from '../http/read-query.ts';
+import { defineRoute } from '../platform/route.ts';
 
 const path = '/workspaces/{workspaceId}/files';
 const failures = ['E_NOT_FOUND', 'E_INVALID_PATH', 'E_FILE_NOT_FOUND', 'E_SANDBOX_VIOLATION'] as const;
 const changeFailures = [...failures, 'E_READ_ONLY', 'E_CONTROL_FILE', 'E_QUOTA', 'E_STORAGE_FULL'] as const;
 const fiveMinutes = 300;
 
-/** Names and small files; `file-contents.ts` has the bytes of large ones. */
+/** Lists and changes names, and writes small files. `file-contents.ts` has the bytes of large files. */
 export const fileRoutes = [
   defineRoute({
     method: 'GET',
@@ -36,11 +36,16 @@ export const fileRoutes = [
     failures: [...failures],
     async handle(platform, call) {
       const { query, request } = call;
-      const visit = await enterWith(platform, call);
+      const visit = await openVisitFor(platform, call);
       const folder = readDirectory(query.path);
-      const page = await list(visit, { ...query, path: folder });
+      const page = await listDirectoryPage(visit, { ...query, path: folder });
       if (page) return { body: page };
-      const { url } = makeLink(platform, call, { path: folder, method: 'GET', expiresInSeconds: fiveMinutes }, request);
+      const { url } = makeFileLink(
+        platform,
+        call,
+        { path: folder, method: 'GET', expiresInSeconds: fiveMinutes },
+        request,
+      );
       return { body: { files: [await listOne(visit, folder)], url } };
     },
   }),
@@ -54,12 +59,12 @@ export const fileRoutes = [
     answer: FileWritten,
     failures: [...changeFailures],
     async handle(platform, call) {
-      const visit = await enterWith(platform, call);
-      // Larger than any record may be, and kept in none.
+      const visit = await openVisitFor(platform, call);
+      // The body may be larger than a record, and is stored in none.
       const { path: written, contentBase64 } = readQuery(PutFile, call.body);
       const bytes = Buffer.from(contentBase64, 'base64');
       const options = { headers: call.request.headers, maxBytes: visit.maxUploadBytes };
-      return { body: toWritten(await put(visit, readPath(written), toPieces(bytes), options)) };
+      return { body: toWritten(await putFile(visit, readPath(written), toPieces(bytes), options)) };
     },
   }),
   defineRoute({
@@ -71,7 +76,7 @@ export const fileRoutes = [
     answer: FileRenamed,
     failures: [...changeFailures, 'E_ALREADY_EXISTS'],
     async handle(platform, call) {
-      const visit = await enterWith(platform, call);
+      const visit = await openVisitFor(platform, call);
       const { path: from, newPath } = parseBody(RenameFile, call.body);
       return { body: await renamePath(visit, readPath(from), readPath(newPath)) };
     },
@@ -79,13 +84,13 @@ export const fileRoutes = [
   defineRoute({
     method: 'POST',
     path: `${path}/rename`,
-    summary: 'The same, of `from` to `to`',
+    summary: 'Renames a file or a folder, from `from` to `to`',
     scopes: ['write'],
     body: MoveFile,
     answer: FileRenamed,
     failures: [...changeFailures, 'E_ALREADY_EXISTS'],
     async handle(platform, call) {
-      const visit = await enterWith(platform, call);
+      const visit = await openVisitFor(platform, call);
       const { from, to } = parseBody(MoveFile, call.body);
       return { body: await renamePath(visit, readPath(from), readPath(to)) };
     },
@@ -100,7 +105,7 @@ export const fileRoutes = [
     answer: FileRemoved,
     failures: [...changeFailures, 'E_DIRECTORY_NOT_EMPTY', 'E_PRECONDITION_FAILED'],
     async handle(platform, call) {
-      const visit = await enterWith(platform, call);
+      const visit = await openVisitFor(platform, call);
       const body = parseBody(RemoveFile, call.body);
       const removal = {
         path: readPath(call.query.path ?? body.path),

@@ -1,12 +1,12 @@
 import { CreateFork, ForkAnswer, ForkList, ForkMerged, MergeFork } from '@croft/protocol';
-import { parseBody } from '../../core/accounts/parse-body.ts';
-import { toReportOutput } from '../../core/history/report-output.ts';
-import { forksOf } from '../histories.ts';
-import { defineRoute } from '../route.ts';
+import { parseBody } from '../../core/accounts/configs/parse-body.ts';
+import { toTreeReportOutput } from '../../core/history/outputs/tree-report-output.ts';
+import { forksOf } from '../platform/account-histories.ts';
+import { defineRoute } from '../platform/route.ts';
 
 const failures = ['E_NOT_FOUND', 'E_INVALID_INPUT'] as const;
 
-/** Workspaces that began as another was, for whoever has a key of its account. */
+/** Forks of a workspace, for callers with a key of its account. */
 export const forkRoutes = [
   defineRoute({
     method: 'GET',
@@ -46,7 +46,7 @@ export const forkRoutes = [
       const forks = await forksOf(platform, call);
       const { fork, onConflict } = parseBody(MergeFork, call.body);
       const { report, merged, conflicts } = await forks.merge({ fork, onConflict, signal: call.request.signal });
-      const { takenBackBy: _, ...paths } = toReportOutput(report);
+      const { takenBackBy: _, ...paths } = toTreeReportOutput(report);
       const named = conflicts.map(({ path, reason }) => ({ path: path.toWellFormed(), reason }));
       return { body: { ...paths, merged: merged.map((path) => path.toWellFormed()), conflicts: named } };
     },

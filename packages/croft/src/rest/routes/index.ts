@@ -1,11 +1,11 @@
-import type { Route } from '../route.ts';
+import type { Route } from '../platform/route.ts';
 import { accountRecordRoutes } from './account.ts';
 import { accountListRoutes } from './accounts.ts';
 import { agentSessionRoutes } from './agent-sessions.ts';
 import { agentToolRoutes } from './agent-tools.ts';
 import { agentRoutes } from './agents.ts';
 import { approvalRoutes } from './approvals.ts';
-import { auditRoutes } from './audit.ts';
+import { auditRoutes, auditTrailRoutes } from './audit.ts';
 import { checkpointRoutes } from './checkpoints.ts';
 import { fileContentRoutes } from './file-contents.ts';
 import { fileLinkRoutes } from './file-links.ts';
@@ -19,7 +19,10 @@ import { snapshotRoutes } from './snapshots.ts';
 import { terminalRoutes } from './terminals.ts';
 import { workspaceRoutes } from './workspaces.ts';
 
-/** Of one account: below `/v1`, and below `/accounts/me` and for the admin `/accounts/{accountId}` as well. */
+/**
+ * The routes of one account: below `/v1` and `/accounts/me`, and for the admin some of them below
+ * `/accounts/{accountId}`.
+ */
 export const accountRoutes: readonly Route[] = [
   ...accountRecordRoutes,
   ...keyRoutes,
@@ -41,4 +44,4 @@ export const accountRoutes: readonly Route[] = [
   ...auditRoutes,
 ];
 
-export const adminRoutes: readonly Route[] = accountListRoutes;
+export const adminRoutes: readonly Route[] = [...accountListRoutes, ...auditTrailRoutes];

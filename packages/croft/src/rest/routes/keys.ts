@@ -1,13 +1,14 @@
 import { CreateKey, Deleted, KeyList, KeyMade, PageQuery } from '@croft/protocol';
-import { defineRoute } from '../route.ts';
+import { defineRoute } from '../platform/route.ts';
 
-/** The registry sees to it that nobody gets hold of a key that may do more than their own. */
+/** The registry makes sure that no caller gets a key with more rights than its own. */
 export const keyRoutes = [
   defineRoute({
     method: 'POST',
     path: '/keys',
     summary: 'Makes a key; its secret is answered this once',
     scopes: ['write'],
+    ofAgents: true,
     creates: true,
     body: CreateKey,
     status: 201,
@@ -20,6 +21,7 @@ export const keyRoutes = [
     path: '/keys',
     summary: 'Lists the keys, without their secrets',
     scopes: ['read'],
+    ofAgents: true,
     query: PageQuery,
     answer: KeyList,
     async handle({ registry }, { actor, query }) {
@@ -32,6 +34,7 @@ export const keyRoutes = [
     path: '/keys/{keyId}',
     summary: 'Revokes a key',
     scopes: ['write'],
+    ofAgents: true,
     answer: Deleted,
     failures: ['E_NOT_FOUND'],
     async handle({ registry }, { actor, params }) {
@@ -42,8 +45,9 @@ export const keyRoutes = [
   defineRoute({
     method: 'POST',
     path: '/keys/{keyId}/rotate',
-    summary: 'A new key in the place of this one, which goes at once',
+    summary: 'Replaces a key; the old one ends at once',
     scopes: ['write'],
+    ofAgents: true,
     creates: true,
     answer: KeyMade,
     failures: ['E_NOT_FOUND'],

@@ -1,7 +1,7 @@
 import { AppError, CreateRunner, Deleted, Runner, RunnerList, RunnerMade } from '@croft/protocol';
-import { defineRoute } from '../route.ts';
+import { defineRoute } from '../platform/route.ts';
 
-/** Machines that connect in. Each is known by its token alone. */
+/** Runners: machines that connect to this server. A runner is identified by its token alone. */
 export const runnerRoutes = [
   defineRoute({
     method: 'POST',
@@ -48,7 +48,7 @@ export const runnerRoutes = [
   defineRoute({
     method: 'POST',
     path: '/runners/{name}/rotate',
-    summary: 'A new token for a runner; the one it has is good no more, and its connection ends',
+    summary: 'Replaces the token of a runner; the old token and its connection end at once',
     scopes: ['write'],
     creates: true,
     mirrored: true,

@@ -1,5 +1,5 @@
 import { CreateSandbox, Sandbox, SandboxList } from '@croft/protocol';
-import { collectionRoutes } from './collection.ts';
+import { collectionRoutes } from './collection-routes.ts';
 
 export const sandboxRoutes = collectionRoutes({
   name: 'sandboxes',

@@ -1,5 +1,5 @@
 import { Deleted, PutSecret, Secret, SecretList } from '@croft/protocol';
-import { defineRoute } from '../route.ts';
+import { defineRoute } from '../platform/route.ts';
 
 export const secretRoutes = [
   defineRoute({
@@ -28,7 +28,7 @@ export const secretRoutes = [
     summary: 'Deletes a secret',
     scopes: ['write'],
     answer: Deleted,
-    failures: ['E_NOT_FOUND'],
+    failures: ['E_NOT_FOUND', 'E_IN_USE'],
     async handle({ registry }, { actor, params }) {
       await registry.secrets.remove(actor, params.name);
       return { body: { deleted: true } };

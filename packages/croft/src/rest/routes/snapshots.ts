@@ -9,18 +9,18 @@ import {
   SnapshotMade,
   SnapshotRestored,
 } from '@croft/protocol';
-import { parseBody } from '../../core/accounts/parse-body.ts';
-import type * as history from '../../core/history/history.ts';
-import { toReportOutput } from '../../core/history/report-output.ts';
-import { changeHistory, mustHaveSnapshot } from '../change-history.ts';
-import { historyOf } from '../histories.ts';
-import type { Platform } from '../platform.ts';
-import { type Answer, defineRoute, type RouteCall } from '../route.ts';
+import { parseBody } from '../../core/accounts/configs/parse-body.ts';
+import { toTreeReportOutput } from '../../core/history/outputs/tree-report-output.ts';
+import type * as history from '../../core/history/ports/history.ts';
+import { historyOf } from '../platform/account-histories.ts';
+import { auditedHistoryChange, mustHaveSnapshot } from '../platform/audited-history-change.ts';
+import type { RestPlatform } from '../platform/rest-platform.ts';
+import { defineRoute, type RouteAnswer, type RouteCall } from '../platform/route.ts';
 
 const failures = ['E_NOT_FOUND'] as const;
 const maxChanges = 2000;
 
-/** What a workspace was, for whoever has a key of its account. */
+/** Snapshots of a workspace, for callers with a key of its account. */
 export const snapshotRoutes = [
   defineRoute({
     method: 'GET',
@@ -49,7 +49,7 @@ export const snapshotRoutes = [
       const { name, description, includeIgnored = false } = wanted;
       const { signal } = call.request;
       const change = { action: 'snapshot.create', details: { name } } as const;
-      const { replaced = false, ...made } = await changeHistory(platform, call, change, () =>
+      const { replaced = false, ...made } = await auditedHistoryChange(platform, call, change, () =>
         history.snapshot({ name, description, includeIgnored, signal }),
       );
       return { body: { snapshot: toView(made), replaced } };
@@ -77,7 +77,9 @@ export const snapshotRoutes = [
     async handle(platform, call) {
       const history = await historyOf(platform, call);
       const { name } = await mustHaveSnapshot(history, call.params.name);
-      await changeHistory(platform, call, { action: 'snapshot.remove', details: { name } }, () => history.remove(name));
+      await auditedHistoryChange(platform, call, { action: 'snapshot.remove', details: { name } }, () =>
+        history.remove(name),
+      );
       return { body: { deleted: true } };
     },
   }),
@@ -125,19 +127,19 @@ export const snapshotRoutes = [
 ];
 
 async function restore(
-  platform: Platform,
+  platform: RestPlatform,
   call: RouteCall<{ readonly workspaceId: string }>,
   history: history.History,
   target: { name: string } | 'green',
-): Promise<Answer> {
+): Promise<RouteAnswer> {
   const { signal } = call.request;
   const title = target === 'green' ? target : target.name;
   const by = { tool: 'snapshot_restore', session: call.actor.label, title };
   const change = { action: 'snapshot.restore', details: { name: title } } as const;
-  const { snapshot, report } = await changeHistory(platform, call, change, () =>
+  const { snapshot, report } = await auditedHistoryChange(platform, call, change, () =>
     history.record(by, () => history.restore(target, signal)),
   );
-  return { body: { snapshot, ...toReportOutput(report) } };
+  return { body: { snapshot, ...toTreeReportOutput(report) } };
 }
 
 function toView({ root: hash, isAutomatic, checks = [], missed, ...rest }: history.Snapshot): Snapshot {

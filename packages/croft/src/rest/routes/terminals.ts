@@ -1,13 +1,15 @@
 import { OpenTerminal, TerminalTicket } from '@croft/protocol';
-import { parseBody } from '../../core/accounts/parse-body.ts';
-import { defineRoute } from '../route.ts';
+import { parseBody } from '../../core/accounts/configs/parse-body.ts';
+import { defineRoute } from '../platform/route.ts';
 
 export const terminalRoutes = [
   defineRoute({
     method: 'POST',
     path: '/sandboxes/{sandboxId}/terminals',
-    summary: 'A ticket for a terminal in such a sandbox, over a workspace; good once, for half a minute',
-    scopes: ['call'],
+    summary:
+      'A ticket for a terminal in such a sandbox, over a workspace; good once, for half a minute. ' +
+      'A terminal is a shell that nobody is asked about: permissionMode does not apply to it',
+    scopes: ['terminal'],
     body: OpenTerminal,
     status: 201,
     answer: TerminalTicket,
@@ -15,7 +17,7 @@ export const terminalRoutes = [
     async handle({ terminals, registry }, { actor, params, body }) {
       const { workspaceId, rows, columns, terminal, from } = parseBody(OpenTerminal, body);
       const { sandboxId } = params;
-      // Told now, and not when somebody waits in front of a screen.
+      // Fails now for an unknown id, and not later on the person's screen.
       await registry.sandboxes.get(actor, sandboxId);
       await registry.workspaces.get(actor, workspaceId);
       const owner = { accountId: actor.accountId, person: actor.label, sandboxId, workspaceId };

@@ -1,5 +1,5 @@
 import { CreateWorkspace, Workspace, WorkspaceList } from '@croft/protocol';
-import { collectionRoutes } from './collection.ts';
+import { collectionRoutes } from './collection-routes.ts';
 
 export const workspaceRoutes = collectionRoutes({
   name: 'workspaces',

@@ -1,26 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import { AppError } from '@croft/protocol';
-import type { HistoryStore } from '../../core/history/store.ts';
-import { emptyRoot, type PathChange, type TreeEntry, type TreePath } from '../../core/history/tree.ts';
-import type { ObjectStore } from '../../core/objects.ts';
-import { inParallel } from '../../lib/in-parallel.ts';
-import { objectKey, requestsAtATime } from './ground.ts';
-import { advanceHead } from './head.ts';
-import { keyOf, markerOf } from './keys.ts';
-import { metadataOf } from './object-entries.ts';
+import type { HistoryStore } from '../../core/history/ports/history-store.ts';
+import { emptyTreeHash, type PathChange, type TreeEntry, type TreePath } from '../../core/history/ports/tree.ts';
+import type { ObjectStore } from '../../core/storage/object-store.ts';
+import { inParallel } from '../../lib/concurrency/in-parallel.ts';
+import { keyOfPath, markerOfKey } from './layout/object-keys.ts';
+import { metadataOf } from './layout/object-metadata.ts';
+import { advanceHead } from './layout/workspace-head.ts';
+import { objectKey, requestsAtATime } from './mount/working-copy/mount-context.ts';
 
-export interface PutTreeOptions {
+interface PutTreeOptions {
   readonly objects: ObjectStore;
-  /** Of a workspace that nobody has opened yet. */
+  /** Namespace of a workspace that nobody has opened yet. */
   readonly namespace: string;
-  /** Where the contents are. */
+  /** The history store that has the contents. */
   readonly store: Pick<HistoryStore, 'open'>;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Makes a workspace in the bucket of what differs between nothing and a tree, control files too: as with any other, they
- * come to a disk with the opening. The head comes last, and tells that it is whole.
+ * Creates a workspace in the bucket from a tree, given as the changes from the empty tree. Control files are included:
+ * as with any workspace, they reach a disk when it is opened. The head is put last and says that the workspace is
+ * complete.
  */
 export async function putTree(changes: readonly PathChange[], options: PutTreeOptions): Promise<void> {
   const { objects, namespace, store, signal } = options;
@@ -36,10 +37,10 @@ export async function putTree(changes: readonly PathChange[], options: PutTreeOp
 }
 
 function toObject(path: TreePath, entry: TreeEntry): { readonly key: string; readonly entry: TreeEntry } {
-  const key = keyOf(path);
+  const key = keyOfPath(path);
   if (key === undefined)
     throw new AppError('E_NAME_TOO_LONG', `the path is too long to be stored: ${path.slice(0, 200)}…`);
   if (entry.kind !== 'directory') return { key, entry };
-  // What a directory holds is told by other objects.
-  return { key: markerOf(key), entry: { ...entry, size: 0, hash: emptyRoot } };
+  // The entries of a directory are objects of their own.
+  return { key: markerOfKey(key), entry: { ...entry, size: 0, hash: emptyTreeHash } };
 }

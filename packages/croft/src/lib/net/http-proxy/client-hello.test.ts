@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { expectCheap } from '../../../../test/cost.ts';
-import { captureHello } from '../../../../test/proxy-harness.ts';
+import { expectCheap } from '../../../../test/support/expect-cheap.ts';
+import { captureHello } from '../../../../test/support/servers/test-proxy.ts';
 import { parseClientHello } from './client-hello.ts';
 
 const real = await captureHello('example.com');

@@ -1,7 +1,7 @@
 export interface ClientHello {
-  /** As it was sent, or nothing when it names no server. */
+  /** The name as it was sent; `undefined` if the hello names no server. */
   readonly serverName: string | undefined;
-  /** There may be another name inside that nobody on the way can read. */
+  /** Whether Encrypted Client Hello is used: it may hide another server name. */
   readonly isEncrypted: boolean;
 }
 
@@ -12,8 +12,8 @@ const recordHeadBytes = 5;
 const maxRecordBytes = 16_384;
 
 /**
- * Reads how a TLS connection begins. `incomplete` when more bytes could make it one, nothing when none could.
- * Strict where readers are known to differ: two names, or two lists of names, are nothing.
+ * Parses the start of a TLS connection. Returns `incomplete` if more bytes could complete a hello, `undefined` if none
+ * could. Strict where TLS parsers are known to differ: a hello with two names or two name lists is invalid.
  */
 export function parseClientHello(bytes: Buffer): ClientHello | 'incomplete' | undefined {
   const message = readHandshake(bytes);
@@ -26,10 +26,7 @@ export function parseClientHello(bytes: Buffer): ClientHello | 'incomplete' | un
   return { serverName, isEncrypted: extensions.has(extensionType.encryptedClientHello) };
 }
 
-/**
- * The body of the first handshake message, put together from however many records it was cut into. What follows it
- * is none of our business.
- */
+/** Returns the body of the first handshake message, joined from its records. Later messages are ignored. */
 function readHandshake(bytes: Buffer): Buffer | 'incomplete' | undefined {
   const message = Buffer.alloc(bytes.length);
   let filled = 0;
@@ -45,7 +42,7 @@ function readHandshake(bytes: Buffer): Buffer | 'incomplete' | undefined {
   return 'incomplete';
 }
 
-/** What the record at the front holds, as far as it is there. */
+/** Returns the content of the first record, as far as it has arrived. */
 function readRecord(bytes: Buffer): Buffer | 'incomplete' | undefined {
   if (bytes[0] !== handshakeRecord || (bytes[1] ?? 3) !== 3) return undefined;
   if (bytes.length < recordHeadBytes) return 'incomplete';
@@ -82,7 +79,7 @@ function readServerName(extension: Buffer): string | undefined {
   return isOne && type === 0 && /^[!-~]+$/.test(text) ? text : undefined;
 }
 
-/** Takes from the front. Asked for more than there is, it is broken from then on and holds nothing. */
+/** Reads from the front. After a read beyond the end, the reader is broken and returns nothing more. */
 function createReader(bytes: Buffer) {
   let at = 0;
   let broken = false;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dropHopByHop, valuesOf } from './headers.ts';
+import { dropHopByHop, headerValues } from './headers.ts';
 
 test('drops what is for this hop, in any case, and keeps the rest as it came, twice if it came twice', () => {
   const kept = ['Accept', '*/*', 'Set-Cookie', 'a=1', 'set-cookie', 'b=2', 'Content-Length', '3'];
@@ -27,5 +27,5 @@ test('the length of a body cannot be named away', () => {
 });
 
 test('finds every value of a header', () => {
-  expect(valuesOf(['Host', 'a', 'X', 'y', 'hOST', 'b'], 'host')).toEqual(['a', 'b']);
+  expect(headerValues(['Host', 'a', 'X', 'y', 'hOST', 'b'], 'host')).toEqual(['a', 'b']);
 });

@@ -1,4 +1,4 @@
-/** Between us and one neighbour only, never passed on. `Expect` is answered here. */
+/** Headers for one hop only, never forwarded. The proxy answers `Expect` itself. */
 const hopByHop = new Set([
   'connection',
   'expect',
@@ -12,17 +12,20 @@ const hopByHop = new Set([
   'upgrade',
 ]);
 
-/** Flat pairs as Node keeps them, without those that end at this hop. `Connection` may name more of them. */
+/**
+ * Removes the hop-by-hop headers from Node's flat list of names and values. `Connection` may name further headers to
+ * remove.
+ */
 export function dropHopByHop(rawHeaders: readonly string[]): string[] {
   const pairs = toPairs(rawHeaders);
   const named = pairs.filter(([name]) => name.toLowerCase() === 'connection').flatMap(([, value]) => value.split(','));
   const dropped = new Set(named.map((name) => name.trim().toLowerCase()));
-  // Naming it as hop-by-hop must not lose how long the body is.
+  // `Connection: content-length` must not remove the length of the body.
   dropped.delete('content-length');
   return pairs.filter(([name]) => !isDropped(name.toLowerCase(), dropped)).flat();
 }
 
-export function valuesOf(rawHeaders: readonly string[], name: string): string[] {
+export function headerValues(rawHeaders: readonly string[], name: string): string[] {
   return toPairs(rawHeaders)
     .filter(([own]) => own.toLowerCase() === name)
     .map(([, value]) => value);

@@ -1,28 +1,28 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Denial } from './judge.ts';
+import type { ProxyDenial } from './connection-judge.ts';
 
 const lingerMs = 1000;
 
-/** Why a connection is not made. With a `denial` it is the policy's doing, without one the network's. */
+/** Why a connection is not made. With a `denial` the policy refused it; without one the network failed. */
 export interface Refusal {
   readonly status: number;
   readonly reason: string;
-  readonly denial?: Denial;
+  readonly denial?: ProxyDenial;
 }
 
-export function deny({ host, port, rule, reason }: Denial, status = 403): Refusal {
+export function toPolicyRefusal({ host, port, rule, reason }: ProxyDenial, status = 403): Refusal {
   return { status, reason, denial: { host, port, rule, reason } };
 }
 
-export function fail(status: 502 | 503 | 504, reason: string): Refusal {
+export function toNetworkFailure(status: 502 | 503 | 504, reason: string): Refusal {
   return { status, reason };
 }
 
-export function answer(response: ServerResponse, refusal: Refusal): void {
+export function sendRefusal(response: ServerResponse, refusal: Refusal): void {
   const body = toText(refusal);
-  // The connection stays: many programs read no answer before they have sent all, and would only see a broken pipe.
-  // Unless it is not sure where this request ends and the next begins.
+  // The connection stays open, because many programs read no answer before they have sent everything and would only see
+  // a broken pipe. It is closed if the end of this request is uncertain.
   const isUnsure = refusal.status === 400 || response.req.headers.expect !== undefined;
   response.writeHead(refusal.status, toPhrase(refusal), {
     'content-type': 'text/plain; charset=utf-8',
@@ -32,8 +32,8 @@ export function answer(response: ServerResponse, refusal: Refusal): void {
   response.end(body);
 }
 
-/** The same answer for a socket that no HTTP server looks after any more. */
-export function formatAnswer(refusal: Refusal): string {
+/** Formats the same answer for a raw socket that no HTTP server handles any more. */
+export function formatRefusal(refusal: Refusal): string {
   const body = toText(refusal);
   const head = [
     `HTTP/1.1 ${refusal.status} ${toPhrase(refusal)}`,
@@ -49,7 +49,7 @@ function toText({ reason, denial }: Refusal): string {
   return `${denial ? 'Blocked by the network policy of this sandbox' : 'The network failed'}${rule}.\n${reason}\n`;
 }
 
-/** Most programs show nothing else of a refused tunnel, so the reason goes here too. */
+/** Most programs show only the status line of a refused tunnel, so the reason is in it too. */
 function toPhrase({ status, reason, denial }: Refusal): string {
   const phrase = denial
     ? `Blocked by network policy (${denial.rule}): ${reason}`
@@ -57,7 +57,7 @@ function toPhrase({ status, reason, denial }: Refusal): string {
   return phrase.replace(/[^\x20-\x7e]/g, '?').slice(0, 300);
 }
 
-/** Says this and closes. Goes on listening for a moment, so that a peer in the middle of a sentence hears it. */
+/** Sends `lastWords` and closes. Reads on for a second, so that a client that is still sending receives the answer. */
 export function closeWith(socket: Socket, lastWords: string | Buffer): undefined {
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));

@@ -3,15 +3,22 @@ import { existsSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { eventually, get, openProxy, openTunnel, startRaw, startWeb } from '../../../../test/proxy-harness.ts';
-import { proxyEnvironment } from './environment.ts';
+import {
+  eventually,
+  get,
+  openProxy,
+  openTunnel,
+  startRaw,
+  startWeb,
+} from '../../../../test/support/servers/test-proxy.ts';
+import { proxyEnvironment } from './proxy-environment.ts';
 import { startProxy } from './start-proxy.ts';
 
 const names = { 'good.test': ['127.0.0.1'] };
 const open = (port: number, more = {}) =>
   openProxy({ domains: [`good.test:${port}`], cidrs: [`127.0.0.0/8:${port}`], names, ...more });
 const never = () => new Promise<never>(() => {});
-/** A server that is neither there nor not there. */
+/** A server that never accepts or refuses a connection. */
 const dialNobody = () => new Socket();
 
 describe('servers that fail', () => {
@@ -146,7 +153,7 @@ describe('nothing ends the process:', () => {
       }),
       { numRuns: 300 },
     );
-    // On a busy machine even a good one may be idle for too long.
+    // On a busy machine even a good connection may be idle for too long.
     await vi.waitFor(async () => expect(await proxy.exchange(get(`http://${host}/`))).toContain('ok'));
   });
 });
@@ -225,7 +232,7 @@ describe('limits', () => {
       before = sent;
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
-    // What the kernel's buffers between the four sockets hold, and ours.
+    // Allows for the bytes in the kernel's buffers between the four sockets, and in those of the proxy.
     expect(sent).toBeLessThan(20_000_000);
     socket.destroy();
   });

@@ -2,36 +2,36 @@ import { once } from 'node:events';
 import { chmod, chown } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { ProxyContext } from './context.ts';
-import { forward } from './forward.ts';
-import type { Denial, Judge } from './judge.ts';
-import { defaultLimits, type ProxyLimits } from './limits.ts';
-import { createMeter } from './meter.ts';
-import type { Dial } from './reach.ts';
-import { closeWith, deny, formatAnswer } from './refusal.ts';
-import { createResolve, type Resolve } from './resolve.ts';
-import { createSlots } from './slots.ts';
-import { nowhere, type Target } from './target.ts';
-import { tunnel } from './tunnel.ts';
+import { createByteMeter } from './byte-meter.ts';
+import type { Dial } from './connect-to-target.ts';
+import type { ConnectionJudge, ProxyDenial } from './connection-judge.ts';
+import { createConnectionSlots } from './connection-slots.ts';
+import { forwardRequest } from './forward-request.ts';
+import { openTunnel } from './open-tunnel.ts';
+import type { ProxyContext } from './proxy-context.ts';
+import { defaultProxyLimits, type ProxyLimits } from './proxy-limits.ts';
+import { closeWith, formatRefusal, toPolicyRefusal } from './refusal.ts';
+import { createHostResolver, type ResolveHost } from './resolve-host.ts';
+import { type Target, unknownTarget } from './target.ts';
 
 const keepAliveMs = 5000;
 
 export interface ProxyOptions {
-  /** A UNIX socket, made here and removed at the end. At most 107 bytes, as every such path. */
+  /** Path of the UNIX socket, created here and removed at the end. At most 107 bytes, as for every UNIX socket. */
   readonly socketPath: string;
-  /** Who may connect to the socket, when not this process's own user. */
+  /** User who may connect to the socket, if it is not the user of this process. */
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
-  readonly judge: Judge;
-  /** Called for every connection that is refused, as often as a program tries. */
-  onDenied(denial: Denial): void;
-  readonly resolve?: Resolve;
+  readonly judge: ConnectionJudge;
+  /** Called for every refused connection, each time a program tries. */
+  onDenied(denial: ProxyDenial): void;
+  readonly resolve?: ResolveHost;
   readonly dial?: Dial;
   readonly limits?: Partial<ProxyLimits>;
 }
 
 /**
- * An HTTP/1.1 proxy for one sandbox: plain requests and TLS by CONNECT, each to a host and an address that `judge`
- * allows, and nothing else. Ending it ends every connection through it.
+ * Starts the HTTP/1.1 proxy of one sandbox: plain requests and TLS by CONNECT, each to a host and an address that
+ * `judge` allows, and nothing else. Disposing it ends every connection through it.
  */
 export async function startProxy(options: ProxyOptions): Promise<AsyncDisposable> {
   const sockets = new Set<Socket>();
@@ -39,7 +39,7 @@ export async function startProxy(options: ProxyOptions): Promise<AsyncDisposable
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // The HTTP server lets go of a socket that becomes a tunnel; an error without a listener would end the process.
+    // The HTTP server gives up a socket that becomes a tunnel; an error without a listener would end the process.
     socket.on('error', () => socket.destroy());
   });
   await listen(server, options);
@@ -54,13 +54,13 @@ export async function startProxy(options: ProxyOptions): Promise<AsyncDisposable
 }
 
 function toContext({ judge, onDenied, limits: given, ...options }: ProxyOptions): ProxyContext {
-  const limits = { ...defaultLimits, ...given };
+  const limits = { ...defaultProxyLimits, ...given };
   return {
     judge,
     limits,
-    slots: createSlots(limits.maxConnections),
-    meter: createMeter(limits.maxTotalBytes),
-    resolve: options.resolve ?? createResolve(limits.connectTimeoutMs),
+    slots: createConnectionSlots(limits.maxConnections),
+    meter: createByteMeter(limits.maxTotalBytes),
+    resolve: options.resolve ?? createHostResolver(limits.connectTimeoutMs),
     dial: options.dial ?? ((host, port) => connect({ host, port, allowHalfOpen: true })),
     onRefused: ({ denial }) => denial && onDenied(denial),
   };
@@ -71,9 +71,9 @@ function createProxyServer(context: ProxyContext): Server {
   const server = createServer({
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: helloTimeoutMs,
-    // A long upload is not a slow one: idleness is what ends a connection.
+    // No time limit for a whole request, because an upload may be long. The idle timeout ends dead connections.
     requestTimeout: 0,
-    // Programs that keep more connections than there are would wait for those that they do not use themselves.
+    // A short keep-alive, so that idle connections of one program do not block others at the connection limit.
     keepAliveTimeout: Math.min(idleTimeoutMs, keepAliveMs),
     insecureHTTPParser: false,
   });
@@ -92,25 +92,28 @@ function answerRequests(server: Server, context: ProxyContext): void {
       const { socket } = request;
       count(socket, 1);
       response.once('close', () => count(socket, -1));
-      forward({ request, response, inTunnelTo: tunnels.get(socket) }, context).catch(() => response.destroy());
+      forwardRequest({ request, response, inTunnelTo: tunnels.get(socket) }, context).catch(() => response.destroy());
     });
   }
   server.on('connect', async (request, socket: Socket, head) => {
     if (tunnels.has(socket)) return socket.destroy();
-    const plain = await tunnel(request, socket, head, context).catch(() => void socket.destroy());
+    const plain = await openTunnel(request, socket, head, context).catch(() => void socket.destroy());
     if (!plain) return;
     tunnels.set(socket, plain);
     server.emit('connection', socket);
     socket.resume();
   });
   server.on('clientError', (error, socket: Socket) => {
-    // In the middle of an answer there is no place for another.
+    // While a response is being sent, no second one can be.
     if (openCalls.get(socket)) socket.destroySoon();
-    else refuseUnreadable(error, { socket, target: tunnels.get(socket) ?? nowhere }, context);
+    else refuseUnreadable(error, { socket, target: tunnels.get(socket) ?? unknownTarget }, context);
   });
 }
 
-/** Two lengths of one body, a line that is no header, a header without end: what lets two readers see two requests. */
+/**
+ * Refuses a request that two parsers could read differently: two body lengths, a malformed header line, an endless
+ * header.
+ */
 function refuseUnreadable(
   error: NodeJS.ErrnoException,
   { socket, target }: { socket: Socket; target: Target },
@@ -119,9 +122,9 @@ function refuseUnreadable(
   if (!error.code?.startsWith('HPE_') || !socket.writable) return void socket.destroy();
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
   const reason = `This is not an HTTP/1.1 request that a proxy can pass on. ${error.message}.`;
-  const refusal = deny({ ...target, rule: 'request-form', reason }, status);
+  const refusal = toPolicyRefusal({ ...target, rule: 'request-form', reason }, status);
   onRefused(refusal);
-  closeWith(socket, formatAnswer(refusal));
+  closeWith(socket, formatRefusal(refusal));
 }
 
 async function listen(server: Server, { socketPath, owner }: ProxyOptions): Promise<void> {

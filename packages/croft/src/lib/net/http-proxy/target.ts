@@ -1,15 +1,15 @@
 import { canonicalHost, isAddress } from '../host-name.ts';
 
 export interface Target {
-  /** Canonical; IPv6 without brackets. */
+  /** Canonical spelling; IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
 }
 
-/** Of a request that did not say where it wanted to go. */
-export const nowhere: Target = { host: '', port: 0 };
+/** Stands for the target of a request that named no destination. */
+export const unknownTarget: Target = { host: '', port: 0 };
 
-/** Reads `host`, `host:port` or `[address]:port`; nothing for everything else, such as `user@host`. */
+/** Parses `host`, `host:port` or `[address]:port`. Returns `undefined` for everything else, such as `user@host`. */
 export function parseAuthority(text: string, defaultPort?: number): Target | undefined {
   const [, written = '', digits] = /^(\[[^\]]+\]|[^:[\]]+)(?::([1-9]\d{0,4}))?$/.exec(text) ?? [];
   const host = canonicalHost(written);
@@ -18,16 +18,16 @@ export function parseAuthority(text: string, defaultPort?: number): Target | und
 }
 
 export interface RequestTarget extends Target {
-  /** As it was written, for the server to make sense of. */
+  /** The path as the client wrote it; the server interprets it. */
   readonly path: string;
 }
 
-/** Reads a path alone, which only makes sense where the server is known. */
+/** Parses a path, as sent inside a tunnel to a known server. */
 export function parseOriginTarget(text: string, server: Target): RequestTarget | undefined {
   return /^\/[!-"$-~\x80-\xff]*$/.test(text) ? { ...server, path: text } : undefined;
 }
 
-/** Reads a whole `http` URL. */
+/** Parses a full `http` URL. */
 export function parseAbsoluteTarget(text: string): RequestTarget | undefined {
   const [, authority = '', path = ''] = /^http:\/\/([!-~]+?)([/?][!-"$-~\x80-\xff]*)?$/i.exec(text) ?? [];
   const target = /[/?#\\@]/.test(authority) ? undefined : parseAuthority(authority, 80);

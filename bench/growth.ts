@@ -1,0 +1,173 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Bench, type Row, type Say, toRow } from './bench.ts';
+import { compare, type Side } from './compare.ts';
+import { type FileServer, startCroft } from './file-servers.ts';
+import { atMost, atMostTimesAlways } from './goals.ts';
+import { summarize } from './statistics.ts';
+import { startLeanClient, type ToolCall } from './stdio-client.ts';
+import { fileSystemOf, makeScratch, makeTree, revisionLine, type Tree, toSource } from './trees.ts';
+
+const smallSize = 100;
+const largeSizes = [10_000, 100_000];
+/** Files that calls touch, spread over the whole tree. */
+const touchedFiles = 100;
+const sessions = 3;
+
+interface Place {
+  readonly server: FileServer;
+  readonly tree: Tree;
+  readonly touched: readonly string[];
+}
+
+interface Work {
+  readonly name: string;
+  readonly rounds: number;
+  readonly warmUp: number;
+  toSide(place: Place): Side;
+}
+
+/** The same calls in a small tree and in large ones, and the first call of a session: a call costs what it touches. */
+export const growth: Bench = {
+  name: 'growth',
+  async run(say) {
+    using scratch = makeScratch(process.env.BENCH_GROWTH_IN ?? '/dev/shm');
+    const small = makeProject(join(scratch.path, String(smallSize)), smallSize);
+    const rows: Row[] = await measureFirst(small, scratch.path, say);
+    for (const size of largeSizes) {
+      say(`making ${size} files`);
+      const large = makeProject(join(scratch.path, String(size)), size);
+      rows.push(
+        ...(await measureFirst(large, scratch.path, say)),
+        ...(await measureSize(large, small, scratch.path, say)),
+      );
+    }
+    return { rows, about: { fileSystem: `${fileSystemOf(scratch.path)}, in ${scratch.path}` } };
+  },
+};
+
+/** A tree that is a project, so that it is looked for what follows an edit. */
+function makeProject(directory: string, count: number): Tree {
+  const tree = makeTree(directory, count);
+  writeFileSync(join(directory, 'package.json'), '{ "name": "growth" }\n');
+  return tree;
+}
+
+/** Every first call has a session of its own: with data that is new to Croft, and with what the session before left. */
+async function measureFirst(tree: Tree, scratch: string, say: Say): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const { name, toCall } of firstCalls) {
+    const what = `first call of a session: ${name} in ${tree.paths.length} files`;
+    say(what);
+    const times: { fresh: number[]; next: number[] } = { fresh: [], next: [] };
+    for (let session = 0; session < sessions; session++) {
+      const data = join(scratch, `first-${name}-${tree.paths.length}-${session}`);
+      times.fresh.push(await timeFirst(tree, data, toCall(tree, session * 2)));
+      times.next.push(await timeFirst(tree, data, toCall(tree, session * 2 + 1)));
+    }
+    const goal = atMost(100, 'ms');
+    rows.push(toRow({ what: `${what}, new data`, ours: summarize(times.fresh), goal }));
+    rows.push(toRow({ what: `${what}, again`, ours: summarize(times.next), goal }));
+  }
+  return rows;
+}
+
+async function timeFirst(tree: Tree, data: string, call: ToolCall): Promise<number> {
+  await using server = await startCroft(tree.directory, startLeanClient, { data });
+  await server.listTools?.();
+  const startedAt = performance.now();
+  await server.call(call);
+  return performance.now() - startedAt;
+}
+
+const firstCalls: readonly { name: string; toCall(tree: Tree, round: number): ToolCall }[] = [
+  {
+    name: 'write',
+    toCall: (tree, round) => ({
+      tool: 'write',
+      args: {
+        file_path: join(tree.directory, `src/area-0/part-0/first-${Date.now()}-${round}.txt`),
+        content: 'first\n',
+      },
+    }),
+  },
+  { name: 'bash', toCall: (_, round) => ({ tool: 'bash', args: { command: `echo ${round} > src/area-0/first.txt` } }) },
+  { name: 'glob', toCall: () => ({ tool: 'glob', args: { pattern: 'src/area-0/part-0/*.ts' } }) },
+];
+
+async function measureSize(large: Tree, small: Tree, scratch: string, say: Say): Promise<Row[]> {
+  await using servers = new AsyncDisposableStack();
+  const open = async (tree: Tree): Promise<Place> => {
+    const data = join(scratch, `data-${large.paths.length}-${tree.paths.length}`);
+    const server = servers.use(await startCroft(tree.directory, startLeanClient, { data }));
+    const step = tree.paths.length / touchedFiles;
+    const touched = Array.from({ length: touchedFiles }, (_, index) => tree.paths[Math.floor(index * step)] ?? '');
+    const place = { server, tree, touched };
+    await prepare(place);
+    return place;
+  };
+  const [ours, theirs] = [await open(large), await open(small)];
+  const rows: Row[] = [];
+  for (const { name, rounds, warmUp, toSide } of works) {
+    const what = `${name} in ${large.paths.length} files`;
+    say(what);
+    const times = await compare({ ours: toSide(ours), theirs: toSide(theirs), rounds, warmUp });
+    rows.push(toRow({ what, against: `in ${smallSize} files`, ...times, goal: atMostTimesAlways(1.3) }));
+  }
+  return rows;
+}
+
+/** Croft wants a read before a change; the last call waits for whatever Croft learns of the tree at first. */
+async function prepare({ server, touched }: Place): Promise<void> {
+  await server.callAll(touched.map(server.calls.read));
+  await server.call({ tool: 'snapshot_create', args: { name: 'before' } });
+}
+
+const works: readonly Work[] = [
+  {
+    ...{ name: 'read 2 kB', rounds: 500, warmUp: 100 },
+    toSide: ({ server, touched }) => ({ run: (round) => server.call(server.calls.read(at(touched, round))) }),
+  },
+  { ...{ name: 'write 2 kB, replacing', rounds: 500, warmUp: 100 }, toSide: replacing },
+  {
+    ...{ name: 'write 2 kB, a new file', rounds: 400, warmUp: 100 },
+    toSide: ({ server, touched }) => ({
+      run: (round) =>
+        server.call(server.calls.write(`${at(touched, round)}.${round}.${Date.now()}.new`, toSource(round))),
+    }),
+  },
+  { ...{ name: 'edit 2 kB', rounds: 500, warmUp: 100 }, toSide: editing },
+  {
+    ...{ name: 'bash that changes one file', rounds: 100, warmUp: 20 },
+    toSide: ({ server, touched }) => ({
+      run: (round) => server.call({ tool: 'bash', args: { command: `echo ${round} > ${at(touched, round)}.sh.txt` } }),
+    }),
+  },
+  {
+    ...{ name: 'glob of one directory', rounds: 100, warmUp: 20 },
+    toSide: ({ server }) => ({ run: () => server.call(server.calls.glob('src/area-0/part-0/*.ts')) }),
+  },
+];
+
+function replacing({ server, tree, touched }: Place): Side {
+  return {
+    run(round) {
+      const path = at(touched, round);
+      return server.call(server.calls.write(path, toSource(tree.next(path))));
+    },
+  };
+}
+
+function editing({ server, tree, touched }: Place): Side {
+  return {
+    run(round) {
+      const path = at(touched, round);
+      const before = revisionLine(tree.revisionOf(path));
+      return server.call(server.calls.edit(path, before, revisionLine(tree.next(path))));
+    },
+  };
+}
+
+function at(touched: readonly string[], round: number): string {
+  return touched[round % touched.length] ?? '';
+}

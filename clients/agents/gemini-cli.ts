@@ -1,0 +1,22 @@
+import { croft } from '../drivers/cases.ts';
+import { gemini } from '../models/gemini.ts';
+import { installed } from './installed.ts';
+import { runAgent } from './run-agent.ts';
+
+const settings = {
+  security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: false } },
+  privacy: { usageStatisticsEnabled: false },
+  telemetry: { enabled: false },
+  general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+  mcpServers: { croft: { command: croft.command, args: croft.args, trust: true } },
+};
+
+await runAgent({
+  dialect: gemini,
+  prepare: (model) => ({
+    files: { '.gemini/settings.json': JSON.stringify(settings) },
+    env: { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: model },
+    // Without a model it asks another one which to take.
+    argv: [...installed('gemini-cli'), '--skip-trust', '--model', 'gemini-2.5-pro', '--prompt', 'Make the calls.'],
+  }),
+});

@@ -1,0 +1,35 @@
+// Plain JavaScript, because of whatever is loaded before Node's compile cache is on the types are stripped at every start,
+// which takes longer than all the rest of starting Node.
+import { lstatSync, statSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { tmpdir } from 'node:os';
+import { bundle, isBundleCurrent } from './bundle.mjs';
+
+const base = `${tmpdir()}/croft-${process.geteuid?.()}`;
+const cache = `${base}/compiled`;
+// What is in it is run. It is used as lib/files/temporary-directory.ts made it at an earlier start, by the same rules; that one makes
+// it when it is not there, and says what is wrong.
+if (isSafe(tmpdir()) && isOurs(base) && isOurs(cache)) enableCompileCache(cache);
+
+await import(isBundleCurrent() ? bundle : '../src/main.ts');
+
+/** Whether nobody else can rename what is ours there. */
+function isSafe(directory) {
+  const { uid, mode } = statSync(directory, { throwIfNoEntry: false }) ?? {};
+  return [0, process.geteuid?.(), 65_534].includes(uid) && ((mode & 0o022) === 0 || (mode & 0o1000) !== 0);
+}
+
+/** A directory, and no link to one, that nobody else can list or write to. */
+function isOurs(directory) {
+  const found = look(directory);
+  return found?.isDirectory() === true && found.uid === process.geteuid?.() && (found.mode & 0o066) === 0;
+}
+
+/** Nothing where it cannot be looked at: below a file, or closed to us. */
+function look(directory) {
+  try {
+    return lstatSync(directory);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,26 @@
+#ifndef CROFT_NODE_API_H
+#define CROFT_NODE_API_H
+
+#include <node_api.h>
+#include <stddef.h>
+
+/* Functions that Node calls: see `src/disk/paths/addon.ts`. */
+napi_value call_settle(napi_env env, napi_callback_info info);
+napi_value call_settle_now(napi_env env, napi_callback_info info);
+napi_value call_move_if_free(napi_env env, napi_callback_info info);
+napi_value call_open(napi_env env, napi_callback_info info);
+napi_value call_reopen(napi_env env, napi_callback_info info);
+napi_value call_seek(napi_env env, napi_callback_info info);
+napi_value call_lock(napi_env env, napi_callback_info info);
+napi_value call_lock_number(napi_env env, napi_callback_info info);
+napi_value call_use_locks(napi_env env, napi_callback_info info);
+
+/* Reads a string that is not empty and holds no NUL. Returns 0, EINVAL for any other value, or ENAMETOOLONG if there
+   is no room. */
+int take_text(napi_env env, napi_value given, char *text, size_t room);
+
+/* The result of a call: a number, or a TypeError. */
+napi_value answer(napi_env env, int outcome);
+napi_value refuse(napi_env env, const char *why);
+
+#endif

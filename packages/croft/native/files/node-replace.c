@@ -1,0 +1,93 @@
+#include "node-api.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "replace-durably.h"
+
+/* One replacement in progress. The worker thread owns `settling` until it is done. */
+struct work {
+  struct settling settling;
+  bool is_ordered;
+  int outcome;
+  napi_deferred promise;
+  napi_async_work job;
+};
+
+enum { HANDLE, FROM_DIRECTORY, FROM_NAME, TO_DIRECTORY, TO_NAME, HOW, INODE, SIZE, MODIFIED, ARGUMENTS };
+
+static void run(napi_env env, void *data) {
+  (void)env;
+  struct work *work = data;
+  work->outcome = settle(&work->settling, work->is_ordered);
+}
+
+static void finish(napi_env env, napi_status status, void *data) {
+  (void)status;
+  struct work *work = data;
+  napi_value outcome;
+  napi_create_int32(env, work->outcome, &outcome);
+  napi_resolve_deferred(env, work->promise, outcome);
+  napi_delete_async_work(env, work->job);
+  free(work);
+}
+
+static bool take_place(napi_env env, napi_value directory, napi_value name, struct place *place) {
+  return napi_get_value_int32(env, directory, &place->directory) == napi_ok &&
+         take_text(env, name, place->name, sizeof place->name) == 0;
+}
+
+/* `undefined` means that there is no file to replace. */
+static bool take_version(napi_env env, napi_value *from, struct settling *settling) {
+  napi_valuetype type;
+  if (napi_typeof(env, from[0], &type) != napi_ok) return false;
+  settling->is_there = type != napi_undefined;
+  if (!settling->is_there) return true;
+  struct version *before = &settling->before;
+  return napi_get_value_double(env, from[0], &before->inode) == napi_ok &&
+         napi_get_value_double(env, from[1], &before->size) == napi_ok &&
+         napi_get_value_double(env, from[2], &before->modified) == napi_ok;
+}
+
+static bool take(napi_env env, napi_callback_info info, struct settling *settling, bool *how) {
+  size_t count = ARGUMENTS;
+  napi_value given[ARGUMENTS];
+  return napi_get_cb_info(env, info, &count, given, NULL, NULL) == napi_ok &&
+         napi_get_value_int32(env, given[HANDLE], &settling->file) == napi_ok &&
+         take_place(env, given[FROM_DIRECTORY], given[FROM_NAME], &settling->from) &&
+         take_place(env, given[TO_DIRECTORY], given[TO_NAME], &settling->to) &&
+         napi_get_value_bool(env, given[HOW], how) == napi_ok &&
+         take_version(env, &given[INODE], settling);
+}
+
+napi_value call_settle(napi_env env, napi_callback_info info) {
+  napi_value promise, name;
+  struct work *work = calloc(1, sizeof *work);
+  if (work != NULL && take(env, info, &work->settling, &work->is_ordered) &&
+      napi_create_string_utf8(env, "croft:settle", NAPI_AUTO_LENGTH, &name) == napi_ok &&
+      napi_create_async_work(env, NULL, name, run, finish, work, &work->job) == napi_ok) {
+    if (napi_create_promise(env, &work->promise, &promise) == napi_ok &&
+        napi_queue_async_work(env, work->job) == napi_ok)
+      return promise;
+    napi_delete_async_work(env, work->job);
+  }
+  free(work);
+  return refuse(env, "settle was called with something else than it takes");
+}
+
+napi_value call_move_if_free(napi_env env, napi_callback_info info) {
+  size_t count = 4;
+  napi_value given[4];
+  struct place from, to;
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) != napi_ok ||
+      !take_place(env, given[0], given[1], &from) || !take_place(env, given[2], given[3], &to))
+    return refuse(env, "moveIfFree was called with something else than it takes");
+  return answer(env, move_if_free(&from, &to) == 0 ? 0 : errno);
+}
+
+napi_value call_settle_now(napi_env env, napi_callback_info info) {
+  struct settling settling;
+  bool is_relaxed;
+  if (!take(env, info, &settling, &is_relaxed)) return refuse(env, "settleNow was called with something else than it takes");
+  return answer(env, settle_now(&settling, is_relaxed));
+}

@@ -1,0 +1,111 @@
+#define _GNU_SOURCE
+#include "replace-durably.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "name-locks.h"
+
+/* How often a worker thread tries again for a lock. Most locks are held for less than that. */
+enum { LOCK_ATTEMPTS = 20, LOCK_PAUSE_NS = 100000 };
+
+/* The same computation as Node's, so that the result is equal to the last bit. */
+static double milliseconds(struct timespec time) {
+  return (double)time.tv_sec * 1000 + (double)time.tv_nsec / 1000000;
+}
+
+/* Whether the target is still the version that the caller saw. Another process may have replaced it while our bytes
+   went to the disk. */
+static bool is_untouched(const struct settling *settling) {
+  const struct version *before = &settling->before;
+  struct stat now;
+  if (fstatat(settling->to.directory, settling->to.name, &now, AT_SYMLINK_NOFOLLOW) != 0)
+    return errno == ENOENT && !settling->is_there;
+  return settling->is_there && (double)now.st_ino == before->inode && (double)now.st_size == before->size &&
+         milliseconds(now.st_mtim) == before->modified;
+}
+
+static int move(const struct place *from, const struct place *to, unsigned how) {
+  return renameat2(from->directory, from->name, to->directory, to->name, how);
+}
+
+/* A new file replaces nothing: if two processes create it at once, one must fail. */
+static int put_in_place(const struct place *from, const struct place *to, bool is_there) {
+  return is_there ? move(from, to, 0) : move_if_free(from, to);
+}
+
+int move_if_free(const struct place *from, const struct place *to) {
+  if (move(from, to, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -1;
+  /* A file system without RENAME_NOREPLACE may have hard links, or neither. */
+  if (linkat(from->directory, from->name, to->directory, to->name, 0) == 0) return unlinkat(from->directory, from->name, 0);
+  const bool has_no_links = errno == EPERM || errno == ENOSYS || errno == ENOTSUP || errno == EMLINK;
+  return has_no_links ? move(from, to, 0) : -1;
+}
+
+static int sync_directory(int place) {
+  const int directory = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return -1;
+  const int failed = fsync(directory), reason = errno;
+  close(directory);
+  return errno = reason, failed;
+}
+
+/* If a journal keeps the order, the bytes need only be written before the rename: one commit then makes both
+   durable. */
+static int write_bytes(int file, bool is_ordered) {
+  if (!is_ordered) return fdatasync(file);
+  const unsigned all = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+  return sync_file_range(file, 0, 0, all);
+}
+
+static int place_unlocked(const struct settling *settling) {
+  if (!is_untouched(settling)) return ESTALE;
+  return put_in_place(&settling->from, &settling->to, settling->is_there) == 0 ? 0 : errno;
+}
+
+/* The lock keeps other processes from replacing the file between our check and our rename. */
+static int place(const struct settling *settling) {
+  const int lock = lock_names(settling->to.directory);
+  if (lock == -ENOSYS) return place_unlocked(settling);
+  if (lock < 0) return -lock;
+  const int outcome = place_unlocked(settling);
+  close(lock);
+  return outcome;
+}
+
+static int place_soon(const struct settling *settling) {
+  const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+  int outcome = place(settling);
+  for (int attempt = 1; outcome == LOCK_HELD && attempt < LOCK_ATTEMPTS; attempt++) {
+    nanosleep(&pause, NULL);
+    outcome = place(settling);
+  }
+  return outcome;
+}
+
+int settle(const struct settling *settling, bool is_ordered) {
+  if (write_bytes(settling->file, is_ordered) != 0) return errno;
+  const int problem = place_soon(settling);
+  if (problem) return problem;
+  const int failed = is_ordered ? fsync(settling->file) : sync_directory(settling->to.directory);
+  return failed ? errno : 0;
+}
+
+/* Whether the file is in memory only, where a power cut takes everything anyway. */
+static bool is_in_memory(int file) {
+  struct statfs system;
+  return fstatfs(file, &system) == 0 && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
+}
+
+int settle_now(const struct settling *settling, bool is_relaxed) {
+  return is_relaxed || is_in_memory(settling->file) ? place(settling) : EAGAIN;
+}

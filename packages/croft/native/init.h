@@ -1,8 +1,0 @@
-/* The first process of a sandbox. */
-#ifndef CROFT_INIT_H
-#define CROFT_INIT_H
-
-/* Serves the server on descriptor 3: see init.c for the arguments. */
-_Noreturn void init_serve(int argc, char **argv);
-
-#endif

@@ -1,0 +1,31 @@
+/* Made from src/core/control-files/control-file-names.ts by `npm run generate`. */
+static const char *const directories[] = {
+    ".vscode",
+    ".idea",
+    ".zed",
+    ".cursor",
+    ".windsurf",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".continue",
+    ".agents",
+    ".devcontainer",
+    ".husky",
+};
+static const char *const files[] = {
+    ".mcp.json",
+    ".aider.conf.yml",
+    ".devcontainer.json",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".inputrc",
+    ".gitconfig",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+};

@@ -1,0 +1,33 @@
+/* Finds control files: files that programs outside the sandbox obey later, such as hooks and settings of git,
+   editors, shells and agents. */
+#ifndef CROFT_FIND_CONTROL_FILES_H
+#define CROFT_FIND_CONTROL_FILES_H
+
+#include <stdint.h>
+
+#define MAX_PINS 4096
+
+struct pin {
+  char *path; /* from the root, with a slash before each name */
+  int is_link;
+  int is_copy; /* a directory of which programs get a copy */
+  uint64_t mount;
+};
+
+#define MAX_FINDS 2048
+
+struct finds {
+  char *paths[MAX_FINDS];
+  int count;
+};
+
+/* Directories of editors and agents, of which programs get a copy, and git directories. */
+extern struct finds found_copies, found_repositories;
+
+extern struct pin pins[MAX_PINS];
+extern int pin_count;
+
+/* Finds the control files below `root` and sorts them by path. Returns 0, or -1 with errno. */
+int control_files_find(const char *root);
+
+#endif

@@ -1,0 +1,16 @@
+/* Holds control files in place: files that programs outside the sandbox obey later, such as hooks and settings of
+   git, editors, shells and agents. */
+#ifndef CROFT_HOLD_CONTROL_FILES_H
+#define CROFT_HOLD_CONTROL_FILES_H
+
+/* Makes every control file below `root` read-only and impossible to replace or rename, together with the directories
+   above it. Needs CAP_SYS_ADMIN. Returns 0, or -1 with errno. */
+int pins_place(const char *root);
+
+/* Checks that everything is still held: replacing a file from outside removes its mount. Returns 0 or -1. */
+int pins_check(void);
+
+/* Gives up every capability forever. Returns 0, or -1 with errno. */
+int pins_drop_privileges(void);
+
+#endif

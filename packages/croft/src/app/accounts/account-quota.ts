@@ -1,0 +1,123 @@
+import { AppError } from '@croft/protocol';
+import type { Sandbox } from '../../core/commands/sandbox.ts';
+import type { AccountStorage } from '../../core/quota/quota-guard.ts';
+import type { HistoryShare } from '../workspaces/workspace-histories.ts';
+
+/** Limits per account. */
+interface AccountQuotaLimits {
+  /** Sandboxes that are open at once on this server. */
+  readonly sandboxes: number;
+  /** Bytes in all workspaces together, with their caches, forks and histories. */
+  readonly storageBytes: number;
+}
+
+export interface AccountUsage {
+  /** Bytes of everything that the account stores. */
+  bytes: number;
+  /** Bytes of histories alone. */
+  historyBytes: number;
+}
+
+interface AccountQuotaOptions {
+  readonly limits: AccountQuotaLimits;
+  /** Measures what an account stores on this machine. May take long. */
+  measure(accountId: string): Promise<AccountUsage>;
+  readonly now: () => number;
+}
+
+export type AccountQuota = ReturnType<typeof createAccountQuota>;
+
+/** A measurement is valid for this long. The sandbox limits what commands write in the meantime. */
+const staleMs = 30_000;
+/** Share of the storage limit that histories may take: old history is dropped before files run out of space. */
+const historyPart = 1 / 4;
+const parts = 'files, package caches, forks and histories of its workspaces';
+
+/** Counts how much of this machine each account uses, and enforces the limits. */
+export function createAccountQuota({ limits, measure, now }: AccountQuotaOptions) {
+  const measurements = new Map<string, Promise<void>>();
+  const used = new Map<string, AccountUsage & { at: number }>();
+
+  return { openSandbox: createSandboxLimiter(limits.sandboxes), storageOf, historyShare };
+
+  /** A planned write counts at once, as if the last measurement had included it. */
+  function storageOf(accountId: string): AccountStorage {
+    const left = () => limits.storageBytes - (used.get(accountId)?.bytes ?? 0);
+    return {
+      ready: () => refreshUsage(accountId),
+      left,
+      mustHave(bytes) {
+        if (bytes <= left()) return;
+        const total = limits.storageBytes - left() + bytes;
+        throw full(
+          'storage',
+          `this account would store ${total} bytes, and its limit is ${limits.storageBytes}: ${parts}`,
+        );
+      },
+      invalidate: () => void used.delete(accountId),
+      charge(bytes) {
+        const latest = used.get(accountId);
+        if (latest) latest.bytes += bytes;
+      },
+    };
+  }
+
+  /** Before the first measurement the size of the histories is unknown and counts as 0. */
+  function historyShare(accountId: string): HistoryShare {
+    const max = limits.storageBytes * historyPart;
+    return {
+      max,
+      left: () => max - (used.get(accountId)?.historyBytes ?? 0),
+      charge(bytes) {
+        const latest = used.get(accountId);
+        if (latest) [latest.bytes, latest.historyBytes] = [latest.bytes + bytes, latest.historyBytes + bytes];
+      },
+    };
+  }
+
+  async function refreshUsage(accountId: string): Promise<void> {
+    const known = used.get(accountId);
+    if (known && now() - known.at <= staleMs) return;
+    const looking = measureOnce(accountId);
+    if (known) void looking.catch(() => {});
+    else await looking;
+  }
+
+  /** Only one measurement of an account runs at a time. */
+  function measureOnce(accountId: string): Promise<void> {
+    const known = measurements.get(accountId);
+    if (known) return known;
+    const looking = measure(accountId)
+      .then((measured) => void used.set(accountId, { ...measured, at: now() }))
+      .finally(() => measurements.delete(accountId));
+    measurements.set(accountId, looking);
+    return looking;
+  }
+}
+
+/** Limits how many sandboxes each account has open at once. */
+function createSandboxLimiter(most: number) {
+  const open = new Map<string, number>();
+  return async (accountId: string, opening: () => Promise<Sandbox>): Promise<Sandbox> => {
+    const count = open.get(accountId) ?? 0;
+    if (count >= most) throw full('sandboxes', `this account has ${most} sandboxes open, which is its limit`);
+    open.set(accountId, count + 1);
+    const leave = () => {
+      const left = (open.get(accountId) ?? 1) - 1;
+      if (left > 0) open.set(accountId, left);
+      else open.delete(accountId);
+    };
+    try {
+      const sandbox = await opening();
+      void sandbox.closed.finally(leave);
+      return sandbox;
+    } catch (thrown) {
+      leave();
+      throw thrown;
+    }
+  };
+}
+
+function full(limit: string, message: string): AppError {
+  return new AppError('E_QUOTA', message, { details: { limit } });
+}

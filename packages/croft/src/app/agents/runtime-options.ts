@@ -1,0 +1,68 @@
+import { AppError } from '@croft/protocol';
+import { toConfiguredLimits, toNetworkPolicy } from '../../core/accounts/configs/apply-sandbox-config.ts';
+import type { SandboxConfig } from '../../core/accounts/ports/registry.ts';
+import { variablesOf } from '../../core/accounts/surface/sandbox-variables.ts';
+import type { AnswerStore } from '../../core/answers/answer-store.ts';
+import type { PostEditChecks } from '../../core/checks/post-edit/post-edit-checks.ts';
+import type { Provider, SandboxLimits, SandboxSpec } from '../../core/commands/sandbox.ts';
+import { withEnvironment } from '../../core/commands/set-up-sandbox.ts';
+import type { Emit } from '../../core/events/emitter.ts';
+import type { Forks } from '../../core/history/ports/forks.ts';
+import type { Transactions } from '../../core/history/ports/transactions.ts';
+import type { SkillsSyncer } from '../../core/skills/skills-syncer.ts';
+import type { Tool } from '../../core/tools/tool.ts';
+import type { Workspace } from '../../core/workspace/workspace.ts';
+import type { DataDirectory } from '../../storages/index.ts';
+import type { AccountQuota } from '../accounts/account-quota.ts';
+import type { TransactionWorkspace } from '../forks/overlays.ts';
+import type { OpenedWorkspaces, WorkspaceRecord } from '../workspaces/opened-workspaces.ts';
+import type { WorkspaceDirectory } from '../workspaces/workspace-directory.ts';
+
+/** Options that all agents of a server share. */
+export interface RuntimeOptions {
+  readonly tools: readonly Tool[];
+  readonly localWorkspaces: Pick<DataDirectory, 'openScratch'>;
+  readonly openedWorkspaces: OpenedWorkspaces;
+  openTransactions(place: TransactionWorkspace): Transactions;
+  /** Forks that the agent makes are attached to the agent. */
+  openForks(record: WorkspaceRecord, agentId: string): Forks;
+  /** Providers by the name that accounts choose. */
+  readonly providers: Readonly<Record<string, Provider>>;
+  /** Upper limits of every sandbox. */
+  readonly limits: SandboxLimits;
+  /** See `SandboxSpec.minFreeBytes`. */
+  readonly minFreeBytes?: number | undefined;
+  /** Whether sandboxes of accounts may use the network of this machine and reach private addresses. */
+  readonly sharesNetwork: boolean;
+  /** Names of control files that the operator lets agents change, whatever a sandbox record says. Default: none. */
+  readonly allowControl?: readonly string[] | undefined;
+  readonly accountQuota: AccountQuota;
+  /** Returns the parts of a workspace besides its files and its sandbox. */
+  searchAndChecks(place: WorkspaceDirectory): Pick<Workspace, 'withSearchBox' | 'checks'>;
+  /** Without it, the server has no skills of its own. */
+  readonly skills?: SkillsSyncer | undefined;
+  readonly effects: PostEditChecks;
+  /** Stores the long answers of all sessions. */
+  readonly shelf: AnswerStore;
+  readonly sandboxIdleMs: number;
+  readonly sessionIdleMs: number;
+  readonly maxSessions: number;
+  readonly now: () => number;
+  readonly emit: Emit;
+  /** Writes a line to the server's log. */
+  onWarning(message: string): void;
+}
+
+/** Throws if this server does not have the provider. It never uses another provider instead. */
+export async function openAccountSandbox(
+  config: SandboxConfig,
+  location: Pick<SandboxSpec, 'directoryFd' | 'workspacePath' | 'remainingQuota'>,
+  { providers, limits, minFreeBytes, sharesNetwork, allowControl: always = [] }: RuntimeOptions,
+) {
+  const provider = Object.hasOwn(providers, config.provider) ? providers[config.provider] : undefined;
+  if (!provider) throw new AppError('E_SANDBOX_UNAVAILABLE', `this server has no provider ${config.provider}`);
+  const allowControl = [...new Set([...always, ...(config.allowControl ?? [])])];
+  const [own, network] = [toConfiguredLimits(config, limits), toNetworkPolicy(config, sharesNetwork)];
+  const spec = { ...location, limits: own, minFreeBytes, network, readable: [], allowControl };
+  return withEnvironment(await provider.open(spec), variablesOf(config));
+}

@@ -1,0 +1,42 @@
+import { toCommandSettings } from '../../core/accounts/configs/apply-sandbox-config.ts';
+import type { ResourceView, SandboxConfig } from '../../core/accounts/ports/registry.ts';
+import type { Workspace } from '../../core/workspace/workspace.ts';
+import { realpathOf } from '../../lib/files/workspace-owner.ts';
+import { openAccountSandbox, type RuntimeOptions } from './runtime-options.ts';
+
+const name = 'scratch';
+
+/** The workspace of an agent that has a sandbox and no workspace: an empty directory for each sandbox. */
+export function createScratchWorkspace(
+  { id, accountId, config }: ResourceView<SandboxConfig>,
+  options: RuntimeOptions,
+): Workspace & Disposable {
+  const { root, handle, files, [Symbol.dispose]: dispose } = options.localWorkspaces.openScratch(name);
+  return {
+    ...{ id, name, root, files, access: 'read-write', permission: config.permissionMode, isFleeting: true },
+    commands: toCommandSettings(config),
+    ...options.searchAndChecks({
+      name,
+      root,
+      key: realpathOf(handle),
+      directoryFd: () => handle,
+      files,
+      mustBeThere() {},
+    }),
+    async openSandbox() {
+      const scratch = options.localWorkspaces.openScratch(name);
+      try {
+        const where = { directoryFd: scratch.handle, workspacePath: scratch.root };
+        const sandbox = await options.accountQuota.openSandbox(accountId, () =>
+          openAccountSandbox(config, where, options),
+        );
+        void sandbox.closed.finally(() => scratch[Symbol.dispose]());
+        return sandbox;
+      } catch (thrown) {
+        scratch[Symbol.dispose]();
+        throw thrown;
+      }
+    },
+    [Symbol.dispose]: dispose,
+  };
+}

@@ -1,0 +1,259 @@
+import { createAnswerStore } from '../core/answers/answer-store.ts';
+import type { ApprovalGate } from '../core/calls/run-in-workspace.ts';
+import { createToolbox } from '../core/calls/toolbox.ts';
+import {
+  createPostEditChecks,
+  defaultPostEditSettings,
+  type PostEditSettings,
+} from '../core/checks/post-edit/post-edit-checks.ts';
+import type { Provider } from '../core/commands/sandbox.ts';
+import type { ReadTracker } from '../core/content/read/read-tracker.ts';
+import type { CallJournal } from '../core/events/call-journal.ts';
+import { createEmitter, type Emit } from '../core/events/emitter.ts';
+import { createSecrets } from '../core/secrets/secrets.ts';
+import { createSession, createSessions } from '../core/sessions/session.ts';
+import { createSkillsSyncer, type SkillsSyncer } from '../core/skills/skills-syncer.ts';
+import type { Durability } from '../core/storage/durability.ts';
+import type { PermissionMode } from '../core/workspace/permission.ts';
+import type { Workspace } from '../core/workspace/workspace.ts';
+import { createWorkspaceSet } from '../core/workspace/workspace-set.ts';
+import * as detectors from '../detectors/index.ts';
+import { watchStalls } from '../lib/concurrency/watch-stalls.ts';
+import { type EventFile, openEventFile } from '../lib/files/event-file.ts';
+import { createSecretDirectorySource, createSecretEnvironmentSource } from '../lib/secret-sources.ts';
+import { openMounts, type WorkspaceSource } from '../storages/index.ts';
+import * as tools from '../tools/index.ts';
+import { type InnerServers, openInnerTools } from './agents/inner-tools.ts';
+import { type AssemblyOptions, assembleFlagWorkspace, type NamedMount } from './assemble-flag-workspace.ts';
+import { createFlagWorkspaceForks } from './forks/flag-workspace-forks.ts';
+import { createOverlays } from './forks/overlays.ts';
+import { openProvider } from './workspaces/open-provider.ts';
+import type { HostOptions, SandboxOptions } from './workspaces/sandbox-options.ts';
+import { createSearchAndChecks } from './workspaces/search-and-checks.ts';
+import { createSearchBoxPool } from './workspaces/search-box-pool.ts';
+import { createSkillsSource, type SkillsDirectories } from './workspaces/skills-source.ts';
+import type { WorkspaceDirectory } from './workspaces/workspace-directory.ts';
+import {
+  createWorkspaceHistories,
+  type HistoryLimits,
+  type WorkspaceHistories,
+} from './workspaces/workspace-histories.ts';
+
+export type { HostOptions, SandboxOptions } from './workspaces/sandbox-options.ts';
+
+export interface AppOptions {
+  readonly workspaces: readonly WorkspaceSource[];
+  readonly readOnly: boolean;
+  /** Calls that a person has to approve. Default: none, because the client asks its own user. */
+  readonly permission?: PermissionMode | undefined;
+  /** Asks a person for approval. Without it, every call that needs an approval is refused. */
+  readonly gate?: ApprovalGate | undefined;
+  /** The audit trail of calls. Without it, calls are not recorded. */
+  readonly journal?: (CallJournal & AsyncDisposable) | undefined;
+  /** What a file change waits for before the call is answered. Default: strict. */
+  readonly durability?: Durability | undefined;
+  /** Checks that run after a write or an edit. Default: lint the file, for at most five seconds. */
+  readonly editChecks?: PostEditSettings | undefined;
+  /** Lifecycle events are appended to this file, one JSON line each. */
+  readonly eventsFile?: string | undefined;
+  /** Settings of the operator's machine: where toolchains are found and where secrets come from. */
+  readonly host: HostOptions;
+  /** MCP servers that run inside sandboxes. Default: none. */
+  readonly innerServers?: InnerServers | undefined;
+  /** Directories with skills and sub-agents that the server copies into every workspace in use. Default: none. */
+  readonly skills?: SkillsDirectories | undefined;
+  /**
+   * The data directory, which stores results of checks and histories. Without it, they are lost when the program ends.
+   */
+  readonly data?: string | undefined;
+  /** Limits of each workspace's history. Default: `defaultHistoryLimits`. */
+  readonly historyLimits?: HistoryLimits | undefined;
+  readonly sandbox: SandboxOptions;
+  /** Replaces the provider that `sandbox` names. Tests use it to take one guard of the sandbox away. */
+  readonly provider?: Provider | undefined;
+  /** Reports a problem to the operator that no caller can act on. */
+  onWarning(message: string): void;
+}
+
+export { defaultSandboxOptions } from './workspaces/default-sandbox-options.ts';
+
+export type App = ReturnType<typeof createApp>;
+
+const sandboxIdleMs = 10 * 60_000;
+const hourMs = 3_600_000;
+/** The main thread answers every caller: nothing may block it for longer than this. */
+const stallMs = 50;
+
+/**
+ * Composition root for workspaces that flags name (`croft mcp`, `croft tool`, `croft serve`). There are two more:
+ * `platform.ts` for the accounts of a server, and `offer.ts` for a runner.
+ */
+export function createApp(options: AppOptions) {
+  const { readOnly, host, sandbox, durability, onWarning } = options;
+  // Without isolation, commands see a directory only under its real path.
+  const sources =
+    sandbox.provider === 'none' ? options.workspaces.map(({ root: _, ...own }) => own) : options.workspaces;
+  const mounts = openMounts(sources, { durability, allowControl: sandbox.allowControl });
+  const events = openEvents(options);
+  const { emit } = events;
+  const provider = openProvider(options, options.provider);
+  const searches = createSearchBoxPool();
+  const { data } = options;
+  const histories = data === undefined ? undefined : openHistories(data, options);
+  const access = readOnly ? 'read-only' : 'read-write';
+  const { permission = 'bypass' } = options;
+  const skills = toSkills(options, emit);
+  const known = { provider, searches, histories, permission, sandbox, data, emit, skills, durability };
+  const { workspaces, forks, layered } = openWorkspaces(mounts, { ...known, access }, onWarning);
+  const secrets = openSecrets(host);
+  const shelf = createAnswerStore();
+  const newSession = (id: string, reads?: ReadTracker) =>
+    createSession(id, {
+      // Each session owns its stored answers, because sessions may belong to different people.
+      pages: shelf.open(id),
+      sandboxIdleMs,
+      openSandbox: (name) => workspaces.pick(name).openSandbox(),
+      ...(reads && { reads }),
+    });
+
+  emit('lifecycle.start', () => ({ workspaces: workspaces.names, read_only: readOnly }));
+  for (const mount of mounts) emitSandbox(mount, known);
+
+  return {
+    ...{ workspaces, emit, newSession, provider, histories, layered, skills, shelf },
+    /** Call it after the events file was renamed. The result is a line in the log. */
+    reopenEvents: events.reopen,
+    searchAndChecks: (place: WorkspaceDirectory) => createSearchAndChecks(place, { searches, data, emit }),
+    sessions: createSessions({ create: newSession, now: Date.now, idleMs: 24 * hourMs, max: 10_000 }),
+    toolbox: createToolbox({
+      tools: Object.values(tools),
+      isIncluded: ({ access: wanted, isHarness }) => !isHarness && (!readOnly || wanted === 'read'),
+      workspaces,
+      gate: options.gate,
+      journal: options.journal,
+      secrets,
+      sessionTools: readOnly ? undefined : openInnerTools(options.innerServers ?? {}, { workspaces, secrets, emit }),
+      effects: createPostEditChecks({
+        ...defaultPostEditSettings,
+        ...options.editChecks,
+        detectors: Object.values(detectors),
+        emit,
+      }),
+      ...{ emit, onWarning },
+    }),
+    async [Symbol.asyncDispose]() {
+      await options.journal?.[Symbol.asyncDispose]();
+      await skills?.close();
+      await searches.close();
+      await histories?.close();
+      await forks?.close();
+      emit('lifecycle.stop', () => ({}));
+      events[Symbol.dispose]();
+    },
+  };
+}
+
+function openSecrets({ variables, secretsDirectory: directory }: HostOptions) {
+  const ofDirectory = directory === undefined ? [] : [createSecretDirectorySource(directory)];
+  return createSecrets([createSecretEnvironmentSource(variables), ...ofDirectory]);
+}
+
+function openEvents({ eventsFile, onWarning }: AppOptions) {
+  const sink = eventsFile === undefined ? undefined : openEventFile(eventsFile);
+  const emit = createEmitter({
+    sinks: sink ? [sink] : [],
+    now: () => new Date(),
+    onSinkFailure: (thrown) => onWarning(`events cannot be written to ${eventsFile}: ${thrown}`),
+  });
+  // Runs only when events are written, because the watcher wakes the program many times a second.
+  const stalls = sink && emitStalls(emit);
+  return {
+    emit,
+    reopen: () => reopenEvents(sink, onWarning),
+    [Symbol.dispose]() {
+      stalls?.[Symbol.dispose]();
+      sink?.[Symbol.dispose]();
+    },
+  };
+}
+
+/** Writes the log line after the new file is open: from then on nothing is written to the old file. */
+function reopenEvents(sink: EventFile | undefined, onWarning: AppOptions['onWarning']): void {
+  if (!sink) return;
+  try {
+    sink.reopen();
+    onWarning(`events go to ${sink.path}, which was opened anew`);
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : thrown;
+    onWarning(`${reason}; events still go to the file that was open before`);
+  }
+}
+
+function emitStalls(emit: Emit): Disposable {
+  return watchStalls({
+    leastMs: stallMs,
+    onStall: ({ durationMs, processorMs }) =>
+      emit('lifecycle.server.stall', () => ({
+        duration_ms: Math.round(durationMs),
+        processor_ms: Math.round(processorMs),
+      })),
+  });
+}
+
+/** Opens the workspaces that flags name, and the forks of those workspaces. */
+function openWorkspaces(
+  mounts: readonly NamedMount[],
+  known: Omit<AssemblyOptions, 'layered' | 'forks'>,
+  onWarning: AppOptions['onWarning'],
+) {
+  const { data, histories, sandbox, skills, durability } = known;
+  const withSkills = (workspace: Workspace, isAtOnce: boolean) => skills?.keep(workspace, { isAtOnce }) ?? workspace;
+  const layered = histories && data !== undefined ? createOverlays(data, histories, onWarning) : undefined;
+  const forks =
+    layered &&
+    createFlagWorkspaceForks({
+      ...{
+        layered,
+        onWarning,
+        durability,
+        allowControl: sandbox.allowControl,
+        isSandboxed: sandbox.provider !== 'none',
+      },
+      set: () => workspaces,
+      open: (mount) => withSkills(assembleFlagWorkspace(mount, assembly), false),
+    });
+  const assembly: AssemblyOptions = { ...known, layered, forks };
+  const workspaces = createWorkspaceSet(
+    mounts.map((mount) => withSkills(assembleFlagWorkspace(mount, assembly), true)),
+  );
+  forks?.reopenEarlier(mounts);
+  return { workspaces, forks, layered };
+}
+
+function openHistories(
+  data: string,
+  { sandbox: { allowControl }, historyLimits: limits, onWarning }: AppOptions,
+): WorkspaceHistories {
+  return createWorkspaceHistories({ data, allowControl, limits, onWarning });
+}
+
+function toSkills({ skills: directories, onWarning }: AppOptions, emit: Emit): SkillsSyncer | undefined {
+  const source = directories && createSkillsSource(directories);
+  return source && createSkillsSyncer({ source, emit, onWarning });
+}
+
+function emitSandbox(
+  { name, root }: { readonly name: string; readonly root: string },
+  {
+    emit,
+    provider,
+    sandbox,
+  }: { emit: Emit; readonly provider: { readonly name: string } } & Pick<AppOptions, 'sandbox'>,
+): void {
+  emit('lifecycle.workspace.sandbox', () => ({
+    workspace: name,
+    sandbox_root: root,
+    provider: provider.name,
+    network: sandbox.network.mode,
+  }));
+}

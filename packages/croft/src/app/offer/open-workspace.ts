@@ -1,0 +1,100 @@
+import { AppError } from '@croft/protocol';
+import { asReadOnly } from '../../core/runner-workspaces/read-only-workspace.ts';
+import type { RunnerWorkspace, WorkspaceRequest } from '../../core/runner-workspaces/runner-workspace.ts';
+import type { ObjectStore } from '../../core/storage/object-store.ts';
+import type { WorkspaceMount } from '../../core/storage/workspace-mount.ts';
+import type { KeyedLock } from '../../lib/concurrency/keyed-lock.ts';
+import type { DataDirectory } from '../../storages/index.ts';
+import { type AssembleOptions, assembleWorkspace, toLocalParts, type WorkspaceParts } from './assemble-workspace.ts';
+import type { BucketWorkspaceRequest, BucketWorkspaces } from './bucket-workspaces.ts';
+import { openWorkspaceForks } from './workspace-forks.ts';
+
+const namespacePattern = /^fs-[0-9a-f]{40}$/;
+
+interface RunnerWorkspaceSources {
+  readonly named: ReadonlyMap<string, WorkspaceMount>;
+  /** Workspaces below the runner's root. Without it, only the workspaces in `named` can be opened. */
+  readonly localWorkspaces?: DataDirectory | undefined;
+  readonly buckets?: BucketWorkspaces | undefined;
+  /** Locks by namespace, so that a fork is not removed while it is being made. */
+  readonly lock: KeyedLock;
+}
+
+/** Opens workspaces of this runner for a server. */
+export function createWorkspaceOpener(
+  { named, localWorkspaces, buckets, lock }: RunnerWorkspaceSources,
+  options: AssembleOptions,
+) {
+  const { provider, policy, histories, layered } = options;
+  const isSandboxed = provider.name !== 'none';
+  /** Workspaces with a quota. All users of a workspace share one count. */
+  const local = new Map<string, WorkspaceParts>();
+
+  function openLocal({ namespace, workspace, name, quota }: WorkspaceRequest): WorkspaceParts {
+    const mount = named.get(workspace) ?? mustMake(localWorkspaces, namespace).open(namespace, name);
+    const key = JSON.stringify([mount.handle, quota]);
+    const parts = local.get(key) ?? toLocalParts(mount, quota, histories);
+    if (quota) local.set(key, parts);
+    const files = parts.guarded?.(mount.files) ?? mount.files;
+    return { ...parts, files, root: isSandboxed ? mount.root : mount.directory };
+  }
+
+  async function openInBucket(
+    request: WorkspaceRequest & BucketWorkspaceRequest,
+    objects: ObjectStore,
+  ): Promise<WorkspaceParts> {
+    const stored = mustMake(buckets, request.namespace);
+    const workspace = await stored.open(request, objects);
+    const { root, files } = workspace.named(request.name);
+    return { ...workspace, files, root: isSandboxed ? root : stored.filesOf(request.namespace) };
+  }
+
+  async function open(request: WorkspaceRequest, openObjects?: (id: string) => ObjectStore): Promise<RunnerWorkspace> {
+    const { bucket } = request;
+    if (bucket && !openObjects)
+      throw new AppError(
+        'E_NOT_FOUND',
+        'this workspace is in a bucket, which can only be reached over the link of a server',
+      );
+    const workspace =
+      bucket && openObjects
+        ? assembleWorkspace(await openInBucket({ ...request, bucket }, openObjects(bucket.objects)), options)
+        : withForks(openLocal(request), request);
+    return policy.isReadOnly ? asReadOnly(workspace) : workspace;
+  }
+
+  function withForks(parts: WorkspaceParts, request: WorkspaceRequest): RunnerWorkspace {
+    const { tree, directoryFd, history } = parts;
+    const workspace = assembleWorkspace(parts, options);
+    if (!history) return workspace;
+    const forks = openWorkspaceForks({ tree, directoryFd, history }, request, {
+      layered,
+      histories,
+      named,
+      localWorkspaces,
+      lock,
+    });
+    return { ...workspace, forks };
+  }
+
+  return {
+    open,
+    /** Forgets a workspace whose handle is about to be closed: the number will be reused. */
+    forget(handle: number): void {
+      for (const key of local.keys()) if (key.startsWith(`[${handle},`)) local.delete(key);
+    },
+  };
+}
+
+/** Throws unless this runner makes new workspaces and the server sent a valid namespace. */
+function mustMake<T>(makes: T | undefined, namespace: string): T {
+  if (makes === undefined)
+    throw new AppError('E_NOT_FOUND', 'this runner does not have that workspace, and makes no new ones');
+  mustBeNamespace(namespace);
+  return makes;
+}
+
+/** The namespace becomes the name of a directory. */
+export function mustBeNamespace(namespace: string): void {
+  if (!namespacePattern.test(namespace)) throw new AppError('E_INVALID_INPUT', 'that is not the name of a workspace');
+}

@@ -1,0 +1,148 @@
+import { closeInterruptedCalls, createPendingCallEnds } from '../core/accounts/audit/pending-call-ends.ts';
+import { createRegistry } from '../core/accounts/lifecycle/create-registry.ts';
+import type { ProviderTraits } from '../core/accounts/ports/provider-traits.ts';
+import { readEveryPage } from '../core/accounts/ports/read-every-page.ts';
+import type { Records } from '../core/accounts/ports/records.ts';
+import type { Provider } from '../core/commands/sandbox.ts';
+import { createRemoteWorkspace, removeRemoteWorkspace } from '../providers/index.ts';
+import { createDataDirectory, namespaceOf } from '../storages/index.ts';
+import { createAccountMeter } from './accounts/account-meter.ts';
+import { createAccountQuota } from './accounts/account-quota.ts';
+import { openAccountWorkspaces } from './accounts/account-workspaces.ts';
+import { createBucketOpener, watchBuckets } from './accounts/bucket-opener.ts';
+import { createWorkspaceRemoval } from './accounts/remove-workspace.ts';
+import { createFleet } from './fleet/fleet.ts';
+import { createFleetWorkspaces } from './fleet/fleet-workspaces.ts';
+import { createPendingRemovals } from './fleet/pending-removals.ts';
+import { createRunnerRemoval } from './fleet/remove-from-runner.ts';
+import { createRemovalRetries } from './fleet/retry-removals.ts';
+import { createServedBuckets } from './fleet/served-buckets.ts';
+import { removeUnusedBases } from './forks/local-forks.ts';
+import { toLocalForks } from './forks/overlays.ts';
+import type { PlatformOptions } from './platform.ts';
+import { openSealedRecords } from './records/open-records.ts';
+import { openFreeDiskGuard } from './server/free-disk-guard.ts';
+import { withFileRemoval } from './server/registry-hooks.ts';
+import { readServerId } from './server/server-id.ts';
+import type { WorkspaceRecord } from './workspaces/opened-workspaces.ts';
+
+const maxSkewSeconds = 5;
+
+export type PlatformParts = Awaited<ReturnType<typeof openPlatformParts>>;
+
+/**
+ * Opens the records and the clock that all servers of the database share, and ends the calls of this server that a
+ * crash cut off.
+ */
+async function openBase(options: PlatformOptions) {
+  const sealed = await openSealedRecords(options);
+  const { data, onWarning } = options;
+  const { records, trail } = sealed;
+  const { now = () => new Date() } = records.clock ?? {};
+  warnAboutClockSkew(now(), onWarning);
+  await trail.checkHead(records);
+  const serverId = readServerId(data);
+  await closeInterruptedCalls(records, serverId, now);
+  const late = createPendingCallEnds({ records, onWarning });
+  return { ...sealed, now, serverId, late };
+}
+
+/** Opens the records, the workspaces, the runners and their removal. */
+export async function openPlatformParts(options: PlatformOptions) {
+  const base = await openBase(options);
+  const { records, vault, trail, ring, now } = base;
+  const { layered, emit, onWarning, bounds } = options;
+  const secretsOf = (accountId: string) => registry.secrets.openAll(accountId);
+  const storage = openStorageParts(options, { ...base, secretsOf });
+  const { localWorkspaces, openObjects, fleet, served, remote, openedWorkspaces } = storage;
+  const pendingRemovals = createPendingRemovals({ records, retryMs: bounds.times.removalMs, emit, onWarning });
+  const removals = { fleet, remote, pending: pendingRemovals };
+  const removalRetries = createRemovalRetries({ ...removals, onFailure: options.onSweepFailure });
+  const removal = createWorkspaceRemoval({
+    ...{ openedWorkspaces, localWorkspaces, openObjects, served },
+    removeUnusedBases: (key) => removeUnusedBases(layered, key),
+    removeFromRunners: createRunnerRemoval(removals),
+  });
+  const removeFiles = (record: WorkspaceRecord) =>
+    removal
+      .removeFiles(record)
+      .catch((thrown) => onWarning(`the files of workspace ${record.id} were not removed: ${thrown}`));
+  const providers = [traitsOf(options.provider), onRunners];
+  const storages = ['local', 's3'];
+  const quotas = { ...bounds.account, sandboxes: bounds.account.definedSandboxes };
+  const registryOn = (over: Records) =>
+    withFileRemoval(createRegistry({ records: over, vault, now, providers, quotas, storages, opened: storages }), {
+      removeObjects: removal.removeObjects,
+      removeFiles,
+    });
+  const registry = registryOn(records);
+  const hasFiles = ({ accountId, id }: WorkspaceRecord) => localWorkspaces.hasFiles(namespaceOf(accountId, id));
+  /** Picks up what other servers changed. */
+  const refresh = () => {
+    ring.refresh();
+    return Promise.all([
+      records.clock?.measure(),
+      fleet.dropRevoked(registry.runners.list),
+      removalRetries.retryAll(),
+      trail.checkHead(records),
+    ]);
+  };
+  return { ...base, ...storage, refresh, hasFiles, removal, registry, registryOn };
+}
+
+interface StorageDependencies extends Pick<Awaited<ReturnType<typeof openBase>>, 'records' | 'now'> {
+  secretsOf(accountId: string): Promise<ReadonlyMap<string, string>>;
+}
+
+/** Opens what keeps the files of accounts: the data directory, their buckets, and runners. */
+function openStorageParts(options: PlatformOptions, { records, now, secretsOf }: StorageDependencies) {
+  const { data, histories, layered, buckets = { allowPrivate: false }, bounds, emit, onWarning } = options;
+  const localWorkspaces = createDataDirectory(data, toLocalForks(layered));
+  localWorkspaces.sweepScratch(Date.now());
+  const openObjects = createBucketOpener({ ...buckets, breakers: watchBuckets(emit, onWarning), secretsOf });
+  const fleet = createFleet({ now, emit, onWarning });
+  const served = createServedBuckets({ openObjects });
+  const remote = createFleetWorkspaces({
+    ...{ fleet, buckets: served },
+    openWorkspace: createRemoteWorkspace,
+    removeWorkspace: removeRemoteWorkspace,
+  });
+  const workspacesOf = (accountId: string) => workspaceIdsOf(records, accountId);
+  const accountQuota = createAccountQuota({
+    limits: bounds.account,
+    measure: createAccountMeter({ data, localWorkspaces, histories, layered, workspacesOf }),
+    now: Date.now,
+  });
+  const disk = openFreeDiskGuard({ data, minFreeBytes: bounds.minFreeBytes, onWarning });
+  const openedWorkspaces = openAccountWorkspaces({
+    ...{ data, localWorkspaces, histories, openObjects, accountQuota, disk, remote, emit, onWarning },
+  });
+  return { localWorkspaces, openObjects, fleet, served, remote, accountQuota, disk, openedWorkspaces };
+}
+
+/** Servers compare times of the database, so a wrong local clock only causes a warning. */
+function warnAboutClockSkew(time: Date, onWarning: (message: string) => void): void {
+  const seconds = Math.round((Date.now() - time.getTime()) / 1000);
+  if (Math.abs(seconds) < maxSkewSeconds) return;
+  const side = seconds > 0 ? 'ahead of' : 'behind';
+  onWarning(
+    `the clock of this machine is ${Math.abs(seconds)} s ${side} that of the database; Croft uses the time of the database. Set the clock`,
+  );
+}
+
+async function workspaceIdsOf(records: Records, accountId: string): Promise<string[]> {
+  const rows = await records.read(({ workspaces }) => readEveryPage((page) => workspaces.list(accountId, page)));
+  return rows.map(({ id }) => id);
+}
+
+/** A runner checks what it supports when it is asked. */
+const onRunners: ProviderTraits = {
+  name: 'remote',
+  capabilities: { mounts: true, networks: ['allow-all', 'deny-all', 'restricted'], persistent: true },
+};
+
+/** Without isolation, no command can be kept from the network. */
+function traitsOf({ name }: Provider): ProviderTraits {
+  const networks = name === 'none' ? (['allow-all'] as const) : (['allow-all', 'deny-all', 'restricted'] as const);
+  return { name, capabilities: { mounts: true, networks, persistent: true } };
+}

@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import type { Records } from '../../core/accounts/ports/records.ts';
+import { checkKeys } from '../../core/accounts/sealing/check-keys.ts';
+import { checkSeals } from '../../core/accounts/sealing/check-seals.ts';
+import { createVault } from '../../core/accounts/sealing/create-vault.ts';
+import { createKeyring, createTokenHash, type RingKey } from '../../lib/crypto/keyring.ts';
+import { createRingSource } from '../../lib/crypto/ring-source.ts';
+import { openRecords } from '../../records/index.ts';
+import { type AuditTrail, createAuditTrail } from './audit-trail.ts';
+
+export interface SealedRecordsOptions {
+  readonly data: string;
+  /** Default: SQLite in the data directory. */
+  readonly databaseUrl?: string | undefined;
+  readonly keys: {
+    readonly pepper: Buffer;
+    readonly ring: readonly RingKey[];
+    /** Reads the ring again from where it is stored. Without it, the ring never changes while the program runs. */
+    reread?(): readonly RingKey[];
+  };
+  /**
+   * Set when nothing will be sealed or signed: a missing key is then reported where it is needed, as by the audit
+   * trail.
+   */
+  readonly mayLackKeys?: boolean | undefined;
+  /** Without it, only `croft audit verify` reports that the audit trail was cut. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** Opens the records, the vault that unseals them, and their audit trail. Throws when the keys do not fit. */
+export async function openSealedRecords(options: SealedRecordsOptions) {
+  const { data, databaseUrl, keys, onWarning = () => {} } = options;
+  const ring = createRingSource(keys.ring, keys.reread);
+  const trail = createAuditTrail({ data, ring, onWarning });
+  const records = await openRecords({
+    ...(databaseUrl === undefined ? { file: join(data, 'croft.db') } : { url: databaseUrl }),
+    audit: trail.keeper,
+  });
+  const vault = createVault(createKeyring(ring), createTokenHash(keys.pepper));
+  try {
+    await checkSeals(records, vault);
+    if (!options.mayLackKeys) await checkKeys(records, keys);
+    return { records: flushHeadOnClose(records, trail), vault, trail, ring };
+  } catch (thrown) {
+    await records[Symbol.asyncDispose]();
+    throw thrown;
+  }
+}
+
+/** Writes the head of the trail before the records are closed. */
+function flushHeadOnClose(records: Records, { flush }: AuditTrail): Records {
+  return {
+    ...records,
+    async [Symbol.asyncDispose]() {
+      await flush(records);
+      await records[Symbol.asyncDispose]();
+    },
+  };
+}

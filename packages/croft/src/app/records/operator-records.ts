@@ -1,0 +1,31 @@
+import type { AuditRow } from '../../core/accounts/ports/call-tables.ts';
+import { findUnusedKey } from '../../core/accounts/sealing/check-keys.ts';
+import { resealAll } from '../../core/accounts/sealing/reseal.ts';
+import { UsageError } from '../../lib/usage-error.ts';
+import { auditPages } from './audit-trail.ts';
+import { openSealedRecords, type SealedRecordsOptions } from './open-records.ts';
+
+/** Opens the records of a server for an operator's command that runs beside the server. */
+export async function openOperatorRecords(options: SealedRecordsOptions) {
+  const { records, vault, trail, ring } = await openSealedRecords(options).catch((thrown) => {
+    throw new UsageError(`records: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  });
+  return {
+    resealAll: () => resealAll(records, vault),
+    /** The key that was added and has not sealed anything yet. */
+    unusedKey: () => findUnusedKey(records, ring.keys),
+    audit: {
+      rows: (accountId?: string) => auditRows(accountId),
+      verify: (heads: readonly { name: string; text: string }[]) => trail.verify(records, heads),
+      head: trail.head,
+      accept: () => trail.accept(records),
+    },
+    async [Symbol.asyncDispose]() {
+      await records[Symbol.asyncDispose]();
+    },
+  };
+
+  async function* auditRows(accountId?: string): AsyncGenerator<AuditRow> {
+    for await (const rows of auditPages(records, accountId)) yield* rows;
+  }
+}

@@ -1,0 +1,1 @@
+export { claimDataDirectory, type DataOwner } from '../../storages/index.ts';

@@ -1,0 +1,99 @@
+import { AppError } from '@croft/protocol';
+import type { ResourceView, WorkspaceConfig } from '../../core/accounts/ports/registry.ts';
+import type { FileAccess } from '../../core/content/changes/file-access.ts';
+import type { Files } from '../../core/files/files.ts';
+import type { History } from '../../core/history/ports/history.ts';
+import type { WorkingTree } from '../../core/history/ports/working-tree.ts';
+import type { WorkspaceMount } from '../../core/storage/workspace-mount.ts';
+import type { Workspace } from '../../core/workspace/workspace.ts';
+import { namespaceOf } from '../../storages/index.ts';
+
+export type WorkspaceRecord = ResourceView<WorkspaceConfig>;
+
+/** A workspace of an account, opened once on this server for all its agents and people. */
+export interface OpenedWorkspace {
+  /** Identifies the workspace. It stays the same across restarts of the server. */
+  readonly key: string;
+  /** The files as a caller sees them who uses this name for the workspace. */
+  named(name: string): Pick<WorkspaceMount, 'root' | 'files'>;
+  /** An open file descriptor of the workspace's directory. The directory may have to be filled first. */
+  directoryFd(): Promise<number>;
+  /** Throws `E_WORKSPACE_GONE`. */
+  mustBeThere(): void;
+  tree(): Promise<WorkingTree>;
+  readonly history: History | undefined;
+  /** Bytes that may be added now. Without it, there is no such limit. */
+  left?(): Promise<number>;
+  /** See the same method of `Workspace`. */
+  checkQuota?(): Promise<void>;
+  readonly wrapCall: NonNullable<Workspace['wrapCall']>;
+  readonly watch: NonNullable<FileAccess['watch']>;
+  /**
+   * Closes the workspace. With `isRemoved`, also removes what this machine stores beside its files: history or working
+   * tree.
+   */
+  close(options: { readonly isRemoved: boolean }): Promise<void>;
+}
+
+/** The files of a workspace in a bucket, read without a mount. Read-only. */
+export interface DirectWorkspace {
+  readonly root: string;
+  readonly files: Files;
+  readonly listFiles: NonNullable<Workspace['listFiles']>;
+}
+
+interface OpenedWorkspacesOptions {
+  /** Creates the workspaces of each storage. Nothing is opened before its first use. */
+  readonly storages: Readonly<Record<string, (record: WorkspaceRecord, namespace: string) => OpenedWorkspace>>;
+  /** Reads a workspace without a mount. Returns nothing if a mount is the most direct way. */
+  openDirectly(record: WorkspaceRecord, name: string): DirectWorkspace | undefined;
+}
+
+interface OpenEntry {
+  readonly workspace: OpenedWorkspace;
+  readonly accountId: string;
+  readonly storage: string;
+  readonly isInBucket: boolean;
+}
+
+export type OpenedWorkspaces = ReturnType<typeof createOpenedWorkspaces>;
+
+/** Opens each workspace once, whoever asks, so that every user sees the same changes. */
+export function createOpenedWorkspaces({ storages, openDirectly }: OpenedWorkspacesOptions) {
+  const entries = new Map<string, OpenEntry>();
+
+  return {
+    directly: openDirectly,
+    of(record: WorkspaceRecord): OpenedWorkspace {
+      const namespace = namespaceOf(record.accountId, record.id);
+      const { storage, quota, home } = record.config;
+      const setting = JSON.stringify([storage, quota, home]);
+      const known = entries.get(namespace);
+      if (known?.storage === setting) return known.workspace;
+      // Its storage settings changed: close it and reopen.
+      if (known) void known.workspace.close({ isRemoved: false }).catch(() => {});
+      const kind = home === undefined ? storage.provider : 'runner';
+      const make = Object.hasOwn(storages, kind) ? storages[kind] : undefined;
+      if (!make) throw new AppError('E_STORAGE_FAILED', `this server cannot open what is kept in ${storage.provider}`);
+      const place = make(record, namespace);
+      const { accountId } = record;
+      entries.set(namespace, { workspace: place, accountId, storage: setting, isInBucket: kind === 's3' });
+      return place;
+    },
+    /** Secrets of the account changed. Closes its workspaces in buckets; each reopens at its next use. */
+    async reopen(accountId: string): Promise<void> {
+      const those = [...entries.values()].filter((known) => known.accountId === accountId && known.isInBucket);
+      await Promise.all(those.map(({ workspace }) => workspace.close({ isRemoved: false })));
+    },
+    async remove(namespace: string): Promise<void> {
+      const known = entries.get(namespace);
+      entries.delete(namespace);
+      await known?.workspace.close({ isRemoved: true });
+    },
+    async close(): Promise<void> {
+      const all = [...entries.values()];
+      entries.clear();
+      await Promise.all(all.map(({ workspace }) => workspace.close({ isRemoved: false })));
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { UsageError } from '../../lib/usage-error.ts';
+import { isDataInWorkspace, type ProtectedDirectories } from './readable-directories.ts';
+
+/** Creates the data directory if it is missing. Reports one that cannot be used before anything else starts. */
+export function useDataDirectory(data: string): string {
+  try {
+    mkdirSync(data, { recursive: true, mode: 0o700 });
+    accessSync(data, constants.R_OK | constants.W_OK | constants.X_OK);
+    return data;
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : thrown;
+    throw new UsageError(`the data directory cannot be used: ${reason}; choose another with --data DIR or CROFT_DATA`);
+  }
+}
+
+/**
+ * Warns about a data directory inside a workspace, and throws if it holds keys: an agent that reads the keys can sign
+ * in anywhere and approve its own calls.
+ */
+export function describeOpenData(protectedDirectories: ProtectedDirectories, hasKeys: boolean): string[] {
+  if (!isDataInWorkspace(protectedDirectories)) return [];
+  const open = `the data directory ${protectedDirectories.data} is inside a workspace, where an agent can read and change what is kept there`;
+  if (!hasKeys) return [`${open}, so that calls have no audit trail; choose another with CROFT_DATA`];
+  throw new UsageError(`${open}, keys included: choose another with CROFT_DATA or, for serve, --data DIR`);
+}

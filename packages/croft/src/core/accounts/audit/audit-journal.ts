@@ -1,0 +1,87 @@
+import { AppError } from '@croft/protocol';
+import type { CallJournal } from '../../events/call-journal.ts';
+import { rejectAfter } from '../../events/reject-after.ts';
+import type { AuditEntry } from '../ports/call-tables.ts';
+import type { Records } from '../ports/records.ts';
+import type { PendingCallEnds } from './pending-call-ends.ts';
+
+interface AuditJournalOptions {
+  readonly records: Records;
+  readonly accountId: string;
+  readonly agentId: string;
+  /** Id of the data directory: after a crash, the next start finds the unfinished calls by it. */
+  readonly serverId: string;
+  readonly pendingEnds: Pick<PendingCallEnds, 'add'>;
+  readonly now: () => Date;
+  /** How long the end of a call waits for the records before it is recorded in the background. */
+  readonly waitMs?: number | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const defaultWaitMs = 4000;
+const notYet =
+  'The audit trail does not have the end of this call yet, because the records do not answer. The end is kept and ' +
+  'recorded as soon as they do. Do not repeat the call for that.';
+
+/**
+ * Writes the calls of one agent to the audit trail of its account. Every call that began there also ends there, if
+ * necessary later.
+ */
+export function createAuditJournal(options: AuditJournalOptions): CallJournal {
+  const { records, accountId, agentId, serverId, pendingEnds, now, waitMs = defaultWaitMs } = options;
+  const open = new Set<string>();
+  const toEntry = createToEntry(accountId, agentId, now);
+
+  return {
+    async began(session, fields, call) {
+      const { actor, target, ...began } = toEntry(session, 'call.began', { ...fields, call });
+      // Added before the write: after a failed write nobody knows whether the row exists.
+      open.add(call);
+      await records.change(async ({ audit, calls }) => {
+        await audit.append([{ actor, target, ...began }]);
+        await calls.insert({ callId: call, serverId, accountId, actor, tool: target });
+      });
+    },
+    async ended(session, fields, violations, call) {
+      const entries = toEndEntries(toEntry, session, { ...fields, call }, violations);
+      const hasBegun = open.delete(call);
+      const recording = records.change(async ({ audit, calls }) => {
+        await audit.append(entries);
+        if (hasBegun) await calls.remove(call);
+      });
+      // Also covers a failure after the deadline below.
+      recording.catch(() => pendingEnds.add({ call, hasBegun, entries }));
+      await rejectAfter(waitMs, recording).catch((cause) => {
+        throw new AppError('E_STORAGE_FAILED', notYet, { cause });
+      });
+    },
+  };
+}
+
+type ToEntry = ReturnType<typeof createToEntry>;
+
+/** Makes audit rows about calls. The actor is `who`, followed by the session. */
+export function createToEntry(accountId: string, who: string, now: () => Date) {
+  return (session: string, action: string, fields: Fields): AuditEntry => ({
+    accountId,
+    at: now().toISOString(),
+    actor: `${who} ${session}`,
+    action,
+    target: typeof fields.tool === 'string' ? fields.tool : '',
+    details: JSON.stringify(fields),
+  });
+}
+
+/** Returns the rows for the end of a call: its violations first. */
+export function toEndEntries(
+  toEntry: ToEntry,
+  session: string,
+  call: Fields,
+  violations: readonly Fields[],
+): AuditEntry[] {
+  return [
+    ...violations.map((violation) => toEntry(session, 'violation', { tool: call.tool, ...violation })),
+    toEntry(session, 'call.ended', call),
+  ];
+}

@@ -1,0 +1,64 @@
+import { toScopes } from '../access/scopes.ts';
+import type { AccountRow, KeyRow } from '../ports/account-tables.ts';
+import type { Tables } from '../ports/records.ts';
+import type { Accounts, Actor } from '../ports/registry.ts';
+import type { RegistryContext } from '../ports/registry-context.ts';
+import { isLive, isRunnerKey } from './key-rows.ts';
+
+const maxTokenLength = 200;
+const maxRemembered = 10_000;
+
+/** A valid key, and the change count of its account when it was read. */
+interface Found {
+  readonly key: KeyRow;
+  readonly asOf: number;
+}
+
+/**
+ * Authenticates a key by its peppered hash, so that timing reveals nothing about keys. Every refusal is the same
+ * `undefined`: a caller without a valid key learns no reason. A valid key is read again only after something of its
+ * account has changed.
+ */
+export function createAuthenticate(
+  { records, vault, now }: RegistryContext,
+  status: AccountRow['status'],
+): Accounts['authenticate'] {
+  const good = new Map<string, Found>();
+
+  return async (token) => {
+    if (token === '' || token.length > maxTokenLength) return undefined;
+    const hash = vault.hash(token);
+    const found = (await findRemembered(hash)) ?? (await records.read((tables) => findIn(tables, hash, status)));
+    remember(hash, found);
+    return found && isLive(found.key, now()) ? toActor(found) : undefined;
+  };
+
+  async function findRemembered(hash: string): Promise<Found | undefined> {
+    const known = good.get(hash);
+    if (!known) return undefined;
+    const now = await records.glance(({ accounts }) => accounts.changes(known.key.accountId));
+    return known.asOf === now ? known : undefined;
+  }
+
+  function remember(hash: string, found: Found | undefined): void {
+    good.delete(hash);
+    if (!found) return;
+    good.set(hash, found);
+    const [oldest] = good.keys();
+    if (good.size > maxRemembered && oldest !== undefined) good.delete(oldest);
+  }
+}
+
+async function findIn(tables: Tables, hash: string, status: AccountRow['status']): Promise<Found | undefined> {
+  const key = await tables.keys.byHash(hash);
+  if (!key || isRunnerKey(key)) return undefined;
+  const account = await tables.accounts.get(key.accountId);
+  if (account?.status !== status) return undefined;
+  return { key, asOf: await tables.accounts.changes(key.accountId) };
+}
+
+function toActor({ key, asOf }: Found): Actor {
+  const { accountId, keyId, scopes, agents, expiresAt } = key;
+  const limits = { ...(agents && { agents }), ...(expiresAt && { expiresAt }) };
+  return { accountId, label: `key ${keyId}`, scopes: toScopes(scopes), ...limits, asOf };
+}

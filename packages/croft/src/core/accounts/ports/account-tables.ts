@@ -1,0 +1,137 @@
+import type { Paged, PageRequest } from './pages.ts';
+
+export interface AccountRow {
+  readonly accountId: string;
+  readonly username: string;
+  readonly description?: string | undefined;
+  readonly status: 'active' | 'disabled';
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly version: number;
+}
+
+export interface AccountTable {
+  insert(row: AccountRow): Promise<void>;
+  get(accountId: string): Promise<AccountRow | undefined>;
+  /** In order of creation. */
+  list(page: PageRequest): Promise<Paged<AccountRow>>;
+  /** False when the stored version is not the one before `row.version`. */
+  update(row: AccountRow): Promise<boolean>;
+  remove(accountId: string): Promise<boolean>;
+  /**
+   * Counts the changes that affect what calls of an account may do: to its row, keys, agents, sandboxes, workspaces and
+   * secrets, and to the set of its sessions. While the count is the same, what was read of these is still valid.
+   */
+  changes(accountId: string): Promise<number>;
+}
+
+export interface KeyRow {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly name: string;
+  /** Permissions of the key; `*` is everything. */
+  readonly scopes: readonly string[];
+  /** Ids of the agents that the key is bound to. Absent: it reaches everything of its account. */
+  readonly agents?: readonly string[] | undefined;
+  /** Peppered hash. The key itself is not stored anywhere. */
+  readonly hash: string;
+  readonly createdAt: string;
+  readonly expiresAt?: string | undefined;
+  readonly revokedAt?: string | undefined;
+}
+
+export interface KeyTable {
+  insert(row: KeyRow): Promise<void>;
+  byHash(hash: string): Promise<KeyRow | undefined>;
+  get(accountId: string, keyId: string): Promise<KeyRow | undefined>;
+  list(accountId: string, page: PageRequest): Promise<Paged<KeyRow>>;
+  /** False when there is no such key, or it is already revoked. */
+  revoke(accountId: string, keyId: string, revokedAt: string): Promise<boolean>;
+}
+
+/** An agent, a sandbox or a workspace: each is a name and a config. */
+export interface ResourceRow {
+  readonly accountId: string;
+  readonly id: string;
+  /** Unique per kind within the account. */
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** Sealed. */
+  readonly config: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly version: number;
+}
+
+export interface ResourceTable {
+  /** Throws `E_ALREADY_EXISTS` with the id of the record that has the name in `details.id`. */
+  insert(row: ResourceRow): Promise<void>;
+  get(accountId: string, id: string): Promise<ResourceRow | undefined>;
+  byName(accountId: string, name: string): Promise<ResourceRow | undefined>;
+  list(accountId: string, page: PageRequest): Promise<Paged<ResourceRow>>;
+  count(accountId: string): Promise<number>;
+  /** False when the stored version is not the one before `row.version`. Throws `E_ALREADY_EXISTS` as `insert`. */
+  update(row: ResourceRow): Promise<boolean>;
+  remove(accountId: string, id: string): Promise<boolean>;
+  /** All rows of all accounts, for key rotation. */
+  all(page: PageRequest): Promise<Paged<ResourceRow>>;
+}
+
+/** Which agent uses which sandbox or workspace. */
+export interface ReferenceTable {
+  replace(accountId: string, from: string, to: readonly string[]): Promise<void>;
+  /** Returns at most `limit` ids of agents that refer to `to`, in order. */
+  usersOf(accountId: string, to: string, limit: number): Promise<readonly string[]>;
+}
+
+export interface SecretRow {
+  readonly accountId: string;
+  readonly name: string;
+  /** Sealed. */
+  readonly value: string;
+  readonly updatedAt: string;
+}
+
+export interface SecretTable {
+  put(row: SecretRow): Promise<void>;
+  get(accountId: string, name: string): Promise<SecretRow | undefined>;
+  list(accountId: string): Promise<readonly SecretRow[]>;
+  remove(accountId: string, name: string): Promise<boolean>;
+  /** All rows of all accounts, for key rotation; `after` and `next` are `accountId/name`. */
+  all(page: PageRequest): Promise<Paged<SecretRow>>;
+}
+
+/** Files that a runner may still have of a workspace whose record was removed. */
+export interface RemovalRow {
+  readonly accountId: string;
+  /** Never reused, also not for a workspace of the same name. */
+  readonly workspaceId: string;
+  /** Name of the runner. */
+  readonly runner: string;
+  readonly createdAt: string;
+}
+
+export interface RemovalTable {
+  /** One that is there already stays as it is. */
+  insert(row: RemovalRow): Promise<void>;
+  get(accountId: string, workspaceId: string, runner: string): Promise<RemovalRow | undefined>;
+  /** The removals that one runner has to do. */
+  list(accountId: string, runner: string, page: PageRequest): Promise<Paged<RemovalRow>>;
+  remove(accountId: string, workspaceId: string, runner: string): Promise<boolean>;
+  removeBefore(createdAt: string): Promise<number>;
+}
+
+/** A sealing key, or the pepper of tokens, that every server of the database must have. */
+export interface KeyCheckRow {
+  readonly id: string;
+  /** Derived from the key; reveals nothing of it. */
+  readonly check: string;
+  /** Whether records may be sealed with the key. A key is added first, and used once every server has it. */
+  readonly isUsed: boolean;
+}
+
+export interface KeyCheckTable {
+  all(): Promise<readonly KeyCheckRow[]>;
+  /** Changes only `isUsed` of an existing row. */
+  put(row: KeyCheckRow): Promise<void>;
+}

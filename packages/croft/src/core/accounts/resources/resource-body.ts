@@ -1,0 +1,60 @@
+import { Description, Name, RecordPatch } from '@croft/protocol';
+import { z } from 'zod';
+import { maskSecrets } from '../configs/mask-secrets.ts';
+import { mergePatch } from '../configs/merge-patch.ts';
+import { parseBody } from '../configs/parse-body.ts';
+import { invalidArgument, isObject, type ReadonlyJsonObject } from '../configs/plain-json.ts';
+import type { ResourceView } from '../ports/registry.ts';
+
+const Creation = z.object(
+  { name: Name, description: Description.nullish(), config: z.unknown().optional() },
+  'Request body must be an object',
+);
+
+export type GivenPatch = Omit<RecordPatch, 'config'> & { readonly config?: ReadonlyJsonObject | undefined };
+
+/**
+ * Parses a new record. Parses the config before nulls are removed, so that a `null` for a known setting is still
+ * refused.
+ */
+export function parseCreation<Config>(body: unknown, parse: (config: unknown) => Config) {
+  const { name, description, config = {} } = parseBody(Creation, body);
+  return { name, ...(description && { description }), config: parse(mergePatch({}, parse(config))) };
+}
+
+export function parsePatch(body: unknown, respell: (patch: ReadonlyJsonObject) => ReadonlyJsonObject): GivenPatch {
+  const { config, ...rest } = parseBody(RecordPatch, body);
+  if (config === undefined && rest.name === undefined && rest.description === undefined) {
+    throw invalidArgument('Request body must include name, description or config', 'Request body');
+  }
+  return { ...rest, ...(config && { config: respell(config) }) };
+}
+
+export function applyPatch<Config>(
+  { description, ...before }: ResourceView<Config>,
+  patch: GivenPatch,
+  parse: (config: unknown) => Config,
+  now: Date,
+): ResourceView<Config> {
+  const described = patch.description === undefined ? description : patch.description;
+  return {
+    ...before,
+    name: patch.name ?? before.name,
+    ...(described && { description: described }),
+    config: patch.config ? parse(mergePatch(before.config, patch.config)) : before.config,
+    updatedAt: now.toISOString(),
+    version: before.version + 1,
+  };
+}
+
+/** Returns the fields of a record that a caller can change. */
+export function comparable({ name, description, config }: ResourceView<unknown>): ReadonlyJsonObject {
+  return { name, ...(description && { description }), config };
+}
+
+/** Returns a record as its owner may see it, with secrets masked. */
+export function maskedView<Config>(view: ResourceView<Config>): ResourceView<Config> {
+  const config = maskSecrets(view.config);
+  // Masking changes values in a config, never its shape.
+  return isObject(config) ? { ...view, config: config as Config } : view;
+}

@@ -1,0 +1,250 @@
+import { AppError } from '@croft/protocol';
+import type { Approvals, Asker } from '../approvals/approvals.ts';
+import type { PostEditChecks, PostEditResult } from '../checks/post-edit/post-edit-checks.ts';
+import type { SandboxDenial } from '../commands/sandbox.ts';
+import type { CallJournal } from '../events/call-journal.ts';
+import type { Emit } from '../events/emitter.ts';
+import { toLoggableArguments } from '../events/loggable-arguments.ts';
+import { allowControlFiles } from '../files/allow-control-files.ts';
+import type { GuardedPath } from '../files/files.ts';
+import { createNotUndoableNotices } from '../history/checkpoints/not-undoable-notices.ts';
+import type { ChangeReporter } from '../history/ports/history.ts';
+import { recordGivenSecrets, type Secrets } from '../secrets/secrets.ts';
+import type { Session } from '../sessions/session.ts';
+import { pinWorkingDirectory, workingDirectoryIn } from '../sessions/working-directory.ts';
+import { type Activity, reportingActivity, toActivityLine } from '../tools/activity.ts';
+import { addNotices, writeNotices } from '../tools/result-notices.ts';
+import type { PreparedCall, Tool, ToolContext, ToolResult } from '../tools/tool.ts';
+import { checkAccess, needsApproval } from '../workspace/permission.ts';
+import type { Workspace, WorkspaceCall } from '../workspace/workspace.ts';
+import type { WorkspaceSet } from '../workspace/workspace-set.ts';
+import type { ActiveCall } from './active-calls.ts';
+import { collectDenials } from './collect-denials.ts';
+import { runWrappedCall, throwNothingDone } from './run-wrapped-call.ts';
+
+/** The approvals of one agent, and whose agent it is. */
+export interface ApprovalGate {
+  readonly approvals: Approvals;
+  readonly accountId: string;
+  readonly agentId: string;
+  /**
+   * True when no person reads a list of approvals: only the person at the caller's own client can be asked
+   * (elicitation).
+   */
+  readonly isOnTheSpot?: boolean | undefined;
+}
+
+export interface Caller {
+  readonly session: Session;
+  readonly signal: AbortSignal;
+  /**
+   * Limits the answer for a model to this many bytes in each channel (text, structured content); `next_page` has the
+   * rest. Absent: the caller is a program and gets the whole answer.
+   */
+  readonly maxAnswerBytes?: number | undefined;
+  /**
+   * Called with the current activity of the call, without secrets, whenever it changes. Absent: nobody wants to know.
+   */
+  readonly onActivity?: ((activity: Activity) => void) | undefined;
+  /**
+   * How to ask the person at the caller's client. Absent: nobody can be asked, and the call does not wait. `later`: a
+   * call that needs approval throws `E_APPROVAL_REQUIRED` before anybody is asked; the caller repeats it on a path
+   * where a person can be asked.
+   */
+  readonly asker?: Asker | 'later' | undefined;
+}
+
+export interface RunInWorkspaceOptions {
+  readonly workspaces: WorkspaceSet;
+  /** The tools that work in a read-only workspace. Absent: all tools with `read` access. */
+  readonly onReadOnly?: ReadonlySet<string> | undefined;
+  /** Absent: a call that needs approval is refused. */
+  readonly gate?: ApprovalGate | undefined;
+  /** Absent: there is no audit trail. */
+  readonly journal?: CallJournal | undefined;
+  readonly secrets: Secrets;
+  /** Runs formatters and linters after a write. */
+  readonly effects: PostEditChecks;
+  readonly emit: Emit;
+}
+
+/** A call that the toolbox has accepted. */
+export interface AdmittedCall {
+  readonly call: ActiveCall;
+  /** Reports one denial of the sandbox policy as a violation. */
+  reportViolation(denial: SandboxDenial): void;
+}
+
+interface AdmittedWorkspaceCall extends AdmittedCall {
+  readonly tool: Tool;
+  readonly rawInput: unknown;
+  readonly workspace: Workspace;
+  readonly caller: Caller;
+}
+
+const maxTitle = 200;
+
+function toWorkspaceCall(
+  { name, access, tells, leavesFiles, byproducts }: Tool,
+  { input: { command, file_path: file, path } }: PreparedCall,
+  { session, signal }: ToolContext,
+  secrets: RunInWorkspaceOptions['secrets'],
+): WorkspaceCall {
+  const shown = String([command, file, path].find((value) => typeof value === 'string') ?? '');
+  const title = secrets.redact(shown).slice(0, maxTitle);
+  return { tool: name, access, session: session.id, title, signal, tells, leavesFiles, byproducts };
+}
+
+/** Collects the notices of `Workspace.wrapCall` about what it could not do, each once. */
+function collectNotices() {
+  const [unkept, unstored]: [string[], string[]] = [[], []];
+  const into = (list: string[]) => (words: string) => void (list.includes(words) || list.push(words));
+  return { unkept, unstored, handlers: { onUnkept: into(unkept), onUnstored: into(unstored) } };
+}
+
+const askNobody: Asker = { label: 'nobody', waitMs: 0 };
+
+interface AskOptions extends Pick<RunInWorkspaceOptions, 'gate' | 'secrets'> {
+  readonly asker: Asker | 'later';
+  readonly guarded: readonly GuardedPath[];
+}
+
+async function ask(
+  tool: Tool,
+  { input, preview }: PreparedCall,
+  context: ToolContext,
+  { asker, guarded, gate, secrets }: AskOptions,
+): Promise<void> {
+  if (asker === 'later')
+    throw new AppError('E_APPROVAL_REQUIRED', `a person has to agree to this call of ${tool.name}`);
+  if (!gate) throw new AppError('E_APPROVAL_REQUIRED', `nobody can be asked here whether ${tool.name} may run`);
+  const { accountId, agentId, approvals } = gate;
+  const { session, signal } = context;
+  const call = {
+    ...{ accountId, agentId, session: session.id, inbox: session.inbox },
+    ...{ tool: tool.name, workspace: nameFully(tool, context), input },
+    ...(guarded.length > 0 && { control: guarded.map(({ path }) => path) }),
+    preview: async () => secrets.redact([...guarded.map(toWarning), await preview(context)].join('\n')),
+  };
+  await approvals.mustBeApproved(call, asker, signal);
+}
+
+/**
+ * Runs one tool in one workspace. Parses the input, checks access and asks for approval, in this order, so that nobody
+ * is asked about a call that cannot run.
+ */
+export function createRunInWorkspace(options: RunInWorkspaceOptions) {
+  const { workspaces, onReadOnly, gate, journal, secrets, effects } = options;
+  const reportUnkept = createNotUndoableNotices(options.emit);
+
+  return async function runInWorkspace(admitted: AdmittedWorkspaceCall): Promise<ToolResult> {
+    const { tool, rawInput, workspace, caller, call, reportViolation } = admitted;
+    const { session, asker = askNobody } = caller;
+    const base = workingDirectoryIn(session.workingDirectory, workspace.name);
+    const { reportDenials, append } = collectDenials(reportViolation);
+    const context: ToolContext = {
+      ...{ workspace, workspaces, session, base, reportDenials, signal: call.signal },
+      ...{ secrets: recordGivenSecrets(session, secrets), onActivity: withoutSecrets(caller, secrets) },
+    };
+    const prepared = tool.prepare(rawInput, base);
+    if (tool.reach !== 'none') checkAccess(workspace, tool, onReadOnly);
+    if (workspace.isFleeting && prepared.leavesRunning) throw cannotRunInBackground(tool.name);
+    const agreed = await agree(tool, prepared, context, asker).catch(throwNothingDone);
+    call.mustEndWithin(tool.timeoutMs, tool.name);
+    if (tool.access !== 'read') await begin(tool, context, call).catch(throwNothingDone);
+    const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling);
+    const { unkept, unstored, handlers } = collectNotices();
+    const wrapped = { ...toWorkspaceCall(tool, prepared, context, secrets), ...handlers };
+    context.onActivity?.(() => wrapped.title);
+    const result = addNotices(append(await runWrappedCall(workspace, wrapped, work)), unstored);
+    return writeNotices(tool.access === 'read' ? result : reportUnkept(result, workspace.name, unkept));
+  };
+
+  async function run(tool: Tool, prepared: PreparedCall, context: ToolContext, telling?: ChangeReporter) {
+    const { touched, replacement, ...result } = await prepared.run(pin(tool, context));
+    if (replacement) telling?.changed(replacement);
+    // Formatters and linters run code of the workspace: a caller who needs approval to run code gets no effects either.
+    if (touched === undefined || needsApproval(context.workspace.permission, { access: 'execute' })) return result;
+    return withEffect(result, await effects.runAfter(context, touched, telling));
+  }
+
+  /** Asks for approval if needed. Returns the context to run in, where the approved control files may be changed. */
+  async function agree(tool: Tool, prepared: PreparedCall, context: ToolContext, asker: Asker | 'later') {
+    const { workspace } = context;
+    const guarded = canAsk(gate, asker) ? await findGuarded(prepared, workspace) : [];
+    if (guarded.length > 0 || needsApproval(workspace.permission, tool))
+      await ask(tool, prepared, context, { asker, guarded, gate, secrets });
+    return allowing(context, guarded);
+  }
+
+  async function begin(tool: Tool, { session, workspace }: ToolContext, { id }: ActiveCall): Promise<void> {
+    // Tools that change files are checked against the quota by how much they add, so that a change that frees space
+    // passes.
+    if (tool.keepsMore || (tool.access === 'execute' && !tool.isFollowUp)) await workspace.checkQuota?.();
+    if (!journal) return;
+    await journal.began(
+      session.id,
+      toLoggableArguments({ tool: tool.name, workspace: workspace.name }, secrets.redact),
+      id,
+    );
+  }
+}
+
+/**
+ * Names the workspace for an approval: its name for people, and its id, which stays the same. For a command also the
+ * directory it starts in; other tools have root-relative paths in their input. The directory is not part of the
+ * preview, where the agent could write the same words.
+ */
+function nameFully({ access }: Tool, { workspace: { id, name }, base }: ToolContext): string {
+  const known = id === name ? name : `${name} (${id})`;
+  return access === 'execute' && base !== '' ? `${known}, in ${JSON.stringify(base)}` : known;
+}
+
+function canAsk(gate: ApprovalGate | undefined, asker: Asker | 'later'): boolean {
+  return gate !== undefined && (!gate.isOnTheSpot || asker === 'later' || asker.label === 'elicitation');
+}
+
+/** Returns the control files that the call changes and that a person can approve. */
+async function findGuarded({ changes = [] }: PreparedCall, { files }: Workspace): Promise<readonly GuardedPath[]> {
+  return changes.length === 0 ? [] : ((await files.controlFiles?.(changes)) ?? []);
+}
+
+function toWarning({ path, why }: GuardedPath): string {
+  return `CONTROL FILE ${path}: ${why}\n`;
+}
+
+/** Lets the call change exactly the control files that a person approved. */
+function allowing(context: ToolContext, guarded: readonly GuardedPath[]): ToolContext {
+  if (guarded.length === 0) return context;
+  const { workspace } = context;
+  const files = allowControlFiles(workspace.files, { paths: guarded.map(({ path }) => path) });
+  return { ...context, workspace: { ...workspace, files } };
+}
+
+/**
+ * Fixes the working directory of a command: a person approved it for that directory, and the session may change
+ * directory meanwhile.
+ */
+function pin({ access }: Tool, context: ToolContext): ToolContext {
+  if (access !== 'execute') return context;
+  const session = pinWorkingDirectory(context.session, context.workspace.name, context.base);
+  const { onActivity } = context;
+  return { ...context, session: onActivity ? reportingActivity(session, onActivity) : session };
+}
+
+function withoutSecrets({ onActivity }: Caller, { redact }: Secrets): ToolContext['onActivity'] {
+  return onActivity && ((activity) => onActivity(() => toActivityLine(redact(activity()))));
+}
+
+function cannotRunInBackground(tool: string): AppError {
+  const reason = 'nothing is kept between calls here, so nothing can go on in the background';
+  return new AppError('E_INVALID_INPUT', `${tool}: ${reason}`);
+}
+
+function withEffect(result: ToolResult, effect: PostEditResult | undefined): ToolResult {
+  if (!effect) return result;
+  const { sections, notices, structured } = effect;
+  const added = Object.keys(structured).length === 0 ? {} : { effects: structured };
+  const text = [result.text, ...sections].join('\n\n');
+  return addNotices({ ...result, text, structured: { ...result.structured, ...added } }, notices);
+}

@@ -1,0 +1,159 @@
+import { AppError } from '@croft/protocol';
+import { redactDeep } from '../../lib/redaction/redact.ts';
+import { cutText } from '../../lib/text/cut-text.ts';
+import type { Emit } from '../events/emitter.ts';
+import { rejectAfter } from '../events/reject-after.ts';
+import type { Session } from '../sessions/session.ts';
+import type { SessionTools } from '../tools/session-tools.ts';
+import type { Tool, ToolResult } from '../tools/tool.ts';
+import { needsApproval } from '../workspace/permission.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+import type { WorkspaceSet } from '../workspace/workspace-set.ts';
+import { createActiveCalls } from './active-calls.ts';
+import { createCallRecorder, type ReceivedCall, workspaceHint } from './call-recorder.ts';
+import { describeTool, type ToolDescription } from './describe-tool.ts';
+import { fanOut } from './fan-out.ts';
+import { fitAnswer } from './fit-answer.ts';
+import {
+  type AdmittedCall,
+  type Caller,
+  createRunInWorkspace,
+  type RunInWorkspaceOptions,
+} from './run-in-workspace.ts';
+
+export type { Caller } from './run-in-workspace.ts';
+
+interface ToolboxOptions extends RunInWorkspaceOptions {
+  readonly tools: readonly Tool[];
+  /** Whether a tool is in the toolbox. */
+  isIncluded(tool: Pick<Tool, 'name' | 'access' | 'isHarness'>): boolean;
+  readonly emit: Emit;
+  /** Writes a line to the server's log. */
+  onWarning(message: string): void;
+  /** Further tools of each session. Absent: none. */
+  readonly sessionTools?: SessionTools | undefined;
+}
+
+interface RecordedCall extends AdmittedCall {
+  /** Reports a failed workspace in a call that other workspaces answer. */
+  onFailure(workspace: string, error: AppError): void;
+}
+
+const maxTextLength = 1_000_000;
+/** Limits how much of an unknown tool name the error repeats. */
+const maxNameLength = 200;
+/** How long the answer of a finished call waits for records that do not respond. */
+const saveTimeoutMs = 4000;
+
+/**
+ * The one path of every tool call, through whichever interface it came. A tool that is not allowed is not in the
+ * toolbox, so it can be neither listed nor called.
+ */
+export function createToolbox(options: ToolboxOptions) {
+  const { tools, workspaces, journal, secrets, emit, sessionTools, onWarning } = options;
+  const present = tools.filter(options.isIncluded);
+  const describe = createDescriptions(present, workspaces);
+  const byName = new Map(present.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool])));
+  const calls = createActiveCalls();
+  const runInWorkspace = createRunInWorkspace(options);
+  const record = createCallRecorder({ workspaces, secrets, journal, emit, onWarning });
+
+  return {
+    /** Describes the tools that every session has. */
+    common: describe,
+
+    /** Describes all tools of one session. May start programs (MCP servers) to find them. */
+    async list(session: Session): Promise<readonly ToolDescription[]> {
+      const further = (await sessionTools?.list(session)) ?? [];
+      return [...describe(), ...further.map((tool) => describeTool(tool, workspaces))];
+    },
+
+    /** Runs a call. Every failure is an `AppError`. */
+    call: (name: string, rawInput: unknown, caller: Caller): Promise<ToolResult> =>
+      calls.run(caller.signal, (call) =>
+        record(toReceivedCall(name, rawInput, caller), call, (violate, onFailure) =>
+          run(name, rawInput, caller, { call, reportViolation: violate, onFailure }),
+        ),
+      ),
+
+    /** Whether a call of this tool may need approval. */
+    mayAsk(name: string): boolean {
+      const tool = byName.get(name) ?? (sessionTools?.isName(name) ? ({ access: 'execute' } as const) : undefined);
+      return tool !== undefined && workspaces.list().some(({ permission }) => needsApproval(permission, tool));
+    },
+
+    /** Refuses new calls, waits for calls in progress until the deadline, and then cancels them. */
+    stop: calls.stop,
+    isIdle: calls.isIdle,
+  };
+
+  async function run(name: string, rawInput: unknown, caller: Caller, under: RecordedCall): Promise<ToolResult> {
+    const hint = workspaceHint(rawInput);
+    const tool = byName.get(name) ?? (await findSessionTool(name, hint, caller, under));
+    const shown = name.slice(0, maxNameLength);
+    if (!tool) throw new AppError('E_UNKNOWN_TOOL', `there is no tool named ${shown}`, { details: { tool: shown } });
+
+    await caller.session.store?.refresh(caller.session);
+    const runIn = (workspace: Workspace) => runInWorkspace({ tool, rawInput, workspace, caller, ...under });
+    if (tool.reach === 'one-or-all' && workspaces.isAll(hint))
+      return finish(await fanOut(workspaces.list(), runIn, under.onFailure), caller);
+    return finish(await runIn(pickWorkspace(tool, rawInput, caller.session, workspaces)), caller);
+  }
+
+  async function findSessionTool(name: string, workspace: unknown, { session }: Caller, { call }: AdmittedCall) {
+    return sessionTools?.isName(name)
+      ? sessionTools.find({ name, workspace, session, signal: call.signal })
+      : undefined;
+  }
+
+  /** Redacts secrets in every answer and limits its size. */
+  function finish({ forModel, ...result }: ToolResult, { session, maxAnswerBytes: maxBytes }: Caller): ToolResult {
+    const { redact } = secrets;
+    const structured = maxBytes === undefined ? result.structured : { ...result.structured, ...forModel };
+    const whole = cap({ ...result, text: redact(result.text), structured: redactDeep(structured, redact) });
+    if (maxBytes === undefined) return whole;
+    return fitAnswer(whole, { maxBytes, pages: byName.has('next_page') ? session.pages : undefined });
+  }
+}
+
+function toReceivedCall(name: string, rawInput: unknown, { session }: Caller): ReceivedCall {
+  return { name, rawInput, session: session.id, saveSession: () => saveSession(session) };
+}
+
+/** Stores the session. Resolves with a message if that fails or takes too long. */
+async function saveSession(session: Session): Promise<string[]> {
+  try {
+    await rejectAfter(saveTimeoutMs, session.store?.save(session));
+    return [];
+  } catch (thrown) {
+    return [`The session was not saved (${AppError.from(thrown).message}). The next call saves it.`];
+  }
+}
+
+/** Picks the workspace of a call. A call that names a thing of a workspace need not name the workspace. */
+function pickWorkspace(tool: Tool, rawInput: unknown, session: Session, workspaces: WorkspaceSet): Workspace {
+  if (tool.reach === 'none') return workspaces.first();
+  const hint = tool.home ?? workspaceHint(rawInput);
+  const isNamed = typeof hint === 'string' && hint.trim() !== '';
+  if (isNamed || !tool.workspaceOf) return workspaces.pick(hint);
+  // A thing that is in no workspace is reported as missing, whichever workspace is picked.
+  return workspaces.pick(tool.workspaceOf(rawInput, session) ?? workspaces.first().name);
+}
+
+/** Caches the descriptions. They contain the names of the workspaces, so they are made again when those change. */
+function createDescriptions(tools: readonly Tool[], workspaces: WorkspaceSet): () => readonly ToolDescription[] {
+  let [known, descriptions]: [string | undefined, readonly ToolDescription[]] = [undefined, []];
+  return () => {
+    const names = workspaces.names.join('\n');
+    if (names !== known) descriptions = tools.map((tool) => describeTool(tool, workspaces));
+    known = names;
+    return descriptions;
+  };
+}
+
+function cap(result: ToolResult): ToolResult {
+  if (result.text.length <= maxTextLength) return result;
+  const shown = cutText(result.text, maxTextLength);
+  const elided = Buffer.byteLength(result.text) - Buffer.byteLength(shown);
+  return { ...result, text: `${shown}\n... (output truncated, ${elided} bytes elided)` };
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { Redact } from '../../../lib/redaction/redact.ts';
+import type { ProgramExit, Sandbox, SandboxDenial } from '../sandbox.ts';
+import { denialKey, explainDenials, tidyDenial } from './explain-denials.ts';
+
+/** Schema of denials in structured tool results. */
+export const denialList = z
+  .array(
+    z.object({
+      layer: z.enum(['file', 'limit', 'network', 'system-call']),
+      rule: z.string(),
+      target: z.string().describe('What it wanted'),
+      next: z.string().describe('What to do about it'),
+    }),
+  )
+  .describe('What the fence refused meanwhile');
+
+const maxShown = 5;
+/** More than a sandbox records. */
+const maxReported = 20;
+
+interface EndedProgram {
+  /** What an ended program printed, as plain text. */
+  readonly output: string;
+  readonly exit: Pick<ProgramExit, 'code' | 'signal'>;
+}
+
+/** Takes the denials that the sandbox recorded, and adds those that only the output of a failed program reveals. */
+export function takeSandboxDenials(
+  sandbox: Sandbox,
+  ended: EndedProgram | undefined,
+  redact?: Redact,
+): SandboxDenial[] {
+  const reported = takeRecorded(sandbox).map((denial) => tidyDenial(denial, redact));
+  const found = new Map(reported.map((denial) => [denialKey(denial), denial]));
+  const explained = ended ? explainDenials({ ...ended, ...toSandboxRules(sandbox), redact }) : [];
+  for (const denial of explained) {
+    const isKnown = [...found.values()].some((other) => isSame(denial, other));
+    if (!isKnown && found.size < maxShown) found.set(denialKey(denial), denial);
+  }
+  return [...found.values()].slice(0, maxReported);
+}
+
+/** Renders denials for the model, one line each. */
+export function renderDenials(denials: readonly SandboxDenial[]): string {
+  return denials
+    .map(({ layer, rule, target, next }) => `refused (${layer}, ${rule}): ${target}. Next: ${next}\n`)
+    .join('');
+}
+
+function toSandboxRules({ name, workspacePath, network, limits }: Sandbox) {
+  return { workspacePath, network, limits, guardsFiles: name !== 'none' };
+}
+
+/** Sandboxes name a host with its port, and a limit in their own words. */
+function isSame(explained: SandboxDenial, reported: SandboxDenial): boolean {
+  if (explained.layer !== reported.layer) return false;
+  if (explained.layer === 'limit') return explained.rule === reported.rule;
+  return reported.target === explained.target || reported.target.startsWith(`${explained.target}:`);
+}
+
+/** A closed sandbox can no longer be asked. */
+function takeRecorded(sandbox: Sandbox): SandboxDenial[] {
+  try {
+    return sandbox.takeDenials();
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { createGlobFilter } from './glob-filter.ts';
+
+const place = { root: '/work', scope: 'src' };
+const names = (count: number) => Array.from({ length: count }, (_, index) => `src/${'ab'.repeat(20)}${index}.ts`);
+const slow = '*a*a*a*b*[0-9]7.{t,{1..200}}s';
+
+test('a slow pattern finds what it finds, in another thread too', async () => {
+  const { isWanted, keep } = createGlobFilter(place, slow, 'pattern');
+  const items = names(2000).map((path) => ({ path }));
+  const chunks = [items.slice(0, 300), items.slice(300, 310), items.slice(310)];
+  const kept = [];
+  for (const chunk of chunks) kept.push(...(await keep(chunk)));
+  // Counted by hand: those that end in 7, with a digit before it.
+  expect(kept).toEqual(items.filter(({ path }) => /\d7\.ts$/.test(path)));
+  expect(isWanted('src/aaab17.ts')).toBe(true);
+});
+
+test('this thread has its hands free meanwhile', async () => {
+  const { keep } = createGlobFilter(place, '*a*a*a*a*[q-s]{1..900}*', 'pattern');
+  const before = process.threadCpuUsage().user;
+  const kept = keep(names(900).map((path) => ({ path })));
+  await expect(kept).rejects.toMatchObject({
+    code: 'E_BAD_PATTERN',
+    message: expect.stringContaining('too many steps'),
+    details: { pattern: expect.any(String) },
+  });
+  // On this thread alone, the test would take half a second.
+  expect((process.threadCpuUsage().user - before) / 1000).toBeLessThan(150);
+});
+
+test('the steps of a search are counted over all of its files', async () => {
+  const { keep } = createGlobFilter(place, '*a*a*a*a*[q-s]{1..900}*', 'pattern');
+  const some = names(20).map((path) => ({ path }));
+  await expect(
+    (async () => {
+      for (let round = 0; round < 200; round++) await keep(some);
+    })(),
+  ).rejects.toMatchObject({ code: 'E_BAD_PATTERN' });
+});

@@ -1,0 +1,16 @@
+import { AppError } from '@croft/protocol';
+
+/**
+ * Throws `E_TIMEOUT` when `work` takes longer than `ms`. The work itself continues, and its later errors are ignored.
+ */
+export async function rejectAfter<T>(ms: number, work: Promise<T> | undefined): Promise<T | undefined> {
+  if (!work) return undefined;
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new AppError('E_TIMEOUT', `no answer within ${ms / 1000} s`)), ms);
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,103 @@
+import { posix } from 'node:path';
+import type { Files } from '../files/files.ts';
+import { cacheFiles } from './directory-cache.ts';
+import { createProjectFinder } from './find-projects.ts';
+import { listDirectoriesTo } from './list-project-directories.ts';
+import type { Detector, Profile } from './profile.ts';
+
+/** How long a detected project counts as current, unless a changed file is one of its settings. */
+const freshMs = 1000;
+const maxKnownDirectories = 4096;
+
+export interface NearbyProjects {
+  /** Returns the projects in the directories from the root to a file. */
+  around(path: string): Promise<readonly Profile[]>;
+  /** Must be called for each changed file before `of` is called because of the change. */
+  fileChanged(path: string): void;
+}
+
+interface NearbyProjectsOptions {
+  readonly files: Files;
+  readonly detectors: readonly Detector[];
+  now(): number;
+}
+
+interface KnownDirectory {
+  readonly detect: () => Promise<readonly Profile[]>;
+  profiles: readonly Profile[];
+  /** The round in which `profiles` were detected. */
+  round: number;
+}
+
+/**
+ * Finds the projects around an edited file. A survey of the whole workspace takes far longer than an edit, and only
+ * directories above a file decide which projects apply to it. Directories are cached for all files below them: within a
+ * round an edit costs nothing, and in the next round a stat of each directory above it.
+ */
+export function createNearbyProjects({ files, detectors, now }: NearbyProjectsOptions): NearbyProjects {
+  const knownDirectories = new Map<string, KnownDirectory>();
+  /** Directories that had a project. */
+  const projectDirectories = new Set<string>();
+  const rounds = createRounds(now);
+  const remembered = cacheFiles(files, rounds.current);
+
+  return {
+    async around(path) {
+      const place = open(toDirectory(path));
+      const round = rounds.current();
+      if (place.round === round) return place.profiles;
+      place.profiles = await place.detect();
+      for (const { directory } of place.profiles) projectDirectories.add(directory);
+      place.round = round;
+      return place.profiles;
+    },
+    fileChanged(path) {
+      if (isSetting(path)) rounds.next();
+    },
+  };
+
+  function open(directory: string): KnownDirectory {
+    const known = knownDirectories.get(directory);
+    if (known) return known;
+    if (knownDirectories.size >= maxKnownDirectories) forgetPlaces();
+    const listDirectories = () => listDirectoriesTo(remembered.find, directory);
+    const detect = createProjectFinder({ files: remembered.files, detectors, listDirectories, onChange() {} });
+    const place: KnownDirectory = { detect, profiles: [], round: Number.NaN };
+    knownDirectories.set(directory, place);
+    return place;
+  }
+
+  function forgetPlaces(): void {
+    knownDirectories.clear();
+    projectDirectories.clear();
+  }
+
+  /** Whether a file marks a project, or lies beside the files of one. */
+  function isSetting(path: string): boolean {
+    const [name, directory] = [posix.basename(path), toDirectory(path)];
+    if (name === 'croft.toml' || posix.basename(directory) === '.croft') return true;
+    if (detectors.some((detector) => detector.isMarker(name) || detector.isHint?.(name) || detector.isTrace?.(name)))
+      return true;
+    return projectDirectories.has(directory);
+  }
+}
+
+function toDirectory(path: string): string {
+  const directory = posix.dirname(path);
+  return directory === '.' ? '' : directory;
+}
+
+/** Counts rounds. A round ends after `freshMs`, or as soon as a setting changes. */
+function createRounds(now: () => number) {
+  let [number, beganAt] = [0, Number.NEGATIVE_INFINITY];
+  const next = () => {
+    [number, beganAt] = [number + 1, now()];
+  };
+  return {
+    next,
+    current(): number {
+      if (now() - beganAt >= freshMs) next();
+      return number;
+    },
+  };
+}

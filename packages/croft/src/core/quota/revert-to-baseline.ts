@@ -1,0 +1,47 @@
+import type { PathChange, TreeHash, TreePath } from '../history/ports/tree.ts';
+import { maxStoredFileBytes, type TreeMoment, type WorkingTree } from '../history/ports/working-tree.ts';
+
+/** The state of a workspace before a call. */
+export interface Baseline {
+  readonly root: TreeHash;
+  readonly mark: TreeMoment;
+}
+
+export async function takeBaseline(tree: WorkingTree): Promise<Baseline> {
+  const { root } = await tree.capture({ scope: 'source', maxFileBytes: maxStoredFileBytes });
+  return { root, mark: await tree.markMoment() };
+}
+
+/** Background programs may change the same files meanwhile, so that an attempt can fail. */
+const attempts = 3;
+
+/**
+ * Reverts a workspace: restores files from the history, and removes new files that the history does not have because
+ * git ignores them or they are too large. Resolves with the changed paths. Never throws: the caller checks what is
+ * left.
+ */
+export async function revertToBaseline(tree: WorkingTree, { root, mark }: Baseline): Promise<TreePath[]> {
+  const brought = await bringBack(tree, root).catch(() => []);
+  const removed = await tree.removeFilesMadeSince(mark).catch(() => []);
+  return [...new Set([...brought, ...removed])].sort();
+}
+
+async function bringBack(tree: WorkingTree, root: TreeHash): Promise<TreePath[]> {
+  for (let attempt = 1; ; attempt++) {
+    const now = await tree.capture({ scope: 'source', maxFileBytes: maxStoredFileBytes });
+    const changes = await restorableOf(tree, await tree.diff(now.root, root));
+    try {
+      const refused = new Set((await tree.apply(changes)).refused);
+      return changes.map(({ path }) => path).filter((path) => !refused.has(path));
+    } catch (thrown) {
+      if (attempt === attempts) throw thrown;
+    }
+  }
+}
+
+/** Leaves out files whose content was too large to store: they stay as the call left them. */
+async function restorableOf(tree: WorkingTree, changes: readonly PathChange[]): Promise<PathChange[]> {
+  const needed = changes.flatMap(({ after }) => (after && after.kind !== 'directory' ? [after.hash] : []));
+  const lacking = await tree.store.findMissing(needed);
+  return changes.filter(({ after }) => !after || after.kind === 'directory' || !lacking.has(after.hash));
+}

@@ -1,0 +1,31 @@
+import { AppError } from '@croft/protocol';
+import type { Files } from '../files/files.ts';
+import type { RunnerWorkspace } from './runner-workspace.ts';
+
+/** Wraps a workspace of a read-only runner: refuses every change, whatever a server asks. */
+export function asReadOnly(workspace: RunnerWorkspace): RunnerWorkspace {
+  const { root, withSearchBox, watch, wrapCall } = workspace;
+  return {
+    ...{ root, withSearchBox, access: 'read-only', files: readOnlyFiles(workspace.files) },
+    ...(watch && { watch }),
+    // Changes that others committed are still applied.
+    ...(wrapCall && { wrapCall: (call, work) => (call.access === 'read' ? wrapCall(call, work) : refuseChange()) }),
+    openSandbox: refuseChange,
+  };
+}
+
+const refusingMethods = {
+  write: refuseChange,
+  change: refuseChange,
+  upload: refuseChange,
+  remove: refuseChange,
+  rename: refuseChange,
+};
+
+function readOnlyFiles(files: Files): Files {
+  return { ...files, ...refusingMethods };
+}
+
+export async function refuseChange(): Promise<never> {
+  throw new AppError('E_READ_ONLY', 'this runner refuses all changes: it was started with --readonly');
+}

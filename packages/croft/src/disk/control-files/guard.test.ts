@@ -1,0 +1,192 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { makeDirectory } from '../../../test/support/harness.ts';
+import { createDiskFiles } from '../disk-files.ts';
+import { openRoot } from '../paths/handles.ts';
+
+const repository = { HEAD: 'ref: x\n', 'objects/x': '', config: '[core]\n', 'hooks/pre-commit': '#!/bin/sh\n' };
+const below = (at: string) =>
+  Object.fromEntries(Object.entries(repository).map(([name, text]) => [`${at}/${name}`, text]));
+const tree = {
+  ...below('.git'),
+  ...below('deep/er/.git'),
+  ...below('bare'),
+  '.mcp.json': '{}',
+  'a/.vscode/settings.json': '{}',
+  'linked/.git': 'gitdir: ../.git/worktrees/linked\n',
+  'node_modules/x/.vscode/settings.json': '{}',
+  'src/config': 'free',
+};
+const signal = new AbortController().signal;
+const refused = { code: 'E_CONTROL_FILE' };
+
+function open() {
+  const directory = makeDirectory();
+  onTestFinished(() => directory[Symbol.dispose]());
+  for (const [name, text] of Object.entries(tree)) {
+    mkdirSync(dirname(directory.at(name)), { recursive: true });
+    writeFileSync(directory.at(name), text);
+  }
+  return {
+    root: directory.path,
+    files: createDiskFiles({ handle: openRoot(directory.path), names: [directory.path] }),
+  };
+}
+
+test.each([
+  ...[
+    '.git/config',
+    '.git/hooks/pre-commit',
+    '.git/hooks/new',
+    '.git/config.worktree',
+    'deep/er/.git/hooks/pre-commit',
+  ],
+  ...[
+    'bare/hooks/pre-commit',
+    'bare/config',
+    '.mcp.json',
+    'a/.vscode/settings.json',
+    'a/.vscode/new.json',
+    'linked/.git',
+  ],
+])('%s cannot be written, removed or moved', async (name) => {
+  const { root, files } = open();
+  const before = existsSync(join(root, name)) ? readFileSync(join(root, name), 'utf8') : undefined;
+  await expect(files.write(name, Buffer.from('evil'))).rejects.toMatchObject(refused);
+  writeFileSync(join(root, 'mine'), 'evil');
+  if (before !== undefined) {
+    await expect(files.remove(name, { recursive: false, signal })).rejects.toMatchObject(refused);
+    await expect(files.rename(name, 'gone')).rejects.toMatchObject(refused);
+  } else await expect(files.rename('mine', name)).rejects.toMatchObject(refused);
+  expect(existsSync(join(root, name)) ? readFileSync(join(root, name), 'utf8') : undefined).toBe(before);
+});
+
+test.each(['.git', 'deep', 'deep/er', 'a', 'linked', '.git/hooks'])(
+  '%s cannot be taken away with what is in it',
+  async (name) => {
+    const { root, files } = open();
+    await expect(files.remove(name, { recursive: true, signal })).rejects.toMatchObject(refused);
+    await expect(files.rename(name, 'gone')).rejects.toMatchObject(refused);
+    for (const [file, text] of Object.entries(tree)) expect(readFileSync(join(root, file), 'utf8')).toBe(text);
+  },
+);
+
+test('nor by a link to it', async () => {
+  const { root, files } = open();
+  symlinkSync('.git/hooks', join(root, 'plain'));
+  symlinkSync('.mcp.json', join(root, 'settings'));
+  await expect(files.write('plain/pre-commit', Buffer.from('evil'))).rejects.toMatchObject(refused);
+  await expect(files.write('settings', Buffer.from('evil'))).rejects.toMatchObject(refused);
+  await expect(files.remove('plain/pre-commit', { recursive: false, signal })).rejects.toMatchObject(refused);
+  await expect(files.rename('plain/pre-commit', 'gone')).rejects.toMatchObject(refused);
+  await files.remove('plain', { recursive: false, signal });
+  expect(readFileSync(join(root, '.git/hooks/pre-commit'), 'utf8')).toBe('#!/bin/sh\n');
+});
+
+test('what is not there yet can be made, and what packages bring along can come and go', async () => {
+  const { root, files } = open();
+  await files.write('src/config', Buffer.from('changed'));
+  await files.write('b/.vscode/settings.json', Buffer.from('{}'));
+  await files.write('node_modules/x/.vscode/settings.json', Buffer.from('{"a":1}'));
+  await files.remove('node_modules', { recursive: true, signal });
+  await files.rename('src', 'moved');
+  expect(existsSync(join(root, 'b/.vscode/settings.json'))).toBe(true);
+});
+
+test('the sync of agents changes their definitions, and with the same word nothing else that is held', async () => {
+  const { root, files } = open();
+  const told = { isSynced: true } as const;
+  await files.write('.agents/a.md', Buffer.from('a'), told);
+  await expect(files.write('.agents/a.md', Buffer.from('evil'))).rejects.toMatchObject(refused);
+  await files.write('.agents/a.md', Buffer.from('b'), told);
+  await files.write('.agents/b.md', Buffer.from('b'), told);
+  await files.remove('.agents/b.md', { recursive: false, signal, ...told });
+  symlinkSync('../.git/hooks/pre-commit', join(root, '.agents/hook.md'));
+  symlinkSync('../.git', join(root, '.agents/git.md'));
+  mkdirSync(join(root, 'sub/.agents'), { recursive: true });
+  for (const path of [
+    ...['.agents/hook.md', '.agents/git.md/config', '.agents/x', '.agents/x/y.md', '.agents/skills/x/SKILL.md'],
+    ...['.mcp.json', '.git/hooks/x.md', '.agents/../.mcp.json', 'sub/.agents/x.md', './sub/../.git/config'],
+  ]) {
+    await expect(files.write(path, Buffer.from('evil'), told), path).rejects.toMatchObject(refused);
+  }
+  await expect(files.remove('.agents', { recursive: true, signal, ...told })).rejects.toMatchObject(refused);
+  await expect(files.remove('.mcp.json', { recursive: true, signal, ...told })).rejects.toMatchObject(refused);
+  expect(readFileSync(join(root, '.git/hooks/pre-commit'), 'utf8')).toBe('#!/bin/sh\n');
+  expect(readFileSync(join(root, '.agents/a.md'), 'utf8')).toBe('b');
+});
+
+describe('a git directory', () => {
+  const pieces = ['HEAD', 'objects/x', 'refs/heads/x'];
+  const isGit = (root: string, at: string) => pieces.every((name) => existsSync(join(root, at, name)));
+
+  test.each([pieces, pieces.toReversed(), ['objects/x', 'HEAD', 'refs/x/y/z'], ['commondir', 'HEAD']])(
+    'is not completed by writes of %s, %s',
+    async (...names) => {
+      const { root, files } = open();
+      for (const name of names.slice(0, -1)) await files.write(`new/${name}`, Buffer.from(''));
+      const last = `new/${names.at(-1)}`;
+      await expect(files.write(last, Buffer.from(''))).rejects.toMatchObject(refused);
+      await expect(files.change(last, () => ({ bytes: Buffer.from('') }))).rejects.toMatchObject(refused);
+      writeFileSync(join(root, 'mine'), '');
+      await expect(files.rename('mine', last)).rejects.toMatchObject(refused);
+      const upload = files.upload(last, (async function* () {})(), { maxBytes: 1 });
+      await expect(upload).rejects.toMatchObject(refused);
+      expect(existsSync(join(root, last))).toBe(false);
+    },
+  );
+
+  test('is not completed by many writes at once, nor by one who has settings there already', async () => {
+    for (let round = 0; round < 20; round++) {
+      const { root, files } = open();
+      await files.write('new/config', Buffer.from('[core]\n'));
+      await files.write('new/hooks/pre-commit', Buffer.from(''));
+      await Promise.allSettled(pieces.map((name) => files.write(`new/${name}`, Buffer.from(''))));
+      expect(isGit(root, 'new')).toBe(false);
+    }
+  });
+
+  test('is not made by a name, not moved, and not brought into place by moving', async () => {
+    const { root, files } = open();
+    for (const path of ['x/.git', 'x/.git/config', 'x/.git/a/b', 'src/.git/HEAD'])
+      await expect(files.write(path, Buffer.from('gitdir: y')), path).rejects.toMatchObject(refused);
+    await files.write('plain/config', Buffer.from('[core]\n'));
+    await expect(files.rename('plain', 'x/.git')).rejects.toMatchObject(refused);
+    await expect(files.rename('bare', 'moved')).rejects.toMatchObject(refused);
+    expect([existsSync(join(root, 'x')), existsSync(join(root, 'bare/config'))]).toEqual([false, true]);
+  });
+
+  test('is none where only names are like it', async () => {
+    const { files } = open();
+    for (const path of ['ui/hooks/a.ts', 'ui/config/a.ts', 'ui/objects/a', 'ui/refs/b', 'info/attributes', 'gitdir'])
+      await files.write(path, Buffer.from(''));
+    await files.write('ui/hooks/b.ts', Buffer.from(''));
+  });
+});
+
+test('what a person agreed to is allowed for exactly that path, and a git directory for none', async () => {
+  const { files } = open();
+  const allow = { paths: ['.vscode/tasks.json', 'bare/config', 'x/.git'] };
+  await files.write('.vscode/tasks.json', Buffer.from(''), { allow });
+  await files.write('bare/config', Buffer.from(''), { allow });
+  for (const path of ['.vscode/settings.json', '.mcp.json', 'x/.git', 'bare/hooks/x'])
+    await expect(files.write(path, Buffer.from(''), { allow }), path).rejects.toMatchObject(refused);
+  expect(await files.controlFiles?.(['.vscode/a', 'x/.git/config', 'a.txt'])).toEqual([]);
+  expect(await files.controlFiles?.(['.vscode/a', 'a.txt'])).toMatchObject([{ path: '.vscode/a' }]);
+});
+
+test('says the rule, the reason and what to do next', async () => {
+  const { files } = open();
+  const text = async (path: string) => files.write(path, Buffer.from('')).catch((thrown) => thrown.text);
+  expect(await text('.claude/settings.json')).toMatch(
+    /^\.claude\/settings\.json is not changed: .* obeys \.claude\.\nNext: .*--allow-control '\.claude'/,
+  );
+  expect(await text('.git/hooks/x')).toMatch(
+    /git outside the sandbox runs or obeys what \.git\/hooks holds\.\nNext: .*'\.git\/hooks'/,
+  );
+  expect(await text('.git/gitdir')).toMatch(/\nNext: do without it, or ask the person to change it\.$/);
+  expect(await text('x/.git/HEAD')).toMatch(
+    /x\/\.git is a git directory, or would become one.*\nNext: use git in a command/,
+  );
+});

@@ -1,0 +1,14 @@
+import { expect, test, vi } from 'vitest';
+import { describeFiles } from '../../test/contracts/files.ts';
+import { openOnDisk } from '../../test/support/disk-fixture.ts';
+import { addon } from './paths/addon.ts';
+
+// As if the addon could not be compiled.
+vi.mock('./paths/addon.ts', () => ({ addon: undefined }));
+
+describeFiles('disk, without the addon', async () => {
+  const opened = openOnDisk();
+  return { ...opened, [Symbol.asyncDispose]: async () => opened[Symbol.dispose]() };
+});
+
+test('it really is without', () => expect(addon).toBeUndefined());

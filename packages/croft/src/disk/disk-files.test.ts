@@ -1,0 +1,248 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { describeFiles } from '../../test/contracts/files.ts';
+import {
+  bytesOf,
+  changeOperations,
+  expectFailure,
+  readOperations,
+  readText,
+} from '../../test/contracts/files-expect.ts';
+import { plantCanary } from '../../test/support/canary.ts';
+import { openOnDisk } from '../../test/support/disk-fixture.ts';
+import { temporaryPrefix } from '../core/files/temporary-prefix.ts';
+
+describeFiles('disk', async () => {
+  const opened = openOnDisk();
+  return { ...opened, [Symbol.asyncDispose]: async () => opened[Symbol.dispose]() };
+});
+
+describe('the root', () => {
+  test.each(['/virtual', '/virtual/../virtual'])('is known by every name it was given: %s', async (name) => {
+    using place = openOnDisk();
+    symlinkSync(`${name}/a.txt`, place.at('link'));
+    await place.files.write(`${name}/a.txt`, bytesOf('hello'));
+    expect(await readText(place.files, 'link')).toBe('hello');
+    expect(await readText(place.files, `${place.fixture.at('nickname')}/a.txt`)).toBe('hello');
+    await expectFailure(place.files.read('/virtual-evil/a.txt'), 'E_SANDBOX_VIOLATION');
+    await expectFailure(place.files.read(`${name}/../a.txt`), 'E_SANDBOX_VIOLATION');
+  });
+
+  test('is the directory that was opened, whatever comes to stand at its name', async () => {
+    using place = openOnDisk();
+    const canary = plantCanary(place.fixture.at('outside'));
+    await place.files.write('secret.txt', bytesOf('own'));
+    renameSync(place.directory, place.fixture.at('moved'));
+    symlinkSync(canary.path, place.directory);
+    expect(await readText(place.files, `${place.directory}/secret.txt`)).toBe('own');
+    await place.files.write('new.txt', bytesOf('new'));
+    expect(readdirSync(place.fixture.at('moved')).sort()).toEqual(['new.txt', 'secret.txt']);
+    expect(canary.changes()).toEqual([]);
+  });
+});
+
+describe('what a killed writer left', () => {
+  const minuteMs = 60_000;
+  const plant = (path: string, ageMs: number) => {
+    writeFileSync(path, 'half');
+    const time = (Date.now() - ageMs) / 1000;
+    utimesSync(path, time, time);
+  };
+
+  test('is swept by the next write in its directory once it is old, and by no other', async () => {
+    using place = openOnDisk();
+    mkdirSync(place.at('dir'));
+    for (const directory of ['', 'dir/']) plant(place.at(`${directory}${temporaryPrefix}old`), 2 * minuteMs);
+    plant(place.at(`${temporaryPrefix}fresh`), 0);
+    plant(place.at('.croft-tmpfile'), 2 * minuteMs);
+    await place.files.write('a.txt', bytesOf('a'));
+    expect(readdirSync(place.directory).sort()).toEqual([`${temporaryPrefix}fresh`, '.croft-tmpfile', 'a.txt', 'dir']);
+    expect(readdirSync(place.at('dir'))).toEqual([`${temporaryPrefix}old`]);
+    await place.files.write('dir/a.txt', bytesOf('a'));
+    expect(readdirSync(place.at('dir'))).toEqual(['a.txt']);
+  });
+
+  test('is swept once it is old also by a server that saw it fresh', async () => {
+    using place = openOnDisk();
+    const leftover = place.at(`${temporaryPrefix}left`);
+    plant(leftover, 0);
+    await place.files.write('a.txt', bytesOf('soon after the kill'));
+    expect(existsSync(leftover)).toBe(true);
+    plant(leftover, 2 * minuteMs);
+    await place.files.write('a.txt', bytesOf('later'));
+    expect(readdirSync(place.directory)).toEqual(['a.txt']);
+  });
+
+  test('is swept as a name: a link is not followed', async () => {
+    using place = openOnDisk();
+    const canary = plantCanary(place.fixture.at('outside'));
+    symlinkSync(`${canary.path}/secret.txt`, place.at(`${temporaryPrefix}link`));
+    symlinkSync(canary.path, place.at(`${temporaryPrefix}directory`));
+    mkdirSync(place.at(`${temporaryPrefix}mine`));
+    await place.files.write('a.txt', bytesOf('a'));
+    expect(canary.changes()).toEqual([]);
+    expect(existsSync(place.at(`${temporaryPrefix}mine`))).toBe(true);
+  });
+
+  test('is in no listing, and does not use up its limit', async () => {
+    using place = openOnDisk();
+    for (let index = 0; index < 5; index += 1) plant(place.at(`${temporaryPrefix}${index}`), 0);
+    writeFileSync(place.at('a.txt'), '');
+    const { entries, cut } = await place.files.list('', { limit: 1 });
+    expect({ names: entries.map(({ name }) => name), cut }).toEqual({ names: ['a.txt'], cut: false });
+  });
+});
+
+test.skipIf(process.getuid?.() !== 0)('what a server of root makes belongs to the owner of where it is', async () => {
+  using place = openOnDisk();
+  chownSync(place.directory, 1234, 2345);
+  await place.files.write('dir/sub/new.txt', bytesOf('new'));
+  writeFileSync(place.at('theirs.txt'), 'old');
+  chownSync(place.at('theirs.txt'), 3456, 4567);
+  await place.files.write('theirs.txt', bytesOf('new'));
+  const ownerOf = (name: string) => [statSync(place.at(name)).uid, statSync(place.at(name)).gid];
+  for (const name of ['dir', 'dir/sub', 'dir/sub/new.txt']) expect(ownerOf(name)).toEqual([1234, 2345]);
+  expect(ownerOf('theirs.txt')).toEqual([3456, 4567]);
+});
+
+test.each([`${temporaryPrefix}mine`, `${temporaryPrefix}dir/a.txt`])(
+  'nobody can hide a file under the name of a half-written one: %s',
+  async (path) => {
+    using place = openOnDisk();
+    const outcome = await place.files.write(path, bytesOf('hidden')).catch((thrown) => thrown.code);
+    const { entries } = await place.files.list('', { limit: 10 });
+    expect(outcome === 'E_INVALID_PATH' || entries.length === 1).toBe(true);
+  },
+);
+
+test('a write holds few handles however deep it is', async () => {
+  using place = openOnDisk();
+  const before = countHandles();
+  const work = place.files.write(`${'d/'.repeat(300)}a.bin`, Buffer.alloc(8 * 1024 * 1024));
+  while (!existsSync(place.at('d/'.repeat(300)))) await setImmediate();
+  expect(countHandles() - before).toBeLessThan(20);
+  await work;
+});
+
+test('a write tells of the file it wrote, not of a link put in its place since', async () => {
+  using place = openOnDisk();
+  const canary = plantCanary(place.fixture.at('outside'));
+  const work = place.files.write('a.txt', bytesOf('mine'));
+  while (!existsSync(place.at('a.txt'))) await setImmediate();
+  rmSync(place.at('a.txt'));
+  symlinkSync(canary.path, place.at('a.txt'));
+  expect(await work).toMatchObject({ path: 'a.txt', kind: 'file', size: 4 });
+});
+
+test('no operation keeps a handle, whether it worked or not', async () => {
+  using place = openOnDisk();
+  const canary = plantCanary(place.fixture.at('outside'));
+  const paths = [
+    '',
+    'dir',
+    'dir/sub/a.txt',
+    'absent',
+    'new/x/y',
+    'in',
+    'in/a.txt',
+    'in/new/b',
+    'out',
+    'out/secret.txt',
+  ];
+  paths.push('gone', 'gone/x', 'loop', 'loop/x', 'up', 'up/x', 'own.txt/x', 'pipe', '../x', 'nul\0', 'x'.repeat(256));
+
+  // Changing operations come last in a round, because they leave little behind.
+  const round = [
+    readOperations,
+    readOperations,
+    readOperations,
+    readOperations,
+    readOperations,
+    changeOperations,
+  ].flat();
+  const openHandles: number[] = [];
+  while (openHandles.length < 12) {
+    plantTangle(place.directory, canary.path);
+    for (const [, operate] of round)
+      for (const path of paths) await operate(place.files, path).then(closeIfOpen, () => {});
+    await place.files.modifiedTimes(paths);
+    openHandles.push(countHandles());
+  }
+  // One leaked handle per round would be ten.
+  expect(openHandles.at(-1)! - openHandles[1]!).toBeLessThan(5);
+  expect(canary.changes()).toEqual([]);
+}, 60_000);
+
+test('reads that come together hold no handles, and each goes its own way', async () => {
+  using place = openOnDisk();
+  const canary = plantCanary(place.fixture.at('outside'));
+  mkdirSync(place.at('dir/sub'), { recursive: true });
+  const names = Array.from({ length: 200 }, (_, index) => `dir/sub/${index}.txt`);
+  for (const name of names) writeFileSync(place.at(name), name);
+  const before = countHandles();
+  const reads = names.map((name) => place.files.read(name));
+  expect(countHandles()).toBe(before);
+  expect((await Promise.all(reads)).map(({ bytes }) => bytes.toString())).toEqual(names);
+  expect(countHandles()).toBe(before);
+
+  renameSync(place.at('dir/sub'), place.at('dir/moved'));
+  await expect(place.files.read('dir/sub/0.txt')).rejects.toMatchObject({ code: 'E_FILE_NOT_FOUND' });
+  symlinkSync(canary.path, place.at('dir/sub'));
+  await expect(place.files.read('dir/sub/secret.txt')).rejects.toMatchObject({ code: 'E_SANDBOX_VIOLATION' });
+  expect((await place.files.read('dir/moved/0.txt')).path).toBe('dir/moved/0.txt');
+});
+
+test('times of change come from below the root alone, and leave the program where it was', async () => {
+  using place = openOnDisk();
+  mkdirSync(place.at('dir/sub'), { recursive: true });
+  writeFileSync(place.at('dir/sub/a'), '');
+  const before = process.cwd();
+  const climbing = [
+    '..',
+    '.',
+    '',
+    'dir/..',
+    'dir/.',
+    'dir/',
+    'dir/sub/..',
+    '/',
+    '/etc',
+    '/etc/passwd',
+    'dir/sub/../../..',
+  ];
+  expect(await place.files.modifiedTimes(climbing)).toEqual(climbing.map(() => 0));
+  expect(await place.files.modifiedTimes(['dir/sub/a', `${place.directory}/dir/sub/a`])).not.toContain(0);
+  expect(process.cwd()).toBe(before);
+});
+
+function countHandles(): number {
+  return readdirSync('/proc/self/fd').length;
+}
+
+/** One of each kind of entry that a path can meet. */
+function plantTangle(directory: string, outside: string): void {
+  for (const name of readdirSync(directory)) rmSync(`${directory}/${name}`, { recursive: true });
+  mkdirSync(`${directory}/dir/sub`, { recursive: true });
+  for (const name of ['own.txt', 'dir/sub/a.txt']) writeFileSync(`${directory}/${name}`, name);
+  const links = { in: 'dir/sub', out: outside, gone: 'nowhere', loop: 'loop', up: 'dir/../..' };
+  for (const [name, text] of Object.entries(links)) symlinkSync(text, `${directory}/${name}`);
+  execFileSync('mkfifo', [`${directory}/pipe`]);
+}
+
+async function closeIfOpen(result: unknown): Promise<void> {
+  const isOpen = typeof result === 'object' && result !== null && Symbol.asyncDispose in result;
+  if (isOpen) await (result as AsyncDisposable)[Symbol.asyncDispose]();
+}

@@ -1,0 +1,64 @@
+import type { Files } from '../core/files/files.ts';
+import type { Durability } from '../core/storage/durability.ts';
+import { createKeyedLock, type KeyedLock } from '../lib/concurrency/keyed-lock.ts';
+import { removeEntry } from './change/remove-entry.ts';
+import { renameEntry } from './change/rename-entry.ts';
+import { createUploader } from './change/uploader.ts';
+import { createWriter } from './change/writer.ts';
+import { findApprovable } from './control-files/find-approvable.ts';
+import { serializeGitChanges } from './control-files/serialize-git-changes.ts';
+import type { WritableRoot } from './durable/directory-sync.ts';
+import { createSweeper } from './durable/temporary-files.ts';
+import { fileError } from './paths/file-errors.ts';
+import { listDirectory } from './read/list-directory.ts';
+import { modifiedTimes } from './read/modified-times.ts';
+import { openForReading, readContent, readStat, readVersion } from './read/read-content.ts';
+
+export interface DiskFilesOptions {
+  /** Handle of the root directory. It stays open while the program runs. */
+  readonly handle: number;
+  /** Absolute paths of the root that callers and links may use. */
+  readonly names: readonly string[];
+  /** Shared by all writers that opened this directory under different names. Defaults to a new lock. */
+  readonly locks?: KeyedLock | undefined;
+  /** Defaults to `strict`. */
+  readonly durability?: Durability | undefined;
+  /** Names of control files that the operator allows to be changed. Defaults to none. */
+  readonly allowControl?: readonly string[] | undefined;
+}
+
+/** Implements `Files` on a disk of this machine. */
+export function createDiskFiles(options: DiskFilesOptions): Files {
+  const { handle, names, locks = createKeyedLock(), durability = 'strict', allowControl } = options;
+  const root: WritableRoot = { handle, names, durability, allowControl };
+  const sweep = createSweeper();
+  const writer = createWriter(root, locks, sweep);
+  const uploader = createUploader(root, locks, sweep);
+
+  return {
+    stat: (path) => telling(path, async () => readStat(root, path)),
+    read: (path, options) => telling(path, () => readContent(root, path, options?.maxBytes)),
+    open: (path) => telling(path, async () => openForReading(root, path)),
+    version: (path) => telling(path, () => readVersion(root, path)),
+    list: (path, { limit }) => telling(path, () => listDirectory(root, path, limit)),
+    remove: (path, options) => telling(path, () => removeEntry(root, path, options)),
+    rename: (from, to, options) =>
+      telling(from, () => serializeGitChanges(root, [to], () => renameEntry(root, from, to, options))),
+    controlFiles: (paths, allow) => findApprovable(root, paths, allow),
+    modifiedTimes: async (paths) => modifiedTimes(root, paths),
+
+    write: (path, bytes, options) =>
+      telling(path, () => serializeGitChanges(root, [path], () => writer.write(path, bytes, options))),
+    change: (path, decide, options) =>
+      telling(path, () => serializeGitChanges(root, [path], () => writer.change(path, decide, options))),
+    upload: (path, pieces, options) => telling(path, () => uploader.upload(path, pieces, options)),
+  };
+}
+
+async function telling<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    throw fileError(thrown, path);
+  }
+}

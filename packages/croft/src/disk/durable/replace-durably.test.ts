@@ -1,0 +1,160 @@
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  type Stats,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { makeDirectory } from '../../../test/support/harness.ts';
+import { addon } from '../paths/addon.ts';
+import { isInMemory } from './is-in-memory.ts';
+import {
+  type DurableReplacement,
+  replaceDurably,
+  replaceInSteps,
+  replaceOnThread,
+  replaceUnsynced,
+  replaceWithoutSync,
+} from './replace-durably.ts';
+
+const given = addon;
+if (!given) throw new Error('set-up has not compiled the file system addon');
+
+describe.each([
+  ['at once, where the order is kept', (settling: DurableReplacement) => replaceOnThread(settling, given, true)],
+  ['at once, where it is not', (settling: DurableReplacement) => replaceOnThread(settling, given, false)],
+  ['now', async (settling: DurableReplacement) => void (await replaceWithoutSync(settling, given, true))],
+  ['in steps', replaceInSteps],
+  ['unsynced', replaceUnsynced],
+])('%s', (_, settle) => {
+  let fixture: ReturnType<typeof makeDirectory>;
+  let directory: number;
+  let made = 0;
+
+  beforeEach(() => {
+    fixture = makeDirectory();
+    directory = openSync(fixture.path, 'r');
+    return () => {
+      closeSync(directory);
+      fixture[Symbol.dispose]();
+    };
+  });
+
+  /** A temporary file that is to replace `name`. */
+  async function put(name: string, text: string, before: Stats | undefined) {
+    const from = { directoryFd: directory, name: `beside-${made++}` };
+    const handle = openSync(fixture.at(from.name), 'wx');
+    try {
+      writeFileSync(handle, text);
+      await settle({ handle, from, to: { directoryFd: directory, name }, before, path: name });
+    } finally {
+      closeSync(handle);
+    }
+  }
+
+  const look = (name: string) => statSync(fixture.at(name), { throwIfNoEntry: false });
+  const read = (name: string) => readFileSync(fixture.at(name), 'utf8');
+
+  test('makes a file and replaces it, and leaves no other name', async () => {
+    await put('größe.txt', 'one', undefined);
+    expect(read('größe.txt')).toBe('one');
+    await put('größe.txt', 'two', look('größe.txt'));
+    expect(read('größe.txt')).toBe('two');
+    expect(readdirSync(fixture.path)).toEqual(['größe.txt']);
+  });
+
+  test('a file whose time has no whole milliseconds is still known', async () => {
+    for (let i = 0; i < 50; i++) await put('a', `${i}`, look('a'));
+    expect(read('a')).toBe('49');
+  });
+
+  test('what others wrote meanwhile is not lost', async () => {
+    writeFileSync(fixture.at('a'), 'old');
+    const before = statSync(fixture.at('a'));
+    const refused = expect.objectContaining({ code: 'E_STALE' });
+
+    writeFileSync(fixture.at('a'), 'longer');
+    utimesSync(fixture.at('a'), before.atime, before.mtime);
+    await expect(put('a', 'mine', before)).rejects.toEqual(refused);
+
+    writeFileSync(fixture.at('a'), 'new');
+    await expect(put('a', 'mine', before)).rejects.toEqual(refused);
+
+    writeFileSync(fixture.at('b'), 'old');
+    renameSync(fixture.at('b'), fixture.at('a'));
+    await expect(put('a', 'mine', before)).rejects.toEqual(refused);
+    expect(read('a')).toBe('old');
+  });
+
+  test('what has come or gone meanwhile is noticed', async () => {
+    writeFileSync(fixture.at('a'), 'old');
+    const before = statSync(fixture.at('a'));
+    renameSync(fixture.at('a'), fixture.at('b'));
+    await expect(put('a', 'mine', before)).rejects.toMatchObject({ code: 'E_STALE' });
+    const handle = openSync(fixture.at('beside'), 'wx');
+    const from = { directoryFd: directory, name: 'beside' };
+    const settling = { handle, from, to: { directoryFd: directory, name: 'b' }, before: undefined, path: 'b' };
+    await expect(settle(settling)).rejects.toMatchObject({ code: 'E_STALE' });
+    closeSync(handle);
+    expect(read('b')).toBe('old');
+  });
+
+  test('of many that make one file at once, one does', async () => {
+    const all = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => put('a', `${i}`, undefined)));
+    const done = all.flatMap(({ status }, i) => (status === 'fulfilled' ? [`${i}`] : []));
+    expect(done).toEqual([read('a')]);
+    const codes = all.flatMap((each) => (each.status === 'rejected' ? [each.reason.code] : []));
+    expect(new Set(codes).isSubsetOf(new Set(['E_STALE', 'E_ALREADY_EXISTS']))).toBe(true);
+  });
+
+  test('what the kernel refuses is told by its name', async () => {
+    const handle = openSync(fixture.at('other'), 'wx');
+    const from = { directoryFd: directory, name: 'not-there' };
+    const settling = { handle, from, to: { directoryFd: directory, name: 'a' }, before: undefined, path: 'a' };
+    await expect(settle(settling)).rejects.toMatchObject({ code: 'ENOENT' });
+    closeSync(handle);
+  });
+});
+
+test('where there is no disk, nothing is waited for', async () => {
+  using fixture = makeDirectory({}, '/dev/shm');
+  const directory = openSync(fixture.path, 'r');
+  const handle = openSync(fixture.at('beside'), 'wx');
+  expect(isInMemory(handle)).toBe(true);
+  const from = { directoryFd: directory, name: 'beside' };
+  const settled = replaceDurably(
+    { handle, from, to: { directoryFd: directory, name: 'a' }, before: undefined, path: 'a' },
+    'strict',
+  );
+  expect(readdirSync(fixture.path)).toEqual(['a']);
+  await settled;
+  for (const open of [directory, handle]) closeSync(open);
+});
+
+test('where there is one, and it has to be waited for, nothing is done now', async () => {
+  // Not the file system of the tests' directory, which may be in memory.
+  const file = openSync('/proc/self/status', 'r');
+  const place = { directoryFd: file, name: 'a' };
+  const settling = { handle: file, from: place, to: place, before: undefined, path: 'a' };
+  expect(await replaceWithoutSync(settling, given, false)).toBe(false);
+  closeSync(file);
+});
+
+test.each(['/proc', '/sys'])('%s is not taken for memory', (path) => {
+  const handle = openSync(path, 'r');
+  expect(isInMemory(handle)).toBe(false);
+  closeSync(handle);
+});
+
+test.each(['settle', 'settleNow'] as const)('what %s does not take is refused', (name) => {
+  const call = given[name] as unknown as (...args: unknown[]) => unknown;
+  const names = ['', 'a'.repeat(256), '面'.repeat(86), 'a\0b'];
+  const wrong = [[], ['1', 2, 'a', 3, 'b', true], ...names.map((name) => [1, 2, name, 3, 'b', true])];
+  for (const args of [...wrong, [1, 2, 'a', 3, 'b', 'yes'], [1, 2, 'a', 3, 'b', true, 1, 2, 'x']])
+    expect(() => call(...args)).toThrow(TypeError);
+});

@@ -1,0 +1,67 @@
+import { closeSync, constants } from 'node:fs';
+import { createRequire } from 'node:module';
+import { constants as system } from 'node:os';
+import { join } from 'node:path';
+import { packageDirectory } from '../../lib/package-directory.ts';
+
+export type ReplaceArguments = readonly [
+  handle: number,
+  fromDirectory: number,
+  fromName: string,
+  toDirectory: number,
+  toName: string,
+  /** For `settle`: whether the file system keeps the order of writes. For `settleNow`: whether no sync is wanted. */
+  how: boolean,
+  ...before: readonly [] | readonly [ino: number, size: number, mtimeMs: number],
+];
+
+/** The functions of `native/files`, for which Node has no call. */
+export interface Addon {
+  /** Replaces a file durably, see `replace-durably.ts`. Returns zero, or the errno of the failure. */
+  settle(...settling: ReplaceArguments): Promise<number>;
+  /** The same without a sync. Returns `EAGAIN` and does nothing if a sync is wanted and the file is on a disk. */
+  settleNow(...settling: ReplaceArguments): number;
+  /** Renames a file in one step. Returns zero, or the errno of the failure: `EEXIST` if the name is taken. */
+  moveIfFree(fromDirectory: number, fromName: string, toDirectory: number, toName: string): number;
+  /**
+   * Opens a path below an open directory. Returns a handle, or the negated errno. Follows no link: `ELOOP` for a link
+   * on the way. `O_PATH` with `O_NOFOLLOW` opens a link at the end itself.
+   */
+  open(directory: number, path: string, flags: number, mode: number): number;
+  /** Opens exactly the file that an `O_PATH` handle names. Returns a handle, or the negated errno. */
+  reopen(place: number, flags: number): number;
+  /** The offset of the next data or hole at or after `offset`, or the negated errno: `ENXIO` if there is none. */
+  seek(handle: number, offset: number, wantsHole: boolean): number;
+  /**
+   * Takes a lock, which is a file in an open directory and is created if missing. Returns a handle whose closing
+   * releases the lock, or the negated errno: `EALREADY` if somebody holds the lock, `ENOLCK` if the directory was
+   * removed.
+   */
+  lock(directory: number, name: string): number;
+  /** The number that names the lock for the names in an open directory, or the negated errno. */
+  lockNumber(directory: number): number;
+  /** Sets the directory in which `settle` and `settleNow` take that lock. Before the first call they take none. */
+  useLocks(directory: number): void;
+}
+
+const binary = join(packageDirectory, 'native/build/croft-files.node');
+
+/** The native addon, compiled at set-up. `undefined` if it was not compiled, or not for this machine. */
+export const addon = load();
+
+function load(): Addon | undefined {
+  try {
+    const loaded: Addon = createRequire(import.meta.url)(binary);
+    return hasOpenat2(loaded) ? loaded : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether `openat2` works: kernels before 5.6 lack it, and some containers forbid unknown system calls. */
+function hasOpenat2({ open }: Addon): boolean {
+  const currentDirectory = -100;
+  const answer = open(currentDirectory, '.', constants.O_DIRECTORY, 0);
+  if (answer >= 0) closeSync(answer);
+  return answer !== -system.errno.ENOSYS && answer !== -system.errno.EPERM;
+}

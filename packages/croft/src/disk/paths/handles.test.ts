@@ -1,0 +1,16 @@
+import { closeSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { makeDirectory } from '../../../test/support/harness.ts';
+import { openDirectory, openRoot } from './handles.ts';
+
+test('a directory that is gone is a failure of the kernel, which callers tell by its system call', () => {
+  using place = makeDirectory({ file: '' });
+  const root = openRoot(place.path);
+  try {
+    const open = (name: string) => () => openDirectory(root, Buffer.from(name));
+    expect(open('gone')).toThrow(expect.objectContaining({ code: 'ENOENT', syscall: 'open' }));
+    expect(open('file')).toThrow(expect.objectContaining({ code: 'ENOTDIR', syscall: 'open' }));
+  } finally {
+    closeSync(root);
+  }
+});

@@ -1,0 +1,45 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { isObject, type JsonRecord } from './clean-json.ts';
+import { createFloodLimit } from './flood-limit.ts';
+
+interface MessageFilterOptions {
+  /** Whether `id` belongs to a request that is still unanswered. Returns true only once for each request. */
+  isAwaited(id: unknown): boolean;
+  onMessage(message: JSONRPCMessage): void;
+  onRequest(request: JsonRecord): void;
+  /** The server exceeded the limit for unrequested messages. */
+  onFlood(): void;
+}
+
+/** Filters what a server sends. Passes on only answers to open requests and the notification that the tools changed. */
+export function createMessageFilter({ isAwaited, onMessage, onRequest, onFlood }: MessageFilterOptions) {
+  const unasked = createFloodLimit();
+
+  return (line: Buffer): void => {
+    const message = toMessage(line);
+    if (message && isAnswer(message) && isAwaited(message.id)) onMessage(message as unknown as JSONRPCMessage);
+    else if (!unasked.take(line.length)) onFlood();
+    else if (message && !isAnswer(message)) takeUnasked(message);
+  };
+
+  function takeUnasked(message: JsonRecord): void {
+    if ('id' in message) onRequest(message);
+    // Servers also send progress and logs. Nobody here reads them.
+    else if (message.method === 'notifications/tools/list_changed')
+      onMessage({ jsonrpc: '2.0', method: message.method });
+  }
+}
+
+function isAnswer(message: JsonRecord): boolean {
+  return !('method' in message);
+}
+
+/** Returns `undefined` for a line that is not a message: some servers print a greeting. */
+function toMessage(line: Buffer): JsonRecord | undefined {
+  try {
+    const message: unknown = JSON.parse(line.toString('utf8'));
+    return isObject(message) && message.jsonrpc === '2.0' ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}

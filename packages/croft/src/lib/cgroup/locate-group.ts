@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A mounted cgroup hierarchy. */
+interface Mount {
+  readonly kind: string;
+  /** Mount options; in version 1 they include the controllers. */
+  readonly options: readonly string[];
+}
+
+/** Returns the directory of a group, if the hierarchy of the group is mounted and shows the group. */
+export function locateGroup(path: string | undefined, isMeant: (mount: Mount) => boolean): string | undefined {
+  for (const row of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {
+    const [mountFields = '', source = ''] = row.split(' - ');
+    const [kind = '', , options = ''] = source.split(' ');
+    if (path === undefined || !isMeant({ kind, options: options.split(',') })) continue;
+    const [, , , root = '/', point = ''] = mountFields.split(' ');
+    return join(point, root === '/' ? path : path.replace(root, ''));
+  }
+  return undefined;
+}

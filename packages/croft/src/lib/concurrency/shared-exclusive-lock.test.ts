@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { createSharedExclusiveLock } from './shared-exclusive-lock.ts';
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+test('what is alone waits for what came before it, and holds up what comes after', async () => {
+  const lock = createSharedExclusiveLock();
+  const seen: string[] = [];
+  const [first, second] = [await lock.enter(), await lock.enter()];
+  const gate = Promise.withResolvers<void>();
+  const alone = lock.alone(async () => {
+    seen.push('alone');
+    await gate.promise;
+  });
+  const later = lock.enter().then((leave) => {
+    seen.push('later');
+    leave();
+  });
+  first();
+  // Leaving a second time has no effect and must not count for the other holder.
+  first();
+  await settle();
+  expect(seen).toEqual([]);
+  second();
+  await settle();
+  expect(seen).toEqual(['alone']);
+  gate.resolve();
+  await Promise.all([alone, later]);
+  expect(seen).toEqual(['alone', 'later']);
+});
+
+test('one after the other alone, in order, also after one that fails', async () => {
+  const lock = createSharedExclusiveLock();
+  const seen: number[] = [];
+  const failing = lock.alone(async () => {
+    await settle();
+    seen.push(1);
+    throw new RangeError('its own');
+  });
+  const next = lock.alone(async () => {
+    seen.push(2);
+  });
+  await expect(failing).rejects.toThrow('its own');
+  await next;
+  expect(seen).toEqual([1, 2]);
+  (await lock.enter())();
+});

@@ -1,0 +1,93 @@
+import { setPriority } from 'node:os';
+import { parentPort, type Transferable, Worker } from 'node:worker_threads';
+
+interface WorkerThread<Question, Answer> {
+  /** Rejects when the thread ends before it has answered. */
+  ask(question: Question): Promise<Answer>;
+}
+
+interface Asked<Question> {
+  readonly id: number;
+  readonly question: Question;
+}
+
+interface Answered<Answer> {
+  readonly id: number;
+  readonly answer: Answer;
+}
+
+const idleMs = 30_000;
+
+/**
+ * Runs a module that calls `answerQuestions` in a worker thread, so that this thread is not blocked. The worker starts
+ * with the first question and stops after 30 idle seconds.
+ */
+export function createWorkerThread<Question, Answer>(module: URL): WorkerThread<Question, Answer> {
+  const open = new Map<number, PromiseWithResolvers<Answer>>();
+  let worker: Worker | undefined;
+  let nextId = 1;
+  let idle: NodeJS.Timeout | undefined;
+
+  return {
+    ask(question) {
+      worker ??= start();
+      // The program does not end while somebody waits for an answer.
+      worker.ref();
+      clearTimeout(idle);
+      const id = nextId++;
+      const answered = Promise.withResolvers<Answer>();
+      open.set(id, answered);
+      worker.postMessage({ id, question } satisfies Asked<Question>);
+      return answered.promise;
+    },
+  };
+
+  function start(): Worker {
+    const started = new Worker(module, {
+      ...{ env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 256 } },
+      // The worker uses descriptors that other threads opened, and hands out none of its own.
+      trackUnmanagedFds: false,
+    });
+    started.on('message', ({ id, answer }: Answered<Answer>) => {
+      open.get(id)?.resolve(answer);
+      open.delete(id);
+      if (open.size > 0) return;
+      started.unref();
+      idle = setTimeout(stop, idleMs).unref();
+    });
+    started.on('error', () => {});
+    started.on('exit', () => forget(started));
+    return started;
+  }
+
+  function stop(): void {
+    void worker?.terminate();
+    worker = undefined;
+  }
+
+  function forget(ended: Worker): void {
+    if (worker !== ended && worker !== undefined) return;
+    worker = undefined;
+    for (const { reject } of open.values()) reject(new Error('a thread of the server has ended before it answered'));
+    open.clear();
+  }
+}
+
+/**
+ * Lowers the priority of a worker thread whose work can wait for the main thread. On Linux this affects the calling
+ * thread alone.
+ */
+export function lowerThreadPriority(): void {
+  if (process.platform === 'linux') setPriority(10);
+}
+
+/** The worker's side of `createWorkerThread`. Objects named by `toTransfer` go to the asker without a copy. */
+export function answerQuestions<Question, Answer>(
+  answerTo: (question: Question) => Answer | Promise<Answer>,
+  toTransfer: (answer: Answer) => readonly Transferable[] = () => [],
+): void {
+  parentPort?.on('message', async ({ id, question }: Asked<Question>) => {
+    const answer = await answerTo(question);
+    parentPort?.postMessage({ id, answer } satisfies Answered<Answer>, [...toTransfer(answer)]);
+  });
+}

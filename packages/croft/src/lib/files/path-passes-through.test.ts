@@ -1,0 +1,37 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeDirectory } from '../../../test/support/harness.ts';
+import { pathPassesThrough } from './path-passes-through.ts';
+
+function makeGround() {
+  const fixture = makeDirectory({ 'workspace/in/a': '', 'other/a': '', 'secret/a': '' });
+  onTestFinished(() => fixture[Symbol.dispose]());
+  return fixture;
+}
+
+test('a path in the directory leads through it, and a neighbour with a longer name does not', () => {
+  const { at } = makeGround();
+  mkdirSync(at('workspace-2'));
+  expect(pathPassesThrough(at('workspace'), at('workspace'))).toBe(true);
+  expect(pathPassesThrough(at('workspace/in/a'), at('workspace'))).toBe(true);
+  expect(pathPassesThrough(at('workspace-2'), at('workspace'))).toBe(false);
+  expect(pathPassesThrough(at('other/a'), at('workspace'))).toBe(false);
+});
+
+test('links count at every step, also where the way leads out again', () => {
+  const { at } = makeGround();
+  symlinkSync(at('secret'), at('workspace/out'));
+  symlinkSync(at('workspace/out'), at('absolute'));
+  symlinkSync('../workspace/../workspace/out', at('other/relative'));
+  symlinkSync('other/../secret', at('around'));
+  expect(pathPassesThrough(at('absolute/a'), at('workspace'))).toBe(true);
+  expect(pathPassesThrough(at('other/relative/a'), at('workspace'))).toBe(true);
+  expect(pathPassesThrough(at('around/a'), at('workspace'))).toBe(false);
+});
+
+test('links without an end are no way around it', () => {
+  const { at } = makeGround();
+  symlinkSync('b', at('a'));
+  symlinkSync('a', at('b'));
+  expect(pathPassesThrough(at('a'), at('workspace'))).toBe(true);
+});

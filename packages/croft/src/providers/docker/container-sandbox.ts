@@ -1,0 +1,43 @@
+import type { Sandbox } from '../../core/commands/sandbox.ts';
+import { createGroupDenialReader, type DenialLog } from '../../host/denials.ts';
+import { temporaryPath } from '../../host/sandbox-paths.ts';
+import type { InitClient } from '../../init/connect-init.ts';
+import type { ContainerObservation } from './observe-container.ts';
+import type { OpenContainerOptions } from './open-container.ts';
+import { providerName } from './unavailable.ts';
+
+interface SandboxParts extends ContainerObservation {
+  readonly init: InitClient;
+  readonly denials: DenialLog;
+  readonly gone: Promise<void>;
+  readonly endSandbox: () => void;
+}
+
+export function toContainerSandbox({ spec, watchdogs, resources }: OpenContainerOptions, parts: SandboxParts): Sandbox {
+  const { init, denials, gone, group, pid, endSandbox } = parts;
+  const { limits, cacheDirectory } = spec;
+  const directories = [`/proc/self/fd/${spec.directoryFd}`, ...(cacheDirectory === undefined ? [] : [cacheDirectory])];
+  const { remainingQuota, minFreeBytes } = spec;
+  const watchdog = watchdogs.start({
+    pid,
+    limits,
+    minFreeBytes,
+    directories,
+    left: remainingQuota,
+    hasGroup: true,
+    endSandbox,
+  });
+  resources.defer(() => watchdog.stop());
+  const closed = gone.then(() => resources.disposeAsync());
+  const readGroup = group ? createGroupDenialReader(group, limits) : () => [];
+  return {
+    ...{ name: providerName, workspacePath: spec.workspacePath, temporaryPath, network: spec.network.mode, limits },
+    start: (command) => watchdog.watch(init.start(command)),
+    takeDenials: () => [...readGroup(), ...watchdog.takeDenials(), ...denials.take()],
+    async close() {
+      init.close();
+      await closed;
+    },
+    closed,
+  };
+}

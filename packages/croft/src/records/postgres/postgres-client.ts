@@ -1,0 +1,97 @@
+import postgres, { type ReservedSql } from 'postgres';
+import type { PooledConnection } from '../sql/connection-pool.ts';
+import type { Result, Value } from '../sql/database.ts';
+import { withDeadline } from '../sql/with-deadline.ts';
+
+export interface PostgresClient extends PooledConnection {
+  query(sql: string, values?: readonly Value[]): Promise<Result>;
+}
+
+/**
+ * Opens exactly one connection. After a loss the driver would continue with the next statement on a new connection,
+ * outside of the transaction. Statements are sent one at a time, so that the driver has none to queue.
+ */
+export async function connectPostgres(url: string, deadlineMs: number): Promise<PostgresClient> {
+  const { promise: lost, reject: lose } = Promise.withResolvers<never>();
+  // Prevents an unhandled rejection if no query is waiting when the connection is lost.
+  lost.catch(() => {});
+  let isUsable = true;
+
+  const pool = postgres(url, {
+    max: 1,
+    fetch_types: false,
+    idle_timeout: 0,
+    max_lifetime: null,
+    keep_alive: 30,
+    connect_timeout: Math.ceil(deadlineMs / 1000),
+    connection: { application_name: 'croft' },
+    onnotice: () => {},
+    onclose: () => markLost('CONNECTION_CLOSED'),
+  });
+
+  function markLost(code: string): void {
+    isUsable = false;
+    lose(failure(code));
+  }
+
+  function discard(): void {
+    markLost('CONNECTION_DESTROYED');
+    void pool.end({ timeout: 0 }).catch(() => {});
+  }
+
+  async function connect(): Promise<ReservedSql> {
+    // The driver connects only for a statement: without this one, `reserve` would wait for ever for a connection.
+    await pool.unsafe('SELECT 1');
+    return pool.reserve();
+  }
+
+  let connection: ReservedSql;
+  try {
+    connection = await withDeadline(deadlineMs, connect(), () => {
+      throw failure('CONNECT_TIMEOUT');
+    });
+  } catch (thrown) {
+    discard();
+    throw thrown;
+  }
+
+  let last: Promise<unknown> = Promise.resolve();
+
+  function query(sql: string, values: readonly Value[] = []): Promise<Result> {
+    const run = async () => {
+      if (!isUsable) throw failure('CONNECTION_CLOSED');
+      const rows = await Promise.race([connection.unsafe(toNumbered(sql), [...values], { prepare: true }), lost]);
+      return { rows, count: rows.count ?? rows.length };
+    };
+    const result = last.then(run);
+    last = result.catch(() => {});
+    return result;
+  }
+
+  return {
+    get isUsable() {
+      return isUsable;
+    },
+    query,
+    discard,
+  };
+}
+
+const numbered = new Map<string, string>();
+
+/** Replaces `?` by `$1`, `$2`, … Our SQL contains `?` only as a placeholder for a value. */
+function toNumbered(sql: string): string {
+  const known = numbered.get(sql);
+  if (known !== undefined) return known;
+  let count = 0;
+  const made = sql.replace(/\?/g, () => {
+    count += 1;
+    return `$${count}`;
+  });
+  numbered.set(sql, made);
+  return made;
+}
+
+function failure(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}

@@ -1,0 +1,89 @@
+import { AppError } from '@croft/protocol';
+import type { ConnectionPool } from '../sql/connection-pool.ts';
+import type { Result, SqlConnection, SqlTransaction } from '../sql/database.ts';
+import { nothingStoredHint } from '../sql/nothing-stored-hint.ts';
+import { withDeadline } from '../sql/with-deadline.ts';
+import type { PostgresClient } from './postgres-client.ts';
+import { postgresError, unknownOutcome } from './postgres-errors.ts';
+
+type Clients = ConnectionPool<PostgresClient>;
+
+/** Begins a transaction. `sql` begins it, sets its limits and takes its lock, in one message. */
+export async function beginPostgres(pool: Clients, sql: string, deadlineMs: number): Promise<SqlTransaction> {
+  let client: PostgresClient | undefined;
+  try {
+    client = await pool.take();
+    // Slightly longer than PostgreSQL's own time-out, because PostgreSQL's error says more.
+    await withDiscard(client, deadlineMs + 1000, client.query(sql));
+    return createTransaction(client, pool, deadlineMs);
+  } catch (thrown) {
+    // The connection is in an unknown state.
+    client?.discard();
+    if (client) pool.give(client);
+    throw postgresError(thrown);
+  }
+}
+
+/** Runs a statement outside of a transaction, in one round trip. */
+export async function askPostgres(
+  pool: Clients,
+  deadlineMs: number,
+  ...[sql, values]: Parameters<SqlConnection['query']>
+): Promise<Result> {
+  let client: PostgresClient | undefined;
+  try {
+    client = await pool.take();
+    return await withDiscard(client, deadlineMs, client.query(sql, values));
+  } catch (thrown) {
+    throw postgresError(thrown);
+  } finally {
+    if (client) pool.give(client);
+  }
+}
+
+function createTransaction(client: PostgresClient, pool: Clients, deadlineMs: number): SqlTransaction {
+  let underWay = 0;
+  let isOver = false;
+
+  function end(): void {
+    isOver = true;
+    pool.give(client);
+  }
+
+  return {
+    async query(sql, values) {
+      underWay += 1;
+      try {
+        return await client.query(sql, values);
+      } catch (thrown) {
+        throw postgresError(thrown);
+      } finally {
+        underWay -= 1;
+      }
+    },
+    async commit() {
+      try {
+        await withDiscard(client, deadlineMs, client.query('COMMIT'));
+      } catch (thrown) {
+        throw unknownOutcome(thrown);
+      }
+      end();
+    },
+    async rollback() {
+      if (isOver) return;
+      // A running statement cannot be stopped. Closing the connection undoes it as well.
+      if (underWay > 0) client.discard();
+      await withDiscard(client, deadlineMs, client.query('ROLLBACK')).catch(() => client.discard());
+      end();
+    },
+  };
+}
+
+/** Closes the connection if `promise` takes longer than `ms`. */
+function withDiscard<T>(client: PostgresClient, ms: number, promise: Promise<T>): Promise<T> {
+  return withDeadline(ms, promise, () => {
+    client.discard();
+    const message = `PostgreSQL did not answer within ${ms} ms; check that it can be reached`;
+    throw new AppError('E_STORAGE_FAILED', message, { hint: nothingStoredHint });
+  });
+}

@@ -1,0 +1,19 @@
+/**
+ * Returns the result of `promise`, or that of `late` if `promise` takes longer than `ms`. Does not stop the work behind
+ * `promise`.
+ */
+export async function withDeadline<T>(ms: number, promise: Promise<T>, late: () => T): Promise<T> {
+  const { promise: tooLate, resolve, reject } = Promise.withResolvers<T>();
+  const timer = setTimeout(() => {
+    try {
+      resolve(late());
+    } catch (thrown) {
+      reject(thrown);
+    }
+  }, ms);
+  try {
+    return await Promise.race([promise, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

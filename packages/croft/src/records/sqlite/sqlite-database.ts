@@ -1,0 +1,183 @@
+import { resolve } from 'node:path';
+import { AppError } from '@croft/protocol';
+import { makePrivateDatabase } from '../../lib/sqlite/private-database.ts';
+import { createSqliteWal, sqliteWalPragmas } from '../../lib/sqlite/sqlite-wal.ts';
+import { type ConnectionPool, createConnectionPool } from '../sql/connection-pool.ts';
+import type { Database, SqlTransaction } from '../sql/database.ts';
+import { countDoneMigrations } from '../tables/migrations.ts';
+import { makePrivate, watchDatabaseFile } from './database-file.ts';
+import { connectSqlite, type SqliteClient } from './sqlite-client.ts';
+import { sqliteError } from './sqlite-errors.ts';
+
+const maxReaders = 16;
+
+/**
+ * Opens a SQLite database, and creates the file if it is missing. An existing database is checked before anything in it
+ * is changed.
+ */
+export async function openSqlite(path: string, deadlineMs: number): Promise<Database> {
+  const file = resolve(path);
+  try {
+    makePrivateDatabase(file);
+    const writer = connectSqlite(file);
+    try {
+      return await prepare(file, writer, deadlineMs);
+    } catch (thrown) {
+      writer.discard();
+      throw thrown;
+    }
+  } catch (thrown) {
+    const { code, message, details, ownHint: hint } = sqliteError(thrown);
+    throw new AppError(code, `${file}: ${message}`, { details, hint, cause: thrown });
+  }
+}
+
+async function prepare(file: string, writer: SqliteClient, deadlineMs: number): Promise<Database> {
+  const database = createDatabase(file, writer, deadlineMs);
+  const queryWhenFree = (sql: string) => writer.queryWhenFree(sql, deadlineMs);
+  await countDoneMigrations(database, { query: queryWhenFree });
+  makePrivate(file);
+  const [row] = (await queryWhenFree('PRAGMA journal_mode = WAL')).rows;
+  if (row?.journal_mode !== 'wal') throw noWal();
+  for (const pragma of sqliteWalPragmas) writer.query(pragma);
+  return database;
+}
+
+function createDatabase(file: string, writer: SqliteClient, deadlineMs: number): Database {
+  const writers = createConnectionPool({ max: 1, deadlineMs, connect: async () => writer });
+  const readers = createConnectionPool({ max: maxReaders, deadlineMs, connect: async () => connectReader(file) });
+  const checkFile = watchDatabaseFile(file);
+  const log = createDurableLog(file);
+  return {
+    name: 'sqlite',
+    isShared: false,
+    deadlineMs,
+    textType: 'TEXT',
+    tableNames: `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`,
+    trigger: ({ table, event, sql }) => [
+      `CREATE TRIGGER croft_${table}_${event.toLowerCase()} AFTER ${event} ON ${table} BEGIN ${sql}; END`,
+    ],
+    async ask(sql, values) {
+      const reader = await readers.take();
+      try {
+        return reader.query(sql, values);
+      } catch (thrown) {
+        throw sqliteError(thrown);
+      } finally {
+        readers.give(reader);
+      }
+    },
+    async beginChange() {
+      checkFile();
+      log.mustBeSound();
+      return begin(writers, 'BEGIN IMMEDIATE', deadlineMs, log);
+    },
+    beginRead: () => begin(readers, 'BEGIN', deadlineMs),
+    isTransient: () => false,
+    async [Symbol.asyncDispose]() {
+      readers.end();
+      writer.discard();
+      log.close();
+    },
+  };
+}
+
+/** Begins a transaction. It has its connection alone until its end, so no other statement runs in between. */
+async function begin(
+  pool: ConnectionPool<SqliteClient>,
+  sql: string,
+  deadlineMs: number,
+  log?: DurableLog,
+): Promise<SqlTransaction> {
+  let connection: SqliteClient | undefined;
+  try {
+    connection = await pool.take();
+    await connection.queryWhenFree(sql, deadlineMs);
+    return createTransaction(connection, pool, log);
+  } catch (thrown) {
+    if (connection) pool.give(connection);
+    throw sqliteError(thrown);
+  }
+}
+
+function createTransaction(
+  connection: SqliteClient,
+  pool: ConnectionPool<SqliteClient>,
+  log?: DurableLog,
+): SqlTransaction {
+  let isOver = false;
+
+  async function query(...[sql, values]: Parameters<SqlTransaction['query']>) {
+    try {
+      return connection.query(sql, values);
+    } catch (thrown) {
+      throw sqliteError(thrown);
+    }
+  }
+
+  function end(): void {
+    isOver = true;
+    pool.give(connection);
+  }
+
+  return {
+    query,
+    async commit() {
+      await query('COMMIT');
+      try {
+        await log?.sync();
+      } finally {
+        end();
+      }
+    },
+    async rollback() {
+      if (isOver) return;
+      // Some errors roll the transaction back by themselves.
+      if (connection.isInTransaction) await query('ROLLBACK').catch(() => {});
+      end();
+    },
+  };
+}
+
+type DurableLog = ReturnType<typeof createDurableLog>;
+
+/** Refuses all changes after a failed sync: the kernel may have dropped the pages that it could not write. */
+function createDurableLog(file: string) {
+  const log = createSqliteWal(file);
+  let failure: AppError | undefined;
+  return {
+    mustBeSound(): void {
+      if (failure) throw failure;
+    },
+    async sync(): Promise<void> {
+      try {
+        log.committed();
+        await log.sync();
+      } catch (cause) {
+        const error = diskFailed(cause);
+        // Only a failed `fdatasync` is final. A log that cannot be opened, because no descriptor is free, may work
+        // later.
+        if ((cause as NodeJS.ErrnoException).syscall === 'fdatasync') failure ??= error;
+        throw error;
+      }
+    },
+    close: log.close,
+  };
+}
+
+function diskFailed(cause: unknown): AppError {
+  const message = 'the disk of the database failed, and the last changes may be lost; check it, then start croft again';
+  const hint = 'Tell the operator. Look at what is there before you do it again: it may have happened.';
+  return new AppError('E_STORAGE_FAILED', message, { cause, hint });
+}
+
+function connectReader(file: string): SqliteClient {
+  const reader = connectSqlite(file);
+  reader.query('PRAGMA query_only = ON');
+  return reader;
+}
+
+function noWal(): AppError {
+  const message = 'the disk cannot hold a database that is read and written at once; name a file on a local disk';
+  return new AppError('E_STORAGE_FAILED', message);
+}

@@ -1,0 +1,28 @@
+import { AppError, type ErrorCode } from '@croft/protocol';
+import { sqliteErrorKind, sqliteErrorNumber } from '../../lib/sqlite/sqlite-error-kind.ts';
+
+const foreignKey = 787;
+
+/** By the kind of the error. */
+const meanings: Readonly<Record<number, readonly [ErrorCode, string]>> = {
+  5: ['E_STORAGE_FAILED', 'another process holds the database; end it, or try again when it is done'],
+  6: ['E_STORAGE_FAILED', 'the database is locked; try again'],
+  8: ['E_STORAGE_FAILED', 'the database cannot be written; check owner and mode of the file and its directory'],
+  10: ['E_STORAGE_FAILED', 'the disk of the database failed; check it before anything else'],
+  11: ['E_STORAGE_FAILED', 'the database file is damaged; stop croft and restore a backup'],
+  13: ['E_STORAGE_FULL', 'the disk of the database is full; free space there'],
+  14: ['E_STORAGE_FAILED', 'the database cannot be opened; check the path, and owner and mode of its directory'],
+  26: ['E_STORAGE_FAILED', 'the file is not a database; name a new file, or the one that Croft used before'],
+};
+
+/** Converts an error. SQLite's own message names tables, so it is only in the cause. */
+export function sqliteError(thrown: unknown): AppError {
+  if (AppError.is(thrown)) return thrown;
+  if (sqliteErrorNumber(thrown) === foreignKey)
+    return new AppError('E_NOT_FOUND', 'there is no such account', { cause: thrown });
+  const [code, message] = meanings[sqliteErrorKind(thrown) ?? 0] ?? [
+    'E_STORAGE_FAILED',
+    'the database failed; see its log',
+  ];
+  return new AppError(code, message, { cause: thrown });
+}

@@ -1,0 +1,133 @@
+import { AppError } from '@croft/protocol';
+import type { Context, Next } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Actor } from '../../core/accounts/ports/registry.ts';
+import { readFileLinkPath, serveFileLink } from '../files/serve-file-link.ts';
+import { limitBody } from '../http/body-limit.ts';
+import { readJson } from '../http/json-body.ts';
+import { readQuery } from '../http/read-query.ts';
+import { readIfMatch, toEtag } from '../http/record-etags.ts';
+import { createTokenBuckets } from '../http/token-buckets.ts';
+import { defaultLimits, type RestPlatform } from '../platform/rest-platform.ts';
+import type { HttpMethod, Route, RouteAnswer, RouteCall } from '../platform/route.ts';
+import { removeAccountRoute } from '../routes/account.ts';
+import { createIdempotency } from './idempotency.ts';
+import { identify, mustHaveScope, mustReach, type RequestIdentity, toActor } from './identity.ts';
+import { type EndpointMatch, matchPath, type RestEndpoint } from './match-path.ts';
+
+interface AccountDispatcherOptions {
+  readonly platform: RestPlatform;
+  readonly maxBodyBytes: number;
+  isStopping(): boolean;
+}
+
+/** There are three secrets, so that the hint says which one is needed here. */
+function unknownKey({ endpoint }: EndpointMatch): AppError {
+  const wanted =
+    endpoint.audience === 'admin'
+      ? 'the admin token: CROFT_ADMIN_TOKEN, or what is in the file admin-token of the data directory'
+      : 'a key of the account, which POST /v1/keys makes; the token of the server itself opens no account';
+  return new AppError('E_UNAUTHORIZED', 'the key is missing, unknown, expired or revoked', {
+    hint: `Send Authorization: Bearer with ${wanted}.`,
+  });
+}
+
+/** Enough for any record. Only inputs of tools may be larger. */
+const maxRecordBytes = 1024 * 1024;
+
+/** Handles all requests about accounts, from authentication to the declared route. */
+export function createAccountDispatcher({ platform, maxBodyBytes, isStopping }: AccountDispatcherOptions) {
+  const now = platform.now ?? Date.now;
+  const { requestsPerMinute } = { ...defaultLimits, ...platform.limits };
+  const requests = createTokenBuckets({ perMinute: requestsPerMinute, now });
+  const idempotency = createIdempotency(platform, now);
+
+  return async (c: Context, next: Next): Promise<Response | undefined> => {
+    const path = new URL(c.req.url).pathname;
+    if (path === '/mcp') return passOn(next);
+    const link = readFileLinkPath(path);
+    if (link) return serveFileLink(platform, { ...link, request: c.req.raw, mustBeWithinRate: useLink });
+    const match = matchPath(path);
+    const isRemoval = match?.endpoint.routes.DELETE === removeAccountRoute && methodOf(c) === 'DELETE';
+    const identity = await identify(c.req.header('authorization'), platform, isRemoval);
+    if (identity) return serveKnown(c, identity, match);
+    if (match) throw unknownKey(match);
+    return passOn(next);
+  };
+
+  function useLink(accountId: string): void {
+    mustNotStop();
+    mustBeWithinRate(accountId);
+  }
+
+  function mustNotStop(): void {
+    if (isStopping()) throw new AppError('E_STOPPING', 'the server is stopping');
+  }
+
+  async function serveKnown(
+    c: Context,
+    identity: RequestIdentity,
+    match: EndpointMatch | undefined,
+  ): Promise<Response> {
+    mustNotStop();
+    if (identity.kind === 'account') mustBeWithinRate(identity.actor.accountId);
+    if (!match) throw new AppError('E_NOT_FOUND', 'there is nothing at this address');
+    return serve(c, identity, match);
+  }
+
+  async function serve(c: Context, identity: RequestIdentity, match: EndpointMatch): Promise<Response> {
+    const actor = await toActor(identity, match, platform);
+    const route = routeFor(match.endpoint, methodOf(c));
+    mustHaveScope(route, actor);
+    mustReach(route, actor, match);
+    if (!route.streams) await limitBody(c, route.large ? maxBodyBytes : Math.min(maxBodyBytes, maxRecordBytes));
+    return handle(c, route, actor, match);
+  }
+
+  async function handle(c: Context, route: Route, actor: Actor, match: EndpointMatch): Promise<Response> {
+    const request = c.req.raw;
+    const call: RouteCall = {
+      actor,
+      params: match.params,
+      query: route.query ? readQuery(route.query, c.req.query()) : {},
+      expect: route.conditional ? readIfMatch(request.headers.get('if-match')) : {},
+      body: route.raw || !route.body ? {} : await readJson(request),
+      request,
+    };
+    const answer = await (route.creates ? idempotency.once(route, call) : route.handle(platform, call));
+    return answer instanceof Response ? answer : toResponse(c, route, answer);
+  }
+
+  function mustBeWithinRate(accountId: string): void {
+    const seconds = requests.take(accountId);
+    if (seconds === 0) return;
+    throw new AppError('E_RATE_LIMITED', `more than ${requestsPerMinute} requests a minute of one account`, {
+      details: { retryAfterSeconds: seconds },
+    });
+  }
+}
+
+async function passOn(next: Next): Promise<undefined> {
+  await next();
+}
+
+function routeFor({ routes }: RestEndpoint, method: string): Route {
+  const route = routes[method as HttpMethod];
+  if (route) return route;
+  throw new AppError('E_METHOD_NOT_ALLOWED', 'Method not allowed', {
+    details: { method, allowedMethods: Object.keys(routes) },
+  });
+}
+
+function toResponse(c: Context, route: Route, { status, body, version, headers = {} }: RouteAnswer): Response {
+  if (version !== undefined) c.header('ETag', toEtag(version));
+  // An answer for one key must not be cached for others.
+  c.header('Cache-Control', 'no-store');
+  for (const [name, value] of Object.entries(headers)) c.header(name, value);
+  return c.json(body, (status ?? route.status ?? 200) as ContentfulStatusCode);
+}
+
+/** HEAD is handled as GET. */
+function methodOf({ req }: Context): string {
+  return req.method === 'HEAD' ? 'GET' : req.method;
+}

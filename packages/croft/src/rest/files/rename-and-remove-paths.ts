@@ -1,0 +1,46 @@
+import { AppError } from '@croft/protocol';
+import type { RestPlatform } from '../platform/rest-platform.ts';
+import type { RouteCall } from '../platform/route.ts';
+import { isAmong, readTags } from './etag-conditions.ts';
+import { auditedChange, type FileVisit } from './file-visit.ts';
+import { openVisit } from './open-visit.ts';
+
+/** Opens the files of the workspace that the route names, for the caller of the route. */
+export function openVisitFor(
+  platform: RestPlatform,
+  call: RouteCall<{ readonly workspaceId: string }>,
+): Promise<FileVisit> {
+  const { actor, params, request } = call;
+  const { accountId, label } = actor;
+  return openVisit(platform, { accountId, workspaceId: params.workspaceId, label, signal: request.signal });
+}
+
+export async function renamePath(visit: FileVisit, from: string, to: string) {
+  if (`${to}/`.startsWith(`${from}/`))
+    throw new AppError('E_INVALID_INPUT', 'Invalid destination path', { details: { from, to } });
+  const renamed = await auditedChange(visit, { action: 'file.rename', details: { from, to } }, () =>
+    visit.workspace.files.rename(from, to),
+  );
+  return { renamed: 1, from: renamed.from, to: renamed.to };
+}
+
+export async function removePath(
+  visit: FileVisit,
+  { path, recursive }: { readonly path: string; readonly recursive: boolean },
+  headers: Headers,
+) {
+  const { files } = visit.workspace;
+  const tags = readTags(headers, 'if-match');
+  const { removed } = await auditedChange(visit, { action: 'file.remove', details: { path } }, async () => {
+    if (tags !== undefined) {
+      const current = await files.version(path);
+      if (!current || !isAmong(tags, current.version)) throw ifMatchFailed(path);
+    }
+    return files.remove(path, { recursive, signal: visit.signal });
+  });
+  return { deleted: removed };
+}
+
+function ifMatchFailed(path: string): AppError {
+  return new AppError('E_PRECONDITION_FAILED', `${path} is not what If-Match says`, { details: { path } });
+}

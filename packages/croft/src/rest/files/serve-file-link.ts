@@ -1,0 +1,66 @@
+import { AppError } from '@croft/protocol';
+import type { RestPlatform } from '../platform/rest-platform.ts';
+import { download } from './download.ts';
+import { type FileLinkClaims, openFileLink } from './file-link-token.ts';
+import type { FileVisit } from './file-visit.ts';
+import { isKeyActive } from './is-key-active.ts';
+import { openVisit } from './open-visit.ts';
+import { upload } from './upload.ts';
+
+/** Returns the token of a file link: `/v1/links/…`, or `/v1/downloads/…` for links that only read. */
+export function readFileLinkPath(path: string): { readonly token: string; readonly onlyReads: boolean } | undefined {
+  const [, segment, token] = /^\/v1\/(links|downloads)\/([\w.-]+)$/.exec(path) ?? [];
+  return token === undefined ? undefined : { token, onlyReads: segment === 'downloads' };
+}
+
+interface FileLinkUse {
+  readonly token: string;
+  readonly onlyReads: boolean;
+  readonly request: Request;
+  /** Requests by file links count for their account's rate limit. */
+  mustBeWithinRate(accountId: string): void;
+}
+
+/**
+ * Serves a request without a key: anybody with the link may do the one thing it allows. Every invalid link gets the
+ * same answer, which does not say why.
+ */
+export async function serveFileLink(platform: RestPlatform, use: FileLinkUse): Promise<Response> {
+  const claims = readClaims(platform, use);
+  use.mustBeWithinRate(claims.accountId);
+  const visit = await enterBy(platform, claims, use.request);
+  const response =
+    claims.method === 'GET'
+      ? await download(visit, claims.path, use.request)
+      : await upload(visit, claims.path, use.request, claims.maxBytes);
+  for (const [name, value] of Object.entries(linkHeaders)) response.headers.set(name, value);
+  return response;
+}
+
+const linkHeaders = {
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Robots-Tag': 'noindex, nofollow',
+};
+
+function readClaims(
+  { files, now = Date.now }: RestPlatform,
+  { token, onlyReads, request }: FileLinkUse,
+): FileLinkClaims {
+  const claims = openFileLink(files.linkKey, token, now());
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  if (!claims || claims.method !== method || (onlyReads && claims.method !== 'GET')) throw noLink();
+  return claims;
+}
+
+async function enterBy(platform: RestPlatform, claims: FileLinkClaims, { signal }: Request): Promise<FileVisit> {
+  const { accountId, workspaceId, keyId } = claims;
+  if (!(await isKeyActive(platform, accountId, keyId))) throw noLink();
+  return openVisit(platform, { accountId, workspaceId, label: `link of key ${keyId}`, signal }).catch((thrown) => {
+    throw AppError.is(thrown) && thrown.code === 'E_NOT_FOUND' ? noLink() : thrown;
+  });
+}
+
+function noLink(): AppError {
+  return new AppError('E_NOT_FOUND', 'Link not found');
+}

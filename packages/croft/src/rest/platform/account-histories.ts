@@ -1,0 +1,38 @@
+import { AppError } from '@croft/protocol';
+import type { Actor } from '../../core/accounts/ports/registry.ts';
+import type { Forks } from '../../core/history/ports/forks.ts';
+import type { History } from '../../core/history/ports/history.ts';
+import type { RestPlatform } from './rest-platform.ts';
+import type { RouteCall } from './route.ts';
+
+/** The histories of the workspaces of accounts. */
+export interface AccountHistories {
+  /**
+   * Throws `E_NOT_FOUND` for a workspace that is not the account's own. Returns `undefined` if the workspace has no
+   * history.
+   */
+  of(accountId: string, workspaceId: string): Promise<History | undefined>;
+}
+
+/** The forks of the workspaces of accounts. */
+export interface AccountForkAccess {
+  /** Throws `E_NOT_FOUND` for a workspace that is not the account's own. */
+  of(actor: Actor, workspaceId: string): Promise<Forks>;
+}
+
+export async function forksOf(
+  { forks }: Pick<RestPlatform, 'forks'>,
+  { actor, params }: Pick<RouteCall<{ readonly workspaceId: string }>, 'actor' | 'params'>,
+): Promise<Forks> {
+  if (!forks) throw new AppError('E_NOT_FOUND', 'workspaces cannot be forked on this server');
+  return forks.of(actor, params.workspaceId);
+}
+
+export async function historyOf(
+  { histories }: Pick<RestPlatform, 'histories'>,
+  { actor, params }: Pick<RouteCall<{ readonly workspaceId: string }>, 'actor' | 'params'>,
+): Promise<History> {
+  const history = await histories?.of(actor.accountId, params.workspaceId);
+  if (!history) throw new AppError('E_NOT_FOUND', 'this server keeps no history of this workspace');
+  return history;
+}

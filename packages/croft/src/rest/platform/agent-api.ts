@@ -1,0 +1,43 @@
+import type { Paged, PageRequest } from '../../core/accounts/ports/pages.ts';
+import type { Actor } from '../../core/accounts/ports/registry.ts';
+import type { ToolDescription } from '../../core/calls/describe-tool.ts';
+import type { ToolResult } from '../../core/tools/tool.ts';
+
+interface AgentApiCall {
+  readonly actor: Actor;
+  readonly agentId: string;
+  /** The caller's name for its session. */
+  readonly session: string;
+  readonly tool: string;
+  readonly input: unknown;
+  /** The approval that the caller claims for this call. */
+  readonly approvalId?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+interface AgentApiSession {
+  readonly session: string;
+  readonly parent?: string | undefined;
+  readonly usedAt: string;
+}
+
+/**
+ * The work of agents, for callers with a key of their account. An agent of another account, or an unknown one, is
+ * `E_NOT_FOUND` with the message `Agent not found`.
+ */
+export interface AgentApi {
+  tools(actor: Actor, agentId: string, session: string): Promise<readonly ToolDescription[]>;
+  /** Throws `E_APPROVAL_REQUIRED` with `details.approval` while a person has to decide. */
+  call(call: AgentApiCall): Promise<ToolResult>;
+  /** The guidance and memory of the session's workspaces, for its model. */
+  prompt(actor: Actor, agentId: string, session: string): Promise<string>;
+  /** Serves MCP over HTTP. */
+  mcp(actor: Actor, agentId: string, request: Request): Promise<Response>;
+  readonly sessions: {
+    list(actor: Actor, agentId: string, page: PageRequest): Promise<Paged<AgentApiSession>>;
+    /** Opens a child of a session, with equal or narrower limits. `body` says which. */
+    open(actor: Actor, agentId: string, body: unknown): Promise<AgentApiSession>;
+    /** Throws `E_NOT_FOUND` with the message `Session not found` if there is no session of that name. */
+    end(actor: Actor, agentId: string, session: string): Promise<void>;
+  };
+}

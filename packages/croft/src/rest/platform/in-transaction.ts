@@ -1,0 +1,25 @@
+import type { Records, Tables } from '../../core/accounts/ports/records.ts';
+import type { RestPlatform } from './rest-platform.ts';
+
+/** Runs `work` with a platform whose records are one transaction: all of its changes are written, or none. */
+export function inTransaction<T>(
+  platform: RestPlatform,
+  work: (bound: RestPlatform, tables: Tables) => Promise<T>,
+): Promise<T> {
+  return platform.records.change((tables) => {
+    const records = within(platform.records, tables);
+    return work({ ...platform, records, registry: platform.registryOn(records) }, tables);
+  });
+}
+
+/** The records as one transaction sees them. */
+function within({ name, isShared }: Records, tables: Tables): Records {
+  return {
+    name,
+    isShared,
+    change: (work) => work(tables),
+    read: (work) => work(tables),
+    glance: (work) => work(tables),
+    [Symbol.asyncDispose]: async () => {},
+  };
+}

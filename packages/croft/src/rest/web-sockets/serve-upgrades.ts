@@ -1,0 +1,96 @@
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
+import { AppError } from '@croft/protocol';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { checkHost, checkOrigin } from '../http/guards.ts';
+
+/** A request to open a WebSocket. */
+interface UpgradeRequest {
+  readonly url: URL;
+  readonly request: IncomingMessage;
+  /** The IP address of the other side. */
+  readonly address: string;
+  readonly isEncrypted: boolean;
+}
+
+/** Handles WebSockets of one kind. */
+export interface UpgradeHandler {
+  readonly subprotocol: string;
+  readonly maxFrameBytes: number;
+  /**
+   * Returns `undefined` for an address of another kind, or a function that takes the socket. Throws an `AppError` to
+   * refuse the request.
+   */
+  accept(knock: UpgradeRequest): Promise<((socket: WebSocket) => void) | undefined>;
+}
+
+interface UpgradeOptions {
+  readonly hostNames: readonly string[];
+  readonly handlers: readonly UpgradeHandler[];
+  isStopping(): boolean;
+}
+
+/** Serves WebSockets beside HTTP. Pages of other sites are refused, as over HTTP. */
+export function serveUpgrades(server: Server, { hostNames, handlers, isStopping }: UpgradeOptions): void {
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // A client that disconnects while it waits is no error.
+    socket.on('error', () => {});
+    enter(request).then(
+      ({ handler, take }) => upgraderOf(handler).handleUpgrade(request, socket, head, take),
+      (thrown) => refuse(socket, AppError.from(thrown)),
+    );
+  });
+
+  async function enter(request: IncomingMessage) {
+    const { host, origin } = request.headers;
+    checkHost(host, hostNames);
+    checkOrigin(origin, host);
+    if (isStopping()) throw new AppError('E_STOPPING', 'the server is stopping');
+    const upgradeRequest = toUpgradeRequest(request);
+    for (const handler of handlers) {
+      const take = await handler.accept(upgradeRequest);
+      if (take) return { handler, take };
+    }
+    throw new AppError('E_NOT_FOUND', 'there is no WebSocket at this address');
+  }
+}
+
+const upgraders = new WeakMap<UpgradeHandler, WebSocketServer>();
+
+function upgraderOf(handler: UpgradeHandler): WebSocketServer {
+  const known = upgraders.get(handler);
+  if (known) return known;
+  const made = new WebSocketServer({
+    noServer: true,
+    // Messages are small or not text, so that compressing them costs more than it saves.
+    perMessageDeflate: false,
+    maxPayload: handler.maxFrameBytes,
+    handleProtocols: (offered) => (offered.has(handler.subprotocol) ? handler.subprotocol : false),
+  });
+  upgraders.set(handler, made);
+  return made;
+}
+
+function toUpgradeRequest(request: IncomingMessage): UpgradeRequest {
+  return {
+    request,
+    url: new URL(request.url ?? '/', 'http://localhost'),
+    address: request.socket.remoteAddress ?? '',
+    isEncrypted: request.socket instanceof TLSSocket,
+  };
+}
+
+/** Writes the error as the rest of the server does. By hand, because there is no HTTP response after an upgrade. */
+function refuse(socket: Duplex, error: AppError): void {
+  const { status } = error.traits;
+  const body = JSON.stringify({ error });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    ...['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`, 'Connection: close'],
+    ...(status === 401 ? ['WWW-Authenticate: Bearer'] : []),
+  ];
+  // Otherwise a client that does not close its side would keep the socket open for ever.
+  socket.once('finish', () => socket.destroy());
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

@@ -1,0 +1,80 @@
+import type { ObjectStore } from '../../../core/storage/object-store.ts';
+import { type CircuitBreakers, createCircuitBreakers } from './circuit-breakers.ts';
+import { type EndpointOptions, toEndpoint } from './endpoint.ts';
+import { getObject, headObject } from './get-object.ts';
+import { listObjects } from './list-objects.ts';
+import { putInParts } from './multipart-upload.ts';
+import { toHead } from './object-headers.ts';
+import { type ConditionSupport, probeConditionalPuts } from './probe-conditional-puts.ts';
+import { putWhole } from './put-object.ts';
+import { copyObject, removeObjects } from './remove-and-copy-objects.ts';
+import { defaultRetries, type RetryPolicy } from './retries.ts';
+import type { SdkConnection } from './sdk-call.ts';
+import { createSdkClient } from './sdk-client.ts';
+import { partBytes } from './send-parts.ts';
+import type { Credentials } from './signature.ts';
+import { createBucketProbe, createTransport } from './transport.ts';
+
+export interface ObjectStoreOptions extends EndpointOptions {
+  /** Prefix of all keys; slashes around it are ignored, and empty means the whole bucket. */
+  readonly prefix: string;
+  readonly credentials: Credentials;
+  /** Maximum number of concurrent requests (64). */
+  readonly connections?: number | undefined;
+  readonly connectMs?: number | undefined;
+  readonly idleMs?: number | undefined;
+  readonly retries?: RetryPolicy | undefined;
+  /** The breakers that all stores of this server share. Without it, this store has its own. */
+  readonly breakers?: CircuitBreakers | undefined;
+}
+
+/** Creates the client of one bucket. Throws `E_INVALID_INPUT` for invalid settings. Does not connect yet. */
+export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
+  const { region, credentials, bucket, retries = defaultRetries } = options;
+  const endpoint = toEndpoint(options);
+  const breakers = options.breakers ?? createCircuitBreakers({ onChange() {} });
+  const breaker = breakers.of(endpoint.bucketUrl.href, createBucketProbe({ ...options, endpoint }));
+  const transport = createTransport({ ...options, endpoint, breaker });
+  let client: ReturnType<typeof createSdkClient> | undefined;
+  let probed: Promise<ConditionSupport> | undefined;
+  const trimmed = options.prefix.replace(/^\/+|\/+$/g, '');
+  const wire: SdkConnection = {
+    ...{ transport, retries, breaker, bucket, prefix: trimmed === '' ? '' : `${trimmed}/` },
+    sdk: () => (client ??= createSdkClient({ endpoint, region, credentials, transport })),
+  };
+
+  /** Probes the service once. A probe that failed is repeated by the next caller. */
+  function probe(signal?: AbortSignal): Promise<ConditionSupport> {
+    probed ??= probeConditionalPuts(wire, signal).catch((thrown) => {
+      probed = undefined;
+      throw thrown;
+    });
+    return probed;
+  }
+
+  return {
+    get: (key, options) => getObject(wire, key, options),
+    async head(key, signal) {
+      const response = await headObject(wire, key, signal);
+      return response && toHead(key, response.headers);
+    },
+    async put(key, body, options = {}) {
+      const { expect, signal } = options;
+      const form = expect === undefined || expect === 'absent' ? 'bare' : (await probe(signal)).form;
+      const isLarge = body.size > partBytes;
+      return isLarge ? putInParts(wire, key, body, options, form) : putWhole(wire, key, body, options, form);
+    },
+    remove: (keys, signal) => removeObjects(wire, keys, signal),
+    copy: (from, to, signal) => copyObject(wire, from, to, signal),
+    list: (prefix, options) => listObjects(wire, prefix, options),
+    async probe(signal) {
+      const { isConditional, reason } = await probe(signal);
+      return reason === undefined ? { isConditional } : { isConditional, reason };
+    },
+    outage: breaker,
+    close() {
+      transport.close();
+      breaker.release();
+    },
+  };
+}

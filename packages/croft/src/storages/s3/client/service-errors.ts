@@ -1,0 +1,86 @@
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '@croft/protocol';
+import { BucketUnreachable } from './circuit-breaker.ts';
+import { RefusedAddress } from './endpoint.ts';
+
+/** The service answered, but with an error or redirect status. */
+export class ServiceRefusal extends Error {
+  override readonly name = 'ServiceRefusal';
+  readonly status: number;
+  /** The error code of the service, such as `AccessDenied`, or empty. */
+  readonly code: string;
+
+  constructor(status: number, code: string) {
+    super(`${status} ${code}`);
+    this.status = status;
+    this.code = /^(?!Unknown)[A-Za-z]{1,60}$/.test(code) ? code : '';
+  }
+}
+
+const maxRefusalBytes = 16 * 1024;
+
+export async function readRefusal(response: IncomingMessage): Promise<ServiceRefusal> {
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) if (text.length < maxRefusalBytes) text += chunk;
+  return new ServiceRefusal(response.statusCode ?? 0, /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? '');
+}
+
+/** Converts an error answer that the SDK threw to a `ServiceRefusal`. Returns any other error unchanged. */
+export function fromSdk(thrown: unknown): unknown {
+  if (!(thrown instanceof Error) || !('$metadata' in thrown)) return thrown;
+  const { httpStatusCode: status } = thrown.$metadata as { httpStatusCode?: number };
+  return status === undefined ? thrown : new ServiceRefusal(status, thrown.name);
+}
+
+const transientCodes = new Set(['SlowDown', 'RequestTimeout', 'ConditionalRequestConflict', 'OperationAborted']);
+
+/** Whether the same request may succeed in a moment. */
+export function isTransient(thrown: unknown): boolean {
+  if (AppError.is(thrown) || thrown instanceof BucketUnreachable || isRefusedAddress(thrown)) return false;
+  if (!(thrown instanceof ServiceRefusal)) return isOutage(thrown);
+  const { status, code } = thrown;
+  return transientCodes.has(code) || status === 408 || status === 429 || (status >= 500 && status !== 501);
+}
+
+/** Socket errors and time-outs have a code; a bug of ours has none. */
+function isOutage(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  return typeof (thrown as NodeJS.ErrnoException).code === 'string' || thrown.name === 'TimeoutError';
+}
+
+function isRefusedAddress(thrown: unknown): boolean {
+  return thrown instanceof RefusedAddress || (thrown instanceof Error && thrown.cause instanceof RefusedAddress);
+}
+
+/** Converts an error for the caller. The message contains no host, key or signature. */
+export function toStorageError(cause: unknown): unknown {
+  if (AppError.is(cause)) return cause;
+  if (isRefusedAddress(cause)) return failed('the endpoint leads to an address that is not allowed', cause);
+  if (cause instanceof ServiceRefusal) return fromRefusal(cause);
+  if (isOutage(cause)) return new AppError('E_STORAGE_UNAVAILABLE', 'the storage does not answer', { cause });
+  return cause;
+}
+
+function fromRefusal(cause: ServiceRefusal): AppError {
+  const { status, code } = cause;
+  const known = code === '' ? `status ${status}` : code;
+  if (/Quota/.test(code) || status === 507)
+    return new AppError('E_STORAGE_FULL', `the storage is full (${known})`, { cause });
+  if (isTransient(cause)) {
+    return new AppError('E_STORAGE_UNAVAILABLE', `the storage cannot do it now (${known})`, { cause });
+  }
+  return failed(`the storage refused it (${known})${adviceFor(cause)}`, cause);
+}
+
+function adviceFor({ status, code }: ServiceRefusal): string {
+  if (code === 'NoSuchBucket') return ': there is no such bucket';
+  if (code === 'RequestTimeTooSkewed') return ': the clock of this server is wrong';
+  if (code === 'KeyTooLongError') return ': the path is too long for it';
+  if (status === 401 || status === 403) return ': the credentials may not do this there';
+  if (status >= 300 && status < 400) return ': the bucket is in another region or at another endpoint';
+  return '';
+}
+
+function failed(message: string, cause: unknown): AppError {
+  return new AppError('E_STORAGE_FAILED', message, { cause });
+}

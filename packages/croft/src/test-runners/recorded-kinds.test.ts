@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { outputOf, runnerOf } from '../../test/support/test-reports.ts';
+import type { TestFailure, TestReport } from '../core/project-tools/test-runner.ts';
+
+/** More recordings than every test runner has: other versions, other options, and programs that crash. */
+const read = (name: string, kind: string): TestReport => runnerOf(name).read(outputOf(name, kind));
+
+const sumsOf = ({ state, passed, failed, skipped }: TestReport) => [state, passed, failed, skipped];
+const placesOf = ({ failures }: TestReport) =>
+  failures.map(({ name, file, line }: TestFailure) => (file ? `${name} @ ${file}:${line}` : name)).sort();
+
+test.each([
+  ['swift-test', 'crash', ['failed', 1, 1, 0], ['BTests.testCrashes @ Tests/SumsTests/SumsTests.swift:13']],
+  ['swift-test', 'crash-of-testing', ['failed', 1, 1, 2], ['crashes() @ Tests/SumsTests/SumsTests.swift:12']],
+  // The runner itself says that all three passed.
+  ['zig-test', 'crash', ['failed', 0, 1, 0], ['root.test.panics @ src/root.zig:8']],
+  ['zig-test', 'crash-in-brackets', ['failed', 2, 1, 0], ['root.test.panics @ src/root.zig:8']],
+  ['zig-test', 'alone-crash', ['failed', 0, 1, 0], ['root.test.panics @ src/root.zig:8']],
+  ['dotnet-test', 'crash', ['broken', 0, 0, 0], []],
+  ['mix-test', 'invalid', ['broken', 0, 0, 0], []],
+])('%s: what came to its end is not called empty: %s', (name, kind, sums, places) => {
+  const report = read(name, kind);
+  expect(sumsOf(report)).toEqual(sums);
+  expect(placesOf(report)).toEqual(places);
+  const said = [report.reason ?? '', ...report.failures.map(({ message }) => message)].join('\n');
+  expect(said).toMatch(/Unexpectedly found nil|it ends here|process crashed|their set-up failed/);
+});
+
+describe('Swift Testing', () => {
+  const report = read('swift-test', 'testing');
+
+  test('each test is counted once, also with arguments, and a known issue is none', () => {
+    expect(sumsOf(report)).toEqual(['failed', 2, 4, 1]);
+    expect(placesOf(report)).toEqual([
+      '"one and one are three" @ SumsTests.swift:11',
+      'each(_:) @ SumsTests.swift:15',
+      'fails() @ SumsTests.swift:26',
+      'requires() @ SumsTests.swift:32',
+    ]);
+    expect(report.failures[0]?.message).toBe('Expectation failed: (n → 2) != 2\nExpectation failed: (n → 2) < 2');
+    expect(report.failures[1]?.message).toContain('one and one');
+  });
+
+  test('those with a title cannot be picked, so that all are run again', () => {
+    const request = { files: [], reportFile: '', again: report.failures };
+    expect(runnerOf('swift-test').toArgv(['swift', 'test'], request)).toEqual(['swift', 'test']);
+    const named = { ...request, again: report.failures.filter(({ name }) => !name.startsWith('"')) };
+    expect(runnerOf('swift-test').toArgv(['swift', 'test'], named)).toContain('[./]each\\(_:\\)(/|$)');
+  });
+});
+
+test('what could not be linked is told by its error', () => {
+  expect(read('swift-test', 'linking')).toMatchObject({
+    state: 'broken',
+    reason: expect.stringContaining('link command failed'),
+  });
+});
+
+test.each([
+  ['in-brackets', ['failed', 1, 3, 1], 3],
+  ['leak-in-brackets', ['failed', 1, 1, 0], 1],
+  ['logged', ['failed', 1, 1, 0], 1],
+  ['alone', ['failed', 1, 3, 1], 2],
+])('Zig: %s', (kind, sums, count) => {
+  const report = read('zig-test', kind);
+  expect(sumsOf(report)).toEqual(sums);
+  expect(report.failures).toHaveLength(count);
+  for (const { message } of report.failures) expect(message).toMatch(/expected 3, found 2|Trouble|leaked|\(err\): bad/);
+});
+
+test('Zig: what a test prints is not taken for what is said of it', () => {
+  expect(sumsOf(read('zig-test', 'alone-printing'))).toEqual(['passed', 2, 0, 0]);
+});
+
+test('.NET: two projects leave two reports, of which the first does not end with a line', () => {
+  expect(sumsOf(read('dotnet-test', 'two-projects'))).toEqual(['passed', 2, 0, 0]);
+});
+
+test('.NET: a project that was not built is told although another has passed', () => {
+  const report = read('dotnet-test', 'half-broken');
+  expect(sumsOf(report)).toEqual(['broken', 1, 0, 0]);
+  expect(report.failures).toMatchObject([{ file: 'other/OtherTest.cs', line: 5, isBuild: true }]);
+});
+
+test('.NET: a project without tests, of which it says nothing, is not green', () => {
+  expect(read('dotnet-test', 'not-tests').state).toBe('unreadable');
+});
+
+test.each([
+  ['no-sdk', 'No .NET SDKs were found.'],
+  ['other-sdk', 'A compatible .NET SDK was not found. Requested SDK version: 8.0.100'],
+])('.NET without what it needs says so: %s', (kind, reason) => {
+  expect(read('dotnet-test', kind)).toMatchObject({ state: 'broken', reason });
+});
+
+test('Swift says well of a run that nothing was picked for', () => {
+  expect(sumsOf(read('swift-test', 'unmatched'))).toEqual(['empty', 0, 0, 0]);
+});
+
+test('Elixir before 1.20 counts in other words', () => {
+  expect(sumsOf(read('mix-test', 'summary-passing'))).toEqual(['passed', 2, 0, 0]);
+  expect(sumsOf(read('mix-test', 'summary-failing'))).toEqual(['failed', 1, 2, 1]);
+  expect(sumsOf(read('mix-test', 'unmatched'))).toEqual(['empty', 0, 0, 5]);
+});
+
+test('PHPUnit 13: read as 9 is, and a file that it could not load is told by its place', () => {
+  expect(sumsOf(read('phpunit', 'version13'))).toEqual(['failed', 2, 3, 1]);
+  const report = read('phpunit', 'broken-version13');
+  expect(report.state).toBe('broken');
+  expect(report.failures).toMatchObject([{ file: 'tests/SumsTest.php', line: 16, isBuild: true }]);
+});

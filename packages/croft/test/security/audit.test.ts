@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, describe, expect, test } from 'vitest';
+import { addAccount, type Installation, kill, openInstallation, type Server } from '../support/servers/installation.ts';
+import { adminToken, mustBe, openAccount } from '../support/servers/platform.ts';
+import { startPostgres } from '../support/servers/postgres.ts';
+
+const postgres = await startPostgres();
+afterAll(() => postgres?.[Symbol.asyncDispose]());
+
+/** Whoever has the database, and neither the keys nor the head. */
+function attack(house: Installation, ...statements: string[]): void {
+  using database = new DatabaseSync(house.at('croft.db'));
+  for (const sql of statements) database.exec(sql);
+}
+
+const verify = (house: Installation, ...args: string[]) => house.croft('audit', 'verify', ...args);
+
+async function makeRows(server: Server, count = 4): Promise<void> {
+  for (let index = 0; index < count; index += 1) await addAccount(server, `a${Math.random().toString(36).slice(2)}`);
+}
+
+async function startWithRows(house: Installation): Promise<Server> {
+  const server = await house.start();
+  await makeRows(server);
+  await settled(server);
+  return server;
+}
+
+/** The head is written a moment later than the rows, or when somebody verifies. */
+async function settled({ url }: Pick<Server, 'url'>): Promise<void> {
+  mustBe(200, await openAccount(url, adminToken, '').send('GET', '/audit/verify'));
+}
+
+/** The rows as the older kind: without a key, which anybody can write. */
+function rewriteWithoutKey(house: Installation, from = 1): void {
+  using database = new DatabaseSync(house.at('croft.db'));
+  const rows = database.prepare('SELECT * FROM audit WHERE sequence >= ? ORDER BY sequence').all(from);
+  const before = database.prepare('SELECT hash FROM audit WHERE sequence = ?').get(from - 1);
+  let previous = String(before?.hash ?? '0'.repeat(64));
+  const update = database.prepare('UPDATE audit SET previous = ?, hash = ?, actor = ? WHERE sequence = ?');
+  for (const { sequence, account_id, at, action, target, details } of rows) {
+    const text = JSON.stringify([previous, sequence, account_id, at, 'nobody', action, target, details]);
+    const hash = createHash('sha256').update(text).digest('hex');
+    update.run(previous, hash, 'nobody', Number(sequence));
+    previous = hash;
+  }
+}
+
+const deleteLast = 'DELETE FROM audit WHERE sequence = (SELECT MAX(sequence) FROM audit)';
+
+describe('rows that are deleted at the end', () => {
+  test('are missed, while a server runs and after it was killed', async () => {
+    await using house = openInstallation();
+    const server = await startWithRows(house);
+    expect(await verify(house)).toMatchObject({ exitCode: 0 });
+    const { rows } = await headOf(house);
+    attack(house, deleteLast, deleteLast);
+    const cut = { exitCode: 1, stdout: expect.stringContaining(`row ${rows} is not there`) };
+    expect(await verify(house)).toMatchObject(cut);
+    await kill(server);
+    expect(await verify(house)).toMatchObject(cut);
+  });
+
+  test('are missed when others have taken their numbers, and the server says so', async () => {
+    await using house = openInstallation();
+    const server = await startWithRows(house);
+    attack(house, deleteLast, deleteLast);
+    await makeRows(server);
+    await server.output.find(/the audit trail was cut/);
+    expect(await verify(house)).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('the trail was cut') });
+  });
+
+  test('are missed by a server that starts after it', async () => {
+    await using house = openInstallation();
+    await kill(await startWithRows(house));
+    attack(house, deleteLast);
+    const again = await house.start();
+    await again.output.find(/the audit trail was cut/);
+    await makeRows(again);
+    expect(await verify(house)).toMatchObject({ exitCode: 1 });
+    // Until somebody says that it is to be so, which is a row of its own.
+    expect(await house.croft('audit', 'anchor')).toMatchObject({ exitCode: 0 });
+    expect(await verify(house)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('before the head was') });
+    expect((await house.croft('audit', 'export')).stdout).toContain('audit.anchored');
+  });
+
+  test('are missed by a head that was kept elsewhere, even when the own one was put back too', async () => {
+    await using house = openInstallation();
+    await kill(await startWithRows(house));
+    attack(house, 'PRAGMA wal_checkpoint(TRUNCATE)');
+    for (const name of ['croft.db', 'audit-head']) copyFileSync(house.at(name), house.at(`old-${name}`));
+    const server = await house.start();
+    await makeRows(server);
+    await settled(server);
+    writeFileSync(house.at('elsewhere'), (await house.croft('audit', 'head')).stdout);
+    expect(await verify(house, '--head', house.at('elsewhere'))).toMatchObject({ exitCode: 0 });
+    await kill(server);
+    for (const name of ['croft.db-wal', 'croft.db-shm']) rmSync(house.at(name), { force: true });
+    for (const name of ['croft.db', 'audit-head']) copyFileSync(house.at(`old-${name}`), house.at(name));
+    expect(await verify(house)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('kept elsewhere') });
+    expect(await verify(house, '--head', house.at('elsewhere'))).toMatchObject({ exitCode: 1 });
+  });
+});
+
+describe('a chain that fits', () => {
+  test.each([
+    ['all of it', 1],
+    ['its end', 3],
+  ])('but was written without the key is found, %s', async (_, from) => {
+    await using house = openInstallation();
+    await kill(await startWithRows(house));
+    rewriteWithoutKey(house, from);
+    expect(await verify(house)).toMatchObject({ exitCode: 1 });
+    // A head that says so cannot be made either.
+    const head = JSON.parse(readFileSync(house.at('audit-head'), 'utf8'));
+    using database = new DatabaseSync(house.at('croft.db'));
+    const last = database.prepare('SELECT hash FROM audit ORDER BY sequence DESC LIMIT 1').get();
+    writeFileSync(house.at('audit-head'), JSON.stringify({ ...head, hash: last?.hash }));
+    expect(await verify(house)).toMatchObject({ exitCode: 1 });
+    rmSync(house.at('audit-head'));
+    expect(await verify(house)).toMatchObject({ exitCode: 1 });
+  });
+
+  test('but has a row at its end that was written without the key is found', async () => {
+    await using house = openInstallation();
+    await kill(await startWithRows(house));
+    const columns = 'account_id, at, actor, action, target, details, previous, hash';
+    attack(house, `INSERT INTO audit (sequence, ${columns}) SELECT 5, ${columns} FROM audit WHERE sequence = 4`);
+    rewriteWithoutKey(house, 5);
+    expect(await verify(house)).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('it has no key') });
+  });
+
+  test('of the time before there was a key is taken over, and said to be so', async () => {
+    await using house = openInstallation();
+    await kill(await startWithRows(house));
+    rewriteWithoutKey(house);
+    rmSync(house.at('audit-head'));
+    const server = await house.start();
+    await makeRows(server);
+    await settled(server);
+    const { exitCode, stdout } = await verify(house);
+    expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('of the older kind') });
+    expect(stdout).toContain('whether rows 1 to 4 were rewritten');
+    await kill(server);
+    attack(house, `UPDATE audit SET actor = 'another' WHERE sequence = 2`);
+    expect(await verify(house)).toMatchObject({ exitCode: 1, stdout: expect.stringMatching(/^broken at row 2\n/) });
+  });
+});
+
+test('a new key breaks nothing, and a row of a key that is gone is said to be so', async () => {
+  await using house = openInstallation();
+  await kill(await startWithRows(house));
+  const [old] = /^k\w+/m.exec(readFileSync(house.at('keys'), 'utf8')) ?? [];
+  expect(await house.croft('keys', 'rotate')).toMatchObject({ exitCode: 0 });
+  await kill(await startWithRows(house));
+  expect(await verify(house)).toMatchObject({ exitCode: 0 });
+  const keys = readFileSync(house.at('keys'), 'utf8');
+  writeFileSync(house.at('keys'), keys.replace(new RegExp(`^${old}.*\n`, 'm'), ''));
+  expect(await verify(house)).toMatchObject({ exitCode: 1, stdout: expect.stringContaining(`signed with key ${old}`) });
+});
+
+test('the admin verifies over REST, and an account does not', async () => {
+  await using house = openInstallation();
+  const server = await startWithRows(house);
+  const admin = openAccount(server.url, adminToken, '');
+  const ann = await addAccount(server, 'ann');
+  expect(mustBe(200, await admin.send('GET', '/audit/verify'))).toMatchObject({ whole: true, rows: 5, problems: [] });
+  expect(mustBe(200, await admin.send('GET', '/audit/head'))).toMatchObject({ rows: 5 });
+  expect(await ann.send('GET', '/audit/verify')).toMatchObject({ status: 403 });
+  attack(house, deleteLast);
+  const verdict = mustBe(200, await admin.send('GET', '/audit/verify'));
+  expect(verdict).toMatchObject({ whole: false, problems: [expect.stringContaining('row 5 is not there')] });
+});
+
+describe.skipIf(!postgres)('two servers with a data directory each, on one PostgreSQL', () => {
+  test('write one trail, and each misses rows that the other wrote', async () => {
+    const url = await postgres!.createSchema();
+    await using one = openInstallation(['--database-url', url]);
+    await using other = openInstallation(['--database-url', url]);
+    const server = await one.start();
+    copyFileSync(one.at('keys'), other.at('keys'));
+    const second = await other.start();
+    await Promise.all([makeRows(server, 10), makeRows(second, 10)]);
+    await Promise.all([server, second].map(settled));
+    expect(await verify(one)).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^20 rows/) });
+    expect(await verify(other)).toMatchObject({ exitCode: 0 });
+    // A server that starts has seen all that is there.
+    await kill(server);
+    const again = await one.start();
+    await settled(again);
+    await postgres!.execute(url, deleteLast);
+    expect(await verify(one)).toMatchObject({ exitCode: 1 });
+    await kill(again);
+    await kill(second);
+  });
+});
+
+async function headOf(house: Installation): Promise<{ rows: number }> {
+  return JSON.parse((await house.croft('audit', 'head')).stdout);
+}

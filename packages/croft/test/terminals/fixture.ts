@@ -1,0 +1,56 @@
+import { TerminalTold } from '@croft/protocol';
+import { vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { type Account, mustBe } from '../support/servers/platform.ts';
+
+export interface TerminalTarget {
+  readonly sandboxId: string;
+  readonly workspaceId: string;
+}
+
+export async function newTicket(account: Account, { sandboxId, workspaceId }: TerminalTarget, more: object = {}) {
+  return mustBe(201, await account.send('POST', `/v1/sandboxes/${sandboxId}/terminals`, { workspaceId, ...more }));
+}
+
+export type Screen = ReturnType<typeof connectTerminal>;
+
+/** Connects a terminal client, like a page in a browser. */
+export function connectTerminal(url: string, path: string) {
+  const socket = new WebSocket(new URL(path, url.replace(/^http/, 'ws')), 'croft.terminal.1');
+  const [told, pieces]: [TerminalTold[], Buffer[]] = [[], []];
+  let status: number | undefined;
+  socket.on('error', () => {});
+  socket.on('unexpected-response', (_, response) => {
+    status = response.statusCode;
+    socket.terminate();
+  });
+  socket.on('message', (data: Buffer, isBinary) => {
+    if (isBinary) pieces.push(data);
+    else told.push(TerminalTold.parse(JSON.parse(data.toString())));
+  });
+  const text = () => Buffer.concat(pieces).toString();
+  return {
+    socket,
+    told,
+    text,
+    status: () => status,
+    bytes: () => Buffer.concat(pieces),
+    type: (keys: string) => socket.send(Buffer.from(keys)),
+    say: (message: object) => socket.send(JSON.stringify(message)),
+    untilText: (pattern: RegExp) =>
+      vi.waitFor(() => {
+        if (!pattern.test(text())) throw new Error(`not yet ${pattern}: ${text().slice(-300)}`);
+      }),
+    untilTold: (type: TerminalTold['type']) =>
+      vi.waitFor(() => {
+        const found = told.find((message) => message.type === type);
+        if (!found) throw new Error(`not told ${type}, but ${JSON.stringify(told)}`);
+        return found;
+      }),
+    untilClosed: () =>
+      vi.waitFor(() => {
+        if (socket.readyState !== socket.CLOSED) throw new Error('still open');
+      }),
+    [Symbol.dispose]: () => socket.terminate(),
+  };
+}

@@ -1,0 +1,62 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, relative } from 'node:path/posix';
+
+/** Words that once meant several things. HOUSE.md of the project says which word is used instead. */
+export const retired = [
+  'ground',
+  'grounds',
+  'desk',
+  'furnish',
+  'furnished',
+  'means',
+  'owed',
+  'settle',
+  'settled',
+  'settling',
+  'spot',
+];
+
+export interface Source {
+  /** Relative to `croft/src`. */
+  readonly file: string;
+  readonly text: string;
+}
+
+const declaration = /\b(?:function\*?|const|let|class|interface|type)\s+([A-Za-z_$][\w$]*)/g;
+const exportedType = /^export (?:abstract )?(?:class|interface|type) ([A-Za-z_$][\w$]*)/gm;
+
+export function findProblems(sources: readonly Source[]): string[] {
+  return [...findRepeated(sources), ...sources.flatMap(findRetired)];
+}
+
+/** A type name that two files export says nothing about which of the two is meant. */
+function findRepeated(sources: readonly Source[]): string[] {
+  const types = sources.flatMap(({ file, text }) =>
+    [...text.matchAll(exportedType)].map(([, name = '']) => ({ name, file })),
+  );
+  return [...Map.groupBy(types, ({ name }) => name)]
+    .map(([name, found]) => ({ name, files: [...new Set(found.map(({ file }) => file))] }))
+    .filter(({ files }) => files.length > 1)
+    .map(({ name, files }) => `the type ${name} is exported by ${files.join(' and ')}`);
+}
+
+function findRetired({ file, text }: Source): string[] {
+  const names = [...text.matchAll(declaration)].map(([, name = '']) => name);
+  return [basename(file, '.ts'), ...names]
+    .filter((name) => wordsOf(name).some((word) => retired.includes(word)))
+    .map((name) => `${file}: ${name} uses a retired word`);
+}
+
+function wordsOf(name: string): string[] {
+  return name.split(/[-_.]|(?<=[a-z0-9])(?=[A-Z])/).map((word) => word.toLowerCase());
+}
+
+if (import.meta.main) {
+  const root = 'packages/croft/src';
+  const sources = globSync(`${root}/**/*.ts`)
+    .filter((file) => !file.endsWith('.test.ts'))
+    .map((file) => ({ file: relative(root, file), text: readFileSync(file, 'utf8') }));
+  const problems = findProblems(sources);
+  for (const problem of problems) console.error(problem);
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}
