@@ -6,16 +6,13 @@ import type { Durability } from '../core/storage/durability.ts';
 import type { PermissionMode } from '../core/workspace/permission.ts';
 import type { Workspace, WorkspaceAccess } from '../core/workspace/workspace.ts';
 import { realpathOf } from '../lib/files/workspace-owner.ts';
-import type { openMounts } from '../storages/index.ts';
-import type { AppOptions } from './app.ts';
+import type { NamedMount } from '../storages/index.ts';
 import type { FlagWorkspaceForks } from './forks/flag-workspace-forks.ts';
 import { type Overlays, openTransactions } from './forks/overlays.ts';
 import type { SandboxOptions } from './workspaces/sandbox-options.ts';
 import { createSearchAndChecks } from './workspaces/search-and-checks.ts';
 import type { SearchBoxPool } from './workspaces/search-box-pool.ts';
 import type { WorkspaceHistories } from './workspaces/workspace-histories.ts';
-
-export type NamedMount = ReturnType<typeof openMounts>[number];
 
 export interface AssemblyOptions {
   readonly data: string | undefined;
