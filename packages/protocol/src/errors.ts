@@ -94,6 +94,31 @@ export const errorCatalog = {
     hint: 'Pass `recursive: true` to delete the directory with everything in it.',
   },
   E_NOT_READ: { kind: 'not_read', status: 409, hint: 'Read the file, then make the change again.', plain: true },
+  E_NO_SYMBOL: {
+    kind: 'no_symbol',
+    status: 404,
+    hint: 'Use one of the names in the message, or find the symbol with search_code or outline.',
+  },
+  E_AMBIGUOUS: {
+    kind: 'ambiguous',
+    status: 409,
+    hint: 'Name one of the listed places: by its container, or by file_path and line.',
+  },
+  E_NOT_PARSED: {
+    kind: 'not_parsed',
+    status: 422,
+    hint: 'Nothing was changed. Correct the text, or change the file with edit.',
+  },
+  E_NO_SERVER: {
+    kind: 'no_server',
+    status: 424,
+    hint: 'Install the language server that the message names, or use the tools that work by syntax.',
+  },
+  E_CODE_SERVER: {
+    kind: 'code_server',
+    status: 502,
+    hint: 'The language server failed, and nothing was changed. The message has its last words.',
+  },
   E_STALE: {
     kind: 'stale',
     status: 409,

@@ -1,0 +1,54 @@
+/** What a symbol is, in the words of every language. */
+export const symbolKinds = [
+  ...(['module', 'class', 'struct', 'interface', 'trait', 'enum', 'function', 'method', 'constructor'] as const),
+  ...(['field', 'property', 'constant', 'variable', 'type', 'macro', 'test'] as const),
+] as const;
+
+export type SymbolKind = (typeof symbolKinds)[number];
+
+/** Bytes of a source file from `start` up to `end`, not including `end`. */
+export interface SourceRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A position as people and models count: from 1, columns in UTF-16 units. */
+export interface TextPosition {
+  readonly line: number;
+  readonly col: number;
+}
+
+/** A definition in a file, as its syntax tree has it. */
+export interface CodeSymbol {
+  readonly name: string;
+  readonly kind: SymbolKind;
+  /** Names of the symbols around it, outermost first: `['Shop', 'Cart']`. The receiver's type counts as one. */
+  readonly containers: readonly string[];
+  /** The definition up to its body, on one line. */
+  readonly signature: string;
+  /** First line of its doc comment. Absent: it has none. */
+  readonly doc?: string | undefined;
+  readonly isExported: boolean;
+  /** Where its name begins. */
+  readonly at: TextPosition;
+  /** Last line of the whole definition. */
+  readonly endLine: number;
+  readonly nameRange: SourceRange;
+  /** The whole definition with its doc comment, decorators, `export` and closing semicolon. */
+  readonly range: SourceRange;
+  /** The definition without doc comment and decorators: what a signature begins with. */
+  readonly declarationRange: SourceRange;
+  /** The body with its braces, or the block of an indented language. Absent: it has none. */
+  readonly bodyRange?: SourceRange | undefined;
+}
+
+/** A file as its grammar sees it. */
+export interface ParsedFile {
+  readonly language: string;
+  /** In the order of the file; a container comes before its members. */
+  readonly symbols: readonly CodeSymbol[];
+  /** How many identifiers of each word the file mentions, definitions included. */
+  readonly words: ReadonlyMap<string, number>;
+  /** Count of syntax errors. A grammar may also count a few in valid code. */
+  readonly errors: number;
+}
