@@ -12,17 +12,11 @@ export function createScratchWorkspace(
   options: RuntimeOptions,
 ): Workspace & Disposable {
   const { root, handle, files, [Symbol.dispose]: dispose } = options.localWorkspaces.openScratch(name);
-  return {
+  const workspace = options.assembleWorkspace({
     ...{ id, name, root, files, access: 'read-write', permission: config.permissionMode, isFleeting: true },
     commands: toCommandSettings(config),
-    ...options.searchAndChecks({
-      name,
-      root,
-      key: realpathOf(handle),
-      directoryFd: () => handle,
-      files,
-      mustBeThere() {},
-    }),
+    key: realpathOf(handle),
+    search: { directoryFd: () => handle, mustBeThere() {} },
     async openSandbox() {
       const scratch = options.localWorkspaces.openScratch(name);
       try {
@@ -37,6 +31,6 @@ export function createScratchWorkspace(
         throw thrown;
       }
     },
-    [Symbol.dispose]: dispose,
-  };
+  });
+  return { ...workspace, [Symbol.dispose]: dispose };
 }

@@ -36,7 +36,7 @@ export async function openPlatform(app: App, flags: PlatformFlags): Promise<Serv
       ...{ data, keys, databaseUrl: values['database-url'] ?? config.databaseUrl },
       ...{
         provider: app.provider,
-        searchAndChecks: app.searchAndChecks,
+        assembleWorkspace: app.assembleWorkspace,
         skills: app.skills,
         shelf: app.shelf,
         emit: app.emit,
