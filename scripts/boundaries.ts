@@ -33,7 +33,7 @@ const rules: Readonly<Record<string, Rule>> = {
   history: { parts: ['history', 'core', 'disk', 'init', 'lib'], packages: [protocol, 'zod', 'node:*'] },
   storages: {
     parts: ['core', 'disk', 'lib'],
-    packages: [protocol, 'zod', '@aws-sdk/client-s3', 'node:*'],
+    packages: [protocol, 'zod', 'node:*'],
     isolated: true,
   },
   'inner-mcp': {
