@@ -19,6 +19,7 @@ import type { Workspace } from '../core/workspace/workspace.ts';
 import { createWorkspaceSet } from '../core/workspace/workspace-set.ts';
 import * as detectors from '../detectors/index.ts';
 import { watchStalls } from '../lib/concurrency/watch-stalls.ts';
+import { errorMessage } from '../lib/error-message.ts';
 import { type EventFile, openEventFile } from '../lib/files/event-file.ts';
 import { createSecretDirectorySource, createSecretEnvironmentSource } from '../lib/secret-sources.ts';
 import { type NamedMount, openMounts, type WorkspaceSource } from '../storages/index.ts';
@@ -183,7 +184,7 @@ function reopenEvents(sink: EventFile | undefined, onWarning: AppOptions['onWarn
     sink.reopen();
     onWarning(`events go to ${sink.path}, which was opened anew`);
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : thrown;
+    const reason = errorMessage(thrown);
     onWarning(`${reason}; events still go to the file that was open before`);
   }
 }

@@ -1,5 +1,6 @@
 import { toCommandSettings } from '../../core/accounts/configs/apply-sandbox-config.ts';
 import type { ResourceView, SandboxConfig } from '../../core/accounts/ports/registry.ts';
+import { releaseWhenClosed } from '../../core/commands/release-when-closed.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
 import { realpathOf } from '../../lib/files/workspace-owner.ts';
 import { openAccountSandbox, type RuntimeOptions } from './runtime-options.ts';
@@ -19,17 +20,9 @@ export function createScratchWorkspace(
     search: { directoryFd: () => handle, mustBeThere() {} },
     async openSandbox() {
       const scratch = options.localWorkspaces.openScratch(name);
-      try {
-        const where = { directoryFd: scratch.handle, workspacePath: scratch.root };
-        const sandbox = await options.accountQuota.openSandbox(accountId, () =>
-          openAccountSandbox(config, where, options),
-        );
-        void sandbox.closed.finally(() => scratch[Symbol.dispose]());
-        return sandbox;
-      } catch (thrown) {
-        scratch[Symbol.dispose]();
-        throw thrown;
-      }
+      const where = { directoryFd: scratch.handle, workspacePath: scratch.root };
+      const open = () => options.accountQuota.openSandbox(accountId, () => openAccountSandbox(config, where, options));
+      return releaseWhenClosed(open, () => scratch[Symbol.dispose]());
     },
   });
   return { ...workspace, [Symbol.dispose]: dispose };

@@ -57,20 +57,18 @@ export function mergeText(texts: ThreeTexts, name: string): MergedText | undefin
 }
 
 function findHunks(base: string[], side: string[]): Hunk[] | undefined {
-  const parts = diffArrays(base, side, bounds);
-  if (!parts) return undefined;
-  const hunks: { start: number; end: number; lines: string[] }[] = [];
   let at = 0;
-  for (const { value, added, removed } of parts) {
-    const last = hunks.at(-1);
-    const hunk = last?.end === at ? last : { start: at, end: at, lines: [] };
+  let last: { start: number; end: number; lines: string[] } | undefined;
+  return diffArrays(base, side, bounds)?.flatMap(({ value, added, removed }) => {
+    const start = at;
     if (!added) at += value.length;
-    if (!added && !removed) continue;
-    if (hunk !== last) hunks.push(hunk);
-    hunk.end = at;
-    if (added) hunk.lines = [...hunk.lines, ...value];
-  }
-  return hunks;
+    if (!added && !removed) return [];
+    const isNew = last?.end !== start;
+    if (!last || isNew) last = { start, end: start, lines: [] };
+    last.end = at;
+    if (added) last.lines.push(...value);
+    return isNew ? [last] : [];
+  });
 }
 
 /** The regions in the order of the base. */
