@@ -15,7 +15,7 @@ const rules: Readonly<Record<string, Rule>> = {
   lib: { parts: ['lib'], packages: ['node:*', '@rgrove/parse-xml'] },
   version: { parts: [], packages: ['../package.json'] },
   config: { parts: ['lib'], packages: ['zod', 'node:os', 'node:path'] },
-  core: { parts: ['core', 'lib'], packages: [protocol, 'zod', 'diff', 'node-diff3', 'node:path', 'node:stream'] },
+  core: { parts: ['core', 'lib'], packages: [protocol, 'zod', 'diff', 'node:path', 'node:stream'] },
   disk: { parts: ['disk', 'core', 'lib'], packages: [protocol, 'node:*'] },
   init: { parts: ['init', 'core', 'lib'], packages: [protocol, 'node:*'] },
   host: { parts: ['host', 'core', 'lib'], packages: ['node:*'] },
@@ -33,7 +33,7 @@ const rules: Readonly<Record<string, Rule>> = {
   history: { parts: ['history', 'core', 'disk', 'init', 'lib'], packages: [protocol, 'zod', 'node:*'] },
   storages: {
     parts: ['core', 'disk', 'lib'],
-    packages: [protocol, 'zod', '@aws-sdk/client-s3', 'node:*'],
+    packages: [protocol, 'zod', 'node:*'],
     isolated: true,
   },
   'inner-mcp': {

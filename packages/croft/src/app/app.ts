@@ -19,20 +19,20 @@ import type { Workspace } from '../core/workspace/workspace.ts';
 import { createWorkspaceSet } from '../core/workspace/workspace-set.ts';
 import * as detectors from '../detectors/index.ts';
 import { watchStalls } from '../lib/concurrency/watch-stalls.ts';
+import { errorMessage } from '../lib/error-message.ts';
 import { type EventFile, openEventFile } from '../lib/files/event-file.ts';
 import { createSecretDirectorySource, createSecretEnvironmentSource } from '../lib/secret-sources.ts';
 import { type NamedMount, openMounts, type WorkspaceSource } from '../storages/index.ts';
 import * as tools from '../tools/index.ts';
 import { type InnerServers, openInnerTools } from './agents/inner-tools.ts';
-import { type AssemblyOptions, assembleFlagWorkspace } from './assemble-flag-workspace.ts';
 import { createFlagWorkspaceForks } from './forks/flag-workspace-forks.ts';
 import { createOverlays } from './forks/overlays.ts';
+import { type FlagWorkspaceOptions, openFlagWorkspace } from './open-flag-workspace.ts';
+import { assembleWorkspace, type WorkspaceParts } from './workspaces/assemble-workspace.ts';
 import { openProvider } from './workspaces/open-provider.ts';
 import type { HostOptions, SandboxOptions } from './workspaces/sandbox-options.ts';
-import { createSearchAndChecks } from './workspaces/search-and-checks.ts';
 import { createSearchBoxPool } from './workspaces/search-box-pool.ts';
 import { createSkillsSource, type SkillsDirectories } from './workspaces/skills-source.ts';
-import type { WorkspaceDirectory } from './workspaces/workspace-directory.ts';
 import {
   createWorkspaceHistories,
   type HistoryLimits,
@@ -123,7 +123,7 @@ export function createApp(options: AppOptions) {
     ...{ workspaces, emit, newSession, provider, histories, layered, skills, shelf },
     /** Call it after the events file was renamed. The result is a line in the log. */
     reopenEvents: events.reopen,
-    searchAndChecks: (place: WorkspaceDirectory) => createSearchAndChecks(place, { searches, data, emit }),
+    assembleWorkspace: (parts: WorkspaceParts) => assembleWorkspace(parts, { searches, data, emit }),
     sessions: createSessions({ create: newSession, now: Date.now, idleMs: 24 * hourMs, max: 10_000 }),
     toolbox: createToolbox({
       tools: Object.values(tools),
@@ -184,7 +184,7 @@ function reopenEvents(sink: EventFile | undefined, onWarning: AppOptions['onWarn
     sink.reopen();
     onWarning(`events go to ${sink.path}, which was opened anew`);
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : thrown;
+    const reason = errorMessage(thrown);
     onWarning(`${reason}; events still go to the file that was open before`);
   }
 }
@@ -203,7 +203,10 @@ function emitStalls(emit: Emit): Disposable {
 /** Opens the workspaces that flags name, and the forks of those workspaces. */
 function openWorkspaces(
   mounts: readonly NamedMount[],
-  known: Omit<AssemblyOptions, 'layered' | 'forks'>,
+  known: Omit<FlagWorkspaceOptions, 'layered' | 'forks'> & {
+    readonly skills: SkillsSyncer | undefined;
+    readonly durability: Durability | undefined;
+  },
   onWarning: AppOptions['onWarning'],
 ) {
   const { data, histories, sandbox, skills, durability } = known;
@@ -220,12 +223,10 @@ function openWorkspaces(
         isSandboxed: sandbox.provider !== 'none',
       },
       set: () => workspaces,
-      open: (mount) => withSkills(assembleFlagWorkspace(mount, assembly), false),
+      open: (mount) => withSkills(openFlagWorkspace(mount, complete), false),
     });
-  const assembly: AssemblyOptions = { ...known, layered, forks };
-  const workspaces = createWorkspaceSet(
-    mounts.map((mount) => withSkills(assembleFlagWorkspace(mount, assembly), true)),
-  );
+  const complete: FlagWorkspaceOptions = { ...known, layered, forks };
+  const workspaces = createWorkspaceSet(mounts.map((mount) => withSkills(openFlagWorkspace(mount, complete), true)));
   forks?.reopenEarlier(mounts);
   return { workspaces, forks, layered };
 }

@@ -54,10 +54,10 @@ export function createRunnerOffer(options: RunnerOfferOptions) {
   const [named, made] = [openNamed(options), openRootWorkspaces(options, histories, layered)];
   const lock = createKeyedLock();
   const { open, forget } = createWorkspaceOpener(
-    { named, ...made, lock },
+    { named, ...made, lock, histories },
     {
       ...{ provider, policy: { ...sandbox, isReadOnly }, readable: sandbox.readable },
-      ...{ searches, histories, layered, counted: capacity.counted },
+      ...{ searches, layered, counted: capacity.counted },
     },
   );
   const remove = createRunnerWorkspaceRemoval({ named, made, histories, layered, isReadOnly, lock, forget });

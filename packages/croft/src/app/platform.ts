@@ -36,7 +36,7 @@ export interface PlatformOptions extends SealedRecordsOptions {
   /** Whether sandboxes of accounts may reach everything this machine reaches. Default: only public addresses. */
   readonly sharesNetwork?: boolean | undefined;
   readonly bounds: ServerBounds;
-  readonly searchAndChecks: RuntimeOptions['searchAndChecks'];
+  readonly assembleWorkspace: RuntimeOptions['assembleWorkspace'];
   readonly histories: WorkspaceHistories;
   readonly layered: Overlays;
   /** Default: only buckets of accounts, at public addresses. */
@@ -168,7 +168,7 @@ function toRuntimeOptions(options: PlatformOptions, parts: PlatformParts, forks:
       minFreeBytes: bounds.minFreeBytes,
       sharesNetwork: options.sharesNetwork ?? false,
       accountQuota,
-      searchAndChecks: options.searchAndChecks,
+      assembleWorkspace: options.assembleWorkspace,
       skills: options.skills,
       allowControl: options.histories.allowControl,
     },

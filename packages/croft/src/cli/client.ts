@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '@croft/protocol';
 import { createClient } from '@croft/sdk';
+import { errorMessage } from '../lib/error-message.ts';
 import { UsageError } from '../lib/usage-error.ts';
 import type { CommandContext, Options, Values } from './command.ts';
 
@@ -47,7 +48,7 @@ export function readSecret(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (thrown) {
-    throw new UsageError(`${file} cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`);
+    throw new UsageError(`${file} cannot be read: ${errorMessage(thrown)}`);
   }
 }
 

@@ -2,7 +2,9 @@ import { accessSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { createInitFinder } from '../init/find-init.ts';
+import { attempt } from '../lib/attempt.ts';
 import { findGroups } from '../lib/cgroup/find-groups.ts';
+import { errorMessage } from '../lib/error-message.ts';
 import { reportTemporaryBase } from '../lib/files/temporary-base.ts';
 import { findProgram } from '../lib/processes/find-program.ts';
 import { killProcessGroup, spawnProgram } from '../lib/processes/spawn.ts';
@@ -37,7 +39,7 @@ const run: Host['run'] = async (argv, as) => {
     const [code, stdout, stderr] = await Promise.all([ended, read(child.stdout), read(child.stderr)]);
     return { code, stdout, stderr };
   } catch (thrown) {
-    return { code: null, stdout: '', stderr: toMessage(thrown) };
+    return { code: null, stdout: '', stderr: errorMessage(thrown) };
   } finally {
     clearTimeout(timer);
   }
@@ -59,7 +61,7 @@ const tryControlGroups: Host['tryControlGroups'] = async () => {
     await groups.create('doctor', { memoryBytes: 2 ** 26, processes: 16, cpus: 1 }).remove();
     return { version: groups.version };
   } catch (thrown) {
-    return { reason: toMessage(thrown) };
+    return { reason: errorMessage(thrown) };
   }
 };
 
@@ -68,18 +70,6 @@ function findInitProblem(): string | undefined {
     createInitFinder()();
     return undefined;
   } catch (thrown) {
-    return toMessage(thrown).split('; run:')[0];
+    return errorMessage(thrown).split('; run:')[0];
   }
-}
-
-function attempt<T>(act: () => T): T | undefined {
-  try {
-    return act();
-  } catch {
-    return undefined;
-  }
-}
-
-function toMessage(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

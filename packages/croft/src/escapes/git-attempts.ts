@@ -1,5 +1,6 @@
-import { accessSync, constants, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isExecutable } from '../lib/processes/find-program.ts';
 import { watchFiles } from './attack-files.ts';
 import type { EscapeFixture } from './escape.ts';
 import { type Problem, verdict } from './verdict.ts';
@@ -76,15 +77,6 @@ export function findObeyed(directory: string, known: readonly string[]): Problem
   const isEvil = (name: string) => /evil/.test(readFileSync(join(directory, 'hooks', name), 'latin1'));
   const others = hooks.filter((name) => (known.includes(name) ? isEvil(name) : !name.endsWith('.sample')));
   return others.length > 0 && `${directory} has the hook ${others[0]}`;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The file tools must refuse what commands are refused. */

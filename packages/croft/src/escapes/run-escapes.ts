@@ -1,3 +1,4 @@
+import { errorMessage } from '../lib/error-message.ts';
 import type { Escape, EscapeOutcome } from './escape.ts';
 import { type OpenedFixture, type OpenFixtureOptions, openFixture } from './escape-fixture.ts';
 import { escapes } from './index.ts';
@@ -98,15 +99,11 @@ async function judge(one: Escape, { fixture, signal: stop, deadlineMs }: Attempt
     const leaks = await watched.findLeaks();
     return leaks.length > 0 ? { held: false, how: leaks.join('; ') } : outcome;
   } catch (thrown) {
-    const why = late.aborted ? `it did not end within ${deadlineMs / 1000} s` : messageOf(thrown);
+    const why = late.aborted ? `it did not end within ${deadlineMs / 1000} s` : errorMessage(thrown);
     return { held: false, how: `could not be attempted: ${why}` };
   }
 }
 
 function rejectOn(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

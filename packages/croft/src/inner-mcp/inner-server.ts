@@ -1,5 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { ProtocolError } from '@modelcontextprotocol/client';
+import { errorMessage } from '../lib/error-message.ts';
 import { type Announced, listAnnounced } from './announced-tools.ts';
 import { createCallQueue } from './call-queue.ts';
 import { cleanText, type JsonRecord } from './clean-json.ts';
@@ -73,7 +74,7 @@ export function createInnerServer(options: InnerServerOptions) {
 
   /** Explains why there is no answer: the server refused the call, or the server ended, and then how. */
   async function explain(thrown: unknown, connection: ServerConnection): Promise<AppError> {
-    const words = cleanText(thrown instanceof Error ? thrown.message : String(thrown), maxWords);
+    const words = cleanText(errorMessage(thrown), maxWords);
     if (thrown instanceof ProtocolError) return new AppError('E_MCP_TOOL', `${name} refused the call: ${words}`);
     const end = await connection.lastEnd();
     if (end === undefined) return serverError(name, `gave no valid answer: ${words}`);

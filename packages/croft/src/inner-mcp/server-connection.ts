@@ -3,6 +3,7 @@ import { Client, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { resultWithin } from '../core/commands/run-command.ts';
 import type { CommandSpec, ProgramExit, RunningProgram, Sandbox } from '../core/commands/sandbox.ts';
+import { errorMessage } from '../lib/error-message.ts';
 import { createOutputBuffer } from '../lib/text/lines/output-buffer.ts';
 import { stripControl } from '../lib/text/strip-control.ts';
 import { version } from '../version.ts';
@@ -130,7 +131,7 @@ function handshakeWords(thrown: unknown): string {
 }
 
 function wordsOf(thrown: unknown): string {
-  return stripControl(thrown instanceof Error ? thrown.message : String(thrown)).slice(0, maxLastChars);
+  return stripControl(errorMessage(thrown)).slice(0, maxLastChars);
 }
 
 function lastWords(stderr: string): string {

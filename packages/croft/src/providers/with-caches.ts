@@ -7,6 +7,7 @@ import { npmIndexRequest, toCacheSeedScript, unpackNpmIndex } from '../host/cach
 import type { HostCacheOptions } from '../host/caches/host-cache.ts';
 import { mayUseCaches } from '../host/caches/may-use-caches.ts';
 import { findNpmIndex, readNpmIndex } from '../host/caches/npm-index.ts';
+import { errorMessage } from '../lib/error-message.ts';
 import {
   cacheDirectoryFor,
   ForeignEntryError,
@@ -42,7 +43,7 @@ export function withCaches(provider: Provider, { caches, host, onWarning }: Cach
     try {
       return findCache(caches, directoryFd);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = errorMessage(cause);
       if (cause instanceof ForeignEntryError)
         throw new AppError('E_SANDBOX_UNAVAILABLE', reason, { details: { provider: provider.name }, cause });
       if (!isWarned) onWarning(`package caches are not kept: ${reason}`);

@@ -1,5 +1,6 @@
 import { AppError } from '@croft/protocol';
 import type { RunnerWorkspace } from '../core/runner-workspaces/runner-workspace.ts';
+import type { WrapCall } from '../core/workspace/workspace.ts';
 import type { ServedCall } from '../link/calls/peer.ts';
 import { WrapOrder, wrapToolCall } from '../link/methods/workspace.ts';
 import {
@@ -40,7 +41,7 @@ function untilEnded(call: ServedCall): () => Promise<void> {
   };
 }
 
-function mustHave({ wrapCall }: RunnerWorkspace): NonNullable<RunnerWorkspace['wrapCall']> {
+function mustHave({ wrapCall }: RunnerWorkspace): WrapCall {
   if (wrapCall) return wrapCall;
   throw new AppError('E_NOT_FOUND', 'calls to this workspace need no wrapping here');
 }

@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs';
 import type { WorkspaceMount } from '../core/storage/workspace-mount.ts';
+import { errorMessage } from '../lib/error-message.ts';
 import { goQuote } from '../lib/text/go-quote.ts';
 import { type LocalDirectoryOptions, openLocalDirectory } from './local-directory.ts';
 
@@ -58,7 +59,7 @@ function openNamed({ name, ...source }: WorkspaceSource & MountOptions, index: n
     return { ...mount, name: name ?? (mount.directory.split('/').at(-1)?.trim() || 'root') };
   } catch (thrown) {
     if (total === 1 && name === undefined) throw thrown;
-    throw new Error(`workspace[${index}] (${name}): ${thrown instanceof Error ? thrown.message : thrown}`);
+    throw new Error(`workspace[${index}] (${name}): ${errorMessage(thrown)}`);
   }
 }
 

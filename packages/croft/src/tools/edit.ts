@@ -7,6 +7,7 @@ import { changeSeenFile } from '../core/content/edit/change-seen-file.ts';
 import { describeChange } from '../core/content/edit/describe-change.ts';
 import { applyEditsWithSecrets, mustHaveNoMark } from '../core/content/edit/restore-secrets.ts';
 import type { FileVersion } from '../core/files/files.ts';
+import { fileNotFound } from '../core/files/path-errors.ts';
 import { defineTool, type ToolContext } from '../core/tools/tool.ts';
 
 const oldString = z
@@ -79,7 +80,7 @@ export const edit = defineTool({
     const { file_path: path } = call;
     const edits = toEdits(call);
     const { written, change, replacement } = await changeSeenFile(context, path, async (current) => {
-      if (!current) throw missing(path);
+      if (!current) throw fileNotFound(path);
       const before = await current.content();
       session.reads.mustHaveSeen(workspace.name, current, 'edit', path);
       return { before, ...(await apply(current, before, edits, context)) };
@@ -149,10 +150,6 @@ function toLineEdit({ start_line: first, end_line, ...edit }: Written): LineEdit
 function toEdit({ old_string, new_string, replace_all }: Written): Edit {
   if (old_string === undefined) throw invalid('old_string is required');
   return { old_string, new_string, replace_all };
-}
-
-function missing(path: string): AppError {
-  return new AppError('E_FILE_NOT_FOUND', `no such file or directory: ${path}`, { details: { path } });
 }
 
 function invalid(message: string): AppError {

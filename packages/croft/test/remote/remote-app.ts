@@ -103,7 +103,7 @@ export function startRunnerOf(options: AppOptions, { url, token, isInsecure = fa
   };
 }
 
-function toWorkspace(offered: RunnerWorkspace | AppError, { searchAndChecks }: App, sandbox: SandboxOptions) {
+function toWorkspace(offered: RunnerWorkspace | AppError, { assembleWorkspace }: App, sandbox: SandboxOptions) {
   const limits = { sandboxes: 100, storageBytes: Number.MAX_SAFE_INTEGER };
   const accountQuota = createAccountQuota({
     limits,
@@ -116,7 +116,7 @@ function toWorkspace(offered: RunnerWorkspace | AppError, { searchAndChecks }: A
     throw new Error('there are no records here');
   };
   const openForks = () => ({ list: async () => [], fork: refuse, merge: refuse, remove: refuse });
-  const options = { searchAndChecks, accountQuota, limits: sandbox.limits, sharesNetwork, openForks };
+  const options = { assembleWorkspace, accountQuota, limits: sandbox.limits, sharesNetwork, openForks };
   return openRemoteWorkspace(toAttached(sandbox), offered, options, 'a');
 }
 

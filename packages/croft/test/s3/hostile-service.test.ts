@@ -62,3 +62,60 @@ test('a service that lists a name twice, as a link and as what it is in, gets no
   await downloadWorkspace({ ...fixture, owner: undefined }, { directory: directory.at('files'), lazyBytes: 1000 });
   expect(readdirSync(directory.at('outside'))).toEqual([]);
 });
+
+const internalError = '<?xml version="1.0"?>\n<Error><Code>InternalError</Code><Message>later</Message></Error>';
+
+test('an error after the status 200 is a failure, for a copy and for the end of an upload in parts', async () => {
+  const seen: string[] = [];
+  const objects = await startService((request, response) => {
+    const { method, url = '' } = request;
+    seen.push(`${method} ${url}`);
+    request.resume().on('end', () => {
+      if (url.includes('uploads=')) return response.end('<R><UploadId>an id</UploadId></R>');
+      response.writeHead(200, { etag: '"e"' });
+      response.end(url.includes('partNumber=') ? '' : internalError);
+    });
+  });
+  const unavailable = { code: 'E_STORAGE_UNAVAILABLE', message: expect.stringContaining('InternalError') };
+  await expect(objects.copy('a', 'b')).rejects.toMatchObject(unavailable);
+  const bytes = Buffer.alloc(9 * 1024 * 1024);
+  const put = objects.put('large', { size: bytes.length, open: () => bytes });
+  await expect(put).rejects.toMatchObject(unavailable);
+  expect(seen.at(-1)).toBe('DELETE /bucket/large?uploadId=an%20id');
+});
+
+test('a service that begins no upload in parts gets no part', async () => {
+  const seen: string[] = [];
+  const objects = await startService((request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    response.end('<InitiateMultipartUploadResult/>');
+  });
+  const bytes = Buffer.alloc(9 * 1024 * 1024);
+  const put = objects.put('large', { size: bytes.length, open: () => bytes });
+  await expect(put).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
+  expect(seen).toEqual(['POST /bucket/large?uploads=']);
+});
+
+test('of a batch of deletes exactly the keys are deleted again that the service names and that were in the batch', async () => {
+  const single: string[] = [];
+  const objects = await startService(({ method, url = '' }, response) => {
+    if (method === 'DELETE') {
+      single.push(url);
+      return response.writeHead(204).end();
+    }
+    const failed = ['it&apos;s', 'of another', '&lt;b&gt;'].map((key) => `<Error><Key>${key}</Key></Error>`);
+    response.end(`<DeleteResult>${failed.join('')}</DeleteResult>`);
+  });
+  await objects.remove(["it's", 'c', '<b>', 'd']);
+  expect(single.sort()).toEqual(['/bucket/%3Cb%3E', '/bucket/it%27s']);
+});
+
+test('a service that answers a batch of deletes with anything else is asked for each', async () => {
+  const single: string[] = [];
+  const objects = await startService(({ method, url = '' }, response) => {
+    if (method === 'DELETE') single.push(url);
+    response.end();
+  });
+  await objects.remove(['a', 'b', 'c']);
+  expect(single.sort()).toEqual(['/bucket/a', '/bucket/b', '/bucket/c']);
+});

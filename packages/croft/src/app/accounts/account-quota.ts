@@ -1,4 +1,5 @@
 import { AppError } from '@croft/protocol';
+import { releaseWhenClosed } from '../../core/commands/release-when-closed.ts';
 import type { Sandbox } from '../../core/commands/sandbox.ts';
 import type { AccountStorage } from '../../core/quota/quota-guard.ts';
 import type { HistoryShare } from '../workspaces/workspace-histories.ts';
@@ -107,14 +108,7 @@ function createSandboxLimiter(most: number) {
       if (left > 0) open.set(accountId, left);
       else open.delete(accountId);
     };
-    try {
-      const sandbox = await opening();
-      void sandbox.closed.finally(leave);
-      return sandbox;
-    } catch (thrown) {
-      leave();
-      throw thrown;
-    }
+    return releaseWhenClosed(opening, leave);
   };
 }
 

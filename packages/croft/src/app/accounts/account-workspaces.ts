@@ -14,7 +14,7 @@ import {
 } from '../../storages/index.ts';
 import type { FleetWorkspaces } from '../fleet/fleet-workspaces.ts';
 import { createWorkspaceOnRunner } from '../fleet/workspace-on-runner.ts';
-import { createLocalWorkspace } from '../workspaces/local-workspace.ts';
+import { openDataDirectoryWorkspace } from '../workspaces/data-directory-workspace.ts';
 import {
   createOpenedWorkspaces,
   type DirectWorkspace,
@@ -53,7 +53,7 @@ export function openAccountWorkspaces(options: AccountWorkspacesOptions): Opened
     storages: {
       runner: (record) => createWorkspaceOnRunner(record, remote, onWarning),
       local: ({ accountId, config: { quota } }, namespace) =>
-        createLocalWorkspace(namespace, {
+        openDataDirectoryWorkspace(namespace, {
           localWorkspaces,
           histories,
           quota,

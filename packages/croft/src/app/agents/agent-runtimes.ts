@@ -4,6 +4,7 @@ import type { Registry } from '../../core/accounts/ports/registry.ts';
 import { narrowSurface } from '../../core/accounts/surface/session-limits.ts';
 import type { Approvals } from '../../core/approvals/approvals.ts';
 import type { CallJournal } from '../../core/events/call-journal.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { RemoteSurfaces } from '../fleet/remote-surface.ts';
 import type { AgentState, InterruptionReasons } from './agent-parts.ts';
 import { type AgentRuntime, createAgentRuntime } from './agent-runtime.ts';
@@ -46,7 +47,7 @@ const maxRuntimes = 256;
 export function createAgentRuntimes(options: AgentRuntimesOptions, sessions: AgentSessions) {
   // In order of last use: the first entry has been idle longest.
   const runtimes = new Map<string, OpenRuntime>();
-  const losses = new Map<string, string>();
+  const losses = new BoundedMap<string, string>(maxLosses);
 
   return { open, of, closeOf, closeStale, stop };
 
@@ -152,10 +153,6 @@ function create(
 function toLosses(all: Map<string, string>, agent: string): InterruptionReasons {
   return {
     get: (session) => all.get(`${agent}/${session}`),
-    set(session, words) {
-      all.set(`${agent}/${session}`, words);
-      const [oldest] = all.keys();
-      if (all.size > maxLosses && oldest !== undefined) all.delete(oldest);
-    },
+    set: (session, words) => void all.set(`${agent}/${session}`, words),
   };
 }

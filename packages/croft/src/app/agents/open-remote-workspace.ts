@@ -1,24 +1,20 @@
 import { AppError } from '@croft/protocol';
-import {
-  toCommandSettings,
-  toConfiguredLimits,
-  toNetworkPolicy,
-} from '../../core/accounts/configs/apply-sandbox-config.ts';
+import { toConfiguredLimits, toNetworkPolicy } from '../../core/accounts/configs/apply-sandbox-config.ts';
+import type { SandboxConfig } from '../../core/accounts/ports/registry.ts';
 import type { AttachedWorkspace } from '../../core/accounts/surface/resolve-surface.ts';
 import { variablesOf } from '../../core/accounts/surface/sandbox-variables.ts';
 import { cannotForkOnRunner, isInBucket } from '../../core/accounts/surface/workspace-location.ts';
-import { setUpSandbox, withEnvironment } from '../../core/commands/set-up-sandbox.ts';
+import { withEnvironment } from '../../core/commands/set-up-sandbox.ts';
 import { openFilesLazily } from '../../core/files/open-files-lazily.ts';
-import { wrapWithHistory } from '../../core/history/checkpoints/wrap-with-history.ts';
 import type { Forks } from '../../core/history/ports/forks.ts';
 import type { RunnerWorkspace, SandboxRequest } from '../../core/runner-workspaces/runner-workspace.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
-import { ofAgentTransactions } from './agent-transactions.ts';
+import { openAgentWorkspace, type WorkspaceBackend } from './agent-workspace.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 
 type RemoteWorkspaceOptions = Pick<
   RuntimeOptions,
-  'searchAndChecks' | 'accountQuota' | 'limits' | 'sharesNetwork' | 'openForks'
+  'assembleWorkspace' | 'accountQuota' | 'limits' | 'sharesNetwork' | 'openForks'
 >;
 
 /**
@@ -31,69 +27,24 @@ export function openRemoteWorkspace(
   options: RemoteWorkspaceOptions,
   agentId: string,
 ): Workspace {
-  const { name, record, sandbox } = attached;
+  const { name, record } = attached;
   const offered = remote instanceof AppError ? toUnavailable(name, remote) : remote;
-  const { root, files, watch } = offered;
-  const isWritable = sandbox !== undefined && offered.access === 'read-write';
-  return {
-    ...{ id: record.id, name, root, files },
-    access: isWritable ? 'read-write' : 'read-only',
-    permission: sandbox?.config.permissionMode ?? 'ask',
-    commands: sandbox && toCommandSettings(sandbox.config),
-    ...options.searchAndChecks({
-      name,
-      root,
-      key: `${record.config.home ?? 'runner'}:${record.id}`,
-      files,
-      ...noDirectory,
-    }),
-    withSearchBox: offered.withSearchBox,
-    ...(watch && { watch }),
-    ...toHistory(offered, isWritable),
-    ...(isWritable && toTransactions(attached, offered, options, agentId)),
-    ...(isWritable && { forks: toForks(attached, remote, options, agentId) }),
-    openSandbox: createSandboxOpener(attached, offered, options),
+  const { root, access, files, watch, history, wrapCall, withSearchBox, transactions } = offered;
+  const backend: WorkspaceBackend = {
+    ...{ root, access, files, watch, history, wrapCall, search: { withSearchBox } },
+    key: `${record.config.home ?? 'runner'}:${record.id}`,
+    async openSandbox(config) {
+      const request = toSandboxRequest(config, options);
+      const open = () => offered.openSandbox(request);
+      return withEnvironment(await options.accountQuota.openSandbox(record.accountId, open), variablesOf(config));
+    },
+    ...(transactions && { transactions: (config) => transactions(toSandboxRequest(config, options)) }),
+    forks: () => toForks(attached, remote, options, agentId),
   };
+  return openAgentWorkspace(attached, backend, options, agentId);
 }
 
-/** The runner's wrapper of calls also records them in the history. */
-function toHistory(
-  { history, wrapCall }: RunnerWorkspace,
-  isWritable: boolean,
-): Pick<Workspace, 'history' | 'wrapCall'> {
-  if (!isWritable || !history) return wrapCall ? { wrapCall } : {};
-  return { history, wrapCall: wrapCall ?? wrapWithHistory(history) };
-}
-
-function createSandboxOpener(
-  { record, sandbox }: AttachedWorkspace,
-  offered: RunnerWorkspace,
-  options: RemoteWorkspaceOptions,
-) {
-  let isFirst = true;
-  return async () => {
-    if (!sandbox) throw new AppError('E_READ_ONLY', 'workspace is read-only: no sandbox available for this command');
-    const { config } = sandbox;
-    const wanted = toWanted(sandbox, options);
-    const variables = variablesOf(config);
-    const opened = await options.accountQuota.openSandbox(record.accountId, () => offered.openSandbox(wanted));
-    const commands = isFirst ? config.onCreate : config.onResume;
-    isFirst = false;
-    return setUpSandbox(withEnvironment(opened, variables), commands ?? []);
-  };
-}
-
-function toTransactions(
-  { sandbox }: AttachedWorkspace,
-  { transactions }: RunnerWorkspace,
-  options: RemoteWorkspaceOptions,
-  agentId: string,
-): Pick<Workspace, 'transactions'> {
-  if (!sandbox || !transactions) return {};
-  return { transactions: ofAgentTransactions(transactions(toWanted(sandbox, options)), agentId) };
-}
-
-/** Forks on the same runner. Without it, every operation throws the reason. */
+/** Forks on the same runner. If there can be none, every operation throws the reason. */
 function toForks(
   { record }: AttachedWorkspace,
   remote: RunnerWorkspace | AppError,
@@ -109,10 +60,7 @@ function toForks(
 }
 
 /** The runner's own policy decides about everything else. */
-function toWanted(
-  { config }: NonNullable<AttachedWorkspace['sandbox']>,
-  options: RemoteWorkspaceOptions,
-): SandboxRequest {
+function toSandboxRequest(config: SandboxConfig, options: RemoteWorkspaceOptions): SandboxRequest {
   const { allowControl = [] } = config;
   return {
     limits: toConfiguredLimits(config, options.limits),
@@ -121,14 +69,6 @@ function toWanted(
     ...(allowControl.length > 0 && { allowControl }),
   };
 }
-
-/** This machine has no directory of the workspace. */
-const noDirectory = {
-  directoryFd(): never {
-    throw new AppError('E_SANDBOX_UNAVAILABLE', 'this workspace is on a runner');
-  },
-  mustBeThere() {},
-};
 
 /** Stands for a workspace whose runner is unavailable: every call throws the reason. */
 function toUnavailable(name: string, why: AppError): RunnerWorkspace {

@@ -15,8 +15,8 @@ import type { Workspace } from '../../core/workspace/workspace.ts';
 import type { DataDirectory } from '../../storages/index.ts';
 import type { AccountQuota } from '../accounts/account-quota.ts';
 import type { TransactionWorkspace } from '../forks/overlays.ts';
+import type { WorkspaceParts } from '../workspaces/assemble-workspace.ts';
 import type { OpenedWorkspaces, WorkspaceRecord } from '../workspaces/opened-workspaces.ts';
-import type { WorkspaceDirectory } from '../workspaces/workspace-directory.ts';
 
 /** Options that all agents of a server share. */
 export interface RuntimeOptions {
@@ -37,8 +37,8 @@ export interface RuntimeOptions {
   /** Names of control files that the operator lets agents change, whatever a sandbox record says. Default: none. */
   readonly allowControl?: readonly string[] | undefined;
   readonly accountQuota: AccountQuota;
-  /** Returns the parts of a workspace besides its files and its sandbox. */
-  searchAndChecks(place: WorkspaceDirectory): Pick<Workspace, 'withSearchBox' | 'checks'>;
+  /** Adds what all workspaces of this server share to the parts of one. */
+  assembleWorkspace(parts: WorkspaceParts): Workspace;
   /** Without it, the server has no skills of its own. */
   readonly skills?: SkillsSyncer | undefined;
   readonly effects: PostEditChecks;

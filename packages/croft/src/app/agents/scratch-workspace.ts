@@ -1,5 +1,6 @@
 import { toCommandSettings } from '../../core/accounts/configs/apply-sandbox-config.ts';
 import type { ResourceView, SandboxConfig } from '../../core/accounts/ports/registry.ts';
+import { releaseWhenClosed } from '../../core/commands/release-when-closed.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
 import { realpathOf } from '../../lib/files/workspace-owner.ts';
 import { openAccountSandbox, type RuntimeOptions } from './runtime-options.ts';
@@ -12,31 +13,17 @@ export function createScratchWorkspace(
   options: RuntimeOptions,
 ): Workspace & Disposable {
   const { root, handle, files, [Symbol.dispose]: dispose } = options.localWorkspaces.openScratch(name);
-  return {
+  const workspace = options.assembleWorkspace({
     ...{ id, name, root, files, access: 'read-write', permission: config.permissionMode, isFleeting: true },
     commands: toCommandSettings(config),
-    ...options.searchAndChecks({
-      name,
-      root,
-      key: realpathOf(handle),
-      directoryFd: () => handle,
-      files,
-      mustBeThere() {},
-    }),
+    key: realpathOf(handle),
+    search: { directoryFd: () => handle, mustBeThere() {} },
     async openSandbox() {
       const scratch = options.localWorkspaces.openScratch(name);
-      try {
-        const where = { directoryFd: scratch.handle, workspacePath: scratch.root };
-        const sandbox = await options.accountQuota.openSandbox(accountId, () =>
-          openAccountSandbox(config, where, options),
-        );
-        void sandbox.closed.finally(() => scratch[Symbol.dispose]());
-        return sandbox;
-      } catch (thrown) {
-        scratch[Symbol.dispose]();
-        throw thrown;
-      }
+      const where = { directoryFd: scratch.handle, workspacePath: scratch.root };
+      const open = () => options.accountQuota.openSandbox(accountId, () => openAccountSandbox(config, where, options));
+      return releaseWhenClosed(open, () => scratch[Symbol.dispose]());
     },
-    [Symbol.dispose]: dispose,
-  };
+  });
+  return { ...workspace, [Symbol.dispose]: dispose };
 }

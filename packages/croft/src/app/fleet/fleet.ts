@@ -4,6 +4,7 @@ import type { RunnerToken } from '../../core/accounts/ports/registry.ts';
 import type { Emit } from '../../core/events/emitter.ts';
 import type { RunnerCandidate } from '../../core/runners/choose-runner.ts';
 import type { RunnerLoad, RunnerReport, RunnerView } from '../../core/runners/runner.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import { type ContestedRunner, type ReportRivalOptions, reportRival } from './report-rival.ts';
 import type { RunnerLink } from './runner-link.ts';
 
@@ -29,7 +30,7 @@ export type Fleet = ReturnType<typeof createFleet>;
 export function createFleet(options: FleetOptions) {
   const { now, emit } = options;
   const members = new Map<string, Member>();
-  const former = new Map<string, DisconnectedRunner>();
+  const former = new BoundedMap<string, DisconnectedRunner>(maxFormer);
   const dropListeners = new Set<(key: string, reason: string) => void>();
   const onlineListeners = new Set<(token: RunnerToken, link: RunnerLink) => void>();
 
@@ -91,7 +92,7 @@ export function createFleet(options: FleetOptions) {
     // A newer link has the same name and must stay.
     if (members.get(key) !== member) return;
     members.delete(key);
-    remember(former, key, { ...seen(member), lastError: reason.message });
+    former.set(key, { ...seen(member), lastError: reason.message });
     emitState(member, 'offline', reason.message);
   }
 
@@ -114,6 +115,7 @@ function toRunnerView(
 }
 
 const revoked = 'the token of the runner was revoked or has expired';
+/** Only the latest are remembered, because an account may create runners under ever new names. */
 const maxFormer = 1000;
 const maxTimerMs = 2 ** 31 - 1;
 
@@ -136,13 +138,6 @@ async function dropRevoked(members: readonly Member[], list: ListTokens): Promis
     const live = new Set((await list(accountId)).map(({ runnerId }) => runnerId));
     for (const { token, link } of own) if (!live.has(token.runnerId)) link.close(revoked);
   }
-}
-
-/** Remembers only the latest, because an account may create runners under ever new names. */
-function remember(former: Map<string, DisconnectedRunner>, key: string, left: DisconnectedRunner): void {
-  former.delete(key);
-  former.set(key, left);
-  for (const oldest of former.keys()) if (former.size > maxFormer) former.delete(oldest);
 }
 
 function seen({ report, link, connectedAt }: Member): DisconnectedRunner {

@@ -3,6 +3,7 @@ import type { RemovalRow } from '../../core/accounts/ports/account-tables.ts';
 import { readEveryPage } from '../../core/accounts/ports/read-every-page.ts';
 import type { Records } from '../../core/accounts/ports/records.ts';
 import type { Emit } from '../../core/events/emitter.ts';
+import { errorMessage } from '../../lib/error-message.ts';
 import type { WorkspaceRecord } from '../workspaces/opened-workspaces.ts';
 
 interface PendingRemovalsOptions {
@@ -46,7 +47,7 @@ export function createPendingRemovals({ records, retryMs, emit, onWarning }: Pen
       records.read(({ removals }) => readEveryPage((page) => removals.list(accountId, runner, page))),
     /** Reports files that are still on a runner, and until when the removal is retried. Never throws. */
     async reportLeft(gone: Gone, runner: string, thrown: unknown): Promise<void> {
-      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      const reason = errorMessage(thrown);
       // The operator of the runner named this directory. The retry ends here, so the files stay even after the operator
       // stops naming it.
       if (isRefusal(thrown)) await deleteRow(gone, runner);

@@ -5,8 +5,10 @@ import type { ObjectStore } from '../../core/storage/object-store.ts';
 import type { WorkspaceMount } from '../../core/storage/workspace-mount.ts';
 import type { KeyedLock } from '../../lib/concurrency/keyed-lock.ts';
 import type { DataDirectory } from '../../storages/index.ts';
-import { type AssembleOptions, assembleWorkspace, toLocalParts, type WorkspaceParts } from './assemble-workspace.ts';
+import { type LocalParts, openLocalParts } from '../workspaces/local-parts.ts';
+import type { WorkspaceHistories } from '../workspaces/workspace-histories.ts';
 import type { BucketWorkspaceRequest, BucketWorkspaces } from './bucket-workspaces.ts';
+import { type RunnerParts, type RunnerWorkspaceOptions, toRunnerWorkspace } from './to-runner-workspace.ts';
 import { openWorkspaceForks } from './workspace-forks.ts';
 
 const namespacePattern = /^fs-[0-9a-f]{40}$/;
@@ -18,31 +20,31 @@ interface RunnerWorkspaceSources {
   readonly buckets?: BucketWorkspaces | undefined;
   /** Locks by namespace, so that a fork is not removed while it is being made. */
   readonly lock: KeyedLock;
+  readonly histories: WorkspaceHistories;
 }
 
 /** Opens workspaces of this runner for a server. */
 export function createWorkspaceOpener(
-  { named, localWorkspaces, buckets, lock }: RunnerWorkspaceSources,
-  options: AssembleOptions,
+  { named, localWorkspaces, buckets, lock, histories }: RunnerWorkspaceSources,
+  options: RunnerWorkspaceOptions,
 ) {
-  const { provider, policy, histories, layered } = options;
+  const { provider, policy, layered } = options;
   const isSandboxed = provider.name !== 'none';
   /** Workspaces with a quota. All users of a workspace share one count. */
-  const local = new Map<string, WorkspaceParts>();
+  const local = new Map<string, LocalParts>();
 
-  function openLocal({ namespace, workspace, name, quota }: WorkspaceRequest): WorkspaceParts {
+  function openLocal({ namespace, workspace, name, quota }: WorkspaceRequest): RunnerParts {
     const mount = named.get(workspace) ?? mustMake(localWorkspaces, namespace).open(namespace, name);
     const key = JSON.stringify([mount.handle, quota]);
-    const parts = local.get(key) ?? toLocalParts(mount, quota, histories);
+    const parts = local.get(key) ?? openLocalParts(mount, { quota, histories });
     if (quota) local.set(key, parts);
-    const files = parts.guarded?.(mount.files) ?? mount.files;
-    return { ...parts, files, root: isSandboxed ? mount.root : mount.directory };
+    return { ...parts, files: parts.guarded(mount.files), root: isSandboxed ? mount.root : mount.directory };
   }
 
   async function openInBucket(
     request: WorkspaceRequest & BucketWorkspaceRequest,
     objects: ObjectStore,
-  ): Promise<WorkspaceParts> {
+  ): Promise<RunnerParts> {
     const stored = mustMake(buckets, request.namespace);
     const workspace = await stored.open(request, objects);
     const { root, files } = workspace.named(request.name);
@@ -58,14 +60,14 @@ export function createWorkspaceOpener(
       );
     const workspace =
       bucket && openObjects
-        ? assembleWorkspace(await openInBucket({ ...request, bucket }, openObjects(bucket.objects)), options)
+        ? toRunnerWorkspace(await openInBucket({ ...request, bucket }, openObjects(bucket.objects)), options)
         : withForks(openLocal(request), request);
     return policy.isReadOnly ? asReadOnly(workspace) : workspace;
   }
 
-  function withForks(parts: WorkspaceParts, request: WorkspaceRequest): RunnerWorkspace {
+  function withForks(parts: RunnerParts, request: WorkspaceRequest): RunnerWorkspace {
     const { tree, directoryFd, history } = parts;
-    const workspace = assembleWorkspace(parts, options);
+    const workspace = toRunnerWorkspace(parts, options);
     if (!history) return workspace;
     const forks = openWorkspaceForks({ tree, directoryFd, history }, request, {
       layered,

@@ -1,12 +1,10 @@
 import { AppError } from '@croft/protocol';
+import { releaseWhenClosed } from '../../core/commands/release-when-closed.ts';
 import type { Sandbox } from '../../core/commands/sandbox.ts';
 
 /** Limits the sandboxes of a runner to the operator's number: beyond it, servers get an error. */
 export function createSandboxCapacity(capacity = Number.POSITIVE_INFINITY) {
   let taken = 0;
-  const leave = () => {
-    taken -= 1;
-  };
   return {
     taken: () => taken,
     async counted(open: () => Promise<Sandbox>): Promise<Sandbox> {
@@ -16,14 +14,9 @@ export function createSandboxCapacity(capacity = Number.POSITIVE_INFINITY) {
           `this runner has ${capacity} sandboxes open, which is its capacity`,
         );
       taken += 1;
-      try {
-        const sandbox = await open();
-        sandbox.closed.then(leave, leave);
-        return sandbox;
-      } catch (thrown) {
-        leave();
-        throw thrown;
-      }
+      return releaseWhenClosed(open, () => {
+        taken -= 1;
+      });
     },
   };
 }

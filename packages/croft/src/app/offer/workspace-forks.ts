@@ -14,7 +14,7 @@ import type { DataDirectory } from '../../storages/index.ts';
 import { type ForkRegistrar, openLocalForks } from '../forks/local-forks.ts';
 import type { Overlays } from '../forks/overlays.ts';
 import type { WorkspaceHistories } from '../workspaces/workspace-histories.ts';
-import type { WorkspaceParts } from './assemble-workspace.ts';
+import type { RunnerParts } from './to-runner-workspace.ts';
 
 interface WorkspaceForksOptions {
   readonly layered: Overlays;
@@ -27,7 +27,7 @@ interface WorkspaceForksOptions {
   readonly lock: KeyedLock;
 }
 
-type ForkedWorkspaceParts = Pick<WorkspaceParts, 'tree' | 'directoryFd'> & { readonly history: History };
+type ForkedWorkspaceParts = Pick<RunnerParts, 'tree' | 'directoryFd'> & { readonly history: History };
 
 /** Forks of a workspace on this runner. They are always made below its root directory. */
 export function openWorkspaceForks(

@@ -1,6 +1,7 @@
 import type { AuditRow } from '../../core/accounts/ports/call-tables.ts';
 import { findUnusedKey } from '../../core/accounts/sealing/check-keys.ts';
 import { resealAll } from '../../core/accounts/sealing/reseal.ts';
+import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { auditPages } from './audit-trail.ts';
 import { openSealedRecords, type SealedRecordsOptions } from './open-records.ts';
@@ -8,7 +9,7 @@ import { openSealedRecords, type SealedRecordsOptions } from './open-records.ts'
 /** Opens the records of a server for an operator's command that runs beside the server. */
 export async function openOperatorRecords(options: SealedRecordsOptions) {
   const { records, vault, trail, ring } = await openSealedRecords(options).catch((thrown) => {
-    throw new UsageError(`records: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    throw new UsageError(`records: ${errorMessage(thrown)}`);
   });
   return {
     resealAll: () => resealAll(records, vault),

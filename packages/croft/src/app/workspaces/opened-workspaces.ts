@@ -1,11 +1,11 @@
 import { AppError } from '@croft/protocol';
 import type { ResourceView, WorkspaceConfig } from '../../core/accounts/ports/registry.ts';
-import type { FileAccess } from '../../core/content/changes/file-access.ts';
+import type { WatchFiles } from '../../core/content/changes/file-access.ts';
 import type { Files } from '../../core/files/files.ts';
 import type { History } from '../../core/history/ports/history.ts';
 import type { WorkingTree } from '../../core/history/ports/working-tree.ts';
 import type { WorkspaceMount } from '../../core/storage/workspace-mount.ts';
-import type { Workspace } from '../../core/workspace/workspace.ts';
+import type { Workspace, WrapCall } from '../../core/workspace/workspace.ts';
 import { namespaceOf } from '../../storages/index.ts';
 
 export type WorkspaceRecord = ResourceView<WorkspaceConfig>;
@@ -26,8 +26,8 @@ export interface OpenedWorkspace {
   left?(): Promise<number>;
   /** See the same method of `Workspace`. */
   checkQuota?(): Promise<void>;
-  readonly wrapCall: NonNullable<Workspace['wrapCall']>;
-  readonly watch: NonNullable<FileAccess['watch']>;
+  readonly wrapCall: WrapCall;
+  readonly watch: WatchFiles;
   /**
    * Closes the workspace. With `isRemoved`, also removes what this machine stores beside its files: history or working
    * tree.

@@ -2,6 +2,7 @@ import { AppError } from '@croft/protocol';
 import { operator } from '../../app/records/local-approval-gate.ts';
 import { openLocalApprovals } from '../../app/records/local-approvals.ts';
 import type { ApprovalView } from '../../core/accounts/ports/registry.ts';
+import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { findServerKeys } from '../server-keys.ts';
@@ -24,7 +25,7 @@ export const approvals = defineCommand({
     const data = values.data ?? config.data;
     const keys = findServerKeys(data, config.keys);
     const local = await openLocalApprovals({ data, keys, emit: () => {} }).catch((thrown) => {
-      throw new UsageError(`records: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+      throw new UsageError(`records: ${errorMessage(thrown)}`);
     });
     try {
       const scope = values['for-session'] ? 'session' : 'once';

@@ -4,6 +4,7 @@ import { openLocalTrail } from '../../app/records/local-audit-trail.ts';
 import { openOperatorRecords } from '../../app/records/operator-records.ts';
 import type { AuditVerdict } from '../../core/accounts/audit/verify-audit.ts';
 import type { AuditRow } from '../../core/accounts/ports/call-tables.ts';
+import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { oneOf } from '../options/sandbox-options.ts';
@@ -118,6 +119,6 @@ function readHead(file: string): { name: string; text: string } {
   try {
     return { name: file, text: readFileSync(file, 'utf8') };
   } catch (thrown) {
-    throw new UsageError(`--head ${file}: ${thrown instanceof Error ? thrown.message : thrown}`);
+    throw new UsageError(`--head ${file}: ${errorMessage(thrown)}`);
   }
 }

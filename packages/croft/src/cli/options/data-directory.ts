@@ -1,4 +1,5 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
+import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { isDataInWorkspace, type ProtectedDirectories } from './readable-directories.ts';
 
@@ -9,7 +10,7 @@ export function useDataDirectory(data: string): string {
     accessSync(data, constants.R_OK | constants.W_OK | constants.X_OK);
     return data;
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : thrown;
+    const reason = errorMessage(thrown);
     throw new UsageError(`the data directory cannot be used: ${reason}; choose another with --data DIR or CROFT_DATA`);
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { McpServers } from '@croft/protocol';
+import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 
 /** Reads the operator's own file: any mistake in it stops the program. */
@@ -15,6 +16,6 @@ function readJson(file: string): { mcpServers?: unknown } {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) ?? {};
   } catch (thrown) {
-    throw new UsageError(`--mcp-config ${file}: ${thrown instanceof Error ? thrown.message : thrown}`);
+    throw new UsageError(`--mcp-config ${file}: ${errorMessage(thrown)}`);
   }
 }

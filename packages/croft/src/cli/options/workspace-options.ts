@@ -7,6 +7,7 @@ import type { Emit } from '../../core/events/emitter.ts';
 import { durabilities } from '../../core/storage/durability.ts';
 import { parseWorkspaceSpec } from '../../core/workspace/parse-workspace-spec.ts';
 import { permissionModes } from '../../core/workspace/permission.ts';
+import { errorMessage } from '../../lib/error-message.ts';
 import { goQuote } from '../../lib/text/go-quote.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import type { CommandContext, Options, Values } from '../command.ts';
@@ -149,7 +150,7 @@ async function loadApp(options: AppOptions): Promise<App> {
 
 function toUsageError(thrown: unknown): UsageError {
   if (thrown instanceof UsageError) return thrown;
-  const reason = thrown instanceof Error ? thrown.message : String(thrown);
+  const reason = errorMessage(thrown);
   return new UsageError(/^(events|directory of skills) /.test(reason) ? reason : `workspace: ${reason}`);
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isToken } from '../../config.ts';
+import { errorMessage } from '../../lib/error-message.ts';
 import { replacePrivateFile } from '../../lib/files/private-file.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 
@@ -28,6 +29,6 @@ function readToken(file: string): string {
     chmodSync(file, 0o600);
     return readFileSync(file, 'utf8').trim();
   } catch (thrown) {
-    throw new UsageError(`${file} cannot be used: ${thrown instanceof Error ? thrown.message : thrown}`);
+    throw new UsageError(`${file} cannot be used: ${errorMessage(thrown)}`);
   }
 }

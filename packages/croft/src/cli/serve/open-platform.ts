@@ -5,6 +5,7 @@ import { createPlatform, type ServerPlatform } from '../../app/platform.ts';
 import type { ServerBounds } from '../../app/server/server-bounds.ts';
 import { createWorkspaceHistories } from '../../app/workspaces/workspace-histories.ts';
 import type { Config } from '../../config.ts';
+import { errorMessage } from '../../lib/error-message.ts';
 import { createWebhook, type Webhook } from '../../lib/net/webhook.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { toEditChecks } from '../options/edit-check-options.ts';
@@ -36,7 +37,7 @@ export async function openPlatform(app: App, flags: PlatformFlags): Promise<Serv
       ...{ data, keys, databaseUrl: values['database-url'] ?? config.databaseUrl },
       ...{
         provider: app.provider,
-        searchAndChecks: app.searchAndChecks,
+        assembleWorkspace: app.assembleWorkspace,
         skills: app.skills,
         shelf: app.shelf,
         emit: app.emit,
@@ -55,7 +56,7 @@ export async function openPlatform(app: App, flags: PlatformFlags): Promise<Serv
       editChecks: toEditChecks(values),
     });
   } catch (thrown) {
-    throw new UsageError(`records: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    throw new UsageError(`records: ${errorMessage(thrown)}`);
   }
 }
 

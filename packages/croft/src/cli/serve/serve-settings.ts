@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import type { Values } from '../command.ts';
 import type { serveOptions } from './serve-options.ts';
@@ -35,7 +36,7 @@ function readPem(flag: string, file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (thrown) {
-    throw new UsageError(`--${flag} ${file} cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`);
+    throw new UsageError(`--${flag} ${file} cannot be read: ${errorMessage(thrown)}`);
   }
 }
 
@@ -44,7 +45,7 @@ function mustBeOne(flag: string, file: string, options: { readonly cert?: Buffer
   try {
     createSecureContext(options);
   } catch (thrown) {
-    const words = thrown instanceof Error ? thrown.message : String(thrown);
+    const words = errorMessage(thrown);
     const isOther = options.cert !== undefined && options.key !== undefined;
     const wanted = isOther
       ? 'is not the key of the certificate'

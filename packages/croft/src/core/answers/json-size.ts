@@ -1,3 +1,5 @@
+import { isHighSurrogate } from '../../lib/text/cut-text.ts';
+
 /** Returns the size in bytes of a value as JSON, as it is sent to a client. */
 export function jsonBytes(value: unknown): number {
   const written = JSON.stringify(value);
@@ -66,10 +68,6 @@ export function startIndexWithin(text: string, maxBytes: number): number {
   }
   const start = text.length - length;
   return start > 0 && start < text.length && isLowSurrogate(text.charCodeAt(start)) ? start + 1 : start;
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
 }
 
 function isLowSurrogate(unit: number): boolean {

@@ -2,9 +2,9 @@ import { AppError, type ErrorCode } from '@croft/protocol';
 import { cutText } from '../../lib/text/cut-text.ts';
 import { addNotices } from '../tools/result-notices.ts';
 import type { ToolResult } from '../tools/tool.ts';
-import type { Workspace, WorkspaceCall } from '../workspace/workspace.ts';
+import type { Workspace, WorkspaceCall, WrapCall } from '../workspace/workspace.ts';
 
-type Work = Parameters<NonNullable<Workspace['wrapCall']>>[1];
+type Work = Parameters<WrapCall>[1];
 
 /** After these errors the changes of the call still exist locally; they are stored or recorded later. */
 const transientCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

@@ -4,6 +4,12 @@ export function fileNotFound(path: string): AppError {
   return new AppError('E_FILE_NOT_FOUND', `no such file or directory: ${path}`, { details: { path } });
 }
 
+export function fileTooLarge(path: string, size: number, max: number): AppError {
+  return new AppError('E_TOO_LARGE', `file is too large: ${path} (${size} bytes, at most ${max})`, {
+    details: { path, size, max },
+  });
+}
+
 export function notADirectory(path: string): AppError {
   return new AppError('E_NOT_A_DIRECTORY', `a part of the path is not a directory: ${path}`, { details: { path } });
 }

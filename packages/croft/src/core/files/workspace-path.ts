@@ -64,3 +64,13 @@ function normalize(absolute: string): string {
   }
   return `/${names.join('/')}`;
 }
+
+/** The path of a name in a directory of the workspace. The root is the empty path. */
+export function pathBelow(directory: string, name: string): string {
+  return directory === '' ? name : `${directory}/${name}`;
+}
+
+/** The directory that has a path of the workspace. */
+export function parentPath(path: string): string {
+  return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
+}

@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import type { WorkingTree } from '../history/ports/working-tree.ts';
-import type { Workspace, WorkspaceCall } from '../workspace/workspace.ts';
+import type { WorkspaceCall, WrapCall } from '../workspace/workspace.ts';
 import { checkQuota, isOverQuota, type StorageUse } from './check-quota.ts';
 import type { QuotaGuard } from './quota-guard.ts';
 import { type Baseline, revertToBaseline, takeBaseline } from './revert-to-baseline.ts';
@@ -23,7 +23,7 @@ const nearBytes = 16 * 1024 ** 3;
  * reverted, and the call is refused. Commands do not start above the quota: not everything they write can be reverted,
  * so that an overrun happens only once.
  */
-export function guardCalls({ guard, tree: openTree }: QuotaWrapperOptions): NonNullable<Workspace['wrapCall']> {
+export function guardCalls({ guard, tree: openTree }: QuotaWrapperOptions): WrapCall {
   const { quota = {}, account, disk } = guard;
   const isNear = () => account !== undefined && account.left() < nearBytes;
   const isWatched = ({ access, leavesFiles }: WorkspaceCall): boolean | undefined =>

@@ -1,4 +1,5 @@
 import { createKeyedLock } from '../../lib/concurrency/keyed-lock.ts';
+import { errorMessage } from '../../lib/error-message.ts';
 import type { Emit } from '../events/emitter.ts';
 import type { Workspace, WorkspaceCall } from '../workspace/workspace.ts';
 import type { PathReason, SkillsSource } from './skills-source.ts';
@@ -58,7 +59,7 @@ export function createSkillsSyncer({ source, emit, onWarning }: SkillsSyncerOpti
       .then(
         () => true,
         (thrown) => {
-          if (!ending.signal.aborted) onWarning(`skills were not synced to workspace ${name}: ${messageOf(thrown)}`);
+          if (!ending.signal.aborted) onWarning(`skills were not synced to workspace ${name}: ${errorMessage(thrown)}`);
           return false;
         },
       );
@@ -127,8 +128,4 @@ function listReasons(reasons: readonly PathReason[]): string {
   const named = reasons.slice(0, maxNamed).map(({ path, reason }) => `${path} (${reason})`);
   const more = reasons.length > named.length ? ` and ${reasons.length - named.length} more` : '';
   return `${named.join(', ')}${more}`;
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,7 +1,7 @@
 import type { CheckRegistry } from '../checks/check-registry.ts';
 import type { CommandSettings } from '../commands/command-settings.ts';
 import type { Sandbox } from '../commands/sandbox.ts';
-import type { FileAccess } from '../content/changes/file-access.ts';
+import type { WatchFiles } from '../content/changes/file-access.ts';
 import type { FileSearch } from '../content/search/ripgrep.ts';
 import type { SearchBox } from '../content/search/search-box.ts';
 import type { Files } from '../files/files.ts';
@@ -39,6 +39,13 @@ export interface WorkspaceCall {
   readonly onUnstored?: ((notice: string) => void) | undefined;
 }
 
+/**
+ * Wraps a call: before `work`, applies what others committed; after it, makes the changes of the call durable and
+ * records them. `work` may receive an object to report its changes to. An error before `work` has run is the answer of
+ * the call; for an error after it see `core/calls/run-wrapped-call.ts`.
+ */
+export type WrapCall = <T>(call: WorkspaceCall, work: (telling?: ChangeReporter) => Promise<T>) => Promise<T>;
+
 /** A durable, named tree of files, and the sandbox for its commands. */
 export interface Workspace {
   /** Stays the same when the name changes. An approval for one workspace is not valid for another of the same name. */
@@ -50,7 +57,7 @@ export interface Workspace {
   /** Decides which calls need the approval of a person. */
   readonly permission: PermissionMode;
   /** True when each call finds the workspace empty, and nothing of a call remains for the next. */
-  readonly isFleeting?: true;
+  readonly isFleeting?: true | undefined;
   /** Absent: commands have the limits of their sandbox only. */
   readonly commands?: CommandSettings | undefined;
   readonly files: Files;
@@ -63,25 +70,21 @@ export interface Workspace {
    * Lists files like a search box, for a workspace without a directory on this machine. Absent: the search box lists
    * them.
    */
-  listFiles?(search: FileSearch): Promise<{ unreadable: number }>;
+  readonly listFiles?: ((search: FileSearch) => Promise<{ unreadable: number }>) | undefined;
   /** Throws `E_QUOTA` when the storage quota is used up. Absent: there is no such limit. */
-  checkQuota?(): Promise<void>;
+  readonly checkQuota?: (() => Promise<void>) | undefined;
   /**
    * Opens a new sandbox for commands. Throws `E_SANDBOX_UNAVAILABLE`: commands never fall back to run anywhere else.
    */
   openSandbox(): Promise<Sandbox>;
   /** Its projects, and the results of their tests. */
   readonly checks: CheckRegistry;
-  /**
-   * Wraps every accepted call: before `work`, applies what others committed; after it, makes the changes of the call
-   * durable and records them. `work` may receive an object to report its changes to. An error before `work` has run is
-   * the answer of the call; for an error after it see `core/calls/run-wrapped-call.ts`. Absent: there is nothing to do.
-   */
-  wrapCall?<T>(call: WorkspaceCall, work: (telling?: ChangeReporter) => Promise<T>): Promise<T>;
+  /** Wraps every accepted call. Absent: there is nothing to do. */
+  readonly wrapCall?: WrapCall | undefined;
   /** Absent: no history is kept. */
   readonly history?: History | undefined;
   /** Watches for changes, for a live feed. */
-  readonly watch?: NonNullable<FileAccess['watch']>;
+  readonly watch?: WatchFiles | undefined;
   readonly transactions?: Transactions | undefined;
   readonly forks?: Forks | undefined;
 }

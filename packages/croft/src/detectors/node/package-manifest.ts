@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseSettings } from '../../core/projects/parse-settings.ts';
 import type { ProjectDirectory } from '../../core/projects/profile.ts';
+import { errorMessage } from '../../lib/error-message.ts';
 
 const nodePackageManagers = ['bun', 'pnpm', 'yarn', 'npm'] as const;
 export type NodePackageManager = (typeof nodePackageManagers)[number];
@@ -53,7 +54,7 @@ function whyUnreadable(text: string | undefined): string {
     JSON.parse(text);
     return 'package.json is not a JSON object';
   } catch (thrown) {
-    const said = thrown instanceof Error ? thrown.message : String(thrown);
+    const said = errorMessage(thrown);
     return `package.json is not valid JSON: ${said.slice(0, maxProblem)}`;
   }
 }

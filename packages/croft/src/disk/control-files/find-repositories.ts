@@ -2,9 +2,10 @@ import { type Dirent, opendirSync, readdirSync, statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { gitBulk, toObeyedName } from '../../core/control-files/control-file-names.ts';
 import type { FileKind } from '../../core/files/files.ts';
+import { parentPath, pathBelow } from '../../core/files/workspace-path.ts';
 import { kindOf } from '../paths/handles.ts';
 import type { Repository } from './follow-git-settings.ts';
-import { below, looksLikeGit, parentOf } from './git-directory.ts';
+import { looksLikeGit } from './git-directory.ts';
 
 /** Limits of the search, in levels and in entries. */
 const maxDepth = 256;
@@ -49,12 +50,12 @@ async function searchDirectory(search: Search, path: string): Promise<string[]> 
   const kinds = await readKinds(search, path);
   const isDotGit = path === '.git' || path.endsWith('/.git');
   const isGit = isDotGit || looksLikeGit((name) => kinds.get(name));
-  if (isGit) search.directories.push({ git: path, tree: isDotGit ? parentOf(path) : path });
-  for (const [name, kind] of kinds) noteEntry(search, below(path, name), name, kind);
+  if (isGit) search.directories.push({ git: path, tree: isDotGit ? parentPath(path) : path });
+  for (const [name, kind] of kinds) noteEntry(search, pathBelow(path, name), name, kind);
   const isSearched = (name: string) => name !== 'node_modules' && !(isGit && gitBulk.has(name));
   return [...kinds]
     .filter(([name, kind]) => kind === 'directory' && isSearched(name))
-    .map(([name]) => below(path, name));
+    .map(([name]) => pathBelow(path, name));
 }
 
 function noteEntry(search: Search, path: string, name: string, kind: FileKind): void {

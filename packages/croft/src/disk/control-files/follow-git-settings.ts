@@ -3,11 +3,11 @@ import { AppError } from '@croft/protocol';
 import type { ControlFile } from '../../core/control-files/control-file.ts';
 import { gitSettings, toGitName } from '../../core/control-files/control-file-names.ts';
 import { type GitSetting, readGitSettings } from '../../core/control-files/read-git-settings.ts';
-import { belowRoot } from '../../core/files/workspace-path.ts';
+import { belowRoot, parentPath, pathBelow } from '../../core/files/workspace-path.ts';
 import { type WorkspaceRoot, walk } from '../paths/walk.ts';
 import { readContent } from '../read/read-content.ts';
 import { stampOf } from './file-stamp.ts';
-import { below, kindAt, parentOf } from './git-directory.ts';
+import { kindAt } from './git-directory.ts';
 
 /** The limit of git itself. */
 const maxIncludeDepth = 10;
@@ -53,7 +53,7 @@ export async function markRepository(findings: ObeyedPathSearch, { git, tree }: 
   const common = await findCommon(findings, git);
   for (const directory of common === undefined ? [git] : [git, common]) {
     for (const setting of [...gitSettings, 'info/attributes']) {
-      const path = below(directory, setting);
+      const path = pathBelow(directory, setting);
       // Settings inside a git directory are guarded by its name; those outside are marked, existing or not.
       if (directory === common || kindAt(findings.root, path) === 'link')
         markObeyed(findings, path, { reason: 'git-setting', name: toGitName(setting) });
@@ -64,20 +64,20 @@ export async function markRepository(findings: ObeyedPathSearch, { git, tree }: 
 
 /** Marks what a `.git` file or link leads to: the file says where the git directory is. */
 export async function markGitFile(findings: ObeyedPathSearch, path: string): Promise<void> {
-  const tree = parentOf(path);
+  const tree = parentPath(path);
   const line = firstLine(await readText(findings, path));
   const git = line?.startsWith('gitdir: ') ? locate(findings, tree, line.slice('gitdir: '.length)) : undefined;
   await markRepository(findings, { git: git ?? path, tree });
 }
 
 async function findCommon(findings: ObeyedPathSearch, git: string): Promise<string | undefined> {
-  const line = firstLine(await readText(findings, below(git, 'commondir')));
+  const line = firstLine(await readText(findings, pathBelow(git, 'commondir')));
   return line === undefined || line === '.' ? undefined : locate(findings, git, line);
 }
 
 async function markSettings(findings: ObeyedPathSearch, directory: string, tree: string): Promise<void> {
-  const own = await readSettings(findings, below(directory, 'config'));
-  const settings = [...own, ...(await readSettings(findings, below(directory, 'config.worktree')))];
+  const own = await readSettings(findings, pathBelow(directory, 'config'));
+  const settings = [...own, ...(await readSettings(findings, pathBelow(directory, 'config.worktree')))];
   const elsewhere = settings.findLast(({ key }) => key === 'core.worktree')?.value;
   const trees = [tree, elsewhere === undefined ? undefined : locate(findings, directory, elsewhere)];
   for (const { key, value } of settings) {
@@ -95,7 +95,7 @@ async function readSettings(findings: ObeyedPathSearch, file: string, depth = 0)
   for (const setting of readGitSettings((await readText(findings, file)) ?? '')) {
     settings.push(setting);
     if (setting.key !== 'include.path' && setting.key !== 'includeif.*.path') continue;
-    const includedPath = locate(findings, parentOf(file), setting.value);
+    const includedPath = locate(findings, parentPath(file), setting.value);
     if (includedPath === undefined || depth === maxIncludeDepth) continue;
     markObeyed(findings, includedPath, included);
     settings.push(...(await readSettings(findings, includedPath, depth + 1)));

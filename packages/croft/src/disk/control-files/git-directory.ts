@@ -1,5 +1,6 @@
 import { hasGitMarks } from '../../core/control-files/control-file-names.ts';
 import type { FileKind } from '../../core/files/files.ts';
+import { pathBelow } from '../../core/files/workspace-path.ts';
 import { kindOf } from '../paths/handles.ts';
 import { type WorkspaceRoot, walk } from '../paths/walk.ts';
 
@@ -22,13 +23,13 @@ export function isThere(root: WorkspaceRoot, path: string): boolean {
 
 /** Whether adding these names to a directory would make git take it for a git directory. */
 export function completesGitDirectory(root: WorkspaceRoot, directory: string, coming: ReadonlySet<string>): boolean {
-  const has = (mark: string) => isThere(root, below(directory, mark));
+  const has = (mark: string) => isThere(root, pathBelow(directory, mark));
   return hasGitMarks((mark) => coming.has(mark) || has(mark)) && !hasGitMarks(has);
 }
 
 /** Whether a directory is a git directory, judged by its content, because it may have any name. */
 export function isGitDirectory(root: WorkspaceRoot, path: string): boolean {
-  return looksLikeGit((name) => kindAt(root, below(path, name)));
+  return looksLikeGit((name) => kindAt(root, pathBelow(path, name)));
 }
 
 /**
@@ -38,12 +39,4 @@ export function isGitDirectory(root: WorkspaceRoot, path: string): boolean {
 export function looksLikeGit(kindOfName: (name: string) => FileKind | undefined): boolean {
   if (hasGitMarks((mark) => kindOfName(mark) !== undefined)) return true;
   return kindOfName('config') === 'file' && (kindOfName('hooks') === 'directory' || kindOfName('commondir') === 'file');
-}
-
-export function below(directory: string, name: string): string {
-  return directory === '' ? name : `${directory}/${name}`;
-}
-
-export function parentOf(path: string): string {
-  return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
 }

@@ -3,7 +3,7 @@ import { closeSync, read as readInto, readSync, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 import { AppError } from '@croft/protocol';
 import type { CurrentFile, FileContent, FileStat, FileState, FileVersion, OpenFile } from '../../core/files/files.ts';
-import { fileNotFound } from '../../core/files/path-errors.ts';
+import { fileNotFound, fileTooLarge } from '../../core/files/path-errors.ts';
 import { sha256, sha256InTurns } from '../../lib/crypto/sha256.ts';
 import { fileError } from '../paths/file-errors.ts';
 import { kindOf, reopen } from '../paths/handles.ts';
@@ -28,7 +28,7 @@ export function readStat(root: WorkspaceRoot, path: string): FileStat {
 export async function readContent(root: WorkspaceRoot, path: string, maxBytes = maxWholeBytes): Promise<FileContent> {
   using resolved = resolvePath(root, path);
   const stats = regularFile(resolved, path);
-  if (stats.size > maxBytes) throw tooLarge(path, stats.size, maxBytes);
+  if (stats.size > maxBytes) throw fileTooLarge(path, stats.size, maxBytes);
   const pathFd = resolved.found?.handle ?? -1;
   // Synchronous, so that many simultaneous reads do not hold many handles.
   const small = readIfSmall(pathFd, stats.size);
@@ -56,7 +56,7 @@ export async function readCurrent(
   const stat = { ...toStat(path, stats), mode: stats.mode & 0o777 };
   if (stats.size > maxWholeBytes) {
     const content = () => {
-      throw tooLarge(written, stats.size, maxWholeBytes);
+      throw fileTooLarge(written, stats.size, maxWholeBytes);
     };
     return { ...stat, version: await versionOf(handle, stats, written), content };
   }
@@ -158,7 +158,7 @@ async function hashWhole(pathFd: number, path: string): Promise<string> {
       total += chunk.length;
       hash.update(chunk);
     }
-    if (total > maxWholeBytes) throw tooLarge(path, total, maxWholeBytes);
+    if (total > maxWholeBytes) throw fileTooLarge(path, total, maxWholeBytes);
     return hash.digest('hex');
   } finally {
     closeSync(handle);
@@ -190,7 +190,7 @@ async function readBounded(handle: number, size: number, maxBytes: number, path:
     });
     total += bytesRead;
     if (bytesRead === 0) return bytes.subarray(0, total);
-    if (total > maxBytes) throw tooLarge(path, total, maxBytes);
+    if (total > maxBytes) throw fileTooLarge(path, total, maxBytes);
     if (total === bytes.length) bytes = grown(bytes, maxBytes);
   }
 }
@@ -199,10 +199,4 @@ function grown(bytes: Buffer, maxBytes: number): Buffer {
   const larger = Buffer.from(new SharedArrayBuffer(Math.min(2 * bytes.length, maxBytes + 1)));
   larger.set(bytes);
   return larger;
-}
-
-function tooLarge(path: string, size: number, max: number): AppError {
-  return new AppError('E_TOO_LARGE', `file is too large: ${path} (${size} bytes, at most ${max})`, {
-    details: { path, size, max },
-  });
 }

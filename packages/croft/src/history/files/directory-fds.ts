@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs';
 import type { RawName } from '../../core/history/trees/raw-names.ts';
 import { openDirectory } from '../../disk/paths/handles.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 
 const maxOpen = 64;
 
@@ -16,18 +17,13 @@ export interface DirectoryFds extends Disposable {
 
 /** Opens directories by path, one name at a time from the root and never through a link. */
 export function createDirectoryFds(rootFd: number): DirectoryFds {
-  const open = new Map<RawName, number>();
+  const open = new BoundedMap<RawName, number>(maxOpen, closeSync);
 
   function fdOf(path: RawName): number {
     if (path === '') return rootFd;
     const known = open.get(path);
     if (known !== undefined) return known;
     const handle = openDirectory(fdOf(parentOf(path)), Buffer.from(nameOf(path), 'latin1'));
-    const oldest = open.size >= maxOpen ? open.entries().next().value : undefined;
-    if (oldest) {
-      open.delete(oldest[0]);
-      closeSync(oldest[1]);
-    }
     open.set(path, handle);
     return handle;
   }

@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs';
 import { openDirectory } from '../../disk/paths/handles.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { DirectoryNode } from '../tree/tree-nodes.ts';
 
 const maxOpen = 64;
@@ -14,20 +15,13 @@ export interface NodeDirectoryFds extends Disposable {
 
 /** Opens directories of the tree one name at a time from the root, and keeps the last ones open. */
 export function createNodeDirectoryFds(rootFd: number): NodeDirectoryFds {
-  const open = new Map<DirectoryNode, number>();
-
-  function close(node: DirectoryNode, handle: number): void {
-    open.delete(node);
-    closeSync(handle);
-  }
+  const open = new BoundedMap<DirectoryNode, number>(maxOpen, closeSync);
 
   function fdOf(node: DirectoryNode): number {
     if (!node.parent) return rootFd;
     const known = open.get(node);
     if (known !== undefined) return known;
     const handle = openDirectory(fdOf(node.parent), rawName(node.name));
-    const oldest = open.size >= maxOpen ? open.entries().next().value : undefined;
-    if (oldest) close(...oldest);
     open.set(node, handle);
     return handle;
   }
@@ -35,7 +29,8 @@ export function createNodeDirectoryFds(rootFd: number): NodeDirectoryFds {
   return {
     fdOf,
     [Symbol.dispose]() {
-      for (const [node, handle] of [...open]) close(node, handle);
+      for (const handle of open.values()) closeSync(handle);
+      open.clear();
     },
   };
 }

@@ -17,6 +17,7 @@ import type { HistoryStore } from '../../core/history/ports/history-store.ts';
 import type { DiffableLayer, Layer } from '../../core/history/ports/layers.ts';
 import { openRoot } from '../../disk/paths/handles.ts';
 import { removeTree } from '../../lib/files/remove-tree.ts';
+import { pidNamespace } from '../../lib/files/temporary-directory.ts';
 import { canReach } from '../../lib/files/workspace-owner.ts';
 import { type CopyOptions, copyTraits, copyTree } from '../files/copy-tree.ts';
 import { findLayerChanges, type LayerSides } from './layer-changes.ts';
@@ -190,7 +191,7 @@ export function mustBeReachableByOwner(parent: string, lower: number): void {
 }
 
 function nameOfMine(): string {
-  return `${process.pid}-${namespace()}-${randomBytes(6).toString('hex')}`;
+  return `${process.pid}-${pidNamespace()}-${randomBytes(6).toString('hex')}`;
 }
 
 /**
@@ -199,9 +200,5 @@ function nameOfMine(): string {
  */
 function isStale(name: string): boolean {
   const [, pid, where] = /^(\d+)-(\d+)-/.exec(name) ?? [];
-  return where === String(namespace()) && statSync(`/proc/${pid}`, { throwIfNoEntry: false }) === undefined;
-}
-
-function namespace(): number {
-  return statSync('/proc/self/ns/pid').ino;
+  return where === String(pidNamespace()) && statSync(`/proc/${pid}`, { throwIfNoEntry: false }) === undefined;
 }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { attempt } from '../../lib/attempt.ts';
 
 /** Lists the open files of a process that this user may inspect. */
 export function* listOpenFiles(pid: number): Generator<{ path: string; stats: Stats }> {
@@ -25,13 +26,4 @@ export function* listMappedFiles(pid: number): Generator<{ device: number; stats
 /** Encodes a device number as `stat` does. */
 function toDevice(major: number, minor: number): number {
   return (major << 8) | (minor & 0xff) | ((minor & ~0xff) << 12);
-}
-
-/** Processes may end while they are read. */
-function attempt<Value>(read: () => Value): Value | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { attempt } from '../../lib/attempt.ts';
 import { killProcess } from '../../lib/processes/spawn.ts';
 import { listOpenFiles } from './list-open-files.ts';
 
@@ -85,13 +86,4 @@ function memoryFileBytes(pid: number): number {
 
 function sum<Item>(items: readonly Item[], measure: (item: Item) => number): number {
   return items.reduce((total, item) => total + measure(item), 0);
-}
-
-/** Processes may end while they are read. */
-function attempt<Value>(read: () => Value): Value | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }

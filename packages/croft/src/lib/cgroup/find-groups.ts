@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
+import { errorMessage } from '../error-message.ts';
 import type { Group, Groups, GroupsOptions } from './group.ts';
 import { groupParentName } from './group-directory.ts';
 import { findVersion1, observeVersion1 } from './version1.ts';
@@ -15,7 +16,7 @@ export function findGroups(changed: Partial<GroupsOptions> = {}): Groups | { rea
     const found = findVersion1(own, options) ?? findVersion2(own, options);
     return found ?? { reason: 'no memory and pids controllers are delegated here' };
   } catch (thrown) {
-    return { reason: thrown instanceof Error ? thrown.message : String(thrown) };
+    return { reason: errorMessage(thrown) };
   }
 }
 

@@ -137,7 +137,7 @@ function remove(path: string): void {
   }
 }
 
-function pidNamespace(): number {
+export function pidNamespace(): number {
   return statSync('/proc/self/ns/pid').ino;
 }
 

@@ -1,4 +1,5 @@
 import { accessSync, readFileSync } from 'node:fs';
+import { attempt } from '../attempt.ts';
 
 export type ContainerRuntime = 'gVisor' | 'Podman' | 'Kubernetes' | 'Docker' | 'LXC';
 
@@ -60,12 +61,4 @@ const realHostFiles: HostFiles = {
 
 function groupsOf(hostFiles: HostFiles): string {
   return `${hostFiles.read('/proc/self/cgroup') ?? ''}\n${hostFiles.read('/proc/1/cgroup') ?? ''}`;
-}
-
-function attempt<T>(act: () => T): T | undefined {
-  try {
-    return act();
-  } catch {
-    return undefined;
-  }
 }

@@ -9,7 +9,7 @@ export function findProgram(name: string): string | undefined {
   return directories.map((directory) => join(directory, name)).find(isExecutable);
 }
 
-function isExecutable(path: string): boolean {
+export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return true;

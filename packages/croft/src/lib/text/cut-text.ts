@@ -6,6 +6,6 @@ export function cutText(text: string, max: number, start = 0): string {
   return text.slice(start, isSplit ? end - 1 : end);
 }
 
-function isHighSurrogate(unit: number): boolean {
+export function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }

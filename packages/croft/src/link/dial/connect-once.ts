@@ -6,6 +6,7 @@ import {
   runnerSubprotocol,
 } from '@croft/protocol';
 import { type RawData, WebSocket } from 'ws';
+import { errorMessage } from '../../lib/error-message.ts';
 import { cutText } from '../../lib/text/cut-text.ts';
 import { stripControl } from '../../lib/text/strip-control.ts';
 import { isLoopback } from '../transport/is-loopback.ts';
@@ -43,7 +44,7 @@ export async function connectOnce(options: ConnectOptions): Promise<ConnectionEn
     const ending = greet(socket, options);
     socket.once('close', () => ended.resolve(ending()));
   } catch (thrown) {
-    ended.resolve({ reason: toLine(thrown instanceof Error ? thrown.message : String(thrown)), isWelcome: false });
+    ended.resolve({ reason: toLine(errorMessage(thrown)), isWelcome: false });
   }
   return ended.promise;
 }

@@ -1,3 +1,5 @@
+import { BoundedMap } from '../../lib/bounded-map.ts';
+
 interface Connection {
   close(): Promise<void>;
 }
@@ -9,20 +11,9 @@ export type ConnectionLimit = ReturnType<typeof createConnectionLimit>;
  * longest.
  */
 export function createConnectionLimit(max: number) {
-  // In order of use: the first was idle longest.
-  const connections = new Set<Connection>();
-
+  const connections = new BoundedMap<Connection, true>(max, (_, idle) => void idle.close());
   return {
-    use(connection: Connection): void {
-      connections.delete(connection);
-      connections.add(connection);
-      if (connections.size <= max) return;
-      for (const oldest of connections) {
-        connections.delete(oldest);
-        void oldest.close();
-        return;
-      }
-    },
+    use: (connection: Connection) => void connections.set(connection, true),
     leave: (connection: Connection): boolean => connections.delete(connection),
   };
 }

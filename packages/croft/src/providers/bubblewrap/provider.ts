@@ -25,6 +25,7 @@ import type { Spawned, Spawner } from '../../init/spawner.ts';
 import { findGroups, type Group } from '../../lib/cgroup/find-groups.ts';
 import { createConcurrencyLimit } from '../../lib/concurrency/concurrency-limit.ts';
 import { createShortLivedCache } from '../../lib/concurrency/short-lived-cache.ts';
+import { errorMessage } from '../../lib/error-message.ts';
 import { UnsafeDirectoryError } from '../../lib/files/temporary-base.ts';
 import { findUnreachable, type Owner, ownerOf } from '../../lib/files/workspace-owner.ts';
 import { findProgram } from '../../lib/processes/find-program.ts';
@@ -174,7 +175,7 @@ function hasKilledForMemory(group: Group | undefined): boolean {
 /** The host can fail at any step: it may run out of file descriptors, processes or disk space. */
 function toReason(thrown: unknown): string {
   if (thrown instanceof UnsafeDirectoryError) return thrown.message;
-  return `the sandbox cannot be opened: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+  return `the sandbox cannot be opened: ${errorMessage(thrown)}`;
 }
 
 function mustReach(readable: readonly string[], owner: Owner | undefined): void {

@@ -1,6 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { Sandbox, SandboxDenial } from '../../core/commands/sandbox.ts';
 import type { SandboxRequest } from '../../core/runner-workspaces/runner-workspace.ts';
+import { errorMessage } from '../../lib/error-message.ts';
 import { openSandbox, SandboxEvent } from '../../link/methods/sandbox.ts';
 import { startRemoteProgram } from './program.ts';
 import { firstMessage } from './rpc/first-message.ts';
@@ -28,7 +29,7 @@ export async function toRemoteSandbox(rpc: RpcClient, asked: RpcCall<unknown>): 
   };
   asked.answer.then(
     () => finish('the sandbox has ended'),
-    (thrown) => finish(`the sandbox has ended: ${thrown instanceof Error ? thrown.message : thrown}`),
+    (thrown) => finish(`the sandbox has ended: ${errorMessage(thrown)}`),
   );
   const onMore = (news: ReturnType<typeof SandboxEvent.parse>) => {
     if (news.type === 'gone') finish('the sandbox has ended');

@@ -1,9 +1,7 @@
-import type { Workspace, WorkspaceCall } from '../../core/workspace/workspace.ts';
+import type { WorkspaceCall, WrapCall } from '../../core/workspace/workspace.ts';
 import { WrapState, wrapToolCall } from '../../link/methods/workspace.ts';
 import type { RpcCall, RpcClient } from './rpc/rpc-client.ts';
 import { invalidAnswer } from './rpc/runner-errors.ts';
-
-type CallWrapper = NonNullable<Workspace['wrapCall']>;
 
 interface CallWrapperOptions {
   /** Whether others change the workspace too, so that their changes have to be fetched before a read. */
@@ -14,11 +12,7 @@ interface CallWrapperOptions {
  * Wraps calls on the runner, which fetches others' changes, records history and stores the result. Each of these may
  * take long.
  */
-export function createRemoteToolCallWrapper(
-  rpc: RpcClient,
-  place: string,
-  { isShared }: CallWrapperOptions,
-): CallWrapper {
+export function createRemoteToolCallWrapper(rpc: RpcClient, place: string, { isShared }: CallWrapperOptions): WrapCall {
   const begin = ({ tool, access, session, title, byproducts, signal }: WorkspaceCall, until?: AbortSignal) => {
     const call = { tool, access, session, title, ...(byproducts && { byproducts }) };
     return rpc.begin(wrapToolCall, { place, call }, { signal: until ?? signal });

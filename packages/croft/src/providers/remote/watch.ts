@@ -1,16 +1,14 @@
-import type { FileAccess } from '../../core/content/changes/file-access.ts';
+import type { WatchFiles } from '../../core/content/changes/file-access.ts';
 import { createByteLineSplitter } from '../../lib/text/lines/byte-line-splitter.ts';
 import { FileChanges, maxLineBytes, WatchStarted, watchWorkspace } from '../../link/methods/workspace.ts';
 import { firstMessage } from './rpc/first-message.ts';
 import { parseAnswer, type RpcClient } from './rpc/rpc-client.ts';
 import { invalidAnswer } from './rpc/runner-errors.ts';
 
-type Watch = NonNullable<FileAccess['watch']>;
-
 /** Long, because the runner first has to read a large tree. */
 const watchWithinMs = 300_000;
 
-export function createRemoteWatch(rpc: RpcClient, place: string): Watch {
+export function createRemoteWatch(rpc: RpcClient, place: string): WatchFiles {
   return async (onChange, signal) => {
     const asked = rpc.begin(watchWorkspace, { place }, { signal });
     const stream = asked.readable(0);

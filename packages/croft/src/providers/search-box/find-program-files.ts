@@ -39,6 +39,6 @@ async function ask(argv: readonly [string, ...string[]]): Promise<string> {
   return await Promise.race([printed, failure]).finally(() => clearTimeout(timer));
 }
 
-function unavailable(reason: string, cause?: unknown): AppError {
+export function unavailable(reason: string, cause?: unknown): AppError {
   return new AppError('E_SANDBOX_UNAVAILABLE', reason, { details: { provider: 'bubblewrap' }, cause });
 }

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { AppError } from '@croft/protocol';
 import type { SearchBox, SearchBoxProvider, SearchBoxSpec } from '../../core/content/search/search-box.ts';
 import { explainBubblewrapFailure } from '../../host/explain-start-failure.ts';
 import { connectInit } from '../../init/connect-init.ts';
@@ -9,7 +8,7 @@ import { createInitFinder } from '../../init/find-init.ts';
 import { ownerOf } from '../../lib/files/workspace-owner.ts';
 import { findProgram } from '../../lib/processes/find-program.ts';
 import { type ChildProcess, killProcessGroup, spawnProgram } from '../../lib/processes/spawn.ts';
-import { type BoundFile, findProgramFiles } from './find-program-files.ts';
+import { type BoundFile, findProgramFiles, unavailable } from './find-program-files.ts';
 import { initPath, toSearchBox } from './search-box.ts';
 
 const environment = { PATH: '/usr/bin', LANG: 'C.UTF-8' };
@@ -92,8 +91,4 @@ async function openBox(child: ChildProcess, workspacePath: SearchBoxSpec['worksp
     await gone;
     throw unavailable(explainBubblewrapFailure(words.join('')), new Error(words.join('').trim(), { cause }));
   }
-}
-
-function unavailable(reason: string, cause?: unknown): AppError {
-  return new AppError('E_SANDBOX_UNAVAILABLE', reason, { details: { provider: 'bubblewrap' }, cause });
 }

@@ -1,3 +1,5 @@
+import { BoundedMap } from '../../lib/bounded-map.ts';
+
 interface TokenBucketsOptions {
   readonly perMinute: number;
   readonly now: () => number;
@@ -15,8 +17,7 @@ interface Bucket {
 
 /** Allows each caller `perMinute` requests a minute, also all at once. */
 export function createTokenBuckets({ perMinute, now }: TokenBucketsOptions) {
-  // In order of use: the first was quiet longest.
-  const buckets = new Map<string, Bucket>();
+  const buckets = new BoundedMap<string, Bucket>(maxCallers);
   const perMs = perMinute / 60_000;
 
   return {
@@ -36,14 +37,7 @@ export function createTokenBuckets({ perMinute, now }: TokenBucketsOptions) {
     const known = buckets.get(caller);
     const tokens = known ? Math.min(perMinute, known.tokens + Math.max(0, at - known.filledAt) * perMs) : perMinute;
     const bucket = { tokens, filledAt: at };
-    buckets.delete(caller);
     buckets.set(caller, bucket);
-    if (buckets.size > maxCallers) for (const oldest of buckets.keys()) return drop(oldest, bucket);
-    return bucket;
-  }
-
-  function drop(oldest: string, bucket: Bucket): Bucket {
-    buckets.delete(oldest);
     return bucket;
   }
 }

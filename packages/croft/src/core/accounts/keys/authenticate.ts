@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../lib/bounded-map.ts';
 import { toScopes } from '../access/scopes.ts';
 import type { AccountRow, KeyRow } from '../ports/account-tables.ts';
 import type { Tables } from '../ports/records.ts';
@@ -23,13 +24,14 @@ export function createAuthenticate(
   { records, vault, now }: RegistryContext,
   status: AccountRow['status'],
 ): Accounts['authenticate'] {
-  const good = new Map<string, Found>();
+  const good = new BoundedMap<string, Found>(maxRemembered);
 
   return async (token) => {
     if (token === '' || token.length > maxTokenLength) return undefined;
     const hash = vault.hash(token);
     const found = (await findRemembered(hash)) ?? (await records.read((tables) => findIn(tables, hash, status)));
-    remember(hash, found);
+    if (found) good.set(hash, found);
+    else good.delete(hash);
     return found && isLive(found.key, now()) ? toActor(found) : undefined;
   };
 
@@ -38,14 +40,6 @@ export function createAuthenticate(
     if (!known) return undefined;
     const now = await records.glance(({ accounts }) => accounts.changes(known.key.accountId));
     return known.asOf === now ? known : undefined;
-  }
-
-  function remember(hash: string, found: Found | undefined): void {
-    good.delete(hash);
-    if (!found) return;
-    good.set(hash, found);
-    const [oldest] = good.keys();
-    if (good.size > maxRemembered && oldest !== undefined) good.delete(oldest);
   }
 }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../lib/bounded-map.ts';
 import type { Records } from '../ports/records.ts';
 
 const maxCachedValues = 10_000;
@@ -16,17 +17,14 @@ interface CachedRead<T> {
  * changes. A value that is read while a change happens is cached under the earlier count, and therefore read again.
  */
 export function createPerAccountCache<T>(records: Pick<Records, 'glance'>) {
-  const cached = new Map<string, { readonly asOf: number; readonly value: T }>();
+  const cached = new BoundedMap<string, { readonly asOf: number; readonly value: T }>(maxCachedValues);
   return async ({ accountId, name, asOf, read }: CachedRead<T>): Promise<T> => {
     const key = `${accountId}/${name}`;
     const now = asOf ?? (await records.glance(({ accounts }) => accounts.changes(accountId)));
     const known = cached.get(key);
     if (known?.asOf === now) return known.value;
     const value = await read();
-    cached.delete(key);
     cached.set(key, { asOf: now, value });
-    const [oldest] = cached.keys();
-    if (cached.size > maxCachedValues && oldest !== undefined) cached.delete(oldest);
     return value;
   };
 }

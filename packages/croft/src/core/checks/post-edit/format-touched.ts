@@ -1,5 +1,5 @@
-import { smallDiff } from '../../../lib/text/diff.ts';
 import { decodeText } from '../../../lib/text/lines/lines.ts';
+import { smallDiff } from '../../../lib/text/small-diff.ts';
 import { toProjectPath } from '../../projects/pick-projects.ts';
 import type { Profile } from '../../projects/profile.ts';
 import { findProjectFor } from '../choose-projects.ts';

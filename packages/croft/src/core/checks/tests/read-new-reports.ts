@@ -1,4 +1,5 @@
 import type { DirectoryEntry, Files } from '../../files/files.ts';
+import { pathBelow } from '../../files/workspace-path.ts';
 import type { ReportLocation } from '../../project-tools/test-runner.ts';
 import type { Profile } from '../../projects/profile.ts';
 
@@ -63,8 +64,8 @@ async function findReports(files: Files, root: string, { directory, suffix }: Re
       const entries = await listEntries(files, path);
       const isReportDirectory = `/${path}/`.includes(`/${directory}/`);
       const names = entries.filter(({ name, kind }) => isReportDirectory && kind === 'file' && name.endsWith(suffix));
-      found.push(...names.map(({ name }) => join(path, name)));
-      next.push(...entries.filter(isDirectory).map(({ name }) => join(path, name)));
+      found.push(...names.map(({ name }) => pathBelow(path, name)));
+      next.push(...entries.filter(isDirectory).map(({ name }) => pathBelow(path, name)));
     }
     seen += level.length;
     level = next.filter((path) => !/(?:^|\/)(?:node_modules|src\/main|src\/test)$/.test(path));
@@ -80,8 +81,4 @@ async function listEntries(files: Files, path: string) {
   } catch {
     return [];
   }
-}
-
-function join(directory: string, name: string): string {
-  return directory === '' ? name : `${directory}/${name}`;
 }

@@ -1,20 +1,18 @@
 import type { Files } from '../../files/files.ts';
-import type { WorkspaceAccess, WorkspaceCall } from '../../workspace/workspace.ts';
+import type { WorkspaceAccess, WrapCall } from '../../workspace/workspace.ts';
 import type { FileChange } from './change-feed.ts';
+
+/** Calls `onChange` soon after files change, from when this resolves until the signal. */
+export type WatchFiles = (onChange: (changes: readonly FileChange[]) => void, signal: AbortSignal) => Promise<void>;
 
 /** The files of one workspace for callers that are not agents: people and programs with a key. */
 export interface FileAccess {
   readonly files: Files;
   readonly access: WorkspaceAccess;
-  /**
-   * Like `Workspace.wrapCall`: takes in what others committed before the work, and makes its changes durable after it.
-   */
-  wrapCall?<T>(call: WorkspaceCall, work: () => Promise<T>): Promise<T>;
-  /**
-   * Calls `onChange` soon after files change, from when this resolves until the signal. Left out: changes cannot be
-   * watched here.
-   */
-  watch?(onChange: (changes: readonly FileChange[]) => void, signal: AbortSignal): Promise<void>;
+  /** See `Workspace.wrapCall`. */
+  readonly wrapCall?: WrapCall | undefined;
+  /** Absent: changes cannot be watched here. */
+  readonly watch?: WatchFiles | undefined;
 }
 
 export interface FileAccessFinder {

@@ -1,5 +1,5 @@
-import { smallDiff } from '../../../lib/text/diff.ts';
 import { decodeText } from '../../../lib/text/lines/lines.ts';
+import { smallDiff } from '../../../lib/text/small-diff.ts';
 
 const maxDiffBytes = 2 * 1024 * 1024;
 

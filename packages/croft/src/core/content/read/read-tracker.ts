@@ -1,4 +1,5 @@
 import { AppError } from '@croft/protocol';
+import { BoundedMap } from '../../../lib/bounded-map.ts';
 import type { FileVersion } from '../../files/files.ts';
 
 /**
@@ -34,16 +35,11 @@ const maxFiles = 20_000;
 const maxParts = 100;
 
 export function createReadTracker(known: Iterable<SeenFile> = []): ReadTracker {
-  // In order of use: the first key is dropped first.
-  const versions = new Map<string, string>();
   /** Not stored for another server: there the lines must be read again. */
   const shown = new Map<string, readonly ShownLines[]>();
+  const versions = new BoundedMap<string, string>(maxFiles, (_, key) => shown.delete(key));
   const keyOf = (workspace: string, path: string) => `${workspace}\0${path}`;
   let revision = 0;
-  const drop = (key: string): void => {
-    versions.delete(key);
-    shown.delete(key);
-  };
   for (const [workspace, path, version] of known) versions.set(keyOf(workspace, path), version);
 
   return {
@@ -62,15 +58,14 @@ export function createReadTracker(known: Iterable<SeenFile> = []): ReadTracker {
         revision += 1;
         shown.delete(key);
       }
-      versions.delete(key);
       versions.set(key, file.version);
       if (lines) shown.set(key, addLines(shown.get(key) ?? [], lines));
-      if (versions.size > maxFiles) for (const oldest of versions.keys()) return drop(oldest);
     },
     forget(workspace, path) {
       const key = keyOf(workspace, path);
       if (versions.has(key)) revision += 1;
-      drop(key);
+      versions.delete(key);
+      shown.delete(key);
     },
     mustHaveShown(workspace, { path }, { first, last }, written) {
       const parts = shown.get(keyOf(workspace, path)) ?? [];

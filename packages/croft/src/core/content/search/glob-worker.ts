@@ -1,4 +1,5 @@
 import { AppError } from '@croft/protocol';
+import { BoundedMap } from '../../../lib/bounded-map.ts';
 import { answerQuestions, lowerThreadPriority } from '../../../lib/concurrency/worker-thread.ts';
 import { compileGlobFrom, type GlobBase } from './compile-glob-from.ts';
 
@@ -18,14 +19,11 @@ export type GlobAnswer =
 
 /** More than searches run at once. The oldest is dropped first. */
 const maxSearches = 500;
-const tests = new Map<number, (path: string) => boolean>();
+const tests = new BoundedMap<number, (path: string) => boolean>(maxSearches);
 
 function testOf({ search, base, pattern, argument }: GlobQuestion): (path: string) => boolean {
   const test = tests.get(search) ?? compileGlobFrom(base, pattern, argument);
-  tests.delete(search);
   tests.set(search, test);
-  const [oldest = search] = tests.keys();
-  if (tests.size > maxSearches) tests.delete(oldest);
   return test;
 }
 

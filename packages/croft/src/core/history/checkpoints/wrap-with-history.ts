@@ -1,17 +1,11 @@
-import type { Workspace, WorkspaceCall } from '../../workspace/workspace.ts';
+import type { WorkspaceCall, WrapCall } from '../../workspace/workspace.ts';
 import type { ChangeReporter, History } from '../ports/history.ts';
 
-type Around = NonNullable<Workspace['wrapCall']>;
 type Recording = Pick<History, 'record' | 'recordReported'>;
 
-/**
- * Returns a wrapper for calls. A call that may change files leaves a checkpoint if it does. `outer` wraps the recording
- * as well: a mount takes in what others committed before the history captures the tree, and commits after the second
- * capture.
- */
-export function wrapWithHistory(history: Recording, outer?: Around): Around {
-  if (!outer) return (call, work) => recordCall(history, call, work);
-  return (call, work) => outer(call, () => recordCall(history, call, work));
+/** Returns a wrapper for calls. A call that may change files leaves a checkpoint if it does. */
+export function wrapWithHistory(history: Recording): WrapCall {
+  return (call, work) => recordCall(history, call, work);
 }
 
 export function recordCall<T>(

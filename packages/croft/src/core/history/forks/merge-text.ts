@@ -1,5 +1,4 @@
 import { diffArrays } from 'diff';
-import { diff3Merge } from 'node-diff3';
 
 /** Larger texts take too long to merge: comparing lines takes quadratic time where all lines differ. */
 const maxBytes = 512 * 1024;
@@ -18,38 +17,83 @@ interface ThreeTexts {
   readonly theirs: string;
 }
 
-/**
- * Merges line by line. Conflicting changes stand between markers. Returns `undefined` if there is too much to compare.
- */
-export function mergeText({ base, ours, theirs }: ThreeTexts, name: string): MergedText | undefined {
-  const sides = [ours, base, theirs].map(toLines);
-  if (sides.some((lines) => lines.length > maxLines)) return undefined;
-  const [a = [], o = [], b = []] = sides;
-  const [ourNames, theirNames] = [nameLines(o, a), nameLines(o, b)];
-  if (!ourNames || !theirNames) return undefined;
-  let hasConflicts = false;
-  const toText = (names: readonly string[] = []) => names.map((line) => o[Number(line)] ?? line.slice(1));
-  const baseNames = o.map((_, index) => String(index));
-  const pieces = diff3Merge(ourNames, baseNames, theirNames, { excludeFalseConflicts: true }).flatMap((piece) => {
-    if (piece.ok) return toText(piece.ok);
-    hasConflicts = true;
-    const [mine, yours] = [ended(toText(piece.conflict?.a)), ended(toText(piece.conflict?.b))];
-    return ['<<<<<<< workspace\n', ...mine, '=======\n', ...yours, `>>>>>>> ${name}\n`];
-  });
-  return { text: pieces.join(''), hasConflicts };
+/** Replaces the base lines from `start` to before `end`. */
+interface Hunk {
+  readonly start: number;
+  readonly end: number;
+  readonly lines: readonly string[];
+}
+
+/** Hunks of both sides that overlap or touch. */
+interface Region {
+  readonly start: number;
+  end: number;
+  readonly ours: Hunk[];
+  readonly theirs: Hunk[];
 }
 
 /**
- * Names each line of `side` by its position in the base, or by its text after a colon if it is new. This makes all base
- * lines distinct: a three-way merge of many equal lines would take cubic time, minutes in practice.
+ * Merges line by line. Conflicting changes stand between markers. Returns `undefined` if there is too much to compare.
  */
-function nameLines(base: string[], side: string[]): string[] | undefined {
+export function mergeText(texts: ThreeTexts, name: string): MergedText | undefined {
+  const [base, ours, theirs] = [toLines(texts.base), toLines(texts.ours), toLines(texts.theirs)];
+  if ([base, ours, theirs].some((lines) => lines.length > maxLines)) return undefined;
+  const [ourHunks, theirHunks] = [findHunks(base, ours), findHunks(base, theirs)];
+  if (!ourHunks || !theirHunks) return undefined;
+  let hasConflicts = false;
   let at = 0;
-  return diffArrays(base, side, bounds)?.flatMap(({ value, added, removed }) => {
-    if (added) return value.map((line) => `:${line}`);
-    at += value.length;
-    return removed ? [] : value.map((_, index) => String(at - value.length + index));
+  const pieces = findRegions(ourHunks, theirHunks).map(({ start, end, ...sides }) => {
+    const unchanged = base.slice(at, start);
+    at = end;
+    const mine = changed(base.slice(start, end), start, sides.ours);
+    const yours = changed(base.slice(start, end), start, sides.theirs);
+    if (sides.theirs.length === 0 || mine.join('') === yours.join('')) return [...unchanged, ...mine];
+    if (sides.ours.length === 0) return [...unchanged, ...yours];
+    hasConflicts = true;
+    const conflict = ['<<<<<<< workspace\n', ...ended(mine), '=======\n', ...ended(yours), `>>>>>>> ${name}\n`];
+    return [...unchanged, ...conflict];
   });
+  return { text: [...pieces.flat(), ...base.slice(at)].join(''), hasConflicts };
+}
+
+function findHunks(base: string[], side: string[]): Hunk[] | undefined {
+  let at = 0;
+  let last: { start: number; end: number; lines: string[] } | undefined;
+  return diffArrays(base, side, bounds)?.flatMap(({ value, added, removed }) => {
+    const start = at;
+    if (!added) at += value.length;
+    if (!added && !removed) return [];
+    const isNew = last?.end !== start;
+    if (!last || isNew) last = { start, end: start, lines: [] };
+    last.end = at;
+    if (added) last.lines.push(...value);
+    return isNew ? [last] : [];
+  });
+}
+
+/** The regions in the order of the base. */
+function findRegions(ours: readonly Hunk[], theirs: readonly Hunk[]): Region[] {
+  const regions: Region[] = [];
+  const all = [...ours.map((hunk) => ({ hunk, isOurs: true })), ...theirs.map((hunk) => ({ hunk, isOurs: false }))];
+  for (const { hunk, isOurs } of all.sort((a, b) => a.hunk.start - b.hunk.start)) {
+    const last = regions.at(-1);
+    const region = last && hunk.start <= last.end ? last : { start: hunk.start, end: hunk.end, ours: [], theirs: [] };
+    if (region !== last) regions.push(region);
+    region.end = Math.max(region.end, hunk.end);
+    (isOurs ? region.ours : region.theirs).push(hunk);
+  }
+  return regions;
+}
+
+/** The lines of a region after the hunks of one side. `start` is the base line at which the region begins. */
+function changed(lines: readonly string[], start: number, hunks: readonly Hunk[]): string[] {
+  let at = start;
+  const replaced = hunks.flatMap((hunk) => {
+    const unchanged = lines.slice(at - start, hunk.start - start);
+    at = hunk.end;
+    return [...unchanged, ...hunk.lines];
+  });
+  return [...replaced, ...lines.slice(at - start)];
 }
 
 /** Returns `undefined` for bytes that are no text, or too many. */

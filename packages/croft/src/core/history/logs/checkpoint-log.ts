@@ -1,4 +1,5 @@
 import { AppError } from '@croft/protocol';
+import { BoundedMap } from '../../../lib/bounded-map.ts';
 import type { Content, HistoryStore, NoteToStore } from '../ports/history-store.ts';
 import { CheckpointNote, type Named, readNotes } from './notes.ts';
 
@@ -15,14 +16,7 @@ const maxRecent = 64;
 /** The checkpoints of a workspace, in the order in which their changes were captured. */
 export function createCheckpointLog(store: HistoryStore) {
   let last: number | undefined;
-  const recent = new Map<string, string>();
-
-  function remember({ callId }: CheckpointNote, name: string): void {
-    recent.delete(callId);
-    recent.set(callId, name);
-    const [oldest] = recent.keys();
-    if (recent.size > maxRecent && oldest !== undefined) recent.delete(oldest);
-  }
+  const recent = new BoundedMap<string, string>(maxRecent);
 
   async function list(): Promise<LoggedCheckpoint[]> {
     const notes = readNotes(CheckpointNote, await store.notes('checkpoint'));
@@ -69,7 +63,7 @@ export function createCheckpointLog(store: HistoryStore) {
         const notes: { kind: typeof kind; name: string; note: CheckpointNote; isNew: true }[] = [];
         for (const note of all) notes.push({ kind, name: await nextName(), note, isNew: true });
         await store.put(contents, notes);
-        for (const { note, name } of notes) remember(note, name);
+        for (const { note, name } of notes) recent.set(note.callId, name);
         return notes.map(({ name }) => name);
       }),
 

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import type { ObjectHead, ObjectStore, StoredObject } from '../../../core/storage/object-store.ts';
 import { toHead } from './object-headers.ts';
-import { readSmallBody } from './read-small-body.ts';
+import { readSmallBody } from './read-body.ts';
 import { type RetryPolicy, withRetries } from './retries.ts';
 import { isTransient, readRefusal, ServiceRefusal, toStorageError } from './service-errors.ts';
 import type { Transport } from './transport.ts';
@@ -11,6 +11,7 @@ import type { Transport } from './transport.ts';
 export interface BucketConnection {
   readonly transport: Transport;
   readonly retries: RetryPolicy;
+  readonly bucket: string;
   /** Prefix of every key, with a slash at its end, or empty. */
   readonly prefix: string;
 }

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { AppError } from '@croft/protocol';
 import type { PutCondition, PutObjectOptions, ResendableBody } from '../../../core/storage/object-store.ts';
 import { type BucketConnection, headObject } from './get-object.ts';
-import { encodeValue, unquote, writeMark } from './object-headers.ts';
-import { type EtagForm, isRefused, type PutResult, recognizeOwnPut } from './put-object.ts';
+import { toMetadataHeaders, unquote, writeMark } from './object-headers.ts';
+import { type EtagForm, isRefused, type PutResult, recognizeOwnPut, toCondition } from './put-object.ts';
 import { withRetries } from './retries.ts';
-import { callSdk, type SdkConnection, toAbort, toObjectName } from './sdk-call.ts';
 import { sendParts, type UploadedPart } from './send-parts.ts';
-import { fromSdk, ServiceRefusal } from './service-errors.ts';
+import { readLateResult, readRefusal, ServiceRefusal } from './service-errors.ts';
+import { escapeText, namespace, readElement } from './xml.ts';
+
+const noBytes = new Uint8Array();
 
 /**
  * Puts an object in parts, several at a time, and aborts the upload if one fails. The condition is checked before the
@@ -14,7 +17,7 @@ import { fromSdk, ServiceRefusal } from './service-errors.ts';
  * between check and request in which another writer goes unnoticed.
  */
 export async function putInParts(
-  wire: SdkConnection,
+  wire: BucketConnection,
   key: string,
   body: ResendableBody,
   options: PutObjectOptions,
@@ -50,17 +53,21 @@ async function isConditionMet(
 }
 
 async function beginUpload(
-  wire: SdkConnection,
+  wire: BucketConnection,
   key: string,
   { metadata = {}, contentType, signal }: PutObjectOptions,
 ): Promise<string> {
-  const { CreateMultipartUploadCommand } = await import('@aws-sdk/client-s3');
-  const encoded = Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, encodeValue(value)]));
-  const input = { ...toObjectName(wire, key), Metadata: encoded, ContentType: contentType };
-  const { UploadId = '' } = await callSdk(wire, signal, (client, abort) =>
-    client.send(new CreateMultipartUploadCommand(input), abort),
+  const headers = {
+    ...toMetadataHeaders(metadata),
+    ...(contentType !== undefined && { 'content-type': contentType }),
+  };
+  const request = { method: 'POST', key: wire.prefix + key, query: { uploads: '' }, headers, body: noBytes } as const;
+  const answer = await withRetries(wire.retries, signal, async () =>
+    readLateResult(await wire.transport.send({ ...request, signal })),
   );
-  return UploadId;
+  const uploadId = readElement(answer, 'UploadId');
+  if (uploadId === '') throw new AppError('E_STORAGE_FAILED', 'the storage did not begin an upload in parts');
+  return uploadId;
 }
 
 interface Completion {
@@ -72,16 +79,21 @@ interface Completion {
   readonly signal: AbortSignal | undefined;
 }
 
-async function completeUpload(wire: SdkConnection, key: string, completion: Completion): Promise<PutResult> {
-  const { CompleteMultipartUploadCommand } = await import('@aws-sdk/client-s3');
+async function completeUpload(wire: BucketConnection, key: string, completion: Completion): Promise<PutResult> {
   const { uploadId, parts, mark, expect, form, signal } = completion;
-  const condition = expect === 'absent' ? { IfNoneMatch: '*' } : toIfMatch(expect, form);
-  const input = { ...toObjectName(wire, key), ...condition, UploadId: uploadId, MultipartUpload: { Parts: parts } };
+  const query = { uploadId };
+  const headers = { 'content-type': 'application/xml', ...(expect && toCondition(expect, form)) };
+  const body = toPartList(parts);
+  const request = { method: 'POST', key: wire.prefix + key, query, headers, body, signal } as const;
   let isUnsure = false;
   const isDone = await withRetries(wire.retries, signal, async () => {
-    const client = await wire.sdk();
-    const sending = client.send(new CompleteMultipartUploadCommand(input), toAbort(signal));
-    const failure = await sending.then(() => undefined, fromSdk);
+    const failure = await wire.transport
+      .send(request)
+      .then(readLateResult)
+      .then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
     const meaning = meaningOf(failure, expect);
     // `NoSuchUpload` or a refusal after a lost answer means that the lost request completed the upload.
     if (meaning === 'done' || (meaning !== 'unknown' && isUnsure)) return true;
@@ -100,14 +112,16 @@ function meaningOf(failure: unknown, expect: PutCondition | undefined): 'done' |
   return isRefused(failure, expect) ? 'refused' : 'unknown';
 }
 
-function toIfMatch(expect: { readonly etag: string } | undefined, form: EtagForm): { IfMatch?: string } {
-  return expect ? { IfMatch: form === 'bare' ? expect.etag : `"${expect.etag}"` } : {};
+function toPartList(parts: readonly UploadedPart[]): Buffer {
+  const entries = parts.map(
+    ({ number, etag }) => `<Part><PartNumber>${number}</PartNumber><ETag>${escapeText(etag)}</ETag></Part>`,
+  );
+  return Buffer.from(`<CompleteMultipartUpload xmlns="${namespace}">${entries.join('')}</CompleteMultipartUpload>`);
 }
 
 /** Uncompleted parts take up space. If this request fails too, the bucket's own lifecycle rules must remove them. */
-async function abortUpload(wire: SdkConnection, key: string, uploadId: string): Promise<void> {
-  const { AbortMultipartUploadCommand } = await import('@aws-sdk/client-s3');
-  const command = new AbortMultipartUploadCommand({ ...toObjectName(wire, key), UploadId: uploadId });
-  const client = await wire.sdk();
-  await client.send(command, toAbort(AbortSignal.timeout(5000))).catch(() => {});
+async function abortUpload(wire: BucketConnection, key: string, uploadId: string): Promise<void> {
+  const signal = AbortSignal.timeout(5000);
+  const request = { method: 'DELETE', key: wire.prefix + key, query: { uploadId }, signal } as const;
+  await wire.transport.send(request).then(readRefusal, () => {});
 }

@@ -12,7 +12,7 @@ export function toMetadataHeaders(metadata: Readonly<Record<string, string>>): R
   return Object.fromEntries(pairs);
 }
 
-export function encodeValue(value: string): string {
+function encodeValue(value: string): string {
   if (!value.isWellFormed()) throw new AppError('E_INVALID_PATH', 'the metadata of the file is not valid Unicode');
   return value.replace(/[^\x21-\x24\x26-\x7e]+/g, (part) => encodeURIComponent(part));
 }

@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../../../core/storage/object-store.ts';
 import { type CircuitBreakers, createCircuitBreakers } from './circuit-breakers.ts';
 import { type EndpointOptions, toEndpoint } from './endpoint.ts';
-import { getObject, headObject } from './get-object.ts';
+import { type BucketConnection, getObject, headObject } from './get-object.ts';
 import { listObjects } from './list-objects.ts';
 import { putInParts } from './multipart-upload.ts';
 import { toHead } from './object-headers.ts';
@@ -9,8 +9,6 @@ import { type ConditionSupport, probeConditionalPuts } from './probe-conditional
 import { putWhole } from './put-object.ts';
 import { copyObject, removeObjects } from './remove-and-copy-objects.ts';
 import { defaultRetries, type RetryPolicy } from './retries.ts';
-import type { SdkConnection } from './sdk-call.ts';
-import { createSdkClient } from './sdk-client.ts';
 import { partBytes } from './send-parts.ts';
 import type { Credentials } from './signature.ts';
 import { createBucketProbe, createTransport } from './transport.ts';
@@ -30,18 +28,14 @@ export interface ObjectStoreOptions extends EndpointOptions {
 
 /** Creates the client of one bucket. Throws `E_INVALID_INPUT` for invalid settings. Does not connect yet. */
 export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
-  const { region, credentials, bucket, retries = defaultRetries } = options;
+  const { bucket, retries = defaultRetries } = options;
   const endpoint = toEndpoint(options);
   const breakers = options.breakers ?? createCircuitBreakers({ onChange() {} });
   const breaker = breakers.of(endpoint.bucketUrl.href, createBucketProbe({ ...options, endpoint }));
   const transport = createTransport({ ...options, endpoint, breaker });
-  let client: ReturnType<typeof createSdkClient> | undefined;
   let probed: Promise<ConditionSupport> | undefined;
   const trimmed = options.prefix.replace(/^\/+|\/+$/g, '');
-  const wire: SdkConnection = {
-    ...{ transport, retries, breaker, bucket, prefix: trimmed === '' ? '' : `${trimmed}/` },
-    sdk: () => (client ??= createSdkClient({ endpoint, region, credentials, transport })),
-  };
+  const wire: BucketConnection = { transport, retries, bucket, prefix: trimmed === '' ? '' : `${trimmed}/` };
 
   /** Probes the service once. A probe that failed is repeated by the next caller. */
   function probe(signal?: AbortSignal): Promise<ConditionSupport> {

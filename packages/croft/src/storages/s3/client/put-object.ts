@@ -3,7 +3,7 @@ import { AppError } from '@croft/protocol';
 import type { PutCondition, PutObjectOptions, ResendableBody } from '../../../core/storage/object-store.ts';
 import { type BucketConnection, headObject } from './get-object.ts';
 import { markOf, toMetadataHeaders, unquote, writeMark } from './object-headers.ts';
-import { readSmallBody } from './read-small-body.ts';
+import { readSmallBody } from './read-body.ts';
 import { withRetries } from './retries.ts';
 import { readRefusal, type ServiceRefusal } from './service-errors.ts';
 

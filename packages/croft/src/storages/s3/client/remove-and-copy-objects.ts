@@ -1,14 +1,21 @@
+import { createHash } from 'node:crypto';
 import { AppError } from '@croft/protocol';
+import type { BucketConnection } from './get-object.ts';
 import { unquote } from './object-headers.ts';
+import { readSmallBody } from './read-body.ts';
 import { withRetries } from './retries.ts';
-import { callSdk, type SdkConnection, toObjectName } from './sdk-call.ts';
-import { readRefusal, ServiceRefusal } from './service-errors.ts';
+import { readLateResult, readRefusal, ServiceRefusal } from './service-errors.ts';
 import { encodeKey } from './signature.ts';
+import { escapeText, namespace, readElement, splitElements } from './xml.ts';
 
 const maxAtOnce = 1000;
 const singlesAtOnce = 16;
 
-export async function removeObjects(wire: SdkConnection, keys: readonly string[], signal?: AbortSignal): Promise<void> {
+export async function removeObjects(
+  wire: BucketConnection,
+  keys: readonly string[],
+  signal?: AbortSignal,
+): Promise<void> {
   if (keys.length <= 2) return removeEach(wire, keys, signal);
   for (let at = 0; at < keys.length; at += maxAtOnce) {
     const batch = keys.slice(at, at + maxAtOnce);
@@ -17,25 +24,34 @@ export async function removeObjects(wire: SdkConnection, keys: readonly string[]
 }
 
 /** Returns the keys that were not removed. */
-async function removeTogether(wire: SdkConnection, keys: readonly string[], signal?: AbortSignal): Promise<string[]> {
-  const { DeleteObjectsCommand } = await import('@aws-sdk/client-s3');
-  const Objects = keys.map((key) => ({ Key: wire.prefix + key }));
-  const command = { Bucket: wire.bucket, Delete: { Objects, Quiet: true } };
+async function removeTogether(
+  wire: BucketConnection,
+  keys: readonly string[],
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  const objects = keys.map((key) => `<Object><Key>${escapeText(wire.prefix + key)}</Key></Object>`);
+  const body = Buffer.from(`<Delete xmlns="${namespace}"><Quiet>true</Quiet>${objects.join('')}</Delete>`);
+  // The request is refused without this hash, although the signature covers the body as well.
+  const headers = { 'content-md5': createHash('md5').update(body).digest('base64'), 'content-type': 'application/xml' };
   try {
-    const answer = await callSdk(wire, signal, (client, abort) =>
-      client.send(new DeleteObjectsCommand(command), abort),
-    );
-    return (answer.Errors ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key.slice(wire.prefix.length)]));
+    const answer = await withRetries(wire.retries, signal, async () => {
+      const request = { method: 'POST', key: '', query: { delete: '' }, headers, body, signal } as const;
+      const response = await wire.transport.send(request);
+      if (response.statusCode !== 200) throw await readRefusal(response);
+      return (await readSmallBody(response)).toString();
+    });
+    if (!answer.includes('DeleteResult')) return keys;
+    const failed = new Set(splitElements(answer, 'Error').map((entry) => readElement(entry, 'Key')));
+    return keys.filter((key) => failed.has(wire.prefix + key));
   } catch (thrown) {
-    if (AppError.is(thrown) && thrown.code === 'E_STORAGE_FAILED' && thrown.cause instanceof ServiceRefusal) {
-      // Some services lack `DeleteObjects`. Single deletes also give a separate error for each object.
-      return [...keys];
-    }
+    // Some services lack this request. Single deletes also give a separate error for each object.
+    if (AppError.is(thrown) && thrown.code === 'E_STORAGE_FAILED' && thrown.cause instanceof ServiceRefusal)
+      return keys;
     throw thrown;
   }
 }
 
-async function removeEach(wire: SdkConnection, keys: readonly string[], signal?: AbortSignal): Promise<void> {
+async function removeEach(wire: BucketConnection, keys: readonly string[], signal?: AbortSignal): Promise<void> {
   const left = [...keys];
   const work = async () => {
     for (let key = left.pop(); key !== undefined; key = left.pop()) await removeOne(wire, key, signal);
@@ -44,7 +60,7 @@ async function removeEach(wire: SdkConnection, keys: readonly string[], signal?:
 }
 
 async function removeOne(
-  { transport, retries, prefix }: SdkConnection,
+  { transport, retries, prefix }: BucketConnection,
   key: string,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -55,11 +71,10 @@ async function removeOne(
   });
 }
 
-export async function copyObject(wire: SdkConnection, from: string, to: string, signal?: AbortSignal) {
-  const { CopyObjectCommand } = await import('@aws-sdk/client-s3');
-  const input = { ...toObjectName(wire, to), CopySource: `${wire.bucket}/${encodeKey(wire.prefix + from)}` };
-  const { CopyObjectResult } = await callSdk(wire, signal, (client, abort) =>
-    client.send(new CopyObjectCommand(input), abort),
+export async function copyObject(wire: BucketConnection, from: string, to: string, signal?: AbortSignal) {
+  const headers = { 'x-amz-copy-source': `${wire.bucket}/${encodeKey(wire.prefix + from)}` };
+  const answer = await withRetries(wire.retries, signal, async () =>
+    readLateResult(await wire.transport.send({ method: 'PUT', key: wire.prefix + to, headers, signal })),
   );
-  return { etag: unquote(CopyObjectResult?.ETag ?? '') };
+  return { etag: unquote(readElement(answer, 'ETag')) };
 }

@@ -9,8 +9,8 @@ const maxParts = 10_000;
 const atOnce = 4;
 
 export interface UploadedPart {
-  readonly PartNumber: number;
-  readonly ETag: string;
+  readonly number: number;
+  readonly etag: string;
 }
 
 /** Sends all parts, several at a time. When it throws, no request is under way any more. */
@@ -25,17 +25,17 @@ export async function sendParts(
   const ended = signal ? AbortSignal.any([signal, failing.signal]) : failing.signal;
   const underWay = new Set<Promise<void>>();
   const parts: UploadedPart[] = [];
-  let PartNumber = 0;
+  let sent = 0;
   const start = (bytes: Buffer, number: number) => {
     const sending = sendPart(wire, key, { partNumber: String(number), uploadId }, bytes, ended)
-      .then((ETag) => void parts.push({ PartNumber: number, ETag }))
+      .then((etag) => void parts.push({ number, etag }))
       .finally(() => underWay.delete(sending));
     sending.catch((thrown) => failing.abort(thrown));
     underWay.add(sending);
   };
   try {
     for await (const bytes of inParts(body, Math.max(partBytes, Math.ceil(body.size / maxParts)))) {
-      start(bytes, ++PartNumber);
+      start(bytes, ++sent);
       if (underWay.size >= atOnce) await Promise.race(underWay);
       ended.throwIfAborted();
     }
@@ -45,7 +45,7 @@ export async function sendParts(
     failing.abort();
     await Promise.allSettled(underWay);
   }
-  return parts.sort((a, b) => a.PartNumber - b.PartNumber);
+  return parts.sort((a, b) => a.number - b.number);
 }
 
 /** The signature covers the hash of the part, so a part that was changed on its way is refused. */

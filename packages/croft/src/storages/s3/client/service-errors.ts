@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '@croft/protocol';
 import { BucketUnreachable } from './circuit-breaker.ts';
 import { RefusedAddress } from './endpoint.ts';
+import { readSmallBody } from './read-body.ts';
+import { readElement } from './xml.ts';
 
 /** The service answered, but with an error or redirect status. */
 export class ServiceRefusal extends Error {
@@ -25,11 +27,15 @@ export async function readRefusal(response: IncomingMessage): Promise<ServiceRef
   return new ServiceRefusal(response.statusCode ?? 0, /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? '');
 }
 
-/** Converts an error answer that the SDK threw to a `ServiceRefusal`. Returns any other error unchanged. */
-export function fromSdk(thrown: unknown): unknown {
-  if (!(thrown instanceof Error) || !('$metadata' in thrown)) return thrown;
-  const { httpStatusCode: status } = thrown.$metadata as { httpStatusCode?: number };
-  return status === undefined ? thrown : new ServiceRefusal(status, thrown.name);
+/**
+ * Reads the answer of a request that may take long (copy, complete). The service sends the status 200 before it is done,
+ * so an error can follow in the body. Throws a `ServiceRefusal` for it, and for an empty body: the work was not done.
+ */
+export async function readLateResult(response: IncomingMessage): Promise<string> {
+  if (response.statusCode !== 200) throw await readRefusal(response);
+  const text = (await readSmallBody(response)).toString().trim();
+  if (text === '' || text.endsWith('</Error>')) throw new ServiceRefusal(503, readElement(text, 'Code'));
+  return text;
 }
 
 const transientCodes = new Set(['SlowDown', 'RequestTimeout', 'ConditionalRequestConflict', 'OperationAborted']);

@@ -1,11 +1,12 @@
 import { AppError } from '@croft/protocol';
 import type { FileSearch, FoundFile } from '../../../core/content/search/ripgrep.ts';
 import type { Files } from '../../../core/files/files.ts';
+import { parentPath } from '../../../core/files/workspace-path.ts';
 import { inParallel } from '../../../lib/concurrency/in-parallel.ts';
 import { createTurns } from '../../../lib/concurrency/turns.ts';
 import { isMarker, keyOfPath, pathOfKey } from '../layout/object-keys.ts';
 import type { DirectObjects, ListedObject } from './direct-objects.ts';
-import { createIgnoreFilter, type IgnoreSources, parentOf, ruleFiles } from './ignore-filter.ts';
+import { createIgnoreFilter, type IgnoreSources, ruleFiles } from './ignore-filter.ts';
 
 interface DirectGlobOptions {
   readonly direct: DirectObjects;
@@ -62,13 +63,13 @@ async function collect(direct: DirectObjects, scope: string, signal: AbortSignal
   const candidates: Candidate[] = [];
   const [repositories, rules] = [new Set<string>(), new Set<string>()];
   const skip = (directory: string) =>
-    isGit(directory) && Boolean(repositories.add(parentOf(pathOfKey(directory) ?? '')));
+    isGit(directory) && Boolean(repositories.add(parentPath(pathOfKey(directory) ?? '')));
   for await (const object of direct.below(keyOfPath(scope) ?? '', { skip, signal })) {
     const path = pathOfKey(object.key);
     if (isMarker(object.key) || path === undefined) continue;
     if (candidates.length >= maxObjects) throw tooMany();
     if (ruleFiles.has(nameOf(path))) rules.add(path);
-    if (isGit(path)) repositories.add(parentOf(path));
+    if (isGit(path)) repositories.add(parentPath(path));
     else candidates.push({ path, object });
   }
   return { candidates, repositories, rules } satisfies IgnoreSources & { candidates: Candidate[] };

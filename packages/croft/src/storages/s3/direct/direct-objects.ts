@@ -1,5 +1,5 @@
 import type { ObjectHead, ObjectStore } from '../../../core/storage/object-store.ts';
-import { readBounded } from '../client/read-bounded.ts';
+import { readBounded } from '../client/read-body.ts';
 import { pathOfFileOrMarker } from '../layout/object-keys.ts';
 import { describeObject, type ObjectDescription } from '../layout/object-metadata.ts';
 

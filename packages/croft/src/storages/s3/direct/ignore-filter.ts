@@ -6,6 +6,7 @@ import {
   parseIgnoreRules,
 } from '../../../core/content/ignore/gitignore.ts';
 import type { Files } from '../../../core/files/files.ts';
+import { parentPath, pathBelow } from '../../../core/files/workspace-path.ts';
 import { toRaw } from '../../../core/history/trees/raw-names.ts';
 
 /** The files with ignore rules that a listing found, by path. */
@@ -37,7 +38,7 @@ export function createIgnoreFilter({ files, scope, repositories, rules }: Ignore
   const levels = new Map<string, Promise<DirectoryRules | 'ignored'>>();
 
   async function isIgnored(path: string): Promise<boolean> {
-    const level = await levelOf(parentOf(path));
+    const level = await levelOf(parentPath(path));
     return level === 'ignored' || isRuledOut(level, path, false);
   }
 
@@ -48,16 +49,16 @@ export function createIgnoreFilter({ files, scope, repositories, rules }: Ignore
   }
 
   async function readLevel(directory: string): Promise<DirectoryRules | 'ignored'> {
-    const above = directory === '' ? {} : await levelOf(parentOf(directory));
+    const above = directory === '' ? {} : await levelOf(parentPath(directory));
     const isSearched = scope === '' ? directory !== '' : directory.startsWith(`${scope}/`);
     if (above === 'ignored' || (isSearched && isRuledOut(above, directory, true))) return 'ignored';
     const isListed = isSearched || directory === scope;
-    const isRepository = isListed ? repositories.has(directory) : await isThere(join(directory, '.git'));
+    const isRepository = isListed ? repositories.has(directory) : await isThere(pathBelow(directory, '.git'));
     const pairs = kinds.map(async (kind) => {
       const isOfGit = kind.startsWith('.git');
       // The rules of an outer repository do not apply inside a nested repository.
       const further = isOfGit && isRepository ? undefined : above[kind];
-      const path = join(directory, kind);
+      const path = pathBelow(directory, kind);
       const mayBe = kind === '.git/info/exclude' ? isRepository : !isListed || rules.has(path);
       return [kind, mayBe ? await readRules(path, directory, further) : further] as const;
     });
@@ -87,12 +88,4 @@ function isRuledOut(level: DirectoryRules, path: string, isDirectory: boolean): 
     if (ruling !== undefined) return ruling === 'ignored';
   }
   return false;
-}
-
-export function parentOf(path: string): string {
-  return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
-}
-
-function join(directory: string, name: string): string {
-  return directory === '' ? name : `${directory}/${name}`;
 }

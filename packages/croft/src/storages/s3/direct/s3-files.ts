@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import type { ByteRange, FileContent, FileStat, Files, FileVersion, OpenFile } from '../../../core/files/files.ts';
-import { fileNotFound } from '../../../core/files/path-errors.ts';
+import { fileNotFound, fileTooLarge } from '../../../core/files/path-errors.ts';
 import type { ObjectStore, StoredObject } from '../../../core/storage/object-store.ts';
 import { describeObject } from '../layout/object-metadata.ts';
 import { createDirectObjects, type DirectObject, type DirectObjects } from './direct-objects.ts';
@@ -38,7 +38,7 @@ export function createS3Files({ objects, namespace, names, direct: shared }: S3F
     stat: async (path) => toStat(await walk(path)),
     async read(path, { maxBytes = maxWholeBytes } = {}): Promise<FileContent> {
       const place = mustBeResolvedFile(await walk(path), path);
-      if (place.file.size > maxBytes) throw tooLarge(path, place.file.size, maxBytes);
+      if (place.file.size > maxBytes) throw fileTooLarge(path, place.file.size, maxBytes);
       const bytes = Buffer.concat(await Array.fromAsync((await fetch(place)).body as AsyncIterable<Buffer>));
       return { ...toVersion(place), bytes };
     },
@@ -99,10 +99,4 @@ function ifMissing(thrown: unknown): undefined {
 
 async function refuse(): Promise<never> {
   throw new AppError('E_READ_ONLY', 'workspace is read-only: it has no sandbox, and is read straight from its storage');
-}
-
-function tooLarge(path: string, size: number, max: number): AppError {
-  return new AppError('E_TOO_LARGE', `file is too large: ${path} (${size} bytes, at most ${max})`, {
-    details: { path, size, max },
-  });
 }

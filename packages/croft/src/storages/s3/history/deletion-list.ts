@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ObjectStore } from '../../../core/storage/object-store.ts';
 import { parseJson } from '../../../lib/text/parse-json.ts';
-import { readBounded } from '../client/read-bounded.ts';
+import { readBounded } from '../client/read-body.ts';
 import { deletionListKey } from '../layout/history-keys.ts';
 
 const DeletionEntries = z.object({

@@ -3,7 +3,7 @@ import type { HistoryNote, NoteKind } from '../../../core/history/ports/history-
 import type { ObjectStore } from '../../../core/storage/object-store.ts';
 import { inParallel } from '../../../lib/concurrency/in-parallel.ts';
 import { parseJson } from '../../../lib/text/parse-json.ts';
-import { readBounded } from '../client/read-bounded.ts';
+import { readBounded } from '../client/read-body.ts';
 import { notesPrefix } from '../layout/history-keys.ts';
 
 const atOnce = 32;

@@ -2,7 +2,7 @@ import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import type { ObjectStore, PutCondition } from '../../../core/storage/object-store.ts';
 import { parseJson } from '../../../lib/text/parse-json.ts';
-import { readBounded } from '../client/read-bounded.ts';
+import { readBounded } from '../client/read-body.ts';
 
 const maxCommits = 200;
 /**

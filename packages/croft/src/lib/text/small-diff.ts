@@ -1,3 +1,9 @@
+/**
+ * The diff that `edit` and `write` show in their answers. The history shows and merges changes with the package `diff`
+ * (`core/history/trees/text-diff.ts`, `core/history/forks/merge-text.ts`) instead. Answers need what that package does
+ * not do: a limit in steps instead of time, so that the same edit has the same answer on a busy machine; no splitting of
+ * the megabytes before and after a change; and long lines cut around their change.
+ */
 import { cutText } from './cut-text.ts';
 
 const maxTableCells = 250_000;

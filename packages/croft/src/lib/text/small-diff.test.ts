@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { expectCheap } from '../../../test/support/expect-cheap.ts';
-import { smallDiff } from './diff.ts';
+import { smallDiff } from './small-diff.ts';
 
 const ten = 'a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n';
 

@@ -1,7 +1,9 @@
+import type { Files } from '../../core/files/files.ts';
 import { recordCall } from '../../core/history/checkpoints/wrap-with-history.ts';
 import type { History } from '../../core/history/ports/history.ts';
 import type { WorkingTree } from '../../core/history/ports/working-tree.ts';
 import { guardCalls } from '../../core/quota/guard-calls.ts';
+import { guardFiles } from '../../core/quota/guard-files.ts';
 import {
   type AccountStorage,
   createQuotaGuard,
@@ -9,10 +11,13 @@ import {
   type QuotaGuard,
 } from '../../core/quota/quota-guard.ts';
 import type { WorkspaceQuota } from '../../core/storage/stored-mount.ts';
+import type { WorkspaceMount } from '../../core/storage/workspace-mount.ts';
+import type { WrapCall } from '../../core/workspace/workspace.ts';
+import { realpathOf } from '../../lib/files/workspace-owner.ts';
 import type { OpenedWorkspace } from './opened-workspaces.ts';
 import type { HistoryShare, WorkspaceHistories } from './workspace-histories.ts';
 
-export interface LocalQuotaOptions {
+export interface LocalPartsOptions {
   readonly quota?: WorkspaceQuota | undefined;
   readonly account?: AccountStorage | undefined;
   /** Free space on the disk of the data directory. Without it, the disk may be filled. */
@@ -22,10 +27,39 @@ export interface LocalQuotaOptions {
   readonly histories: WorkspaceHistories;
 }
 
-/**
- * Enforces quotas on a directory of this machine, whichever way it is changed. Returns nothing if there are no quotas.
- */
-export function openLocalQuota(handle: number, options: LocalQuotaOptions): QuotaGuard | undefined {
+/** A directory of this machine with its quota and its history. */
+export interface LocalParts
+  extends Pick<
+    OpenedWorkspace,
+    'key' | 'directoryFd' | 'mustBeThere' | 'tree' | 'history' | 'left' | 'checkQuota' | 'watch'
+  > {
+  /** Absent: the workspace has no quota, and a call needs nothing but its record in the history. */
+  readonly wrapCall?: WrapCall | undefined;
+  /** Applies the quota to the files of this directory, under any name. */
+  guarded(files: Files): Files;
+}
+
+/** Opens the parts of every workspace that is a directory of this machine. The quota holds for all its users. */
+export function openLocalParts(
+  mount: Pick<WorkspaceMount, 'handle' | 'mustBeThere'>,
+  options: LocalPartsOptions,
+): LocalParts {
+  const { handle, mustBeThere } = mount;
+  const { histories } = options;
+  const guard = openGuard(handle, options);
+  const history = histories.of(handle);
+  return {
+    ...{ key: realpathOf(handle), directoryFd: async () => handle, mustBeThere, history },
+    tree: () => histories.treeOf(handle),
+    watch: (onChange, signal) => histories.watch(handle, onChange, signal),
+    ...(guard && { left: guard.left, checkQuota: guard.mustHaveRoom }),
+    wrapCall: guard && wrapWithQuota(guard, history, () => histories.rawTreeOf(handle)),
+    guarded: (files) => (guard ? guardFiles(files, guard) : files),
+  };
+}
+
+/** Creates the guard of the quotas, whichever way the directory is changed. Returns nothing if there are no quotas. */
+function openGuard(handle: number, options: LocalPartsOptions): QuotaGuard | undefined {
   const { quota, account, disk, historyShare, histories } = options;
   const tree = () => histories.rawTreeOf(handle);
   const giving = account && shrinkHistoryWhenFull(account, () => histories.shrink(handle));
@@ -34,14 +68,8 @@ export function openLocalQuota(handle: number, options: LocalQuotaOptions): Quot
   return guard;
 }
 
-interface QuotaWrapOptions {
-  readonly guard: QuotaGuard;
-  readonly history: History | undefined;
-  tree(): Promise<WorkingTree>;
-}
-
 /** The history wraps the quota check, so it records nothing for a call that the quota reverted. */
-export function wrapWithQuota({ guard, history, tree }: QuotaWrapOptions): OpenedWorkspace['wrapCall'] {
+function wrapWithQuota(guard: QuotaGuard, history: History | undefined, tree: () => Promise<WorkingTree>): WrapCall {
   const within = guardCalls({ guard, tree });
   if (!history) return within;
   return (call, work) => recordCall(history, call, (telling) => within(call, () => work(telling)));

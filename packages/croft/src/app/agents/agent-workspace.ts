@@ -1,0 +1,70 @@
+import { AppError } from '@croft/protocol';
+import { toCommandSettings } from '../../core/accounts/configs/apply-sandbox-config.ts';
+import type { SandboxConfig } from '../../core/accounts/ports/registry.ts';
+import type { AttachedWorkspace } from '../../core/accounts/surface/resolve-surface.ts';
+import type { Sandbox } from '../../core/commands/sandbox.ts';
+import { setUpSandbox } from '../../core/commands/set-up-sandbox.ts';
+import type { Forks } from '../../core/history/ports/forks.ts';
+import type { Transactions } from '../../core/history/ports/transactions.ts';
+import type { Workspace } from '../../core/workspace/workspace.ts';
+import type { WorkspaceParts } from '../workspaces/assemble-workspace.ts';
+import type { RuntimeOptions } from './runtime-options.ts';
+
+/** A workspace on this machine or on a runner, before the rights of an agent are applied. */
+export interface WorkspaceBackend
+  extends Pick<
+    WorkspaceParts,
+    'root' | 'access' | 'key' | 'files' | 'search' | 'listFiles' | 'history' | 'wrapCall' | 'watch' | 'checkQuota'
+  > {
+  openSandbox(config: SandboxConfig): Promise<Sandbox>;
+  /** Absent: there are no transactions. */
+  transactions?(config: SandboxConfig): Transactions;
+  /** Absent: the workspace cannot be forked. */
+  forks?(): Forks;
+}
+
+/** A workspace as one agent has it. An agent without a sandbox for the workspace can only read it. */
+export function openAgentWorkspace(
+  { name, record, sandbox }: AttachedWorkspace,
+  backend: WorkspaceBackend,
+  { assembleWorkspace }: Pick<RuntimeOptions, 'assembleWorkspace'>,
+  agentId: string,
+): Workspace {
+  const { root, key, files, search, listFiles, wrapCall, watch, checkQuota } = backend;
+  const config = backend.access === 'read-write' ? sandbox?.config : undefined;
+  const transactions = config && backend.transactions?.(config);
+  return assembleWorkspace({
+    ...{ id: record.id, name, root, key, files, search, listFiles, wrapCall, watch, checkQuota },
+    access: config ? 'read-write' : 'read-only',
+    permission: sandbox?.config.permissionMode ?? 'ask',
+    commands: sandbox && toCommandSettings(sandbox.config),
+    history: config && backend.history,
+    transactions: transactions && ofAgentTransactions(transactions, agentId),
+    // An agent that may change nothing in a workspace may not fork it either.
+    forks: config && backend.forks?.(),
+    openSandbox: createSandboxOpener(sandbox?.config, backend),
+  });
+}
+
+/** The first sandbox runs the commands in `onCreate`, every later sandbox those in `onResume`. */
+function createSandboxOpener(config: SandboxConfig | undefined, backend: Pick<WorkspaceBackend, 'openSandbox'>) {
+  let isFirst = true;
+  return async () => {
+    if (!config) throw new AppError('E_READ_ONLY', 'workspace is read-only: no sandbox available for this command');
+    const opened = await backend.openSandbox(config);
+    const commands = isFirst ? config.onCreate : config.onResume;
+    isFirst = false;
+    return setUpSandbox(opened, commands ?? []);
+  };
+}
+
+/** Prefixes session names with the agent, because callers choose them: two agents may use the same session name. */
+function ofAgentTransactions(all: Transactions, agentId: string): Transactions {
+  const own = (session: string) => `${agentId} ${session}`;
+  return {
+    begin: (session, ...rest) => all.begin(own(session), ...rest),
+    commit: (session, ...rest) => all.commit(own(session), ...rest),
+    discard: (session, id) => all.discard(own(session), id),
+    list: (session) => all.list(own(session)),
+  };
+}

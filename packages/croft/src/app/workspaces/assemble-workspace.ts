@@ -1,0 +1,52 @@
+import type { SearchBox } from '../../core/content/search/search-box.ts';
+import { wrapWithHistory } from '../../core/history/checkpoints/wrap-with-history.ts';
+import type { Workspace } from '../../core/workspace/workspace.ts';
+import { type CheckOptions, createChecks } from './create-checks.ts';
+import type { SearchBoxPool } from './search-box-pool.ts';
+
+/** The directory that the search box shows. */
+interface SearchedDirectory {
+  /** An open file descriptor of the directory. The directory may have to be filled first. */
+  directoryFd(): number | Promise<number>;
+  /** Throws `E_WORKSPACE_GONE`. */
+  mustBeThere(): void;
+}
+
+/** The parts of a workspace, wherever its files are. */
+export interface WorkspaceParts extends Omit<Workspace, 'withSearchBox' | 'checks'> {
+  /** Identifies the workspace, the same on every start of the server. Results of checks are stored under it. */
+  readonly key: string;
+  /** The directory on this machine, or the search box of the runner that has the files. */
+  readonly search: SearchedDirectory | Pick<Workspace, 'withSearchBox'>;
+}
+
+export interface AssembleWorkspaceOptions extends CheckOptions {
+  readonly searches: SearchBoxPool;
+}
+
+/**
+ * Assembles every `Workspace` of this program. Adds the search box and the checks. A workspace with a history and
+ * without a wrapper of its own records its calls in the history.
+ */
+export function assembleWorkspace(
+  { key, search, ...parts }: WorkspaceParts,
+  { searches, ...checkOptions }: AssembleWorkspaceOptions,
+): Workspace {
+  const { name, root, files, history } = parts;
+  return {
+    ...parts,
+    wrapCall: parts.wrapCall ?? (history && wrapWithHistory(history)),
+    withSearchBox: 'withSearchBox' in search ? search.withSearchBox : openSearchBox(search, root, searches),
+    checks: createChecks({ name, key, files }, checkOptions),
+  };
+}
+
+/** Returns the method `withSearchBox` of a workspace whose directory is on this machine. */
+export function openSearchBox(
+  { directoryFd, mustBeThere }: SearchedDirectory,
+  workspacePath: string,
+  searches: SearchBoxPool,
+): Workspace['withSearchBox'] {
+  return async <T>(work: (box: SearchBox) => Promise<T>): Promise<T> =>
+    searches.openIn({ directoryFd: await directoryFd(), workspacePath }, mustBeThere)(work);
+}
