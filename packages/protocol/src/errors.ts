@@ -147,7 +147,11 @@ export const errorCatalog = {
     status: 403,
     hint: 'Ask the operator to change the owner or mode of that path.',
   },
-  E_STORAGE_FULL: { kind: 'storage_full', status: 507, hint: 'Free space in the workspace, then try again.' },
+  E_STORAGE_FULL: {
+    kind: 'storage_full',
+    status: 507,
+    hint: 'Delete what is not needed there, or tell the operator. Look at what the call did before you do any of it again.',
+  },
   E_CONFLICT: {
     kind: 'conflict',
     status: 409,

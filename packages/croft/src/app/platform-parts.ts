@@ -21,7 +21,7 @@ import { removeUnusedBases } from './forks/local-forks.ts';
 import { toLocalForks } from './forks/overlays.ts';
 import type { PlatformOptions } from './platform.ts';
 import { openSealedRecords } from './records/open-records.ts';
-import { openFreeDiskGuard } from './server/free-disk-guard.ts';
+import { openFreeDiskGuard, toRecordsRoom } from './server/free-disk-guard.ts';
 import { withFileRemoval } from './server/registry-hooks.ts';
 import { readServerId } from './server/server-id.ts';
 import type { WorkspaceRecord } from './workspaces/opened-workspaces.ts';
@@ -35,8 +35,8 @@ export type PlatformParts = Awaited<ReturnType<typeof openPlatformParts>>;
  * crash cut off.
  */
 async function openBase(options: PlatformOptions) {
-  const sealed = await openSealedRecords(options);
-  const { data, onWarning } = options;
+  const { data, bounds, onWarning } = options;
+  const sealed = await openSealedRecords({ ...options, roomBytes: toRecordsRoom(bounds.minFreeBytes) });
   const { records, trail } = sealed;
   const { now = () => new Date() } = records.clock ?? {};
   warnAboutClockSkew(now(), onWarning);

@@ -62,6 +62,7 @@ async function retryTransient<T>(database: Database, work: () => Promise<T>): Pr
     } catch (thrown) {
       if (attempt === maxAttempts || !database.isTransient(thrown)) throw thrown;
       await sleep(20 * attempt);
+      await database.beforeRetry?.();
     }
   }
 }

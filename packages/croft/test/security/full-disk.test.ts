@@ -1,29 +1,27 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { makeDirectory, runCroft, startServer } from '../support/harness.ts';
 import { addAccount, type Server } from '../support/servers/installation.ts';
 import { type Account, adminToken, mustBe } from '../support/servers/platform.ts';
+import { canMountDisks, freeOf, mountDisk } from '../support/small-disk.ts';
 import { newWorkspace } from './quota-fixture.ts';
 
 const megabyte = 1024 * 1024;
-const isPossible = canMount();
+const isPossible = canMountDisks();
 
 /** A server whose data directory is on a small disk of its own. */
 async function startOnDisk(size: string, ...args: readonly string[]) {
   const fixture = makeDirectory({ 'work/a': '' });
-  mkdirSync(fixture.at('data'));
-  const image = fixture.at('disk.img');
-  execFileSync('truncate', ['--size', size, image]);
-  execFileSync('mkfs.ext4', ['-q', '-F', '-m', '0', image]);
-  execFileSync('mount', ['-o', 'loop', image, fixture.at('data')]);
-  const flags = ['--data', fixture.at('data'), ...args];
+  const data = mountDisk(fixture, 'data', size);
+  const flags = ['--data', data, ...args];
   const server = await startServer(['--workspace', fixture.at('work'), ...flags], {
     env: { CROFT_ADMIN_TOKEN: adminToken },
   });
   return {
-    ...{ server, fixture, data: fixture.at('data') },
-    audit: () => runCroft(['audit', 'verify', '--data', fixture.at('data')]),
+    ...{ server, fixture, data },
+    audit: () => runCroft(['audit', 'verify', '--data', data]),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       fixture[Symbol.dispose]();
@@ -36,11 +34,15 @@ async function newAgent(account: Account) {
   return account.newAgent({ sandbox, workspaces: [{ name: 'w', workspaceId }] });
 }
 
-function freeOf(directory: string): number {
-  const [blocks = 0, size = 0] = execFileSync('stat', ['-f', '-c', '%a %S', directory], { encoding: 'utf8' })
-    .split(' ')
-    .map(Number);
-  return blocks * size;
+/** Runs loops until the test is over, whichever way it ends. A loop gets a signal for its end. */
+function startLanes(lanes: readonly ((signal: AbortSignal) => Promise<void>)[]) {
+  const ending = new AbortController();
+  const running = Promise.allSettled(lanes.map((lane) => lane(ending.signal)));
+  const end = () => {
+    ending.abort();
+    return running;
+  };
+  return { end, [Symbol.asyncDispose]: async () => void (await end()) };
 }
 
 async function isReady({ url }: Server): Promise<boolean> {
@@ -126,25 +128,58 @@ describe.skipIf(!isPossible)('an account that fills the disk of the data directo
       200,
       await bob.call(agent, 'bash', { command: 'for n in $(seq 40); do head -c 100k /dev/zero > f$n; done' }),
     );
-    let isOver = false;
-    const lane = async (session: string) => {
+    const lane = async (session: string, signal: AbortSignal) => {
       const command = 'for n in 1 2 3 4; do head -c 400m /dev/zero >> "big-$$-$n"; done';
-      while (!isOver) await ann.call(greedy, 'bash', { command }, { 'croft-session': session });
+      while (!signal.aborted) await ann.call(greedy, 'bash', { command }, { 'croft-session': session });
     };
-    const lanes = ['1', '2'].map(lane);
+    await using lanes = startLanes(['1', '2'].map((session) => (signal) => lane(session, signal)));
     await vi.waitFor(async () => expect(await isReady(server)).toBe(false));
 
-    // Between two looks of the server a program fills any disk, and what cannot be recorded is not done. But nobody is kept
-    // from it for long.
-    const soon = (tool: string, input: object) =>
-      vi.waitFor(async () => mustBe(200, await bob.call(agent, tool, input)));
+    const waits: number[] = [];
+    const soon = async (tool: string, input: object) => {
+      const since = performance.now();
+      const answer = await vi.waitFor(async () => mustBe(200, await bob.call(agent, tool, input)));
+      waits.push(performance.now() - since);
+      return answer;
+    };
     for (let count = 1; count <= 20; count += 1) {
       await soon('delete', { file_path: `f${count}` });
       await soon('bash', { command: `rm -f f${count + 20}` });
     }
-    isOver = true;
-    await Promise.all(lanes);
+    expect(Math.max(...waits)).toBeLessThan(5000);
+    await lanes.end();
     expect((await soon('glob', { pattern: 'f*' })).paths).toEqual([]);
+    expect(await place.audit()).toMatchObject({ exitCode: 0 });
+  });
+
+  test('leaves the records the blocks that they have: with none left on the disk, each call that makes room is done at once', async () => {
+    await using place = await startOnDisk('256M', '--min-free', '64m', '--history-min-free', '96m');
+    const { server, data } = place;
+    const bob = await addAccount(server, 'bob');
+    const [agent, other] = [await newAgent(bob), await newAgent(bob)];
+    const many = 'for n in $(seq 300); do head -c 4k /dev/zero > f$n; done';
+    mustBe(200, await bob.call(agent, 'bash', { command: many }));
+    await vi.waitFor(() => expect(statSync(`${data}/reserve`).size).toBe(16 * megabyte));
+
+    // Takes every block that anybody frees, and is nobody's sandbox: nobody ends it.
+    const script = `while :; do cat /dev/zero >> '${data}/outside'; sleep 0.01; done`;
+    const filler = spawn('sh', ['-c', script], { stdio: 'ignore', detached: true });
+    try {
+      await server.output.find(/released the reserve of 16 MB/);
+      await vi.waitFor(() => expect(freeOf(data)).toBeLessThan(megabyte / 8));
+      for (let count = 1; count <= 150; count += 1) {
+        mustBe(200, await bob.call(agent, 'delete', { file_path: `f${count}` }));
+        mustBe(200, await bob.call(agent, 'bash', { command: `rm f${count + 150}` }));
+      }
+      // The first call of another agent, whose sandbox and history do not exist yet.
+      mustBe(200, await bob.call(other, 'bash', { command: 'true' }));
+      await vi.waitFor(() => expect(freeOf(data)).toBeLessThan(megabyte / 8));
+    } finally {
+      if (filler.pid !== undefined) process.kill(-filler.pid, 'SIGKILL');
+      await once(filler, 'exit');
+    }
+    execFileSync('rm', [`${data}/outside`]);
+    expect(mustBe(200, await bob.call(agent, 'glob', { pattern: 'f*' })).paths).toEqual([]);
     expect(await place.audit()).toMatchObject({ exitCode: 0 });
   });
 });
@@ -153,16 +188,3 @@ test.each(['lots', '1x', ''])('--min-free %s is no size, and said so', async (si
   const refused = await runCroft(['serve', '--port', '0', '--min-free', size]);
   expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--min-free takes a size') });
 });
-
-/** Takes root, a loop device and the programs for it. */
-function canMount(): boolean {
-  using fixture = makeDirectory();
-  const image = fixture.at('disk.img');
-  const script = `truncate --size 8M '${image}' && mkfs.ext4 -q -F '${image}' && mount -o loop '${image}' /mnt`;
-  try {
-    execFileSync('unshare', ['--mount', 'sh', '-c', script], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}

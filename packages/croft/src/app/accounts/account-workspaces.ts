@@ -34,7 +34,7 @@ interface AccountWorkspacesOptions {
   /** Limits on what an account stores on this machine. */
   readonly accountQuota: Pick<AccountQuota, 'storageOf' | 'historyShare'>;
   /** Free space on the disk of the data directory. Without it, the disk may be filled. */
-  readonly disk?: DiskCapacity | undefined;
+  readonly disk?: { of(accountId: string): DiskCapacity } | undefined;
   /** Opens workspaces that are on a runner. */
   readonly remote: Pick<FleetWorkspaces, 'open'>;
   readonly emit: Emit;
@@ -45,7 +45,7 @@ interface AccountWorkspacesOptions {
 export function openAccountWorkspaces(options: AccountWorkspacesOptions): OpenedWorkspaces {
   const { data, localWorkspaces, histories, openObjects, accountQuota, disk, remote, emit, onWarning } = options;
   const boundsOf = (accountId: string) => ({
-    disk,
+    disk: disk?.of(accountId),
     account: accountQuota.storageOf(accountId),
     historyShare: accountQuota.historyShare(accountId),
   });

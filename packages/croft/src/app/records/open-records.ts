@@ -23,18 +23,20 @@ export interface SealedRecordsOptions {
    * trail.
    */
   readonly mayLackKeys?: boolean | undefined;
+  /** As `RecordsOptions.roomBytes`. */
+  readonly roomBytes?: number | undefined;
   /** Without it, only `croft audit verify` reports that the audit trail was cut. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /** Opens the records, the vault that unseals them, and their audit trail. Throws when the keys do not fit. */
 export async function openSealedRecords(options: SealedRecordsOptions) {
-  const { data, databaseUrl, keys, onWarning = () => {} } = options;
+  const { data, databaseUrl, keys, roomBytes, onWarning = () => {} } = options;
   const ring = createRingSource(keys.ring, keys.reread);
   const trail = createAuditTrail({ data, ring, onWarning });
   const records = await openRecords({
     ...(databaseUrl === undefined ? { file: join(data, 'croft.db') } : { url: databaseUrl }),
-    audit: trail.keeper,
+    ...{ audit: trail.keeper, roomBytes },
   });
   const vault = createVault(createKeyring(ring), createTokenHash(keys.pepper));
   try {

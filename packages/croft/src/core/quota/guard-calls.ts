@@ -47,6 +47,7 @@ export function guardCalls({ guard, tree: openTree }: QuotaWrapperOptions): Wrap
     try {
       check(before.held, after);
     } catch (thrown) {
+      if (AppError.from(thrown).code === 'E_STORAGE_FULL') disk?.pacing?.reportGrowth();
       const taken = await guard.alone(() => revertToBaseline(tree, before));
       throw revertedCallError(AppError.from(thrown), taken, isOverQuota(await tree.totals(), quota));
     }
@@ -55,6 +56,7 @@ export function guardCalls({ guard, tree: openTree }: QuotaWrapperOptions): Wrap
   return async (call, work) => {
     if (call.access === 'execute') await account?.ready();
     if (!isWatched(call)) return work();
+    if (call.access === 'execute') await disk?.pacing?.waitForTurn(call.signal);
     const tree = await openTree();
     await guard.mustRun(call);
     const held = await tree.totals();

@@ -4,6 +4,7 @@ import type { WorkingTree } from '../history/ports/working-tree.ts';
 import type { WorkspaceQuota } from '../storage/stored-mount.ts';
 import type { WorkspaceCall } from '../workspace/workspace.ts';
 import { checkQuota, isOverQuota, type StorageUse } from './check-quota.ts';
+import type { CommandPacing } from './command-pacing.ts';
 
 /** The storage of an account on this machine: files, caches, histories. */
 export interface AccountStorage {
@@ -26,6 +27,8 @@ export interface DiskCapacity {
   isShort(): boolean;
   /** Throws `E_STORAGE_FULL` if so many bytes do not fit. */
   mustHave(bytes: number): void;
+  /** Absent: commands start at once. */
+  readonly pacing?: CommandPacing | undefined;
 }
 
 interface QuotaGuardOptions {

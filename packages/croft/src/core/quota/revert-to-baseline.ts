@@ -1,15 +1,22 @@
+import { AppError } from '@croft/protocol';
 import type { PathChange, TreeHash, TreePath } from '../history/ports/tree.ts';
 import { maxStoredFileBytes, type TreeMoment, type WorkingTree } from '../history/ports/working-tree.ts';
 
 /** The state of a workspace before a call. */
 export interface Baseline {
-  readonly root: TreeHash;
+  /** Absent: the history had no space for it. Only files that the call makes can be removed again then. */
+  readonly root: TreeHash | undefined;
   readonly mark: TreeMoment;
 }
 
 export async function takeBaseline(tree: WorkingTree): Promise<Baseline> {
-  const { root } = await tree.capture({ scope: 'source', maxFileBytes: maxStoredFileBytes });
-  return { root, mark: await tree.markMoment() };
+  const captured = await tree.capture({ scope: 'source', maxFileBytes: maxStoredFileBytes }).catch(ignoreFull);
+  return { root: captured?.root, mark: await tree.markMoment() };
+}
+
+/** A call that frees space must run on a full disk too. */
+function ignoreFull(thrown: unknown): undefined {
+  if (!AppError.is(thrown) || thrown.code !== 'E_STORAGE_FULL') throw thrown;
 }
 
 /** Background programs may change the same files meanwhile, so that an attempt can fail. */
@@ -21,9 +28,12 @@ const attempts = 3;
  * left.
  */
 export async function revertToBaseline(tree: WorkingTree, { root, mark }: Baseline): Promise<TreePath[]> {
-  const brought = await bringBack(tree, root).catch(() => []);
+  const bring = async () => (root === undefined ? [] : bringBack(tree, root));
+  const brought = await bring().catch(() => undefined);
   const removed = await tree.removeFilesMadeSince(mark).catch(() => []);
-  return [...new Set([...brought, ...removed])].sort();
+  // On a full disk, only the removal makes the space that bringing back needs.
+  const late = brought ?? (await bring().catch(() => []));
+  return [...new Set([...late, ...removed])].sort();
 }
 
 async function bringBack(tree: WorkingTree, root: TreeHash): Promise<TreePath[]> {

@@ -13,7 +13,7 @@ const meanings: Readonly<Record<number, readonly [ErrorCode, string]>> = {
     failed,
     'the history file is damaged; stop croft and restore a backup, or move it away to start without history',
   ],
-  13: ['E_STORAGE_FULL', 'the disk of the history is full; free space there, or delete snapshots'],
+  13: ['E_STORAGE_FULL', 'the disk of the history is full'],
   14: [failed, 'the history cannot be opened; check the path, and owner and mode of its directory'],
   26: [failed, 'the history file is not a database; move it away to start without history'],
 };

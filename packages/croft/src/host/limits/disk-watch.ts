@@ -116,7 +116,8 @@ function toDenial(rule: 'disk' | 'files', limit: DiskAmount, grown: DiskAmount):
   const isFull = rule === 'disk' && grown.bytes <= limit.bytes;
   const size = rule === 'disk' ? sizeText(limit.bytes) : `${limit.files} files`;
   const target = isFull ? 'the disk of this machine is nearly full' : size;
-  const next = 'Delete what is not needed (files are still there), or ask the operator for a larger --limit disk.';
+  const ask = isFull ? 'tell the operator' : 'ask the operator for a larger --limit disk';
+  const next = `Delete what is not needed (files are still there), or ${ask}.`;
   return { layer: 'limit', rule, target, next };
 }
 

@@ -10,6 +10,10 @@ interface SqliteWal {
   committed(): void;
   /** Resolves when every commit so far is on the disk. */
   sync(): Promise<void>;
+  /** Moves the log into the database now, so that the next commit starts the log from its beginning. Never rejects. */
+  checkpoint(): Promise<void>;
+  /** Resolves when no checkpoint is under way. */
+  idle(): Promise<void>;
   close(): void;
 }
 
@@ -30,6 +34,18 @@ export const sqliteWalPragmas = [
   `PRAGMA journal_size_limit = ${bytesLeft}`,
 ];
 
+interface SqliteWalOptions {
+  /** Disk space that the files own ahead of need: see `makeSqliteRoom`. Default: none. */
+  readonly roomBytes?: number | undefined;
+}
+
+/** Setting for a writing connection whose log has room: the log keeps it when SQLite restarts the log. */
+export function keepRoomPragma(roomBytes: number): string {
+  return `PRAGMA journal_size_limit = ${keptBytes(roomBytes)}`;
+}
+
+const keptBytes = (roomBytes: number) => bytesLeft + 2 * roomBytes;
+
 const syncData = promisify(fdatasync);
 const syncAll = promisify(fsync);
 const checkpoints = createWorkerThread<CheckpointQuestion, CheckpointAnswer>(
@@ -40,10 +56,12 @@ const checkpoints = createWorkerThread<CheckpointQuestion, CheckpointAnswer>(
  * Makes the commits of one connection durable without blocking its thread. SQLite itself would wait for the disk inside
  * `COMMIT`, and even longer at each checkpoint: on a busy disk a second and more.
  */
-export function createSqliteWal(file: string): SqliteWal {
+export function createSqliteWal(file: string, { roomBytes = 0 }: SqliteWalOptions = {}): SqliteWal {
   let log: number | undefined;
   let isNameSynced = false;
-  let [commits, isMoving] = [0, false];
+  let commits = 0;
+  let moving: Promise<void> | undefined;
+  const maxBytes = keptBytes(roomBytes) + bytesPerCheckpoint - bytesLeft;
   // SQLite takes no locks on the log file, so closing a descriptor of it releases none. The file stays the same while
   // the connection is open.
   const descriptor = () => (log ??= openSync(`${file}-wal`, 'r'));
@@ -51,13 +69,19 @@ export function createSqliteWal(file: string): SqliteWal {
   return {
     committed() {
       commits += 1;
-      if (!isMoving && (commits >= commitsPerCheckpoint || sizeNow() >= bytesPerCheckpoint)) void checkpoint();
+      if (!moving && (commits >= commitsPerCheckpoint || sizeNow() >= maxBytes)) void startMoving();
     },
     async sync() {
       await syncData(descriptor());
       if (!isNameSynced) await syncName(file);
       isNameSynced = true;
     },
+    async checkpoint() {
+      // A checkpoint under way may have begun before the last commit.
+      await moving;
+      await startMoving();
+    },
+    idle: async () => moving,
     close() {
       if (log !== undefined) closeSync(log);
       log = undefined;
@@ -73,15 +97,20 @@ export function createSqliteWal(file: string): SqliteWal {
     }
   }
 
-  /** Nobody waits for a checkpoint, and a failed checkpoint loses nothing: the next one moves more. */
-  async function checkpoint(): Promise<void> {
-    isMoving = true;
+  function startMoving(): Promise<void> {
+    moving ??= moveLog().finally(() => {
+      moving = undefined;
+    });
+    return moving;
+  }
+
+  /** A failed checkpoint loses nothing: the next one moves more. */
+  async function moveLog(): Promise<void> {
     // SQLite restarts the log only when all of it was moved, so a second round moves the commits made meanwhile.
     for (let round = 0; round < 2 && (round === 0 || commits > 0); round++) {
       commits = 0;
-      await checkpoints.ask({ file }).catch(() => {});
+      await checkpoints.ask({ file, roomBytes }).catch(() => {});
     }
-    isMoving = false;
   }
 }
 

@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '@croft/protocol';
-import { nothingStoredHint } from '../sql/nothing-stored-hint.ts';
+import { databaseFullHint, nothingStoredHint } from '../sql/nothing-stored-hint.ts';
 
 const unreachable =
   'PostgreSQL cannot be reached: check that it runs, and that the URL names it (host, port, database, user)';
@@ -15,10 +15,15 @@ const meanings: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   '3F': ['E_STORAGE_FAILED', 'PostgreSQL has no schema of the name in the URL; make it, or correct search_path'],
   40: ['E_STORAGE_FAILED', 'PostgreSQL cancelled the change because of another one; try again'],
   42501: ['E_STORAGE_FAILED', 'the user in the URL may not do that; make it the owner of the database'],
-  53100: ['E_STORAGE_FULL', 'the disk of PostgreSQL is full; free space there'],
+  53100: ['E_STORAGE_FULL', 'the disk of PostgreSQL is full'],
   53: ['E_STORAGE_FAILED', 'PostgreSQL has no room for another connection or not enough memory; give it more'],
   '55P03': ['E_STORAGE_FAILED', 'another server has been changing the records for too long; try again, or end it'],
   57014: ['E_STORAGE_FAILED', 'PostgreSQL took too long for one statement; see what keeps it busy'],
+};
+
+const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
+  E_STORAGE_FAILED: nothingStoredHint,
+  E_STORAGE_FULL: databaseFullHint,
 };
 
 /** Classes and codes after which nothing was stored and a retry may succeed. */
@@ -30,7 +35,7 @@ export function postgresError(thrown: unknown): AppError {
   if (AppError.is(thrown)) return thrown;
   const code = codeOf(thrown);
   const [ours, message] = meanings[code] ?? meanings[code.slice(0, 2)] ?? ['E_STORAGE_FAILED', otherwise(code)];
-  const hint = ours === 'E_STORAGE_FAILED' ? nothingStoredHint : undefined;
+  const hint = hints[ours];
   return new AppError(ours, message, { cause: new Error(`PostgreSQL: ${code}`), hint });
 }
 

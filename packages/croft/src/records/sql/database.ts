@@ -23,6 +23,8 @@ export interface Database extends AsyncDisposable {
   beginRead(): Promise<SqlTransaction>;
   /** Whether nothing was stored and a retry may succeed, as after a deadlock. */
   isTransient(thrown: unknown): boolean;
+  /** Called before a change is retried. Never rejects. */
+  beforeRetry?(): Promise<void>;
 }
 
 /** A statement that the database runs in the same transaction after each changed row. */

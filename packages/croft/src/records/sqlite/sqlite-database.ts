@@ -1,27 +1,33 @@
 import { resolve } from 'node:path';
 import { AppError } from '@croft/protocol';
 import { makePrivateDatabase } from '../../lib/sqlite/private-database.ts';
-import { createSqliteWal, sqliteWalPragmas } from '../../lib/sqlite/sqlite-wal.ts';
+import { createSqliteWal, keepRoomPragma, sqliteWalPragmas } from '../../lib/sqlite/sqlite-wal.ts';
 import { type ConnectionPool, createConnectionPool } from '../sql/connection-pool.ts';
 import type { Database, SqlTransaction } from '../sql/database.ts';
 import { countDoneMigrations } from '../tables/migrations.ts';
 import { makePrivate, watchDatabaseFile } from './database-file.ts';
 import { connectSqlite, type SqliteClient } from './sqlite-client.ts';
-import { sqliteError } from './sqlite-errors.ts';
+import { isFull, sqliteError } from './sqlite-errors.ts';
 
 const maxReaders = 16;
+
+interface SqliteOptions {
+  readonly deadlineMs: number;
+  /** Disk space that the files of the database own ahead of need, so that changes succeed on a full disk. */
+  readonly roomBytes: number;
+}
 
 /**
  * Opens a SQLite database, and creates the file if it is missing. An existing database is checked before anything in it
  * is changed.
  */
-export async function openSqlite(path: string, deadlineMs: number): Promise<Database> {
+export async function openSqlite(path: string, options: SqliteOptions): Promise<Database> {
   const file = resolve(path);
   try {
     makePrivateDatabase(file);
     const writer = connectSqlite(file);
     try {
-      return await prepare(file, writer, deadlineMs);
+      return await prepare(file, writer, options);
     } catch (thrown) {
       writer.discard();
       throw thrown;
@@ -32,22 +38,31 @@ export async function openSqlite(path: string, deadlineMs: number): Promise<Data
   }
 }
 
-async function prepare(file: string, writer: SqliteClient, deadlineMs: number): Promise<Database> {
-  const database = createDatabase(file, writer, deadlineMs);
+async function prepare(file: string, writer: SqliteClient, options: SqliteOptions): Promise<Database> {
+  const { deadlineMs, roomBytes } = options;
+  const log = createDurableLog(file, roomBytes);
+  const database = createDatabase(file, { writer, log, deadlineMs });
   const queryWhenFree = (sql: string) => writer.queryWhenFree(sql, deadlineMs);
   await countDoneMigrations(database, { query: queryWhenFree });
   makePrivate(file);
   const [row] = (await queryWhenFree('PRAGMA journal_mode = WAL')).rows;
   if (row?.journal_mode !== 'wal') throw noWal();
-  for (const pragma of sqliteWalPragmas) writer.query(pragma);
+  for (const pragma of [...sqliteWalPragmas, keepRoomPragma(roomBytes)]) writer.query(pragma);
+  // The worker thread makes the room, and nobody waits for it.
+  if (roomBytes > 0) void log.checkpoint();
   return database;
 }
 
-function createDatabase(file: string, writer: SqliteClient, deadlineMs: number): Database {
+interface DatabaseParts {
+  readonly writer: SqliteClient;
+  readonly log: DurableLog;
+  readonly deadlineMs: number;
+}
+
+function createDatabase(file: string, { writer, log, deadlineMs }: DatabaseParts): Database {
   const writers = createConnectionPool({ max: 1, deadlineMs, connect: async () => writer });
   const readers = createConnectionPool({ max: maxReaders, deadlineMs, connect: async () => connectReader(file) });
   const checkFile = watchDatabaseFile(file);
-  const log = createDurableLog(file);
   return {
     name: 'sqlite',
     isShared: false,
@@ -73,9 +88,13 @@ function createDatabase(file: string, writer: SqliteClient, deadlineMs: number):
       return begin(writers, 'BEGIN IMMEDIATE', deadlineMs, log);
     },
     beginRead: () => begin(readers, 'BEGIN', deadlineMs),
-    isTransient: () => false,
+    // A checkpoint lets the next change write over the blocks that the log has already.
+    isTransient: isFull,
+    beforeRetry: log.checkpoint,
     async [Symbol.asyncDispose]() {
       readers.end();
+      // A checkpoint opens the files too, and would make them again after they were removed.
+      await log.idle();
       writer.discard();
       log.close();
     },
@@ -142,8 +161,8 @@ function createTransaction(
 type DurableLog = ReturnType<typeof createDurableLog>;
 
 /** Refuses all changes after a failed sync: the kernel may have dropped the pages that it could not write. */
-function createDurableLog(file: string) {
-  const log = createSqliteWal(file);
+function createDurableLog(file: string, roomBytes: number) {
+  const log = createSqliteWal(file, { roomBytes });
   let failure: AppError | undefined;
   return {
     mustBeSound(): void {
@@ -161,7 +180,7 @@ function createDurableLog(file: string) {
         throw error;
       }
     },
-    close: log.close,
+    ...{ checkpoint: log.checkpoint, idle: log.idle, close: log.close },
   };
 }
 

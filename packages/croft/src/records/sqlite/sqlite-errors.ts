@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from '@croft/protocol';
-import { sqliteErrorKind, sqliteErrorNumber } from '../../lib/sqlite/sqlite-error-kind.ts';
+import { sqliteErrorKind, sqliteErrorNumber, sqliteKinds } from '../../lib/sqlite/sqlite-error-kind.ts';
+import { databaseFullHint } from '../sql/nothing-stored-hint.ts';
 
 const foreignKey = 787;
 
@@ -10,7 +11,7 @@ const meanings: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   8: ['E_STORAGE_FAILED', 'the database cannot be written; check owner and mode of the file and its directory'],
   10: ['E_STORAGE_FAILED', 'the disk of the database failed; check it before anything else'],
   11: ['E_STORAGE_FAILED', 'the database file is damaged; stop croft and restore a backup'],
-  13: ['E_STORAGE_FULL', 'the disk of the database is full; free space there'],
+  13: ['E_STORAGE_FULL', 'the disk of the database is full'],
   14: ['E_STORAGE_FAILED', 'the database cannot be opened; check the path, and owner and mode of its directory'],
   26: ['E_STORAGE_FAILED', 'the file is not a database; name a new file, or the one that Croft used before'],
 };
@@ -24,5 +25,11 @@ export function sqliteError(thrown: unknown): AppError {
     'E_STORAGE_FAILED',
     'the database failed; see its log',
   ];
-  return new AppError(code, message, { cause: thrown });
+  const hint = code === 'E_STORAGE_FULL' ? databaseFullHint : undefined;
+  return new AppError(code, message, { cause: thrown, hint });
+}
+
+/** Whether the disk was full. SQLite has stored nothing then. */
+export function isFull(thrown: unknown): boolean {
+  return AppError.is(thrown) && sqliteErrorKind(thrown.cause) === sqliteKinds.full;
 }

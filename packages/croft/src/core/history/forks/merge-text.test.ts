@@ -1,43 +1,91 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { mergeText } from './merge-text.ts';
 
-const lines = (text: string) => text.replaceAll(' ', '\n');
-const merge = (base: string, ours: string, theirs: string) =>
-  mergeText({ base: lines(base), ours: lines(ours), theirs: lines(theirs) }, 'fork');
+const base = 'a\nb\nc\nd\ne\nf\n';
+const merge = (ours: string, theirs: string, from = base) => mergeText({ base: from, ours, theirs }, 'fork');
 
-test('changes of different lines are both taken', () => {
-  expect(merge('a b c d e ', 'A b c d e ', 'a b c d E ')).toEqual({ text: lines('A b c d E '), hasConflicts: false });
+describe('a merge of lines', () => {
+  test('takes changes of both sides', () => {
+    expect(merge('A\nb\nc\nd\ne\nf\n', 'a\nb\nc\nd\ne\nF\n')).toEqual({
+      text: 'A\nb\nc\nd\ne\nF\n',
+      hasConflicts: false,
+    });
+  });
+
+  test('takes a change that both sides made once', () => {
+    expect(merge('a\nX\nc\nd\ne\nf\n', 'a\nX\nc\nd\ne\nf\n')).toEqual({
+      text: 'a\nX\nc\nd\ne\nf\n',
+      hasConflicts: false,
+    });
+  });
+
+  test('puts both sides of a conflict between markers, each on lines of its own', () => {
+    const conflict = 'a\n<<<<<<< workspace\nour\n=======\ntheir\n>>>>>>> fork\nc\nd\ne\nf\n';
+    expect(merge('a\nour\nc\nd\ne\nf\n', 'a\ntheir\nc\nd\ne\nf\n')).toEqual({ text: conflict, hasConflicts: true });
+    expect(merge('our', 'their', 'x')?.text).toBe('<<<<<<< workspace\nour\n=======\ntheir\n>>>>>>> fork\n');
+  });
+
+  test('sees a conflict where one side removes what the other changes', () => {
+    expect(merge('a\nc\nd\ne\nf\n', 'a\nB\nc\nd\ne\nf\n')?.hasConflicts).toBe(true);
+  });
+
+  test('sees a conflict where both sides insert other lines at one place', () => {
+    expect(merge('a\n1\nb\nc\nd\ne\nf\n', 'a\n2\nb\nc\nd\ne\nf\n')?.hasConflicts).toBe(true);
+  });
+
+  test('keeps line endings, and a last line without one', () => {
+    expect(merge('A\r\nb\nc', 'a\r\nb\nC', 'a\r\nb\nc')).toEqual({ text: 'A\r\nb\nC', hasConflicts: false });
+  });
 });
 
-test('an insertion and a removal elsewhere are both taken', () => {
-  expect(merge('a b c d ', 'a x b c d ', 'a b c ')).toEqual({ text: lines('a x b c '), hasConflicts: false });
+/** Each line of the base is its own, so that there is one way to compare it with a changed text. */
+const lineCount = 30;
+interface LineChange {
+  readonly owner: 'nobody' | 'ours' | 'theirs';
+  readonly keeps: boolean;
+  readonly added: number;
+}
+const Change: fc.Arbitrary<LineChange> = fc.record({
+  owner: fc.constantFrom('nobody', 'ours', 'theirs'),
+  keeps: fc.boolean(),
+  added: fc.integer({ min: 0, max: 3 }),
 });
 
-test('different changes of one line stand between markers, and so do changes of neighbouring lines', () => {
-  const marked = lines('a <<<<<<<_workspace B c ======= b C >>>>>>>_fork d ').replaceAll('_', ' ');
-  expect(merge('a b c d ', 'a B c d ', 'a b C d ')).toEqual({ text: marked, hasConflicts: true });
-});
+function textOf(changes: readonly LineChange[], takes: (owner: LineChange['owner']) => boolean): string {
+  return changes
+    .flatMap(({ owner, keeps, added }, at) => {
+      const line = `line ${at}\n`;
+      if (!takes(owner)) return [line];
+      return [...(keeps ? [line] : []), ...Array.from({ length: added }, (_, more) => `${owner} ${at} ${more}\n`)];
+    })
+    .join('');
+}
 
-test('a last line without an end gets one before a marker', () => {
-  const text = '<<<<<<< workspace\nours\n=======\ntheirs\n>>>>>>> fork\n';
-  expect(merge('base', 'ours', 'theirs')).toEqual({ text, hasConflicts: true });
-});
-
-test('texts that take too long to compare are not merged', () => {
-  const numbered = (mark: string) => Array.from({ length: 9000 }, (_, at) => `${mark}${at}`).join('\n');
-  expect(mergeText({ base: numbered('a'), ours: numbered('b'), theirs: numbered('c') }, 'fork')).toBeUndefined();
-});
-
-const text = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', '}\n'), { maxLength: 30 }).map((all) => all.join(''));
-
-test('a side that changed nothing takes the text of the other, and two equal changes are one', () => {
+test('every merge of changes with an unchanged line between them has exactly these changes', () => {
+  const changes = fc
+    .array(Change, { minLength: lineCount, maxLength: lineCount })
+    .map((all) => all.map((change, at) => (at % 3 === 1 ? change : { ...change, owner: 'nobody' as const })));
   fc.assert(
-    fc.property(text, text, (base, changed) => {
-      const merged = { text: changed, hasConflicts: false };
-      expect(mergeText({ base, ours: base, theirs: changed }, 'fork')).toEqual(merged);
-      expect(mergeText({ base, ours: changed, theirs: base }, 'fork')).toEqual(merged);
-      expect(mergeText({ base, ours: changed, theirs: changed }, 'fork')).toEqual(merged);
+    fc.property(changes, (all) => {
+      const from = textOf(all, () => false);
+      const merged = merge(
+        textOf(all, (owner) => owner === 'ours'),
+        textOf(all, (owner) => owner === 'theirs'),
+        from,
+      );
+      expect(merged).toEqual({ text: textOf(all, (owner) => owner !== 'nobody'), hasConflicts: false });
+    }),
+  );
+});
+
+test('a side that changed nothing gives way to the other, whatever that is', () => {
+  const lines = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', 'd'), { maxLength: 20 }).map((all) => all.join(''));
+  fc.assert(
+    fc.property(lines, lines, (from, changed) => {
+      expect(merge(changed, from, from)).toEqual({ text: changed, hasConflicts: false });
+      expect(merge(from, changed, from)).toEqual({ text: changed, hasConflicts: false });
+      expect(merge(changed, changed, from)).toEqual({ text: changed, hasConflicts: false });
     }),
   );
 });
