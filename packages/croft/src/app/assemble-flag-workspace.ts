@@ -9,6 +9,7 @@ import { realpathOf } from '../lib/files/workspace-owner.ts';
 import type { NamedMount } from '../storages/index.ts';
 import type { FlagWorkspaceForks } from './forks/flag-workspace-forks.ts';
 import { type Overlays, openTransactions } from './forks/overlays.ts';
+import type { CodeServers } from './workspaces/code-servers.ts';
 import type { SandboxOptions } from './workspaces/sandbox-options.ts';
 import { createSearchAndChecks } from './workspaces/search-and-checks.ts';
 import type { SearchBoxPool } from './workspaces/search-box-pool.ts';
@@ -19,6 +20,7 @@ export interface AssemblyOptions {
   readonly emit: Emit;
   readonly provider: Provider;
   readonly searches: SearchBoxPool;
+  readonly codeServers: CodeServers;
   /** Without it, workspaces have no history. */
   readonly histories?: WorkspaceHistories | undefined;
   readonly layered?: Overlays | undefined;
@@ -59,7 +61,10 @@ export function assembleFlagWorkspace(
     permission: assembly.permission,
     files,
     ...createSearchAndChecks(
-      { name, root, key: realpathOf(handle), directoryFd: () => handle, files, mustBeThere },
+      {
+        ...{ name, root, key: realpathOf(handle), directoryFd: () => handle, files, mustBeThere },
+        ...(history && assembly.histories && toTree(handle, assembly.histories)),
+      },
       assembly,
     ),
     ...(history && {
@@ -71,6 +76,10 @@ export function assembleFlagWorkspace(
     ...toWatch(handle, assembly),
     openSandbox: () => openSandboxIn(handle),
   };
+}
+
+function toTree(handle: number, { treeOf }: WorkspaceHistories) {
+  return { tree: () => treeOf(handle) };
 }
 
 function toWatch(handle: number, { histories }: Pick<AssemblyOptions, 'histories'>): Pick<Workspace, 'watch'> {

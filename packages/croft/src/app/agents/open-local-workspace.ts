@@ -22,7 +22,7 @@ export function openLocalWorkspace(attached: AttachedWorkspace, options: Runtime
     access: sandbox ? 'read-write' : 'read-only',
     permission: sandbox?.config.permissionMode ?? 'ask',
     commands: sandbox && toCommandSettings(sandbox.config),
-    ...options.searchAndChecks({ ...{ name, root, key, directoryFd, mustBeThere }, files }),
+    ...options.searchAndChecks({ ...{ name, root, key, directoryFd, mustBeThere, tree: workspace.tree }, files }),
     ...(direct ? { listFiles: direct.listFiles } : { wrapCall }),
     ...(workspace.checkQuota && { checkQuota: workspace.checkQuota }),
     ...(sandbox &&

@@ -48,6 +48,8 @@ export function openRemoteWorkspace(
       ...noDirectory,
     }),
     withSearchBox: offered.withSearchBox,
+    // Servers run where the files are, and runners do not start them yet.
+    languageServers: undefined,
     ...(watch && { watch }),
     ...toHistory(offered, isWritable),
     ...(isWritable && toTransactions(attached, offered, options, agentId)),

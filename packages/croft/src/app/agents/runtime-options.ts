@@ -38,7 +38,7 @@ export interface RuntimeOptions {
   readonly allowControl?: readonly string[] | undefined;
   readonly accountQuota: AccountQuota;
   /** Returns the parts of a workspace besides its files and its sandbox. */
-  searchAndChecks(place: WorkspaceDirectory): Pick<Workspace, 'withSearchBox' | 'checks'>;
+  searchAndChecks(place: WorkspaceDirectory): Pick<Workspace, 'withSearchBox' | 'checks' | 'languageServers'>;
   /** Without it, the server has no skills of its own. */
   readonly skills?: SkillsSyncer | undefined;
   readonly effects: PostEditChecks;

@@ -9,17 +9,20 @@ import { sha256 } from '../../lib/crypto/sha256.ts';
 import { createJsonFile, createMemoryJson } from '../../lib/files/json-file.ts';
 import * as linters from '../../linters/index.ts';
 import * as runners from '../../test-runners/index.ts';
+import type { CodeServers } from './code-servers.ts';
 import type { SearchBoxPool } from './search-box-pool.ts';
 import type { WorkspaceDirectory } from './workspace-directory.ts';
 
 interface SearchAndChecksOptions {
   readonly searches: SearchBoxPool;
+  /** Absent: the workspace has no language servers. */
+  readonly codeServers?: CodeServers | undefined;
   /** The data directory, which stores results of checks. Without it, they are lost when the program ends. */
   readonly data: string | undefined;
   readonly emit: Emit;
 }
 
-/** Returns the parts of a workspace besides its files and its sandbox: the search box and the checks. */
+/** Returns the parts of a workspace besides its files and its sandbox: search box, checks and language servers. */
 export function createSearchAndChecks(workspace: WorkspaceDirectory, options: SearchAndChecksOptions) {
   const { root: workspacePath, mustBeThere } = workspace;
   return {
@@ -28,6 +31,7 @@ export function createSearchAndChecks(workspace: WorkspaceDirectory, options: Se
       return options.searches.openIn({ directoryFd: directory, workspacePath }, mustBeThere)(work);
     },
     checks: toChecks(workspace, options),
+    languageServers: options.codeServers?.of(workspace),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { WorkingTree } from '../../core/history/ports/working-tree.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
 
 export interface WorkspaceDirectory {
@@ -7,6 +8,8 @@ export interface WorkspaceDirectory {
   readonly key: string;
   /** An open file descriptor of the directory. The directory may have to be filled first. */
   directoryFd(): number | Promise<number>;
+  /** The tree of its history, which counts changes. Absent: it has none. */
+  tree?(): Promise<Pick<WorkingTree, 'touchedSince'>>;
   readonly files: Workspace['files'];
   /** Throws `E_WORKSPACE_GONE`. */
   mustBeThere(): void;

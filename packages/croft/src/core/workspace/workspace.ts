@@ -1,4 +1,5 @@
 import type { CheckRegistry } from '../checks/check-registry.ts';
+import type { LanguageServers } from '../code/ports/language-servers.ts';
 import type { CommandSettings } from '../commands/command-settings.ts';
 import type { Sandbox } from '../commands/sandbox.ts';
 import type { FileAccess } from '../content/changes/file-access.ts';
@@ -72,6 +73,8 @@ export interface Workspace {
   openSandbox(): Promise<Sandbox>;
   /** Its projects, and the results of their tests. */
   readonly checks: CheckRegistry;
+  /** Absent: code is understood by its text only. */
+  readonly languageServers?: LanguageServers | undefined;
   /**
    * Wraps every accepted call: before `work`, applies what others committed; after it, makes the changes of the call
    * durable and records them. `work` may receive an object to report its changes to. An error before `work` has run is
