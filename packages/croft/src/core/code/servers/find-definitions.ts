@@ -1,3 +1,4 @@
+import { AppError } from '@croft/protocol';
 import type { ToolContext } from '../../tools/tool.ts';
 import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
@@ -29,6 +30,7 @@ export function findDefinitions(
   return askOrSearch<FoundPlaces>(context, {
     locate: () => locateSymbol(question, context),
     async ask(server, target) {
+      mustHave(server, method);
       const complete = await server.whenReady();
       const items = await askPlaces(server, target, context, { withBody, method });
       const notes = complete ? [] : ['the language server still reads the project: ask again'];
@@ -44,6 +46,12 @@ async function searchByText(question: SymbolQuestion, context: ToolContext, why:
   const items = found.map(({ path, line, col, text }) => ({ path, line, col, text: text.slice(0, 160) }));
   const notes = [`by text, not by a language server: ${why}`];
   return { at: nameOf(question), items, precision: 'text', complete: false, notes };
+}
+
+/** A server need not know every question. */
+function mustHave({ capabilities, definition: { name } }: LanguageServer, method: string): void {
+  if (method !== 'textDocument/implementation' || capabilities.implementationProvider) return;
+  throw new AppError('E_NO_SERVER', `the language server ${name} does not tell implementations`);
 }
 
 async function askPlaces(

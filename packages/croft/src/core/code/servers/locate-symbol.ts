@@ -1,7 +1,8 @@
 import { AppError } from '@croft/protocol';
 import type { ToolContext } from '../../tools/tool.ts';
+import { fromUri, toUri } from '../ports/file-uris.ts';
 import type { LanguageServer, LanguageServers } from '../ports/language-servers.ts';
-import type { Position } from '../ports/protocol-schemas.ts';
+import { type Location, Locations, type Position } from '../ports/protocol-schemas.ts';
 import { readSource, type SourceText } from '../ports/source-text.ts';
 import { parseSymbolAddress, type SymbolAddress } from '../symbols/symbol-address.ts';
 import { documentSymbols, kindName, type ServerSymbol } from './document-symbols.ts';
@@ -52,7 +53,9 @@ export async function locateSymbol(question: SymbolQuestion, context: LocateCont
     return toLocated(source, identifierOnLine(source, path, line, word, address.onLine));
   }
   const paths = path === undefined ? await declaringFiles(context, word) : [(await files.stat(path)).path];
-  return pick(address, await symbolsIn(paths, context), path);
+  const all = await symbolsIn(paths, context);
+  const matching = matchesOf(address, all);
+  return pick(address, matching.length > 1 ? await dropAliases(matching, context) : matching, { all, path });
 }
 
 function toLocated({ path }: SourceText, found: Pick<LocatedSymbol, 'word' | 'position'>): LocatedSymbol {
@@ -95,12 +98,45 @@ function groupByServer(servers: LanguageServers, paths: readonly string[]) {
   return groups;
 }
 
-function pick(address: SymbolAddress, all: readonly ServerSymbol[], path: string | undefined): LocatedSymbol {
-  const { names, isWhole, overload, written } = address;
+function matchesOf({ names, isWhole }: SymbolAddress, all: readonly ServerSymbol[]): readonly ServerSymbol[] {
   const matching = all.filter(({ name, containers }) => matches([...containers, plain(name)], names, isWhole));
   // A name at the top of a file is meant before a local one inside of a function.
   const top = matching.filter(({ containers }) => containers.length === names.length - 1);
-  const found = top.length > 0 ? top : matching;
+  return top.length > 0 ? top : matching;
+}
+
+/** Leaves out names that a file only imports: their definition is another one. */
+async function dropAliases(found: readonly ServerSymbol[], context: LocateContext): Promise<readonly ServerSymbol[]> {
+  const servers = context.workspace.languageServers;
+  const own: ServerSymbol[] = [];
+  for (const symbol of found.slice(0, maxRows)) {
+    const definition = servers?.definitionFor(symbol.path);
+    const isOwn =
+      definition && servers && (await servers.use(definition, context, (server) => definesItself(server, symbol)));
+    if (isOwn) own.push(symbol);
+  }
+  return own.length > 0 && found.length <= maxRows ? own : found;
+}
+
+async function definesItself(server: LanguageServer, { path, at }: ServerSymbol): Promise<boolean> {
+  await server.open(path);
+  const uri = toUri(server.root, path);
+  const params = { textDocument: { uri }, position: at };
+  const places = Locations.parse(await server.request('textDocument/definition', params));
+  const isHere = (place: Location) => {
+    const target = fromUri(server.root, place.uri);
+    return target && 'path' in target && target.path === path && place.range.start.line === at.line;
+  };
+  return places.length === 0 || places.some(isHere);
+}
+
+interface PickOptions {
+  readonly all: readonly ServerSymbol[];
+  readonly path: string | undefined;
+}
+
+function pick(address: SymbolAddress, found: readonly ServerSymbol[], { all, path }: PickOptions): LocatedSymbol {
+  const { names, overload, written } = address;
   const only = overload === undefined ? (found.length === 1 ? found[0] : undefined) : found[overload];
   if (only) return { path: only.path, word: names.at(-1) ?? '', position: only.at };
   if (found.length > 0) throw ambiguous(written, found);
