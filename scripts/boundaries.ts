@@ -25,6 +25,7 @@ const rules: Readonly<Record<string, Rule>> = {
   'test-runners': { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
   linters: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
   coverage: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
+  'language-servers': { parts: ['core'], packages: [], isolated: true },
   providers: {
     parts: ['core', 'disk', 'host', 'init', 'lib', 'link'],
     packages: [protocol, 'zod', 'node:*'],
@@ -40,11 +41,12 @@ const rules: Readonly<Record<string, Rule>> = {
     parts: ['inner-mcp', 'core', 'lib', 'version'],
     packages: [protocol, 'zod', '@modelcontextprotocol/client', 'node:path', 'node:stream'],
   },
+  lsp: { parts: ['lsp', 'core', 'lib', 'version'], packages: [protocol, 'zod', 'node:crypto'] },
   records: { parts: ['records', 'core', 'lib'], packages: [protocol, 'postgres', 'node:*'] },
   app: {
     parts: [
-      ...['core', 'coverage', 'detectors', 'history', 'inner-mcp', 'lib', 'link', 'linters'],
-      ...['providers', 'records', 'storages', 'test-runners', 'tools'],
+      ...['core', 'coverage', 'detectors', 'history', 'inner-mcp', 'language-servers', 'lib', 'link'],
+      ...['linters', 'lsp', 'providers', 'records', 'storages', 'test-runners', 'tools'],
     ],
     packages: [protocol, 'zod', 'node:path'],
   },

@@ -18,6 +18,7 @@ export const LifecycleEvent = z.object({
     'lifecycle.effect.lint',
     'lifecycle.skills.synced',
     'lifecycle.mcp.server',
+    'lifecycle.code.server',
     'lifecycle.runner.online',
     'lifecycle.runner.reconnecting',
     'lifecycle.runner.offline',

@@ -38,14 +38,14 @@ static int show(const char *source, const char *path, unsigned long long attribu
 
 /* Mounts the directory that the descriptor refers to. The descriptor is of the host's mount namespace and cannot be
    mounted itself, so its path is mounted and compared with it. */
-static int show_handle(int handle, const char *path) {
+static int show_handle(int handle, const char *path, unsigned long long attributes) {
   char link[64], source[PATH_MAX];
   struct stat wanted, found;
   snprintf(link, sizeof link, "/proc/self/fd/%d", handle);
   ssize_t length = readlink(link, source, sizeof source - 1);
   if (length < 0 || fstat(handle, &wanted) != 0) return -1;
   source[length] = 0;
-  int tree = tree_copy(source, HARMLESS);
+  int tree = tree_copy(source, attributes);
   if (tree < 0 || fstat(tree, &found) != 0) return -1;
   if (found.st_dev != wanted.st_dev || found.st_ino != wanted.st_ino) return errno = ESTALE, -1;
   return tree_attach(root, path, tree);
@@ -106,7 +106,9 @@ static int make(enum word word, char *const *values, const char *size) {
     case WORD_BIND:
       return show(values[0], values[1], HARMLESS);
     case WORD_BIND_HANDLE:
-      return show_handle(atoi(values[0]), values[1]);
+      return show_handle(atoi(values[0]), values[1], HARMLESS);
+    case WORD_SHOW_HANDLE:
+      return show_handle(atoi(values[0]), values[1], HARMLESS | MOUNT_ATTR_RDONLY);
     case WORD_TMPFS:
       return make_tmpfs(values[0], size);
     case WORD_DIRECTORY:

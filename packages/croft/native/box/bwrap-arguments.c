@@ -34,6 +34,7 @@ static const struct {
     {"--block-fd", WORD_ANYWAY, 1},
     {"--bind", WORD_BIND, 2},
     {"--bind-fd", WORD_BIND_HANDLE, 2},
+    {"--ro-bind-fd", WORD_SHOW_HANDLE, 2},
     {"--dir", WORD_DIRECTORY, 1},
     {"--proc", WORD_PROC, 1},
     {"--dev", WORD_DEV, 1},
@@ -68,7 +69,10 @@ char **words_after(char **words) {
 #define NEEDED                                                                                                         \
   (BIT(WORD_END) | BIT(WORD_UNSHARE_ALL) | BIT(WORD_AS_PID_1) | BIT(WORD_DIE_WITH_PARENT) | BIT(WORD_NEW_SESSION) |     \
    BIT(WORD_CLEAR_ENVIRONMENT) | BIT(WORD_DROP_CAPABILITIES) | BIT(WORD_UID) | BIT(WORD_GID) | BIT(WORD_HOST_NAME) |    \
-   BIT(WORD_BIND_HANDLE) | BIT(WORD_PROC) | BIT(WORD_DEV) | BIT(WORD_CHDIR))
+   BIT(WORD_PROC) | BIT(WORD_DEV) | BIT(WORD_CHDIR))
+
+/* The workspace, which commands may change or only read. */
+#define WORKSPACE (BIT(WORD_BIND_HANDLE) | BIT(WORD_SHOW_HANDLE))
 
 int box_takes(char *const *words) {
   static const char *const read_only[] = {"/", "/dev", "/proc"};
@@ -79,5 +83,6 @@ int box_takes(char *const *words) {
     if (word != WORD_DROP_CAPABILITIES || strcmp(values[0], "ALL") == 0) said |= BIT(word);
     for (unsigned i = 0; word == WORD_REMOUNT_READ_ONLY && i < 3; i++) held |= (unsigned)(strcmp(values[0], read_only[i]) == 0) << i;
   }
-  return *words != NULL && (said & NEEDED) == NEEDED && held == 7;
+  const int has_workspace = (said & WORKSPACE) != 0 && (said & WORKSPACE) != WORKSPACE;
+  return *words != NULL && (said & NEEDED) == NEEDED && has_workspace && held == 7;
 }

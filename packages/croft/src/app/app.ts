@@ -6,6 +6,7 @@ import {
   defaultPostEditSettings,
   type PostEditSettings,
 } from '../core/checks/post-edit/post-edit-checks.ts';
+import type { CodeMode } from '../core/code/ports/language-servers.ts';
 import type { Provider } from '../core/commands/sandbox.ts';
 import type { ReadTracker } from '../core/content/read/read-tracker.ts';
 import type { CallJournal } from '../core/events/call-journal.ts';
@@ -29,6 +30,7 @@ import { createFlagWorkspaceForks } from './forks/flag-workspace-forks.ts';
 import { createOverlays } from './forks/overlays.ts';
 import { type FlagWorkspaceOptions, openFlagWorkspace } from './open-flag-workspace.ts';
 import { assembleWorkspace, type WorkspaceParts } from './workspaces/assemble-workspace.ts';
+import { createCodeServers } from './workspaces/code-servers.ts';
 import { openProvider } from './workspaces/open-provider.ts';
 import type { HostOptions, SandboxOptions } from './workspaces/sandbox-options.ts';
 import { createSearchBoxPool } from './workspaces/search-box-pool.ts';
@@ -52,6 +54,8 @@ export interface AppOptions {
   readonly journal?: (CallJournal & AsyncDisposable) | undefined;
   /** What a file change waits for before the call is answered. Default: strict. */
   readonly durability?: Durability | undefined;
+  /** How code is understood. Default: all language servers, and only `safe` ones for read-only workspaces. */
+  readonly code?: CodeMode | undefined;
   /** Checks that run after a write or an edit. Default: lint the file, for at most five seconds. */
   readonly editChecks?: PostEditSettings | undefined;
   /** Lifecycle events are appended to this file, one JSON line each. */
@@ -98,12 +102,14 @@ export function createApp(options: AppOptions) {
   const { emit } = events;
   const provider = openProvider(options, options.provider);
   const searches = createSearchBoxPool();
+  const { code = readOnly ? 'safe' : 'full' } = options;
+  const codeServers = createCodeServers({ mode: code, provider, emit });
   const { data } = options;
   const histories = data === undefined ? undefined : openHistories(data, options);
   const access = readOnly ? 'read-only' : 'read-write';
   const { permission = 'bypass' } = options;
   const skills = toSkills(options, emit);
-  const known = { provider, searches, histories, permission, sandbox, data, emit, skills, durability };
+  const known = { provider, searches, codeServers, histories, permission, sandbox, data, emit, skills, durability };
   const { workspaces, forks, layered } = openWorkspaces(mounts, { ...known, access }, onWarning);
   const secrets = openSecrets(host);
   const shelf = createAnswerStore();
@@ -123,7 +129,7 @@ export function createApp(options: AppOptions) {
     ...{ workspaces, emit, newSession, provider, histories, layered, skills, shelf },
     /** Call it after the events file was renamed. The result is a line in the log. */
     reopenEvents: events.reopen,
-    assembleWorkspace: (parts: WorkspaceParts) => assembleWorkspace(parts, { searches, data, emit }),
+    assembleWorkspace: (parts: WorkspaceParts) => assembleWorkspace(parts, { searches, codeServers, data, emit }),
     sessions: createSessions({ create: newSession, now: Date.now, idleMs: 24 * hourMs, max: 10_000 }),
     toolbox: createToolbox({
       tools: Object.values(tools),
@@ -144,6 +150,7 @@ export function createApp(options: AppOptions) {
     async [Symbol.asyncDispose]() {
       await options.journal?.[Symbol.asyncDispose]();
       await skills?.close();
+      await codeServers.close();
       await searches.close();
       await histories?.close();
       await forks?.close();

@@ -38,7 +38,10 @@ export function openFlagWorkspace(mount: NamedMount, options: FlagWorkspaceOptio
   return assembleWorkspace(
     {
       ...{ id: name, name, root, access, permission, files, history, watch },
-      ...{ key: realpathOf(handle), search: { directoryFd: () => handle, mustBeThere } },
+      ...{
+        key: realpathOf(handle),
+        search: { directoryFd: () => handle, mustBeThere, ...(parts && { tree: parts.tree }) },
+      },
       openSandbox: () => openSandbox(handle),
       transactions: parts?.history && layered && openTransactions(layered, { ...parts, openSandbox }),
       forks: history && options.forks?.of({ name, handle }, history),

@@ -1,16 +1,12 @@
 import { AppError } from '@croft/protocol';
 import { ProtocolError } from '@modelcontextprotocol/client';
+import { unlessAborted } from '../lib/concurrency/unless-aborted.ts';
 import { errorMessage } from '../lib/error-message.ts';
 import { type Announced, listAnnounced } from './announced-tools.ts';
 import { createCallQueue } from './call-queue.ts';
 import { cleanText, type JsonRecord } from './clean-json.ts';
 import type { ServerConnection, ServerRequestOptions } from './server-connection.ts';
-import {
-  createServerSupervisor,
-  type ServerSupervisorOptions,
-  serverError,
-  unlessAborted,
-} from './server-supervisor.ts';
+import { createServerSupervisor, type ServerSupervisorOptions, serverError } from './server-supervisor.ts';
 
 interface InnerServerOptions extends Omit<ServerSupervisorOptions, 'tell'> {
   /** The only tools of the server that may be used. Without it, all of them. */

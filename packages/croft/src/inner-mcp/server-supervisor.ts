@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from '@croft/protocol';
 import type { Sandbox } from '../core/commands/sandbox.ts';
+import { unlessAborted } from '../lib/concurrency/unless-aborted.ts';
 import { connectServer, type ServerConnection, type ServerLaunch } from './server-connection.ts';
 
 export interface ServerSupervisorOptions {
@@ -75,14 +76,4 @@ export function serverError(name: string, words: string): AppError {
 
 async function pause(ms: number): Promise<void> {
   await new Promise<void>((resolve) => setTimeout(resolve, ms));
-}
-
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  // A caller that aborted does not see how the work ended.
-  work.catch(() => {});
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const leave = () => reject(signal.reason);
-  signal.addEventListener('abort', leave, { once: true });
-  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', leave));
 }

@@ -31,6 +31,7 @@ export function createNone({ path, home }: NoneOptions): Provider {
   return {
     name,
     async open(spec) {
+      checkAccess(spec);
       checkPolicy(spec);
       checkDirectory(spec);
       const owner = ownerOf(spec.directoryFd);
@@ -51,6 +52,11 @@ function makeTemporary(owner: Owner | undefined): string {
   } catch (cause) {
     throw unavailable(cause instanceof Error ? cause.message : 'there is no place for temporary files', cause);
   }
+}
+
+/** Without isolation nothing keeps commands from writing. */
+function checkAccess({ isReadOnly }: SandboxSpec): void {
+  if (isReadOnly) throw unavailable('--sandbox none cannot make a workspace read-only; leave --sandbox none out');
 }
 
 /** Refuses a network policy that cannot be enforced here, rather than enforcing a part of it. */

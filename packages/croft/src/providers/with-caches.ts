@@ -33,6 +33,8 @@ export function withCaches(provider: Provider, { caches, host, onWarning }: Cach
   return {
     name: provider.name,
     async open(spec) {
+      // Such a sandbox installs nothing, and must not fill the caches that other commands use.
+      if (spec.isReadOnly) return provider.open(spec);
       const cacheDirectory = findOrWarn(spec);
       const sandbox = await provider.open({ ...spec, cacheDirectory });
       return cacheDirectory !== undefined && spec.personal ? withSeeds(sandbox, spec, host) : sandbox;

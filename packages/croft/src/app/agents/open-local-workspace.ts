@@ -16,7 +16,7 @@ export function openLocalWorkspace(attached: AttachedWorkspace, options: Runtime
   const backend: WorkspaceBackend = {
     ...{ root, key, watch, checkQuota, history, access: 'read-write' },
     files: allowControlFiles(files, { names: sandbox?.config.allowControl }),
-    search: { directoryFd, mustBeThere },
+    search: { directoryFd, mustBeThere, tree: opened.tree },
     ...(direct ? { listFiles: direct.listFiles } : { wrapCall: opened.wrapCall }),
     ...openSandboxes(attached, opened, options),
     ...(history && { forks: () => options.openForks(record, agentId) }),

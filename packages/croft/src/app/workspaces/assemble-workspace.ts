@@ -1,19 +1,23 @@
 import type { SearchBox } from '../../core/content/search/search-box.ts';
 import { wrapWithHistory } from '../../core/history/checkpoints/wrap-with-history.ts';
+import type { WorkingTree } from '../../core/history/ports/working-tree.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
+import type { CodeServers } from './code-servers.ts';
 import { type CheckOptions, createChecks } from './create-checks.ts';
 import type { SearchBoxPool } from './search-box-pool.ts';
 
-/** The directory that the search box shows. */
-interface SearchedDirectory {
+/** The directory that the search box and language servers show. */
+export interface SearchedDirectory {
   /** An open file descriptor of the directory. The directory may have to be filled first. */
   directoryFd(): number | Promise<number>;
   /** Throws `E_WORKSPACE_GONE`. */
   mustBeThere(): void;
+  /** The tree of its history, which knows what changed. Absent: the directory has no history. */
+  tree?(): Promise<Pick<WorkingTree, 'touchedSince'>>;
 }
 
 /** The parts of a workspace, wherever its files are. */
-export interface WorkspaceParts extends Omit<Workspace, 'withSearchBox' | 'checks'> {
+export interface WorkspaceParts extends Omit<Workspace, 'withSearchBox' | 'checks' | 'languageServers'> {
   /** Identifies the workspace, the same on every start of the server. Results of checks are stored under it. */
   readonly key: string;
   /** The directory on this machine, or the search box of the runner that has the files. */
@@ -22,15 +26,16 @@ export interface WorkspaceParts extends Omit<Workspace, 'withSearchBox' | 'check
 
 export interface AssembleWorkspaceOptions extends CheckOptions {
   readonly searches: SearchBoxPool;
+  readonly codeServers: CodeServers;
 }
 
 /**
- * Assembles every `Workspace` of this program. Adds the search box and the checks. A workspace with a history and
+ * Assembles every `Workspace` of this program. Adds the search box, the checks and the language servers. A workspace with a history and
  * without a wrapper of its own records its calls in the history.
  */
 export function assembleWorkspace(
   { key, search, ...parts }: WorkspaceParts,
-  { searches, ...checkOptions }: AssembleWorkspaceOptions,
+  { searches, codeServers, ...checkOptions }: AssembleWorkspaceOptions,
 ): Workspace {
   const { name, root, files, history } = parts;
   return {
@@ -38,6 +43,9 @@ export function assembleWorkspace(
     wrapCall: parts.wrapCall ?? (history && wrapWithHistory(history)),
     withSearchBox: 'withSearchBox' in search ? search.withSearchBox : openSearchBox(search, root, searches),
     checks: createChecks({ name, key, files }, checkOptions),
+    // Runners do not start language servers yet, and a workspace of a single call is gone before one is ready.
+    languageServers:
+      'withSearchBox' in search || parts.isFleeting ? undefined : codeServers.of({ name, root, key, files, ...search }),
   };
 }
 

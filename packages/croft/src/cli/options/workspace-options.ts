@@ -3,6 +3,7 @@ import { basename, resolve } from 'node:path';
 import type { App, AppOptions } from '../../app/app.ts';
 import { createLocalApprovalGate } from '../../app/records/local-approval-gate.ts';
 import { createLocalJournal } from '../../app/records/local-journal.ts';
+import { codeModes } from '../../core/code/ports/language-servers.ts';
 import type { Emit } from '../../core/events/emitter.ts';
 import { durabilities } from '../../core/storage/durability.ts';
 import { parseWorkspaceSpec } from '../../core/workspace/parse-workspace-spec.ts';
@@ -42,6 +43,13 @@ export const workspaceOptions = {
     summary:
       'what a change to a file waits for before it is answered: strict (it is on the disk, the default) or relaxed ' +
       '(nothing: a power cut may take what was written in the last half minute)',
+  },
+  code: {
+    type: 'string',
+    value: 'MODE',
+    summary:
+      'how code is understood: off, syntax (parsers only), safe (language servers that run no code of the workspace, the ' +
+      'default with --readonly) or full (all of them, in a read-only sandbox without network; the default)',
   },
   readonly: { type: 'boolean', summary: 'only tools that read' },
   'secrets-dir': { type: 'string', value: 'DIR', summary: 'secrets that commands may be given, a file each' },
@@ -117,6 +125,7 @@ export function prepareApp(
       workspaces,
       readOnly: values.readonly ?? false,
       durability: toDurability(values),
+      code: values.code === undefined ? undefined : oneOf('code', codeModes, values.code),
       editChecks: toEditChecks(values),
       journal: toJournal(workspaces, protectedDirectories, terminal, onWarning),
       eventsFile: values.events,

@@ -119,6 +119,8 @@ export interface SandboxSpec {
    */
   readonly directoryFd: number;
   readonly workspacePath: string;
+  /** Commands can read the workspace and not change it. Left out: they can change it. */
+  readonly isReadOnly?: true | undefined;
   readonly limits: SandboxLimits;
   readonly network: NetworkPolicy;
   /** Further directories that commands may read. */

@@ -1,4 +1,5 @@
 import type { CheckRegistry } from '../checks/check-registry.ts';
+import type { LanguageServers } from '../code/ports/language-servers.ts';
 import type { CommandSettings } from '../commands/command-settings.ts';
 import type { Sandbox } from '../commands/sandbox.ts';
 import type { WatchFiles } from '../content/changes/file-access.ts';
@@ -79,6 +80,8 @@ export interface Workspace {
   openSandbox(): Promise<Sandbox>;
   /** Its projects, and the results of their tests. */
   readonly checks: CheckRegistry;
+  /** Absent: code is understood by its syntax and its text only. */
+  readonly languageServers?: LanguageServers | undefined;
   /** Wraps every accepted call. Absent: there is nothing to do. */
   readonly wrapCall?: WrapCall | undefined;
   /** Absent: no history is kept. */

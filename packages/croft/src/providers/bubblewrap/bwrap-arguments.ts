@@ -74,7 +74,7 @@ export function toBwrapArguments({ spec, tools, init, proxySocket, etc }: BwrapA
     ...(existsSync(userLimitsSource) ? ['--bind', userLimitsSource, userLimitsPath] : []),
     ...(proxySocket === undefined ? [] : ['--ro-bind', proxySocket, proxyPath]),
     // Mounts the workspace by its open descriptor; bubblewrap verifies that this is what it mounted.
-    ...['--bind-fd', '6', workspacePath, '--chdir', workspacePath],
+    ...[spec.isReadOnly ? '--ro-bind-fd' : '--bind-fd', '6', workspacePath, '--chdir', workspacePath],
     ...['--remount-ro', '/'],
   ];
 }

@@ -36,7 +36,7 @@ export interface ContainerMount {
 
 /** Everything of this machine that a container sees. If two mounts have the same target, the last one counts. */
 export function toContainerMounts({ spec, init, serverSocket, proxySocket, tools }: MountsOptions): ContainerMount[] {
-  const { cacheDirectory, directoryFd, network, readable, workspacePath } = spec;
+  const { cacheDirectory, directoryFd, network, readable } = spec;
   const mounts = [
     ...(tools ? showHost(tools, network.mode === 'allow-all') : []),
     ...(cacheDirectory === undefined ? [] : [toMount(cacheDirectory, cachePath, { isWritable: true })]),
@@ -46,9 +46,13 @@ export function toContainerMounts({ spec, init, serverSocket, proxySocket, tools
     ...(isThere(userLimitsSource) ? [toMount(userLimitsSource, userLimitsPath, { isWritable: true })] : []),
     ...(proxySocket === undefined ? [] : [toMount(proxySocket, proxyPath)]),
     // By path, because an engine takes nothing else; the init verifies that this is the same directory.
-    toMount(realpathOf(directoryFd), workspacePath, { isWritable: true }),
+    ...showWorkspace(realpathOf(directoryFd), spec),
   ];
   return [...new Map(mounts.map((mount) => [mount.Target, mount])).values()];
+}
+
+function showWorkspace(path: string, { workspacePath, isReadOnly }: SandboxSpec): ContainerMount[] {
+  return isReadOnly ? show(path, workspacePath) : [toMount(path, workspacePath, { isWritable: true })];
 }
 
 /** Mounts the system's programs and toolchains, and the same files of /etc as with bubblewrap. */

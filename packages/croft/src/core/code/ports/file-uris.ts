@@ -1,0 +1,26 @@
+/** The URI of a file of the workspace. */
+export function toUri(root: string, path: string): string {
+  const whole = path === '' ? root : `${root}/${path}`;
+  return `file://${whole.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+/** Where a URI points to: into the workspace, by a path from its root, or to another place of the sandbox. */
+export type UriTarget = { readonly path: string } | { readonly external: string };
+
+/** Returns `undefined` for what is no file, or no name that can be written. */
+export function fromUri(root: string, uri: string): UriTarget | undefined {
+  const encoded = /^file:\/\/(\/[^?#]*)$/.exec(uri)?.[1];
+  const absolute = encoded === undefined ? undefined : decode(encoded);
+  if (absolute === undefined || absolute.includes('\0')) return undefined;
+  const names = absolute.split('/').slice(1);
+  if (names.some((name) => name === '..' || name === '.' || name === '')) return undefined;
+  return absolute.startsWith(`${root}/`) ? { path: absolute.slice(root.length + 1) } : { external: absolute };
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,53 @@
+/** The sign by which a server says that it knows all files of the project. Answers before it may be incomplete. */
+export type ReadySign =
+  /** Each answer is complete: the server reads what it needs before it answers. */
+  | { readonly kind: 'always' }
+  /** A line of its log. */
+  | { readonly kind: 'log'; readonly pattern: RegExp }
+  /** Everything that it reported as work in progress has ended. */
+  | { readonly kind: 'progress' }
+  /** A notification of its own. */
+  | { readonly kind: 'notification'; readonly method: string; readonly field?: string; readonly value?: unknown };
+
+/** The program of a server. */
+export type ServerProgram =
+  /** A file of an npm package that Croft ships; `packages` is the way to it, each in the dependencies of the last. */
+  | { readonly kind: 'package'; readonly packages: readonly string[]; readonly file: string; readonly isScript?: true }
+  /** A program on the operator's PATH. */
+  | { readonly kind: 'path'; readonly name: string };
+
+/** What `--code safe` changes: a server that would run code of the repository does not. */
+export interface SafeChanges {
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Why the server cannot be used in this mode. */
+  readonly refusal?: string;
+}
+
+/** A language server as data: one file a server in `language-servers`. */
+export interface LanguageServerDefinition {
+  readonly name: string;
+  /** Ids of languages by the ending of a file's name, such as `.ts`. */
+  readonly languages: Readonly<Record<string, string>>;
+  readonly program: ServerProgram;
+  readonly args: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Answers to `workspace/configuration`, by section; also sent once as a whole. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly initializationOptions?: Readonly<Record<string, unknown>>;
+  readonly ready: ReadySign;
+  readonly memoryBytes: number;
+  /** A server that nobody asks for so long is stopped. */
+  readonly idleMs: number;
+  /** Words that cannot be names in the language; servers do not refuse all of them. */
+  readonly reservedWords?: readonly string[];
+  /** Changed names of such files make the server read the project anew, such as a lock file. */
+  readonly restartFiles?: readonly string[];
+  readonly safe?: SafeChanges;
+  /** How to install the server, for somebody who does not have it. */
+  readonly install: string;
+}
+
+export const gigabyte = 1024 ** 3;
+export const idleMs = 10 * 60_000;
+/** Servers that take long to start. */
+export const longIdleMs = 20 * 60_000;

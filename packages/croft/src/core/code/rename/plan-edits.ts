@@ -1,0 +1,56 @@
+import { AppError } from '@croft/protocol';
+import { smallDiff } from '../../../lib/text/small-diff.ts';
+import type { ToolContext } from '../../tools/tool.ts';
+import { readSource, type SourceText } from '../ports/source-text.ts';
+import { applyTextEdits } from './apply-text-edits.ts';
+import type { FileEdits } from './file-edits.ts';
+
+/** One file before and after. */
+export interface PlannedFile {
+  readonly path: string;
+  /** The version that the edits were made for. */
+  readonly version: string;
+  readonly after: Buffer;
+  readonly edits: number;
+  readonly diff: string;
+}
+
+export interface EditPlan {
+  readonly files: readonly PlannedFile[];
+  readonly moves: FileEdits['moves'];
+}
+
+const maxDiffLines = 200;
+
+/** Works out the new contents, and refuses control files, before anything is written. */
+export async function planEdits({ edits, moves }: FileEdits, { workspace }: ToolContext): Promise<EditPlan> {
+  const paths = [...edits.keys(), ...moves.flatMap(({ from, to }) => [from, to])];
+  const [guarded] = (await workspace.files.controlFiles?.(paths)) ?? [];
+  if (guarded)
+    throw new AppError('E_CONTROL_FILE', `nothing was changed: ${guarded.path} is a control file. ${guarded.why}`, {
+      details: { path: guarded.path },
+    });
+  const files: PlannedFile[] = [];
+  for (const [path, own] of edits) {
+    const source = await readSource(workspace.files, path);
+    const after = applyTextEdits(source, own);
+    files.push({ path, version: source.version, after, edits: own.length, diff: diffOf(source, after) });
+  }
+  return { files, moves };
+}
+
+function diffOf({ text, hasMark }: SourceText, after: Buffer): string {
+  return smallDiff(text, after.toString('utf8').slice(hasMark ? 1 : 0), { context: 0, maxLines: maxDiffLines });
+}
+
+/** Renders the diffs of a plan, up to a number of lines; then counts. */
+export function renderPlan({ files, moves }: EditPlan): { readonly list: string; readonly diff: string } {
+  const list = [
+    ...files.map(({ path, edits }) => `  - ${path} (${edits} edit(s))`),
+    ...moves.map(({ from, to }) => `  - ${from} is moved to ${to}`),
+  ];
+  const diffs = files.flatMap(({ path, diff }) => [`--- a/${path}`, `+++ b/${path}`, ...diff.split('\n')]);
+  const more = diffs.length - maxDiffLines;
+  const shown = more > 0 ? [...diffs.slice(0, maxDiffLines), `… (${more} more diff lines)`] : diffs;
+  return { list: list.join('\n'), diff: shown.join('\n') };
+}

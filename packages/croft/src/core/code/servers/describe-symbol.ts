@@ -1,0 +1,31 @@
+import type { ToolContext } from '../../tools/tool.ts';
+import { toUri } from '../ports/file-uris.ts';
+import { Hover } from '../ports/protocol-schemas.ts';
+import { askFresh } from './ask-fresh.ts';
+import { askOrSearch } from './ask-or-search.ts';
+import { locateSymbol, type SymbolQuestion } from './locate-symbol.ts';
+
+const maxLength = 8000;
+
+/** Returns the type and the documentation of a symbol. Throws `E_NO_SERVER` without a server. */
+export function describeSymbol(question: SymbolQuestion, context: ToolContext) {
+  return askOrSearch(context, {
+    locate: () => locateSymbol(question, context),
+    ask: (server, { path, position }) =>
+      askFresh(server, async () => {
+        await server.open(path);
+        const textDocument = { uri: toUri(server.root, path) };
+        const answer = Hover.parse((await server.request('textDocument/hover', { textDocument, position })) ?? null);
+        const { line, character } = position;
+        const place = { path, line: line + 1, col: character + 1, content: toText(answer) };
+        return { answer: place, files: [path] };
+      }),
+  });
+}
+
+function toText(answer: Hover): string {
+  const contents = answer?.contents ?? [];
+  const parts = Array.isArray(contents) ? contents : [contents];
+  const text = parts.map((part) => (typeof part === 'string' ? part : part.value)).join('\n\n');
+  return text.trim().slice(0, maxLength).toWellFormed();
+}

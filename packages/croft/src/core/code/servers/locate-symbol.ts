@@ -1,0 +1,180 @@
+import { AppError } from '@croft/protocol';
+import type { ToolContext } from '../../tools/tool.ts';
+import { fromUri, toUri } from '../ports/file-uris.ts';
+import type { LanguageServer, LanguageServers } from '../ports/language-servers.ts';
+import { type Location, Locations, type Position } from '../ports/protocol-schemas.ts';
+import { readSource, type SourceText } from '../ports/source-text.ts';
+import { parseSymbolAddress, type SymbolAddress } from '../symbols/symbol-address.ts';
+import { documentSymbols, kindName, type ServerSymbol } from './document-symbols.ts';
+import { countMentions, findDeclarations } from './find-mentions.ts';
+import { identifierAt, identifierOnLine } from './identifiers.ts';
+
+type LocateContext = Pick<ToolContext, 'workspace' | 'signal' | 'onActivity'>;
+
+/** Which symbol a call is about, as in `symbolArguments`. */
+export interface SymbolQuestion {
+  readonly symbol?: string | undefined;
+  readonly file_path?: string | undefined;
+  readonly line?: number | undefined;
+  readonly col?: number | undefined;
+}
+
+/** A name in a file, about which a server can be asked. */
+export interface LocatedSymbol {
+  /** The real path from the root. */
+  readonly path: string;
+  readonly word: string;
+  readonly position: Position;
+}
+
+/** Files that may have the definition, the likely ones first; more are not opened. */
+const maxFiles = 30;
+const maxRows = 20;
+const maxNearest = 5;
+
+/**
+ * Finds the name that a call is about: by its position, by its name on a line, in a file, or in the workspace. Throws
+ * `E_NO_SYMBOL` and `E_AMBIGUOUS`. Names without a position need a language server.
+ */
+export async function locateSymbol(question: SymbolQuestion, context: LocateContext): Promise<LocatedSymbol> {
+  const { symbol, file_path: path, line, col } = question;
+  const { files } = context.workspace;
+  if (symbol === undefined) {
+    if (path === undefined) throw required('file_path is required, or symbol');
+    if (line === undefined) throw required('line is required (1-based)');
+    if (col === undefined) throw required('col is required (1-based)');
+    const source = await readSource(files, path);
+    return toLocated(source, identifierAt(source, path, line, col));
+  }
+  const address = parseSymbolAddress(symbol);
+  const word = address.names.at(-1) ?? '';
+  if (path !== undefined && line !== undefined) {
+    const source = await readSource(files, path);
+    return toLocated(source, identifierOnLine(source, path, line, word, address.onLine));
+  }
+  const paths = path === undefined ? await declaringFiles(context, word) : [(await files.stat(path)).path];
+  const all = await symbolsIn(paths, context);
+  const matching = matchesOf(address, all);
+  return pick(address, matching.length > 1 ? await dropAliases(matching, context) : matching, { all, path });
+}
+
+function toLocated({ path }: SourceText, found: Pick<LocatedSymbol, 'word' | 'position'>): LocatedSymbol {
+  return { path, ...found };
+}
+
+async function declaringFiles(context: LocateContext, word: string): Promise<string[]> {
+  const found = await findDeclarations(context, word, maxFiles * 4);
+  const others = found.length < maxFiles ? [...(await countMentions(context, word)).keys()].sort() : [];
+  return [...new Set([...found.map(({ path }) => path), ...others])].slice(0, maxFiles);
+}
+
+/** Asks the servers of the files for their definitions. */
+async function symbolsIn(paths: readonly string[], context: LocateContext): Promise<ServerSymbol[]> {
+  const servers = context.workspace.languageServers;
+  if (!servers) throw noServers();
+  const all: ServerSymbol[] = [];
+  for (const [definition, own] of groupByServer(servers, paths))
+    await servers.use(definition, context, async (server) => {
+      await server.sync();
+      for (const path of own) all.push(...(await symbolsOf(server, path)));
+    });
+  return all;
+}
+
+async function symbolsOf(server: LanguageServer, path: string): Promise<ServerSymbol[]> {
+  return documentSymbols(server, path).catch((thrown) => {
+    // A file that is too large, or gone by now.
+    if (AppError.is(thrown) && ['E_NOT_PARSED', 'E_FILE_NOT_FOUND'].includes(thrown.code)) return [];
+    throw thrown;
+  });
+}
+
+function groupByServer(servers: LanguageServers, paths: readonly string[]) {
+  const groups = new Map<NonNullable<ReturnType<LanguageServers['definitionFor']>>, string[]>();
+  for (const path of paths) {
+    const definition = servers.definitionFor(path);
+    if (definition) groups.set(definition, [...(groups.get(definition) ?? []), path]);
+  }
+  return groups;
+}
+
+function matchesOf({ names, isWhole }: SymbolAddress, all: readonly ServerSymbol[]): readonly ServerSymbol[] {
+  const matching = all.filter(({ name, containers }) => matches([...containers, plain(name)], names, isWhole));
+  // A name at the top of a file is meant before a local one inside of a function.
+  const top = matching.filter(({ containers }) => containers.length === names.length - 1);
+  return top.length > 0 ? top : matching;
+}
+
+/** Leaves out names that a file only imports: their definition is another one. */
+async function dropAliases(found: readonly ServerSymbol[], context: LocateContext): Promise<readonly ServerSymbol[]> {
+  const servers = context.workspace.languageServers;
+  const own: ServerSymbol[] = [];
+  for (const symbol of found.slice(0, maxRows)) {
+    const definition = servers?.definitionFor(symbol.path);
+    const isOwn =
+      definition && servers && (await servers.use(definition, context, (server) => definesItself(server, symbol)));
+    if (isOwn) own.push(symbol);
+  }
+  return own.length > 0 && found.length <= maxRows ? own : found;
+}
+
+async function definesItself(server: LanguageServer, { path, at }: ServerSymbol): Promise<boolean> {
+  await server.open(path);
+  const uri = toUri(server.root, path);
+  const params = { textDocument: { uri }, position: at };
+  const places = Locations.parse(await server.request('textDocument/definition', params));
+  const isHere = (place: Location) => {
+    const target = fromUri(server.root, place.uri);
+    return target && 'path' in target && target.path === path && place.range.start.line === at.line;
+  };
+  return places.length === 0 || places.some(isHere);
+}
+
+interface PickOptions {
+  readonly all: readonly ServerSymbol[];
+  readonly path: string | undefined;
+}
+
+function pick(address: SymbolAddress, found: readonly ServerSymbol[], { all, path }: PickOptions): LocatedSymbol {
+  const { names, overload, written } = address;
+  const only = overload === undefined ? (found.length === 1 ? found[0] : undefined) : found[overload];
+  if (only) return { path: only.path, word: names.at(-1) ?? '', position: only.at };
+  if (found.length > 0) throw ambiguous(written, found);
+  const nearest = [...new Set(all.map(({ name }) => plain(name)))]
+    .filter((name) => name.toLowerCase().includes((names.at(-1) ?? '').toLowerCase().slice(0, 3)))
+    .slice(0, maxNearest);
+  const where = path === undefined ? ' in the workspace' : ` in ${path}`;
+  const advice = nearest.length === 0 ? '' : ` (nearest: ${nearest.join(', ')})`;
+  throw new AppError('E_NO_SYMBOL', `symbol ${written} not found${where}${advice}`, { details: { nearest } });
+}
+
+/** Some servers add the signature to a name. */
+function plain(name: string): string {
+  return name.replace(/\(.*$/s, '');
+}
+
+function matches(full: readonly string[], names: readonly string[], isWhole: boolean): boolean {
+  if (isWhole ? full.length !== names.length : full.length < names.length) return false;
+  return names.every((wanted, index) => full[full.length - names.length + index] === wanted);
+}
+
+function ambiguous(written: string, found: readonly ServerSymbol[]): AppError {
+  const rows = found
+    .slice(0, maxRows)
+    .map(
+      ({ path, at, kind, containers, name }) =>
+        `${path}:${at.line + 1} ${kindName(kind)} ${[...containers, name].join('.')}`,
+    );
+  const isOneFile = found.every(({ path }) => path === found[0]?.path);
+  const lines = isOneFile ? ` at ${found.map(({ at }) => `line ${at.line + 1}`).join(', ')}` : '';
+  const head = `ambiguous: ${written} matches ${found.length} declarations${lines}`;
+  return new AppError('E_AMBIGUOUS', [head, ...rows].join('\n').slice(0, 4000), { details: { count: found.length } });
+}
+
+export function noServers(): AppError {
+  return new AppError('E_NO_SERVER', 'this workspace has no language servers: they are off, or it is on a runner');
+}
+
+function required(message: string): AppError {
+  return new AppError('E_INVALID_INPUT', message);
+}

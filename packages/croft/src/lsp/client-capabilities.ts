@@ -1,0 +1,34 @@
+/**
+ * What Croft can do for a server. Only UTF-16 is offered as the unit of columns, which every server has and which people
+ * and models use too.
+ */
+export const clientCapabilities = {
+  general: { positionEncodings: ['utf-16'] },
+  window: { workDoneProgress: true, showMessage: {}, showDocument: { support: false } },
+  workspace: {
+    applyEdit: false,
+    configuration: true,
+    workspaceFolders: true,
+    didChangeConfiguration: {},
+    didChangeWatchedFiles: { dynamicRegistration: true, relativePatternSupport: true },
+    workspaceEdit: { documentChanges: true, resourceOperations: ['create', 'rename', 'delete'] },
+    symbol: {},
+  },
+  textDocument: {
+    synchronization: { didSave: true },
+    definition: { linkSupport: true },
+    implementation: { linkSupport: true },
+    references: {},
+    hover: { contentFormat: ['markdown', 'plaintext'] },
+    documentSymbol: { hierarchicalDocumentSymbolSupport: true },
+    callHierarchy: {},
+    rename: { prepareSupport: true },
+    diagnostic: { relatedDocumentSupport: false },
+    publishDiagnostics: { versionSupport: true },
+    codeAction: {
+      codeActionLiteralSupport: { codeActionKind: { valueSet: ['', 'quickfix', 'refactor', 'source'] } },
+      dataSupport: true,
+      resolveSupport: { properties: ['edit'] },
+    },
+  },
+};

@@ -1,0 +1,59 @@
+import type { ReadySign } from '../core/code/ports/language-server-definition.ts';
+
+/** With such a sign, a server that reports no work within this time has none. */
+const quietMs = 1500;
+const maxWords = 200;
+
+export type Readiness = ReturnType<typeof createReadiness>;
+
+/** Watches the notifications of a server for the sign that it knows the whole project. */
+export function createReadiness(sign: ReadySign) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const works = new Map<string, string>();
+  let timer: NodeJS.Timeout | undefined;
+  if (sign.kind === 'always') resolve();
+  const ripen = () => {
+    clearTimeout(timer);
+    if (sign.kind === 'progress' && works.size === 0) timer = setTimeout(resolve, quietMs).unref();
+  };
+
+  return {
+    ready: promise,
+    /** What the server is doing, in its own words; empty if it does not say. */
+    activity: (): string => [...works.values()].at(-1) ?? '',
+    begin: ripen,
+    stop: () => clearTimeout(timer),
+    hear(method: string, params: unknown): void {
+      const fields = (params ?? {}) as Readonly<Record<string, unknown>>;
+      if (method === '$/progress') hearProgress(fields);
+      if (sign.kind === 'log' && method === 'window/logMessage' && sign.pattern.test(String(fields.message))) resolve();
+      if (sign.kind === 'notification' && method === sign.method && isMeant(sign, fields)) resolve();
+    },
+  };
+
+  function hearProgress({ token, value }: Readonly<Record<string, unknown>>): void {
+    const { kind, title, message, percentage } = (value ?? {}) as Readonly<Record<string, unknown>>;
+    const key = String(token).slice(0, maxWords);
+    if (kind === 'end') works.delete(key);
+    else if (works.size < 100 || works.has(key)) works.set(key, toWords([title, message, toPercent(percentage)]));
+    ripen();
+  }
+}
+
+function isMeant(
+  { field, value }: { field?: string; value?: unknown },
+  params: Readonly<Record<string, unknown>>,
+): boolean {
+  return field === undefined || params[field] === value;
+}
+
+function toPercent(percentage: unknown): string | undefined {
+  return typeof percentage === 'number' ? `${Math.round(percentage)} %` : undefined;
+}
+
+function toWords(parts: readonly unknown[]): string {
+  return parts
+    .filter((part) => typeof part === 'string')
+    .join(' ')
+    .slice(0, maxWords);
+}

@@ -1,0 +1,67 @@
+import { toUri } from '../core/code/ports/file-uris.ts';
+import type { LanguageServer, ServerUse } from '../core/code/ports/language-servers.ts';
+import { DiagnosticReport } from '../core/code/ports/protocol-schemas.ts';
+import { resultWithin } from '../core/commands/run-command.ts';
+import type { Files } from '../core/files/files.ts';
+import { unlessAborted } from '../lib/concurrency/unless-aborted.ts';
+import type { ChangeLog } from './change-log.ts';
+import { createOpenDocuments } from './open-documents.ts';
+import type { LanguageServerLaunch, ServerProcess } from './server-process.ts';
+import { createRequester } from './server-requests.ts';
+import { createChangeTeller } from './tell-changes.ts';
+
+interface RunningServerOptions extends Pick<LanguageServerLaunch, 'definition'> {
+  readonly process: ServerProcess;
+  readonly files: Pick<Files, 'read' | 'modifiedTimes'>;
+  readonly changes: ChangeLog;
+  /** The number of the last change before the process started. */
+  readonly startedAt: number;
+}
+
+const readyMs = 30_000;
+const diagnosticsMs = 3000;
+
+export type RunningServer = ReturnType<typeof createRunningServer>;
+
+/** A server process that is told of every change on the disk before it is asked. */
+export function createRunningServer(options: RunningServerOptions) {
+  const { definition, process, files, changes } = options;
+  const { rpc, root, readiness, published, capabilities } = process;
+  const documents = createOpenDocuments({ definition, root, files, notify: rpc.notify });
+  const { sync, tell } = createChangeTeller({ ...options, documents });
+  const request = createRequester(options, process);
+
+  async function diagnostics(path: string, signal: AbortSignal) {
+    const textDocument = { uri: toUri(root, path) };
+    if (capabilities.diagnosticProvider) {
+      await documents.open(path);
+      const report = await request('textDocument/diagnostic', { textDocument }, signal);
+      return DiagnosticReport.parse(report).items ?? [];
+    }
+    // The server publishes diagnostics after a document was opened, so it is opened again.
+    documents.close(path);
+    const since = Date.now();
+    await documents.open(path);
+    return published.wait(path, documents.versionOf(path) ?? 0, { since, timeoutMs: diagnosticsMs });
+  }
+
+  return {
+    /** The server for one caller, whose requests end with its signal. */
+    forCaller({ signal, onActivity }: ServerUse): LanguageServer {
+      return {
+        ...{ definition, root, capabilities, sync, open: documents.open, changedSince: changes.changedSince },
+        async whenReady() {
+          onActivity?.(() => `${definition.name} reads the project ${readiness.activity()}`.trim());
+          const isReady = readiness.ready.then(() => true);
+          return (await unlessAborted(resultWithin(isReady, readyMs), signal)) ?? false;
+        },
+        async reopen(path) {
+          documents.close(path);
+          await tell(new Set([path]));
+        },
+        request: (method, params) => request(method, params, signal),
+        diagnostics: (path) => diagnostics(path, signal),
+      };
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { lenientCount } from '../core/arguments/lenient-count.ts';
+import { findReferences } from '../core/code/servers/find-references.ts';
+import { answerFields, Place } from '../core/code/servers/places.ts';
+import { readCursor, renderByFile, toCursor } from '../core/code/servers/reference-pages.ts';
+import { symbolAliases, symbolArguments } from '../core/code/symbols/symbol-arguments.ts';
+import { defineTool } from '../core/tools/tool.ts';
+
+export const findReferencesTool = defineTool({
+  name: 'find_references',
+  aliases: ['references', 'find_referencing_symbols', 'list_code_usages', 'lsp_find_references'],
+  spellings: { aliases: symbolAliases },
+  title: 'Find references',
+  description:
+    'Find all uses of a symbol, by its name or by a position. Answers the places by file, fresh after every edit, and says ' +
+    'if the list may be incomplete. Without a language server, found by text.',
+  access: 'read',
+  reach: 'one',
+  paths: ['file_path'],
+  timeoutMs: 90_000,
+  input: z.object({
+    ...symbolArguments,
+    include_declaration: z.boolean().default(true),
+    limit: lenientCount({ fallback: 100, max: 1000 }).describe('Most places to answer (100)'),
+    cursor: z.string().optional().describe('Where the last answer ended: its next'),
+  }),
+  output: z.object({
+    items: z.array(Place),
+    total: z.int(),
+    next: z.string().optional().describe('Pass it as cursor for the places after these'),
+    ...answerFields,
+  }),
+  async run({ include_declaration: withDeclaration, limit, cursor, ...question }, context) {
+    const version = (await context.workspace.languageServers?.treeVersion()) ?? '';
+    const start = readCursor(cursor, version);
+    const { at, items, precision, complete, notes } = await findReferences(question, context, { withDeclaration });
+    const page = items.slice(start, start + limit);
+    const next = start + limit < items.length ? toCursor(start + limit, version) : undefined;
+    const head =
+      items.length === 0 ? `no references found at ${at}` : `Found ${items.length} reference(s) for symbol at ${at}:`;
+    const more =
+      next === undefined ? [] : [`(${start + 1}-${start + page.length} of ${items.length}; cursor: ${next})`];
+    return {
+      text: `${[head, ...renderByFile(page), ...more, ...notes.map((note) => `(${note})`)].join('\n')}\n`,
+      structured: { items: page, total: items.length, ...(next && { next }), precision, complete, notes: [...notes] },
+    };
+  },
+});
