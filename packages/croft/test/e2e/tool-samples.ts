@@ -120,6 +120,15 @@ export const samples: Record<
   workspace_fork: { succeeds: [], fails: [{}, { name: '../x' }, { name: 'all' }, { name: 'f', snapshot: 'absent' }] },
   workspace_merge: { succeeds: [], fails: [{}, { fork: 'absent' }, { fork: 'x', on_conflict: 'x' }] },
   workspace_remove: { succeeds: [], fails: [{}, { fork: 'absent' }] },
+  ast_search: {
+    succeeds: [{ pattern: 'foo($A)' }, { rule: { kind: 'call_expression' }, language: 'typescript' }],
+    fails: [
+      {},
+      { pattern: 'foo(', language: 'typescript' },
+      { pattern: 'x', language: 'no-such' },
+      { pattern: 'x', path: '..' },
+    ],
+  },
   grep: {
     succeeds: [
       { pattern: 'one' },

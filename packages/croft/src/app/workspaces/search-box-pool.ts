@@ -18,7 +18,7 @@ export function createSearchBoxPool() {
     async open(key) {
       const place = directories.get(key);
       if (!place) throw new Error(`there is no workspace ${key}`);
-      return open({ ...place, programs: ['rg'] });
+      return open({ ...place, programs: ['rg', 'ast-grep'] });
     },
   });
 

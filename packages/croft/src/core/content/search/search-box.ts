@@ -17,7 +17,7 @@ export interface SearchBox extends Pick<Sandbox, 'close' | 'closed'> {
 }
 
 export interface SearchBoxSpec extends Pick<SandboxSpec, 'directoryFd' | 'workspacePath'> {
-  /** Names of the system programs that can run in it. It holds nothing else of the system. */
+  /** Names of the programs that can run in it. It holds nothing else of the system. */
   readonly programs: readonly string[];
 }
 
