@@ -1,4 +1,5 @@
 export { agents } from './agents.ts';
+export { astReplace } from './ast-replace.ts';
 export { astSearch } from './ast-search.ts';
 export { bash } from './bash.ts';
 export { bashInput } from './bash-input.ts';

@@ -120,6 +120,18 @@ export const samples: Record<
   workspace_fork: { succeeds: [], fails: [{}, { name: '../x' }, { name: 'all' }, { name: 'f', snapshot: 'absent' }] },
   workspace_merge: { succeeds: [], fails: [{}, { fork: 'absent' }, { fork: 'x', on_conflict: 'x' }] },
   workspace_remove: { succeeds: [], fails: [{}, { fork: 'absent' }] },
+  ast_replace: {
+    succeeds: [
+      { pattern: 'foo($A)', rewrite: 'bar($A)', language: 'typescript' },
+      { pattern: 'foo($A)', rewrite: 'bar($A)', language: 'typescript', apply: true },
+    ],
+    fails: [
+      {},
+      { pattern: 'foo(', rewrite: 'x', language: 'typescript' },
+      { pattern: 'x', rewrite: 'y', language: 'no-such' },
+      { pattern: 'x', rewrite: 'y', language: 'typescript', path: '..' },
+    ],
+  },
   ast_search: {
     succeeds: [{ pattern: 'foo($A)' }, { rule: { kind: 'call_expression' }, language: 'typescript' }],
     fails: [

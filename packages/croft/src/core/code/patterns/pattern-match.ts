@@ -10,8 +10,8 @@ export interface PatternMatch {
   readonly endLine: number;
   readonly range: SourceRange;
   readonly text: string;
-  /** The code that takes its place, for a pattern with a rewrite. */
-  readonly replacement?: string | undefined;
+  /** The code that takes the place of some bytes, for a pattern with a rewrite. */
+  readonly replacement?: (SourceRange & { readonly text: string }) | undefined;
 }
 
 const Count = z.int().nonnegative();
@@ -39,8 +39,10 @@ export function parsePatternMatch(line: string): PatternMatch | undefined {
     path: data.file.replace(/^\.\//, ''),
     at: { line: start.line + 1, col: before.length + 1 },
     endLine: end.line + 1,
-    range: data.replacementOffsets ?? byteOffset,
+    range: byteOffset,
     text: data.text,
-    replacement: data.replacement,
+    ...(data.replacement !== undefined && {
+      replacement: { ...(data.replacementOffsets ?? byteOffset), text: data.replacement },
+    }),
   };
 }

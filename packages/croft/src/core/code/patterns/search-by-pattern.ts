@@ -9,6 +9,8 @@ export interface PatternSearch {
   readonly pattern?: string | undefined;
   readonly rule?: Readonly<Record<string, unknown>> | undefined;
   readonly language?: string | undefined;
+  /** Code to put in place of each match, with the names of the pattern. */
+  readonly rewrite?: string | undefined;
   /** File or directory to search, from the root, with links resolved. */
   readonly scope: string;
   readonly limit: number;
@@ -40,6 +42,8 @@ export async function searchByPattern(workspace: Workspace, search: PatternSearc
 }
 
 async function searchBlocks(workspace: Workspace, search: PatternSearch & { readonly pattern: string }) {
+  // A rewrite would take the place of the whole block.
+  if (search.rewrite !== undefined) throw badPatternError('the pattern is several statements, and has to be one');
   if (search.language !== undefined && !bracedLanguages.has(search.language.toLowerCase()))
     throw badPatternError('the pattern is several statements; pass one of them, or a rule with precedes or follows');
   const several = 'The pattern is several statements: the matches are the blocks that have them in a row.';
@@ -69,9 +73,13 @@ async function searchOnce(workspace: Workspace, search: PatternSearch): Promise<
   };
 }
 
-function toArguments({ pattern, rule, language }: PatternSearch): string[] {
+function toArguments({ pattern, rule, language, rewrite }: PatternSearch): string[] {
   if (pattern === undefined) return ['scan', `--inline-rules=${JSON.stringify({ id: 'search', language, rule })}`];
-  return ['run', `--pattern=${pattern}`, ...(language === undefined ? [] : [`--lang=${language}`])];
+  return [
+    ...['run', `--pattern=${pattern}`],
+    ...(language === undefined ? [] : [`--lang=${language}`]),
+    ...(rewrite === undefined ? [] : [`--rewrite=${rewrite}`]),
+  ];
 }
 
 /** Shows the tree of a pattern that found nothing: often it was parsed as something else than its writer meant. */

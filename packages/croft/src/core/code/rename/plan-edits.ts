@@ -24,12 +24,7 @@ const maxDiffLines = 200;
 
 /** Works out the new contents, and refuses control files, before anything is written. */
 export async function planEdits({ edits, moves }: FileEdits, { workspace }: ToolContext): Promise<EditPlan> {
-  const paths = [...edits.keys(), ...moves.flatMap(({ from, to }) => [from, to])];
-  const [guarded] = (await workspace.files.controlFiles?.(paths)) ?? [];
-  if (guarded)
-    throw new AppError('E_CONTROL_FILE', `nothing was changed: ${guarded.path} is a control file. ${guarded.why}`, {
-      details: { path: guarded.path },
-    });
+  await refuseControlFiles([...edits.keys(), ...moves.flatMap(({ from, to }) => [from, to])], workspace);
   const files: PlannedFile[] = [];
   for (const [path, own] of edits) {
     const source = await readSource(workspace.files, path);
@@ -37,6 +32,15 @@ export async function planEdits({ edits, moves }: FileEdits, { workspace }: Tool
     files.push({ path, version: source.version, after, edits: own.length, diff: diffOf(source, after) });
   }
   return { files, moves };
+}
+
+/** Throws `E_CONTROL_FILE`: a change of many files is not what a person approves a control file by. */
+export async function refuseControlFiles(paths: readonly string[], workspace: ToolContext['workspace']): Promise<void> {
+  const [guarded] = (await workspace.files.controlFiles?.(paths)) ?? [];
+  if (!guarded) return;
+  throw new AppError('E_CONTROL_FILE', `nothing was changed: ${guarded.path} is a control file. ${guarded.why}`, {
+    details: { path: guarded.path },
+  });
 }
 
 function diffOf({ text, hasMark }: SourceText, after: Buffer): string {
