@@ -4,7 +4,7 @@ static const struct {
   const char *name;
   napi_callback call;
 } calls[] = {
-    {"settle", call_settle}, {"settleNow", call_settle_now}, {"moveIfFree", call_move_if_free}, {"open", call_open},
+    {"replaceDurably", call_replace_durably}, {"replaceAtOnce", call_replace_at_once}, {"moveIfFree", call_move_if_free}, {"open", call_open},
     {"reopen", call_reopen}, {"seek", call_seek},            {"lock", call_lock},               {"useLocks", call_use_locks},
     {"lockNumber", call_lock_number}};
 

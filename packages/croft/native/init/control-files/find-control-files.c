@@ -53,8 +53,8 @@ static int descend(int directory, const char *name, char *path, size_t length, i
   if (child >= 0) close(child);
   if (error == EMFILE || error == ENFILE) return errno = error, -1;
   /* A directory that we may not read but own: a program could chmod it and change its content before we look, so it
-     is pinned. A directory that is gone, was swapped or belongs to another user cannot be pinned. */
-  return error == EACCES && is_our_own(directory, name) ? add_pin(path) : 0;
+     is guarded. A directory that is gone, was swapped or belongs to another user cannot be guarded. */
+  return error == EACCES && is_our_own(directory, name) ? add_guarded_file(path) : 0;
 }
 
 int add_find(struct finds *finds, const char *path) {
@@ -80,14 +80,14 @@ static int judge_in_git(const char *name, unsigned char type, const char *path) 
   const int is_hooks = strcmp(name, "hooks") == 0, is_config = strcmp(name, "config") == 0;
   if (type == DT_LNK && (is_hooks || is_config)) return add_chain(path, is_hooks);
   if ((is_hooks && type == DT_DIR) || (is_config && type == DT_REG)) return 0;
-  if (is_hooks || is_config || (strcmp(name, "config.worktree") == 0 && has_worktree_settings)) return add_pin(path);
-  return is_own_git(path) ? add_pin(path) : 0;
+  if (is_hooks || is_config || (strcmp(name, "config.worktree") == 0 && has_worktree_settings)) return add_guarded_file(path);
+  return is_own_git(path) ? add_guarded_file(path) : 0;
 }
 
 static int add_attributes(int git, char *path, size_t length) {
   if (!has(git, "info/attributes", S_IFREG)) return 0;
   memcpy(path + length, "/attributes", sizeof "/attributes");
-  int result = add_pin(path);
+  int result = add_guarded_file(path);
   path[length] = 0;
   return result;
 }
@@ -95,7 +95,7 @@ static int add_attributes(int git, char *path, size_t length) {
 static int judge_at_top(const char *name, unsigned char type, const char *path, int depth) {
   if (is_control_directory(name)) return type == DT_LNK ? add_chain(path, 1) : type == DT_DIR ? add_find(&found_copies, path) : 0;
   if (depth > 0 || !is_control_file(name)) return 0;
-  return type == DT_LNK ? add_chain(path, 0) : add_pin(path);
+  return type == DT_LNK ? add_chain(path, 0) : add_guarded_file(path);
 }
 
 static int judge(int directory, const struct dirent *entry, int in_git, char *path, size_t length, int depth) {
@@ -104,7 +104,7 @@ static int judge(int directory, const struct dirent *entry, int in_git, char *pa
   if (in_git && IS_ONE_OF(name, git_names)) return judge_in_git(name, type, path);
   if ((is_control_directory(name) || is_control_file(name)) && is_top(directory, depth)) return judge_at_top(name, type, path, depth);
   if (strcmp(name, ".git") == 0 && type != DT_DIR) {
-    if (depth == 0 && (type == DT_LNK ? add_chain(path, 0) : add_pin(path)) != 0) return -1;
+    if (depth == 0 && (type == DT_LNK ? add_chain(path, 0) : add_guarded_file(path)) != 0) return -1;
     return add_git_file(path);
   }
   if (type != DT_DIR) return 0;
@@ -116,13 +116,13 @@ static int judge(int directory, const struct dirent *entry, int in_git, char *pa
 }
 
 /* If nothing can be created in a git directory now, a program could change that later, so the whole directory is
-   pinned. */
+   guarded. */
 static int prepare(int git, const char *path, size_t length) {
   if (is_repository(git, path, length) && add_find(&found_repositories, path) != 0) return -1;
   if (has_worktree_settings && add_worktree_settings(git) != 0 && errno != EACCES) return -1;
   if (!is_dot_git(path, length) || length != 5 || add_missing(git) == 0) return 0;
   if (errno != EACCES) return -1;
-  return is_our_own(git, ".") ? add_pin(path) : 0;
+  return is_our_own(git, ".") ? add_guarded_file(path) : 0;
 }
 
 /* Closes `directory`. */
@@ -147,7 +147,7 @@ static int search(int directory, char *path, size_t length, int depth) {
 }
 
 static int by_path(const void *a, const void *b) {
-  return strcmp(((const struct pin *)a)->path, ((const struct pin *)b)->path);
+  return strcmp(((const struct guarded_file *)a)->path, ((const struct guarded_file *)b)->path);
 }
 
 int control_files_find(const char *root) {
@@ -155,6 +155,6 @@ int control_files_find(const char *root) {
   top = root;
   int directory = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0 || search(directory, path, 0, 0) != 0) return -1;
-  qsort(pins, (size_t)pin_count, sizeof *pins, by_path);
+  qsort(guarded_files, (size_t)guarded_file_count, sizeof *guarded_files, by_path);
   return 0;
 }
