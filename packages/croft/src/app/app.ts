@@ -75,7 +75,7 @@ export interface AppOptions {
   onWarning(message: string): void;
 }
 
-export { defaultSandboxOptions } from './workspaces/default-sandbox-options.ts';
+export { defaultSandboxOptions } from './workspaces/sandbox-options.ts';
 
 export type App = ReturnType<typeof createApp>;
 

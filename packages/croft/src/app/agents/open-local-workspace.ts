@@ -4,7 +4,8 @@ import { allowControlFiles } from '../../core/files/allow-control-files.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
 import type { OpenedWorkspace } from '../workspaces/opened-workspaces.ts';
 import { openAgentWorkspace, type WorkspaceBackend } from './agent-workspace.ts';
-import { openAccountSandbox, type RuntimeOptions } from './runtime-options.ts';
+import { openAccountSandbox } from './open-account-sandbox.ts';
+import type { RuntimeOptions } from './runtime-options.ts';
 
 /** A workspace of an account on this machine, as one agent has it. */
 export function openLocalWorkspace(attached: AttachedWorkspace, options: RuntimeOptions, agentId: string): Workspace {

@@ -1,16 +1,8 @@
-import type { SearchBox } from '../../core/content/search/search-box.ts';
 import { wrapWithHistory } from '../../core/history/checkpoints/wrap-with-history.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
 import { type CheckOptions, createChecks } from './create-checks.ts';
+import { openSearchBox, type SearchedDirectory } from './open-search-box.ts';
 import type { SearchBoxPool } from './search-box-pool.ts';
-
-/** The directory that the search box shows. */
-interface SearchedDirectory {
-  /** An open file descriptor of the directory. The directory may have to be filled first. */
-  directoryFd(): number | Promise<number>;
-  /** Throws `E_WORKSPACE_GONE`. */
-  mustBeThere(): void;
-}
 
 /** The parts of a workspace, wherever its files are. */
 export interface WorkspaceParts extends Omit<Workspace, 'withSearchBox' | 'checks'> {
@@ -39,14 +31,4 @@ export function assembleWorkspace(
     withSearchBox: 'withSearchBox' in search ? search.withSearchBox : openSearchBox(search, root, searches),
     checks: createChecks({ name, key, files }, checkOptions),
   };
-}
-
-/** Returns the method `withSearchBox` of a workspace whose directory is on this machine. */
-export function openSearchBox(
-  { directoryFd, mustBeThere }: SearchedDirectory,
-  workspacePath: string,
-  searches: SearchBoxPool,
-): Workspace['withSearchBox'] {
-  return async <T>(work: (box: SearchBox) => Promise<T>): Promise<T> =>
-    searches.openIn({ directoryFd: await directoryFd(), workspacePath }, mustBeThere)(work);
 }
