@@ -21,7 +21,7 @@ async function request(changes: Partial<CallToApprove> = {}): Promise<string> {
 }
 
 describe('a decision', () => {
-  test('is made once, whoever comes second and whatever they say', async () => {
+  test('is made once: a second decision is refused', async () => {
     const id = await request();
     const attempts = Array.from({ length: 10 }, (_, index) =>
       fixture.approvalInbox.decide(actorOf(mine, `person ${index}`), id, { decision: index % 2 ? 'deny' : 'approve' }),
@@ -51,7 +51,7 @@ describe('a decision', () => {
     expect((await fixture.approvalInbox.get(me, id)).state).toBe('pending');
   });
 
-  test('of another account is about something that is not there', async () => {
+  test('of another account is answered with not found', async () => {
     const id = await request();
     const missing = `ap_${'0'.repeat(24)}`;
     for (const name of [id, missing, '', 'ap_\0', 'x'.repeat(1_000_000)]) {
@@ -65,7 +65,7 @@ describe('a decision', () => {
     expect((await fixture.approvalInbox.get(me, id)).state).toBe('pending');
   });
 
-  test('keeps who, when and why, and a denial is for the one call whatever scope it names', async () => {
+  test('records who decided, when and why; a denial always counts for one call', async () => {
     const id = await request();
     fixture.clock.now += 1000;
     const decided = { state: 'denied', scope: 'once', decidedBy: 'key key_1', reason: 'a\n<U+202E>b' };
@@ -95,7 +95,7 @@ describe('what is listed', () => {
     expect(await list({}, { after: next })).toEqual([ids[1], ids[0]]);
   });
 
-  test('is never pending when its time is over, and becomes expired by being looked at', async () => {
+  test('shows an approval as expired from the moment its time is over', async () => {
     const id = await request();
     fixture.clock.now += ttlMs;
     expect((await fixture.approvalInbox.list(me, { state: 'pending' }, { limit: 10 })).rows).toEqual([]);
@@ -106,7 +106,7 @@ describe('what is listed', () => {
 });
 
 describe('what a person sees', () => {
-  test('a preview has nothing in it that a terminal acts on or a page does not show', async () => {
+  test('a preview has no control characters and no invisible characters', async () => {
     const command = 'echo hi\x1b];rm -rf ~;\x07\r\u202e\u2066\u200b\u{e0041}\x9b2J\ud800';
     const id = await request({ preview: async () => `${command}\n\tend` });
     expect((await fixture.approvalInbox.get(me, id)).preview).toBe(
@@ -136,7 +136,7 @@ describe('what a person sees', () => {
     await expect(fixture.approvals.mustBeApproved(callOf({ input }), nobody, signal)).resolves.toBeUndefined();
   });
 
-  test('what a row holds opens only there', async () => {
+  test('sealed content cannot be opened in another row', async () => {
     const [one, other] = [await request(), await request({ session: 'two', preview: async () => 'harmless' })];
     await fixture.records.change(async ({ approvals }) => {
       const [to, from] = [await approvals.get(mine, one), await approvals.get(mine, other)];

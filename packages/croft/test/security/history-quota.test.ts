@@ -7,7 +7,7 @@ import { openFixture } from '../history/fixture.ts';
 const megabyte = 1024 * 1024;
 
 describe('the history of a workspace', () => {
-  test('stays within its bytes whatever calls write: the oldest goes, the newest can be undone', async () => {
+  test('stays within its quota whatever calls write: the oldest is deleted, the newest can be undone', async () => {
     using fixture = openFixture({ first: 'first' });
     await using croft = await fixture.connect('--history-max-bytes', '40m');
     const fill = (turn: number) =>
@@ -23,7 +23,7 @@ describe('the history of a workspace', () => {
     expect(text).not.toContain('cp_000001');
   });
 
-  test('takes nothing of a disk that is nearly full: that is said once as an event, and in every answer', async () => {
+  test('stores nothing on a nearly full disk: one event reports it, and every answer does', async () => {
     using fixture = openFixture();
     const events = join(fixture.data, 'events');
     await using croft = await fixture.connect('--history-min-free', '8000t', '--events', events);
@@ -46,7 +46,7 @@ describe('the history of a workspace', () => {
     expect((await croft.call('snapshot_create', { name: 'now' })).text).toMatch(/keeps no more/);
   });
 
-  test('keeps again when there is room again, and what was left out can be undone from then on', async () => {
+  test('stores again when there is space again, and later changes can be undone', async () => {
     using fixture = openFixture({ file: 'one\n' });
     {
       await using croft = await fixture.connect('--history-min-free', '8000t');
@@ -59,7 +59,7 @@ describe('the history of a workspace', () => {
     expect(readFileSync(fixture.at('file'), 'utf8')).toBe('two\n');
   });
 
-  test.each(['lots', '-1', ''])('--history-max-bytes %s is no size, and said so', async (size) => {
+  test.each(['lots', '-1', ''])('--history-max-bytes %s is refused as no size', async (size) => {
     using fixture = openFixture();
     await expect(fixture.connect('--history-max-bytes', size)).rejects.toThrow();
   });

@@ -8,7 +8,7 @@ import { addRemote, agentOn, untilRunner } from './runner-fixture.ts';
 
 type Fields = Record<string, string>;
 
-/** What was told of workspaces and runners, by every server of a house. */
+/** The fields of all `lifecycle.workspace.<name>` events in a file, which several servers append to. */
 function eventsIn(file: string, name: string): Fields[] {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   const events = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === `lifecycle.workspace.${name}`);
@@ -24,7 +24,7 @@ async function write(account: Account, agentId: string, content: string): Promis
 const read = async (account: Account, agentId: string): Promise<string> =>
   mustBe(200, await account.call(agentId, 'read', { file_path: 'a.txt' })).content;
 
-test('what a machine kept while it was away goes when it is there again, and not what has the name of it by then', async () => {
+test('files on an offline runner are removed when it reconnects, but not a new workspace of the same name', async () => {
   await using house = openInstallation();
   const events = house.at('events');
   const server = await house.start(['--events', events]);
@@ -61,7 +61,7 @@ test('what a machine kept while it was away goes when it is there again, and not
   expect(eventsIn(events, 'gone')).toEqual([told]);
 });
 
-test('what was owed when the server was killed is not forgotten, though nobody was told of it', async () => {
+test('a pending removal survives the death of the server', async () => {
   await using house = openInstallation();
   const events = house.at('events');
   const server = await house.start(['--events', events]);

@@ -14,7 +14,7 @@ test('other', () => {});
 `;
 const tree = { 'package.json': manifest, 'two.js': 'export const two = 2;\n', 'two.test.js': suite };
 
-test('goes back to the last state whose tests passed, by whatever it was broken since', async () => {
+test('restores the last state whose tests passed, whatever broke it since', async () => {
   using fixture = openFixture(tree);
   await using session = await fixture.connect();
   const none = await session.call('snapshot_restore', { green: true });
@@ -51,7 +51,7 @@ test('the state needs no snapshot, and outlives the server', async () => {
   expect(readFileSync(fixture.at('two.js'), 'utf8')).toBe('export const two = 2; // still\n');
 });
 
-test('some tests that pass are no green state, and neither is one that changed while they ran', async () => {
+test('a partial test run is not green, and neither is a tree that changed during the run', async () => {
   using fixture = openFixture(tree);
   await using session = await fixture.connect();
   expect((await session.call('run_tests', { name: 'other' })).structured.state).toBe('passed');
@@ -64,7 +64,7 @@ test('some tests that pass are no green state, and neither is one that changed w
   expect(changed.structured.error?.code).toBe('E_NOT_FOUND');
 });
 
-test('what tests leave behind does not keep their state from being green', async () => {
+test('files that tests leave behind do not prevent a green state', async () => {
   const leaving = `${suite}import { writeFileSync } from 'node:fs';\ntest('x', () => writeFileSync('report.txt', String(Math.random())));\n`;
   using fixture = openFixture({ ...tree, 'two.test.js': leaving });
   await using session = await fixture.connect();

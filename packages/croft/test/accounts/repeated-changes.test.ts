@@ -35,7 +35,7 @@ function losing(records: Records, times: number): { records: Records; lost: () =
 }
 
 describe('a store that runs a change twice', () => {
-  test('keeps one of everything, and every secret that was told is good', async () => {
+  test('stores every row once, and every returned key is valid', async () => {
     const fixture = await openFixture();
     const registry = createRegistry({ ...fixture, records: twice(fixture.records) });
     const { account, secret } = await registry.accounts.create('admin', { username: 'x' });
@@ -62,7 +62,7 @@ describe('a store that runs a change twice', () => {
 });
 
 describe('a patch that loses a race', () => {
-  test('is made again on what is there now, and leaves no trace of the attempts', async () => {
+  test('is applied again to the current row, and failed attempts leave no trace', async () => {
     const fixture = await openFixture();
     const { actor } = fixture;
     const { id } = await fixture.registry.agents.create(actor, { name: 'a' });
@@ -74,7 +74,7 @@ describe('a patch that loses a race', () => {
     expect(actions).toEqual(['account.created', 'agent.created', 'agent.changed']);
   });
 
-  test('is told at once when it was for one version, and in the end always', async () => {
+  test('fails at once if it names a version, and otherwise after a limited number of attempts', async () => {
     const fixture = await openFixture();
     const { actor } = fixture;
     const made = await fixture.registry.agents.create(actor, { name: 'a' });

@@ -46,7 +46,7 @@ const writeInto = (workspace: string) => ({ file_path: 'written.txt', content: '
 describe.each(faces)('a child session over %s', (face) => {
   const asChild = () => speak(face, account, agent, child);
 
-  test('lists what its fence gives, and nothing else', async () => {
+  test('lists exactly the tools of its session limits', async () => {
     await using whole = await speak(face, account, agent, undefined);
     await using fenced = await asChild();
     const [all, own] = [await whole.tools(), await fenced.tools()];
@@ -56,7 +56,7 @@ describe.each(faces)('a child session over %s', (face) => {
     expect(own.length).toBeLessThan(all.length);
   });
 
-  test('may call that, and nothing else', async () => {
+  test('can call those tools and no others', async () => {
     await using fenced = await asChild();
     expect(await fenced.call('read', { file_path: 'MEMORY.md' })).toContain('what one remembers');
     for (const workspace of ['one', 'two']) {
@@ -70,7 +70,7 @@ describe.each(faces)('a child session over %s', (face) => {
     }
   });
 
-  test('is told of what it has, and of nothing else', async () => {
+  test('gets instructions about its own workspaces only', async () => {
     await using fenced = await asChild();
     const prompt = await fenced.prompt();
     expect(prompt).toContain('what one remembers');
@@ -89,7 +89,7 @@ describe.each(faces)('a child session over %s', (face) => {
     expect(await outcome(face, account, await name())).toContain('Session not found');
   });
 
-  test('of another key is an error', async () => {
+  test('of another key is refused', async () => {
     const name = `other-${face.replaceAll(/\W/g, '-')}`;
     const made = mustBe(201, await account.send('POST', '/v1/keys', { name, scopes: ['call', 'read'] }));
     const other = openAccount(platform.url, made.secret, account.accountId);
@@ -123,14 +123,14 @@ async function outcome(face: Face, caller: Account, session: string): Promise<st
       return String(thrown);
     }
   });
-  // The client takes every refusal of its first request for a server of another era, and does not say what it was told.
+  // The client takes every refusal of its first request for an older server, and hides the error.
   if (face.includes('2026')) told.push(JSON.stringify((await speakRawBy(face, caller, agent, session)).body));
   expect(told.join('\n')).not.toContain('remembers');
   expect(told.filter((text) => text.startsWith('['))).toEqual([]);
   return told.join('\n');
 }
 
-describe('two names that are not the same', () => {
+describe('two different session names', () => {
   test('in one request of 2026 are an error', async () => {
     for (const header of ['croft-session', 'mcp-session-id']) {
       const answer = await speakRaw(account, agent, { headers: { [header]: 'wide' }, meta: child });
@@ -153,20 +153,20 @@ describe('two names that are not the same', () => {
     }
   });
 
-  test('of which the second repeats the first are one', async () => {
+  test('are accepted if both are the same', async () => {
     await using connected = await speak('MCP of 2025 by Croft-Session', account, agent, child);
     for (const by of ['_meta', 'header'] as const) expect((await connected.again(by, child)).status).toBe(200);
   });
 });
 
-test('to hang up does not end the child session, which may have other connections', async () => {
+test('closing a connection does not end the child session, which may have others', async () => {
   const session = await openChild(agent);
   await using connected = await speak('MCP of 2025 by Croft-Session', account, agent, session);
   await connected.hangUp();
   mustBe(200, await account.call(agent, 'glob', { pattern: '*' }, { 'croft-session': session }));
 });
 
-test('faces without child sessions refuse the name of one, and stdio any name', async () => {
+test('faces without child sessions refuse their names, and stdio refuses every name', async () => {
   const params = { name: 'glob', arguments: { pattern: '*' }, _meta: { 'croft/session': child } };
   const ofFlags = await fetch(new URL('/mcp', platform.url), {
     method: 'POST',

@@ -29,7 +29,7 @@ describe('the network of an account', () => {
     return mustBe(200, await by.call(agentId, 'bash', { command })).output;
   }
 
-  test('is not that of this machine: nothing that listens here is reached', async () => {
+  test('is not the network of this machine: no local server is reachable', async () => {
     const { port } = new URL(platform.url);
     for (const config of [
       { internet: true },
@@ -39,14 +39,14 @@ describe('the network of an account', () => {
       expect(await reach(account, platform.url, config)).not.toContain('"status":"ok"');
   });
 
-  test('is so where the operator says it may be', async () => {
+  test('is the network of this machine if the operator allows it', async () => {
     await using open = await startPlatform(['--network', 'allow-all']);
     expect(await reach(await open.newAccount(), open.url, { internet: true })).toContain('"status":"ok"');
   });
 });
 
-describe('what one account can take up', () => {
-  test('sessions of an agent it does not have, or of workspaces that the agent does not have, are not kept', async () => {
+describe('resources of one account', () => {
+  test('a session of an unknown agent, or with unknown workspaces, is not stored', async () => {
     const { agentId } = await newAgent('bypass');
     const eve = await platform.newAccount('eve');
     for (const id of [agentId, 'agent_'.padEnd(30, '0'), 'x'.repeat(3000)])
@@ -59,7 +59,7 @@ describe('what one account can take up', () => {
     expect((await account.send('POST', `/v1/agents/${agentId}/sessions`, { workspaces })).status).toBe(400);
   });
 
-  test('what commands keep in caches counts, and goes with the workspace', async () => {
+  test('package caches count against the quota and are removed with the workspace', async () => {
     const ann = await platform.newAccount('caching');
     const caches = () => readdirSync(join(platform.data, 'caches'));
     const before = caches();
@@ -86,7 +86,7 @@ describe('what one account can take up', () => {
     }
   });
 
-  test('a session that there is no room for does nothing first', async () => {
+  test('a session above the limit is refused before it does anything', async () => {
     using directory = makeDirectory();
     await using records = await openRecords({ file: join(directory.path, 'croft.db') });
     const sessions = createAgentSessions({ records, maxSessions: 1, now: () => new Date() });
@@ -102,7 +102,7 @@ describe('what one account can take up', () => {
     await expect(second.memory.refresh(second.session)).rejects.toMatchObject({ code: 'E_QUOTA' });
   });
 
-  test('empty files count too, and so does what is behind very many', async () => {
+  test('empty files count too, also behind very many others', async () => {
     using directory = makeDirectory();
     for (const name of ['a', 'b', 'c']) writeFileSync(join(directory.path, name), '');
     expect(await measureTree(directory.path)).toBeGreaterThanOrEqual(3 * 4096);
@@ -110,14 +110,14 @@ describe('what one account can take up', () => {
     expect(await measureTree(directory.path, 2)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('a name that is no tool’s is not sent back at length', async () => {
+  test('the error for an unknown tool cuts a long name', async () => {
     const { agentId } = await newAgent('bypass');
     // Clients of 2026 say it in a header as well, which is cut off long before.
     await using agent = await connectAgent(account, agentId, { era: '2025' });
     expect((await agent.call('x'.repeat(1_000_000))).text.length).toBeLessThan(1000);
   });
 
-  test('of more fences than anybody needs those go in which nothing runs, from the one idle longest on', () => {
+  test('above the limit of runtimes, idle ones are closed first, the longest idle before others', () => {
     const toEntry = (key: string) => [key, { runtime: { isIdle: () => key.startsWith('idle') } }] as const;
     const keysOf = (names: string[], max: number) => findEvictable(names.map(toEntry), max).map(([key]) => key);
     expect(keysOf(['busy-1', 'idle-1', 'busy-2', 'idle-2', 'idle-3'], 4)).toEqual(['idle-1']);
@@ -125,7 +125,7 @@ describe('what one account can take up', () => {
     expect(keysOf(['idle-1', 'idle-2'], 2)).toEqual([]);
   });
 
-  test('of connections of 2025, the one idle longest goes for one too many', () => {
+  test('above the limit of 2025 connections, the longest idle one is closed', () => {
     const closed: number[] = [];
     const room = createConnectionLimit(2);
     const connections = [0, 1, 2, 3].map((number) => ({ close: async () => void closed.push(number) }));
@@ -134,7 +134,7 @@ describe('what one account can take up', () => {
   });
 });
 
-test('handles of workspaces that were removed are let go of, but not at once', async () => {
+test('handles of removed workspaces are closed later, not at once', async () => {
   using directory = makeDirectory();
   const kept = createDataDirectory(directory.path);
   const { handle } = kept.open('fs-0123456789', 'w');

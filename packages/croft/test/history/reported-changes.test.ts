@@ -35,7 +35,7 @@ async function open(fixture: TreeFixture, wrap = (tree: WorkingTree) => tree) {
 
 const read = (fixture: TreeFixture, ...names: string[]) => names.map((name) => readFileSync(fixture.at(name), 'utf8'));
 
-test('what is told is what a look finds, whatever is written', async () => {
+test('a reported change equals what a capture finds, whatever is written', async () => {
   const fixture = prepareTree({
     '.gitignore': 'dist/\n*.log\n',
     'a.txt': 'a\n',
@@ -72,14 +72,14 @@ test('what is told is what a look finds, whatever is written', async () => {
   expect(warnings).toEqual([]);
 });
 
-test('what git ignores leaves no checkpoint, nor does a write of the same', async () => {
+test('an ignored file leaves no checkpoint, and neither does a write of the same content', async () => {
   const fixture = prepareTree({ '.gitignore': 'dist/\n', 'a.txt': 'a\n', 'dist/b': 'b\n' });
   const { history, write } = await open(fixture);
   for (const name of ['dist/b', 'dist/new', 'dist/deep/new', 'a.txt']) await write(name, 'a\n');
   expect(await history.checkpoints(10)).toEqual([]);
 });
 
-test('what others changed since the last look is nobody’s, and an undo leaves it', async () => {
+test('a change by others since the last capture belongs to no call, and undo leaves it', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n' });
   const { history, write } = await open(fixture);
   for (const name of ['a.txt', 'b.txt']) writeFileSync(fixture.at(name), 'by hand\n');
@@ -91,7 +91,7 @@ test('what others changed since the last look is nobody’s, and an undo leaves 
   expect(read(fixture, 'a.txt', 'b.txt', 'c.txt')).toEqual(['by hand\n', 'by hand\n', 'by hand\n']);
 });
 
-test('a file that somebody changes in the moment after the answer is theirs: a conflict', async () => {
+test('a file that others change right after the answer is a conflict for undo', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n' });
   const { history, write } = await open(fixture);
   await write('a.txt', 'call\n');
@@ -100,7 +100,7 @@ test('a file that somebody changes in the moment after the answer is theirs: a c
   expect(read(fixture, 'a.txt')).toEqual(['by hand\n']);
 });
 
-test('a write while a command runs is not the command’s, and each is taken back without the other', async () => {
+test('a write during a command does not belong to the command, and each is undone alone', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n' });
   const { history, write, run } = await open(fixture);
   await run('outer', async () => {
@@ -123,7 +123,7 @@ test('a write while a command runs is not the command’s, and each is taken bac
   expect(read(fixture, 'a.txt', 'b.txt', 'c.txt')).toEqual(['a\n', 'b\n', 'c\n']);
 });
 
-test('a command that ends between a write and its telling has nothing of it', async () => {
+test('a command that ends between a write and its report does not get the change', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n' });
   const { history, run, files } = await open(fixture);
   const gate = Promise.withResolvers<void>();
@@ -139,7 +139,7 @@ test('a command that ends between a write and its telling has nothing of it', as
   expect(await history.checkpoints(10)).toMatchObject([{ call: { tool: 'write' }, paths: 1 }]);
 });
 
-test('many at once, of the same files too, are undone to where they began', async () => {
+test('many concurrent writes, also of one file, are undone to the first state', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
   const { history, write, run, warnings } = await open(fixture);
   const before = onDisk(fixture.path);
@@ -155,7 +155,7 @@ test('many at once, of the same files too, are undone to where they began', asyn
   expect(warnings).toEqual([]);
 });
 
-test('what a formatter does to files after a write is found by looking and one step with it; its new files are nobody’s', async () => {
+test('changes of a formatter after a write are captured in the same step; its new files belong to no call', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n' });
   const { history, write } = await open(fixture);
   await write('a.txt', 'call\n', async (telling) => {
@@ -179,7 +179,7 @@ test('a call that fails after its change can be undone; one that changed nothing
   expect(await history.checkpoints(10)).toMatchObject([{ call: { title: 'a.txt' } }]);
 });
 
-test('what cannot be kept is said, fails nobody, and the next is kept again', async () => {
+test('a change that cannot be stored is reported, fails no call, and the next change is stored', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
   let isBroken = false;
   const { history, write, warnings } = await open(fixture, (tree) => ({
@@ -204,7 +204,7 @@ test('what cannot be kept is said, fails nobody, and the next is kept again', as
   expect(read(fixture, 'a.txt', 'b.txt')).toEqual(['1\n', 'b\n']);
 });
 
-test('what was told is kept when the program ends', async () => {
+test('reported changes are stored when the program ends', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n' });
   const { history, write } = await open(fixture);
   await write('a.txt', '1\n');
@@ -243,7 +243,7 @@ async function openUnread(fixture: TreeFixture) {
   return { history, write, warnings, finish: () => read.resolve() };
 }
 
-test('calls that come before a large workspace is read do not wait for that, and are undone all the same', async () => {
+test('calls before the first capture of a large workspace do not wait, and can be undone', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n', 'deep/b.txt': 'b\n' });
   const { history, write, warnings, finish } = await openUnread(fixture);
   const before = onDisk(fixture.path);
@@ -258,7 +258,7 @@ test('calls that come before a large workspace is read do not wait for that, and
   expect(warnings).toEqual([]);
 });
 
-test('what git ignores leaves no checkpoint either, once the workspace is read', async () => {
+test('an ignored file leaves no checkpoint after the first capture either', async () => {
   const fixture = prepareTree({ '.gitignore': 'dist/\n', 'a.txt': 'a\n', 'dist/b': 'b\n' });
   const { history, write, finish } = await openUnread(fixture);
   for (const name of ['dist/b', 'a.txt', 'dist/new']) await write(name, '1\n');
@@ -269,7 +269,7 @@ test('what git ignores leaves no checkpoint either, once the workspace is read',
   expect(titles.filter((title) => title.startsWith('dist'))).toEqual([]);
 });
 
-test('a command that comes before a large workspace is read does not wait either, and is told what that means', async () => {
+test('a command before the first capture of a large workspace does not wait, and its caller learns that it cannot be undone', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n' });
   const { history, write, finish } = await openUnread(fixture);
   const told: string[] = [];
@@ -285,7 +285,7 @@ test('a command that comes before a large workspace is read does not wait either
   expect(told).toHaveLength(1);
 });
 
-test('a write costs no listing of the directories it is in, however much they hold', async () => {
+test('a write lists none of its parent directories, however large', async () => {
   const many = Array.from({ length: 3000 }, (_, index) => [`src/${index}.txt`, '']);
   const fixture = prepareTree(Object.fromEntries(many));
   const kept: number[] = [];

@@ -112,7 +112,7 @@ test('C2-7: commands there have no environment of the runner, and are nobody but
 test('C2-8: a token is of one runner of one account, and is good for nothing else', async () => {
   const account = await platform.newAccount('tokens');
   const token = await newToken(account, 'mine');
-  // It opens no door of people.
+  // The token is refused by every route for people.
   expect((await openAccount(platform.url, token, '').send('GET', '/v1/runners')).status).toBe(401);
   await using impostor = await startRunner({ url: platform.url, token, args: ['--name', 'theirs'] });
   await impostor.output.find(/(FORBIDDEN|this token is of the runner mine)/);

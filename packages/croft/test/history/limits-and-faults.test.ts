@@ -37,7 +37,7 @@ async function open(fixture: TreeFixture, { options = {}, wrap = (tree) => tree 
   return { tree, history, clock, warnings, write };
 }
 
-test('rules that make too much work are obeyed in part, and that is told once', async () => {
+test('ignore rules that take too much work are applied in part, with one warning', async () => {
   const fixture = prepareTree({ '.gitignore': `${'*a*b*c*d'.repeat(10)}\n`.repeat(1000), 'a.txt': 'a' });
   const { write, warnings } = await open(fixture);
   for (const text of ['b', 'c']) await write('a.txt', text);
@@ -46,7 +46,7 @@ test('rules that make too much work are obeyed in part, and that is told once', 
   ]);
 });
 
-test('checkpoints go with age and number, automatic snapshots too, and what people named stays', async () => {
+test('old checkpoints and automatic snapshots are deleted by age and number; named snapshots stay', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n' });
   const retention = { count: 3, everyCheckpoints: 1, collectEveryMs: 0 };
   const { history, clock, write, warnings, tree } = await open(fixture, { options: { retention } });
@@ -84,7 +84,7 @@ test('a call that fails leaves a checkpoint, and its own failure', async () => {
   expect(await history.checkpoints(10)).toMatchObject([{ call: { tool: 'bash' }, paths: 1 }]);
 });
 
-test('what goes wrong with the history is no failure of a call, and is said', async () => {
+test('a failure of the history fails no call, and is reported', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n' });
   let isBroken = true;
   const { history, warnings, write } = await open(fixture, {
@@ -110,7 +110,7 @@ test('what goes wrong with the history is no failure of a call, and is said', as
   isBroken = false;
 });
 
-test('a workspace that takes long to read holds up one call for a while, and the next not at all', async () => {
+test('a slow first capture delays one call for a limited time, and the next call not at all', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
   const read = Promise.withResolvers<void>();
   let captures = 0;
@@ -145,7 +145,7 @@ test('a workspace that takes long to read holds up one call for a while, and the
   expect(readFileSync(fixture.at('b.txt'), 'utf8')).toBe('unseen\n');
 });
 
-test('a call within another is taken back with it, or by itself', async () => {
+test('a call inside another call is undone with it, or alone', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
   const { history, write } = await open(fixture);
   await history.record({ tool: 'bash', session: 's', title: 'outer' }, async () => {
@@ -167,7 +167,7 @@ test('a call within another is taken back with it, or by itself', async () => {
   expect(texts()).toEqual(['a\n', 'b\n']);
 });
 
-test('two servers of one directory keep each other’s checkpoints', async () => {
+test('two servers of one directory do not delete each other’s checkpoints', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n' });
   const [one, two] = [await open(fixture), await open(fixture)];
   await one.write('a.txt', '1\n');
@@ -205,7 +205,7 @@ test('two servers that choose the same name for a checkpoint lose neither', asyn
   ]);
 });
 
-test('snapshots kept elsewhere are whole there: another server brings them back from nothing else', async () => {
+test('archived snapshots are complete: another server restores them from the archive alone', async () => {
   const files = { 'a.txt': 'a\n', 'deep/er/b.txt': 'b\n', 'deep/large': 'x'.repeat(3_000_000), 'same/c': 'c\n' };
   const fixture = prepareTree(files);
   using place = makeDirectory();
@@ -227,7 +227,7 @@ test('snapshots kept elsewhere are whole there: another server brings them back 
   expect(readFileSync(fixture.at('more.txt'), 'utf8')).toBe('more\n');
 });
 
-test('ten thousand files and a path as deep as they come', async () => {
+test('captures ten thousand files and a path of the greatest depth', async () => {
   const deep = Array.from({ length: 300 }, (_, n) => `d${n}`).join('/');
   const fixture = prepareTree({ [`${deep}/bottom`]: 'deep\n' });
   for (let d = 0; d < 100; d++) {
@@ -259,7 +259,7 @@ test('a snapshot says what could not be read', async () => {
   expect(await history.snapshot({ name: 's', signal })).toMatchObject({ missed: ['closed.txt'] });
 });
 
-test('two texts that have nothing in common do not hold up a diff', async () => {
+test('two texts with nothing in common do not delay a diff', async () => {
   const lines = (word: string) => Array.from({ length: 12_000 }, (_, n) => `${word} ${n}`).join('\n');
   const fixture = prepareTree({ 'a.txt': lines('a'), 'b.txt': 'b\n', 'mode.sh': 'x\n' });
   const { history } = await open(fixture);
