@@ -5,15 +5,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "follow/directory-entries.h"
 #include "follow/follow-output.h"
 #include "follow/hard-links.h"
+#include "follow/low-priority.h"
 #include "init/server-socket.h"
 
 uint32_t look;
@@ -267,11 +265,13 @@ static void drop_all(struct tree *tree) {
 }
 
 static void look_at_all(struct tree *tree) {
+  const int is_first = tree->root->listed == 0;
   look++;
   is_whole = 1;
   tree->is_unwatched = 0;
   list_later(tree->root);
-  list_all();
+  /* Calls go on during the first scan of a tree. */
+  is_first ? run_with_low_priority(list_all) : list_all();
 }
 
 static void look_at_some(struct tree *tree, struct dirty_set *dirty) {

@@ -94,6 +94,7 @@ export function createApp(options: AppOptions) {
   const sources =
     sandbox.provider === 'none' ? options.workspaces.map(({ root: _, ...own }) => own) : options.workspaces;
   const mounts = openMounts(sources, { durability, allowControl: sandbox.allowControl });
+  if (!readOnly) for (const mount of mounts) mount.prepareChanges?.();
   const events = openEvents(options);
   const { emit } = events;
   const provider = openProvider(options, options.provider);

@@ -48,6 +48,18 @@ export interface Addon {
    * none.
    */
   useLocks(directory: number): void;
+  /**
+   * Walks the tree below an open directory on another thread, by names alone. Returns where the wanted names are, as
+   * `native/files/find-names.h` describes, or `undefined` if memory is exhausted. Names are divided by slashes.
+   */
+  findNames(
+    handle: number,
+    wanted: string,
+    skipped: string,
+    skippedInGit: string,
+    maxDepth: number,
+    maxEntries: number,
+  ): Promise<Buffer | undefined>;
 }
 
 const binary = join(packageDirectory, 'native/build/croft-files.node');
