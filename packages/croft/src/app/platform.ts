@@ -159,6 +159,7 @@ function toRuntimeOptions(options: PlatformOptions, parts: PlatformParts, forks:
       emit,
       onWarning,
       maxSessions,
+      serverId,
       tools: Object.values(tools),
     },
     openTransactions: (workspace) => openTransactions(layered, workspace),
