@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { openRecords } from '../../src/records/index.ts';
 import { readTargets, toBegin } from '../contracts/records-calls.ts';
 import { addAccount, auditEntry, sessionRow } from '../contracts/records-rows.ts';
@@ -68,6 +68,23 @@ describe.skipIf(!server)('records of calls on PostgreSQL', () => {
     expect(targets.filter((target) => target === begin.began!.callId)).toHaveLength(1);
     await records.recordCall({ entries: [auditEntry(accountId)], ended: begin.began!.callId });
     expect(await readTargets(records)).toHaveLength(targets.length + 1);
+  });
+
+  test('that PostgreSQL does not answer in time may or may not be stored, which the error says', async () => {
+    const url = await server!.createSchema();
+    await using records = await openRecords({ url, deadlineMs: 1000 });
+    const accountId = await addAccount(records);
+    for (let count = 0; count < 3; count += 1) await records.recordCall(toBegin(accountId));
+    server!.hang();
+    try {
+      const late = records.recordCall(toBegin(accountId));
+      await expect(late).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
+      await expect(late).rejects.toThrow(/may or may not have been stored/);
+    } finally {
+      server!.resume();
+    }
+    await vi.waitFor(() => records.recordCall(toBegin(accountId)), { timeout: 20_000 });
+    await readTargets(records);
   });
 
   test('follow the rows of another server and of a person at the database, in one chain', async () => {
