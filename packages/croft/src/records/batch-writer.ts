@@ -5,7 +5,7 @@ import { storeCallRecords } from '../core/accounts/ports/store-call-records.ts';
 import type { Database, Result, SqlConnection } from './sql/database.ts';
 import { chainEntries } from './tables/audit.ts';
 import { bindTables } from './tables/bind-tables.ts';
-import { readCallRecordAnswer, toCallRecordStatement } from './tables/call-record-function.ts';
+import { type CallRecordAnswer, readCallRecordAnswer, toCallRecordStatement } from './tables/call-record-function.ts';
 
 /** Rows that were appended to the audit trail: where it ended before, and where it ends now. */
 export interface Appended {
@@ -18,15 +18,18 @@ type TrailEnd = ReturnType<typeof createTrailEnd>;
 /** The end of the audit trail, as far as this server knows it. */
 export function createTrailEnd() {
   let end: ChainLink | undefined;
-  /** Whether nobody else appended a row between the last two changes of this server. */
-  let isAlone = false;
+  let isContended = false;
   return {
     note({ from, to }: Appended): void {
-      isAlone = end?.rows === from.rows && end.hash === from.hash;
+      if (end?.rows === from.rows && end.hash === from.hash) isContended = false;
       end = to;
     },
-    /** Where the trail probably ends. `undefined` if others append to it as well. */
-    expected: (): ChainLink | undefined => (isAlone ? end : undefined),
+    /** Other servers append so often that this one does not know the end for as long as one statement takes. */
+    noteContention(): void {
+      isContended = true;
+    },
+    /** Where the trail probably ends. */
+    expected: (): ChainLink | undefined => (isContended ? undefined : end),
   };
 }
 
@@ -38,8 +41,8 @@ interface BatchWriterOptions extends Pick<AuditHash, 'hash'> {
 }
 
 /**
- * Stores one batch: in one statement made for the expected end of the trail, or in a transaction that reads the end
- * first. The database stores nothing for an end that is not the real one.
+ * Stores one batch: in one statement made for the expected end of the trail, in a second one if another server has moved
+ * the end, or in a transaction that reads the end first. The database stores nothing for an end that is not the real one.
  */
 export function createBatchWriter({ database, hash, trailEnd, records }: BatchWriterOptions) {
   let appended: Appended | undefined;
@@ -63,19 +66,27 @@ export function createBatchWriter({ database, hash, trailEnd, records }: BatchWr
 
     /** Resolves with `undefined` if nothing was stored, or if nobody knows. */
     async inOneStatement(): Promise<boolean[] | undefined> {
-      const from = trailEnd.expected();
-      if (!database.oneStatement || !from) return undefined;
-      const all = records();
-      const entries = all.flatMap((each) => each.entries ?? []);
-      const rows = chainEntries(entries, from, hash);
-      const to = { rows: from.rows + rows.length, hash: rows.at(-1)?.hash ?? from.hash };
-      const answer = await ask(database, toCallRecordStatement(from, rows, all, database.deadlineMs));
-      if (!answer && rows.length > 0) uncertain = to;
-      const stored = answer && readCallRecordAnswer(answer, all);
-      if (stored) appended = { from, to };
-      return stored;
+      const expected = trailEnd.expected();
+      if (!database.oneStatement || !expected) return undefined;
+      const first = await storeAfter(expected);
+      if (!first.end) return first.stored;
+      const second = await storeAfter(first.end);
+      if (second.end) trailEnd.noteContention();
+      return second.stored;
     },
   };
+
+  async function storeAfter(from: ChainLink): Promise<CallRecordAnswer> {
+    const all = records();
+    const entries = all.flatMap((each) => each.entries ?? []);
+    const rows = chainEntries(entries, from, hash);
+    const to = { rows: from.rows + rows.length, hash: rows.at(-1)?.hash ?? from.hash };
+    const result = await ask(database, toCallRecordStatement(from, rows, all, database.deadlineMs));
+    if (!result && rows.length > 0) uncertain = to;
+    const answer = result ? readCallRecordAnswer(result, all) : {};
+    if (answer.stored) appended = { from, to };
+    return answer;
+  }
 }
 
 /** Returns `undefined` if the connection was lost. */

@@ -87,15 +87,17 @@ describe.skipIf(!server)('records of calls on PostgreSQL', () => {
     await readTargets(records);
   });
 
-  test('follow the rows of another server and of a person at the database, in one chain', async () => {
+  test('take two round trips after a row of another server, and follow it in one chain', async () => {
     await using fixture = await open();
-    const { records, accountId, url } = fixture;
+    const { records, accountId, url, countRoundTrips } = fixture;
     await using other = await openRecords({ url });
+    await records.recordCall(toBegin(accountId));
     for (let round = 0; round < 5; round += 1) {
-      await records.recordCall(toBegin(accountId));
       await other.change(({ audit }) => audit.append([auditEntry(accountId)]));
+      expect(await countRoundTrips(() => records.recordCall(toBegin(accountId)))).toBe(2);
+      expect(await countRoundTrips(() => records.recordCall(toBegin(accountId)))).toBe(1);
     }
-    expect(await readTargets(records)).toHaveLength(12);
+    expect(await readTargets(records)).toHaveLength(18);
   });
 
   test('are on the disk though the database was told not to wait for it', async () => {

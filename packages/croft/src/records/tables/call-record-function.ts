@@ -1,4 +1,4 @@
-import type { ChainLink } from '../../core/accounts/ports/audit-chain.ts';
+import { type ChainLink, chainStart } from '../../core/accounts/ports/audit-chain.ts';
 import type { AuditRow, CallRecord } from '../../core/accounts/ports/call-tables.ts';
 import type { Database, Result, Value } from '../sql/database.ts';
 import { checkStorable } from '../sql/work-scope.ts';
@@ -8,15 +8,15 @@ import * as sessions from './sessions.ts';
 
 /**
  * Migration 8: a function that stores the rows of several calls in one statement, for databases on another machine. It
- * takes the lock of changes itself. It stores nothing unless the audit trail ends where the caller says, because the
- * hashes of the rows were made for that end.
+ * takes the lock of changes itself. The hashes of the rows were made for one end of the audit trail: if the trail ends
+ * elsewhere, the function stores nothing and answers where.
  *
  * Each statement of a function sees what was committed before it in READ COMMITTED only, so that the function refuses
  * every other isolation level.
  */
 export function callRecordFunction(_: string, { oneStatement }: Pick<Database, 'oneStatement'>): string[] {
   if (!oneStatement) return [];
-  const columns = (count: number) => Array.from({ length: count }, (_, index) => `v ->> ${index}`).join(', ');
+  const textsOf = (...columns: readonly number[]) => columns.map((column) => `v ->> ${column}`).join(', ');
   return [
     `CREATE OR REPLACE FUNCTION croft_record_calls(lock_ms INTEGER, end_rows BIGINT, end_hash TEXT, batch_text TEXT)
 RETURNS TEXT LANGUAGE plpgsql SET search_path FROM CURRENT AS $body$
@@ -31,11 +31,13 @@ BEGIN
   IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
   PERFORM ${oneStatement.lockSql};
   SELECT sequence, hash INTO found_rows, found_hash FROM audit ORDER BY sequence DESC LIMIT 1;
-  IF COALESCE(found_rows, 0) <> end_rows OR found_hash <> end_hash THEN RETURN NULL; END IF;
+  IF COALESCE(found_rows, 0) <> end_rows OR found_hash <> end_hash THEN
+    RETURN json_build_object('rows', COALESCE(found_rows, 0), 'hash', found_hash);
+  END IF;
   INSERT INTO audit (sequence, account_id, at, actor, action, target, details, previous, hash)
-    SELECT (v ->> 0)::bigint, ${columns(9).slice('v ->> 0, '.length)} FROM json_array_elements(batch -> 'entries') AS v;
+    SELECT (v ->> 0)::bigint, ${textsOf(1, 2, 3, 4, 5, 6, 7, 8)} FROM json_array_elements(batch -> 'entries') AS v;
   INSERT INTO calls (call_id, server_id, account_id, actor, tool)
-    SELECT ${columns(5)} FROM json_array_elements(batch -> 'began') AS v ON CONFLICT DO NOTHING;
+    SELECT ${textsOf(0, 1, 2, 3, 4)} FROM json_array_elements(batch -> 'began') AS v ON CONFLICT DO NOTHING;
   DELETE FROM calls WHERE call_id IN (SELECT json_array_elements_text(batch -> 'ended'));
   WITH put AS (
     UPDATE sessions AS s SET parent = v ->> 3, state = v ->> 4, used_at = v ->> 5, version = (v ->> 6)::integer,
@@ -45,7 +47,7 @@ BEGIN
         AND s.version = (v ->> 6)::integer - 1
       RETURNING json_build_array(s.account_id, s.agent_id, s.session) AS id
   ) SELECT COALESCE(json_agg(id), '[]') INTO stored FROM put;
-  RETURN stored::text;
+  RETURN json_build_object('sessions', stored);
 END $body$`,
   ];
 }
@@ -63,15 +65,24 @@ export function toCallRecordStatement(
     ended: records.flatMap(({ ended }) => ended ?? []),
     sessions: records.flatMap(({ session }) => (session ? [sessions.table.toValues(session)] : [])),
   });
-  return ['SELECT croft_record_calls(?, ?, ?, ?) AS stored', [deadlineMs, end.rows, end.hash, batch]];
+  return ['SELECT croft_record_calls(?, ?, ?, ?) AS answer', [deadlineMs, end.rows, end.hash, batch]];
 }
 
-/** Reads the answer: whether the session of each record was stored. `undefined` if nothing was. */
-export function readCallRecordAnswer({ rows }: Result, records: readonly CallRecord[]): boolean[] | undefined {
+export interface CallRecordAnswer {
+  /** Whether the session of each record was stored. Absent: nothing was. */
+  readonly stored?: boolean[];
+  /** Where the audit trail ends, if nothing was stored for that reason. */
+  readonly end?: ChainLink;
+}
+
+export function readCallRecordAnswer({ rows }: Result, records: readonly CallRecord[]): CallRecordAnswer {
   const [row] = rows;
-  if (typeof row?.stored !== 'string') return undefined;
-  const stored = new Set((JSON.parse(row.stored) as string[][]).map((id) => JSON.stringify(id)));
-  return records.map(({ session }) => session === undefined || stored.has(toSessionKey(session)));
+  if (typeof row?.answer !== 'string') return {};
+  const { sessions, rows: count, hash } = JSON.parse(row.answer);
+  if (!Array.isArray(sessions))
+    return { end: hash === null ? chainStart : { rows: Number(count), hash: String(hash) } };
+  const keys = new Set(sessions.map((id) => JSON.stringify(id)));
+  return { stored: records.map(({ session }) => session === undefined || keys.has(toSessionKey(session))) };
 }
 
 export function toSessionKey({ accountId, agentId, session }: NonNullable<CallRecord['session']>): string {
