@@ -160,6 +160,7 @@ function toRuntimeOptions(options: PlatformOptions, parts: PlatformParts, forks:
       emit,
       onWarning,
       maxSessions,
+      serverId,
       tools: Object.values(tools),
     },
     openTransactions: (workspace) => openTransactions(layered, workspace),
