@@ -4,7 +4,19 @@ import type { Summary } from './statistics.ts';
 /** A named group of measurements. `say` tells a waiting person how far it is. */
 export interface Bench {
   readonly name: string;
-  run(say: Say): Promise<Report>;
+  run(say: Say, only: Selection): Promise<Report>;
+}
+
+/** The part of a bench that a person asked for. A bench that has no sizes, or no rows to choose from, runs whole. */
+export interface Selection {
+  /** Sizes of trees. Left out: all. */
+  readonly sizes?: readonly number[];
+  /** Parts of the names of rows. Left out: all. */
+  readonly rows?: readonly string[];
+}
+
+export function isWanted(what: string, { rows }: Selection): boolean {
+  return rows === undefined || rows.some((part) => what.includes(part));
 }
 
 export type Say = (progress: string) => void;

@@ -1,11 +1,12 @@
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Bench, type Row, type Say, toRow } from './bench.ts';
+import { type Bench, isWanted, type Row, type Say, type Selection, toRow, toUnmeasuredRow } from './bench.ts';
 import { compare, type Side } from './compare.ts';
 import { type FileServer, startCroft } from './file-servers.ts';
-import { atMost, atMostTimesAlways } from './goals.ts';
+import { atMost, atMostTimes, atMostTimesAlways } from './goals.ts';
 import { summarize } from './statistics.ts';
-import { startLeanClient, type ToolCall } from './stdio-client.ts';
+import { type StartClient, startLeanClient, type ToolCall } from './stdio-client.ts';
 import { fileSystemOf, makeScratch, makeTree, revisionLine, type Tree, toSource } from './trees.ts';
 
 const smallSize = 100;
@@ -20,6 +21,12 @@ interface Place {
   readonly touched: readonly string[];
 }
 
+interface Run {
+  readonly scratch: string;
+  readonly say: Say;
+  readonly only: Selection;
+}
+
 interface Work {
   readonly name: string;
   readonly rounds: number;
@@ -30,16 +37,19 @@ interface Work {
 /** The same calls in a small tree and in large ones, and the first call of a session: a call costs what it touches. */
 export const growth: Bench = {
   name: 'growth',
-  async run(say) {
+  async run(say, only) {
     using scratch = makeScratch(process.env.BENCH_GROWTH_IN ?? '/dev/shm');
+    const run = { scratch: scratch.path, say, only };
+    const sizes = only.sizes ?? [smallSize, ...largeSizes];
     const small = makeProject(join(scratch.path, String(smallSize)), smallSize);
-    const rows: Row[] = await measureFirst(small, scratch.path, say);
-    for (const size of largeSizes) {
+    const rows: Row[] = sizes.includes(smallSize) ? await measureFirst(small, run) : [];
+    for (const size of sizes.filter((size) => size !== smallSize)) {
       say(`making ${size} files`);
       const large = makeProject(join(scratch.path, String(size)), size);
       rows.push(
-        ...(await measureFirst(large, scratch.path, say)),
-        ...(await measureSize(large, small, scratch.path, say)),
+        ...(await measureFirst(large, run)),
+        ...(await measureSize(large, small, run)),
+        ...(await measureWithoutWatches(large, run)),
       );
     }
     return { rows, about: { fileSystem: `${fileSystemOf(scratch.path)}, in ${scratch.path}` } };
@@ -54,10 +64,11 @@ function makeProject(directory: string, count: number): Tree {
 }
 
 /** Every first call has a session of its own: with data that is new to Croft, and with what the session before left. */
-async function measureFirst(tree: Tree, scratch: string, say: Say): Promise<Row[]> {
+async function measureFirst(tree: Tree, { scratch, say, only }: Run): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { name, toCall } of firstCalls) {
     const what = `first call of a session: ${name} in ${tree.paths.length} files`;
+    if (!isWanted(what, only)) continue;
     say(what);
     const times: { fresh: number[]; next: number[] } = { fresh: [], next: [] };
     for (let session = 0; session < sessions; session++) {
@@ -95,7 +106,9 @@ const firstCalls: readonly { name: string; toCall(tree: Tree, round: number): To
   { name: 'glob', toCall: () => ({ tool: 'glob', args: { pattern: 'src/area-0/part-0/*.ts' } }) },
 ];
 
-async function measureSize(large: Tree, small: Tree, scratch: string, say: Say): Promise<Row[]> {
+async function measureSize(large: Tree, small: Tree, { scratch, say, only }: Run): Promise<Row[]> {
+  const wanted = works.filter(({ name }) => isWanted(`${name} in ${large.paths.length} files`, only));
+  if (wanted.length === 0) return [];
   await using servers = new AsyncDisposableStack();
   const open = async (tree: Tree): Promise<Place> => {
     const data = join(scratch, `data-${large.paths.length}-${tree.paths.length}`);
@@ -108,13 +121,43 @@ async function measureSize(large: Tree, small: Tree, scratch: string, say: Say):
   };
   const [ours, theirs] = [await open(large), await open(small)];
   const rows: Row[] = [];
-  for (const { name, rounds, warmUp, toSide } of works) {
+  for (const { name, rounds, warmUp, toSide } of wanted) {
     const what = `${name} in ${large.paths.length} files`;
     say(what);
     const times = await compare({ ours: toSide(ours), theirs: toSide(theirs), rounds, warmUp });
     rows.push(toRow({ what, against: `in ${smallSize} files`, ...times, goal: atMostTimesAlways(1.3) }));
   }
   return rows;
+}
+
+/** Edits by a user who has no inotify watch left, against the same edits by one who has. */
+async function measureWithoutWatches(tree: Tree, { scratch, say, only }: Run): Promise<Row[]> {
+  const what = `edit 2 kB without inotify watches in ${tree.paths.length} files`;
+  const line = { what, against: 'with watches', goal: atMostTimes(3) };
+  if (!isWanted(what, only)) return [];
+  if (spawnSync('unshare', toUser(noWatches, ['true'])).status !== 0)
+    return [toUnmeasuredRow(line, 'this user cannot make a user namespace')];
+  say(what);
+  await using servers = new AsyncDisposableStack();
+  const open = async (set: string, first: number): Promise<Place> => {
+    const start: StartClient = (argv) => startLeanClient(['unshare', ...toUser(set, argv)]);
+    const data = join(scratch, `watches-${tree.paths.length}-${first}`);
+    const server = servers.use(await startCroft(tree.directory, start, { data }));
+    const place = { server, tree, touched: tree.paths.slice(first, first + touchedFiles) };
+    await prepare(place);
+    return place;
+  };
+  // Each edits files of its own: a change by the other would be stale.
+  const [ours, theirs] = [await open(noWatches, 0), await open('true', touchedFiles)];
+  const times = await compare({ ours: editing(ours), theirs: editing(theirs), rounds: 100, warmUp: 20 });
+  return [toRow({ ...line, ...times })];
+}
+
+const noWatches = 'echo 0 > /proc/sys/user/max_inotify_instances';
+
+/** The limit of watches is one of each user namespace. */
+function toUser(set: string, argv: readonly string[]): string[] {
+  return ['-Ur', 'sh', '-c', `${set} && exec "$0" "$@"`, ...argv];
 }
 
 /** Croft wants a read before a change; the last call waits for whatever Croft learns of the tree at first. */

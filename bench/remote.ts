@@ -15,7 +15,7 @@ import { openRestAccount } from './rest-client.ts';
 import { startRunner } from './runner.ts';
 import { makeScratch, toSource } from './trees.ts';
 
-const goal = atMostTimes(1, { plusMs: 2 });
+const goal = atMostTimes(1, { plusMs: 1 });
 const network = { mode: 'deny-all' } as const;
 const uploadBytes = 8 * 1024 ** 2;
 

@@ -1,5 +1,6 @@
 import { loadavg } from 'node:os';
-import type { Bench, Row } from './bench.ts';
+import { parseArgs } from 'node:util';
+import type { Bench, Row, Selection } from './bench.ts';
 import * as benches from './index.ts';
 import { describeMachine, saveReport } from './results.ts';
 import { renderTable } from './table.ts';
@@ -8,7 +9,14 @@ process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 
 const all: readonly Bench[] = Object.values(benches);
-const wanted = process.argv.slice(2);
+const { positionals: wanted, values } = parseArgs({
+  allowPositionals: true,
+  options: { size: { type: 'string', multiple: true }, row: { type: 'string', multiple: true } },
+});
+const only: Selection = {
+  ...(values.size && { sizes: values.size.map(Number) }),
+  ...(values.row && { rows: values.row }),
+};
 const unknown = wanted.filter((name) => all.every((bench) => bench.name !== name));
 
 if (unknown.length > 0) {
@@ -23,9 +31,10 @@ async function runBenches(chosen: readonly Bench[]): Promise<void> {
   for (const { name, run } of chosen) {
     const [loadBefore = 0] = loadavg();
     try {
-      const report = await run((progress) => console.error(`${name}: ${progress}`));
+      const report = await run((progress) => console.error(`${name}: ${progress}`), only);
       const machine = describeMachine(loadBefore);
-      saveReport(name, report, machine);
+      // A part of a bench replaces no whole one.
+      if (!only.sizes && !only.rows) saveReport(name, report, machine);
       rows.push(...report.rows);
       const load = `load ${loadBefore.toFixed(1)} before, ${machine.loadAfter.toFixed(1)} after, on ${machine.cpus} CPUs`;
       notes.push(

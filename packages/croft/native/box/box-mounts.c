@@ -22,7 +22,7 @@ static int root = -1;
 
 int mounts_begin(void) {
   /* Mounts made here must not propagate to the host. */
-  if (tree_keep_to_ourselves("/") != 0) return -1;
+  if (tree_make_private("/") != 0) return -1;
   root = tree_new("tmpfs", (const char *const[]){"mode", "0755", NULL}, HARMLESS);
   return root < 0 ? -1 : tree_move(root, AT_FDCWD, "/");
 }
@@ -87,7 +87,7 @@ static int fill_dev(int dev) {
 
 static int make_dev(const char *path) {
   if (make_tmpfs(path, NULL) != 0) return -1;
-  int dev = tree_place(root, path);
+  int dev = tree_make_directory(root, path);
   if (dev < 0) return -1;
   int result = fill_dev(dev);
   close(dev);
@@ -95,7 +95,7 @@ static int make_dev(const char *path) {
 }
 
 static int make_directory(const char *path) {
-  int place = tree_place(root, path);
+  int place = tree_make_directory(root, path);
   return place < 0 ? -1 : close(place);
 }
 
@@ -120,7 +120,7 @@ static int make(enum word word, char *const *values, const char *size) {
     case WORD_DEV:
       return make_dev(values[0]);
     case WORD_REMOUNT_READ_ONLY:
-      return tree_hold(root, values[0]);
+      return tree_make_read_only(root, values[0]);
     default:
       return 0;
   }

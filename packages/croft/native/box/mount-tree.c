@@ -51,7 +51,7 @@ int tree_copy(const char *source, unsigned long long attributes) {
   return close_with(tree, -1);
 }
 
-int tree_keep_to_ourselves(const char *path) {
+int tree_make_private(const char *path) {
   struct mount_attr wanted = {.propagation = MS_SLAVE};
   return (int)syscall(MOUNT_SETATTR, AT_FDCWD, path, RECURSIVE, &wanted, sizeof wanted);
 }
@@ -75,10 +75,10 @@ int tree_parent(int root, const char *path, char *name) {
   strcpy(name, last + 1);
   memcpy(parent, path, (size_t)(last - path));
   parent[last - path] = 0;
-  return tree_place(root, parent[0] == 0 ? "/" : parent);
+  return tree_make_directory(root, parent[0] == 0 ? "/" : parent);
 }
 
-int tree_place(int root, const char *path) {
+int tree_make_directory(int root, const char *path) {
   char name[NAME_MAX + 1];
   int place = open_inside(root, path);
   if (place >= 0 || errno != ENOENT) return place;
@@ -113,7 +113,7 @@ int tree_attach(int root, const char *path, int tree) {
   return close_with(tree, result);
 }
 
-int tree_hold(int root, const char *path) {
+int tree_make_read_only(int root, const char *path) {
   int place = open_inside(root, path);
   return place < 0 ? -1 : close_with(place, set_attributes(place, 0, MOUNT_ATTR_RDONLY));
 }

@@ -12,7 +12,7 @@ int tree_new(const char *type, const char *const *options, unsigned long long at
 int tree_copy(const char *source, unsigned long long attributes);
 
 /* Stops mounts made at or below a path from propagating to the host. */
-int tree_keep_to_ourselves(const char *path);
+int tree_make_private(const char *path);
 
 int tree_move(int tree, int directory, const char *path);
 
@@ -24,10 +24,10 @@ int tree_attach(int root, const char *path, int tree);
 int tree_attach_at(int directory, const char *name, int tree);
 
 /* Makes an existing mount read-only. */
-int tree_hold(int root, const char *path);
+int tree_make_read_only(int root, const char *path);
 
 /* Opens a directory, and creates it if it is missing. */
-int tree_place(int root, const char *path);
+int tree_make_directory(int root, const char *path);
 
 /* Opens the parent directory of `path`, created if it is missing, and copies the last name of `path` to `name`. */
 int tree_parent(int root, const char *path, char *name);

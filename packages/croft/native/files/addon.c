@@ -4,9 +4,9 @@ static const struct {
   const char *name;
   napi_callback call;
 } calls[] = {
-    {"settle", call_settle}, {"settleNow", call_settle_now}, {"moveIfFree", call_move_if_free}, {"open", call_open},
+    {"replaceDurably", call_replace_durably}, {"replaceAtOnce", call_replace_at_once}, {"moveIfFree", call_move_if_free}, {"open", call_open},
     {"reopen", call_reopen}, {"seek", call_seek},            {"lock", call_lock},               {"useLocks", call_use_locks},
-    {"lockNumber", call_lock_number}};
+    {"lockNumber", call_lock_number}, {"findNames", call_find_names}};
 
 NAPI_MODULE_INIT() {
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {

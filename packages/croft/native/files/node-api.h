@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /* Functions that Node calls: see `src/disk/paths/addon.ts`. */
-napi_value call_settle(napi_env env, napi_callback_info info);
-napi_value call_settle_now(napi_env env, napi_callback_info info);
+napi_value call_replace_durably(napi_env env, napi_callback_info info);
+napi_value call_replace_at_once(napi_env env, napi_callback_info info);
 napi_value call_move_if_free(napi_env env, napi_callback_info info);
 napi_value call_open(napi_env env, napi_callback_info info);
 napi_value call_reopen(napi_env env, napi_callback_info info);
@@ -14,6 +14,7 @@ napi_value call_seek(napi_env env, napi_callback_info info);
 napi_value call_lock(napi_env env, napi_callback_info info);
 napi_value call_lock_number(napi_env env, napi_callback_info info);
 napi_value call_use_locks(napi_env env, napi_callback_info info);
+napi_value call_find_names(napi_env env, napi_callback_info info);
 
 /* Reads a string that is not empty and holds no NUL. Returns 0, EINVAL for any other value, or ENAMETOOLONG if there
    is no room. */

@@ -29,5 +29,5 @@ napi_value call_reopen(napi_env env, napi_callback_info info) {
   if (napi_get_cb_info(env, info, &count, given, NULL, NULL) != napi_ok ||
       napi_get_value_int32(env, given[0], &place) != napi_ok || napi_get_value_int32(env, given[1], &flags) != napi_ok)
     return refuse(env, "reopen was called with something else than it takes");
-  return answer(env, reopen_place(place, flags));
+  return answer(env, reopen_path_fd(place, flags));
 }

@@ -5,9 +5,9 @@
 
 #include "replace-durably.h"
 
-/* One replacement in progress. The worker thread owns `settling` until it is done. */
+/* One replacement in progress. The worker thread owns `replaced` until it is done. */
 struct work {
-  struct settling settling;
+  struct replacement replaced;
   bool is_ordered;
   int outcome;
   napi_deferred promise;
@@ -19,7 +19,7 @@ enum { HANDLE, FROM_DIRECTORY, FROM_NAME, TO_DIRECTORY, TO_NAME, HOW, INODE, SIZ
 static void run(napi_env env, void *data) {
   (void)env;
   struct work *work = data;
-  work->outcome = settle(&work->settling, work->is_ordered);
+  work->outcome = replace_durably(&work->replaced, work->is_ordered);
 }
 
 static void finish(napi_env env, napi_status status, void *data) {
@@ -38,33 +38,33 @@ static bool take_place(napi_env env, napi_value directory, napi_value name, stru
 }
 
 /* `undefined` means that there is no file to replace. */
-static bool take_version(napi_env env, napi_value *from, struct settling *settling) {
+static bool take_version(napi_env env, napi_value *from, struct replacement *replaced) {
   napi_valuetype type;
   if (napi_typeof(env, from[0], &type) != napi_ok) return false;
-  settling->is_there = type != napi_undefined;
-  if (!settling->is_there) return true;
-  struct version *before = &settling->before;
+  replaced->is_there = type != napi_undefined;
+  if (!replaced->is_there) return true;
+  struct version *before = &replaced->before;
   return napi_get_value_double(env, from[0], &before->inode) == napi_ok &&
          napi_get_value_double(env, from[1], &before->size) == napi_ok &&
          napi_get_value_double(env, from[2], &before->modified) == napi_ok;
 }
 
-static bool take(napi_env env, napi_callback_info info, struct settling *settling, bool *how) {
+static bool take(napi_env env, napi_callback_info info, struct replacement *replaced, bool *how) {
   size_t count = ARGUMENTS;
   napi_value given[ARGUMENTS];
   return napi_get_cb_info(env, info, &count, given, NULL, NULL) == napi_ok &&
-         napi_get_value_int32(env, given[HANDLE], &settling->file) == napi_ok &&
-         take_place(env, given[FROM_DIRECTORY], given[FROM_NAME], &settling->from) &&
-         take_place(env, given[TO_DIRECTORY], given[TO_NAME], &settling->to) &&
+         napi_get_value_int32(env, given[HANDLE], &replaced->file) == napi_ok &&
+         take_place(env, given[FROM_DIRECTORY], given[FROM_NAME], &replaced->from) &&
+         take_place(env, given[TO_DIRECTORY], given[TO_NAME], &replaced->to) &&
          napi_get_value_bool(env, given[HOW], how) == napi_ok &&
-         take_version(env, &given[INODE], settling);
+         take_version(env, &given[INODE], replaced);
 }
 
-napi_value call_settle(napi_env env, napi_callback_info info) {
+napi_value call_replace_durably(napi_env env, napi_callback_info info) {
   napi_value promise, name;
   struct work *work = calloc(1, sizeof *work);
-  if (work != NULL && take(env, info, &work->settling, &work->is_ordered) &&
-      napi_create_string_utf8(env, "croft:settle", NAPI_AUTO_LENGTH, &name) == napi_ok &&
+  if (work != NULL && take(env, info, &work->replaced, &work->is_ordered) &&
+      napi_create_string_utf8(env, "croft:replaceDurably", NAPI_AUTO_LENGTH, &name) == napi_ok &&
       napi_create_async_work(env, NULL, name, run, finish, work, &work->job) == napi_ok) {
     if (napi_create_promise(env, &work->promise, &promise) == napi_ok &&
         napi_queue_async_work(env, work->job) == napi_ok)
@@ -72,7 +72,7 @@ napi_value call_settle(napi_env env, napi_callback_info info) {
     napi_delete_async_work(env, work->job);
   }
   free(work);
-  return refuse(env, "settle was called with something else than it takes");
+  return refuse(env, "replaceDurably was called with something else than it takes");
 }
 
 napi_value call_move_if_free(napi_env env, napi_callback_info info) {
@@ -85,9 +85,9 @@ napi_value call_move_if_free(napi_env env, napi_callback_info info) {
   return answer(env, move_if_free(&from, &to) == 0 ? 0 : errno);
 }
 
-napi_value call_settle_now(napi_env env, napi_callback_info info) {
-  struct settling settling;
+napi_value call_replace_at_once(napi_env env, napi_callback_info info) {
+  struct replacement replaced;
   bool is_relaxed;
-  if (!take(env, info, &settling, &is_relaxed)) return refuse(env, "settleNow was called with something else than it takes");
-  return answer(env, settle_now(&settling, is_relaxed));
+  if (!take(env, info, &replaced, &is_relaxed)) return refuse(env, "replaceAtOnce was called with something else than it takes");
+  return answer(env, replace_at_once(&replaced, is_relaxed));
 }

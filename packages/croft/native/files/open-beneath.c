@@ -26,7 +26,7 @@ static void find_own_handles(void) {
   own_handles = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-int reopen_place(int place, int flags) {
+int reopen_path_fd(int place, int flags) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, find_own_handles);
   char name[16];

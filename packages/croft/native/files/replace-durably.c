@@ -24,12 +24,12 @@ static double milliseconds(struct timespec time) {
 
 /* Whether the target is still the version that the caller saw. Another process may have replaced it while our bytes
    went to the disk. */
-static bool is_untouched(const struct settling *settling) {
-  const struct version *before = &settling->before;
+static bool is_untouched(const struct replacement *replaced) {
+  const struct version *before = &replaced->before;
   struct stat now;
-  if (fstatat(settling->to.directory, settling->to.name, &now, AT_SYMLINK_NOFOLLOW) != 0)
-    return errno == ENOENT && !settling->is_there;
-  return settling->is_there && (double)now.st_ino == before->inode && (double)now.st_size == before->size &&
+  if (fstatat(replaced->to.directory, replaced->to.name, &now, AT_SYMLINK_NOFOLLOW) != 0)
+    return errno == ENOENT && !replaced->is_there;
+  return replaced->is_there && (double)now.st_ino == before->inode && (double)now.st_size == before->size &&
          milliseconds(now.st_mtim) == before->modified;
 }
 
@@ -67,36 +67,36 @@ static int write_bytes(int file, bool is_ordered) {
   return sync_file_range(file, 0, 0, all);
 }
 
-static int place_unlocked(const struct settling *settling) {
-  if (!is_untouched(settling)) return ESTALE;
-  return put_in_place(&settling->from, &settling->to, settling->is_there) == 0 ? 0 : errno;
+static int place_unlocked(const struct replacement *replaced) {
+  if (!is_untouched(replaced)) return ESTALE;
+  return put_in_place(&replaced->from, &replaced->to, replaced->is_there) == 0 ? 0 : errno;
 }
 
 /* The lock keeps other processes from replacing the file between our check and our rename. */
-static int place(const struct settling *settling) {
-  const int lock = lock_names(settling->to.directory);
-  if (lock == -ENOSYS) return place_unlocked(settling);
+static int place(const struct replacement *replaced) {
+  const int lock = lock_names(replaced->to.directory);
+  if (lock == -ENOSYS) return place_unlocked(replaced);
   if (lock < 0) return -lock;
-  const int outcome = place_unlocked(settling);
+  const int outcome = place_unlocked(replaced);
   close(lock);
   return outcome;
 }
 
-static int place_soon(const struct settling *settling) {
+static int place_soon(const struct replacement *replaced) {
   const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
-  int outcome = place(settling);
+  int outcome = place(replaced);
   for (int attempt = 1; outcome == LOCK_HELD && attempt < LOCK_ATTEMPTS; attempt++) {
     nanosleep(&pause, NULL);
-    outcome = place(settling);
+    outcome = place(replaced);
   }
   return outcome;
 }
 
-int settle(const struct settling *settling, bool is_ordered) {
-  if (write_bytes(settling->file, is_ordered) != 0) return errno;
-  const int problem = place_soon(settling);
+int replace_durably(const struct replacement *replaced, bool is_ordered) {
+  if (write_bytes(replaced->file, is_ordered) != 0) return errno;
+  const int problem = place_soon(replaced);
   if (problem) return problem;
-  const int failed = is_ordered ? fsync(settling->file) : sync_directory(settling->to.directory);
+  const int failed = is_ordered ? fsync(replaced->file) : sync_directory(replaced->to.directory);
   return failed ? errno : 0;
 }
 
@@ -106,6 +106,6 @@ static bool is_in_memory(int file) {
   return fstatfs(file, &system) == 0 && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
 }
 
-int settle_now(const struct settling *settling, bool is_relaxed) {
-  return is_relaxed || is_in_memory(settling->file) ? place(settling) : EAGAIN;
+int replace_at_once(const struct replacement *replaced, bool is_relaxed) {
+  return is_relaxed || is_in_memory(replaced->file) ? place(replaced) : EAGAIN;
 }

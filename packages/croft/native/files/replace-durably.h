@@ -15,8 +15,8 @@ struct version {
   double inode, size, modified;
 };
 
-/* A complete file and its target: see `src/disk/settle.ts`. */
-struct settling {
+/* A complete file and its target: see `src/disk/durable/replace-durably.ts`. */
+struct replacement {
   int file;
   struct place from, to;
   bool is_there;
@@ -30,11 +30,11 @@ struct settling {
 
 /* Replaces the target durably. With `is_ordered` a journal keeps the order of bytes and names, and one commit is
    enough. */
-int settle(const struct settling *settling, bool is_ordered);
+int replace_durably(const struct replacement *replaced, bool is_ordered);
 
 /* Replaces the target without waiting for the disk. Returns EAGAIN, and does nothing, unless that is wanted or the
    file is in memory. */
-int settle_now(const struct settling *settling, bool is_relaxed);
+int replace_at_once(const struct replacement *replaced, bool is_relaxed);
 
 /* Renames a file to a name that is free. Returns 0, or -1 with errno: EEXIST if the name is taken. */
 int move_if_free(const struct place *from, const struct place *to);

@@ -164,7 +164,7 @@ static void take(struct tree *tree) {
   const int64_t at = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
   hear_all();
   out_begin(tree->id);
-  const int is_whole = look_at(tree);
+  const int is_whole = scan_tree(tree);
   if (is_whole < 0) return fail(tree->id, errno);
   out_flush();
   const uint8_t detail = (uint8_t)((is_whole ? TAKEN_WHOLE : 0) | (tree->is_unwatched ? TAKEN_POLLED : 0));

@@ -32,19 +32,19 @@ static int open_in(int handle, const char *name) {
 }
 
 static int fail(int error) {
-  if (error == EXDEV) return WAY_FOREIGN;
-  if (error == EACCES || error == EPERM) return WAY_FORBIDDEN;
-  if (error == ENOENT || error == ENOTDIR || error == ELOOP) return WAY_LOST;
+  if (error == EXDEV) return DIRECTORY_FOREIGN;
+  if (error == EACCES || error == EPERM) return DIRECTORY_FORBIDDEN;
+  if (error == ENOENT || error == ENOTDIR || error == ELOOP) return DIRECTORY_GONE;
   /* For example without free descriptors: then nothing is known, and "gone" would be false. */
-  return WAY_FAILED;
+  return DIRECTORY_FAILED;
 }
 
 static int enter(int above, struct node *node) {
   struct stat status;
   int handle = open_in(above, node->name);
   if (handle < 0) return fail(errno);
-  if (fstat(handle, &status) != 0 || status.st_ino != node->inode) return close(handle), WAY_LOST;
-  if (status.st_dev != node->tree->device) return close(handle), WAY_FOREIGN;
+  if (fstat(handle, &status) != 0 || status.st_ino != node->inode) return close(handle), DIRECTORY_GONE;
+  if (status.st_dev != node->tree->device) return close(handle), DIRECTORY_FOREIGN;
   way[length].node = node;
   way[length++].handle = handle;
   return handle;
@@ -59,9 +59,9 @@ static int find_ancestors(struct node *node, struct node **found) {
   return 0;
 }
 
-int way_to(struct node *node) {
+int open_node_directory(struct node *node) {
   static struct node *ancestors[MAX_DEPTH];
-  if (find_ancestors(node, ancestors) != 0) return WAY_LOST;
+  if (find_ancestors(node, ancestors) != 0) return DIRECTORY_GONE;
   size_t common = 0;
   while (common < length && common < node->depth && way[common].node == ancestors[common]) common++;
   shorten(common);

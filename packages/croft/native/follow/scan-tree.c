@@ -5,15 +5,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "follow/directory-entries.h"
 #include "follow/follow-output.h"
 #include "follow/hard-links.h"
+#include "follow/low-priority.h"
 #include "init/server-socket.h"
 
 uint32_t look;
@@ -140,10 +138,10 @@ static void drop_unseen(struct node *directory) {
 
 /* The watch is added before the listing, so that changes during the listing cause events. */
 static void list(struct node *directory) {
-  const int handle = way_to(directory);
-  directory->is_unread = handle == WAY_FORBIDDEN;
-  if (handle == WAY_LOST) directory->is_dead = 1;
-  if (handle == WAY_FAILED) failure = errno;
+  const int handle = open_node_directory(directory);
+  directory->is_unread = handle == DIRECTORY_FORBIDDEN;
+  if (handle == DIRECTORY_GONE) directory->is_dead = 1;
+  if (handle == DIRECTORY_FAILED) failure = errno;
   if (handle >= 0) {
     watch(directory, handle, NULL);
     if (read_entries(directory, handle, read_entry) != 0) failure = errno;
@@ -190,9 +188,9 @@ static void look_at_dirty(const struct dirty_set *dirty) {
     struct node *directory = entry->directory;
     /* A moved directory is listed completely at its new path, in this scan or when its event comes. */
     if (directory->is_dead || directory->is_to_drop || directory->listed == look) continue;
-    const int handle = way_to(directory);
-    if (handle == WAY_FAILED) failure = errno;
-    if (handle == WAY_FORBIDDEN) is_not_enough = 1;
+    const int handle = open_node_directory(directory);
+    if (handle == DIRECTORY_FAILED) failure = errno;
+    if (handle == DIRECTORY_FORBIDDEN) is_not_enough = 1;
     if (handle >= 0) look_at_name(directory, entry->name, entry->length, handle);
   }
 }
@@ -213,8 +211,8 @@ static int is_as_listed(struct node *directory, int handle) {
 }
 
 static void poll_directory(struct node *directory) {
-  const int handle = way_to(directory);
-  if (handle == WAY_FAILED) failure = errno;
+  const int handle = open_node_directory(directory);
+  if (handle == DIRECTORY_FAILED) failure = errno;
   if (handle < 0 || is_as_listed(directory, handle)) return;
   out_listed(directory);
   directory->listed = look;
@@ -267,11 +265,13 @@ static void drop_all(struct tree *tree) {
 }
 
 static void look_at_all(struct tree *tree) {
+  const int is_first = tree->root->listed == 0;
   look++;
   is_whole = 1;
   tree->is_unwatched = 0;
   list_later(tree->root);
-  list_all();
+  /* Calls go on during the first scan of a tree. */
+  is_first ? run_with_low_priority(list_all) : list_all();
 }
 
 static void look_at_some(struct tree *tree, struct dirty_set *dirty) {
@@ -282,7 +282,7 @@ static void look_at_some(struct tree *tree, struct dirty_set *dirty) {
   if (is_not_enough) out_restart();
 }
 
-int look_at(struct tree *tree) {
+int scan_tree(struct tree *tree) {
   struct dirty_set dirty = tree->dirty;
   tree->dirty = (struct dirty_set){0};
   look++;

@@ -6,12 +6,12 @@
 
 /* Reports what changed since the last scan, through follow-output.h. Returns whether it reported the whole tree, or
    -1 with errno. */
-int look_at(struct tree *tree);
+int scan_tree(struct tree *tree);
 
 /* Opens the directory of a node, each directory from the one above it, and keeps the descriptors for the next call.
-   WAY_FAILED sets errno. */
-enum { WAY_LOST = -1, WAY_FORBIDDEN = -2, WAY_FOREIGN = -3, WAY_FAILED = -4 };
-int way_to(struct node *node);
+   DIRECTORY_FAILED sets errno. */
+enum { DIRECTORY_GONE = -1, DIRECTORY_FORBIDDEN = -2, DIRECTORY_FOREIGN = -3, DIRECTORY_FAILED = -4 };
+int open_node_directory(struct node *node);
 void way_close(void);
 
 #endif

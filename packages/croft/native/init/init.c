@@ -179,12 +179,12 @@ static void raise_fence(const char *workspace) {
   judged_writable = writable;
   allow_many_handles();
   if (inotify_share_limit("/run/croft/user") != 0) die("cannot limit inotify");
-  if (pins_place(workspace) != 0) die("cannot hold the control files");
+  if (guard_control_files(workspace) != 0) die("cannot hold the control files");
   if (judge_start() != 0) die("cannot judge calls");
-  if (pins_drop_privileges() != 0) die("cannot drop privileges");
+  if (drop_privileges() != 0) die("cannot drop privileges");
   hide();
   if (landlock_restrict(writable) != 0) die("landlock");
-  if (fence_load(&refusals) != 0) die("seccomp");
+  if (seccomp_load(&refusals) != 0) die("seccomp");
   if (refusals >= 0) judge_listen(refusals);
 }
 

@@ -253,13 +253,13 @@ static int load(int listening, void (*build_rules)(void)) {
   return (int)syscall(CALL(seccomp), SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
 }
 
-int fence_load(int *listener) {
+int seccomp_load(int *listener) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
   *listener = load(1, build);
   return *listener >= 0 ? 0 : -1;
 }
 
-int fence_load_for_search(void) {
+int seccomp_load_for_search(void) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ? -1 : load(0, build_for_search);
 }
 
@@ -291,7 +291,7 @@ static int is_judged(const struct seccomp_data *data) {
   return find_refused(data->nr) == NULL;
 }
 
-const char *fence_refusal(const struct seccomp_data *data, int *error) {
+const char *seccomp_refusal(const struct seccomp_data *data, int *error) {
   if (is_judged(data)) return NULL;
   const struct refused *refused = find_refused(data->nr);
   *error = refused->error;

@@ -18,7 +18,7 @@ extern const struct attempt namespace_attempts[], process_attempts[], surface_at
 int outcome(long result);
 
 /* For a call with invalid arguments: any error but a refusal means that the kernel looked at them. */
-int outcome_of_nonsense(long result);
+int outcome_of_invalid_call(long result);
 
 /* Becomes root in new namespaces, if that is allowed, so that attempts that need a privilege have it. */
 void try_to_own(int namespaces);

@@ -47,7 +47,7 @@ static int ask_terminal(unsigned long request) {
   setsid();
   ioctl(terminal, TIOCSCTTY, 0);
   char key = 'x';
-  return outcome_of_nonsense(ioctl(terminal, request, &key));
+  return outcome_of_invalid_call(ioctl(terminal, request, &key));
 }
 
 static int tiocsti(char **arguments) {

@@ -18,7 +18,7 @@ static int io_uring(char **arguments) {
 
 static int bpf(char **arguments) {
   (void)arguments;
-  return outcome_of_nonsense(syscall(SYS_bpf, 0, zeros, 64));
+  return outcome_of_invalid_call(syscall(SYS_bpf, 0, zeros, 64));
 }
 
 static int perf(char **arguments) {
@@ -35,7 +35,7 @@ static int userfaultfd(char **arguments) {
 
 static int keyctl(char **arguments) {
   (void)arguments;
-  return outcome_of_nonsense(syscall(SYS_keyctl, 0 /* KEYCTL_GET_KEYRING_ID */, -3, 0));
+  return outcome_of_invalid_call(syscall(SYS_keyctl, 0 /* KEYCTL_GET_KEYRING_ID */, -3, 0));
 }
 
 static int add_key(char **arguments) {
@@ -45,33 +45,33 @@ static int add_key(char **arguments) {
 
 static int request_key(char **arguments) {
   (void)arguments;
-  return outcome_of_nonsense(syscall(SYS_request_key, "user", "no-such-key-of-prober", 0, 0));
+  return outcome_of_invalid_call(syscall(SYS_request_key, "user", "no-such-key-of-prober", 0, 0));
 }
 
 static int kexec_load(char **arguments) {
   (void)arguments;
-  return outcome_of_nonsense(syscall(SYS_kexec_load, 0, 1, 0, ~0UL));
+  return outcome_of_invalid_call(syscall(SYS_kexec_load, 0, 1, 0, ~0UL));
 }
 
 static int init_module(char **arguments) {
   (void)arguments;
-  return outcome_of_nonsense(syscall(SYS_init_module, 0, 0, 0));
+  return outcome_of_invalid_call(syscall(SYS_init_module, 0, 0, 0));
 }
 
 static int finit_module(char **arguments) {
   (void)arguments;
-  return outcome_of_nonsense(syscall(SYS_finit_module, -1, "", 0));
+  return outcome_of_invalid_call(syscall(SYS_finit_module, -1, "", 0));
 }
 
 static int delete_module(char **arguments) {
   (void)arguments;
-  return outcome_of_nonsense(syscall(SYS_delete_module, "no-such-module-of-prober", O_NONBLOCK));
+  return outcome_of_invalid_call(syscall(SYS_delete_module, "no-such-module-of-prober", O_NONBLOCK));
 }
 
 /* Without the magic numbers nothing restarts. */
 static int reboot(char **arguments) {
   (void)arguments;
-  return outcome_of_nonsense(syscall(SYS_reboot, 0, 0, 0, 0));
+  return outcome_of_invalid_call(syscall(SYS_reboot, 0, 0, 0, 0));
 }
 
 static int read_log(char **arguments) {

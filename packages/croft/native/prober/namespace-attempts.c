@@ -45,14 +45,14 @@ static int mount_tmpfs(char **arguments) {
 /* The kernel answers EINVAL for a locked mount: the call got through. */
 static int umount_path(char **arguments) {
   try_to_own(CLONE_NEWNS);
-  return outcome_of_nonsense(umount2(arguments[0], MNT_DETACH));
+  return outcome_of_invalid_call(umount2(arguments[0], MNT_DETACH));
 }
 
 static int pivot(char **arguments) {
   (void)arguments;
   try_to_own(CLONE_NEWNS);
   mount("none", "/tmp", "tmpfs", 0, "");
-  return outcome_of_nonsense(syscall(SYS_pivot_root, "/tmp", "/tmp"));
+  return outcome_of_invalid_call(syscall(SYS_pivot_root, "/tmp", "/tmp"));
 }
 
 static int change_root(char **arguments) {
@@ -80,7 +80,7 @@ static int open_tree_copy(char **arguments) {
 static int move_tree(char **arguments) {
   (void)arguments;
   try_to_own(CLONE_NEWNS);
-  return outcome_of_nonsense(syscall(MOVE_MOUNT, copy_tree("/tmp"), "", AT_FDCWD, "/tmp", 4 /* F_EMPTY_PATH */));
+  return outcome_of_invalid_call(syscall(MOVE_MOUNT, copy_tree("/tmp"), "", AT_FDCWD, "/tmp", 4 /* F_EMPTY_PATH */));
 }
 
 static int open_filesystem(char **arguments) {

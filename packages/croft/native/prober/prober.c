@@ -25,7 +25,7 @@ static const struct {
 
 int outcome(long result) { return result < 0 ? errno : 0; }
 
-int outcome_of_nonsense(long result) {
+int outcome_of_invalid_call(long result) {
   const int error = outcome(result);
   return error == EPERM || error == EACCES || error == ENOSYS ? error : 0;
 }

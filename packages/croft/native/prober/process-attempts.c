@@ -36,7 +36,7 @@ static int seize(char **arguments) { return trace(arguments, PTRACE_SEIZE); }
 static int read_memory(char **arguments) {
   char byte;
   struct iovec here = {&byte, 1}, there = {(void *)4096, 1};
-  return outcome_of_nonsense(syscall(SYS_process_vm_readv, atoi(arguments[0]), &here, 1, &there, 1, 0));
+  return outcome_of_invalid_call(syscall(SYS_process_vm_readv, atoi(arguments[0]), &here, 1, &there, 1, 0));
 }
 
 static int take_handle(char **arguments) {

@@ -27,7 +27,7 @@ void relay_start(int listener) {
   }
   /* No process can be started: wait a little, because the listener stays readable. */
   if (child < 0) poll(NULL, 0, 5);
-  else relay = (keep_in_mind(child, 0), child);
+  else relay = (replace_keeper(child, 0), child);
 }
 
 int relay_is_running(void) { return relay > 0; }

@@ -34,7 +34,7 @@ static size_t directory_length;
 static int directory_handle = -1;
 
 int search(char **arguments) {
-  if (fence_load_for_search() == 0) execv(arguments[0], arguments);
+  if (seccomp_load_for_search() == 0) execv(arguments[0], arguments);
   fprintf(stderr, "croft-init: the search cannot be started: %s\n", strerror(errno));
   return FAILED;
 }

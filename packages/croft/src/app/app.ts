@@ -79,7 +79,7 @@ export interface AppOptions {
   onWarning(message: string): void;
 }
 
-export { defaultSandboxOptions } from './workspaces/default-sandbox-options.ts';
+export { defaultSandboxOptions } from './workspaces/sandbox-options.ts';
 
 export type App = ReturnType<typeof createApp>;
 
@@ -98,6 +98,7 @@ export function createApp(options: AppOptions) {
   const sources =
     sandbox.provider === 'none' ? options.workspaces.map(({ root: _, ...own }) => own) : options.workspaces;
   const mounts = openMounts(sources, { durability, allowControl: sandbox.allowControl });
+  if (!readOnly) for (const mount of mounts) mount.prepareChanges?.();
   const events = openEvents(options);
   const { emit } = events;
   const provider = openProvider(options, options.provider);

@@ -4,7 +4,8 @@ import type { Workspace, WorkspaceAccess } from '../core/workspace/workspace.ts'
 import { realpathOf } from '../lib/files/workspace-owner.ts';
 import type { NamedMount } from '../storages/index.ts';
 import type { FlagWorkspaceForks } from './forks/flag-workspace-forks.ts';
-import { type Overlays, openTransactions } from './forks/overlays.ts';
+import { openTransactions } from './forks/open-transactions.ts';
+import type { Overlays } from './forks/overlays.ts';
 import { type AssembleWorkspaceOptions, assembleWorkspace } from './workspaces/assemble-workspace.ts';
 import { openLocalParts } from './workspaces/local-parts.ts';
 import type { SandboxOptions } from './workspaces/sandbox-options.ts';

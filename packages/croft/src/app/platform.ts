@@ -17,7 +17,8 @@ import type { RuntimeOptions } from './agents/runtime-options.ts';
 import { createRemoteSurfaces } from './fleet/remote-surface.ts';
 import { createRunnerSocket, type RunnerSettings } from './fleet/runner-socket.ts';
 import { createAccountForks } from './forks/account-forks.ts';
-import { type Overlays, openTransactions } from './forks/overlays.ts';
+import { openTransactions } from './forks/open-transactions.ts';
+import type { Overlays } from './forks/overlays.ts';
 import { openPlatformParts, type PlatformParts } from './platform-parts.ts';
 import type { SealedRecordsOptions } from './records/open-records.ts';
 import { startServerReadiness } from './server/readiness.ts';
@@ -159,6 +160,7 @@ function toRuntimeOptions(options: PlatformOptions, parts: PlatformParts, forks:
       emit,
       onWarning,
       maxSessions,
+      serverId,
       tools: Object.values(tools),
     },
     openTransactions: (workspace) => openTransactions(layered, workspace),

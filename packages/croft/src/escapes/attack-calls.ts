@@ -1,6 +1,6 @@
 import type { EscapeFixture } from './escape.ts';
-import { revealsSecret, watchDirectory } from './outside-workspace.ts';
 import type { Problem } from './verdict.ts';
+import { revealsSecret, watchDirectory } from './watch-outside-workspace.ts';
 
 export type AttackCall = readonly [tool: string, input: Readonly<Record<string, unknown>>];
 

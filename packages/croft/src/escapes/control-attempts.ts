@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { watchFiles } from './attack-files.ts';
 import type { EscapeFixture } from './escape.ts';
 import { type Problem, verdict } from './verdict.ts';
+import { watchFiles } from './watch-files.ts';
 
 /** Settings that a workspace has for itself must not change the next sandbox. */
 export async function attemptOwnPolicy(fixture: EscapeFixture) {

@@ -1,9 +1,10 @@
 import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { attackFiles, watchFiles } from './attack-files.ts';
+import { attackFiles } from './attack-files.ts';
 import { attemptOwnPolicy, attemptServerCode } from './control-attempts.ts';
 import type { Escape, EscapeFixtureOptions } from './escape.ts';
 import { verdict } from './verdict.ts';
+import { watchFiles } from './watch-files.ts';
 
 const shells = ['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.profile', '.zshrc', '.zshenv', '.inputrc'];
 const editors = [

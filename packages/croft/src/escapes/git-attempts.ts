@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isExecutable } from '../lib/processes/find-program.ts';
-import { watchFiles } from './attack-files.ts';
 import type { EscapeFixture } from './escape.ts';
 import { type Problem, verdict } from './verdict.ts';
+import { watchFiles } from './watch-files.ts';
 
 export const settings = '[core]\n\trepositoryformatversion = 0\n\tbare = false\n';
 

@@ -2,8 +2,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type AttackCall, attemptCalls, fileCalls, isUnexpectedFailure, searchCalls } from './attack-calls.ts';
 import type { Escape, EscapeFixture } from './escape.ts';
-import { canaryName, makeDirectoryBeside } from './outside-workspace.ts';
 import { type Problem, verdict } from './verdict.ts';
+import { canaryName, makeDirectoryBeside } from './watch-outside-workspace.ts';
 
 /** Attempts to leave the workspace by the text of a path alone. */
 export const pathsClimb: readonly Escape[] = [

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { attemptCalls } from './attack-calls.ts';
 import type { Escape, EscapeFixture } from './escape.ts';
 import { findObeyed } from './git-attempts.ts';
-import { watchDirectory } from './outside-workspace.ts';
 import { type Problem, verdict } from './verdict.ts';
+import { watchDirectory } from './watch-outside-workspace.ts';
 
 const git = {
   '.git/HEAD': 'ref: refs/heads/main\n',

@@ -2,8 +2,8 @@ import { linkSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type AttackCall, attemptCalls, fileCalls, searchCalls } from './attack-calls.ts';
 import type { Escape, EscapeFixture } from './escape.ts';
-import { canaryName, makeDirectoryBeside, revealsSecret, watchDirectory } from './outside-workspace.ts';
 import { verdict } from './verdict.ts';
+import { canaryName, makeDirectoryBeside, revealsSecret, watchDirectory } from './watch-outside-workspace.ts';
 
 /** Attempts to leave the workspace through links, which programs inside can create freely. */
 export const pathsLinks: readonly Escape[] = [

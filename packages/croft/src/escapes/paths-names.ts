@@ -1,8 +1,8 @@
 import { type AttackCall, isUnexpectedFailure } from './attack-calls.ts';
-import { watchFiles } from './attack-files.ts';
 import type { Escape, EscapeFixture } from './escape.ts';
 import { gitControlPaths, repositoryTree } from './git-attempts.ts';
 import { type Problem, verdict } from './verdict.ts';
+import { watchFiles } from './watch-files.ts';
 
 const settings = { '.vscode/tasks.json': '{}\n', '.bashrc': '# own\n', '.mcp.json': '{}\n' };
 const files = [...gitControlPaths('.git/'), '.vscode', ...Object.keys(settings)];

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { AttackCall } from './attack-calls.ts';
 import type { CalledTool, Escape, EscapeFixture } from './escape.ts';
-import { canaryName, revealsSecret, watchDirectory } from './outside-workspace.ts';
 import { type Problem, verdict } from './verdict.ts';
+import { canaryName, revealsSecret, watchDirectory } from './watch-outside-workspace.ts';
 
 const lastsMs = 1500;
 /** Fewer answers of either kind mean that the race did not happen. */

@@ -1,8 +1,8 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CalledTool, Escape, EscapeFixture } from './escape.ts';
-import { watchDirectory } from './outside-workspace.ts';
 import { type Problem, verdict } from './verdict.ts';
+import { watchDirectory } from './watch-outside-workspace.ts';
 
 const lastsMs = 1500;
 /** Fewer successful restores mean that there was nothing to restore. */

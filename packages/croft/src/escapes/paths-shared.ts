@@ -17,8 +17,8 @@ import {
   removeTemporaryDirectory,
 } from '../lib/files/temporary-directory.ts';
 import type { Escape, EscapeFixture } from './escape.ts';
-import { makeDirectoryBeside } from './outside-workspace.ts';
 import { type Problem, verdict } from './verdict.ts';
+import { makeDirectoryBeside } from './watch-outside-workspace.ts';
 
 /** Attacks by other users of this machine in the shared directory for temporary files. */
 export const pathsShared: readonly Escape[] = [

@@ -1,5 +1,4 @@
-import type { Escape } from './escape.ts';
-import { onOwnFixture } from './own-fixture.ts';
+import type { Escape, EscapeFixtureOptions } from './escape.ts';
 import { pathsClimb } from './paths-climb.ts';
 import { pathsControl } from './paths-control.ts';
 import { pathsLinks } from './paths-links.ts';
@@ -22,3 +21,8 @@ export const paths: readonly Escape[] = [
 ]
   .map((one) => onOwnFixture(one))
   .sort((one, other) => one.id.localeCompare(other.id, 'en', { numeric: true }));
+
+/** Gives an escape a fixture of its own, because it leaves something behind or needs other options. */
+function onOwnFixture(one: Escape, options: EscapeFixtureOptions = {}): Escape {
+  return { ...one, attempt: async (fixture) => one.attempt(await fixture.open(options)) };
+}

@@ -1,10 +1,11 @@
 import { AppError } from '@croft/protocol';
 import { takeSandboxDenials } from '../core/commands/denials/sandbox-denials.ts';
-import type { ToolContext, ToolResult } from '../core/tools/tool.ts';
-import type { JsonRecord } from './clean-json.ts';
+import type { Image, ToolContext, ToolResult } from '../core/tools/tool.ts';
+import { cutText } from '../lib/text/cut-text.ts';
+import { stripControl } from '../lib/text/strip-control.ts';
+import { cleanObject, isObject, type JsonRecord } from './clean-json.ts';
 import type { ServerPool } from './server-pool.ts';
 import type { createServerSelection } from './server-selection.ts';
-import { toToolResult } from './to-tool-result.ts';
 
 interface InnerCall {
   readonly server: string;
@@ -38,4 +39,38 @@ export function createInnerToolCaller({ pool, selection }: CallerDependencies) {
       }
     });
   };
+}
+
+const maxBlocks = 1000;
+const maxErrorChars = 100_000;
+const maxImageChars = 3 * 1024 * 1024;
+const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+/** Converts a server's answer into a `ToolResult`. Throws `E_MCP_TOOL` if the server marks the answer as an error. */
+function toToolResult({ content, structuredContent, isError }: JsonRecord): ToolResult {
+  const blocks = (Array.isArray(content) ? content : []).filter(isObject);
+  const image = blocks.map(toImage).find((found) => found !== undefined);
+  const texts = blocks.slice(0, maxBlocks).map((block) => toText(block, image));
+  if (blocks.length > maxBlocks) texts.push(`(${blocks.length - maxBlocks} more parts are left out)`);
+  const text = texts.filter((part) => part !== '').join('\n');
+  if (isError === true)
+    throw new AppError('E_MCP_TOOL', cutText(text, maxErrorChars) || 'the tool failed without a message');
+  const structured = cleanObject(structuredContent, stripControl) ?? { text };
+  return { text, structured, ...(image && { image }) };
+}
+
+function toText(block: JsonRecord, shown: Image | undefined): string {
+  if (typeof block.text === 'string') return stripControl(block.text);
+  if (block.type === 'image') return block.data === shown?.data ? '' : '(an image that is not shown here)';
+  if (block.type === 'resource' && isObject(block.resource))
+    return toText({ ...block.resource, type: 'content' }, shown);
+  if (block.type === 'resource_link' && typeof block.uri === 'string') return stripControl(cutText(block.uri, 2000));
+  return `(a part of a kind that is not shown here)`;
+}
+
+function toImage({ type, data, mimeType }: JsonRecord): Image | undefined {
+  if (type !== 'image' || typeof data !== 'string' || typeof mimeType !== 'string') return undefined;
+  if (!imageTypes.has(mimeType) || data.length > maxImageChars || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
+    return undefined;
+  return { data, mimeType };
 }

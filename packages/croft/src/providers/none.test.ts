@@ -26,7 +26,7 @@ const waiting = { interval: 20 };
 const gone = { code: 'E_SANDBOX_UNAVAILABLE', details: { provider: 'none' } };
 
 /** A workspace of this machine, with a function that asks for a sandbox in it. */
-function makeGround() {
+function makeFixture() {
   const fixture = makeDirectory();
   mkdirSync(fixture.at('workspace'));
   const path = fixture.at('workspace');
@@ -53,7 +53,7 @@ function makeGround() {
 }
 
 async function open(changed: Partial<SandboxSpec> = {}) {
-  const { fixture, path, spec } = makeGround();
+  const { fixture, path, spec } = makeFixture();
   const sandbox = await provider.open({ ...spec, ...changed });
   onTestFinished(() => sandbox.close());
   return { sandbox, directory: path, fixture };
@@ -106,7 +106,7 @@ describe('none', () => {
   test.each<NetworkPolicy>([{ mode: 'deny-all' }, { mode: 'restricted', domains: ['example.com'], cidrs: [] }])(
     'is refused with the policy $mode, which it cannot hold, and says what to do',
     async (network) => {
-      const { spec } = makeGround();
+      const { spec } = makeFixture();
       const message = expect.stringContaining(
         `--sandbox none cannot hold the network policy ${network.mode}; add --network allow-all`,
       );
@@ -115,7 +115,7 @@ describe('none', () => {
   );
 
   test('is refused when another directory has come to stand at the path', async () => {
-    const { fixture, path, spec } = makeGround();
+    const { fixture, path, spec } = makeFixture();
     renameSync(path, fixture.at('moved'));
     await expect(provider.open(spec)).rejects.toMatchObject(gone);
     mkdirSync(path);
@@ -123,12 +123,12 @@ describe('none', () => {
   });
 
   test('is refused for a path that only the model knows', async () => {
-    const { spec } = makeGround();
+    const { spec } = makeFixture();
     await expect(provider.open({ ...spec, workspacePath: '/workspaces/demo' })).rejects.toMatchObject(gone);
   });
 
   test('follows a link to the workspace, which still is that directory', async () => {
-    const { fixture, path, spec } = makeGround();
+    const { fixture, path, spec } = makeFixture();
     symlinkSync(path, fixture.at('link'));
     const sandbox = await provider.open({ ...spec, workspacePath: fixture.at('link') });
     onTestFinished(() => sandbox.close());
@@ -136,7 +136,7 @@ describe('none', () => {
   });
 
   test.runIf(process.getuid?.() === 0)('runs as the owner of the workspace, with a home of theirs', async () => {
-    const { fixture, path, spec } = makeGround();
+    const { fixture, path, spec } = makeFixture();
     chmodSync(fixture.path, 0o755);
     chownSync(path, 65_534, 65_534);
     const sandbox = await provider.open(spec);

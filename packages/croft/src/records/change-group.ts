@@ -8,6 +8,11 @@ import { createWorkScope } from './sql/work-scope.ts';
 export interface QueuedChange {
   readonly since: number;
   work(connection: SqlConnection): Promise<unknown>;
+  /**
+   * Does the work without a transaction around it, in one statement. Used if the change is alone in its group. Resolves
+   * with `undefined` if nothing was stored so: then `work` runs.
+   */
+  workInOne?: (() => Promise<unknown>) | undefined;
   resolve(result: unknown): void;
   reject(thrown: unknown): void;
 }

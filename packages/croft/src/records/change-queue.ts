@@ -24,6 +24,9 @@ export function createChangeQueue(database: Database) {
   }
 
   async function runGroup(group: readonly QueuedChange[]): Promise<void> {
+    const [first] = group;
+    const result = group.length === 1 ? await first?.workInOne?.() : undefined;
+    if (result !== undefined) return first?.resolve(result);
     const outcomes = await retryTransient(database, () => runChangeGroup(database, group));
     for (const { report } of outcomes) report();
     line.unshift(...group.slice(outcomes.length));
@@ -38,12 +41,13 @@ export function createChangeQueue(database: Database) {
   }
 
   return {
-    run<T>(work: (connection: SqlConnection) => Promise<T>): Promise<T> {
+    run<T>(work: (connection: SqlConnection) => Promise<T>, workInOne?: () => Promise<T | undefined>): Promise<T> {
       const { promise, resolve, reject } = Promise.withResolvers<T>();
       line.push({
         since: performance.now(),
         // An async function, so that a synchronous throw becomes a rejection.
         work: async (connection) => work(connection),
+        workInOne,
         resolve: (result) => resolve(result as T),
         reject,
       });
@@ -54,6 +58,8 @@ export function createChangeQueue(database: Database) {
     finish: async () => running,
   };
 }
+
+export type ChangeQueue = ReturnType<typeof createChangeQueue>;
 
 async function retryTransient<T>(database: Database, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

@@ -1,6 +1,8 @@
 import { AppError } from '@croft/protocol';
 import { type AuditHash, type ChainLink, plainHash } from '../core/accounts/ports/audit-chain.ts';
 import type { Records, RecordsClock } from '../core/accounts/ports/records.ts';
+import type { Appended } from './batch-writer.ts';
+import { createCallBatches } from './call-batches.ts';
 import { tooSlow } from './change-group.ts';
 import { createChangeQueue } from './change-queue.ts';
 import { createDatabaseClock } from './database-clock.ts';
@@ -22,6 +24,8 @@ export async function createRecords(database: Database, audit: AuditHooks = plai
   let isClosed = false;
 
   const clock = createClock(database);
+  const onStored = ({ from, to }: Appended) => audit.onStored?.(records, from, to);
+  const calls = createCallBatches({ database, changes, hash: audit.hash, onStored });
 
   try {
     await migrate(database, changes.run);
@@ -42,7 +46,7 @@ export async function createRecords(database: Database, audit: AuditHooks = plai
     async change(work) {
       checkOpen();
       // Reset for each attempt: the work may run more than once, and only the committed attempt counts.
-      let storedRows: { from: ChainLink; to: ChainLink } | undefined;
+      let storedRows: Appended | undefined;
       const appended = (from: ChainLink, to: ChainLink) => {
         storedRows = { from: storedRows?.from ?? from, to };
       };
@@ -50,8 +54,15 @@ export async function createRecords(database: Database, audit: AuditHooks = plai
         storedRows = undefined;
         return work(bindTables(connection, { hash: audit.hash, onAppended: appended }));
       });
-      if (storedRows) audit.onStored?.(records, storedRows.from, storedRows.to);
+      if (storedRows) {
+        calls.noteAppended(storedRows);
+        onStored(storedRows);
+      }
       return result;
+    },
+    async recordCall(rows) {
+      checkOpen();
+      return calls.record(rows);
     },
     async read(work) {
       checkOpen();

@@ -4,7 +4,7 @@ import type { HandleTable } from '../app/fleet/serve-method.ts';
 import { parseBySchema } from '../core/arguments/parse-by-schema.ts';
 import type { RunnerWorkspace } from '../core/runner-workspaces/runner-workspace.ts';
 import { parseJson } from '../lib/text/parse-json.ts';
-import { sendJson } from '../link/calls/byte-streams.ts';
+import { sendJson } from '../link/calls/bounded-streams.ts';
 import type { ServedCall } from '../link/calls/peer.ts';
 
 export { createHandleTable, type HandleTable, type LinkHandlers, serveMethod } from '../app/fleet/serve-method.ts';

@@ -2,7 +2,7 @@ import { AppError } from '@croft/protocol';
 import { parseBySchema } from '../core/arguments/parse-by-schema.ts';
 import type { Files } from '../core/files/files.ts';
 import { createMemoryBudget, type MemoryBudget } from '../lib/concurrency/memory-budget.ts';
-import { collectBytes, sendPieces, toPieces } from '../link/calls/byte-streams.ts';
+import { collectBytes, sendPieces, toPieces } from '../link/calls/bounded-streams.ts';
 import type { ServedCall } from '../link/calls/peer.ts';
 import * as methods from '../link/methods/files.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Files, OpenFile } from '../core/files/files.ts';
-import { sendPieces } from '../link/calls/byte-streams.ts';
+import { sendPieces } from '../link/calls/bounded-streams.ts';
 import { channels, openFile, readRange } from '../link/methods/files.ts';
 import { createHandleTable, type LinkHandlers, serveMethod, untilAborted } from './handler-helpers.ts';
 

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { AppError } from '@croft/protocol';
 import { parseBySchema } from '../core/arguments/parse-by-schema.ts';
 import type { ProgramExit, RunningProgram } from '../core/commands/sandbox.ts';
-import { collectBytes } from '../link/calls/byte-streams.ts';
+import { collectBytes } from '../link/calls/bounded-streams.ts';
 import type { ServedCall } from '../link/calls/peer.ts';
 import { Command, maxCommandBytes, ProgramOrder, startProgram, streams } from '../link/methods/sandbox.ts';
 import { type HandleTable, type LinkHandlers, listen, parseSentJson, serveMethod } from './handler-helpers.ts';

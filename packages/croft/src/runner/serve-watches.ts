@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import type { FileChange } from '../core/content/changes/change-feed.ts';
-import { sendPieces } from '../link/calls/byte-streams.ts';
+import { sendPieces } from '../link/calls/bounded-streams.ts';
 import { maxChangesAtOnce, watchWorkspace } from '../link/methods/workspace.ts';
 import { type LinkHandlers, type ServedWorkspaces, serveMethod, untilAborted } from './handler-helpers.ts';
 

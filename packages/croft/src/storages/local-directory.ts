@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { AppError } from '@croft/protocol';
 import type { Durability } from '../core/storage/durability.ts';
 import type { WorkspaceMount } from '../core/storage/workspace-mount.ts';
+import { findObeyedPaths } from '../disk/control-files/obeyed-paths.ts';
 import { createDiskFiles } from '../disk/disk-files.ts';
 import { openRoot } from '../disk/paths/handles.ts';
 import { goQuote } from '../lib/text/go-quote.ts';
@@ -23,11 +24,13 @@ export function openLocalDirectory({ path, root, durability, allowControl }: Loc
   const directory = resolveRoot(written);
   const names = [...new Set([directory, written, ...(root === undefined ? [] : [root])])];
   const handle = openRoot(directory);
+  const searched = { handle, names };
   return {
     directory,
     handle,
     root: root ?? directory,
     files: createDiskFiles({ handle, names, durability, allowControl }),
+    prepareChanges: () => void findObeyedPaths(searched).catch(() => {}),
     mustBeThere() {
       if (fstatSync(handle).nlink === 0)
         throw new AppError('E_WORKSPACE_GONE', 'the directory of this workspace was deleted');

@@ -23,7 +23,7 @@ import { renderSecrets } from '../core/secrets/secrets.ts';
 import { startCallIn } from '../core/sessions/resolve-start-directory.ts';
 import { sandboxStartingAt } from '../core/sessions/working-directory.ts';
 import { defineTool, type ToolContext } from '../core/tools/tool.ts';
-import { mustHaveTransactions } from '../core/workspace/must-have-transactions.ts';
+import { mustHaveTransactions } from '../core/workspace/must-have-history.ts';
 import { stripControl } from '../lib/text/strip-control.ts';
 
 const input = z.object({

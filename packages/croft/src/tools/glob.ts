@@ -4,6 +4,7 @@ import { lenientCount } from '../core/arguments/lenient-count.ts';
 import { fitRows } from '../core/content/fit-rows.ts';
 import { excludeSiblings } from '../core/content/search/exclude-siblings.ts';
 import { createGlobFilter } from '../core/content/search/glob-filter.ts';
+import { findLiteralDirectory } from '../core/content/search/literal-directory.ts';
 import { type FoundFile, listFilesWithRipgrep } from '../core/content/search/ripgrep.ts';
 import { relativeToBase } from '../core/sessions/working-directory.ts';
 import { defineTool, type ToolContext } from '../core/tools/tool.ts';
@@ -67,13 +68,14 @@ async function find(pattern: string, path: string, { workspace, signal }: ToolCo
   }
   const { isWanted, keep } = createGlobFilter({ root: workspace.root, scope: scope.path }, pattern, 'pattern');
   const isNarrow = scope.path === '' && !workspace.listFiles;
-  const narrowing = isNarrow ? excludeSiblings(pattern) : [];
+  const start = isNarrow ? await findLiteralDirectory(workspace.files, pattern) : undefined;
+  const narrowing = isNarrow && start === undefined ? excludeSiblings(pattern) : [];
   const matches: FoundFile[] = [];
   const { unreadable } = await listFilesWithRipgrep(workspace, {
     // One ripgrep thread leaves the other cores to this process, which filters results meanwhile. But a single
     // thread opens every directory before it checks whether the directory is excluded, so narrowed searches use two.
     args: [narrowing.length > 0 ? '--threads=2' : '--threads=1', ...narrowing],
-    scope: scope.path,
+    scope: start ?? scope.path,
     suffix: suffixOf(pattern),
     wants: isWanted,
     signal,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
+import { checkInput } from '../core/checks/check-input.ts';
 import { TestRun } from '../core/checks/check-results.ts';
 import { renderFailures, summarizeTestRun } from '../core/checks/tests/run-tests.ts';
-import { checkInput } from '../core/checks/tests/test-result.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
 export const lastTestFailures = defineTool({

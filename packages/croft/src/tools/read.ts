@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
-import { maxContentLines } from '../core/answers/answer-lines.ts';
+import { maxContentLines } from '../core/answers/answer-line-limits.ts';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
 import { aroundLine, lineRange, viewRange } from '../core/arguments/line-range-forms.ts';
 import { readLargeFile } from '../core/content/read/read-large-file.ts';

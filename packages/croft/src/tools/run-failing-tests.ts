@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { timeoutInMs } from '../core/arguments/common-arguments.ts';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
+import { checkInput } from '../core/checks/check-input.ts';
 import type { TestRun } from '../core/checks/check-results.ts';
 import { mustExist } from '../core/checks/tests/choose-tests.ts';
 import { runTestsOfProjects } from '../core/checks/tests/run-tests.ts';
-import { checkInput, TestRunOutput, toTestResult } from '../core/checks/tests/test-result.ts';
+import { TestRunOutput, toTestResult } from '../core/checks/tests/test-result.ts';
 import { toProjectPath } from '../core/projects/pick-projects.ts';
 import type { Profile } from '../core/projects/profile.ts';
 import { defineTool } from '../core/tools/tool.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { oneFile, timeoutInMs } from '../core/arguments/common-arguments.ts';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
+import { checkInput } from '../core/checks/check-input.ts';
 import { chooseProjects } from '../core/checks/choose-projects.ts';
 import { type FormatRun, runFormatter } from '../core/checks/lint/run-formatter.ts';
-import { checkInput } from '../core/checks/tests/test-result.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
 export const runFormat = defineTool({

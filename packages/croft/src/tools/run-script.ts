@@ -2,9 +2,9 @@ import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { timeoutInMs } from '../core/arguments/common-arguments.ts';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
+import { checkInput } from '../core/checks/check-input.ts';
 import { runCheck } from '../core/checks/run-check.ts';
 import { mustExist } from '../core/checks/tests/choose-tests.ts';
-import { checkInput } from '../core/checks/tests/test-result.ts';
 import type { Argv, Profile } from '../core/projects/profile.ts';
 import { defineTool } from '../core/tools/tool.ts';
 

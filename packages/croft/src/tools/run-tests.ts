@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { oneFile, timeoutInMs } from '../core/arguments/common-arguments.ts';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
+import { checkInput } from '../core/checks/check-input.ts';
 import { chooseTests } from '../core/checks/tests/choose-tests.ts';
 import { runTestsOfProjects } from '../core/checks/tests/run-tests.ts';
-import { checkInput, TestRunOutput, toTestResult } from '../core/checks/tests/test-result.ts';
+import { TestRunOutput, toTestResult } from '../core/checks/tests/test-result.ts';
 import { CollectedCoverage, collectCoverage, renderCoverage } from '../core/coverage/collect-coverage.ts';
 import { defineTool } from '../core/tools/tool.ts';
 

@@ -5,7 +5,7 @@ import {
   toPendingTransactionOutput,
 } from '../core/history/outputs/pending-transaction-output.ts';
 import { defineTool } from '../core/tools/tool.ts';
-import { findTransaction, mustHaveTransactions } from '../core/workspace/must-have-transactions.ts';
+import { findTransaction, mustHaveTransactions } from '../core/workspace/must-have-history.ts';
 
 const Paths = z.array(z.string());
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool } from '../core/tools/tool.ts';
-import { mustHaveTransactions } from '../core/workspace/must-have-transactions.ts';
+import { mustHaveTransactions } from '../core/workspace/must-have-history.ts';
 
 export const transactionDiscard = defineTool({
   name: 'transaction_discard',

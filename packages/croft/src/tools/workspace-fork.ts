@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool } from '../core/tools/tool.ts';
-import { mustHaveForks } from '../core/workspace/must-have-forks.ts';
+import { mustHaveForks } from '../core/workspace/must-have-history.ts';
 
 export const workspaceFork = defineTool({
   name: 'workspace_fork',

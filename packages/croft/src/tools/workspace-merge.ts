@@ -6,7 +6,7 @@ import {
   treeReportOutput,
 } from '../core/history/outputs/tree-report-output.ts';
 import { defineTool } from '../core/tools/tool.ts';
-import { mustHaveForks } from '../core/workspace/must-have-forks.ts';
+import { mustHaveForks } from '../core/workspace/must-have-history.ts';
 
 const { takenBackBy: _, ...paths } = treeReportOutput;
 

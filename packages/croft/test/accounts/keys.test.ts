@@ -23,6 +23,7 @@ describe('a key', () => {
       label: `key ${key.keyId}`,
       scopes: ['read', 'call'],
       asOf: expect.any(Number),
+      sessionMoves: expect.any(Number),
     });
     const { rows } = await registry.keys.list(actor, { limit: 10 });
     expect(rows.map(({ name }) => name)).toEqual(['default', 'ci']);

@@ -212,7 +212,7 @@ describe('sessions', () => {
     expect((await sessions.list(owner, { limit: 10 })).rows).toEqual([]);
   });
 
-  test('of a child whose state says nothing of a fence have nothing at all', async () => {
+  test('of a child whose state has no limits have no tools at all', async () => {
     using directory = makeDirectory();
     await using records = await openRecords({ file: join(directory.path, 'croft.db') });
     const sessions = createAgentSessions({ records, maxSessions: 10, now: () => new Date() });

@@ -11,7 +11,7 @@ async function newAgent(account: Account) {
 
 function expectFull(answer: Answer, limit: string): void {
   expect(answer).toMatchObject({ status: 409, body: { error: { code: 'E_QUOTA', details: { limit } } } });
-  // No client is told to try again.
+  // No answer asks the client to retry.
   expect(answer.headers.get('retry-after')).toBeNull();
 }
 

@@ -18,7 +18,7 @@ afterAll(async () => {
   await postgres?.[Symbol.asyncDispose]();
 });
 
-/** What became of a call, as its caller was told. */
+/** The outcome of a call as its caller knows it. */
 type Told = 'done' | 'nothing happened' | 'look first';
 
 function toTold(status: number, body: Json): Told {

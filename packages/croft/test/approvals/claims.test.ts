@@ -85,7 +85,7 @@ describe('what is approved once', () => {
     expect(await attempt(callOf())).toBe('run');
   });
 
-  test('an id that there is not is answered like one of another account', async () => {
+  test('an unknown id is answered like the id of another account', async () => {
     const id = await request(callOf({ accountId: theirs }));
     const answers = await Promise.all(
       [id, `ap_${'0'.repeat(24)}`, '', 'ap_\0', 'x'.repeat(1_000_000)].map((name) => failure(callOf(), naming(name))),
@@ -155,7 +155,7 @@ describe('what is denied', () => {
     expect(await stateOf(id)).toBe('denied');
   });
 
-  test('is asked for again a minute after its caller was told, though it would have stood for longer', async () => {
+  test('can be requested again a minute after the caller got the denial', async () => {
     const id = await request();
     await deny(id);
     expect(await attempt(callOf())).toBe('E_APPROVAL_DENIED');
@@ -203,7 +203,7 @@ test('one agent can have a hundred calls waiting, and expired ones do not count'
   expect(await attempt(callOf({ input: { index: 100 } }))).toBe('E_APPROVAL_REQUIRED');
 });
 
-test('request, decision and use are in the trail, in events and nowhere else, and the trail holds', async () => {
+test('request, decision and use are in the audit trail and in events only, and the trail verifies', async () => {
   const id = await request(callOf({ input: { command: 'echo hunter2' }, inbox: 'parent' }));
   await approve(id, { reason: 'fine' });
   await attempt(callOf({ input: { command: 'echo hunter2' } }));

@@ -52,7 +52,7 @@ test('a call that waits runs as soon as it is approved', async () => {
   expect(await call).toBe('run');
 });
 
-test('a call that waits hears of what another server decided', async () => {
+test('a waiting call runs when another server stores the decision', async () => {
   const [call, other] = [start(patient), await fixture.startServer()];
   const [id = ''] = await pending();
   await other.approvalInbox.decide(me, id, { decision: 'deny', reason: 'no' });
@@ -72,7 +72,7 @@ test('two calls that wait for one approval run one after the other, each with it
   expect(await Promise.all(calls)).toEqual(['run', 'run']);
 });
 
-test('nobody decides: the call says what it waits for, and how long it was told of it', async () => {
+test('without a decision the call fails and names the approval and the time it waited', async () => {
   const onWaiting = vi.fn();
   const startedAt = performance.now();
   expect(await start({ ...patient, waitMs: 600, onWaiting })).toBe('E_APPROVAL_REQUIRED');
@@ -83,7 +83,7 @@ test('nobody decides: the call says what it waits for, and how long it was told 
   expect(await start(nobody)).toBe('run');
 });
 
-test('a call that is taken back ends at once, and what it asked for stays to be decided', async () => {
+test('a cancelled call ends at once, and its approval stays pending', async () => {
   const controller = new AbortController();
   const server = serveWithoutPolls();
   const call = start({ ...patient, waitMs: 3_600_000 }, { signal: controller.signal, server });
@@ -95,7 +95,7 @@ test('a call that is taken back ends at once, and what it asked for stays to be 
   expect(await start(nobody)).toBe('run');
 });
 
-test('what expires while a call waits ends the call, and does not ask anew', async () => {
+test('an approval that expires during the wait ends the call, and no new one is requested', async () => {
   const call = start(patient);
   const [id = ''] = await pending();
   fixture.clock.now += ttlMs;
@@ -104,7 +104,7 @@ test('what expires while a call waits ends the call, and does not ask anew', asy
   expect(rows.map(({ approvalId, state }) => [approvalId, state])).toEqual([[id, 'expired']]);
 });
 
-test('an account that goes while a call waits ends the call', async () => {
+test('removing the account ends a waiting call', async () => {
   const call = start(patient);
   await pending();
   await fixture.records.change((tables) => tables.removeAllOf(mine));
@@ -115,7 +115,7 @@ function asking(answer: Decision | undefined): Asker {
   return { label: 'elicitation', waitMs: 0, ask: async () => answer };
 }
 
-test('the person at the door decides on the spot, and is on record for it', async () => {
+test('the person at the client decides at once, and the record names that person', async () => {
   expect(await start(asking({ decision: 'approve', reason: 'go on' }))).toBe('run');
   expect(await start(asking({ decision: 'deny', reason: 'stop' }))).toBe('E_APPROVAL_DENIED');
   const { rows } = await fixture.approvalInbox.list(me, {}, { limit: 10 });
@@ -126,7 +126,7 @@ test('the person at the door decides on the spot, and is on record for it', asyn
   expect((await fixture.audit()).filter(({ actor }) => actor === 'elicitation')).toHaveLength(2);
 });
 
-test('a person at the door who does not answer leaves it to others', async () => {
+test('if the person at the client does not answer, others can decide', async () => {
   expect(await start(asking(undefined))).toBe('E_APPROVAL_REQUIRED');
   const call = start({ ...asking(undefined), waitMs: 60_000 });
   const [id = ''] = await pending();
@@ -134,7 +134,7 @@ test('a person at the door who does not answer leaves it to others', async () =>
   expect(await call).toBe('run');
 });
 
-test('while the person at the door is asked, somebody else may decide, and the question is taken back', async () => {
+test('somebody else may decide while the person at the client is asked, and the question is withdrawn', async () => {
   let asked: AbortSignal | undefined;
   const call = start({
     label: 'elicitation',
@@ -151,7 +151,7 @@ test('while the person at the door is asked, somebody else may decide, and the q
   expect(asked?.aborted).toBe(true);
 });
 
-test('an answer to a question that was settled in the meantime changes nothing', async () => {
+test('an answer that comes after the decision changes nothing', async () => {
   const call = start({
     label: 'elicitation',
     waitMs: 0,
@@ -165,13 +165,13 @@ test('an answer to a question that was settled in the meantime changes nothing',
   expect(rows).toMatchObject([{ state: 'denied', decidedBy: 'key key_1' }]);
 });
 
-test('a door that breaks while it asks does not let the call run', async () => {
+test('a client that fails while it asks does not let the call run', async () => {
   const ask = () => Promise.reject(new AppError('E_APPROVAL_MISMATCH', 'the answer is of another call'));
   expect(await start({ label: 'elicitation', waitMs: 0, ask })).toBe('E_APPROVAL_MISMATCH');
   await pending();
 });
 
-test('somebody is asked with a preview only when nobody was before', async () => {
+test('the preview is rendered only for the first request of an approval', async () => {
   const preview = vi.fn(async () => 'ls');
   const call = callOf({ preview });
   await start(nobody, { call });
@@ -182,7 +182,7 @@ test('somebody is asked with a preview only when nobody was before', async () =>
   expect(preview).toHaveBeenCalledOnce();
 });
 
-test('a preview that fails fails the call, and nobody is asked about what they cannot see', async () => {
+test('a preview that fails fails the call, and no approval is requested', async () => {
   const call = callOf({ preview: () => Promise.reject(new AppError('E_FILE_NOT_FOUND', 'no such file')) });
   expect(await start(nobody, { call })).toBe('E_FILE_NOT_FOUND');
   await pending(0);

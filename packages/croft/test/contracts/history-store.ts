@@ -75,7 +75,7 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
   };
 
   describe(`history store: ${name}`, () => {
-    test('gives back what was kept, also to another server', async () => {
+    test('returns stored content, also to another server', async () => {
       const fixture = await prepare();
       const all = [contentOf('one'), contentOf(''), contentOf(Buffer.from([0, 255, 10, 0]))];
       await fixture.store.put(all);
@@ -131,7 +131,7 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
       expect(await store.note('snapshot', 'n')).toBeUndefined();
     });
 
-    test('what the pieces throw is what keep throws, and there is no note', async () => {
+    test('an error of the pieces is thrown, and no note is stored', async () => {
       const { store } = await prepare();
       const { content } = inPieces(2);
       async function* bytes() {
@@ -181,7 +181,7 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
       expect(await store.collectGarbage([outer.at(-1)!.hash])).toBe(0);
     });
 
-    test('collect is not led astray by a file that holds the bytes of a listing', async () => {
+    test('garbage collection does not follow a file that looks like a listing', async () => {
       const { store } = await prepare();
       const inner = treeOf({ 'deep.txt': 'deep' });
       const listing = (inner.at(-1)!.bytes as Buffer).toString();
@@ -192,7 +192,7 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
       expect(await store.findMissing([...inner, ...outer].map(({ hash }) => hash))).toEqual(new Set());
     });
 
-    test('what is kept while it collects stays', async () => {
+    test('content stored during garbage collection stays', async () => {
       const fixture = await prepare();
       const [store, other] = [fixture.store, await another(fixture)];
       await store.put(Array.from({ length: 300 }, (_, index) => contentOf(`dead ${index}`)));
@@ -212,7 +212,7 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
       expect((await store.findMissing(kept.slice(1).map(({ hash }) => hash))).size).toBe(0);
     });
 
-    test('two servers keep at once and both have everything', async () => {
+    test('two servers store at the same time and both have everything', async () => {
       const fixture = await prepare();
       const stores = [fixture.store, await another(fixture)];
       const rounds = Array.from({ length: 20 }, (_, index) => index);

@@ -29,7 +29,7 @@ export function describeChanges(prepare: PrepareRecords): void {
       });
     });
 
-    test('that throws takes none of those along that were made at the same time', async () => {
+    test('that throws does not revert concurrent changes', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -51,7 +51,7 @@ export function describeChanges(prepare: PrepareRecords): void {
       expect(await records.read((tables) => tables.agents.count(accountId))).toBe(30);
     });
 
-    test('has nothing else come between: none of a hundred counts is lost', async () => {
+    test('is isolated: of a hundred concurrent increments none is lost', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records, { description: '0' });
@@ -84,7 +84,7 @@ export function describeChanges(prepare: PrepareRecords): void {
       expect(after).toMatchObject({ state: 'used', decidedBy: `${claims.indexOf(true)}`, version: 2 });
     });
 
-    test('is not seen before it is kept, and a look sees one state only', async () => {
+    test('is not visible before it is committed, and a read sees one state only', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -107,7 +107,7 @@ export function describeChanges(prepare: PrepareRecords): void {
       });
     });
 
-    test('is not kept waiting by looks, nor are they by each other', async () => {
+    test('does not wait for reads, and reads do not wait for each other', async () => {
       await using fixture = await prepare();
       const records = await fixture.open({ deadlineMs: 20_000 });
       const accountId = await addAccount(records);
@@ -124,7 +124,7 @@ export function describeChanges(prepare: PrepareRecords): void {
       expect((await Promise.all(many)).every((row) => row?.accountId === accountId)).toBe(true);
     });
 
-    test('is over when it is over, and a look changes nothing', async () => {
+    test('cannot be continued after its end, and a read cannot change anything', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const leaked = await records.change(async (tables) => ({ tables }));
@@ -175,7 +175,7 @@ export function describeChanges(prepare: PrepareRecords): void {
       expect(await records.read((tables) => tables.agents.count(accountId))).toBe(6);
     });
 
-    test('that is under way is kept when the records are closed, and then there are no more', async () => {
+    test('in progress is committed when the records are closed, and later ones are refused', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const ids = Array.from({ length: 100 }, () => newId('acct'));

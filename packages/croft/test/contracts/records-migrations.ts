@@ -44,6 +44,7 @@ export function describeMigrations(prepare: PrepareRecords): void {
       await fixture.execute('DROP TABLE calls');
       await fixture.execute('DROP TABLE key_checks');
       await fixture.execute('ALTER TABLE api_keys DROP COLUMN agents');
+      await fixture.execute('ALTER TABLE sessions DROP COLUMN server_id');
       await fixture.execute('DELETE FROM croft_migrations WHERE number > 1');
       const newer = await fixture.open();
       await newer.change((tables) => tables.removals.insert(removalRow(accountId)));
@@ -93,7 +94,7 @@ export function describeMigrations(prepare: PrepareRecords): void {
 async function dropCounts({ execute }: RecordsFixture): Promise<void> {
   const tables = ['accounts', 'api_keys', 'agents', 'sandboxes', 'workspaces', 'secrets'];
   const names = tables.flatMap((table) => ['insert', 'update', 'delete'].map((event) => `${table}_${event}`));
-  for (const name of [...names, 'sessions_insert', 'sessions_delete'].map((each) => `croft_${each}`))
+  for (const name of [...names, 'sessions_insert', 'sessions_update', 'sessions_delete'].map((each) => `croft_${each}`))
     await execute(`DROP TRIGGER ${name}`).catch(() => execute(`DROP FUNCTION ${name}() CASCADE`));
   await execute('DROP TABLE account_changes');
 }

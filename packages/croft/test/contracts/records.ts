@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import type { Records } from '../../src/core/accounts/ports/records.ts';
 import type { RecordsOptions } from '../../src/records/index.ts';
+import { describeCalls } from './records-calls.ts';
 import { describeChanges } from './records-changes.ts';
 import { describeCounts } from './records-counts.ts';
 import { describeKills } from './records-kill.ts';
@@ -31,6 +32,7 @@ export function describeRecords(name: string, prepare: PrepareRecords): void {
     describeChanges(prepare);
     describeServers(prepare);
     describePages(prepare);
+    describeCalls(prepare);
     describeCounts(prepare);
     describeMigrations(prepare);
     describeKills(prepare);

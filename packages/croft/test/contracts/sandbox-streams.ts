@@ -94,7 +94,7 @@ export function describeStreams(open: () => Promise<OpenedSandbox>): void {
   });
 }
 
-/** Runs enough commands that everything that is not held back has arrived. */
+/** Runs enough commands that all output that is not blocked has arrived. */
 async function askOften(sandbox: Sandbox): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await runIn(sandbox, ['true']);
 }

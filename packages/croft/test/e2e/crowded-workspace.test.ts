@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { connectStdio, makeDirectory } from '../support/harness.ts';
 
-test('a workspace with more repositories than can be held says so, and what to do', async () => {
+test('a workspace with more repositories than the sandbox can guard fails with advice', async () => {
   const tree = Object.fromEntries(Array.from({ length: 1100 }, (_, index) => [`d${index}/.git/HEAD`, 'ref: x\n']));
   using crowded = makeDirectory(tree);
   await using session = await connectStdio(['--workspace', crowded.path]);
@@ -12,7 +12,7 @@ test('a workspace with more repositories than can be held says so, and what to d
   expect(text).not.toContain('Argument list');
 });
 
-test('settings that nobody obeys where they are do not crowd a workspace', async () => {
+test('settings that git does not obey where they are do not count', async () => {
   const names = Array.from({ length: 6000 }, (_, index) => [`d${index}/.envrc`, `d${index}/.mcp.json`]).flat();
   using crowded = makeDirectory(Object.fromEntries(names.map((name) => [name, '{}'])));
   await using session = await connectStdio(['--workspace', crowded.path]);

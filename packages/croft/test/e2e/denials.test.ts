@@ -68,7 +68,7 @@ describe('a refusal', () => {
     ]);
   });
 
-  test('of a system call is told by what refused it, once', async () => {
+  test('of a system call is reported once, by the guard that refused it', async () => {
     const { answer, violations } = await observe('run_command', { cmd: 'unshare', args: ['--user', 'true'] });
     const denial = { layer: 'system-call', rule: 'unshare' };
     expect(answer.structured).toMatchObject({ exitCode: 1, denials: [denial] });
@@ -126,7 +126,7 @@ describe('without a network', () => {
     expect(structured).toMatchObject({ exitCode: 0, timedOut: false, denials: [refusal('packages.example')] });
   });
 
-  test('names of this machine and of none are not told of', async () => {
+  test('lookups of local and reserved names are not reported', async () => {
     const names = 'localhost croft a.invalid b.localhost printer.local';
     const { structured } = await bash(
       `for name in ${names}; do getent ahosts $name; done; getent hosts 10.1.2.3; true`,
@@ -135,7 +135,7 @@ describe('without a network', () => {
     expect(structured.denials).toEqual([]);
   });
 
-  test('whoever asks for a great many is told of a few, and commands go on', async () => {
+  test('of very many lookups a few are reported, and commands still run', async () => {
     const ask = 'seq 1 200 | sed "s/$/.example.org/" | xargs -P 4 -n 50 getent ahosts';
     expect((await bash(`${ask}; echo done`)).structured).toMatchObject({ output: 'done\n', exitCode: 0 });
     expect((await bash('true')).structured.exitCode).toBe(0);
@@ -152,19 +152,19 @@ describe('without a network', () => {
     (await session.call('run_command', { cmd: '/usr/bin/python3', args: ['-c', [...query, ...lines].join('\n')] }))
       .structured;
 
-  test('a name that a resolver of its own asks for is answered at once and told of', async () => {
+  test('a lookup by a program’s own resolver is refused at once and reported', async () => {
     const ask =
       's.send(query("Own.Resolver.Example", 28)); r = s.recv(512); print(r[:2].hex(), r[2] >> 7, r[3] & 15, len(r))';
     expect(await python([ask])).toMatchObject({ stdout: '1234 1 3 38\n', denials: [refusal('own.resolver.example')] });
   });
 
-  test.runIf(hasGo)('what Go asks for is told of, wherever its output went', async () => {
+  test.runIf(hasGo)('a lookup by a Go program is reported, wherever its output goes', async () => {
     const variables = 'GODEBUG=netdns=go GOFLAGS=-mod=mod GONOSUMDB=* GOPROXY=https://go.example';
     const { structured } = await bash(`${variables} go list -m -versions one.example/two > /dev/null 2>&1; true`);
     expect(structured).toMatchObject({ exitCode: 0, denials: [refusal('go.example')] });
   });
 
-  test('whoever talks nonsense to the name server is not heard, and keeps nobody waiting', async () => {
+  test('invalid requests to the DNS server are ignored, and delay no other lookup', async () => {
     const lines = [
       'good = query("a.example")',
       'words = [b"", b"x", os.urandom(11), os.urandom(500), bytes(512), good[:12], good[:-1], good[:12] + b"\\xc0\\x0c\\0\\1\\0\\1",',
@@ -185,7 +185,7 @@ describe('without a network', () => {
     expect(await python(lines)).toMatchObject({ stdout: 'answered\n', denials: [refusal('after.example')] });
   });
 
-  test('whoever talks nonsense to who answers names is not heard, and keeps nobody waiting', async () => {
+  test('invalid requests to the nscd server are ignored, and delay no other lookup', async () => {
     const script = [
       'import os, socket, struct',
       'held = []',
@@ -203,7 +203,7 @@ describe('without a network', () => {
   });
 });
 
-test('a host that is not allowed is told by the proxy, and by the program that goes around it', async () => {
+test('a host that is not allowed is reported for requests through the proxy and around it', async () => {
   using scratch = makeDirectory({ 'w/a': '' });
   const flags = ['--workspace', scratch.at('w'), '--allow-domain', 'good.test'];
   await using restricted = await connectStdio(flags, { era: '2025' });
@@ -227,7 +227,7 @@ describe('a refusal in the background', () => {
       return seen;
     });
 
-  test('is explained when the command has ended, to whoever asks first', async () => {
+  test('is explained once, to the first reader after the command has ended', async () => {
     const shell_id = await start('touch /usr/x || { printf "no newline"; exit 3; }');
     const { answer, violations } = await ended(shell_id);
     const denial = { layer: 'file', rule: 'read-only-system', target: '/usr/x' };
@@ -240,7 +240,7 @@ describe('a refusal in the background', () => {
     expect(again.violations).toEqual([]);
   });
 
-  test('is told while the command runs, if the fence itself tells of it', async () => {
+  test('is reported while the command runs, if the sandbox reports it at once', async () => {
     const shell_id = await start('head -c 400M /dev/zero | tail; echo went on; sleep 300');
     const denial = { layer: 'limit', rule: 'memory', target: '200 MB' };
     await eventually(async () => expect((await bash('true')).structured.denials).toMatchObject([denial]));
@@ -251,7 +251,7 @@ describe('a refusal in the background', () => {
     await session.call('kill_shell', { shell_id });
   });
 
-  test('of a command that went well is not told', async () => {
+  test('of a command that succeeded is not reported', async () => {
     const { answer } = await ended(await start('touch /usr/x; true'));
     expect(answer.structured).toMatchObject({ exitCode: 0, denials: [] });
   });
@@ -293,7 +293,7 @@ describe('a secret', () => {
   });
 });
 
-test('arguments nested deeper than anybody can write down are refused like any that nobody knows', async () => {
+test('too deeply nested arguments are refused like unknown arguments', async () => {
   const input = `{"command":"echo fine","other":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
   using scratch = makeDirectory({ 'w/a': '' });
   const flags = ['--workspace', scratch.at('w'), '--events', scratch.at('events')];

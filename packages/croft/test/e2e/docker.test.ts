@@ -81,6 +81,6 @@ test('without Docker nothing runs, least of all without a container', async () =
   expect([exitCode, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/E_SANDBOX_UNAVAILABLE.*Docker does not answer on this machine/);
   expect(stderr).not.toContain(fixture.path);
-  // Whoever is there could see what no sandbox may be shown, and has none of its files.
+  // A process there could see paths that no sandbox may see, and has none of its files.
   expect(() => loadConfig({ CROFT_DOCKER_HOST: 'tcp://127.0.0.1:2375' })).toThrow(/^CROFT_DOCKER_HOST: takes a socket/);
 });

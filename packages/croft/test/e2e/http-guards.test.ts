@@ -166,7 +166,7 @@ describe('a body', () => {
     await expectAlive();
   });
 
-  // Whoever looks at the answer only after the last byte, on a connection that nobody keeps, must find it there.
+  // A client that reads the answer only after it has sent everything, without keep-alive, must still get it.
   test.each([
     [413, 'for its size', maxBodyBytes + 8 * 1024 * 1024, {}],
     [401, 'for its token', 8 * 1024 * 1024, { authorization: 'Bearer of-somebody-else-altogether' }],

@@ -26,7 +26,7 @@ const withEslint = (body: string, more: Record<string, string> = {}) =>
     },
   });
 
-/** Without the package caches of whoever runs the tests: they may be large, and an edit does not wait for them. */
+/** Without the package caches of the user who runs the tests: they may be large, and an edit does not wait for them. */
 const home = makeDirectory();
 afterAll(() => home[Symbol.dispose]());
 const connect = (directory: string, ...flags: string[]) =>
@@ -113,7 +113,7 @@ describe('a check whose answer comes too late', () => {
     expect((await put('one')).text).not.toContain('put back');
     rmSync(project.at('slow'));
     await vi.waitFor(() => expect(read(project, 'src/a.js')).toBe(bad), { timeout: 30_000 });
-    // What is owed is said with the first edit after it is known.
+    // The late notice comes with the first edit after it is known.
     await vi.waitFor(async () => expect((await put('two')).text).toContain('which were put back: src/a.js, src/b.js'), {
       timeout: 30_000,
     });

@@ -25,7 +25,7 @@ const openWords = 'croft: commands share the network of this machine (--network 
 const isRoot = process.getuid?.() === 0;
 
 /** A workspace and a data directory of their own; `run` is one command line in it. */
-function makeGround() {
+function makeFixture() {
   const fixture = makeDirectory({ 'workspace/a.txt': 'one\n' });
   const [workspace, data] = [fixture.at('workspace'), fixture.at('data')];
   return {
@@ -58,13 +58,13 @@ describe.concurrent('flags of a sandbox', () => {
     [['--limit', 'memory=some'], /^--limit memory takes a size of 1m or more, such as 512m or 2g, not "some"\n$/],
     [['--limit'], /^.*--limit.*; see: croft \w+ --help\n$/],
   ])('%j stop the program with the reason', async (flags, message) => {
-    using fixture = makeGround();
+    using fixture = makeFixture();
     const run = await runCroft(['tool', 'list', '--workspace', fixture.workspace, ...flags]);
     expect(run).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(message) });
   });
 
   test.each([['mcp'], ['serve', '--port', '0']])('stop croft %s too', async (...command) => {
-    using fixture = makeGround();
+    using fixture = makeFixture();
     const flags = ['--workspace', fixture.workspace, '--sandbox', 'none'];
     const run = await runCroft([...command, ...flags], { env: { CROFT_DATA: fixture.data } });
     expect(run).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/add --network allow-all/) });
@@ -79,7 +79,7 @@ describe.concurrent('flags of a sandbox', () => {
   });
 
   test('an allowed directory must not contain a workspace or the data directory, nor be inside', async () => {
-    using fixture = makeGround();
+    using fixture = makeFixture();
     mkdirSync(join(fixture.workspace, 'sub'));
     for (const path of [fixture.path, fixture.workspace, join(fixture.workspace, 'sub'), homedir()]) {
       const run = await fixture.run('true', ['--allow-read', path]);
@@ -91,7 +91,7 @@ describe.concurrent('flags of a sandbox', () => {
 
 describe.concurrent('the network of a command', () => {
   test('is denied by default, and the start says nothing', async () => {
-    using fixture = makeGround();
+    using fixture = makeFixture();
     await using server = await startServer(['--workspace', fixture.workspace]);
     const port = new URL(server.url).port;
     const run = await fixture.run(
@@ -104,7 +104,7 @@ describe.concurrent('the network of a command', () => {
   });
 
   test('is this machine’s with allow-all, and the start says so', async () => {
-    using fixture = makeGround();
+    using fixture = makeFixture();
     await using server = await startServer(['--workspace', fixture.workspace]);
     const command = `exec 3<>/dev/tcp/127.0.0.1/${new URL(server.url).port} && echo reached`;
     const run = await fixture.run(command, ['--network', 'allow-all']);
@@ -112,7 +112,7 @@ describe.concurrent('the network of a command', () => {
   });
 
   test('is told by the event of each workspace', async () => {
-    using fixture = makeGround();
+    using fixture = makeFixture();
     for (const flags of [[], ['--allow-domain', 'example.com'], bare])
       await runCroft(['tool', 'list', '--workspace', fixture.workspace, '--events', fixture.at('events'), ...flags]);
     const events = readFileSync(fixture.at('events'), 'utf8').trimEnd().split('\n');
@@ -127,7 +127,7 @@ describe.concurrent('the network of a command', () => {
 
 describe.concurrent('--sandbox none', () => {
   test('says so at the start of every command', async () => {
-    using fixture = makeGround();
+    using fixture = makeFixture();
     const words = expect.stringContaining(bareWords);
     const flags = ['--workspace', fixture.workspace, ...bare];
     expect(await runCroft(['tool', 'list', ...flags])).toMatchObject({
@@ -142,7 +142,7 @@ describe.concurrent('--sandbox none', () => {
   });
 
   test('runs a command in the real directory of this machine, with nothing of the server’s environment', async () => {
-    using fixture = makeGround();
+    using fixture = makeFixture();
     writeFileSync(fixture.at('beside'), 'reached');
     const run = await fixture.run('pwd; cat ../beside; echo made > made; env | grep -c CROFT', bare);
     expect(run.stdout).toBe(`${fixture.workspace}\nreached0\nexit: 1\n`);
@@ -159,7 +159,7 @@ describe.concurrent('--sandbox none', () => {
   });
 
   test('leaves nothing running when the server is killed', async () => {
-    using fixture = makeGround();
+    using fixture = makeFixture();
     const seconds = uniqueSeconds();
     await using session = await connectStdio(['--workspace', fixture.workspace, ...bare], { era: '2025' });
     await session.call('bash', { command: `setsid sleep ${seconds} & sleep ${seconds}`, run_in_background: true });
@@ -170,7 +170,7 @@ describe.concurrent('--sandbox none', () => {
 });
 
 test('--allow-read shows a directory, which still cannot be written', async () => {
-  using fixture = makeGround();
+  using fixture = makeFixture();
   // Not below /tmp, of which a sandbox has its own.
   const shared = mkdtempSync(join(homedir(), '.croft-test-'));
   try {
@@ -189,7 +189,7 @@ test('--allow-read shows a directory, which still cannot be written', async () =
 });
 
 test('--limit is what holds in a sandbox', async () => {
-  using fixture = makeGround();
+  using fixture = makeFixture();
   const flags = ['--limit', 'open-files=77', '-limit=file=3m'];
   expect((await fixture.run('ulimit -n; ulimit -f', flags)).stdout).toBe('77\n3072\n');
 });
@@ -198,7 +198,7 @@ describe.concurrent('package caches', () => {
   const cacheOf = (data: string, workspace: string) => join(data, 'caches', sha256(workspace).slice(0, 32));
 
   test('last from one sandbox to the next, and are no other workspace’s', async () => {
-    using fixture = makeGround();
+    using fixture = makeFixture();
     mkdirSync(fixture.at('other'));
     await fixture.run('echo kept > ~/.cache/package');
     expect((await fixture.run('cat ~/.cache/package')).stdout).toBe('kept\n');
@@ -209,20 +209,20 @@ describe.concurrent('package caches', () => {
   });
 
   test('are made by the first command and not before', async () => {
-    using fixture = makeGround();
+    using fixture = makeFixture();
     await runCroft(['tool', 'list', '--workspace', fixture.workspace], { env: { CROFT_DATA: fixture.data } });
     expect(existsSync(join(fixture.data, 'caches'))).toBe(false);
   });
 
   test('are closed again after a command has opened them to others', async () => {
-    using fixture = makeGround();
+    using fixture = makeFixture();
     await fixture.run('chmod 777 ~/.cache');
     await fixture.run('true');
     expect(statSync(cacheOf(fixture.data, fixture.workspace)).mode & 0o777).toBe(0o700);
   });
 
   test.each(['caches', 'the cache'])('are never kept through a link in the place of %s', async (place) => {
-    using fixture = makeGround();
+    using fixture = makeFixture();
     mkdirSync(fixture.at('elsewhere'), { mode: 0o755 });
     const cache = cacheOf(fixture.data, fixture.workspace);
     mkdirSync(place === 'caches' ? fixture.data : join(fixture.data, 'caches'), { recursive: true });
@@ -234,7 +234,7 @@ describe.concurrent('package caches', () => {
   });
 
   test('that cannot be kept are done without, and that is said', async () => {
-    using fixture = makeGround();
+    using fixture = makeFixture();
     writeFileSync(fixture.data, 'a file');
     const run = await fixture.run('echo ran; mkdir -p ~/.cache && echo x > ~/.cache/y && echo wrote');
     expect(run).toMatchObject({ exitCode: 0, stdout: 'ran\nwrote\n' });
@@ -246,7 +246,7 @@ describe.concurrent('package caches', () => {
   test.runIf(isRoot)(
     'of a server of root are the owner’s, or left out where the owner has no way to them',
     async () => {
-      using fixture = makeGround();
+      using fixture = makeFixture();
       const nobody = 65_534;
       chmodSync(fixture.path, 0o755);
       chownSync(fixture.workspace, nobody, nobody);

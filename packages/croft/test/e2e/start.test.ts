@@ -29,7 +29,7 @@ test('the first answer waits for a small part of the program alone', async () =>
     3,
   );
   expect(loaded.length).toBeLessThan(250);
-  // And the rest is there for whoever asks.
+  // The rest is loaded on first use.
   expect(await session.call('read', { file_path: 'inner/a.txt' })).toMatchObject({ text: '1\tx\n', isError: false });
 });
 

@@ -37,7 +37,7 @@ function look(directory: string): string {
 const stepsIn = (data: string) => globSync('bases/*/step-*', { cwd: data }).sort();
 
 /** Forks of one workspace by a base of our own, without the names and notes that others have of them. */
-async function basesGround(tree: Record<string, string>, options: Partial<FollowedBaseOptions> = {}) {
+async function basesFixture(tree: Record<string, string>, options: Partial<FollowedBaseOptions> = {}) {
   const { workspace, data, server } = openForksFixture(tree);
   const live = openRoot(workspace.path);
   onTestFinished(() => closeSync(live));
@@ -90,7 +90,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
   });
 
   test('whatever is done in between, each fork is what the workspace was, and stays so', async () => {
-    const { workspace, make, places } = await basesGround(
+    const { workspace, make, places } = await basesFixture(
       { 'a/1': '1', 'a/2': '2', 'b/c/3': '3', d: 'd' },
       { maxSteps: 3, renewAfterMs: 0 },
     );
@@ -109,7 +109,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
   });
 
   test('many become one when nobody waits, and forks go on meanwhile', async () => {
-    const { workspace, make, followed } = await basesGround({ a: '0', b: 'b' }, { maxSteps: 3, renewAfterMs: 0 });
+    const { workspace, make, followed } = await basesFixture({ a: '0', b: 'b' }, { maxSteps: 3, renewAfterMs: 0 });
     await make('fork-0');
     for (let round = 1; round <= 3; round++) {
       writeFileSync(workspace.at('a'), String(round));
@@ -124,7 +124,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
 
   test('with too much of what only a mount can say, there is a new base, also when nobody waits', async () => {
     const files = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`d/${index}`, 'x']));
-    const { workspace, make, followed } = await basesGround(files, { maxPaths: 16, renewAfterMs: 0 });
+    const { workspace, make, followed } = await basesFixture(files, { maxPaths: 16, renewAfterMs: 0 });
     const first = await make('first');
     for (let index = 0; index < 6; index++) rmSync(workspace.at(`d/${index}`));
     const second = await make('second');
@@ -139,7 +139,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
 
   test('go with the last fork that shows them, but not while the next is to be made from them', async () => {
     const holder = createLayerPins();
-    const { workspace, data, make, places } = await basesGround({ a: '0' }, { pins: holder });
+    const { workspace, data, make, places } = await basesFixture({ a: '0' }, { pins: holder });
     await make('fork-0');
     writeFileSync(workspace.at('a'), '1');
     const one = await make('fork-1');
@@ -159,7 +159,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
   });
 
   test('that somebody took away are made again', async () => {
-    const { workspace, data, make } = await basesGround({ a: '0', b: 'b' });
+    const { workspace, data, make } = await basesFixture({ a: '0', b: 'b' });
     await make('fork-0');
     writeFileSync(workspace.at('a'), '1');
     const { steps } = await make('fork-1');
@@ -193,7 +193,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
   });
 
   test('a fork that fails leaves nothing, and the next has all of it', async () => {
-    const { workspace, data, places, followed, make } = await basesGround({ a: '0' });
+    const { workspace, data, places, followed, make } = await basesFixture({ a: '0' });
     await make('fork-0');
     writeFileSync(workspace.at('a'), '1');
     const live = openRoot(workspace.path);

@@ -93,7 +93,7 @@ describe('merging a fork', () => {
     expect(text(here('f'))).toBe(lines([2, 'again']));
   });
 
-  test('whoever merges says whose counts, or has both between markers', async () => {
+  test('the caller decides which side wins, or gets both between markers', async () => {
     for (const [onConflict, expected] of [
       ['ours', 'here\n'],
       ['theirs', 'there\n'],
@@ -197,7 +197,7 @@ test('texts are merged as they are: line ends, the last line, nothing at all', (
   expect(mergeText({ base: '', ours: 'a\n'.repeat(20_000), theirs: 'b\n' }, 'fork')).toBeUndefined();
 });
 
-test('thousands of lines that are all alike are brought together, and nobody waits for it', () => {
+test('thousands of equal lines are merged without delay for others', () => {
   const alike = (...changed: [number, string][]) =>
     Array.from({ length: 9000 }, (_, index) => `${new Map(changed).get(index) ?? 'ab'[index % 2]}\n`).join('');
   const three = { base: alike(), ours: alike([10, '7']), theirs: alike([8000, '+3']) };

@@ -15,7 +15,7 @@ vi.mock('../../src/history/overlay/mount-natively.ts', { spy: true });
 afterEach(() => void vi.resetAllMocks());
 
 /** Two layers below, with a name that a list of options could be cut at. */
-function mountGround() {
+function mountFixture() {
   const fixture = makeDirectory({ 'lo,w:er\\ 1/a': 'newer', 'lower 2/a': 'older', 'lower 2/b': 'b', 'pl,ace/x': '' });
   for (const name of ['pl,ace/upper', 'pl,ace/work', 'seen here']) mkdirSync(fixture.at(name));
   onTestFinished(() => fixture[Symbol.dispose]());
@@ -30,7 +30,7 @@ function mountGround() {
 
 describe.runIf(canOverlay)('an overlay', () => {
   test.each(['natively', 'by a program', 'at once'] as const)('is mounted and unmounted %s', async (way) => {
-    const { fixture, mount } = mountGround();
+    const { fixture, mount } = mountFixture();
     if (way === 'by a program') {
       vi.mocked(natively.mountNatively).mockResolvedValue(false);
       vi.mocked(natively.unmountNatively).mockResolvedValue(false);
@@ -50,8 +50,8 @@ describe.runIf(canOverlay)('an overlay', () => {
     expect(answer?.value).toBe(way === 'at once' ? undefined : way === 'natively');
   });
 
-  test('that the kernel refuses is an error in its words, and nobody tries again', async () => {
-    const { fixture, mount } = mountGround();
+  test('that the kernel refuses fails with the kernel’s error, without another attempt', async () => {
+    const { fixture, mount } = mountFixture();
     await expect(mountOverlay({ ...mount, target: fixture.at('nowhere') })).rejects.toThrow(
       'No such file or directory',
     );
@@ -59,8 +59,8 @@ describe.runIf(canOverlay)('an overlay', () => {
     expect(isMounted(mount.target)).toBe(false);
   });
 
-  test('is of the very directories that are open here, or of none', () => {
-    const { mount } = mountGround();
+  test('uses exactly the open directories, or fails', () => {
+    const { mount } = mountFixture();
     const [lower = 0] = mount.lowers;
     const { dev, ino } = fstatSync(mount.layerFd);
     const at = '/proc/self/fd/1';

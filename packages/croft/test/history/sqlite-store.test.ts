@@ -51,7 +51,7 @@ test.each([
   await expect(Array.fromAsync(store.open(content.hash))).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
 });
 
-test('a rotten listing stops a collection: what it held is not known', async () => {
+test('a damaged listing stops garbage collection, because its entries are unknown', async () => {
   const path = place();
   const tree = treeOf({ a: 'kept' });
   await using store = openSqliteStore(path);
@@ -74,7 +74,7 @@ test('what a note names is never collected, whatever the caller believes', async
   expect((await store.findMissing(tree.map(({ hash }) => hash))).size).toBe(2);
 });
 
-test('what somebody is told is there stays, also while another server collects', async () => {
+test('content reported as present stays, also while another server collects garbage', async () => {
   const path = place();
   await using store = openSqliteStore(path);
   const [asked, given, neither] = ['asked', 'given', 'neither'].map((text) => contentOf(text));
@@ -90,7 +90,7 @@ test('what somebody is told is there stays, also while another server collects',
   expect(await store.findMissing([asked!.hash, given!.hash, neither!.hash])).toEqual(new Set([neither!.hash]));
 });
 
-test('collecting gives room back, and says so by its epoch', async () => {
+test('garbage collection frees space and increases the epoch', async () => {
   await using store = openSqliteStore(place());
   await store.put([contentOf(Buffer.alloc(3_000_000, 'a'))]);
   const [size, epoch] = [await store.size(), await store.epoch()];
@@ -205,7 +205,7 @@ test('a store that is closed does not wait for its collection, which the next on
   expect(await store.findMissing(tree.map(({ hash }) => hash))).toEqual(new Set());
 });
 
-test('a full store refuses all of a call, and works on when there is room', async () => {
+test('a full store refuses a whole call, and works again when there is space', async () => {
   await using store = openSqliteStore(place(), { maxBytes: 2_000_000 });
   const small = contentOf('small');
   const notes = [{ kind: 'snapshot' as const, name: 'n', note: {} }];

@@ -123,7 +123,7 @@ describe('undo', () => {
     expect(twice).toMatchObject({ isError: true, structured: { error: { code: 'E_NOT_FOUND' } } });
   });
 
-  test('what a later call or somebody else touched is a conflict that says so, and nothing is changed', async () => {
+  test('a path that a later call or somebody else changed is a named conflict, and nothing is changed', async () => {
     using fixture = openFixture({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
     await using session = await fixture.connect();
     await run(session, 'echo 1 > a.txt; echo 1 > b.txt; echo 1 > c.txt');
@@ -148,7 +148,7 @@ describe('undo', () => {
     expect(read(fixture, 'a.txt', 'b.txt')).toEqual(['a\n', 'b\n']);
   });
 
-  test('what others change while no call is under way is nobody’s', async () => {
+  test('a change by others between calls belongs to no call', async () => {
     using fixture = openFixture({ 'a.txt': 'a\n' });
     await using session = await fixture.connect();
     await run(session, 'echo 1 > b.txt');
@@ -160,7 +160,7 @@ describe('undo', () => {
     expect(fixture.look()).toEqual({ 'a.txt': 'file 644 by hand\n' });
   });
 
-  test('calls at the same time are told of each other', async () => {
+  test('the checkpoints of concurrent calls name each other', async () => {
     using fixture = openFixture({ 'a.txt': 'a\n' });
     await using session = await fixture.connect();
     await run(session, 'true');
@@ -197,7 +197,7 @@ describe('undo', () => {
     expect(git(fixture.path, 'status', '--porcelain')).toBe('');
   });
 
-  test('what is too large to be kept by itself is not brought back, and that is said before anything changes', async () => {
+  test('a file too large for the history is not restored, and the answer says so before anything changes', async () => {
     using fixture = openFixture({ 'a.txt': 'a\n' });
     writeFileSync(fixture.at('large'), Buffer.alloc(33 * 1024 * 1024, 'x'));
     await using session = await fixture.connect();
@@ -208,7 +208,7 @@ describe('undo', () => {
     expect(fixture.look()).toEqual({ 'a.txt': 'file 644 b\n' });
   });
 
-  test('a snapshot keeps what is too large, and then undo has it too', async () => {
+  test('a snapshot stores the large file, and then undo restores it too', async () => {
     using fixture = openFixture({ 'a.txt': 'a\n' });
     writeFileSync(fixture.at('large'), Buffer.alloc(33 * 1024 * 1024, 'x'));
     await using session = await fixture.connect();
@@ -234,7 +234,7 @@ function read(fixture: HistoryFixture, ...names: string[]): string[] {
   return names.map((name) => readFileSync(fixture.at(name), 'utf8'));
 }
 
-test('what people write while a snapshot or a fork is made is nobody’s, and undo leaves it', async () => {
+test('a change during a snapshot or a fork belongs to no call, and undo leaves it', async () => {
   using fixture = openFixture(tree);
   await using session = await fixture.connect();
   await run(session, 'echo x > by-a-call.txt');

@@ -180,7 +180,7 @@ test('what was read is not read again by the next start, unless it changed', asy
   await first.capture({ scope });
   await settle(first, fixture.at('c'));
   const index = new DatabaseSync(`${fixture.data}/index.db`);
-  // Whoever answers with this has not looked into the file.
+  // An answer with this value means that the file was not read.
   const wrong = index.prepare("SELECT hash FROM files WHERE path = CAST('c' AS BLOB)").get()?.hash as Uint8Array;
   index.prepare("UPDATE files SET hash = ? WHERE path = CAST('a/b' AS BLOB)").run(wrong);
   index.close();

@@ -3,10 +3,10 @@ import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inner, openFixture } from './fixture.ts';
 
-type Ground = Awaited<ReturnType<typeof openFixture>>;
+type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
 /** Of the program that serves, at its most. */
-function peakBytes({ transport }: Ground): number {
+function peakBytes({ transport }: Fixture): number {
   const status = readFileSync(`/proc/${(transport as StdioClientTransport).pid}/status`, 'utf8');
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
@@ -83,7 +83,7 @@ describe('a server that does not let itself be listed', () => {
 });
 
 describe('an answer', () => {
-  let fixture: Ground;
+  let fixture: Fixture;
   beforeAll(async () => {
     fixture = await openFixture({ servers: { inner: inner() } });
   });

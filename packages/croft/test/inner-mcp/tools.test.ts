@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectHttp, connectStdio, croft, eras, makeDirectory, startServer } from '../support/harness.ts';
 import { inner, innerNames, openFixture, serverFile } from './fixture.ts';
 
-type Ground = Awaited<ReturnType<typeof openFixture>>;
+type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
 describe('servers of the operator’s file', () => {
   const canary = 'canary-in-the-environment-of-the-server';
-  let fixture: Ground;
+  let fixture: Fixture;
 
   beforeAll(async () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a secret is named.

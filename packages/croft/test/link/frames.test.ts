@@ -86,7 +86,7 @@ test('real frames with a bit turned over, cut short or made longer are a fault',
   );
 });
 
-/** With a right checksum: whoever sent it meant it. */
+/** Makes a frame with a valid checksum, so that it is no transmission error. */
 function forged(change: (frame: Buffer) => void, size = 4, type: FrameType = frameTypes.data): Buffer {
   const frame = encodeFrame(type, 1, 0, Buffer.alloc(size));
   change(frame);

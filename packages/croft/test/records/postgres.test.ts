@@ -176,7 +176,7 @@ describe.skipIf(!server)('with a server', () => {
   });
 });
 
-/** A way to the server of `url` that can be blocked without either side being told. */
+/** A proxy to the server of `url` that can be blocked without closing either side. */
 async function openRoad(url: string) {
   const target = new URL(url);
   const [port, host] = [Number(target.port), target.hostname];

@@ -171,7 +171,7 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
     expect(await outside.all()).toEqual({ before: 'kept\n', late: 'late\n' });
   });
 
-  test('a quota is held there, and what makes room is let through', async () => {
+  test('the quota is enforced there, and changes that free space are allowed', async () => {
     const stored = await newAgents({ quota: { bytes: 100 } });
     const local = await account!.newWorkspace({ quota: { bytes: 100 } });
     const sandbox = await account!.newSandbox({ provider: 'remote', runner: 'two', permissionMode: 'bypass' });

@@ -38,7 +38,7 @@ test('what a runner says of a program that failed is cleaned, and not deeper tha
   expect(JSON.stringify(error.details).length).toBeLessThan(100);
 });
 
-test('changes that a runner tells of byte by byte are not copied anew with each byte', async () => {
+test('changes that a runner reports byte by byte are not copied again for each byte', async () => {
   const done = Promise.withResolvers<void>();
   const { watch } = await openLyingRunner({
     'workspace.watch': async (_params, call) => {
@@ -101,7 +101,7 @@ test('a server makes no directory of its own choice by what it says of a bucket'
   expect((await ask(making, good)).root).toBe('/workspaces/work');
 });
 
-test('a sandbox that could not be opened takes no room', async () => {
+test('a sandbox that could not be opened does not count against the capacity', async () => {
   const { counted, taken } = createSandboxCapacity(1);
   const failing = async () => Promise.reject(new Error('it does not start'));
   await expect(counted(failing)).rejects.toThrow('it does not start');

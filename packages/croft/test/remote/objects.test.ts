@@ -17,7 +17,7 @@ import { startS3 } from '../support/s3/s3-server.ts';
 const server = await startS3();
 const bucket = (await server?.bucket('link')) ?? '';
 
-/** Both ends of a link over a socket of loopback, with these buckets at one and whoever asks for them at the other. */
+/** Both ends of a link over loopback: a server with these buckets, and a runner that asks for objects. */
 async function connectTo(stores: Readonly<Record<string, ObjectStore>>) {
   const { url, links } = await startLinkServer();
   const runner = Promise.withResolvers<Parameters<typeof createServerBucket>[0]>();

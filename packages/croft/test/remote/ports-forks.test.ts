@@ -15,7 +15,7 @@ const invalid = { code: 'E_INVALID_INPUT' };
 const exists = { code: 'E_ALREADY_EXISTS' };
 const never = new AbortController().signal;
 
-/** What a runner really offers, asked by whoever is at the other end. */
+/** A real runner offer, called over a link by a server that may be hostile. */
 async function openOffer({ isReadOnly = false } = {}) {
   const fixture = makeDirectory({ 'outside/canary.txt': 'untouched', 'given/a.txt': 'given' });
   const made = (digit: string) => fixture.at(`root/workspaces/${namespace(digit)}`);

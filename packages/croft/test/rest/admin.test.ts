@@ -81,7 +81,7 @@ describe('an account that is deleted', () => {
     expect((await fixture.send('GET', '/v1/agents', { token: other.token })).json.agents).toHaveLength(1);
   });
 
-  test('and whose files would not go is closed, and goes when it is tried again', async () => {
+  test('whose files cannot be removed is closed, and is removed at the next attempt', async () => {
     let isBroken = true;
     await using fixture = await openFixture({
       removeFiles: async () => {
@@ -103,7 +103,7 @@ describe('an account that is deleted', () => {
     isBroken = false;
     for (const method of ['GET', 'PATCH'])
       expect((await fixture.send(method, '/v1/account', { token })).status).toBe(401);
-    // By whoever began it, with the key that is good for nothing else any more.
+    // The caller that began the removal can repeat it with its key, which is valid for nothing else.
     const again = await fixture.send('DELETE', '/v1/account', { token });
     expect(again).toMatchObject({ status: 200, json: { cleanup: { files: 1 } } });
     expect(await fixture.send('GET', one, admin)).toMatchObject({ status: 404 });

@@ -55,7 +55,7 @@ async function read(response: Response, events: Told[]): Promise<'ended'> {
 }
 
 describe('a feed', () => {
-  test('tells what REST and programs change, to everybody who reads, and nothing of .git and node_modules', async () => {
+  test('reports changes by REST and by programs to every reader, without .git and node_modules', async () => {
     using one = await follow();
     using two = await follow();
     await at.put('dir/a.txt', 'one');
@@ -113,7 +113,7 @@ describe('a feed', () => {
     await vi.waitFor(async () => expect(await Promise.race([own.ended, 'open'])).toBe('ended'), patience);
   });
 
-  test('is not there for a key of no such scope, for another account and for a workspace nobody can follow', async () => {
+  test('is refused to a key without the scope, to another account, and for a workspace that cannot be watched', async () => {
     const { secret } = await at.newKey('caller', ['call']);
     expect(await at.fixture.send('GET', `${at.root}/events`, { token: secret })).toMatchObject({ status: 403 });
     const bob = await at.fixture.addAccount('bob');
@@ -122,7 +122,7 @@ describe('a feed', () => {
     expect(codeOf(await blind.json('GET', '/events'))).toBe('E_NOT_FOUND');
   });
 
-  test('that is not read holds nothing, and its reader is told that something was missed', async () => {
+  test('of a slow reader uses no memory, and the reader learns that events were lost', async () => {
     const stop = new AbortController();
     const response = await fetch(`${at.fixture.url}${at.root}/events`, {
       signal: stop.signal,
@@ -177,7 +177,7 @@ describe('the ring of a feed', () => {
     expect(readers[2]?.seen.length).toBeLessThanOrEqual(count);
   });
 
-  test('tells one that fell behind, once, and goes on from there', () => {
+  test('reports lost events once to a slow reader, and continues', () => {
     const feed = createChangeFeed({ name: 'f', now: () => new Date(), size: 10 });
     const cursor = feed.enter(undefined);
     feed.push(Array.from({ length: 11 }, (_, index) => change(String(index))));
@@ -214,7 +214,7 @@ describe('the feeds of an owner', () => {
     await vi.waitFor(() => expect(signals.every(({ aborted }) => aborted)).toBe(true), patience);
   });
 
-  test('of a watcher that cannot begin are none, and the next tries again', async () => {
+  test('fails if the watcher cannot start, and the next request tries again', async () => {
     let tries = 0;
     const feeds = open(60_000);
     const failing = door(async () => {

@@ -22,7 +22,7 @@ async function link(body: object, token = at.token): Promise<{ url: string; toke
   return json;
 }
 
-/** Without a key, as whoever was sent it. */
+/** Sends a request without a key, as the receiver of a link does. */
 async function use(url: string, method = 'GET', body?: string | Uint8Array<ArrayBuffer>, headers = {}) {
   const response = await fetch(url, { method, headers, ...(body !== undefined && { body }) });
   return { status: response.status, text: await response.text(), headers: response.headers };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { adminToken, codeOf, openFixture, serverToken } from './fixture.ts';
 
 describe('an account that asks too much', () => {
-  test('is told to wait, alone, and may go on after that', async () => {
+  test('gets 429 alone, and may continue later', async () => {
     await using fixture = await openFixture({ limits: { requestsPerMinute: 30 } });
     fixture.clock.stoppedAt = Date.now();
     const ann = await fixture.addAccount('ann');
@@ -43,7 +43,7 @@ describe('an account that asks too much', () => {
   });
 });
 
-test('who guesses at keys is told to wait, and those who have one are not', async () => {
+test('guessing keys is rate limited per address, and valid keys are not', async () => {
   await using fixture = await openFixture({ limits: { refusalsPerMinute: 20 } });
   fixture.clock.stoppedAt = Date.now();
   const ann = await fixture.addAccount('ann');
@@ -59,7 +59,7 @@ test('who guesses at keys is told to wait, and those who have one are not', asyn
   expect(await fixture.send('GET', '/mcp', { token: serverToken })).toMatchObject({ status: 200 });
 });
 
-test('an account with as many as it may have is told so, also by many requests at once', async () => {
+test('an account at its limit gets an error, also for many concurrent requests', async () => {
   await using fixture = await openFixture({ quotas: { sandboxes: 3 } });
   const { token } = await fixture.addAccount('ann');
   const make = (index: number) =>

@@ -49,7 +49,7 @@ describe.each(withIds)('$name', ({ pattern, route: { method } }) => {
     expect(answer.json.error.message).toMatch(
       /^(Agent|Sandbox|Workspace|Approval|Key|Secret|Session|Runner) not found$/,
     );
-    // The same as for what nobody has: whether it exists cannot be told.
+    // The same answer as for an unknown id, so that nobody learns whether the id exists.
     const nobodys = Object.fromEntries(Object.entries(theirIds).map(([key, id]) => [key, noOnes(id)]));
     const missing = await fixture.send(method, fillPath(pattern, nobodys), {
       token: mine.token,

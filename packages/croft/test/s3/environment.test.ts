@@ -24,7 +24,7 @@ async function listen() {
   return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** Whoever opens one of its files waits for ever. */
+/** Makes a home whose AWS files are pipes: opening one blocks for ever. */
 function makeTrapHome(): string {
   const home = mkdtempSync(join(tmpdir(), 'croft-test-home-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));

@@ -9,7 +9,7 @@ import { readHead } from '../../src/storages/s3/layout/workspace-head.ts';
 import { downloadWorkspace } from '../../src/storages/s3/mount/refresh/download-workspace.ts';
 import { makeDirectory } from '../support/harness.ts';
 
-/** A bucket whose service is whoever an account says it is. */
+/** A bucket at a hostile service: accounts choose the endpoint. */
 async function startService(answer: RequestListener) {
   const service = createServer(answer).listen(0, '127.0.0.1');
   await once(service, 'listening');

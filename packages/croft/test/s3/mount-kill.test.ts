@@ -50,7 +50,7 @@ describe.skipIf(!server)('kill -9 after every single request', () => {
         if (kind === 'file') expect(`${at} ${key} ${sha256(text)}`).toBe(`${at} ${key} ${hash}`);
       }
       const ours = await openMount({ data: data.path, place });
-      // Of the conflicts the next call is told, whoever makes it.
+      // The next call reports the conflicts, whoever calls.
       await ours.commit(signal).catch((thrown) => expect(thrown.code).toBe('E_CONFLICT'));
       const here = filesIn(ours.directory);
       const kept = Object.keys(here).find((name) => name.startsWith('both.conflict-')) ?? '';

@@ -53,7 +53,7 @@ describe.skipIf(!server)('what is left when a machine goes down', () => {
     expect(readFileSync(at('torn'), 'utf8')).toBe('good torn');
     expect(readFileSync(at('missing'), 'utf8')).toBe('good missing');
     expect(await tool.all()).toMatchObject({ torn: 'good torn', missing: 'good missing', new: 'not committed' });
-    // Whether it was a tear or a change nobody can tell: it is kept, and told.
+    // A torn file and a change look the same: the content is stored and reported.
     const beside = readdirSync(at('')).find((name) => name.startsWith('torn.conflict-'));
     expect(readFileSync(at(beside ?? '')).equals(Buffer.alloc(9))).toBe(true);
     await expect(mount.commit(signal)).rejects.toMatchObject({ code: 'E_CONFLICT' });

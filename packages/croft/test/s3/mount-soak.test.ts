@@ -65,7 +65,7 @@ describe.skipIf(!server)('two servers that edit one workspace', () => {
     const left = new Set(everything);
     const lost = edits.flatMap(({ token }) => token ?? []).filter((token) => !left.has(token) && !taken.has(token));
     expect(lost).toEqual([]);
-    // Who was not told of a conflict has it in the very file.
+    // A writer without a reported conflict finds its content in the file itself.
     for (const { edits: own, conflicts: clashes } of told) {
       const disputed = new Set(clashes.map(({ path }) => path));
       for (const { did, path, token = '' } of own.filter(

@@ -157,7 +157,7 @@ describe.skipIf(!server)('an object store over a bad network', () => {
       store.get('k'),
       store.head('k'),
       store.put('k', sendable('y'), { expect: 'absent' }),
-      // What was held up is done when it comes free: nobody else must miss it.
+      // Removes another key: the request completes when the fault ends, and the other requests need `k`.
       store.remove(['other']),
       keysIn(store),
       store.copy('k', 'l'),

@@ -10,7 +10,7 @@ import { startS3 } from '../support/s3/s3-server.ts';
 const server = await startS3();
 const bucket = (await server?.bucket('history')) ?? '';
 
-function openGround() {
+function openFixture() {
   const namespace = `fs-${randomBytes(6).toString('hex')}`;
   const settings = { ...server!, bucket, credentials: server!, allowPrivate: true, prefix: 'somewhere' };
   const openObjects = () => {
@@ -24,12 +24,12 @@ function openGround() {
 
 describe.skipIf(!server)('in a bucket', () => {
   describeHistoryStore('s3', async () => {
-    const { open } = openGround();
+    const { open } = openFixture();
     return { store: open(0), reopen: async () => open(0) };
   });
 
   test('what nothing reaches stays for a while, and longer if somebody keeps it again', async () => {
-    const { open } = openGround();
+    const { open } = openFixture();
     const [patient, eager] = [open(3_600_000), open(0)];
     const [dead, revived] = [contentOf('dead'), contentOf('revived')];
     await patient.put([dead, revived]);
@@ -47,7 +47,7 @@ describe.skipIf(!server)('in a bucket', () => {
   });
 
   test('two servers that collect at once take nothing that is reached', async () => {
-    const { open } = openGround();
+    const { open } = openFixture();
     const [one, other] = [open(0), open(0)];
     const tree = treeOf(Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, `live ${index}`])));
     await one.put([...tree, ...Array.from({ length: 40 }, (_, index) => contentOf(`dead ${index}`))]);
@@ -59,7 +59,7 @@ describe.skipIf(!server)('in a bucket', () => {
   });
 
   test('a content that rots is not given back, and a tree that cannot be read deletes nothing', async () => {
-    const { open, openObjects, namespace } = openGround();
+    const { open, openObjects, namespace } = openFixture();
     const store = open(0);
     const tree = treeOf({ 'a.txt': 'text' });
     await store.put(tree);
@@ -71,7 +71,7 @@ describe.skipIf(!server)('in a bucket', () => {
   });
 
   test('a note that somebody else wrote is no note', async () => {
-    const { open, openObjects, namespace } = openGround();
+    const { open, openObjects, namespace } = openFixture();
     await openObjects().put(`.croft/${namespace}/notes/snapshot/x`, sendable('[1]'));
     await expect(open(0).note('snapshot', 'x')).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
   });

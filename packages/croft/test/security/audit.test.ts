@@ -9,7 +9,7 @@ import { startPostgres } from '../support/servers/postgres.ts';
 const postgres = await startPostgres();
 afterAll(() => postgres?.[Symbol.asyncDispose]());
 
-/** Whoever has the database, and neither the keys nor the head. */
+/** An attacker with the database, but without the keys and the head. */
 function attack(house: Installation, ...statements: string[]): void {
   using database = new DatabaseSync(house.at('croft.db'));
   for (const sql of statements) database.exec(sql);

@@ -57,7 +57,7 @@ describe('what is allowed is reached', () => {
     expect(await curl(`https://good.test:${secureWeb.port}/`)).toMatchObject({ stdout: 'secure', code: 0 });
   });
 
-  test('by Node, which has to be told', async () => {
+  test('by Node, which needs the proxy variables', async () => {
     const { stdout } = await node(`fetch('http://good.test:${web.port}/').then((r) => r.text()).then(console.log)`);
     expect(stdout.trim()).toBe(`plain good.test:${web.port}`);
   });
@@ -72,7 +72,7 @@ describe('what is allowed is reached', () => {
     expect(down.stdout).toContain(createHash('sha256').update(Buffer.alloc(50_000_000, 'big')).digest('hex'));
   });
 
-  test('by more at once than there is room for, one after the other', async () => {
+  test('by more connections than the limit, one after the other', async () => {
     const urls = Array.from({ length: 200 }, () => `http://good.test:${web.port}/slow`);
     const { stdout, code } = await run('curl', '-sS', '-Z', '--parallel-max', '200', '--parallel-immediate', ...urls);
     expect([code, stdout]).toEqual([0, 'slow'.repeat(200)]);

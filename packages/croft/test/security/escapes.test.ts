@@ -89,11 +89,11 @@ describe('a part of the fence that cannot be raised', () => {
   const parts = {
     'the limits': /enter_groups\(atoi\(argv\[2\]\)\) != 0/,
     'the share of inotify': /inotify_share_limit\("\/run\/croft\/user"\) != 0/,
-    'the control files': /pins_place\(workspace\) != 0/,
-    privileges: /pins_drop_privileges\(\) != 0/,
+    'the control files': /guard_control_files\(workspace\) != 0/,
+    privileges: /drop_privileges\(\) != 0/,
     'the init itself': /prctl\(PR_SET_DUMPABLE, 0, 0, 0, 0\) != 0/,
     Landlock: /landlock_restrict\(writable\) != 0/,
-    'system calls': /fence_load\(&refusals\) != 0/,
+    'system calls': /seccomp_load\(&refusals\) != 0/,
   };
 
   test.each(Object.entries(parts))(

@@ -12,7 +12,7 @@ import {
   trackedControls,
 } from './git-fixture.ts';
 
-/** Honest work with repositories that hold control files: it succeeds, only the control files stay away, and it is told. */
+/** Honest work with repositories that have control files: it succeeds, only the control files are left out, and the answer says so. */
 
 const names = ['clone', 'recursive', 'scaffold', 'folder', 'back', 'merge', 'stash', 'rebase', 'told', 'person'];
 const place = makeDirectory();
@@ -28,7 +28,7 @@ afterAll(async () => {
   place[Symbol.dispose]();
 });
 
-/** Runs lines that all have to succeed. Answers what they printed and what the fence told besides. */
+/** Runs lines that all have to succeed. Returns their output and the denials. */
 async function succeed(workspace: string, lines: readonly string[]) {
   const { structured, text } = await session.call('bash', { workspace, command: toScript(lines) });
   const ran = readRuns(lines, structured.output, place.at(workspace));
@@ -126,7 +126,7 @@ describe('branches that change or delete control files', () => {
         .join('')
         .trim();
     expect(out.filter((_, index) => index % 2 === 1)).toEqual(there.map(shown));
-    // The last branch is the person's own: nothing is held back any more.
+    // The last branch is the person's own: nothing is refused any more.
     expect(told).toBe('');
     expect(unchanged('back')).toEqual([]);
     // Back on the person's branch, the person's own settings are what git expects.

@@ -46,7 +46,7 @@ afterAll(() => inits[Symbol.dispose]());
 /** Held by more than one guard, each of which is enough: all of them are taken away. */
 const layered = ['A18', 'B26b', 'B28', 'B37'];
 
-/** What this program does for itself is in many places, and each of these is held by another. */
+/** Guards of the program itself, outside the sandbox. Each entry takes one away and names the escapes that then succeed. */
 const server: readonly Removal[] = [
   { what: 'handles of a history', ids: ['A24'], parts: [naive.followingHistory], tries: 3 },
   { what: 'private directories', ids: ['A22', 'A22b'], parts: [naive.openDirectories] },

@@ -23,9 +23,9 @@ const finderMain = `#include <stdio.h>
 #include "init/control-files/find-control-files.h"
 int main(int count, char **arguments) {
   int result = count == 2 ? control_files_find(arguments[1]) : -1;
-  for (int i = 0; i < pin_count; i++) {
-    printf("%s%s%c", pins[i].path, pins[i].is_link ? "@" : "", 0);
-    free(pins[i].path);
+  for (int i = 0; i < guarded_file_count; i++) {
+    printf("%s%s%c", guarded_files[i].path, guarded_files[i].is_link ? "@" : "", 0);
+    free(guarded_files[i].path);
   }
   for (int i = 0; i < found_repositories.count; i++) {
     printf("+%s/config%c+%s/hooks%c", found_repositories.paths[i], 0, found_repositories.paths[i], 0);

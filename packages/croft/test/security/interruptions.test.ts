@@ -31,7 +31,7 @@ async function makeAgent(config: object = {}) {
 
 type Made = Awaited<ReturnType<typeof makeAgent>>;
 
-/** A command in the background, and a call that waits until it is told to go on. */
+/** A background command, and a call that waits for a signal file. */
 async function startWork({ agent }: Made, secrets: string[] = []) {
   const background = { command: 'echo up; sleep 600', run_in_background: true, secrets };
   const { shell_id } = mustBe(200, await account.call(agent, 'bash', background));

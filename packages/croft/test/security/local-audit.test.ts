@@ -7,7 +7,7 @@ import { connectStdio, makeDirectory, runCroft } from '../support/harness.ts';
 const ring = [{ id: 'k1', key: Buffer.alloc(32, 1) }];
 const entry: AuditEntry = { accountId: '', at: '', actor: 'größe', action: 'call.ended', target: 'x', details: '{}' };
 
-function openGround(maxBytes = 1_000_000) {
+function openFixture(maxBytes = 1_000_000) {
   const fixture = makeDirectory();
   const open = () => openLocalTrail({ data: fixture.path, ring, maxBytes });
   const fill = async (trail: ReturnType<typeof open>, rows: number) => {
@@ -67,7 +67,7 @@ test('every call of a `croft mcp` is in the trail, which verifies, also after a 
 });
 
 test('two processes append to one chain', async () => {
-  using fixture = openGround();
+  using fixture = openFixture();
   const [one, other] = [fixture.open(), fixture.open()];
   for (let n = 0; n < 20; n++) await fixture.fill(n % 3 ? one : other, 1 + (n % 4));
   expect(await one.verify()).toMatchObject({ isWhole: true, rows: 50 });
@@ -79,7 +79,7 @@ test.each([
   ['put in twice', (lines: string[]) => lines.toSpliced(4, 0, lines[4] ?? ''), 5],
   ['made a line that is none', (lines: string[]) => lines.with(4, (lines[4] ?? '').slice(0, 40)), 4],
 ])('a row that was %s is found', async (_, change, row) => {
-  using fixture = openGround();
+  using fixture = openFixture();
   const trail = fixture.open();
   await fixture.fill(trail, 10);
   writeFileSync(fixture.at(first), `${change(linesOf(fixture.at(first))).join('\n')}\n`);
@@ -87,7 +87,7 @@ test.each([
 });
 
 test('rows that were deleted at the end are missed by the head', async () => {
-  using fixture = openGround();
+  using fixture = openFixture();
   const trail = fixture.open();
   await fixture.fill(trail, 10);
   writeFileSync(fixture.at(first), `${linesOf(fixture.at(first)).slice(0, 8).join('\n')}\n`);
@@ -96,7 +96,7 @@ test('rows that were deleted at the end are missed by the head', async () => {
 });
 
 test('a last row that was cut off is told apart from one that somebody changed, now and when the trail went on', async () => {
-  using fixture = openGround();
+  using fixture = openFixture();
   const trail = fixture.open();
   await fixture.fill(trail, 5);
   const size = readFileSync(fixture.at(first)).length;
@@ -116,7 +116,7 @@ test('a last row that was cut off is told apart from one that somebody changed, 
 });
 
 test('a trail takes no more than it may, and goes on over its files, whoever begins the next', async () => {
-  using fixture = openGround(16_000);
+  using fixture = openFixture(16_000);
   const [one, other] = [fixture.open(), fixture.open()];
   for (let n = 0; n < 100; n++) await fixture.fill(n % 2 ? one : other, 2);
   expect(fixture.segments().length).toBeLessThanOrEqual(8);

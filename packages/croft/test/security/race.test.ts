@@ -12,7 +12,7 @@ import { connectStdio, type McpSession, makeDirectory, type ToolAnswer } from '.
 
 type Call = readonly [tool: string, args: Record<string, unknown>];
 
-/** What a lane does again and again while the ground moves under it. Each entry is tried with a number of its own. */
+/** The operations that a lane repeats while others change the tree. Each gets a number of its own. */
 const attacks: readonly ((n: number) => readonly Call[])[] = [
   () => [['read', { file_path: 'live/dir/secret.txt' }]],
   () => [['read', { file_path: 'live/file.txt' }]],

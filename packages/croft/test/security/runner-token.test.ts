@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 const refused = 'IN_USE: another machine is connected with this token';
-/** What a machine that comes is told, and what one that is back after it was away. */
+/** The answers to a runner that connects for the first time, and to one that reconnects. */
 const [whenFirst, whenBack] = [new RegExp(`${refused}|runner: online`), new RegExp(`${refused}|online[^]*online`)];
 
 /** Another machine with the token of a runner. */

@@ -30,7 +30,7 @@ async function call(name: string, args: Record<string, unknown>) {
   return answer;
 }
 
-/** With a call after it, so that a stall at its end has been told. */
+/** Makes one more call, so that a stall at the end of the first has been reported. */
 async function expectNoStall(work: () => Promise<unknown>): Promise<void> {
   const worst = await worstStallDuring(eventsFile, async () => {
     await work();

@@ -47,7 +47,7 @@ describe('a sync that is cut short', () => {
     expect(fixture.tree()).toEqual(syncedTree);
   });
 
-  test('by others at the same work ends as if there were none', async () => {
+  test('by concurrent syncs ends with the same result', async () => {
     using fixture = openFixture(server);
     const reports = await Promise.all(Array.from({ length: 4 }, () => fixture.sync()));
     expect(reports.flatMap(({ conflicts }) => conflicts)).toEqual([]);
@@ -58,7 +58,7 @@ describe('a sync that is cut short', () => {
     expect(fixture.tree()).toEqual({ '.agents/review.md': 'changed', '.skills/deploy/SKILL.md': '# Deploy\n' });
   });
 
-  test('by another who brings the same between two looks finds it in place', async () => {
+  test('by another sync that writes the same file in between finds it in place', async () => {
     using fixture = openFixture(server);
     // What it will bring is said already, and nothing of it is there.
     await fixture.sync(failingAt(fixture.files, 2).files).catch(() => {});

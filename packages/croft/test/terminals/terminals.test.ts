@@ -56,7 +56,7 @@ test.each(places)('a terminal %s goes on after a cut, from the very byte', async
   expect(whole.match(/line-\d+/g)).toEqual(Array.from({ length: 20_000 }, (_, index) => `line-${index + 1}`));
 });
 
-test('a program waits for whoever looks, and nothing grows meanwhile', async () => {
+test('a program waits for its viewer, and no buffer grows meanwhile', async () => {
   using screen = connectTerminal(platform.url, (await newTicket(account, here)).path);
   await screen.untilTold('attached');
   screen.type('yes | head -c 20000000; echo; echo the "end"\n');
@@ -123,7 +123,7 @@ test('a terminal ends with the key that it was opened with', async () => {
   await screen.untilClosed();
 });
 
-test('who confirms what they do not read is cut off, and the server does not keep it for them', async () => {
+test('a viewer that acknowledges without reading is disconnected, and its output is not buffered', async () => {
   using screen = connectTerminal(platform.url, (await newTicket(account, here)).path);
   await screen.untilTold('attached');
   screen.type('yes | head -c 200000000\n');

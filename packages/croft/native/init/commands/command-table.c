@@ -17,7 +17,7 @@ int is_keeper(pid_t pid) {
   return 0;
 }
 
-int keep_in_mind(pid_t keeper, pid_t instead_of) {
+int replace_keeper(pid_t keeper, pid_t instead_of) {
   for (int i = 0; i < MAX_KEEPERS; i++)
     if (keepers[i] == instead_of) return keepers[i] = keeper, 0;
   return -1;

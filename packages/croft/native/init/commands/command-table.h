@@ -42,7 +42,7 @@ void abandon(struct command *command, int error);
 int is_keeper(pid_t pid);
 /* Replaces `instead_of` by `keeper` in the list of keepers. 0 stands for a free entry. Returns -1 if `instead_of` is
    not in the list. */
-int keep_in_mind(pid_t keeper, pid_t instead_of);
+int replace_keeper(pid_t keeper, pid_t instead_of);
 
 /* Whether any keeper is left. */
 int has_keepers(void);

@@ -71,7 +71,7 @@ void reap(void) {
   int status;
   for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0; relay_ended(ended)) {
     forget_keeper(ended);
-    if (keep_in_mind(0, ended) == 0 && WIFSIGNALED(status)) keeper_kill(0, is_keeper);
+    if (replace_keeper(0, ended) == 0 && WIFSIGNALED(status)) keeper_kill(0, is_keeper);
   }
   if (!has_keepers()) judge_rest();
 }

@@ -59,7 +59,7 @@ static int launch(struct command *command, const struct request *request) {
   close_handle(&note_writer);
   errno = error;
   if (result != 0 || command->keeper < 0) return -1;
-  return keep_in_mind(command->keeper, 0);
+  return replace_keeper(command->keeper, 0);
 }
 
 void start(uint32_t id, const uint8_t *payload, size_t length) {

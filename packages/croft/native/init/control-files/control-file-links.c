@@ -11,19 +11,19 @@
 
 #include "init/control-files/find-control-files.h"
 
-struct pin pins[MAX_PINS];
-int pin_count;
+struct guarded_file guarded_files[MAX_GUARDED_FILES];
+int guarded_file_count;
 const char *top, *own_git;
 
 static int add(const char *path, int is_link, int is_copy) {
-  for (int i = 0; i < pin_count; i++)
-    if (strcmp(pins[i].path, path) == 0) return 0;
-  if (pin_count == MAX_PINS) return errno = E2BIG, -1;
-  pins[pin_count] = (struct pin){strdup(path), is_link, is_copy, 0};
-  return pins[pin_count++].path == NULL ? -1 : 0;
+  for (int i = 0; i < guarded_file_count; i++)
+    if (strcmp(guarded_files[i].path, path) == 0) return 0;
+  if (guarded_file_count == MAX_GUARDED_FILES) return errno = E2BIG, -1;
+  guarded_files[guarded_file_count] = (struct guarded_file){strdup(path), is_link, is_copy, 0};
+  return guarded_files[guarded_file_count++].path == NULL ? -1 : 0;
 }
 
-int add_pin(const char *path) { return add(path, 0, 0); }
+int add_guarded_file(const char *path) { return add(path, 0, 0); }
 
 static int cannot_hold(const char *path) {
   fprintf(stderr, "croft-init: %s is a link to a directory and cannot be held in place; put the directory there itself\n", path + 1);

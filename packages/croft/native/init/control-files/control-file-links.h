@@ -5,9 +5,9 @@
 extern const char *top;     /* absolute path of the workspace */
 extern const char *own_git; /* the git directory whose settings are being read, or NULL */
 
-int add_pin(const char *path);
+int add_guarded_file(const char *path);
 
-/* Pins what is at `path` and every link on the way to it. Creates it if it is missing. */
+/* Guards what is at `path` and every link on the way to it. Creates it if it is missing. */
 int add_chain(const char *path, int is_directory);
 
 /* Resolves the path `value` of a setting, relative to `from`, to a path in the workspace. Returns -1 if it is

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "init/control-files/control-file-links.h"
@@ -32,10 +33,19 @@ static int is_one_of(const char *name, const char *const *names, size_t count) {
 
 #define IS_ONE_OF(name, names) is_one_of(name, names, sizeof names / sizeof *names)
 
-static unsigned char type_of(int directory, const struct dirent *entry) {
-  if (entry->d_type != DT_UNKNOWN) return entry->d_type;
+/* The record of getdents64. */
+struct entry {
+  uint64_t inode;
+  int64_t offset;
+  unsigned short size;
+  unsigned char type;
+  char name[];
+};
+
+static unsigned char type_of(int directory, const struct entry *entry) {
+  if (entry->type != DT_UNKNOWN) return entry->type;
   struct stat status;
-  if (fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return DT_UNKNOWN;
+  if (fstatat(directory, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0) return DT_UNKNOWN;
   return (unsigned char)IFTODT(status.st_mode);
 }
 
@@ -53,8 +63,8 @@ static int descend(int directory, const char *name, char *path, size_t length, i
   if (child >= 0) close(child);
   if (error == EMFILE || error == ENFILE) return errno = error, -1;
   /* A directory that we may not read but own: a program could chmod it and change its content before we look, so it
-     is pinned. A directory that is gone, was swapped or belongs to another user cannot be pinned. */
-  return error == EACCES && is_our_own(directory, name) ? add_pin(path) : 0;
+     is guarded. A directory that is gone, was swapped or belongs to another user cannot be guarded. */
+  return error == EACCES && is_our_own(directory, name) ? add_guarded_file(path) : 0;
 }
 
 int add_find(struct finds *finds, const char *path) {
@@ -80,14 +90,14 @@ static int judge_in_git(const char *name, unsigned char type, const char *path) 
   const int is_hooks = strcmp(name, "hooks") == 0, is_config = strcmp(name, "config") == 0;
   if (type == DT_LNK && (is_hooks || is_config)) return add_chain(path, is_hooks);
   if ((is_hooks && type == DT_DIR) || (is_config && type == DT_REG)) return 0;
-  if (is_hooks || is_config || (strcmp(name, "config.worktree") == 0 && has_worktree_settings)) return add_pin(path);
-  return is_own_git(path) ? add_pin(path) : 0;
+  if (is_hooks || is_config || (strcmp(name, "config.worktree") == 0 && has_worktree_settings)) return add_guarded_file(path);
+  return is_own_git(path) ? add_guarded_file(path) : 0;
 }
 
 static int add_attributes(int git, char *path, size_t length) {
   if (!has(git, "info/attributes", S_IFREG)) return 0;
   memcpy(path + length, "/attributes", sizeof "/attributes");
-  int result = add_pin(path);
+  int result = add_guarded_file(path);
   path[length] = 0;
   return result;
 }
@@ -95,16 +105,16 @@ static int add_attributes(int git, char *path, size_t length) {
 static int judge_at_top(const char *name, unsigned char type, const char *path, int depth) {
   if (is_control_directory(name)) return type == DT_LNK ? add_chain(path, 1) : type == DT_DIR ? add_find(&found_copies, path) : 0;
   if (depth > 0 || !is_control_file(name)) return 0;
-  return type == DT_LNK ? add_chain(path, 0) : add_pin(path);
+  return type == DT_LNK ? add_chain(path, 0) : add_guarded_file(path);
 }
 
-static int judge(int directory, const struct dirent *entry, int in_git, char *path, size_t length, int depth) {
-  const char *name = entry->d_name;
+static int judge(int directory, const struct entry *entry, int in_git, char *path, size_t length, int depth) {
+  const char *name = entry->name;
   const unsigned char type = type_of(directory, entry);
   if (in_git && IS_ONE_OF(name, git_names)) return judge_in_git(name, type, path);
   if ((is_control_directory(name) || is_control_file(name)) && is_top(directory, depth)) return judge_at_top(name, type, path, depth);
   if (strcmp(name, ".git") == 0 && type != DT_DIR) {
-    if (depth == 0 && (type == DT_LNK ? add_chain(path, 0) : add_pin(path)) != 0) return -1;
+    if (depth == 0 && (type == DT_LNK ? add_chain(path, 0) : add_guarded_file(path)) != 0) return -1;
     return add_git_file(path);
   }
   if (type != DT_DIR) return 0;
@@ -116,45 +126,114 @@ static int judge(int directory, const struct dirent *entry, int in_git, char *pa
 }
 
 /* If nothing can be created in a git directory now, a program could change that later, so the whole directory is
-   pinned. */
+   guarded. */
 static int prepare(int git, const char *path, size_t length) {
   if (is_repository(git, path, length) && add_find(&found_repositories, path) != 0) return -1;
   if (has_worktree_settings && add_worktree_settings(git) != 0 && errno != EACCES) return -1;
   if (!is_dot_git(path, length) || length != 5 || add_missing(git) == 0) return 0;
   if (errno != EACCES) return -1;
-  return is_our_own(git, ".") ? add_pin(path) : 0;
+  return is_our_own(git, ".") ? add_guarded_file(path) : 0;
 }
 
-/* Closes `directory`. */
-static int search(int directory, char *path, size_t length, int depth) {
-  DIR *entries = fdopendir(directory);
-  if (entries == NULL) return close(directory), -1;
-  const int in_git = is_git_directory(directory, path, length);
-  if (in_git && (add_git_directory(path, length) != 0 || prepare(directory, path, length) != 0)) return closedir(entries), -1;
-  int result = 0;
-  for (struct dirent *entry; result == 0 && (entry = readdir(entries)) != NULL;) {
-    const char *name = entry->d_name;
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
-    size_t size = strlen(name);
-    if (depth > MAX_DEPTH || length + size + 32 > PATH_MAX) continue;
-    if (--entries_left < 0) result = (errno = E2BIG, -1);
-    path[length] = '/';
-    memcpy(path + length + 1, name, size + 1);
-    if (result == 0) result = judge(directory, entry, in_git, path, length + 1 + size, depth);
+#define CHUNK (32 * 1024)
+
+/* Entries of one directory: all of them, or as many as there is room for. */
+struct entries {
+  _Alignas(struct entry) char bytes[2 * CHUNK];
+  size_t length;
+  int is_all;
+};
+
+/* Reads on from where the last call ended. A directory is at its end only when the kernel has no further entry. */
+static void read_entries(int directory, struct entries *entries) {
+  entries->length = 0;
+  entries->is_all = 0;
+  while (!entries->is_all && entries->length <= CHUNK) {
+    const long got = syscall(SYS_getdents64, directory, entries->bytes + entries->length, CHUNK);
+    entries->is_all = got <= 0;
+    if (got > 0) entries->length += (size_t)got;
   }
-  closedir(entries);
+}
+
+static const struct entry *entry_at(const struct entries *entries, size_t at) {
+  return (const struct entry *)(entries->bytes + at);
+}
+
+/* Whether `is_git_directory` could say yes: every way to be a git directory needs one of these names. Their absence
+   saves a system call for each name that git would look for, in nearly all directories. */
+static int may_be_git(const struct entries *entries) {
+  for (size_t at = 0; at < entries->length; at += entry_at(entries, at)->size) {
+    const char *name = entry_at(entries, at)->name;
+    if (strcmp(name, "HEAD") == 0 || strcmp(name, "config") == 0) return 1;
+  }
+  return !entries->is_all;
+}
+
+static int judge_named(int directory, const struct entry *entry, int in_git, char *path, size_t length, int depth) {
+  const size_t size = strlen(entry->name);
+  if (strcmp(entry->name, ".") == 0 || strcmp(entry->name, "..") == 0) return 0;
+  if (depth > MAX_DEPTH || length + size + 32 > PATH_MAX) return 0;
+  if (--entries_left < 0) return errno = E2BIG, -1;
+  path[length] = '/';
+  memcpy(path + length + 1, entry->name, size + 1);
+  return judge(directory, entry, in_git, path, length + 1 + size, depth);
+}
+
+static int judge_all(int directory, const struct entries *entries, int in_git, char *path, size_t length, int depth) {
+  int result = 0;
+  for (size_t at = 0; at < entries->length && result == 0; at += entry_at(entries, at)->size)
+    result = judge_named(directory, entry_at(entries, at), in_git, path, length, depth);
   return result;
 }
 
+/* What is missing in a git directory is made first, so the directory is read again. */
+static int prepare_and_reread(int git, struct entries *entries, const char *path, size_t length) {
+  if (add_git_directory(path, length) != 0 || prepare(git, path, length) != 0) return -1;
+  if (lseek(git, 0, SEEK_SET) != 0) return -1;
+  read_entries(git, entries);
+  return 0;
+}
+
+static int search_entries(int directory, struct entries *entries, char *path, size_t length, int depth) {
+  read_entries(directory, entries);
+  const int in_git = is_dot_git(path, length) || (may_be_git(entries) && is_git_directory(directory, path, length));
+  if (in_git && prepare_and_reread(directory, entries, path, length) != 0) return -1;
+  int result = judge_all(directory, entries, in_git, path, length, depth);
+  while (result == 0 && !entries->is_all) {
+    read_entries(directory, entries);
+    result = judge_all(directory, entries, in_git, path, length, depth);
+  }
+  return result;
+}
+
+/* One buffer for each level, because making one for each of many thousand directories takes as long as reading them. */
+static struct entries *levels[MAX_DEPTH + 2];
+
+/* Closes `directory`. */
+static int search(int directory, char *path, size_t length, int depth) {
+  if (levels[depth] == NULL) levels[depth] = malloc(sizeof **levels);
+  const int result = levels[depth] == NULL ? -1 : search_entries(directory, levels[depth], path, length, depth);
+  const int error = errno;
+  close(directory);
+  return errno = error, result;
+}
+
+static void forget_levels(void) {
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) free(levels[i]), levels[i] = NULL;
+}
+
 static int by_path(const void *a, const void *b) {
-  return strcmp(((const struct pin *)a)->path, ((const struct pin *)b)->path);
+  return strcmp(((const struct guarded_file *)a)->path, ((const struct guarded_file *)b)->path);
 }
 
 int control_files_find(const char *root) {
   static char path[PATH_MAX];
   top = root;
   int directory = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0 || search(directory, path, 0, 0) != 0) return -1;
-  qsort(pins, (size_t)pin_count, sizeof *pins, by_path);
+  if (directory < 0) return -1;
+  const int result = search(directory, path, 0, 0);
+  forget_levels();
+  if (result != 0) return -1;
+  qsort(guarded_files, (size_t)guarded_file_count, sizeof *guarded_files, by_path);
   return 0;
 }

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-#define MAX_PINS 4096
+#define MAX_GUARDED_FILES 4096
 
-struct pin {
+struct guarded_file {
   char *path; /* from the root, with a slash before each name */
   int is_link;
   int is_copy; /* a directory of which programs get a copy */
@@ -24,8 +24,8 @@ struct finds {
 /* Directories of editors and agents, of which programs get a copy, and git directories. */
 extern struct finds found_copies, found_repositories;
 
-extern struct pin pins[MAX_PINS];
-extern int pin_count;
+extern struct guarded_file guarded_files[MAX_GUARDED_FILES];
+extern int guarded_file_count;
 
 /* Finds the control files below `root` and sorts them by path. Returns 0, or -1 with errno. */
 int control_files_find(const char *root);

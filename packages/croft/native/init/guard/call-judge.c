@@ -110,7 +110,7 @@ static void judge_one(void) {
   memset(&asked, 0, sizeof asked);
   if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked) != 0) return;
   int error = 0;
-  const char *refused = fence_refusal(&asked.call.data, &error);
+  const char *refused = seccomp_refusal(&asked.call.data, &error);
   if (refused != NULL) {
     answer(asked.call.id, error, 0);
     return tell_refused(refused);
@@ -130,7 +130,7 @@ static void judge_one(void) {
 
 /* While no program runs in the sandbox (`is_active` is 0), only somebody outside can have changed anything. */
 static void check(void) {
-  if (pins_check() == 0 && repositories_check(is_active) == 0) return;
+  if (check_guarded_files() == 0 && repositories_check(is_active) == 0) return;
   tell_held("reopened", "", "");
   leave(0);
 }

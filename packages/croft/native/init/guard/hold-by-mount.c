@@ -62,7 +62,7 @@ int is_being_replaced(int *tries) {
   return 1;
 }
 
-int let_go(int directory, const char *name) {
+int remove_mount(int directory, const char *name) {
   char path[64 + NAME_MAX];
   snprintf(path, sizeof path, "/proc/self/fd/%d/%s", directory, name);
   return umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW);
@@ -74,7 +74,7 @@ uint64_t mount_at(int directory, const char *name) {
   return status.stx_mnt_id;
 }
 
-int is_lost(int directory, const char *name, uint64_t mount) {
+int is_mount_changed(int directory, const char *name, uint64_t mount) {
   const uint64_t now = mount_at(directory, name);
   return now != mount && (now != 0 || errno != EACCES);
 }

@@ -17,14 +17,14 @@ int cover(int directory, const char *name, int instead);
 int is_being_replaced(int *tries);
 
 /* Removes a mount of hold or cover. */
-int let_go(int directory, const char *name);
+int remove_mount(int directory, const char *name);
 
 /* Returns the id of the mount at `name`, or 0 if nothing is there. The id changes when somebody outside replaces
    what was held, because the kernel then removes the mount. */
 uint64_t mount_at(int directory, const char *name);
 
 /* Whether another mount, or none, is at `name` now. A path that we may not search cannot have changed. */
-int is_lost(int directory, const char *name, uint64_t mount);
+int is_mount_changed(int directory, const char *name, uint64_t mount);
 
 /* Writes the path of an open file in the sandbox, or an empty text. */
 void path_of(int handle, char *path, size_t size);

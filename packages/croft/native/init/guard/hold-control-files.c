@@ -58,7 +58,7 @@ static int hold_link(int directory, const char *name) {
   return result;
 }
 
-/* Returns how much of the path is directories that the last pin already holds. */
+/* Returns how much of the path is directories that the last guarded file already holds. */
 static size_t shared_directories(const char *path, const char *last) {
   size_t shared = 0;
   for (size_t i = 0; path[i] != 0 && path[i] == last[i]; i++)
@@ -75,32 +75,32 @@ static int hold_copy(int directory, const char *name) {
   return private_cover(directory, name) == 0 ? 0 : hold_instead(directory, name);
 }
 
-/* Whether the pin is a plain control file at the top. */
-static int is_file_at_top(int directory, const char *name, const struct pin *pin) {
+/* Whether it is a plain control file at the top. */
+static int is_file_at_top(int directory, const char *name, const struct guarded_file *guarded) {
   struct stat status;
-  if (strcmp(pin->path + 1, name) != 0 || !is_control_file(name)) return 0;
+  if (strcmp(guarded->path + 1, name) != 0 || !is_control_file(name)) return 0;
   return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
 }
 
-static int hold_file(int directory, const char *name, const struct pin *pin) {
-  if (!is_file_at_top(directory, name, pin)) return hold(directory, name, 1);
+static int hold_file(int directory, const char *name, const struct guarded_file *guarded) {
+  if (!is_file_at_top(directory, name, guarded)) return hold(directory, name, 1);
   return private_file_cover(directory, name) == 0 ? 0 : hold_instead(directory, name);
 }
 
-static int hold_last(int directory, const char *name, const struct pin *pin) {
-  return pin->is_link ? hold_link(directory, name) : pin->is_copy ? hold_copy(directory, name) : hold_file(directory, name, pin);
+static int hold_last(int directory, const char *name, const struct guarded_file *guarded) {
+  return guarded->is_link ? hold_link(directory, name) : guarded->is_copy ? hold_copy(directory, name) : hold_file(directory, name, guarded);
 }
 
 /* Walks down by descriptors: a path that is swapped meanwhile leads at worst to another place in the same workspace. */
-static int place(int root, const struct pin *pin, const char *last) {
-  char *path = pin->path;
+static int place(int root, const struct guarded_file *guarded, const char *last) {
+  char *path = guarded->path;
   const size_t held = shared_directories(path, last);
   int directory = dup(root);
   for (char *name = path + 1, *end; directory >= 0; name = end + 1) {
     end = strchr(name, '/');
     if (end != NULL) *end = 0;
     const int is_new = end == NULL || (size_t)(end - path) > held;
-    int result = end == NULL ? hold_last(directory, name, pin) : is_new ? hold(directory, name, 0) : 0;
+    int result = end == NULL ? hold_last(directory, name, guarded) : is_new ? hold(directory, name, 0) : 0;
     int next = result == 0 && end != NULL ? openat(directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
     int error = errno;
     close(directory);
@@ -124,10 +124,10 @@ static int is_held_by_repository(const char *path) {
 
 static int place_pins(int top) {
   const char *last = "";
-  for (int i = 0; i < pin_count; i++) {
-    if (strcmp(pins[i].path, last) == 0 || (!pins[i].is_link && is_held_by_repository(pins[i].path))) continue;
-    if (place(top, &pins[i], last) == 0) last = pins[i].path;
-    /* A file that is gone needs no pin; directories that it shares with the next pin are held then. */
+  for (int i = 0; i < guarded_file_count; i++) {
+    if (strcmp(guarded_files[i].path, last) == 0 || (!guarded_files[i].is_link && is_held_by_repository(guarded_files[i].path))) continue;
+    if (place(top, &guarded_files[i], last) == 0) last = guarded_files[i].path;
+    /* A file that is gone needs no guard; directories that it shares with the next guarded file are held then. */
     else if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP) return -1;
   }
   return 0;
@@ -142,9 +142,9 @@ static int is_in_a_copy(const char *path) {
 }
 
 static void note_mounts(int top) {
-  for (int i = 0; i < pin_count; i++) {
-    const int is_others = !pins[i].is_link && is_held_by_repository(pins[i].path);
-    if (!is_others && !is_in_a_copy(pins[i].path)) pins[i].mount = mount_at(top, pins[i].path + 1);
+  for (int i = 0; i < guarded_file_count; i++) {
+    const int is_others = !guarded_files[i].is_link && is_held_by_repository(guarded_files[i].path);
+    if (!is_others && !is_in_a_copy(guarded_files[i].path)) guarded_files[i].mount = mount_at(top, guarded_files[i].path + 1);
   }
 }
 
@@ -173,9 +173,9 @@ static uint64_t own_git;
 static int hold_own_git(int top) {
   struct stat status;
   if (fstatat(top, ".git", &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(status.st_mode)) return 0;
-  /* It is pinned as a whole, because we may not read it. */
-  for (int i = 0; i < pin_count; i++)
-    if (strncmp(pins[i].path, "/.git", 5) == 0 && (pins[i].path[5] == 0 || pins[i].path[5] == '/')) return 0;
+  /* It is guarded as a whole, because we may not read it. */
+  for (int i = 0; i < guarded_file_count; i++)
+    if (strncmp(guarded_files[i].path, "/.git", 5) == 0 && (guarded_files[i].path[5] == 0 || guarded_files[i].path[5] == '/')) return 0;
   if (hold(top, ".git", 0) != 0) return -1;
   own_git = mount_at(top, ".git");
   return 0;
@@ -194,7 +194,7 @@ static int hold_found_repositories(int top) {
 
 static int root_handle = -1;
 
-int pins_place(const char *root) {
+int guard_control_files(const char *root) {
   if (control_files_find(root) != 0 || files_at_top_know(root) != 0) return -1;
   /* bubblewrap puts us in a user namespace below the one that owns its mounts, so we can change only mounts of our
      own namespace. */
@@ -208,27 +208,27 @@ int pins_place(const char *root) {
 
 /* Holds a file again that somebody outside replaced. A file that they removed is held when it comes back: files that
    programs create in its place are renamed. */
-static int hold_file_again(struct pin *pin) {
+static int hold_file_again(struct guarded_file *guarded) {
   struct stat status;
-  if (fstatat(root_handle, pin->path + 1, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT ? 0 : -1;
-  if (pin->is_link || pin->is_copy || strchr(pin->path + 1, '/') != NULL || !S_ISREG(status.st_mode)) return -1;
-  if (stand_still() != 0) return -1;
+  if (fstatat(root_handle, guarded->path + 1, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT ? 0 : -1;
+  if (guarded->is_link || guarded->is_copy || strchr(guarded->path + 1, '/') != NULL || !S_ISREG(status.st_mode)) return -1;
+  if (stop_programs() != 0) return -1;
   int result = 0, tries = 0;
-  do result = hold_file(root_handle, pin->path + 1, pin);
+  do result = hold_file(root_handle, guarded->path + 1, guarded);
   while (result != 0 && is_being_replaced(&tries));
-  pin->mount = mount_at(root_handle, pin->path + 1);
-  move_on();
+  guarded->mount = mount_at(root_handle, guarded->path + 1);
+  continue_programs();
   return result;
 }
 
-int pins_check(void) {
-  if (own_git != 0 && is_lost(root_handle, ".git", own_git)) return -1;
-  for (int i = 0; i < pin_count; i++)
-    if (pins[i].mount != 0 && is_lost(root_handle, pins[i].path + 1, pins[i].mount) && hold_file_again(&pins[i]) != 0) return -1;
+int check_guarded_files(void) {
+  if (own_git != 0 && is_mount_changed(root_handle, ".git", own_git)) return -1;
+  for (int i = 0; i < guarded_file_count; i++)
+    if (guarded_files[i].mount != 0 && is_mount_changed(root_handle, guarded_files[i].path + 1, guarded_files[i].mount) && hold_file_again(&guarded_files[i]) != 0) return -1;
   return private_check();
 }
 
-int pins_drop_privileges(void) {
+int drop_privileges(void) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
   for (int capability = 0; capability <= 63; capability++) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);

@@ -5,12 +5,12 @@
 
 /* Makes every control file below `root` read-only and impossible to replace or rename, together with the directories
    above it. Needs CAP_SYS_ADMIN. Returns 0, or -1 with errno. */
-int pins_place(const char *root);
+int guard_control_files(const char *root);
 
 /* Checks that everything is still held: replacing a file from outside removes its mount. Returns 0 or -1. */
-int pins_check(void);
+int check_guarded_files(void);
 
 /* Gives up every capability forever. Returns 0, or -1 with errno. */
-int pins_drop_privileges(void);
+int drop_privileges(void);
 
 #endif

@@ -98,7 +98,7 @@ static void know(struct repository *one, char *text, size_t length) {
   one->known_length = length;
 }
 
-static int pin_config(struct repository *one) {
+static int hold_config(struct repository *one) {
   size_t length = 0;
   char *text = read_small(one->handle, "config", &length);
   if (text != NULL) know(one, text, length);
@@ -109,9 +109,9 @@ static int pin_config(struct repository *one) {
   return 0;
 }
 
-static int pin(struct repository *one) {
+static int hold_settings(struct repository *one) {
   one->hooks = openat(one->handle, "hooks", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (pin_config(one) != 0) return -1;
+  if (hold_config(one) != 0) return -1;
   if (!is_allowed(".git/hooks") && hold(one->handle, "hooks", 1) != 0) return -1;
   one->hooks_mount = mount_at(one->handle, "hooks");
   return 0;
@@ -147,7 +147,7 @@ static int remember(int directory, int is_own) {
   one->device = status.st_dev;
   one->inode = status.st_ino;
   one->handle = openat(directory, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (one->handle >= 0 && pin(one) == 0) return watch(one), 0;
+  if (one->handle >= 0 && hold_settings(one) == 0) return watch(one), 0;
   int error = errno;
   forget(one);
   errno = error;
@@ -206,10 +206,10 @@ static int adopt_still(int directory) {
 int repository_adopt(int directory) {
   char below[PATH_MAX];
   if (find(directory) != NULL || depth_of(directory, below, sizeof below) < 0) return 0;
-  if (stand_still() != 0) return errno = EACCES, -1;
+  if (stop_programs() != 0) return errno = EACCES, -1;
   int result = adopt_still(directory);
   int error = errno;
-  move_on();
+  continue_programs();
   if (result != 0 && error != EACCES) tell_held("repository", below, strerror(error));
   return errno = result == 0 ? 0 : EACCES, result;
 }
@@ -330,16 +330,16 @@ int repository_remove(int parent, const char *name, int *result) {
   if (directory < 0) return 0;
   struct repository *one = find(directory);
   const int is_ours = one != NULL && !one->is_own && holds_nothing_else(directory);
-  if (is_ours && stand_still() == 0) {
-    let_go(one->handle, "config");
-    let_go(one->handle, "hooks");
+  if (is_ours && stop_programs() == 0) {
+    remove_mount(one->handle, "config");
+    remove_mount(one->handle, "hooks");
     unlinkat(directory, "config", 0);
     unlinkat(directory, "hooks", AT_REMOVEDIR);
     *result = unlinkat(parent, name, AT_REMOVEDIR);
     int error = errno;
     forget(one);
     if (*result != 0) adopt_still(directory);
-    move_on();
+    continue_programs();
     errno = error;
   } else if (is_ours) *result = (errno = EBUSY, -1);
   close(directory);
@@ -411,24 +411,24 @@ static int pin_again(struct repository *one, int is_anybody_inside) {
   if (!is_nobodys(one->handle)) return -1;
   judge_hear();
   if (is_anybody_inside && (one->is_touched || one->watch < 0) && repair(one) != 0) return -1;
-  return pin_config(one);
+  return hold_config(one);
 }
 
 static int hold_again(struct repository *one, int is_anybody_inside) {
   int result = 0, tries = 0;
-  if (stand_still() != 0) return -1;
+  if (stop_programs() != 0) return -1;
   do result = pin_again(one, is_anybody_inside);
   while (result != 0 && is_being_replaced(&tries));
   one->is_modified = one->is_replaced = one->is_touched = 0;
-  move_on();
+  continue_programs();
   return result;
 }
 
 int repositories_check(int is_anybody_inside) {
   for (struct repository *one = repositories; one < repositories + repository_count; one++) {
     if (one->handle < 0) continue;
-    const int is_hooks_lost = is_lost(one->handle, "hooks", one->hooks_mount);
-    if (!is_hooks_lost && !is_lost(one->handle, "config", one->config_mount)) {
+    const int is_hooks_lost = is_mount_changed(one->handle, "hooks", one->hooks_mount);
+    if (!is_hooks_lost && !is_mount_changed(one->handle, "config", one->config_mount)) {
       one->is_modified = 0;
       continue;
     }

@@ -49,31 +49,31 @@ static enum meaning meaning_of_dotted(int directory, const char *name) {
   return is_control_file(name) && is_top(directory) ? FILE_AT_TOP : NOTHING;
 }
 
-static enum meaning meaning_of(const struct spot *spot) {
+static enum meaning meaning_of(const struct parent_entry *entry) {
   char name[NAME_MAX + 2];
-  snprintf(name, sizeof name, "%.*s", (int)strcspn(spot->name, "/"), spot->name);
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(entry->name, "/"), entry->name);
   switch (name[0]) {
     case 'o':
-    case 'r': return completes_git(spot->directory, name) && is_in_workspace(spot->directory) ? COMPLETES_GIT : NOTHING;
+    case 'r': return completes_git(entry->directory, name) && is_in_workspace(entry->directory) ? COMPLETES_GIT : NOTHING;
     case 'c':
     case 'h': {
       const int is_settings = strcmp(name, "config") == 0;
       const int is_hooks = strcmp(name, "hooks") == 0;
       if (strcmp(name, "config.worktree") == 0)
-        return !is_allowed(".git/config") && is_in_workspace(spot->directory) ? WORKTREE_SETTINGS : NOTHING;
+        return !is_allowed(".git/config") && is_in_workspace(entry->directory) ? WORKTREE_SETTINGS : NOTHING;
       if (!is_settings && !is_hooks) break;
-      if (is_allowed(is_hooks ? ".git/hooks" : ".git/config") || !is_git_like(spot->directory) || !is_in_workspace(spot->directory)) return NOTHING;
+      if (is_allowed(is_hooks ? ".git/hooks" : ".git/config") || !is_git_like(entry->directory) || !is_in_workspace(entry->directory)) return NOTHING;
       return is_settings ? SETTINGS : HOOKS;
     }
-    case '.': return meaning_of_dotted(spot->directory, name);
+    case '.': return meaning_of_dotted(entry->directory, name);
   }
-  return is_control_file(name) && is_top(spot->directory) ? FILE_AT_TOP : NOTHING;
+  return is_control_file(name) && is_top(entry->directory) ? FILE_AT_TOP : NOTHING;
 }
 
-static int refuse(const struct spot *spot) {
+static int refuse(const struct parent_entry *entry) {
   char below[PATH_MAX], path[2 * PATH_MAX];
-  if (depth_of(spot->directory, below, sizeof below) < 0) below[0] = 0;
-  snprintf(path, sizeof path, "%s%s%s", below, below[0] == 0 ? "" : "/", spot->name);
+  if (depth_of(entry->directory, below, sizeof below) < 0) below[0] = 0;
+  snprintf(path, sizeof path, "%s%s%s", below, below[0] == 0 ? "" : "/", entry->name);
   tell_held("control-file", path, "");
   return EACCES;
 }
@@ -82,35 +82,35 @@ static int error_of(long result) { return result < 0 ? errno : 0; }
 
 /* --- making --- */
 
-static int make_directory(const struct spot *spot, mode_t mode) {
+static int make_directory(const struct parent_entry *entry, mode_t mode) {
   struct stat status;
-  const enum meaning meaning = meaning_of(spot);
-  const int is_new = fstatat(spot->directory, spot->name, &status, AT_SYMLINK_NOFOLLOW) != 0;
+  const enum meaning meaning = meaning_of(entry);
+  const int is_new = fstatat(entry->directory, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0;
   if (is_new && meaning == EDITOR) {
     char name[NAME_MAX + 2];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(spot->name, "/"), spot->name);
-    return error_of(private_make(spot->directory, name));
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(entry->name, "/"), entry->name);
+    return error_of(private_make(entry->directory, name));
   }
-  if (is_new && meaning == COMPLETES_GIT && repository_adopt(spot->directory) != 0) return errno;
-  return error_of(mkdirat(spot->directory, spot->name, mode));
+  if (is_new && meaning == COMPLETES_GIT && repository_adopt(entry->directory) != 0) return errno;
+  return error_of(mkdirat(entry->directory, entry->name, mode));
 }
 
 /* Checks a new name before a call creates it. Settings, hooks and directories of editors have calls of their own and
    are refused here. Returns 0 or an errno. */
-static int may_become(const struct spot *spot) {
-  switch (meaning_of(spot)) {
+static int may_become(const struct parent_entry *entry) {
+  switch (meaning_of(entry)) {
     case NOTHING: return 0;
-    case COMPLETES_GIT: return error_of(repository_adopt(spot->directory));
-    default: return refuse(spot);
+    case COMPLETES_GIT: return error_of(repository_adopt(entry->directory));
+    default: return refuse(entry);
   }
 }
 
-static int make_link(const char *target, const struct spot *spot) {
-  const int error = may_become(spot);
-  return error != 0 ? error : error_of(symlinkat(target, spot->directory, spot->name));
+static int make_link(const char *target, const struct parent_entry *entry) {
+  const int error = may_become(entry);
+  return error != 0 ? error : error_of(symlinkat(target, entry->directory, entry->name));
 }
 
-static int make_name(const struct spot *from, const struct spot *to, int flags) {
+static int make_name(const struct parent_entry *from, const struct parent_entry *to, int flags) {
   int error = may_become(to);
   if (error == 0) error = error_of(linkat(from->directory, from->name, to->directory, to->name, flags));
   /* The private copy of an editor's directory is on another file system, which the program cannot know: report it. */
@@ -118,12 +118,12 @@ static int make_name(const struct spot *from, const struct spot *to, int flags) 
   return error;
 }
 
-static int make_node(const struct spot *spot, mode_t mode, dev_t device) {
-  const int error = may_become(spot);
-  return error != 0 ? error : error_of(syscall(SYS_mknodat, spot->directory, spot->name, mode, device));
+static int make_node(const struct parent_entry *entry, mode_t mode, dev_t device) {
+  const int error = may_become(entry);
+  return error != 0 ? error : error_of(syscall(SYS_mknodat, entry->directory, entry->name, mode, device));
 }
 
-static int move(const struct spot *from, const struct spot *to, unsigned flags) {
+static int move(const struct parent_entry *from, const struct parent_entry *to, unsigned flags) {
   if (flags & RENAME_EXCHANGE) {
     const int error = may_become(from);
     if (error != 0) return error;
@@ -140,18 +140,18 @@ static int move(const struct spot *from, const struct spot *to, unsigned flags) 
 
 /* --- removing --- */
 
-static int remove_name(const struct spot *spot, int flags) {
-  int result = unlinkat(spot->directory, spot->name, flags);
+static int remove_name(const struct parent_entry *entry, int flags) {
+  int result = unlinkat(entry->directory, entry->name, flags);
   if (result == 0 || (errno != EBUSY && errno != ENOTEMPTY && errno != EROFS)) return error_of(result);
   const int error = errno;
-  if (error == EROFS) return repository_unlink_hook(spot->directory, spot->name, flags, &result) ? error_of(result) : EROFS;
+  if (error == EROFS) return repository_unlink_hook(entry->directory, entry->name, flags, &result) ? error_of(result) : EROFS;
   char name[NAME_MAX + 2];
-  snprintf(name, sizeof name, "%.*s", (int)strcspn(spot->name, "/"), spot->name);
-  if (repository_unlink(spot->directory, name, &result)) return error_of(result);
-  if (flags == 0 && is_private_file(spot->directory, name)) return error_of(private_file_remove(spot->directory, name));
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(entry->name, "/"), entry->name);
+  if (repository_unlink(entry->directory, name, &result)) return error_of(result);
+  if (flags == 0 && is_private_file(entry->directory, name)) return error_of(private_file_remove(entry->directory, name));
   if (!(flags & AT_REMOVEDIR)) return error;
-  if (private_remove(spot->directory, name, &result)) return error_of(result);
-  return repository_remove(spot->directory, name, &result) ? error_of(result) : error;
+  if (private_remove(entry->directory, name, &result)) return error_of(result);
+  return repository_remove(entry->directory, name, &result) ? error_of(result) : error;
 }
 
 /* --- opening and modes --- */
@@ -164,13 +164,13 @@ static int is_of_interest(const char *path) {
 }
 
 /* Holds a repository that somebody outside created, or whose settings they replaced, since the last check. */
-static int hold_before(const struct spot *spot) {
+static int hold_before(const struct parent_entry *entry) {
   char path[PATH_MAX];
-  path_of(spot->directory, path, sizeof path);
+  path_of(entry->directory, path, sizeof path);
   const char *last = strrchr(path, '/');
   int directory = -1;
-  if (last != NULL && strcmp(last, "/hooks") == 0) directory = openat(spot->directory, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  else if (strncmp(spot->name, "config", 6) == 0) directory = openat(spot->directory, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (last != NULL && strcmp(last, "/hooks") == 0) directory = openat(entry->directory, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  else if (strncmp(entry->name, "config", 6) == 0) directory = openat(entry->directory, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return 0;
   int error = 0;
   if (is_git_like(directory) && is_in_workspace(directory)) error = error_of(repository_adopt(directory));
@@ -188,11 +188,11 @@ static int cover_before(pid_t thread, int from, const char *path) {
     const int is_control = at[length] == '/' && before[0] == '.' && is_control_directory(before);
     at += length;
     if (!is_control) continue;
-    struct spot spot;
+    struct parent_entry entry;
     snprintf(before, sizeof before, "%.*s", (int)(at - path), path);
-    if (caller_spot(thread, from, before, &spot) != 0) return 0;
-    const int result = is_top(spot.directory) ? private_adopt(spot.directory, spot.name) : 0;
-    close(spot.directory);
+    if (caller_parent(thread, from, before, &entry) != 0) return 0;
+    const int result = is_top(entry.directory) ? private_adopt(entry.directory, entry.name) : 0;
+    close(entry.directory);
     return result == 0 ? 0 : EACCES;
   }
   return 0;
@@ -201,16 +201,16 @@ static int cover_before(pid_t thread, int from, const char *path) {
 /* Checks a path before the program opens it itself. By then the program may have written another path to its memory.
    That path leads to a file that is already held, or to a repository that no program has used yet. */
 static int look_before(pid_t thread, int from, const char *path, int flags, struct opened *opened) {
-  struct spot spot;
+  struct parent_entry entry;
   int error = cover_before(thread, from, path);
   if (error != 0) return error;
-  if (!is_of_interest(path) || caller_spot(thread, from, path, &spot) != 0) return GO_ON;
-  error = hold_before(&spot);
-  if (error == 0 && meaning_of(&spot) == FILE_AT_TOP && files_at_top_meet(spot.directory, spot.name, flags) != 0) error = refuse(&spot);
-  if (error == 0 && meaning_of(&spot) == WORKTREE_SETTINGS) error = refuse(&spot);
-  if (error == 0) opened->handle = private_file_open(spot.directory, spot.name, flags);
+  if (!is_of_interest(path) || caller_parent(thread, from, path, &entry) != 0) return GO_ON;
+  error = hold_before(&entry);
+  if (error == 0 && meaning_of(&entry) == FILE_AT_TOP && files_at_top_meet(entry.directory, entry.name, flags) != 0) error = refuse(&entry);
+  if (error == 0 && meaning_of(&entry) == WORKTREE_SETTINGS) error = refuse(&entry);
+  if (error == 0) opened->handle = private_file_open(entry.directory, entry.name, flags);
   opened->flags = (unsigned)flags & O_CLOEXEC;
-  close(spot.directory);
+  close(entry.directory);
   return error == 0 && opened->handle < 0 ? GO_ON : error;
 }
 
@@ -223,12 +223,12 @@ static int change_mode(int handle, mode_t mode) {
   char *name = strrchr(path, '/');
   int error = 0, result = 0;
   if (name != NULL && mode & 0111 && (strcmp(name, "/objects") == 0 || strcmp(name, "/refs") == 0)) {
-    struct spot spot;
-    snprintf(spot.name, sizeof spot.name, "%.255s", name + 1);
+    struct parent_entry entry;
+    snprintf(entry.name, sizeof entry.name, "%.255s", name + 1);
     *name = 0;
-    spot.directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    error = spot.directory < 0 ? errno : may_become(&spot);
-    if (spot.directory >= 0) close(spot.directory);
+    entry.directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    error = entry.directory < 0 ? errno : may_become(&entry);
+    if (entry.directory >= 0) close(entry.directory);
   }
   if (error == 0) error = error_of(chmod(link, mode));
   /* git tests on its own settings whether modes are kept. */
@@ -253,27 +253,27 @@ static int open_new(pid_t thread, int from, const char *asked, int flags, mode_t
   snprintf(path, sizeof path, "%s", asked);
   int base = -1, error = ELOOP;
   for (int links = 0; links < MAX_LINKS && error == ELOOP; links++) {
-    struct spot spot;
-    error = base < 0 || path[0] == '/' ? caller_spot(thread, from, path, &spot) : caller_spot(getpid(), base, path, &spot);
+    struct parent_entry entry;
+    error = base < 0 || path[0] == '/' ? caller_parent(thread, from, path, &entry) : caller_parent(getpid(), base, path, &entry);
     if (base >= 0) close(base);
     base = -1;
     if (error != 0) return error;
-    if (!may_write(spot.directory)) return close(spot.directory), EROFS;
-    const int is_there = faccessat(spot.directory, spot.name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-    error = hold_before(&spot);
-    if (error == 0) error = is_there && !completes_git(spot.directory, spot.name) ? 0 : may_become(&spot);
+    if (!may_write(entry.directory)) return close(entry.directory), EROFS;
+    const int is_there = faccessat(entry.directory, entry.name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    error = hold_before(&entry);
+    if (error == 0) error = is_there && !completes_git(entry.directory, entry.name) ? 0 : may_become(&entry);
     if (error == 0) {
-      opened->handle = openat(spot.directory, spot.name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode);
+      opened->handle = openat(entry.directory, entry.name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode);
       error = error_of(opened->handle);
     }
     /* A link: continue from its target. */
-    const ssize_t length = error == ELOOP && !(flags & O_NOFOLLOW) ? readlinkat(spot.directory, spot.name, path, sizeof path - 1) : -1;
+    const ssize_t length = error == ELOOP && !(flags & O_NOFOLLOW) ? readlinkat(entry.directory, entry.name, path, sizeof path - 1) : -1;
     if (length < 0) {
-      close(spot.directory);
+      close(entry.directory);
       break;
     }
     path[length] = 0;
-    base = spot.directory;
+    base = entry.directory;
   }
   if (base >= 0) close(base);
   if (error == 0 && !(flags & O_NONBLOCK)) fcntl(opened->handle, F_SETFL, fcntl(opened->handle, F_GETFL) & ~O_NONBLOCK);
@@ -292,56 +292,56 @@ struct where {
 enum deed { MAKES, REMOVES, REPLACES };
 
 /* The errno that the kernel returns for a directory without write access. */
-static int refusal_of(const struct spot *spot, enum deed deed) {
-  const int is_there = faccessat(spot->directory, spot->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+static int refusal_of(const struct parent_entry *entry, enum deed deed) {
+  const int is_there = faccessat(entry->directory, entry->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
   return deed == MAKES && is_there ? EEXIST : deed == REMOVES && !is_there ? ENOENT : EROFS;
 }
 
-static int find_spot(pid_t thread, struct where where, struct spot *spot, enum deed deed) {
+static int find_spot(pid_t thread, struct where where, struct parent_entry *entry, enum deed deed) {
   char path[PATH_MAX];
-  spot->directory = -1;
+  entry->directory = -1;
   int error = caller_path(thread, where.path, path);
   if (error == 0) error = cover_before(thread, where.from, path);
-  if (error == 0) error = caller_spot(thread, where.from, path, spot);
-  return error == 0 && !may_write(spot->directory) ? refusal_of(spot, deed) : error;
+  if (error == 0) error = caller_parent(thread, where.from, path, entry);
+  return error == 0 && !may_write(entry->directory) ? refusal_of(entry, deed) : error;
 }
 
 static int do_directory(pid_t thread, struct where where, mode_t mode) {
-  struct spot spot;
-  int error = find_spot(thread, where, &spot, MAKES);
-  if (error == 0) error = make_directory(&spot, mode & 01777 & ~caller_umask(thread));
-  if (spot.directory >= 0) close(spot.directory);
+  struct parent_entry entry;
+  int error = find_spot(thread, where, &entry, MAKES);
+  if (error == 0) error = make_directory(&entry, mode & 01777 & ~caller_umask(thread));
+  if (entry.directory >= 0) close(entry.directory);
   return error;
 }
 
 static int do_node(pid_t thread, struct where where, mode_t mode, dev_t device) {
-  struct spot spot;
-  int error = find_spot(thread, where, &spot, MAKES);
-  if (error == 0) error = make_node(&spot, mode & ~caller_umask(thread), device);
-  if (spot.directory >= 0) close(spot.directory);
+  struct parent_entry entry;
+  int error = find_spot(thread, where, &entry, MAKES);
+  if (error == 0) error = make_node(&entry, mode & ~caller_umask(thread), device);
+  if (entry.directory >= 0) close(entry.directory);
   return error;
 }
 
 static int do_remove(pid_t thread, struct where where, int flags) {
-  struct spot spot;
-  int error = find_spot(thread, where, &spot, REMOVES);
-  if (error == 0) error = remove_name(&spot, flags);
-  if (spot.directory >= 0) close(spot.directory);
+  struct parent_entry entry;
+  int error = find_spot(thread, where, &entry, REMOVES);
+  if (error == 0) error = remove_name(&entry, flags);
+  if (entry.directory >= 0) close(entry.directory);
   return error;
 }
 
 static int do_symlink(pid_t thread, uint64_t target, struct where where) {
   char text[PATH_MAX];
-  struct spot spot = {.directory = -1};
+  struct parent_entry entry = {.directory = -1};
   int error = caller_path(thread, target, text);
-  if (error == 0) error = find_spot(thread, where, &spot, MAKES);
-  if (error == 0) error = make_link(text, &spot);
-  if (spot.directory >= 0) close(spot.directory);
+  if (error == 0) error = find_spot(thread, where, &entry, MAKES);
+  if (error == 0) error = make_link(text, &entry);
+  if (entry.directory >= 0) close(entry.directory);
   return error;
 }
 
 static int do_two(pid_t thread, struct where one, struct where other, int flags, int is_link) {
-  struct spot from, to = {.directory = -1};
+  struct parent_entry from, to = {.directory = -1};
   int error = find_spot(thread, one, &from, REMOVES);
   if (error == EROFS && is_link) error = 0;
   if (error == 0) error = find_spot(thread, other, &to, is_link ? MAKES : REPLACES);

@@ -81,11 +81,11 @@ int private_cover(int parent, const char *name) {
 }
 
 int private_make(int parent, const char *name) {
-  if (stand_still() != 0) return errno = EACCES, -1;
+  if (stop_programs() != 0) return errno = EACCES, -1;
   int result = mkdirat(parent, name, 0755);
   if (result == 0 && private_cover(parent, name) != 0) result = (unlinkat(parent, name, AT_REMOVEDIR), errno = EACCES, -1);
   int error = errno;
-  move_on();
+  continue_programs();
   errno = error;
   return result;
 }
@@ -97,7 +97,7 @@ int private_remove(int parent, const char *name, int *result) {
   *result = -1;
   if (!lists_only(one->own, nothing, 2)) return errno = ENOTEMPTY, 1;
   if (!lists_only(one->real, nothing, 2)) return errno = EBUSY, 1;
-  if (let_go(one->parent, name) != 0) return 1;
+  if (remove_mount(one->parent, name) != 0) return 1;
   *result = unlinkat(one->parent, name, AT_REMOVEDIR);
   forget(one);
   return 1;
@@ -110,18 +110,18 @@ static int cover_if_there(int parent, const char *name, const char *below) {
 }
 
 static int cover_again(int parent, const char *name, const char *below) {
-  if (stand_still() != 0) return -1;
+  if (stop_programs() != 0) return -1;
   int result = 0, tries = 0;
   do result = cover_if_there(parent, name, below);
   while (result != 0 && is_being_replaced(&tries));
-  move_on();
+  continue_programs();
   return result;
 }
 
 int private_adopt(int parent, const char *name) {
   char below[PATH_MAX], whole[2 * PATH_MAX];
   const struct copy *one = find(parent, name);
-  if (one != NULL && !is_lost(one->parent, one->name, one->mount)) return 0;
+  if (one != NULL && !is_mount_changed(one->parent, one->name, one->mount)) return 0;
   if (one != NULL) return private_check();
   if (depth_of(parent, below, sizeof below) < 0) return 0;
   snprintf(whole, sizeof whole, "%s%s%s", below, below[0] == 0 ? "" : "/", name);
@@ -131,7 +131,7 @@ int private_adopt(int parent, const char *name) {
 int private_check(void) {
   for (int i = 0, count = copy_count; i < count; i++) {
     struct copy *one = &copies[i];
-    if (one->parent < 0 || !is_lost(one->parent, one->name, one->mount)) continue;
+    if (one->parent < 0 || !is_mount_changed(one->parent, one->name, one->mount)) continue;
     int parent = dup(one->parent);
     forget(one);
     int result = parent < 0 ? -1 : cover_again(parent, one->name, one->below);

@@ -75,7 +75,7 @@ static struct private_file *find(int directory, const char *name) {
   struct stat asked, known;
   for (struct private_file *one = files; one < files + file_count; one++)
     if (strcmp(one->name, name) == 0 && fstat(directory, &asked) == 0 && fstat(one->directory, &known) == 0 && asked.st_ino == known.st_ino &&
-        asked.st_dev == known.st_dev && !is_lost(directory, name, one->mount))
+        asked.st_dev == known.st_dev && !is_mount_changed(directory, name, one->mount))
       return one;
   return NULL;
 }

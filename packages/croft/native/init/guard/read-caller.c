@@ -86,7 +86,7 @@ int caller_open(pid_t thread, int from, const char *path, int flags) {
   return found;
 }
 
-int caller_spot(pid_t thread, int from, const char *path, struct spot *spot) {
+int caller_parent(pid_t thread, int from, const char *path, struct parent_entry *entry) {
   char parent[PATH_MAX];
   size_t end = strlen(path);
   if (end == 0) return ENOENT;
@@ -95,10 +95,10 @@ int caller_spot(pid_t thread, int from, const char *path, struct spot *spot) {
   while (begin > 0 && path[begin - 1] != '/') begin--;
   if (end - begin > NAME_MAX) return ENAMETOOLONG;
   /* One trailing slash is kept: it means the same as several. */
-  snprintf(spot->name, sizeof spot->name, "%.*s%s", (int)(end - begin), path + begin, end == begin ? "." : path[end] == '/' ? "/" : "");
+  snprintf(entry->name, sizeof entry->name, "%.*s%s", (int)(end - begin), path + begin, end == begin ? "." : path[end] == '/' ? "/" : "");
   snprintf(parent, sizeof parent, "%.*s", (int)begin, path);
-  spot->directory = caller_open(thread, from, parent, O_DIRECTORY);
-  return spot->directory < 0 ? errno : 0;
+  entry->directory = caller_open(thread, from, parent, O_DIRECTORY);
+  return entry->directory < 0 ? errno : 0;
 }
 
 mode_t caller_umask(pid_t thread) {

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 /* A name in an open directory. */
-struct spot {
+struct parent_entry {
   int directory;
   char name[NAME_MAX + 2]; /* may end in a slash, as the caller wrote it */
 };
@@ -17,8 +17,8 @@ struct spot {
 int caller_path(pid_t thread, uint64_t address, char *path);
 
 /* Opens the parent directory of a path as the caller sees it. Returns 0 or an errno. The caller of this function
-   closes spot->directory. */
-int caller_spot(pid_t thread, int from, const char *path, struct spot *spot);
+   closes entry->directory. */
+int caller_parent(pid_t thread, int from, const char *path, struct parent_entry *entry);
 
 /* Opens with O_PATH what a path of the calling program leads to. Returns a descriptor, or -1 with errno. */
 int caller_open(pid_t thread, int from, const char *path, int flags);

@@ -60,7 +60,7 @@ static int all_are_still(long waited_us) {
   return result;
 }
 
-int stand_still(void) {
+int stop_programs(void) {
   /* Outside a pid namespace, kill(-1) would reach processes of others. */
   if (getpid() != 1) return -1;
   if (kill(-1, SIGSTOP) != 0 && errno != ESRCH) return -1;
@@ -68,11 +68,11 @@ int stand_still(void) {
     if (all_are_still(waited)) return 0;
     nanosleep(&(struct timespec){0, PAUSE_US * 1000}, NULL);
   }
-  move_on();
+  continue_programs();
   return -1;
 }
 
-void move_on(void) { kill(-1, SIGCONT); }
+void continue_programs(void) { kill(-1, SIGCONT); }
 
 static int leads_below(int process, const char *link, const char *whole) {
   char target[PATH_MAX];

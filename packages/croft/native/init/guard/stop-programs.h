@@ -8,8 +8,8 @@
 extern pid_t judged_thread;
 
 /* Returns 0 when all programs are stopped, or -1 and nothing is stopped. */
-int stand_still(void);
-void move_on(void);
+int stop_programs(void);
+void continue_programs(void);
 
 /* While all programs are stopped: whether a program is in this directory of the workspace, or has something in it
    open. */

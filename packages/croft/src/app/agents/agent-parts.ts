@@ -4,12 +4,11 @@ import { isOnRunner } from '../../core/accounts/surface/workspace-location.ts';
 import type { ApprovalGate } from '../../core/calls/run-in-workspace.ts';
 import { createToolbox } from '../../core/calls/toolbox.ts';
 import type { CallJournal } from '../../core/events/call-journal.ts';
-import { createSecrets, type Secrets } from '../../core/secrets/secrets.ts';
+import { createSecrets, type SecretSource, type Secrets } from '../../core/secrets/secrets.ts';
 import type { SessionStore } from '../../core/sessions/session-store.ts';
 import type { SessionTools } from '../../core/tools/session-tools.ts';
 import { createWorkspaceSet } from '../../core/workspace/workspace-set.ts';
 import { type RemoteSurface, toWorkspaceKey } from '../fleet/remote-surface.ts';
-import { createAccountSecrets } from './account-secrets.ts';
 import type { OpenedAgent } from './open-agent.ts';
 import { openLocalWorkspace } from './open-local-workspace.ts';
 import { openRemoteWorkspace } from './open-remote-workspace.ts';
@@ -88,4 +87,15 @@ export function findOutdatedSandboxes(before: Compared, after: Compared): string
     const isSame = !had.sandbox || !has?.sandbox || !needsNewSandbox(had.sandbox.config, has.sandbox.config);
     return isSame && !(isReconnected && isOnRunner(had)) ? [] : [had.name];
   });
+}
+
+/** The secrets of an account. A call may ask for them by name. */
+function createAccountSecrets(secrets: ReadonlyMap<string, string>): SecretSource {
+  const byName = new Map(Array.from(secrets, ([name, value]) => [name.toLowerCase(), value]));
+  return {
+    kind: 'account',
+    scopes: () => [],
+    names: (scope) => (scope === undefined ? [...secrets.keys()] : []),
+    read: (name, scope) => (scope === undefined ? byName.get(name.toLowerCase()) : undefined),
+  };
 }

@@ -15,6 +15,8 @@ interface AgentSessionsOptions {
   /** Limit per account. */
   readonly maxSessions: number;
   readonly now: () => Date;
+  /** Id of the data directory. Absent: another server may be the one that stored a session. */
+  readonly serverId?: string | undefined;
 }
 
 interface AgentSessionView {
@@ -45,7 +47,7 @@ const maxDepth = 6;
 const Opening = SessionLimits.extend({ parent: z.string().min(1).max(128).default('default') }).strict();
 
 /** The sessions of agents. They are stored, so they survive a restart of the server. */
-export function createAgentSessions({ records, maxSessions, now }: AgentSessionsOptions) {
+export function createAgentSessions({ records, maxSessions, now, serverId }: AgentSessionsOptions) {
   const unchanged = createPerAccountCache<SessionLimits | undefined>(records);
   return { open, list, end, limitsOf, memoryOf, removeIdle };
 
@@ -101,7 +103,7 @@ export function createAgentSessions({ records, maxSessions, now }: AgentSessions
   }
 
   function memoryOf({ accountId, agentId }: SessionOwner, name: string): SessionStore {
-    return createSessionStore({ records, accountId, agentId, name, maxSessions, now });
+    return createSessionStore({ records, accountId, agentId, name, maxSessions, now, serverId });
   }
 
   function removeIdle(before: Date): Promise<number> {

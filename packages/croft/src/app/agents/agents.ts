@@ -11,6 +11,8 @@ import { createOpenAgent } from './open-agent.ts';
 
 export interface AgentsOptions extends Omit<AgentRuntimesOptions, 'openSurface'> {
   readonly records: Records;
+  /** Id of the data directory. */
+  readonly serverId: string;
 }
 
 export type Agents = ReturnType<typeof createAgents>;
@@ -84,8 +86,7 @@ export function createAgents(options: AgentsOptions) {
       const { runtime } = await runtimes.open({ accountId, agentId, session: id, asOf });
       return runtime.run(id, (session) => {
         // A call may wait for an approval when its session ends, for example because its key was revoked.
-        const signal = AbortSignal.any([caller.signal, session.signal]);
-        return runtime.toolbox.call(tool, input, { ...caller, signal, session });
+        return runtime.toolbox.call(tool, input, { ...caller, session, sessionSignal: session.signal });
       });
     },
 

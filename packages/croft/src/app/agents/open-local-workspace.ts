@@ -4,7 +4,8 @@ import { allowControlFiles } from '../../core/files/allow-control-files.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
 import type { OpenedWorkspace } from '../workspaces/opened-workspaces.ts';
 import { openAgentWorkspace, type WorkspaceBackend } from './agent-workspace.ts';
-import { openAccountSandbox, type RuntimeOptions } from './runtime-options.ts';
+import { openAccountSandbox } from './open-account-sandbox.ts';
+import type { RuntimeOptions } from './runtime-options.ts';
 
 /** A workspace of an account on this machine, as one agent has it. */
 export function openLocalWorkspace(attached: AttachedWorkspace, options: RuntimeOptions, agentId: string): Workspace {
@@ -31,8 +32,9 @@ function openSandboxes(
   options: RuntimeOptions,
 ): Pick<WorkspaceBackend, 'openSandbox' | 'transactions'> {
   const openIn = (directory: number, config: SandboxConfig, remainingQuota?: OpenedWorkspace['left']) => {
-    const location = { directoryFd: directory, workspacePath: `/workspaces/${name}`, remainingQuota };
-    return options.accountQuota.openSandbox(record.accountId, () => openAccountSandbox(config, location, options));
+    const { accountId } = record;
+    const location = { accountId, directoryFd: directory, workspacePath: `/workspaces/${name}`, remainingQuota };
+    return options.accountQuota.openSandbox(accountId, () => openAccountSandbox(config, location, options));
   };
   return {
     async openSandbox(config) {

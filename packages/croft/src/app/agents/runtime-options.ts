@@ -1,11 +1,6 @@
-import { AppError } from '@croft/protocol';
-import { toConfiguredLimits, toNetworkPolicy } from '../../core/accounts/configs/apply-sandbox-config.ts';
-import type { SandboxConfig } from '../../core/accounts/ports/registry.ts';
-import { variablesOf } from '../../core/accounts/surface/sandbox-variables.ts';
 import type { AnswerStore } from '../../core/answers/answer-store.ts';
 import type { PostEditChecks } from '../../core/checks/post-edit/post-edit-checks.ts';
-import type { Provider, SandboxLimits, SandboxSpec } from '../../core/commands/sandbox.ts';
-import { withEnvironment } from '../../core/commands/set-up-sandbox.ts';
+import type { Provider, SandboxLimits } from '../../core/commands/sandbox.ts';
 import type { Emit } from '../../core/events/emitter.ts';
 import type { Forks } from '../../core/history/ports/forks.ts';
 import type { Transactions } from '../../core/history/ports/transactions.ts';
@@ -14,7 +9,7 @@ import type { Tool } from '../../core/tools/tool.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
 import type { DataDirectory } from '../../storages/index.ts';
 import type { AccountQuota } from '../accounts/account-quota.ts';
-import type { TransactionWorkspace } from '../forks/overlays.ts';
+import type { TransactionWorkspace } from '../forks/open-transactions.ts';
 import type { WorkspaceParts } from '../workspaces/assemble-workspace.ts';
 import type { OpenedWorkspaces, WorkspaceRecord } from '../workspaces/opened-workspaces.ts';
 
@@ -51,18 +46,4 @@ export interface RuntimeOptions {
   readonly emit: Emit;
   /** Writes a line to the server's log. */
   onWarning(message: string): void;
-}
-
-/** Throws if this server does not have the provider. It never uses another provider instead. */
-export async function openAccountSandbox(
-  config: SandboxConfig,
-  location: Pick<SandboxSpec, 'directoryFd' | 'workspacePath' | 'remainingQuota'>,
-  { providers, limits, minFreeBytes, sharesNetwork, allowControl: always = [] }: RuntimeOptions,
-) {
-  const provider = Object.hasOwn(providers, config.provider) ? providers[config.provider] : undefined;
-  if (!provider) throw new AppError('E_SANDBOX_UNAVAILABLE', `this server has no provider ${config.provider}`);
-  const allowControl = [...new Set([...always, ...(config.allowControl ?? [])])];
-  const [own, network] = [toConfiguredLimits(config, limits), toNetworkPolicy(config, sharesNetwork)];
-  const spec = { ...location, limits: own, minFreeBytes, network, readable: [], allowControl };
-  return withEnvironment(await provider.open(spec), variablesOf(config));
 }

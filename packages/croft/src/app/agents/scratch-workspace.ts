@@ -3,7 +3,8 @@ import type { ResourceView, SandboxConfig } from '../../core/accounts/ports/regi
 import { releaseWhenClosed } from '../../core/commands/release-when-closed.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
 import { realpathOf } from '../../lib/files/workspace-owner.ts';
-import { openAccountSandbox, type RuntimeOptions } from './runtime-options.ts';
+import { openAccountSandbox } from './open-account-sandbox.ts';
+import type { RuntimeOptions } from './runtime-options.ts';
 
 const name = 'scratch';
 
@@ -20,7 +21,7 @@ export function createScratchWorkspace(
     search: { directoryFd: () => handle, mustBeThere() {} },
     async openSandbox() {
       const scratch = options.localWorkspaces.openScratch(name);
-      const where = { directoryFd: scratch.handle, workspacePath: scratch.root };
+      const where = { accountId, directoryFd: scratch.handle, workspacePath: scratch.root };
       const open = () => options.accountQuota.openSandbox(accountId, () => openAccountSandbox(config, where, options));
       return releaseWhenClosed(open, () => scratch[Symbol.dispose]());
     },

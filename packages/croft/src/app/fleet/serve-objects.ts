@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { ObjectHead, ObjectStore, ResendableBody } from '../../core/storage/object-store.ts';
 import { createConcurrencyLimit } from '../../lib/concurrency/concurrency-limit.ts';
 import { createMemoryBudget } from '../../lib/concurrency/memory-budget.ts';
-import { sendPieces, withIdleTimeout } from '../../link/calls/byte-streams.ts';
+import { sendPieces, withIdleTimeout } from '../../link/calls/bounded-streams.ts';
 import type { ServedCall } from '../../link/calls/peer.ts';
 import * as methods from '../../link/methods/objects.ts';
 import { type LinkHandlers, serveMethod } from './serve-method.ts';

@@ -2,9 +2,10 @@ import type { Provider, Sandbox } from '../../core/commands/sandbox.ts';
 import { narrowToPolicy, type RunnerPolicy } from '../../core/runner-workspaces/runner-policy.ts';
 import type { RunnerWorkspace, SandboxRequest } from '../../core/runner-workspaces/runner-workspace.ts';
 import type { WorkspaceMount } from '../../core/storage/workspace-mount.ts';
-import { type Overlays, openTransactions } from '../forks/overlays.ts';
-import { openSearchBox } from '../workspaces/assemble-workspace.ts';
+import { openTransactions } from '../forks/open-transactions.ts';
+import type { Overlays } from '../forks/overlays.ts';
 import type { LocalParts } from '../workspaces/local-parts.ts';
+import { openSearchBox } from '../workspaces/open-search-box.ts';
 import type { SearchBoxPool } from '../workspaces/search-box-pool.ts';
 
 export interface RunnerWorkspaceOptions {

@@ -1,20 +1,9 @@
-import type { SearchBox } from '../../core/content/search/search-box.ts';
 import { wrapWithHistory } from '../../core/history/checkpoints/wrap-with-history.ts';
-import type { WorkingTree } from '../../core/history/ports/working-tree.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
 import type { CodeServers } from './code-servers.ts';
 import { type CheckOptions, createChecks } from './create-checks.ts';
+import { openSearchBox, type SearchedDirectory } from './open-search-box.ts';
 import type { SearchBoxPool } from './search-box-pool.ts';
-
-/** The directory that the search box and language servers show. */
-export interface SearchedDirectory {
-  /** An open file descriptor of the directory. The directory may have to be filled first. */
-  directoryFd(): number | Promise<number>;
-  /** Throws `E_WORKSPACE_GONE`. */
-  mustBeThere(): void;
-  /** The tree of its history, which knows what changed. Absent: the directory has no history. */
-  tree?(): Promise<Pick<WorkingTree, 'touchedSince'>>;
-}
 
 /** The parts of a workspace, wherever its files are. */
 export interface WorkspaceParts extends Omit<Workspace, 'withSearchBox' | 'checks' | 'languageServers'> {
@@ -47,14 +36,4 @@ export function assembleWorkspace(
     languageServers:
       'withSearchBox' in search || parts.isFleeting ? undefined : codeServers.of({ name, root, key, files, ...search }),
   };
-}
-
-/** Returns the method `withSearchBox` of a workspace whose directory is on this machine. */
-export function openSearchBox(
-  { directoryFd, mustBeThere }: SearchedDirectory,
-  workspacePath: string,
-  searches: SearchBoxPool,
-): Workspace['withSearchBox'] {
-  return async <T>(work: (box: SearchBox) => Promise<T>): Promise<T> =>
-    searches.openIn({ directoryFd: await directoryFd(), workspacePath }, mustBeThere)(work);
 }

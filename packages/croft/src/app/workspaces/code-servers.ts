@@ -10,7 +10,7 @@ import * as definitions from '../../language-servers/index.ts';
 import { once } from '../../lib/concurrency/once.ts';
 import { findPackageFile } from '../../lib/processes/find-package-file.ts';
 import { createLanguageServers, type FoundProgram } from '../../lsp/language-servers.ts';
-import type { SearchedDirectory } from './assemble-workspace.ts';
+import type { SearchedDirectory } from './open-search-box.ts';
 
 /** A workspace on this machine. */
 interface WorkspaceDirectory extends SearchedDirectory, Pick<Workspace, 'name' | 'root' | 'files'> {

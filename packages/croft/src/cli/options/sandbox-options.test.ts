@@ -6,7 +6,7 @@ import { defaultSandboxOptions } from '../../app/app.ts';
 import { describeOpenings, toSandboxOptions } from './sandbox-options.ts';
 
 /** Directories beside each other: two workspaces, the data directory, a home and one that belongs to none of them. */
-function makeGround() {
+function makeFixture() {
   const fixture = makeDirectory({ 'file.txt': 'x' });
   onTestFinished(() => fixture[Symbol.dispose]());
   for (const name of ['one/sub', 'two', 'data/caches', 'home/tools', 'shared'])
@@ -21,11 +21,11 @@ function makeGround() {
 
 type Flags = Parameters<typeof toSandboxOptions>[0];
 
-const parse = (flags: Flags) => toSandboxOptions(flags, makeGround().kept);
+const parse = (flags: Flags) => toSandboxOptions(flags, makeFixture().kept);
 
 describe('--network', () => {
   test('is deny-all unless something says otherwise', () => {
-    const { kept } = makeGround();
+    const { kept } = makeFixture();
     expect(toSandboxOptions({}, kept)).toEqual({ ...defaultSandboxOptions, caches: join(kept.data, 'caches') });
     expect(parse({}).network).toEqual({ mode: 'deny-all' });
     expect(parse({ network: 'allow-all' }).network).toEqual({ mode: 'allow-all' });
@@ -82,7 +82,7 @@ describe('--sandbox', () => {
 });
 
 test('no caches are kept where a command could put a link in their place', () => {
-  const { at, kept } = makeGround();
+  const { at, kept } = makeFixture();
   symlinkSync(at('one'), at('link'));
   for (const data of [at('one'), at('one/sub/data'), at('link/data')])
     expect(toSandboxOptions({}, { ...kept, data })).not.toHaveProperty('caches');
@@ -133,14 +133,14 @@ describe('--limit', () => {
 
 describe('--allow-read', () => {
   test('takes directories by what they are rather than by what they are called', () => {
-    const { at, kept } = makeGround();
+    const { at, kept } = makeFixture();
     symlinkSync('/usr/share', at('link'));
     const written = [at('link'), '/usr/share/../share', '/usr/lib'];
     expect(toSandboxOptions({ 'allow-read': written }, kept).readable).toEqual(['/usr/share', '/usr/lib']);
   });
 
   test.each(['gone', 'file.txt', ''])('refuses %j, which is no directory', (name) => {
-    const { at, kept } = makeGround();
+    const { at, kept } = makeFixture();
     const written = name === '' ? '' : at(name);
     expect(() => toSandboxOptions({ 'allow-read': [written] }, kept)).toThrow(
       `--allow-read takes a directory that is there, not "${written}"`,
@@ -148,17 +148,17 @@ describe('--allow-read', () => {
   });
 
   test.each(['.', 'one', 'data', 'home'])('refuses %j, which would open what is kept', (name) => {
-    const { at, kept } = makeGround();
+    const { at, kept } = makeFixture();
     expect(() => toSandboxOptions({ 'allow-read': [at(name)] }, kept)).toThrow(/^--allow-read .* would open ".*" too/);
   });
 
   test.each(['one/sub', 'data/caches'])('refuses %j, where a command could put a link in its place', (name) => {
-    const { at, kept } = makeGround();
+    const { at, kept } = makeFixture();
     expect(() => toSandboxOptions({ 'allow-read': [at(name)] }, kept)).toThrow(/^--allow-read .* is inside "/);
   });
 
   test.each(['/', '/usr/..'])('refuses %s, which is all of this machine', (path) => {
-    const { kept } = makeGround();
+    const { kept } = makeFixture();
     expect(() => toSandboxOptions({ 'allow-read': [path] }, kept)).toThrow('"/" would open all of this machine');
   });
 
@@ -176,7 +176,7 @@ describe('--allow-read', () => {
   });
 
   test('sees through links to what is kept, and around a data directory that is not there yet', () => {
-    const { at, path, kept } = makeGround();
+    const { at, path, kept } = makeFixture();
     symlinkSync(path, at('around'));
     symlinkSync(at('shared'), at('later'));
     const refused = / would open /;

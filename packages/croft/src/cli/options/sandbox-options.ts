@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { SandboxOptions } from '../../app/app.ts';
-import { defaultSandboxOptions } from '../../app/workspaces/default-sandbox-options.ts';
+import { defaultSandboxOptions } from '../../app/workspaces/sandbox-options.ts';
 import { NetworkPolicy } from '../../core/commands/network-policy.ts';
 import { findNameProblem } from '../../core/control-files/allowance.ts';
 import { goQuote } from '../../lib/text/go-quote.ts';

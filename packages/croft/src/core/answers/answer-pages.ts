@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { endOfLines, maxContentLines } from './answer-lines.ts';
+import { endOfLines, maxContentLines } from './answer-line-limits.ts';
 import { endIndexWithin } from './json-size.ts';
 
 /** Bytes of a page in JSON. A page is in the text of an answer, and once more in its structured content. */

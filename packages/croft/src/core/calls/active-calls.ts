@@ -25,22 +25,26 @@ export function createActiveCalls() {
 
   return { run, stop, isIdle: () => active.size === 0 };
 
-  async function run<T>(caller: AbortSignal, work: (call: ActiveCall) => Promise<T>): Promise<T> {
+  /** Runs `work` until any of the signals aborts. */
+  async function run<T>(enders: readonly AbortSignal[], work: (call: ActiveCall) => Promise<T>): Promise<T> {
     if (refusal) throw refusal;
     using _noted = noteCallStarted();
     const controller = new AbortController();
     // The end of a session carries an AppError as its reason. The abort of a caller that disconnects carries nothing
     // useful.
-    const cancel = () => controller.abort(AppError.is(caller.reason) ? caller.reason : undefined);
-    if (caller.aborted) cancel();
-    caller.addEventListener('abort', cancel, { once: true });
+    const cancel = () => {
+      const reason = enders.find(({ aborted }) => aborted)?.reason;
+      controller.abort(AppError.is(reason) ? reason : undefined);
+    };
+    if (enders.some(({ aborted }) => aborted)) cancel();
+    for (const ender of enders) ender.addEventListener('abort', cancel, { once: true });
     active.add(controller);
     const { call, release } = startCall(controller);
     try {
       return await work(call);
     } finally {
       release();
-      caller.removeEventListener('abort', cancel);
+      for (const ender of enders) ender.removeEventListener('abort', cancel);
       active.delete(controller);
       if (active.size === 0) onIdle?.();
     }

@@ -19,7 +19,7 @@ async function fail(thrown: unknown): Promise<{ error: AppError; log: string[] }
   const work = () => Promise.reject(thrown);
   const { signal } = new AbortController();
   const caught = await createActiveCalls()
-    .run(signal, (call) => record({ name: 'bash', rawInput: {}, session: 's' }, call, work))
+    .run([signal], (call) => record({ name: 'bash', rawInput: {}, session: 's' }, call, work))
     .catch((error: unknown) => error);
   if (!AppError.is(caught)) throw caught;
   return { error: caught, log };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { endOfLines, maxAnswerLines, startOfLines } from '../answers/answer-lines.ts';
+import { endOfLines, maxAnswerLines, startOfLines } from '../answers/answer-line-limits.ts';
 import { createAnswerStore } from '../answers/answer-store.ts';
 import { fitAnswer } from './fit-answer.ts';
 

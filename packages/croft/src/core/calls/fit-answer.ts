@@ -1,4 +1,4 @@
-import { endOfLines, maxAnswerLines, startOfLines } from '../answers/answer-lines.ts';
+import { endOfLines, maxAnswerLines, startOfLines } from '../answers/answer-line-limits.ts';
 import type { AnswerPages } from '../answers/answer-pages.ts';
 import { toLineEnd } from '../answers/answer-pages.ts';
 import { endIndexWithin, jsonBytes, startIndexWithin } from '../answers/json-size.ts';

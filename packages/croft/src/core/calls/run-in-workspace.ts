@@ -36,7 +36,11 @@ export interface ApprovalGate {
 
 export interface Caller {
   readonly session: Session;
+  /** See `SessionStore.refresh`. */
+  readonly sessionMoves?: number | undefined;
   readonly signal: AbortSignal;
+  /** Ends the call as `signal` does. Absent: the end of its session does not end the call. */
+  readonly sessionSignal?: AbortSignal | undefined;
   /**
    * Limits the answer for a model to this many bytes in each channel (text, structured content); `next_page` has the
    * rest. Absent: the caller is a program and gets the whole answer.

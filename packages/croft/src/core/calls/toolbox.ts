@@ -70,7 +70,7 @@ export function createToolbox(options: ToolboxOptions) {
 
     /** Runs a call. Every failure is an `AppError`. */
     call: (name: string, rawInput: unknown, caller: Caller): Promise<ToolResult> =>
-      calls.run(caller.signal, (call) =>
+      calls.run(endersOf(caller), (call) =>
         record(toReceivedCall(name, rawInput, caller), call, (violate, onFailure) =>
           run(name, rawInput, caller, { call, reportViolation: violate, onFailure }),
         ),
@@ -93,7 +93,7 @@ export function createToolbox(options: ToolboxOptions) {
     const shown = name.slice(0, maxNameLength);
     if (!tool) throw new AppError('E_UNKNOWN_TOOL', `there is no tool named ${shown}`, { details: { tool: shown } });
 
-    await caller.session.store?.refresh(caller.session);
+    await caller.session.store?.refresh(caller.session, caller.sessionMoves);
     const runIn = (workspace: Workspace) => runInWorkspace({ tool, rawInput, workspace, caller, ...under });
     if (tool.reach === 'one-or-all' && workspaces.isAll(hint))
       return finish(await fanOut(workspaces.list(), runIn, under.onFailure), caller);
@@ -114,6 +114,10 @@ export function createToolbox(options: ToolboxOptions) {
     if (maxBytes === undefined) return whole;
     return fitAnswer(whole, { maxBytes, pages: byName.has('next_page') ? session.pages : undefined });
   }
+}
+
+function endersOf({ signal, sessionSignal }: Caller): AbortSignal[] {
+  return sessionSignal ? [signal, sessionSignal] : [signal];
 }
 
 function toReceivedCall(name: string, rawInput: unknown, { session }: Caller): ReceivedCall {

@@ -122,6 +122,8 @@ export interface SandboxSpec {
   /** Commands can read the workspace and not change it. Left out: they can change it. */
   readonly isReadOnly?: true | undefined;
   readonly limits: SandboxLimits;
+  /** All sandboxes of an account have one share of the processors. Left out: each sandbox has its own share. */
+  readonly accountId?: string | undefined;
   readonly network: NetworkPolicy;
   /** Further directories that commands may read. */
   readonly readable: readonly string[];

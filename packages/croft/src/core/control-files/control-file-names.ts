@@ -23,6 +23,9 @@ const obeyed: ReadonlySet<string> = new Set([...obeyedDirectories, ...obeyedFile
 
 const editorWorkspace = '*.code-workspace';
 
+/** All of these names. A name that begins with `*` stands for all names that end with the rest of it. */
+export const obeyedPatterns: readonly string[] = [...obeyed, editorWorkspace];
+
 /** Returns the name for `--allow-control` if programs obey a file of this name. */
 export function toObeyedName(name: string): string | undefined {
   if (obeyed.has(name)) return name;

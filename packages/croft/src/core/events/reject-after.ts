@@ -5,12 +5,8 @@ import { AppError } from '@croft/protocol';
  */
 export async function rejectAfter<T>(ms: number, work: Promise<T> | undefined): Promise<T | undefined> {
   if (!work) return undefined;
-  const { promise: late, reject } = Promise.withResolvers<never>();
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
   const timer = setTimeout(() => reject(new AppError('E_TIMEOUT', `no answer within ${ms / 1000} s`)), ms);
-  work.catch(() => {});
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  work.then(resolve, reject).finally(() => clearTimeout(timer));
+  return promise;
 }

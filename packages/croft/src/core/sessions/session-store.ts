@@ -4,13 +4,18 @@ import type { SessionRow, SessionTable } from '../accounts/ports/call-tables.ts'
 import type { Records } from '../accounts/ports/records.ts';
 import { SessionLimits } from '../accounts/surface/session-limits.ts';
 import { createReadTracker } from '../content/read/read-tracker.ts';
+import { createSerialSave } from './serial-save.ts';
 import type { Session } from './session.ts';
+import { isSameDirectory, isSameMark, type SessionMark, toMark } from './session-mark.ts';
 import { isChildId } from './session-name.ts';
 
 /** Stores the part of a session that must outlive its server: the next call may come to another server. */
 export interface SessionStore {
-  /** Merges in what another server has stored since. */
-  refresh(session: Session): Promise<void>;
+  /**
+   * Merges in what another server has stored since. `sessionMoves` is the count of the account (`AccountCounts`) since
+   * the call arrived: if the count is unchanged, no other server can have stored anything, and nothing is read.
+   */
+  refresh(session: Session, sessionMoves?: number): Promise<void>;
   /** Stores what has changed. */
   save(session: Session): Promise<void>;
 }
@@ -23,6 +28,8 @@ interface SessionStoreOptions {
   /** Limit per account. */
   readonly maxSessions: number;
   readonly now: () => Date;
+  /** Id of the data directory of this server. Absent: every refresh asks the records. */
+  readonly serverId?: string | undefined;
 }
 
 /**
@@ -48,22 +55,25 @@ const State = Bounds.extend({
 });
 
 export function createSessionStore(options: SessionStoreOptions): SessionStore {
-  const { records, accountId, agentId, name, maxSessions, now } = options;
+  const { records, accountId, agentId, name, now, serverId } = options;
   let known: SessionRow | undefined;
+  let savedMark: SessionMark | undefined;
   const boundsOf = createBounds();
+  const isChanged = createChangeCheck(options);
+  const isRecent = () => known !== undefined && now().getTime() - Date.parse(known.usedAt) < touchMs;
 
-  return { refresh, save };
+  return { refresh, save: createSerialSave(save) };
 
-  async function refresh(session: Session): Promise<void> {
-    if (known && !(await isChanged(known, records))) return;
+  async function refresh(session: Session, sessionMoves?: number): Promise<void> {
+    if (known && !(await isChanged(known, sessionMoves))) return;
     const row = await records.read(async ({ sessions }) => {
       const found = await sessions.get(accountId, agentId, name);
       // Checks the limit before the call runs: afterwards the session could not be stored.
-      if (!found) await mustBeBelowLimit(sessions);
+      if (!found) await mustBeBelowLimit(sessions, options);
       return found;
     });
     if (!row || row.version === known?.version) return;
-    merge(session, row);
+    merge(session, known, row);
     known = row;
     session.inbox = row.parent;
   }
@@ -71,29 +81,35 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   async function save(session: Session): Promise<void> {
     // A child session that has ended stays ended: a row made here would lack its limits.
     if (!known && isChildId(name)) return;
-    const before = known;
+    const mark = toMark(session);
+    // Most calls change nothing, and the state of a long session is large.
+    if (isRecent() && isSameMark(mark, savedMark)) return;
+    if (await storeIfChanged(session)) savedMark = mark;
+  }
+
+  async function storeIfChanged(session: Session): Promise<boolean> {
     const row = toRow(session);
-    if (before?.state === row.state && now().getTime() - Date.parse(before.usedAt) < touchMs) return;
-    const saved = await records.change(async ({ sessions }) => {
-      if (!known) await mustBeBelowLimit(sessions);
-      return (await put(sessions, known === before ? row : toRow(session))) ?? putAfter(session, sessions);
-    });
+    if (isRecent() && known?.state === row.state) return true;
+    const saved = await store(session, row);
     if (saved && saved.version > (known?.version ?? 0)) known = saved;
+    return saved !== undefined;
   }
 
-  async function mustBeBelowLimit(sessions: SessionTable): Promise<void> {
-    if ((await sessions.count(accountId)) >= maxSessions) throw tooMany(maxSessions);
-  }
-
-  async function put(sessions: SessionTable, row: SessionRow): Promise<SessionRow | undefined> {
-    return (await sessions.put(row)) ? row : undefined;
+  async function store(session: Session, row: SessionRow): Promise<SessionRow | undefined> {
+    // In one round trip with the end of the call.
+    if (known && (await records.recordCall({ session: row }))) return row;
+    return records.change(async ({ sessions }) => {
+      if (known) return putAfter(session, sessions);
+      await mustBeBelowLimit(sessions, options);
+      return (await put(sessions, row)) ?? putAfter(session, sessions);
+    });
   }
 
   /** Another call stored the session first, here or on another server: merges with its state. */
   async function putAfter(session: Session, sessions: SessionTable): Promise<SessionRow | undefined> {
     const theirs = await sessions.get(accountId, agentId, name);
     if (!theirs) return undefined;
-    merge(session, theirs);
+    merge(session, known, theirs);
     return put(sessions, toRow(session, theirs));
   }
 
@@ -103,24 +119,38 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
     const state = JSON.stringify({ fence, depth, ...toState(session) });
     const version = (before?.version ?? 0) + 1;
     const parent = before?.parent;
-    return { accountId, agentId, session: name, parent, state, usedAt: now().toISOString(), version };
-  }
-
-  /** Merges in a row of another call, except where this session has changed since its last known row. */
-  function merge(session: Session, theirs: SessionRow): void {
-    const [base, found] = [readState(known), readState(theirs)];
-    const old = new Set(base.reads.map(toKey));
-    const own = [...session.reads.seen].filter((read) => !old.has(toKey(read)));
-    session.reads = createReadTracker([...session.reads.seen, ...found.reads, ...own]);
-    if (isSame(session.workingDirectory, base.place)) session.workingDirectory = found.place;
-    session.shells.remember(found.shells);
+    return { accountId, agentId, session: name, parent, state, usedAt: now().toISOString(), version, serverId };
   }
 }
 
-/** Without shared records only this server writes the row. */
-async function isChanged({ accountId, agentId, session, version }: SessionRow, records: Records): Promise<boolean> {
-  if (!records.isShared) return false;
-  return (await records.glance(({ sessions }) => sessions.version(accountId, agentId, session))) !== version;
+async function put(sessions: SessionTable, row: SessionRow): Promise<SessionRow | undefined> {
+  return (await sessions.put(row)) ? row : undefined;
+}
+
+/** Merges in a row of another call, except where the session has changed since its last known row. */
+function merge(session: Session, known: SessionRow | undefined, theirs: SessionRow): void {
+  const [base, found] = [readState(known), readState(theirs)];
+  const old = new Set(base.reads.map(toKey));
+  const own = [...session.reads.seen].filter((read) => !old.has(toKey(read)));
+  session.reads = createReadTracker([...session.reads.seen, ...found.reads, ...own]);
+  if (isSameDirectory(session.workingDirectory, base.place)) session.workingDirectory = found.place;
+  session.shells.remember(found.shells);
+}
+
+/** Returns a function that tells whether another server has stored a session since. */
+function createChangeCheck({ records, serverId }: SessionStoreOptions) {
+  /** The count of moves when the stored row was last the known one. */
+  let knownMoves: number | undefined;
+  return async (known: SessionRow, sessionMoves: number | undefined): Promise<boolean> => {
+    const { accountId, agentId, session, version } = known;
+    const isOurs = serverId !== undefined && known.serverId === serverId;
+    // Without shared records only this server writes the row.
+    if (!records.isShared || (isOurs && sessionMoves !== undefined && sessionMoves === knownMoves)) return false;
+    const isChanged =
+      (await records.glance(({ sessions }) => sessions.version(accountId, agentId, session))) !== version;
+    knownMoves = isChanged ? undefined : sessionMoves;
+    return isChanged;
+  };
 }
 
 /**
@@ -143,12 +173,12 @@ function toKey(value: unknown): string {
   return JSON.stringify(value);
 }
 
-function isSame(one: Session['workingDirectory'], other: Session['workingDirectory']): boolean {
-  return one?.workspace === other?.workspace && one?.path === other?.path;
-}
-
-function tooMany(max: number): AppError {
-  return new AppError('E_QUOTA', `an account has at most ${max} sessions; end one first`, { details: { max } });
+async function mustBeBelowLimit(
+  sessions: SessionTable,
+  { accountId, maxSessions: max }: SessionStoreOptions,
+): Promise<void> {
+  if ((await sessions.count(accountId)) < max) return;
+  throw new AppError('E_QUOTA', `an account has at most ${max} sessions; end one first`, { details: { max } });
 }
 
 function toState({ reads, workingDirectory, shells }: Session) {

@@ -9,6 +9,11 @@ export interface WorkspaceMount {
   /** The path of the root as shown to the model. */
   readonly root: string;
   readonly files: Files;
+  /**
+   * Starts in the background what the first change would have to wait for: the search for the paths that settings of
+   * git lead to. Absent: the first change starts it.
+   */
+  prepareChanges?(): void;
   /** Throws `E_WORKSPACE_GONE` when the directory was deleted. */
   mustBeThere(): void;
 }

@@ -5,7 +5,7 @@ import type { RemovedPath, RemoveOptions } from '../../core/files/files.ts';
 import { fileNotFound } from '../../core/files/path-errors.ts';
 import { isSyncedControlFile } from '../../core/skills/skill-directories.ts';
 import { mustNotBeControlFile } from '../control-files/guard.ts';
-import { treeMustHaveNoControlFile } from '../control-files/tree-guard.ts';
+import { treeMustHaveNoControlFile } from '../control-files/must-have-no-control-files.ts';
 import { withDirectoryLocks } from '../durable/directory-locks.ts';
 import { openToSync, type WritableRoot } from '../durable/directory-sync.ts';
 import { errnoOf } from '../paths/file-errors.ts';

@@ -6,7 +6,7 @@ import type { ChangeOptions, FileKind } from '../../core/files/files.ts';
 import { fileNotFound } from '../../core/files/path-errors.ts';
 import { toSegments } from '../../core/files/workspace-path.ts';
 import { mustNotBeControlFile } from '../control-files/guard.ts';
-import { treeMustHaveNoControlFile } from '../control-files/tree-guard.ts';
+import { treeMustHaveNoControlFile } from '../control-files/must-have-no-control-files.ts';
 import { withDirectoryLocks } from '../durable/directory-locks.ts';
 import { openToSync, type WritableRoot } from '../durable/directory-sync.ts';
 import { alreadyExists, linkIfFree } from '../durable/link-if-free.ts';

@@ -151,7 +151,7 @@ test.each(['/proc', '/sys'])('%s is not taken for memory', (path) => {
   closeSync(handle);
 });
 
-test.each(['settle', 'settleNow'] as const)('what %s does not take is refused', (name) => {
+test.each(['replaceDurably', 'replaceAtOnce'] as const)('what %s does not take is refused', (name) => {
   const call = given[name] as unknown as (...args: unknown[]) => unknown;
   const names = ['', 'a'.repeat(256), '面'.repeat(86), 'a\0b'];
   const wrong = [[], ['1', 2, 'a', 3, 'b', true], ...names.map((name) => [1, 2, name, 3, 'b', true])];

@@ -54,7 +54,7 @@ export async function replaceWithoutSync(
   isRelaxed: boolean,
 ): Promise<boolean> {
   const errno = await retryWhileLocked(
-    ({ settleNow }) => settleNow(...toArguments(replacement, isRelaxed)),
+    ({ replaceAtOnce }) => replaceAtOnce(...toArguments(replacement, isRelaxed)),
     given,
     toLockWait(replacement),
   );
@@ -70,7 +70,7 @@ export async function replaceOnThread(
   isOrdered = keepsWriteOrder(replacement.before?.dev ?? statOf(replacement.handle).dev),
 ): Promise<void> {
   const errno = await retryWhileLocked(
-    ({ settle }) => settle(...toArguments(replacement, isOrdered)),
+    ({ replaceDurably }) => replaceDurably(...toArguments(replacement, isOrdered)),
     given,
     toLockWait(replacement),
   );

@@ -10,7 +10,10 @@ export type ReplaceArguments = readonly [
   fromName: string,
   toDirectory: number,
   toName: string,
-  /** For `settle`: whether the file system keeps the order of writes. For `settleNow`: whether no sync is wanted. */
+  /**
+   * For `replaceDurably`: whether the file system keeps the order of writes. For `replaceAtOnce`: whether no sync is
+   * wanted.
+   */
   how: boolean,
   ...before: readonly [] | readonly [ino: number, size: number, mtimeMs: number],
 ];
@@ -18,9 +21,9 @@ export type ReplaceArguments = readonly [
 /** The functions of `native/files`, for which Node has no call. */
 export interface Addon {
   /** Replaces a file durably, see `replace-durably.ts`. Returns zero, or the errno of the failure. */
-  settle(...settling: ReplaceArguments): Promise<number>;
+  replaceDurably(...replacement: ReplaceArguments): Promise<number>;
   /** The same without a sync. Returns `EAGAIN` and does nothing if a sync is wanted and the file is on a disk. */
-  settleNow(...settling: ReplaceArguments): number;
+  replaceAtOnce(...replacement: ReplaceArguments): number;
   /** Renames a file in one step. Returns zero, or the errno of the failure: `EEXIST` if the name is taken. */
   moveIfFree(fromDirectory: number, fromName: string, toDirectory: number, toName: string): number;
   /**
@@ -40,8 +43,23 @@ export interface Addon {
   lock(directory: number, name: string): number;
   /** The number that names the lock for the names in an open directory, or the negated errno. */
   lockNumber(directory: number): number;
-  /** Sets the directory in which `settle` and `settleNow` take that lock. Before the first call they take none. */
+  /**
+   * Sets the directory in which `replaceDurably` and `replaceAtOnce` take that lock. Before the first call they take
+   * none.
+   */
   useLocks(directory: number): void;
+  /**
+   * Walks the tree below an open directory on another thread, by names alone. Returns where the wanted names are, as
+   * `native/files/find-names.h` describes, or `undefined` if memory is exhausted. Names are divided by slashes.
+   */
+  findNames(
+    handle: number,
+    wanted: string,
+    skipped: string,
+    skippedInGit: string,
+    maxDepth: number,
+    maxEntries: number,
+  ): Promise<Buffer | undefined>;
 }
 
 const binary = join(packageDirectory, 'native/build/croft-files.node');

@@ -3,7 +3,15 @@ import { emptyTreeHash } from '../../core/history/ports/tree.ts';
 import { decodeRawListing, encodeRawListing, type RawEntry } from '../../core/history/trees/listing-codec.ts';
 import { sha256 } from '../../lib/crypto/sha256.ts';
 
+/** Listings that were read or scanned. */
 const maxCachedBytes = 16 * 1024 * 1024;
+/**
+ * Listings that changes made. Each change makes new ones and nobody asks for the old ones again, except to undo: the
+ * store has them.
+ */
+const maxMadeBytes = 512 * 1024;
+/** So many stay whatever their size: a change that is not stored yet is found here only. */
+const minMade = 64;
 /** Approximate memory of a decoded entry. */
 const entryBytes = 250;
 
@@ -14,49 +22,67 @@ export interface ListingCache {
   remember(hash: string, bytes: Buffer, entries?: readonly RawEntry[]): void;
 }
 
-interface Cached {
-  readonly bytes: Buffer;
-  readonly entries?: readonly RawEntry[] | undefined;
-}
+/** Entries, or the bytes that they are decoded from. */
+type Cached = { readonly entries: readonly RawEntry[] } | { readonly bytes: Buffer };
 
 export function createListingCache(store: HistoryStore): ListingCache {
-  const cached = new Map<string, Cached>();
-  let size = 0;
-
-  function drop(hash: string): Cached | undefined {
-    const known = cached.get(hash);
-    if (!known) return undefined;
-    cached.delete(hash);
-    size -= sizeOf(known);
-    return known;
-  }
+  const known = createRecentlyUsed(maxCachedBytes, 0);
+  const made = createRecentlyUsed(maxMadeBytes, minMade);
 
   function remember(hash: string, bytes: Buffer, entries?: readonly RawEntry[]): void {
-    const fresh = { bytes, entries: entries ?? drop(hash)?.entries };
-    drop(hash);
-    cached.set(hash, fresh);
-    size += sizeOf(fresh);
-    for (const oldest of cached.keys()) {
-      if (size <= maxCachedBytes) return;
-      drop(oldest);
-    }
+    if (entries) made.put(hash, { entries });
+    else known.put(hash, known.get(hash) ?? { bytes: withoutPool(bytes) });
   }
 
   return {
     remember,
     async load(hash) {
       if (hash === emptyTreeHash) return [];
-      const known = cached.get(hash);
-      const bytes = known?.bytes ?? (await store.read(hash));
-      const entries = known?.entries ?? decodeRawListing(bytes);
-      remember(hash, bytes, entries);
+      const recent = made.get(hash);
+      const found = recent ?? known.get(hash) ?? { bytes: await store.read(hash) };
+      const entries = 'entries' in found ? found.entries : decodeRawListing(found.bytes);
+      (recent ? made : known).put(hash, { entries });
       return entries;
     },
   };
 }
 
-function sizeOf({ bytes, entries = [] }: Cached): number {
-  return bytes.byteLength + entries.length * entryBytes;
+/** Drops what was unused longest beyond `maxBytes`, but keeps `minCount` listings. */
+function createRecentlyUsed(maxBytes: number, minCount: number) {
+  // In order of use: the first was unused longest.
+  const all = new Map<string, Cached>();
+  let size = 0;
+
+  function drop(hash: string): void {
+    const dropped = all.get(hash);
+    if (dropped) size -= sizeOf(dropped);
+    all.delete(hash);
+  }
+
+  return {
+    get: (hash: string): Cached | undefined => all.get(hash),
+    put(hash: string, listing: Cached): void {
+      drop(hash);
+      all.set(hash, listing);
+      size += sizeOf(listing);
+      for (const oldest of all.keys()) {
+        if (size <= maxBytes || all.size <= minCount) return;
+        drop(oldest);
+      }
+    },
+  };
+}
+
+function sizeOf(listing: Cached): number {
+  return 'entries' in listing ? listing.entries.length * entryBytes : listing.bytes.byteLength;
+}
+
+/** A small buffer is a part of a larger one, all of which it would keep in memory. */
+function withoutPool(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength === bytes.byteLength) return bytes;
+  const copy = Buffer.allocUnsafeSlow(bytes.byteLength);
+  bytes.copy(copy);
+  return copy;
 }
 
 /** Returns a listing in the form in which it is stored. */

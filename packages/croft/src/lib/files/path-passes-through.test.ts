@@ -3,14 +3,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { makeDirectory } from '../../../test/support/harness.ts';
 import { pathPassesThrough } from './path-passes-through.ts';
 
-function makeGround() {
+function makeFixture() {
   const fixture = makeDirectory({ 'workspace/in/a': '', 'other/a': '', 'secret/a': '' });
   onTestFinished(() => fixture[Symbol.dispose]());
   return fixture;
 }
 
 test('a path in the directory leads through it, and a neighbour with a longer name does not', () => {
-  const { at } = makeGround();
+  const { at } = makeFixture();
   mkdirSync(at('workspace-2'));
   expect(pathPassesThrough(at('workspace'), at('workspace'))).toBe(true);
   expect(pathPassesThrough(at('workspace/in/a'), at('workspace'))).toBe(true);
@@ -19,7 +19,7 @@ test('a path in the directory leads through it, and a neighbour with a longer na
 });
 
 test('links count at every step, also where the way leads out again', () => {
-  const { at } = makeGround();
+  const { at } = makeFixture();
   symlinkSync(at('secret'), at('workspace/out'));
   symlinkSync(at('workspace/out'), at('absolute'));
   symlinkSync('../workspace/../workspace/out', at('other/relative'));
@@ -30,7 +30,7 @@ test('links count at every step, also where the way leads out again', () => {
 });
 
 test('links without an end are no way around it', () => {
-  const { at } = makeGround();
+  const { at } = makeFixture();
   symlinkSync('b', at('a'));
   symlinkSync('a', at('b'));
   expect(pathPassesThrough(at('a'), at('workspace'))).toBe(true);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { removeTree } from './remove-tree.ts';
 
-function makeGround(): string {
+function makeFixture(): string {
   const fixture = mkdtempSync(join(tmpdir(), 'croft-remove-'));
   onTestFinished(() => rmSync(fixture, { recursive: true, force: true }));
   return fixture;
@@ -32,7 +32,7 @@ for (;;) {
 }`;
 
 test('a directory that is swapped for a link meanwhile leads nowhere', async () => {
-  const fixture = makeGround();
+  const fixture = makeFixture();
   const [outside, tree] = [join(fixture, 'outside'), join(fixture, 'tree')];
   fill(outside, 3000);
   for (let round = 0; round < 3; round++) {
@@ -53,7 +53,7 @@ test('a directory that is swapped for a link meanwhile leads nowhere', async () 
 });
 
 test('goes as deep as there is something, and is content with what is not there', async () => {
-  const fixture = makeGround();
+  const fixture = makeFixture();
   const tree = join(fixture, 'tree');
   mkdirSync(join(tree, ...Array.from({ length: 700 }, () => 'd'), 'end'), { recursive: true });
   writeFileSync(Buffer.concat([Buffer.from(`${tree}/`), Buffer.from([0xff, 0xfe])]), '');

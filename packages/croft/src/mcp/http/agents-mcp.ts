@@ -13,6 +13,7 @@ interface AgentRequest {
   readonly mayApprove: boolean;
   /** See `Actor.asOf`. */
   readonly asOf?: number | undefined;
+  readonly sessionMoves?: number | undefined;
 }
 
 interface AgentsMcpOptions extends McpHttpOptions {
@@ -23,6 +24,8 @@ interface AgentFace {
   readonly accountId: string;
   /** What the agent was granted at its last request. */
   standing: AgentStanding;
+  /** The latest counts with which a request of this face was authenticated. No call needs older ones. */
+  counts: Pick<AgentRequest, 'asOf' | 'sessionMoves'>;
   readonly http: McpHttp;
 }
 
@@ -60,6 +63,7 @@ export function createAgentsMcp(agents: Agents, options: AgentsMcpOptions) {
       known && !isSame(known.standing, standing) ? findNarrowing(known.standing.granted, standing.granted) : [];
     const face = known && lost.length === 0 ? known : create(request, standing, endedBy(known, lost));
     face.standing = standing;
+    face.counts = laterCounts(face.counts, request);
     faces.delete(key);
     faces.set(key, face);
     if (known === face) return face;
@@ -88,7 +92,7 @@ export function createAgentsMcp(agents: Agents, options: AgentsMcpOptions) {
       toolbox: {
         list: (session: string) => agents.tools({ accountId, agentId }, session),
         call: (tool: string, input: unknown, caller: Omit<Parameters<Agents['call']>[2], 'tool' | 'input'>) =>
-          agents.call(accountId, agentId, { ...caller, tool, input }),
+          agents.call(accountId, agentId, { ...caller, ...face.counts, tool, input }),
         mayAsk: (tool: string) => face.standing.mayAsk(tool),
       },
       sessions: {
@@ -98,9 +102,16 @@ export function createAgentsMcp(agents: Agents, options: AgentsMcpOptions) {
       },
     };
     const http = createMcpHttp(app, principal, { ...options, elicitation, connectionLimit, ended });
-    const face: AgentFace = { accountId, standing, http };
+    const face: AgentFace = { accountId, standing, counts: request, http };
     return face;
   }
+}
+
+/** The counts only grow. Requests may have read them in another order than they arrive here. */
+function laterCounts(known: AgentFace['counts'], { asOf, sessionMoves }: AgentRequest): AgentFace['counts'] {
+  const later = (one: number | undefined, other: number | undefined) =>
+    one === undefined || other === undefined ? other : Math.max(one, other);
+  return { asOf: later(known.asOf, asOf), sessionMoves: later(known.sessionMoves, sessionMoves) };
 }
 
 function isSame(one: AgentStanding, other: AgentStanding): boolean {

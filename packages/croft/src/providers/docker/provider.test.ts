@@ -18,7 +18,7 @@ const isRoot = process.getuid?.() === 0;
 const docker = await startEngine();
 afterAll(() => docker?.[Symbol.asyncDispose]());
 
-function makeGround(tree: Record<string, string> = {}) {
+function makeFixture(tree: Record<string, string> = {}) {
   const fixture = makeDirectory(tree);
   onTestFinished(() => fixture[Symbol.dispose]());
   return fixture;
@@ -62,7 +62,7 @@ describe.runIf(docker)('docker', () => {
   describeSandbox('docker', createLending(provider));
 
   test.runIf(isRoot)('commands are the owner of the workspace, with no privilege, and see nothing else', async () => {
-    const fixture = makeGround({ '.git/hooks/pre-commit': 'true', '.git/HEAD': 'ref: refs/heads/main' });
+    const fixture = makeFixture({ '.git/hooks/pre-commit': 'true', '.git/HEAD': 'ref: refs/heads/main' });
     chmodSync(fixture.path, 0o755);
     for (const name of ['', '.git', '.git/hooks', '.git/hooks/pre-commit', '.git/HEAD'])
       chownSync(fixture.at(name), 60_417, 60_417);
@@ -84,7 +84,7 @@ describe.runIf(docker)('docker', () => {
   });
 
   test('tells what its limits refused', async () => {
-    const fixture = makeGround();
+    const fixture = makeFixture();
     const sandbox = await openSandbox(fixture.path, { provider });
     const eat = 'import os; x = b"x" * (2 * 1024 ** 3)';
     expect((await runIn(sandbox, ['/usr/bin/python3', '-c', eat])).signal).toBe('SIGKILL');
@@ -93,7 +93,7 @@ describe.runIf(docker)('docker', () => {
   });
 
   test.runIf(isRoot)('a name that leads elsewhere by now opens nothing', async () => {
-    const fixture = makeGround();
+    const fixture = makeFixture();
     mkdirSync(fixture.at('workspace'));
     const directory = openSync(fixture.at('workspace'), constants.O_RDONLY | constants.O_DIRECTORY);
     onTestFinished(() => closeSync(directory));
@@ -105,7 +105,7 @@ describe.runIf(docker)('docker', () => {
   });
 
   test.runIf(isRoot)('what may be read stays as it is, with what is mounted below it', async () => {
-    const [fixture, library] = [makeGround(), makeGround({ 'a.txt': 'to read' })];
+    const [fixture, library] = [makeFixture(), makeFixture({ 'a.txt': 'to read' })];
     mkdirSync(library.at('below'));
     execFileSync('mount', ['-t', 'tmpfs', 'croft-test', library.at('below')]);
     writeFileSync(library.at('below/b.txt'), ' and below');
@@ -121,14 +121,14 @@ describe.runIf(docker)('docker', () => {
     const server = createServer((connection) => connection.end('heard'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
-    const sandbox = await openSandbox(makeGround().path, { provider, network: { mode } });
+    const sandbox = await openSandbox(makeFixture().path, { provider, network: { mode } });
     const { port } = server.address() as AddressInfo;
     const ask = `exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3`;
     expect((await runIn(sandbox, ['/bin/bash', '-c', ask])).stdout).toBe(heard);
   });
 
   test('an image brings its own programs, and is never fetched', async () => {
-    const fixture = makeGround();
+    const fixture = makeFixture();
     const libraries = execFileSync('ldd', ['/usr/bin/dash'], { encoding: 'utf8' }).match(/\/\S+/g) ?? [];
     const tar = execFileSync('tar', ['-chPf', '-', '/usr/bin/dash', ...libraries], { maxBuffer: 2 ** 26 });
     const make = (name: string, change: string) =>
@@ -147,7 +147,7 @@ describe.runIf(docker)('docker', () => {
   });
 
   test('what a killed server made and never started is swept, and nothing of others', async () => {
-    await openSandbox(makeGround().path, { provider });
+    await openSandbox(makeFixture().path, { provider });
     const engine = createEngine(socket);
     const [{ Image }] = (await docker?.ask('GET', '/containers/json')) ?? [];
     const left = await engine.create('left', { Image, Cmd: ['x'], Labels: { [ownLabel]: '1' } });
@@ -166,17 +166,17 @@ describe.runIf(docker)('docker', () => {
 
 describe('without an engine', () => {
   const openWith = (dockerSocket: string) =>
-    openSandbox(makeGround().path, { provider: createDocker({ ...operator, dockerSocket }) });
+    openSandbox(makeFixture().path, { provider: createDocker({ ...operator, dockerSocket }) });
 
   test('nothing is opened, and it is said what to do', async () => {
-    const fixture = makeGround({ 'not-a-socket': '' });
+    const fixture = makeFixture({ 'not-a-socket': '' });
     const expected = unavailable(/^Docker does not answer on this machine; install and start it .+CROFT_DOCKER_HOST$/);
     await expect(openWith(fixture.at('absent'))).rejects.toMatchObject(expected);
     await expect(openWith(fixture.at('not-a-socket'))).rejects.toMatchObject(expected);
   });
 
   test('one that talks nonsense is refused, and one that never answers is not waited for', async () => {
-    const fixture = makeGround();
+    const fixture = makeFixture();
     let isSilent = false;
     const server = createServer((connection) => {
       connection.on('error', () => {});

@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { DirectoryListing, Files, FileVersion, FileWriteOptions, Precondition } from '../../core/files/files.ts';
 import { maxWholeBytes } from '../../disk/read/read-content.ts';
-import { toPieces } from '../../link/calls/byte-streams.ts';
+import { toPieces } from '../../link/calls/bounded-streams.ts';
 import { maxPathLength } from '../../link/methods/define-method.ts';
 import * as methods from '../../link/methods/files.ts';
 import { createRemoteFileChanger } from './change-file.ts';

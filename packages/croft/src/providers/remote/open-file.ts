@@ -1,5 +1,5 @@
 import type { ByteRange, OpenFile } from '../../core/files/files.ts';
-import { withIdleTimeout } from '../../link/calls/byte-streams.ts';
+import { withIdleTimeout } from '../../link/calls/bounded-streams.ts';
 import { channels, FileOpened, openFile, readRange } from '../../link/methods/files.ts';
 import { firstMessage } from './rpc/first-message.ts';
 import type { RpcClient } from './rpc/rpc-client.ts';

@@ -2,7 +2,7 @@ import { PassThrough, type Readable, Writable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import type { z } from 'zod';
 import type { CommandSpec, ProgramExit, RunningProgram, SandboxDenial } from '../../core/commands/sandbox.ts';
-import { toPieces } from '../../link/calls/byte-streams.ts';
+import { toPieces } from '../../link/calls/bounded-streams.ts';
 import { decodeError } from '../../link/calls/error-codec.ts';
 import {
   type Command,

@@ -12,10 +12,9 @@ export interface PostgresClient extends PooledConnection {
  * outside of the transaction. Statements are sent one at a time, so that the driver has none to queue.
  */
 export async function connectPostgres(url: string, deadlineMs: number): Promise<PostgresClient> {
-  const { promise: lost, reject: lose } = Promise.withResolvers<never>();
-  // Prevents an unhandled rejection if no query is waiting when the connection is lost.
-  lost.catch(() => {});
   let isUsable = true;
+  /** Rejects the statement in progress. */
+  let loseCurrent: ((thrown: Error) => void) | undefined;
 
   const pool = postgres(url, {
     max: 1,
@@ -31,7 +30,7 @@ export async function connectPostgres(url: string, deadlineMs: number): Promise<
 
   function markLost(code: string): void {
     isUsable = false;
-    lose(failure(code));
+    loseCurrent?.(failure(code));
   }
 
   function discard(): void {
@@ -58,14 +57,20 @@ export async function connectPostgres(url: string, deadlineMs: number): Promise<
   let last: Promise<unknown> = Promise.resolve();
 
   function query(sql: string, values: readonly Value[] = []): Promise<Result> {
-    const run = async () => {
-      if (!isUsable) throw failure('CONNECTION_CLOSED');
-      const rows = await Promise.race([connection.unsafe(toNumbered(sql), [...values], { prepare: true }), lost]);
-      return { rows, count: rows.count ?? rows.length };
-    };
-    const result = last.then(run);
+    const result = last.then(() => run(sql, values));
     last = result.catch(() => {});
     return result;
+  }
+
+  function run(sql: string, values: readonly Value[]): Promise<Result> {
+    if (!isUsable) throw failure('CONNECTION_CLOSED');
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    // Not `Promise.race` with a promise that lives as long as the connection: it would keep every statement in memory.
+    loseCurrent = reject;
+    connection
+      .unsafe(toNumbered(sql), [...values], { prepare: true })
+      .then((rows) => resolve({ rows, count: rows.count ?? rows.length }), reject);
+    return promise;
   }
 
   return {

@@ -3,11 +3,12 @@ import { createConnectionPool } from '../sql/connection-pool.ts';
 import type { Database } from '../sql/database.ts';
 import { connectPostgres } from './postgres-client.ts';
 import { forStart, isTransient } from './postgres-errors.ts';
-import { askPostgres, beginPostgres } from './postgres-transaction.ts';
+import { askPostgres, beginPostgres, changePostgres } from './postgres-transaction.ts';
 
 const maxReaders = 8;
 /** Id of the advisory lock that all servers on this database share. The value is arbitrary but must never change. */
 const changeLockId = 0x63726f6674;
+const lockSql = `pg_advisory_xact_lock(${changeLockId})`;
 
 /**
  * Opens a PostgreSQL database. Every change holds one lock, so that nothing has to be retried and the audit chain
@@ -31,7 +32,7 @@ function createDatabase(url: string, deadlineMs: number): Database {
   const limits = setLimits(deadlineMs);
   // READ COMMITTED: each statement sees everything that was committed before it, so also everything from before the
   // lock was granted.
-  const change = `BEGIN ISOLATION LEVEL READ COMMITTED; ${limits}; ${durablySql}; SELECT pg_advisory_xact_lock(${changeLockId})`;
+  const change = `BEGIN ISOLATION LEVEL READ COMMITTED; ${limits}; ${durablySql}; SELECT ${lockSql}`;
   const read = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${limits}`;
   return {
     name: 'postgres',
@@ -51,6 +52,7 @@ function createDatabase(url: string, deadlineMs: number): Database {
     },
     ask: (sql, values) => askPostgres(readers, deadlineMs, sql, values),
     beginChange: () => beginPostgres(writers, change, deadlineMs),
+    oneStatement: { lockSql, run: (sql, values) => changePostgres(writers, deadlineMs, sql, values) },
     beginRead: () => beginPostgres(readers, read, deadlineMs),
     isTransient,
     async [Symbol.asyncDispose]() {

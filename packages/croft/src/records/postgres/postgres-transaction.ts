@@ -4,7 +4,7 @@ import type { Result, SqlConnection, SqlTransaction } from '../sql/database.ts';
 import { nothingStoredHint } from '../sql/nothing-stored-hint.ts';
 import { withDeadline } from '../sql/with-deadline.ts';
 import type { PostgresClient } from './postgres-client.ts';
-import { postgresError, unknownOutcome } from './postgres-errors.ts';
+import { isTransient, postgresError, unknownOutcome } from './postgres-errors.ts';
 
 type Clients = ConnectionPool<PostgresClient>;
 
@@ -38,6 +38,29 @@ export async function askPostgres(
     throw postgresError(thrown);
   } finally {
     if (client) pool.give(client);
+  }
+}
+
+/**
+ * Runs a statement that is a whole change. If PostgreSQL does not answer in time, nobody knows whether the change was
+ * stored, and the error says so. The error of a lost connection is transient: the caller looks.
+ */
+export async function changePostgres(
+  pool: Clients,
+  deadlineMs: number,
+  ...[sql, values]: Parameters<SqlConnection['query']>
+): Promise<Result> {
+  const client = await pool.take().catch((thrown) => {
+    throw postgresError(thrown);
+  });
+  try {
+    // Slightly longer than PostgreSQL's own time-out for the lock, because PostgreSQL's error says more.
+    return await withDiscard(client, deadlineMs + 1000, client.query(sql, values));
+  } catch (thrown) {
+    const error = postgresError(thrown);
+    throw isTransient(error) ? error : unknownOutcome(thrown);
+  } finally {
+    pool.give(client);
   }
 }
 

@@ -19,6 +19,11 @@ export interface Database extends AsyncDisposable {
    * Begins a transaction that changes something. Only one runs at a time, among all processes that use the database.
    */
   beginChange(): Promise<SqlTransaction>;
+  /**
+   * How a change can be one statement: the call of a function that takes the lock of changes by `lockSql`. Missing if the
+   * database is in this process, where several statements cost no more than one.
+   */
+  readonly oneStatement?: { readonly lockSql: string; run: SqlConnection['query'] } | undefined;
   /** Begins a read-only transaction on a consistent snapshot. */
   beginRead(): Promise<SqlTransaction>;
   /** Whether nothing was stored and a retry may succeed, as after a deadlock. */

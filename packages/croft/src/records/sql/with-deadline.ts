@@ -2,8 +2,8 @@
  * Returns the result of `promise`, or that of `late` if `promise` takes longer than `ms`. Does not stop the work behind
  * `promise`.
  */
-export async function withDeadline<T>(ms: number, promise: Promise<T>, late: () => T): Promise<T> {
-  const { promise: tooLate, resolve, reject } = Promise.withResolvers<T>();
+export function withDeadline<T>(ms: number, promise: Promise<T>, late: () => T): Promise<T> {
+  const { promise: answer, resolve, reject } = Promise.withResolvers<T>();
   const timer = setTimeout(() => {
     try {
       resolve(late());
@@ -11,9 +11,6 @@ export async function withDeadline<T>(ms: number, promise: Promise<T>, late: () 
       reject(thrown);
     }
   }, ms);
-  try {
-    return await Promise.race([promise, tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
+  promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  return answer;
 }

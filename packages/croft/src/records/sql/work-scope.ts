@@ -42,7 +42,7 @@ export function createWorkScope(connection: SqlConnection): WorkScope {
 }
 
 /** Rejects text that a database cannot store exactly: PostgreSQL stores no NUL, and neither stores a lone surrogate. */
-function checkStorable(value: Value): void {
+export function checkStorable(value: Value): void {
   if (typeof value !== 'string') return;
   if (value.includes('\0')) throw unstorable('it has a NUL character in it');
   if (!value.isWellFormed()) throw unstorable('it has half of a character in it (a lone surrogate)');

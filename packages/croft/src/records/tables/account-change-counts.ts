@@ -1,3 +1,4 @@
+import type { AccountCounts } from '../../core/accounts/ports/account-tables.ts';
 import type { Database, SqlConnection, Trigger } from '../sql/database.ts';
 
 /**
@@ -32,9 +33,24 @@ export function changeCountTables(textType: string, { trigger }: Pick<Database, 
   ];
 }
 
-const sql = 'SELECT total FROM account_changes WHERE account_id = ?';
+/**
+ * Migration 7. A server that stored a session last, and sees the same count of moves as then, knows that no other server
+ * has stored the session since.
+ */
+export function sessionMoveCounts(textType: string, { trigger }: Pick<Database, 'trigger'>): string[] {
+  const count = `UPDATE account_changes SET session_moves = session_moves + 1
+    WHERE account_id = NEW.account_id AND NEW.server_id IS DISTINCT FROM OLD.server_id`;
+  return [
+    `ALTER TABLE sessions ADD COLUMN server_id ${textType}`,
+    'ALTER TABLE account_changes ADD COLUMN session_moves BIGINT NOT NULL DEFAULT 0',
+    ...trigger({ table: 'sessions', event: 'UPDATE', sql: count }),
+  ];
+}
 
-export async function countAccountChanges(connection: SqlConnection, accountId: string): Promise<number> {
+const sql = 'SELECT total, session_moves FROM account_changes WHERE account_id = ?';
+
+export async function countAccountChanges(connection: SqlConnection, accountId: string): Promise<AccountCounts> {
   const [row] = (await connection.query(sql, [accountId])).rows;
-  return Number(row?.total ?? 0);
+  const changes = Number(row?.total ?? 0);
+  return { changes, sessionMoves: changes + Number(row?.session_moves ?? 0) };
 }

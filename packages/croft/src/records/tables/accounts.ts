@@ -26,7 +26,8 @@ export function createAccountTable(connection: SqlConnection): AccountTable {
       if (count === 0) throw alreadyExists('the account', row.accountId);
     },
     get: (accountId) => findRow(connection, table, 'account_id = ?', accountId),
-    changes: (accountId) => countAccountChanges(connection, accountId),
+    changes: async (accountId) => (await countAccountChanges(connection, accountId)).changes,
+    counts: (accountId) => countAccountChanges(connection, accountId),
     list: (page) => readListing(connection, { table, page }),
     update: (row) => updateVersion(connection, table, row, 'accountId'),
     async remove(accountId) {

@@ -4,7 +4,7 @@ import { defineTable, key, text, wholeNumber } from '../sql/columns.ts';
 import type { SqlConnection } from '../sql/database.ts';
 import { parseNumber, readPage } from '../sql/pages.ts';
 
-const table = defineTable<AuditRow>('audit', {
+export const table = defineTable<AuditRow>('audit', {
   sequence: wholeNumber('sequence'),
   accountId: key('account_id'),
   at: text('at'),
@@ -29,7 +29,7 @@ export function createAuditTable(connection: SqlConnection, { hash, onAppended }
     async append(entries) {
       if (entries.length === 0) return;
       const from = (await readLast(connection)) ?? chainStart;
-      const rows = chain(entries, from, hash);
+      const rows = chainEntries(entries, from, hash);
       for (let start = 0; start < rows.length; start += rowsPerStatement) {
         await insert(connection, rows.slice(start, start + rowsPerStatement));
       }
@@ -61,7 +61,8 @@ async function readLast(connection: SqlConnection): Promise<ChainLink | undefine
   return last && { rows: Number(last.sequence), hash: String(last.hash) };
 }
 
-function chain(entries: readonly AuditEntry[], from: ChainLink, hash: AuditHash['hash']): AuditRow[] {
+/** Makes rows of entries, each with the hash of the row before it. */
+export function chainEntries(entries: readonly AuditEntry[], from: ChainLink, hash: AuditHash['hash']): AuditRow[] {
   let { rows: sequence, hash: previous } = from;
   return entries.map(({ accountId, at, actor, action, target, details }) => {
     sequence += 1;

@@ -13,7 +13,7 @@ export function callTables(textType: string): string[] {
   ];
 }
 
-const table = defineTable<CallRow>('calls', {
+export const table = defineTable<CallRow>('calls', {
   callId: key('call_id'),
   serverId: key('server_id'),
   accountId: text('account_id'),

@@ -1,6 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { Database, SqlConnection } from '../sql/database.ts';
-import { changeCountTables } from './account-change-counts.ts';
+import { changeCountTables, sessionMoveCounts } from './account-change-counts.ts';
+import { callRecordFunction } from './call-record-function.ts';
 import { callTables } from './calls.ts';
 import { firstTables } from './first-tables.ts';
 import { keyAgents } from './keys.ts';
@@ -9,7 +10,7 @@ import { serverKeyCheckTables } from './server-key-checks.ts';
 
 interface Migration {
   readonly name: string;
-  statements(textType: string, database: Pick<Database, 'trigger'>): readonly string[];
+  statements(textType: string, database: Pick<Database, 'trigger' | 'oneStatement'>): readonly string[];
 }
 
 /** In order, numbered from 1. Add new ones at the end; never change one. */
@@ -20,6 +21,8 @@ const migrations: readonly Migration[] = [
   { name: 'calls under way', statements: callTables },
   { name: 'checks of keys', statements: serverKeyCheckTables },
   { name: 'counts of changes', statements: changeCountTables },
+  { name: 'counts of moved sessions', statements: sessionMoveCounts },
+  { name: 'records of calls in one statement', statements: callRecordFunction },
 ];
 
 type RunChange = <T>(work: (connection: SqlConnection) => Promise<T>) => Promise<T>;

@@ -12,6 +12,7 @@ export const table = defineTable<SessionRow>('sessions', {
   state: text('state'),
   usedAt: key('used_at'),
   version: wholeNumber('version'),
+  serverId: optional('server_id'),
 });
 
 const isIt = 'account_id = ? AND agent_id = ? AND session = ?';

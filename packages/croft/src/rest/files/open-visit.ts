@@ -2,6 +2,7 @@ import { AppError } from '@croft/protocol';
 import { appendAudit } from '../../core/accounts/audit/audit-log.ts';
 import type { Actor } from '../../core/accounts/ports/registry.ts';
 import { defaultLimits, type RestPlatform } from '../platform/rest-platform.ts';
+import type { RouteCall } from '../platform/route.ts';
 import type { FileVisit } from './file-visit.ts';
 
 interface OpenVisitOptions {
@@ -30,6 +31,16 @@ export async function openVisit(
         appendAudit(tables, { accountId, at: now(), actor: label, action, target: workspaceId, details }),
       ),
   };
+}
+
+/** Opens the files of the workspace that the route names, for the caller of the route. */
+export function openVisitFor(
+  platform: RestPlatform,
+  call: RouteCall<{ readonly workspaceId: string }>,
+): Promise<FileVisit> {
+  const { actor, params, request } = call;
+  const { accountId, label } = actor;
+  return openVisit(platform, { accountId, workspaceId: params.workspaceId, label, signal: request.signal });
 }
 
 /** The id of the key that the caller used. */

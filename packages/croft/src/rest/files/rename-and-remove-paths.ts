@@ -1,19 +1,6 @@
 import { AppError } from '@croft/protocol';
-import type { RestPlatform } from '../platform/rest-platform.ts';
-import type { RouteCall } from '../platform/route.ts';
 import { isAmong, readTags } from './etag-conditions.ts';
 import { auditedChange, type FileVisit } from './file-visit.ts';
-import { openVisit } from './open-visit.ts';
-
-/** Opens the files of the workspace that the route names, for the caller of the route. */
-export function openVisitFor(
-  platform: RestPlatform,
-  call: RouteCall<{ readonly workspaceId: string }>,
-): Promise<FileVisit> {
-  const { actor, params, request } = call;
-  const { accountId, label } = actor;
-  return openVisit(platform, { accountId, workspaceId: params.workspaceId, label, signal: request.signal });
-}
 
 export async function renamePath(visit: FileVisit, from: string, to: string) {
   if (`${to}/`.startsWith(`${from}/`))

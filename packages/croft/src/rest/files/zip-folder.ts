@@ -5,7 +5,6 @@ import type { Files, OpenFile } from '../../core/files/files.ts';
 import { safeHeaders, toAttachment } from './download.ts';
 import { exactBytes } from './file-body.ts';
 import { type FileVisit, wrapRead } from './file-visit.ts';
-import { createZipNames } from './zip-names.ts';
 
 interface ZipOptions {
   /** Relative to the root; empty for the whole workspace. */
@@ -111,4 +110,20 @@ async function openIfThere(files: Files, path: string): Promise<OpenFile | undef
 
 function mustBeWhole(path: string): void {
   throw new AppError('E_TOO_LARGE', `a directory has too many entries: ${path}`, { details: { path } });
+}
+
+/**
+ * Names for the entries of a zip: relative to the folder, never upwards, never with a drive, and none twice. A
+ * backslash or a drive's colon, which other systems would interpret, is percent-encoded.
+ */
+function createZipNames(folder: string): (path: string) => string {
+  const taken = new Set<string>();
+  return (path) => {
+    const below = folder === '' ? path : path.slice(folder.length + 1);
+    const clean = below.replaceAll('\\', '%5C').replace(/^([A-Za-z]):/, '$1%3A');
+    let name = clean;
+    for (let count = 2; taken.has(name); count++) name = `${clean}~${count}`;
+    taken.add(name);
+    return name;
+  };
 }

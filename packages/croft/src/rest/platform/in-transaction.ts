@@ -1,4 +1,5 @@
 import type { Records, Tables } from '../../core/accounts/ports/records.ts';
+import { storeCallRecords } from '../../core/accounts/ports/store-call-records.ts';
 import type { RestPlatform } from './rest-platform.ts';
 
 /** Runs `work` with a platform whose records are one transaction: all of its changes are written, or none. */
@@ -18,6 +19,7 @@ function within({ name, isShared }: Records, tables: Tables): Records {
     name,
     isShared,
     change: (work) => work(tables),
+    recordCall: async (rows) => (await storeCallRecords(tables, [rows]))[0] ?? true,
     read: (work) => work(tables),
     glance: (work) => work(tables),
     [Symbol.asyncDispose]: async () => {},

@@ -11,6 +11,7 @@ interface AgentsMcp {
       readonly accountId: string;
       readonly agentId: string;
       readonly asOf: number | undefined;
+      readonly sessionMoves: number | undefined;
       readonly principal: string;
       readonly mayApprove: boolean;
     },
@@ -51,14 +52,15 @@ function toAgentApi({ agents }: Parts, mcp: AgentsMcp): AgentApi {
     call({ actor, agentId, session, tool, input, approvalId, signal }) {
       const asker = { label: actor.label, approvalId, waitMs: 0 };
       const id = toSessionId(principalOf(actor), session);
-      return agents.call(actor.accountId, agentId, { tool, input, session: id, asOf: actor.asOf, signal, asker });
+      const { asOf, sessionMoves } = actor;
+      return agents.call(actor.accountId, agentId, { tool, input, session: id, asOf, sessionMoves, signal, asker });
     },
     prompt: (actor, agentId, session) =>
       agents.prompt(actor.accountId, agentId, toSessionId(principalOf(actor), session)),
     mcp: (actor, agentId, request) =>
       mcp.fetch(
         {
-          ...{ accountId: actor.accountId, agentId, asOf: actor.asOf },
+          ...{ accountId: actor.accountId, agentId, asOf: actor.asOf, sessionMoves: actor.sessionMoves },
           ...{ principal: principalOf(actor), mayApprove: hasScope(actor, 'approve') },
         },
         request,

@@ -2,8 +2,8 @@ import { AppError, CreateDownloadLink, CreateFileLink, DownloadLink, FileLink } 
 import { parseBody } from '../../core/accounts/configs/parse-body.ts';
 import type { Actor } from '../../core/accounts/ports/registry.ts';
 import { makeFileLink } from '../files/make-file-link.ts';
+import { openVisitFor } from '../files/open-visit.ts';
 import { readPath } from '../files/read-path.ts';
-import { openVisitFor } from '../files/rename-and-remove-paths.ts';
 import { defineRoute } from '../platform/route.ts';
 
 /** Makes links that need no key. A link ends with its expiry, its key, its workspace or its account. */

@@ -13,8 +13,9 @@ import {
 import { parseBody } from '../../core/accounts/configs/parse-body.ts';
 import { listDirectoryPage, listOne } from '../files/list-directory.ts';
 import { makeFileLink } from '../files/make-file-link.ts';
+import { openVisitFor } from '../files/open-visit.ts';
 import { readDirectory, readPath } from '../files/read-path.ts';
-import { openVisitFor, removePath, renamePath } from '../files/rename-and-remove-paths.ts';
+import { removePath, renamePath } from '../files/rename-and-remove-paths.ts';
 import { putFile, toWritten } from '../files/upload.ts';
 import { readQuery } from '../http/read-query.ts';
 import { defineRoute } from '../platform/route.ts';

@@ -49,7 +49,7 @@ export async function startCluster(baseDirectory: string): Promise<Gateway> {
   };
 }
 
-/** Starts another gateway to the cluster in `ground`, for tests that kill it. */
+/** Starts another gateway to the cluster in `fixture`, for tests that kill it. */
 export async function startGatewayAt(baseDirectory: string, name: string, port: number): Promise<Gateway> {
   const frontend = `beast endpoint=127.0.0.1:${port} tcp_nodelay=1`;
   const args = [...configAt(baseDirectory).args, '-n', `client.rgw.${name}`, `--rgw_frontends=${frontend}`];

@@ -10,13 +10,13 @@ export type InitEdit = readonly [file: string, found: RegExp, instead: string];
 
 /** How each guard of the init is removed from its sources. The product has no switch for any of them. */
 const guardEdits: Partial<Record<Guard, readonly InitEdit[]>> = {
-  'system-calls': [['init/init.c', /fence_load\(&refusals\) != 0/, '0']],
+  'system-calls': [['init/init.c', /seccomp_load\(&refusals\) != 0/, '0']],
   'control-files': [
-    ['init/init.c', /pins_place\(workspace\) != 0/, '0'],
+    ['init/init.c', /guard_control_files\(workspace\) != 0/, '0'],
     [
       'init/guard/judged-calls.c',
-      /static enum meaning meaning_of\(const struct spot \*spot\) \{/,
-      '$& if (spot != NULL) return NOTHING;',
+      /static enum meaning meaning_of\(const struct parent_entry \*entry\) \{/,
+      '$& if (entry != NULL) return NOTHING;',
     ],
     [
       'init/guard/judged-calls.c',
@@ -25,11 +25,11 @@ const guardEdits: Partial<Record<Guard, readonly InitEdit[]>> = {
     ],
     [
       'init/guard/judged-calls.c',
-      /static int hold_before\(const struct spot \*spot\) \{/,
-      '$& if (spot != NULL) return 0;',
+      /static int hold_before\(const struct parent_entry \*entry\) \{/,
+      '$& if (entry != NULL) return 0;',
     ],
   ],
-  capabilities: [['init/init.c', /pins_drop_privileges\(\) != 0/, '0']],
+  capabilities: [['init/init.c', /drop_privileges\(\) != 0/, '0']],
   landlock: [['init/init.c', /landlock_restrict\(writable\) != 0/, '0']],
   init: [
     ['init/init.c', /prctl\(PR_SET_DUMPABLE, 0, 0, 0, 0\) != 0/, '0'],

@@ -35,21 +35,16 @@ export function createAuditJournal(options: AuditJournalOptions): CallJournal {
 
   return {
     async began(session, fields, call) {
-      const { actor, target, ...began } = toEntry(session, 'call.began', { ...fields, call });
+      const entry = toEntry(session, 'call.began', { ...fields, call });
+      const began = { callId: call, serverId, accountId, actor: entry.actor, tool: entry.target };
       // Added before the write: after a failed write nobody knows whether the row exists.
       open.add(call);
-      await records.change(async ({ audit, calls }) => {
-        await audit.append([{ actor, target, ...began }]);
-        await calls.insert({ callId: call, serverId, accountId, actor, tool: target });
-      });
+      await records.recordCall({ entries: [entry], began });
     },
     async ended(session, fields, violations, call) {
       const entries = toEndEntries(toEntry, session, { ...fields, call }, violations);
       const hasBegun = open.delete(call);
-      const recording = records.change(async ({ audit, calls }) => {
-        await audit.append(entries);
-        if (hasBegun) await calls.remove(call);
-      });
+      const recording = records.recordCall({ entries, ...(hasBegun && { ended: call }) });
       // Also covers a failure after the deadline below.
       recording.catch(() => pendingEnds.add({ call, hasBegun, entries }));
       await rejectAfter(waitMs, recording).catch((cause) => {

@@ -1,5 +1,6 @@
+import { invalidArgument } from './invalid-argument.ts';
 import { holdsSecret, maskedValue, maskSecrets } from './mask-secrets.ts';
-import { invalidArgument, isObject, isSameJson, type ReadonlyJsonObject } from './plain-json.ts';
+import { isObject, isSameJson, type ReadonlyJsonObject } from './plain-json.ts';
 
 interface JsonPosition {
   readonly path: string;

@@ -1,6 +1,7 @@
 import { toPath } from '@croft/protocol';
 import type { z } from 'zod';
-import { invalidArgument, mustBeSmallJson } from './plain-json.ts';
+import { invalidArgument } from './invalid-argument.ts';
+import { mustBeSmallJson } from './plain-json.ts';
 
 /** Parses a request body. Throws its first problem, in the words of the message catalogue. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {

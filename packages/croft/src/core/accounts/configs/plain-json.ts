@@ -1,9 +1,7 @@
-import { AppError } from '@croft/protocol';
+import { invalidArgument } from './invalid-argument.ts';
 
 const maxDepth = 32;
 const maxLength = 262_144;
-const maxArgument = 200;
-const maxMessage = 1000;
 
 export type ReadonlyJsonObject = Readonly<Record<string, unknown>>;
 
@@ -23,12 +21,6 @@ export function isObject(value: unknown): value is ReadonlyJsonObject {
 /** Whether two values are the same JSON, regardless of key order. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   return JSON.stringify(sortKeys(one)) === JSON.stringify(sortKeys(other));
-}
-
-/** Cuts both texts, because they may contain a key that a caller made up. */
-export function invalidArgument(message: string, argument: string): AppError {
-  const details = { arguments: [argument.slice(0, maxArgument)] };
-  return new AppError('E_INVALID_INPUT', message.slice(0, maxMessage), { details });
 }
 
 function visit(value: unknown, what: string, depth: number): void {

@@ -1,8 +1,8 @@
 import { type AppError, WorkspaceConfigInput, type WorkspaceStorage } from '@croft/protocol';
 import { z } from 'zod';
 import type { WorkspaceConfig } from '../ports/registry.ts';
+import { invalidArgument } from './invalid-argument.ts';
 import { parseBody } from './parse-body.ts';
-import { invalidArgument } from './plain-json.ts';
 
 /** Parses a workspace's config, from a caller or from the records. Parsing the result again gives the same result. */
 export function createWorkspaceParser(storages: readonly string[]): (config: unknown) => WorkspaceConfig {

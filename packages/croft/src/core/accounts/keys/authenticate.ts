@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../../lib/bounded-map.ts';
 import { toScopes } from '../access/scopes.ts';
-import type { AccountRow, KeyRow } from '../ports/account-tables.ts';
+import type { AccountCounts, AccountRow, KeyRow } from '../ports/account-tables.ts';
 import type { Tables } from '../ports/records.ts';
 import type { Accounts, Actor } from '../ports/registry.ts';
 import type { RegistryContext } from '../ports/registry-context.ts';
@@ -9,10 +9,10 @@ import { isLive, isRunnerKey } from './key-rows.ts';
 const maxTokenLength = 200;
 const maxRemembered = 10_000;
 
-/** A valid key, and the change count of its account when it was read. */
+/** A valid key, and the counts of its account when it was read. */
 interface Found {
   readonly key: KeyRow;
-  readonly asOf: number;
+  readonly counts: AccountCounts;
 }
 
 /**
@@ -38,8 +38,8 @@ export function createAuthenticate(
   async function findRemembered(hash: string): Promise<Found | undefined> {
     const known = good.get(hash);
     if (!known) return undefined;
-    const now = await records.glance(({ accounts }) => accounts.changes(known.key.accountId));
-    return known.asOf === now ? known : undefined;
+    const counts = await records.glance(({ accounts }) => accounts.counts(known.key.accountId));
+    return known.counts.changes === counts.changes ? { key: known.key, counts } : undefined;
   }
 }
 
@@ -48,11 +48,11 @@ async function findIn(tables: Tables, hash: string, status: AccountRow['status']
   if (!key || isRunnerKey(key)) return undefined;
   const account = await tables.accounts.get(key.accountId);
   if (account?.status !== status) return undefined;
-  return { key, asOf: await tables.accounts.changes(key.accountId) };
+  return { key, counts: await tables.accounts.counts(key.accountId) };
 }
 
-function toActor({ key, asOf }: Found): Actor {
+function toActor({ key, counts: { changes: asOf, sessionMoves } }: Found): Actor {
   const { accountId, keyId, scopes, agents, expiresAt } = key;
   const limits = { ...(agents && { agents }), ...(expiresAt && { expiresAt }) };
-  return { accountId, label: `key ${keyId}`, scopes: toScopes(scopes), ...limits, asOf };
+  return { accountId, label: `key ${keyId}`, scopes: toScopes(scopes), ...limits, asOf, sessionMoves };
 }

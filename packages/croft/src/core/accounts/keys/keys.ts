@@ -5,8 +5,8 @@ import { alreadyExists, notFound, overQuota } from '../access/registry-errors.ts
 import { mustBeActiveAccount } from '../access/require-account.ts';
 import { mustCoverScopes } from '../access/scopes.ts';
 import { appendAudit } from '../audit/audit-log.ts';
+import { invalidArgument } from '../configs/invalid-argument.ts';
 import { parseBody } from '../configs/parse-body.ts';
-import { invalidArgument } from '../configs/plain-json.ts';
 import type { KeyRow } from '../ports/account-tables.ts';
 import { readEveryPage } from '../ports/read-every-page.ts';
 import type { Tables } from '../ports/records.ts';

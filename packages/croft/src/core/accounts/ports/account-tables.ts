@@ -10,6 +10,15 @@ export interface AccountRow {
   readonly version: number;
 }
 
+export interface AccountCounts {
+  readonly changes: number;
+  /**
+   * Grows whenever a session of the account is stored by another server than the time before, and with `changes`, which
+   * counts new and removed sessions.
+   */
+  readonly sessionMoves: number;
+}
+
 export interface AccountTable {
   insert(row: AccountRow): Promise<void>;
   get(accountId: string): Promise<AccountRow | undefined>;
@@ -23,6 +32,8 @@ export interface AccountTable {
    * secrets, and to the set of its sessions. While the count is the same, what was read of these is still valid.
    */
   changes(accountId: string): Promise<number>;
+  /** The same count, with `sessionMoves`, in one statement. */
+  counts(accountId: string): Promise<AccountCounts>;
 }
 
 export interface KeyRow {

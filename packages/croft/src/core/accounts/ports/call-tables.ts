@@ -59,6 +59,8 @@ export interface SessionRow {
   readonly state: string;
   readonly usedAt: string;
   readonly version: number;
+  /** Id of the data directory of the server that stored the row. */
+  readonly serverId?: string | undefined;
 }
 
 export interface SessionTable {
@@ -110,6 +112,16 @@ export interface CallTable {
   remove(callId: string): Promise<boolean>;
   /** Returns at most `limit` calls of one server. */
   of(serverId: string, limit: number): Promise<readonly CallRow[]>;
+}
+
+/** Rows about one call that depend on nothing in the records, so that nothing has to be read first. */
+export interface CallRecord {
+  readonly entries?: readonly AuditEntry[] | undefined;
+  readonly began?: CallRow | undefined;
+  /** The id of a call that is no longer under way. */
+  readonly ended?: string | undefined;
+  /** Follows the stored row of an existing session. */
+  readonly session?: SessionRow | undefined;
 }
 
 /** Something that happened, before it is added to the chain. */

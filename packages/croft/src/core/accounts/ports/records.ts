@@ -7,7 +7,7 @@ import type {
   ResourceTable,
   SecretTable,
 } from './account-tables.ts';
-import type { ApprovalTable, AuditTable, CallTable, RequestTable, SessionTable } from './call-tables.ts';
+import type { ApprovalTable, AuditTable, CallRecord, CallTable, RequestTable, SessionTable } from './call-tables.ts';
 
 /**
  * What a server stores besides files: who may do what, which approvals were asked for and decided, and what happened.
@@ -30,6 +30,12 @@ export interface Records extends AsyncDisposable {
    * runs: a `work` that waits for another change, or makes one, deadlocks and is aborted.
    */
   change<T>(work: (tables: Tables) => Promise<T>): Promise<T>;
+  /**
+   * Stores the rows about one call as one change, durable when it resolves. Rows that arrive at the same time share one
+   * round trip to the database and fail together. Resolves with false if `session` was not stored, as
+   * `SessionTable.put` does.
+   */
+  recordCall(rows: CallRecord): Promise<boolean>;
   /** Reads a consistent snapshot of committed rows. Changes are refused. */
   read<T>(work: (tables: Tables) => Promise<T>): Promise<T>;
   /** Like `read`, for a single statement: far cheaper, but two statements may see different states. */

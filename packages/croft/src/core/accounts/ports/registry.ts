@@ -20,6 +20,8 @@ export interface Actor {
   readonly expiresAt?: string | undefined;
   /** Change count of the account when the key was checked, for `createPerAccountCache`. */
   readonly asOf?: number | undefined;
+  /** See `AccountCounts`, when the key was checked. */
+  readonly sessionMoves?: number | undefined;
 }
 
 export type { Scope } from '@croft/protocol';

@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { isId } from '../../../lib/ids.ts';
-import { invalidArgument } from '../configs/plain-json.ts';
+import { invalidArgument } from '../configs/invalid-argument.ts';
 import type { ProviderTraits } from '../ports/provider-traits.ts';
 import { readEveryPage } from '../ports/read-every-page.ts';
 import type { Tables } from '../ports/records.ts';

@@ -1,9 +1,10 @@
 import { Description, Name, RecordPatch } from '@croft/protocol';
 import { z } from 'zod';
+import { invalidArgument } from '../configs/invalid-argument.ts';
 import { maskSecrets } from '../configs/mask-secrets.ts';
 import { mergePatch } from '../configs/merge-patch.ts';
 import { parseBody } from '../configs/parse-body.ts';
-import { invalidArgument, isObject, type ReadonlyJsonObject } from '../configs/plain-json.ts';
+import { isObject, type ReadonlyJsonObject } from '../configs/plain-json.ts';
 import type { ResourceView } from '../ports/registry.ts';
 
 const Creation = z.object(

@@ -1,8 +1,8 @@
 import { AgentConfigInput } from '@croft/protocol';
 import { z } from 'zod';
 import { allWorkspaces } from '../../workspace/workspace-set.ts';
+import { invalidArgument } from '../configs/invalid-argument.ts';
 import { parseBody } from '../configs/parse-body.ts';
-import { invalidArgument } from '../configs/plain-json.ts';
 import type { AgentConfig } from '../ports/registry.ts';
 
 const Body = z.object({ config: AgentConfigInput });

@@ -4,9 +4,9 @@ import { lenientCount } from '../../arguments/lenient-count.ts';
 import { explainUnverified } from '../../history/ports/unverified-reason.ts';
 import { sayOnce } from '../../sessions/say-once.ts';
 import { defineTool, type Tool, type ToolContext } from '../../tools/tool.ts';
+import { checkInput } from '../check-input.ts';
 import { chooseProjects } from '../choose-projects.ts';
 import { nameProject, runAndRecordVerdicts } from '../run-and-record-verdicts.ts';
-import { checkInput } from '../tests/test-result.ts';
 import { LintOutput, toLintResult } from './lint-result.ts';
 import { type LintKind, type LintRun, lintProjects } from './run-lint.ts';
 

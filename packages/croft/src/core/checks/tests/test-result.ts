@@ -6,12 +6,6 @@ import { renderTestChanges, TestChanges } from './compare-runs.ts';
 import { renderCommand } from './render-command.ts';
 import { type CompletedTestRun, renderFailures, summarizeTestRun } from './run-tests.ts';
 
-/** Arguments of every check tool. */
-export const checkInput = {
-  language: z.string().optional().describe('Which language, where the workspace has several; `all` for each'),
-  path: z.string().optional().describe('Only the project in this directory, or of this file'),
-};
-
 export const TestRunOutput = z.object({
   state: TestRun.shape.state.describe('The worst of all runs'),
   green: z.boolean().describe('Whether all tests ran and passed; a part of them never counts as green'),

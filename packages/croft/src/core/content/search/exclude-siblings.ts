@@ -1,8 +1,7 @@
+import { plainName } from './literal-directory.ts';
+
 /** Enough for any path. The siblings at the end of a longer path are searched as well. */
 const maxPatterns = 300;
-
-/** A name that is literal in every kind of pattern. */
-const plainName = /^(?!\.\.?$)[\w.@+-]+$/;
 
 /**
  * Returns ripgrep options for a pattern that begins with plain directory names: exclude all siblings of those

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { parseJson } from '../../../lib/text/parse-json.ts';
-import { collectBytes, sendPieces, stalledError } from '../../../link/calls/byte-streams.ts';
+import { collectBytes, sendPieces, stalledError } from '../../../link/calls/bounded-streams.ts';
 import type { DuplexCall, Peer, PendingCall } from '../../../link/calls/peer.ts';
 import type { LinkMethod } from '../../../link/methods/define-method.ts';
 import { invalidAnswer, toRunnerError } from './runner-errors.ts';

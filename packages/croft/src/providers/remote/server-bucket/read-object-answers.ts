@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ObjectHead } from '../../../core/storage/object-store.ts';
 import { createByteLineSplitter } from '../../../lib/text/lines/byte-line-splitter.ts';
-import { withIdleTimeout } from '../../../link/calls/byte-streams.ts';
+import { withIdleTimeout } from '../../../link/calls/bounded-streams.ts';
 import * as methods from '../../../link/methods/objects.ts';
 import { parseAnswer, type RpcCall } from '../rpc/rpc-client.ts';
 import { invalidAnswer } from '../rpc/runner-errors.ts';

@@ -6,7 +6,7 @@ import type {
   ResendableBody,
   StoredObject,
 } from '../../../core/storage/object-store.ts';
-import { sendPieces, toPieces } from '../../../link/calls/byte-streams.ts';
+import { sendPieces, toPieces } from '../../../link/calls/bounded-streams.ts';
 import type { Peer } from '../../../link/calls/peer.ts';
 import type { LinkMethod } from '../../../link/methods/define-method.ts';
 import * as methods from '../../../link/methods/objects.ts';

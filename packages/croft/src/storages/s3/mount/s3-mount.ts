@@ -6,9 +6,8 @@ import type { StoredMount, WorkspaceQuota } from '../../../core/storage/stored-m
 import { createDiskFiles } from '../../../disk/disk-files.ts';
 import { createKeyedLock } from '../../../lib/concurrency/keyed-lock.ts';
 import { createBucketSync } from './bucket-sync.ts';
-import { createFilesWithPlaceholders } from './files-filling-placeholders.ts';
+import { createFilesWithPlaceholders, createTreeWithPlaceholders } from './fill-placeholders-on-use.ts';
 import { openWorkingCopy, type WorkingCopyOptions } from './open-working-copy.ts';
-import { createTreeWithPlaceholders } from './tree-filling-placeholders.ts';
 import { createPlaceholders } from './working-copy/placeholders.ts';
 
 export interface S3MountOptions extends WorkingCopyOptions {
