@@ -112,7 +112,8 @@ describe('references', () => {
     expect(text).toMatch(/\n {2}3:35,44,59 {2}const s = /);
     expect(text).toMatch(/\(also as text in: README\.md \(1\)\)\n$/);
     const { structured } = await references({ symbol: 'addUp', include_declaration: false });
-    expect(structured.total).toBe(6);
+    // TypeScript counts the names in imports as declarations.
+    expect(structured.total).toBe(4);
   });
 
   test('come in pages, none twice, and a page of an older tree is refused', async () => {

@@ -76,10 +76,10 @@ test.each([
 });
 
 test('a rename that would reach vendored code is refused as a whole', async () => {
-  const file_path = await make('own', { 'a.ts': 'import { dep } from "./node_modules/dep/index";\ndep();\n' });
-  const vendored = put('own/node_modules/dep/index.ts', 'export function dep() {}\n');
+  const file_path = await make('own', { 'a.ts': 'import { dep } from "./vendor/dep/index";\ndep();\n' });
+  const vendored = put('own/vendor/dep/index.ts', 'export function dep() {}\n');
   const answer = await call('rename_symbol', { file_path, line: 2, symbol: 'dep', new_name: 'other', apply: true });
-  expect(messageOf(answer)).toMatch(/nothing was changed: the change would reach own\/node_modules\/dep\/index\.ts/);
+  expect(messageOf(answer)).toMatch(/nothing was changed: the change would reach own\/vendor\/dep\/index\.ts/);
   expect(text(file_path)).toMatch(/^import \{ dep \}/);
   expect(text(vendored)).toBe('export function dep() {}\n');
 });

@@ -1,14 +1,14 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { codeOf, messageOf } from '../e2e/shared-server.ts';
-import { connectStdio, makeDirectory } from '../support/harness.ts';
+import { connectStdio, makeDirectory, type ToolAnswer } from '../support/harness.ts';
 
 const stub = join(import.meta.dirname, '../fixtures/language-server.mjs');
 
 /** Starts a real `croft mcp` in a new workspace, with stand-ins for servers that the tests do not install. */
-async function open(files: Record<string, string | Buffer>, flags: readonly string[] = []) {
+async function start(files: Record<string, string | Buffer>, flags: readonly string[] = []) {
   const fixture = makeDirectory({ 'bin/language-server.mjs': readFileSync(stub) });
   for (const name of ['zls', 'phpactor']) {
     writeFileSync(fixture.at(`bin/${name}`), `#!/bin/sh\nexec node ${fixture.at('bin/language-server.mjs')}\n`);
@@ -21,12 +21,19 @@ async function open(files: Record<string, string | Buffer>, flags: readonly stri
   }
   const args = ['--workspace', workspace, '--allow-read', fixture.at('bin'), ...flags];
   const session = await connectStdio(args, { env: { PATH: `${fixture.at('bin')}:${process.env.PATH}` } });
-  onTestFinished(async () => {
+  const close = async () => {
     await session[Symbol.asyncDispose]();
     fixture[Symbol.dispose]();
-  });
+  };
   const set = (name: string, content: string) => writeFileSync(join(workspace, name), content);
-  return { ...session, fixture, workspace, set };
+  return { ...session, workspace, set, close };
+}
+
+/** The same for one test. */
+async function open(...options: Parameters<typeof start>) {
+  const started = await start(...options);
+  onTestFinished(started.close);
+  return started;
 }
 
 /** Process ids by a part of their command line and their working directory. */
@@ -46,6 +53,14 @@ function processesIn(workspace: string, word: string): number[] {
 
 const typescript = { 'tsconfig.json': '{}', 'a.ts': 'export const one = 1;\nexport const two = one;\n' };
 const zig = (mode: string) => ({ 'a.zig': 'const old = 1;\n', mode });
+
+/** Takes half a minute, so that it is asked at the beginning and answered at the end. */
+let incomplete: { answer: Promise<ToolAnswer>; close(): Promise<void> } | undefined;
+beforeAll(async () => {
+  const { call, close } = await start({ 'a.php': 'const old = 1;\n', mode: 'indexing' });
+  incomplete = { answer: call('find_definition', { file_path: 'a.php', line: 1, symbol: 'old' }), close };
+});
+afterAll(() => incomplete?.close());
 
 describe('a server process', () => {
   test('that is killed is started again for the next call, and there is one for ten callers', async () => {
@@ -97,15 +112,6 @@ describe('a server process', () => {
       /ended before it answered: it sent a message (of 209715200 bytes|without a valid)/,
     );
   });
-});
-
-test('a server that never finishes reading: the answer says that it may be incomplete', {
-  timeout: 60_000,
-}, async () => {
-  const { call } = await open({ 'a.php': 'const old = 1;\n', mode: 'indexing' });
-  const answer = await call('find_definition', { file_path: 'a.php', line: 1, symbol: 'old' });
-  expect(answer.structured).toMatchObject({ complete: false, precision: 'server' });
-  expect(answer.text).toMatch(/still reads the project: ask again/);
 });
 
 describe('a rename that a hostile server proposes', () => {
@@ -193,4 +199,12 @@ test('servers are off with --code syntax, and in no sandbox without isolation', 
   const answer = await none.call('hover', question);
   expect(codeOf(answer)).toBe('E_NO_SERVER');
   expect(messageOf(answer)).toMatch(/--sandbox none cannot make a workspace read-only/);
+});
+
+test('a server that never finishes reading: the answer says that it may be incomplete', {
+  timeout: 60_000,
+}, async () => {
+  const answer = await incomplete?.answer;
+  expect(answer?.structured).toMatchObject({ complete: false, precision: 'server' });
+  expect(answer?.text).toMatch(/still reads the project: ask again/);
 });
