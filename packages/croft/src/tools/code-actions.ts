@@ -20,7 +20,7 @@ export const codeActions = defineTool({
   timeoutMs: 120_000,
   input: z.object({
     file_path: z.string().min(1).describe('Path of the file, relative to the workspace root'),
-    line: z.int().min(1),
+    line: z.int().min(1).describe('First line, from 1'),
     end_line: z.int().min(1).optional().describe('Last line; line if left out'),
     kind: z.string().max(100).optional().describe('Only this kind, such as quickfix or source.organizeImports'),
     apply: z.int().min(1).optional().describe('Number of the change to make, as listed'),
