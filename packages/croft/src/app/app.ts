@@ -104,7 +104,7 @@ export function createApp(options: AppOptions) {
   const provider = openProvider(options, options.provider);
   const searches = createSearchBoxPool();
   const { code = readOnly ? 'safe' : 'full' } = options;
-  const codeServers = createCodeServers({ mode: code, provider, emit });
+  const codeServers = createCodeServers({ mode: code, provider, readable: sandbox.readable, emit });
   const { data } = options;
   const histories = data === undefined ? undefined : openHistories(data, options);
   const access = readOnly ? 'read-only' : 'read-write';

@@ -29,7 +29,11 @@ export function createPublishedDiagnostics(root: string) {
       const target = data && fromUri(root, data.uri);
       if (!target || !('path' in target)) return;
       known.delete(target.path);
-      known.set(target.path, { version: data.version ?? undefined, at: Date.now(), diagnostics: data.diagnostics });
+      known.set(target.path, {
+        version: data.version ?? undefined,
+        at: performance.now(),
+        diagnostics: data.diagnostics,
+      });
       const [oldest = ''] = known.keys();
       if (known.size > maxFiles) known.delete(oldest);
       for (const wake of waiting) wake();
@@ -39,12 +43,12 @@ export function createPublishedDiagnostics(root: string) {
      * over: older ones are never returned.
      */
     async wait(path: string, version: number, { since, timeoutMs }: { since: number; timeoutMs: number }) {
-      const end = Date.now() + timeoutMs;
-      while (Date.now() < end) {
+      const end = performance.now() + timeoutMs;
+      while (performance.now() < end) {
         const found = known.get(path);
-        const waitMs = found && isAbout(found, version, since) ? quietLeft(found) : end - Date.now();
+        const waitMs = found && isAbout(found, version, since) ? quietLeft(found) : end - performance.now();
         if (found && waitMs <= 0) return found.diagnostics;
-        await sleepUntilWoken(waiting, Math.min(end - Date.now(), waitMs));
+        await sleepUntilWoken(waiting, Math.min(end - performance.now(), waitMs));
       }
       return undefined;
     },
@@ -57,7 +61,7 @@ function isAbout(found: Known, version: number, since: number): boolean {
 
 /** How long an unversioned list has to stay the last one before it counts. */
 function quietLeft({ version, at }: Known): number {
-  return version === undefined ? at + quietMs - Date.now() : 0;
+  return version === undefined ? at + quietMs - performance.now() : 0;
 }
 
 async function sleepUntilWoken(waiting: Set<() => void>, ms: number): Promise<void> {

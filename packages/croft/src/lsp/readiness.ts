@@ -11,6 +11,8 @@ export function createReadiness(sign: ReadySign) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const works = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
+  let rescan = Promise.withResolvers<void>();
+  let isRescanning = false;
   if (sign.kind === 'always') resolve();
   const ripen = () => {
     clearTimeout(timer);
@@ -19,6 +21,17 @@ export function createReadiness(sign: ReadySign) {
 
   return {
     ready: promise,
+    /** Files were told that the server may not know. A server with a log lists its files again, and then says so again. */
+    expectRescan(): void {
+      if (sign.kind === 'log') isRescanning = true;
+    },
+    /** Waits for that, once: a server that does not say so in time has nothing to list. */
+    async rescanned(timeoutMs: number): Promise<void> {
+      if (!isRescanning) return;
+      const timeout = setTimeout(endRescan, timeoutMs);
+      await rescan.promise;
+      clearTimeout(timeout);
+    },
     /** What the server is doing, in its own words; empty if it does not say. */
     activity: (): string => [...works.values()].at(-1) ?? '',
     begin: ripen,
@@ -26,10 +39,21 @@ export function createReadiness(sign: ReadySign) {
     hear(method: string, params: unknown): void {
       const fields = (params ?? {}) as Readonly<Record<string, unknown>>;
       if (method === '$/progress') hearProgress(fields);
-      if (sign.kind === 'log' && method === 'window/logMessage' && sign.pattern.test(String(fields.message))) resolve();
+      if (sign.kind === 'log' && method === 'window/logMessage' && sign.pattern.test(String(fields.message))) hearLog();
       if (sign.kind === 'notification' && method === sign.method && isMeant(sign, fields)) resolve();
     },
   };
+
+  function hearLog(): void {
+    resolve();
+    endRescan();
+  }
+
+  function endRescan(): void {
+    rescan.resolve();
+    rescan = Promise.withResolvers();
+    isRescanning = false;
+  }
 
   function hearProgress({ token, value }: Readonly<Record<string, unknown>>): void {
     const { kind, title, message, percentage } = (value ?? {}) as Readonly<Record<string, unknown>>;

@@ -20,6 +20,8 @@ interface RunningServerOptions extends Pick<LanguageServerLaunch, 'definition'> 
 
 const readyMs = 30_000;
 const diagnosticsMs = 3000;
+/** How long a server may take to list its files again after some came or went. */
+const rescanMs = 2000;
 
 export type RunningServer = ReturnType<typeof createRunningServer>;
 
@@ -40,7 +42,7 @@ export function createRunningServer(options: RunningServerOptions) {
     }
     // The server publishes diagnostics after a document was opened, so it is opened again.
     documents.close(path);
-    const since = Date.now();
+    const since = performance.now();
     await documents.open(path);
     return published.wait(path, documents.versionOf(path) ?? 0, { since, timeoutMs: diagnosticsMs });
   }
@@ -49,7 +51,12 @@ export function createRunningServer(options: RunningServerOptions) {
     /** The server for one caller, whose requests end with its signal. */
     forCaller({ signal, onActivity }: ServerUse): LanguageServer {
       return {
-        ...{ definition, root, capabilities, sync, open: documents.open, changedSince: changes.changedSince },
+        ...{ definition, root, capabilities, open: documents.open, changedSince: changes.changedSince },
+        async sync() {
+          const version = await sync();
+          await unlessAborted(readiness.rescanned(rescanMs), signal);
+          return version;
+        },
         async whenReady() {
           onActivity?.(() => `${definition.name} reads the project ${readiness.activity()}`.trim());
           const isReady = readiness.ready.then(() => true);

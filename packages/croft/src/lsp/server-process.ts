@@ -58,6 +58,8 @@ export async function startServer(sandbox: Sandbox, { definition, argv, settings
     () => rpc.end(),
   );
   const lastWords = over.then(async (fault) => {
+    // A server that breaks the protocol need not end by itself.
+    if (fault !== undefined) running.kill();
     const exit = await resultWithin(running.exit, exitMs).catch((thrown: Error) => thrown);
     readiness.stop();
     return [fault ?? toWords(exit), lastLines(stderr.toText())].filter(Boolean).join('; its last words: ');

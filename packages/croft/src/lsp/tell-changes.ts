@@ -2,6 +2,7 @@ import { toUri } from '../core/code/ports/file-uris.ts';
 import type { Files } from '../core/files/files.ts';
 import { createKeyedLock } from '../lib/concurrency/keyed-lock.ts';
 import type { ChangeLog } from './change-log.ts';
+import { languageOf } from './language-of.ts';
 import type { createOpenDocuments } from './open-documents.ts';
 import { ServerGoneError } from './server-errors.ts';
 import type { LanguageServerLaunch, ServerProcess } from './server-process.ts';
@@ -37,7 +38,9 @@ export function createChangeTeller(options: TellChangesOptions) {
         type,
       })),
     );
-    if (events.length > 0) process.rpc.notify('workspace/didChangeWatchedFiles', { changes: events });
+    if (events.length === 0) return;
+    if (others.some((path) => languageOf(definition, path) !== undefined)) process.readiness.expectRescan();
+    process.rpc.notify('workspace/didChangeWatchedFiles', { changes: events });
   }
 
   return {

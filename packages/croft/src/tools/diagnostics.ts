@@ -22,7 +22,7 @@ export const diagnostics = defineTool({
   input: z.object({
     file_path: z.string().min(1).describe('Path of the file, relative to the workspace root'),
     severity: z.enum(severities).default('warning').describe('The least severity to show'),
-    limit: lenientCount({ fallback: 50, max: 1000 }),
+    limit: lenientCount({ fallback: 50, max: 1000 }).describe('Most to show (50)'),
   }),
   output: z.object({
     path: z.string(),

@@ -6,6 +6,7 @@ export { bashInput } from './bash-input.ts';
 export { bashOutput } from './bash-output.ts';
 export { calls } from './calls.ts';
 export { cd } from './cd.ts';
+export { codeActions } from './code-actions.ts';
 export { deleteFile } from './delete.ts';
 export { diagnostics } from './diagnostics.ts';
 export { edit } from './edit.ts';

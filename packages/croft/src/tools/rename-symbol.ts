@@ -23,7 +23,7 @@ export const renameSymbol = defineTool({
   timeoutMs: 120_000,
   input: z.object({
     ...symbolArguments,
-    new_name: z.string({ error: 'new_name is required' }).min(1).max(1000),
+    new_name: z.string({ error: 'new_name is required' }).min(1).max(1000).describe('The name it shall have'),
     apply: z.boolean().default(false).describe('Change the files; otherwise only show the diff'),
   }),
   output: z.object({

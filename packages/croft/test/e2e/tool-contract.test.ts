@@ -28,7 +28,8 @@ afterAll(async () => {
 const readers = [
   ...['cd', 'read', 'list', 'glob', 'grep', 'workspaces', 'secret', 'secrets_available'],
   ...['last_test_failures', 'next_page', 'tests_covering', 'snapshot_diff', 'snapshot_list', 'undo_list'],
-  ...['agents', 'skill', 'skills'],
+  ...['agents', 'skill', 'skills', 'ast_search', 'calls', 'diagnostics', 'find_definition', 'find_implementations'],
+  ...['find_references', 'hover'],
 ];
 
 /** Those that work in no workspace in particular. */

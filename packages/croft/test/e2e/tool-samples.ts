@@ -114,6 +114,27 @@ export const samples: Record<
   skills: { succeeds: [{}, { workspace: 'all' }], fails: [{ workspace: 'c' }] },
   skill: { succeeds: [], fails: [{}, { name: 'absent' }, { name: '../x' }, { name: ' ' }] },
   agents: { succeeds: [{}, { workspace: 'all' }], fails: [{ name: 'absent' }, { name: 7 }] },
+  // test/code tests these with language servers.
+  find_definition: {
+    succeeds: [{ symbol: 'one' }, { file_path: 'text.txt', line: 1, col: 1 }],
+    fails: [{}, { file_path: 'text.txt', line: 1 }, { file_path: 'absent', line: 1, col: 1 }, { symbol: '' }],
+  },
+  find_references: {
+    succeeds: [{ symbol: 'one' }, { file_path: 'text.txt', line: 1, col: 1, limit: 1 }],
+    fails: [{}, { symbol: 'one', cursor: 'x' }, { file_path: '..', line: 1, col: 1 }],
+  },
+  find_implementations: { succeeds: [], fails: [{}, { file_path: 'text.txt', line: 1, col: 1 }] },
+  calls: { succeeds: [], fails: [{}, { symbol: 'one', depth: 4 }, { file_path: 'text.txt', line: 1, col: 1 }] },
+  hover: {
+    succeeds: [],
+    fails: [{}, { file_path: 'text.txt', line: 1, col: 1 }, { file_path: 'text.txt', line: 99, col: 1 }],
+  },
+  code_actions: { succeeds: [], fails: [{}, { file_path: 'text.txt', line: 1 }, { file_path: 'absent', line: 1 }] },
+  diagnostics: { succeeds: [], fails: [{}, { file_path: 'text.txt' }, { file_path: 'dir' }, { file_path: 'absent' }] },
+  rename_symbol: {
+    succeeds: [],
+    fails: [{}, { symbol: 'one' }, { file_path: 'text.txt', line: 1, col: 1, new_name: 'x' }],
+  },
   // test/history tests these with a transaction.
   transaction_commit: { succeeds: [], fails: [{}, { transaction: 'absent' }] },
   transaction_discard: { succeeds: [], fails: [{}, { transaction: 'absent' }] },

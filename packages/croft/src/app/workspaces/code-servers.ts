@@ -20,6 +20,8 @@ interface WorkspaceDirectory extends SearchedDirectory, Pick<Workspace, 'name' |
 interface CodeServersOptions {
   readonly mode: CodeMode;
   readonly provider: Provider;
+  /** Directories that all sandboxes may read. Servers on the operator's PATH may be in one. */
+  readonly readable: readonly string[];
   readonly emit: Emit;
 }
 
@@ -39,7 +41,7 @@ const limits: Omit<SandboxLimits, 'memoryBytes'> = {
 export type CodeServers = ReturnType<typeof createCodeServers>;
 
 /** The language servers of all workspaces on this machine. Sessions of a workspace share its servers. */
-export function createCodeServers({ mode, provider, emit }: CodeServersOptions) {
+export function createCodeServers({ mode, provider, readable: always, emit }: CodeServersOptions) {
   const places = new Map<string, WorkspaceDirectory>();
   const opened = new Map<string, LanguageServers & { close(): Promise<void> }>();
   const followed = new Set<FollowedPaths>();
@@ -65,7 +67,8 @@ export function createCodeServers({ mode, provider, emit }: CodeServersOptions) 
       async openSandbox({ memoryBytes }, readable) {
         const { root, directoryFd } = place();
         return provider.open({
-          ...{ directoryFd: await directoryFd(), workspacePath: root, isReadOnly: true, readable },
+          ...{ directoryFd: await directoryFd(), workspacePath: root, isReadOnly: true },
+          readable: [...new Set([...always, ...readable])],
           ...{ limits: { ...limits, memoryBytes }, network: { mode: 'deny-all' } },
         });
       },

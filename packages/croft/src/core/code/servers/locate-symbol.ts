@@ -73,7 +73,10 @@ async function symbolsIn(paths: readonly string[], context: LocateContext): Prom
   const servers = context.workspace.languageServers;
   if (!servers) throw noServers();
   const all: ServerSymbol[] = [];
-  for (const [definition, own] of groupByServer(servers, paths))
+  const groups = groupByServer(servers, paths);
+  if (groups.size === 0 && paths.length > 0)
+    throw new AppError('E_NO_SERVER', `no language server is known for ${paths.slice(0, maxNearest).join(', ')}`);
+  for (const [definition, own] of groups)
     await servers.use(definition, context, async (server) => {
       await server.sync();
       for (const path of own) all.push(...(await symbolsOf(server, path)));
