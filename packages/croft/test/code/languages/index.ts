@@ -1,0 +1,3 @@
+export { go } from './go.ts';
+export { python } from './python.ts';
+export { typescript } from './typescript.ts';
