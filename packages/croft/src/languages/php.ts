@@ -13,7 +13,7 @@ export const php: LanguageSyntax = {
 (method_declaration name: (_) @name body: (_) @body (#eq? @name "__construct")) @def.constructor
 (method_declaration name: (_) @name body: (_)? @body) @def.method
 (function_definition name: (_) @name body: (_) @body) @def.function
-(property_declaration (property_element (variable_name) @name)) @def.property
+(property_declaration (property_element (variable_name (name) @name))) @def.property
 (const_declaration (const_element (name) @name)) @def.constant
 (comment) @comment
 (attribute_list) @decorator

@@ -10,11 +10,11 @@ export const swift: LanguageSyntax = {
 (class_declaration "enum" name: (_) @name body: (_) @body) @def.enum
 (class_declaration ["class" "actor"] name: (_) @name body: (_) @body) @def.class
 (protocol_declaration name: (_) @name body: (_) @body) @def.interface
-(class_body (function_declaration name: (_) @name body: (_) @body) @def.method)
-(enum_class_body (function_declaration name: (_) @name body: (_) @body) @def.method)
-(function_declaration name: (_) @name body: (_) @body) @def.function
-(protocol_function_declaration name: (_) @name) @def.method
-(init_declaration name: (_) @name body: (_)? @body) @def.constructor
+(class_body (function_declaration name: (simple_identifier) @name body: (_) @body) @def.method)
+(enum_class_body (function_declaration name: (simple_identifier) @name body: (_) @body) @def.method)
+(function_declaration name: (simple_identifier) @name body: (_) @body) @def.function
+(protocol_function_declaration name: (simple_identifier) @name) @def.method
+(init_declaration "init" @name body: (_)? @body) @def.constructor
 (class_body (property_declaration name: (pattern bound_identifier: (_) @name)) @def.property)
 (enum_class_body (property_declaration name: (pattern bound_identifier: (_) @name)) @def.property)
 (protocol_property_declaration name: (pattern bound_identifier: (_) @name)) @def.property

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import * as languages from '../languages/index.ts';
 import { lowerThreadPriority } from '../lib/concurrency/worker-thread.ts';
 import { loadGrammar, usedBytes } from './grammars.ts';
-import type { ParseAnswer, ParseQuestion } from './parser-thread.ts';
+import { type ParseAnswer, type ParseQuestion, toJson } from './parser-thread.ts';
 import { readTree } from './read-tree.ts';
 import { readSource } from './source-text.ts';
 
@@ -30,7 +30,7 @@ async function parse({ language: id, bytes, timeoutMs }: ParseQuestion): Promise
   try {
     const file = tree && readTree(tree, grammar, source, isLate);
     const isSpent = usedBytes() > maxKeptBytes;
-    return file && !isLate() ? { file, isSpent } : { failed: 'late', isSpent };
+    return file && !isLate() ? { json: toJson(file), isSpent } : { failed: 'late', isSpent };
   } finally {
     tree?.delete();
   }

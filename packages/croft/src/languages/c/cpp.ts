@@ -6,7 +6,9 @@ export const cpp: LanguageSyntax = {
   id: 'cpp',
   extensions: ['cpp', 'cc', 'cxx', 'c++', 'h', 'hh', 'hpp', 'hxx', 'ipp', 'inl'],
   grammar: { package: '@vscode/tree-sitter-wasm', file: 'wasm/tree-sitter-cpp.wasm' },
-  query: `${sharedQuery}
+  query: `
+(field_declaration_list (function_definition declarator: (function_declarator declarator: (identifier) @name) body: (compound_statement) @body) @def.constructor)
+${sharedQuery}
 (namespace_definition name: (_) @name body: (_) @body) @def.module
 (class_specifier name: (type_identifier) @name body: (_) @body) @def.class
 (function_definition declarator: (function_declarator declarator: (field_identifier) @name) body: (compound_statement) @body) @def.method

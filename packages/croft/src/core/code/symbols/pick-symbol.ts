@@ -44,12 +44,17 @@ function narrowToLine(symbols: readonly CodeSymbol[], line: number): CodeSymbol[
   return begun.length > 0 ? begun : symbols.filter(({ at, endLine }) => at.line <= line && line <= endLine);
 }
 
-/** A symbol at the top of the file whose whole name is given comes before those that only end in that name. */
+/**
+ * A symbol at the top of the file whose whole name is given comes before those that only end in that name, and a class
+ * before the constructors that are named like it.
+ */
 function narrowByNumber(symbols: readonly CodeSymbol[], { overload, onLine, names }: SymbolAddress): CodeSymbol[] {
   const index = overload ?? (onLine === undefined ? undefined : onLine - 1);
   if (index !== undefined) return symbols.slice(index, index + 1);
   const whole = symbols.filter(({ containers }) => containers.length + 1 === names.length);
-  return whole.length === 1 ? whole : [...symbols];
+  if (whole.length === 1) return whole;
+  const others = symbols.filter(({ name, containers }) => containers.at(-1) !== name);
+  return others.length > 0 ? others : [...symbols];
 }
 
 function pickOne(
