@@ -1,5 +1,5 @@
 const word = /[\p{L}_$][\p{L}\p{N}_$]*/gu;
-const maxWords = 20_000;
+const maxWords = 10_000;
 const maxWordLength = 100;
 
 interface WordSource {
@@ -11,7 +11,7 @@ interface WordSource {
   readonly names: ReadonlySet<string>;
 }
 
-/** Counts the words of a source file. Of more than 20,000 different words only the first are counted. */
+/** Counts the words of a source file. Of more than 10,000 different words only the first are counted. */
 export function countWords({ text, skipped, keywords, names }: WordSource): Map<string, number> {
   const counts = new Map<string, number>();
   let at = 0;

@@ -11,7 +11,7 @@ export interface ParseQuestion {
 /** Why a file was not parsed: it took too long, or the parser broke or ran out of memory. */
 export type ParseFailure = 'late' | 'crashed';
 
-/** The file is JSON with the words as pairs: the main thread reads that in a third of the time of a cloned object. */
+/** The file is JSON with the words as pairs, which the main thread reads faster than a cloned object. */
 export type ParseAnswer =
   | { readonly json: string; readonly isSpent: boolean }
   | { readonly failed: ParseFailure; readonly isSpent: boolean };

@@ -15,7 +15,7 @@ export interface SymbolSource {
 }
 
 /** Later definitions of a file are left out. */
-const maxSymbols = 5000;
+const maxSymbols = 3000;
 const maxNameLength = 400;
 /** Definitions inside of more others are left out. */
 const maxDepth = 50;
