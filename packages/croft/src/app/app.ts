@@ -111,7 +111,19 @@ export function createApp(options: AppOptions) {
   const access = readOnly ? 'read-only' : 'read-write';
   const { permission = 'bypass' } = options;
   const skills = toSkills(options, emit);
-  const known = { provider, searches, syntax, codeServers, histories, permission, sandbox, data, emit, skills, durability };
+  const known = {
+    provider,
+    searches,
+    syntax,
+    codeServers,
+    histories,
+    permission,
+    sandbox,
+    data,
+    emit,
+    skills,
+    durability,
+  };
   const { workspaces, forks, layered } = openWorkspaces(mounts, { ...known, access }, onWarning);
   const secrets = openSecrets(host);
   const shelf = createAnswerStore();
@@ -131,7 +143,8 @@ export function createApp(options: AppOptions) {
     ...{ workspaces, emit, newSession, provider, histories, layered, skills, shelf },
     /** Call it after the events file was renamed. The result is a line in the log. */
     reopenEvents: events.reopen,
-    assembleWorkspace: (parts: WorkspaceParts) => assembleWorkspace(parts, { searches, syntax, codeServers, data, emit }),
+    assembleWorkspace: (parts: WorkspaceParts) =>
+      assembleWorkspace(parts, { searches, syntax, codeServers, data, emit }),
     sessions: createSessions({ create: newSession, now: Date.now, idleMs: 24 * hourMs, max: 10_000 }),
     toolbox: createToolbox({
       tools: Object.values(tools),

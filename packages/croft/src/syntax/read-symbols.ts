@@ -3,14 +3,14 @@ import type { CodeSymbol, SymbolKind } from '../core/code/code-symbol.ts';
 import type { LanguageSyntax } from '../core/code/language-syntax.ts';
 import type { Captures, FoundDefinition } from './collect-captures.ts';
 import { readBody } from './read-body.ts';
-import type { SourceText } from './source-text.ts';
+import type { DecodedSource } from './source-text.ts';
 import { toDocLine, toOneLine } from './to-one-line.ts';
 import type { Trivia } from './trivia.ts';
 
 export interface SymbolSource {
   readonly captures: Captures;
   readonly trivia: Trivia;
-  readonly source: SourceText;
+  readonly source: DecodedSource;
   readonly language: LanguageSyntax;
 }
 

@@ -4,7 +4,7 @@ import { collectCaptures } from './collect-captures.ts';
 import { countWords } from './count-words.ts';
 import type { Grammar } from './grammars.ts';
 import { readSymbols } from './read-symbols.ts';
-import type { SourceText } from './source-text.ts';
+import type { DecodedSource } from './source-text.ts';
 import { createTrivia } from './trivia.ts';
 
 /** Errors beyond this are not counted: the file is not in this language. */
@@ -13,7 +13,7 @@ const maxErrorLines = 10;
 const maxLiterals = 5000;
 
 /** Reads everything out of a syntax tree that is wanted of it. `isLate` ends the work. */
-export function readTree(tree: Tree, grammar: Grammar, source: SourceText, isLate: () => boolean): ParsedFile {
+export function readTree(tree: Tree, grammar: Grammar, source: DecodedSource, isLate: () => boolean): ParsedFile {
   const { rootNode } = tree;
   const matches = grammar.query.matches(rootNode, { progressCallback: isLate });
   const captures = collectCaptures(matches);

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { SourceRange, TextPosition } from '../core/code/code-symbol.ts';
 
 /** The text of a file as the parser reads it, and the way from its offsets (UTF-16 units) back to bytes and lines. */
-export interface SourceText {
+export interface DecodedSource {
   readonly text: string;
   toByte(offset: number): number;
   toRange(start: number, end: number): SourceRange;
@@ -12,7 +12,7 @@ export interface SourceText {
 const byteOrderMark = '\u{feff}';
 
 /** Bytes that are no UTF-8 are read one by one, so that every byte keeps its place. */
-export function readSource(bytes: Uint8Array): SourceText {
+export function readSource(bytes: Uint8Array): DecodedSource {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
   const toByte = text.length === buffer.length ? (offset: number) => offset : countBytes(text);
