@@ -105,25 +105,12 @@ export function createApp(options: AppOptions) {
   const searches = createSearchBoxPool();
   const { code = readOnly ? 'safe' : 'full' } = options;
   const codeServers = createCodeServers({ mode: code, provider, emit });
-  const syntax = createSyntax();
-  const { data } = options;
+  const { data, permission = 'bypass' } = options;
+  const shared = { searches, syntax: createSyntax(), codeServers, data, emit };
   const histories = data === undefined ? undefined : openHistories(data, options);
   const access = readOnly ? 'read-only' : 'read-write';
-  const { permission = 'bypass' } = options;
   const skills = toSkills(options, emit);
-  const known = {
-    provider,
-    searches,
-    syntax,
-    codeServers,
-    histories,
-    permission,
-    sandbox,
-    data,
-    emit,
-    skills,
-    durability,
-  };
+  const known = { ...shared, provider, histories, permission, sandbox, skills, durability };
   const { workspaces, forks, layered } = openWorkspaces(mounts, { ...known, access }, onWarning);
   const secrets = openSecrets(host);
   const shelf = createAnswerStore();
@@ -143,8 +130,7 @@ export function createApp(options: AppOptions) {
     ...{ workspaces, emit, newSession, provider, histories, layered, skills, shelf },
     /** Call it after the events file was renamed. The result is a line in the log. */
     reopenEvents: events.reopen,
-    assembleWorkspace: (parts: WorkspaceParts) =>
-      assembleWorkspace(parts, { searches, syntax, codeServers, data, emit }),
+    assembleWorkspace: (parts: WorkspaceParts) => assembleWorkspace(parts, shared),
     sessions: createSessions({ create: newSession, now: Date.now, idleMs: 24 * hourMs, max: 10_000 }),
     toolbox: createToolbox({
       tools: Object.values(tools),
