@@ -26,6 +26,8 @@ const rules: Readonly<Record<string, Rule>> = {
   linters: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
   coverage: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
   'language-servers': { parts: ['core'], packages: [], isolated: true },
+  languages: { parts: ['core', 'lib'], packages: [], isolated: true },
+  syntax: { parts: ['syntax', 'languages', 'core', 'lib'], packages: [protocol, 'web-tree-sitter', 'node:*'] },
   providers: {
     parts: ['core', 'disk', 'host', 'init', 'lib', 'link'],
     packages: [protocol, 'zod', 'node:*'],
@@ -46,7 +48,7 @@ const rules: Readonly<Record<string, Rule>> = {
   app: {
     parts: [
       ...['core', 'coverage', 'detectors', 'history', 'inner-mcp', 'language-servers', 'lib', 'link'],
-      ...['linters', 'lsp', 'providers', 'records', 'storages', 'test-runners', 'tools'],
+      ...['linters', 'lsp', 'providers', 'records', 'storages', 'syntax', 'test-runners', 'tools'],
     ],
     packages: [protocol, 'zod', 'node:path'],
   },

@@ -14,6 +14,8 @@ export async function makeBundle(): Promise<void> {
   const build = await rolldown({
     input: Object.fromEntries([join(source, 'main.ts'), ...threads].map((file) => [basename(file, '.ts'), file])),
     platform: 'node',
+    // web-tree-sitter evaluates initialisers of its own WebAssembly files, which no workspace can change.
+    checks: { eval: false },
     plugins: [{ name: 'threads', transform: { filter: { code: /-worker\.ts'/ }, handler: nameThreads } }],
   });
   const made = `${target}.${process.pid}`;

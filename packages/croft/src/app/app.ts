@@ -24,6 +24,7 @@ import { errorMessage } from '../lib/error-message.ts';
 import { type EventFile, openEventFile } from '../lib/files/event-file.ts';
 import { createSecretDirectorySource, createSecretEnvironmentSource } from '../lib/secret-sources.ts';
 import { type NamedMount, openMounts, type WorkspaceSource } from '../storages/index.ts';
+import { createSyntax } from '../syntax/create-syntax.ts';
 import * as tools from '../tools/index.ts';
 import { type InnerServers, openInnerTools } from './agents/inner-tools.ts';
 import { createFlagWorkspaceForks } from './forks/flag-workspace-forks.ts';
@@ -105,12 +106,12 @@ export function createApp(options: AppOptions) {
   const searches = createSearchBoxPool();
   const { code = readOnly ? 'safe' : 'full' } = options;
   const codeServers = createCodeServers({ mode: code, provider, readable: sandbox.readable, emit });
-  const { data } = options;
+  const { data, permission = 'bypass' } = options;
+  const shared = { searches, syntax: code === 'off' ? undefined : createSyntax(), codeServers, data, emit };
   const histories = data === undefined ? undefined : openHistories(data, options);
   const access = readOnly ? 'read-only' : 'read-write';
-  const { permission = 'bypass' } = options;
   const skills = toSkills(options, emit);
-  const known = { provider, searches, codeServers, histories, permission, sandbox, data, emit, skills, durability };
+  const known = { ...shared, provider, histories, permission, sandbox, skills, durability };
   const { workspaces, forks, layered } = openWorkspaces(mounts, { ...known, access }, onWarning);
   const secrets = openSecrets(host);
   const shelf = createAnswerStore();
@@ -130,7 +131,7 @@ export function createApp(options: AppOptions) {
     ...{ workspaces, emit, newSession, provider, histories, layered, skills, shelf },
     /** Call it after the events file was renamed. The result is a line in the log. */
     reopenEvents: events.reopen,
-    assembleWorkspace: (parts: WorkspaceParts) => assembleWorkspace(parts, { searches, codeServers, data, emit }),
+    assembleWorkspace: (parts: WorkspaceParts) => assembleWorkspace(parts, shared),
     sessions: createSessions({ create: newSession, now: Date.now, idleMs: 24 * hourMs, max: 10_000 }),
     toolbox: createToolbox({
       tools: Object.values(tools),

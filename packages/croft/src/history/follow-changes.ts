@@ -1,4 +1,4 @@
-import { sharedFollower } from '../init/shared-follower.ts';
+import { followerOf } from '../init/follower-pool.ts';
 import { TreeIndex } from './tree/tree-index.ts';
 
 /** A cursor of its own on the changes of a directory. */
@@ -13,7 +13,7 @@ export interface FollowedPaths {
  * between them. The descriptor stays the caller's.
  */
 export async function followChanges(directoryFd: number): Promise<FollowedPaths> {
-  const following = await sharedFollower.open(directoryFd);
+  const following = await followerOf().open(directoryFd);
   const index = new TreeIndex();
   let isFirst = true;
   return {

@@ -29,7 +29,7 @@ const readers = [
   ...['cd', 'read', 'list', 'glob', 'grep', 'workspaces', 'secret', 'secrets_available'],
   ...['last_test_failures', 'next_page', 'tests_covering', 'snapshot_diff', 'snapshot_list', 'undo_list'],
   ...['agents', 'skill', 'skills', 'ast_search', 'calls', 'diagnostics', 'find_definition', 'find_implementations'],
-  ...['find_references', 'hover'],
+  ...['find_references', 'hover', 'outline', 'read_symbol', 'search_code'],
 ];
 
 /** Those that work in no workspace in particular. */
@@ -55,12 +55,14 @@ async function callInFreshTree(era: Era, name: string, args: Arguments) {
     'pixel.gif': 'GIF89a\0\0',
     'dir/x': '',
     'dir/y': '',
+    'code.ts': 'class Shop {\n  add() {\n    return used;\n  }\n}\nconst used = 1;\n',
   };
   for (const [file, content] of Object.entries(tree)) writeFileSync(directory.at(`a/${file}`), content);
   writeFileSync(directory.at('a/unread.txt'), 'x y');
+  writeFileSync(directory.at('a/unread.ts'), 'function f() {}\n');
   const session = sessions.get(era);
   if (!session) throw new Error(`no session of ${era}`);
-  await session.call('read', { workspace: 'a', file_path: 'text.txt' });
+  for (const file of ['text.txt', 'code.ts']) await session.call('read', { workspace: 'a', file_path: file });
   return session.call(name, ofNone.includes(name) ? args : { workspace: 'a', ...args });
 }
 

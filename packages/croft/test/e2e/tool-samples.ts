@@ -153,6 +153,10 @@ export const samples: Record<
       { pattern: 'x', rewrite: 'y', language: 'typescript', path: '..' },
     ],
   },
+  search_code: {
+    succeeds: [{ query: 'shop' }, { query: 'nothing has this' }],
+    fails: [{}, { query: '?' }, { query: 'x', path: '..' }],
+  },
   ast_search: {
     succeeds: [{ pattern: 'foo($A)' }, { rule: { kind: 'call_expression' }, language: 'typescript' }],
     fails: [
@@ -161,6 +165,57 @@ export const samples: Record<
       { pattern: 'x', language: 'no-such' },
       { pattern: 'x', path: '..' },
     ],
+  },
+  outline: {
+    succeeds: [{}, { path: 'code.ts' }, { path: 'code.ts', detail: 'members', depth: 1 }],
+    fails: [{ path: 'absent' }, { path: 'text.txt' }, { path: 'code.ts', detail: 'x' }, { path: '..' }],
+  },
+  read_symbol: {
+    succeeds: [{ symbol: 'Shop.add' }, { file_path: 'code.ts', line: 2 }, { file_path: 'code.ts', line: 2, col: 3 }],
+    fails: [
+      {},
+      { symbol: 'absent' },
+      { file_path: 'code.ts', symbol: 'absent' },
+      { file_path: 'text.txt', symbol: 'one' },
+    ],
+  },
+  edit_function_body: {
+    succeeds: [{ file_path: 'code.ts', function_name: 'Shop.add', new_body: 'return 2;' }],
+    fails: [
+      {},
+      { file_path: 'code.ts', function_name: 'absent', new_body: '' },
+      { file_path: 'code.ts', function_name: 'Shop.add', new_body: '}' },
+      { file_path: 'unread.ts', function_name: 'f', new_body: '' },
+      { file_path: 'text.txt', function_name: 'f', new_body: '' },
+    ],
+  },
+  change_function_signature: {
+    succeeds: [{ file_path: 'code.ts', function_name: 'Shop.add', new_signature: 'add(a: number)' }],
+    fails: [
+      {},
+      { file_path: 'code.ts', function_name: 'Shop.add', new_signature: 'other()' },
+      { file_path: 'unread.ts', function_name: 'f', new_signature: 'function f(a)' },
+    ],
+  },
+  insert_after_method: {
+    succeeds: [{ file_path: 'code.ts', receiver_type: 'Shop', method_name: 'add', new_method: 'b() {}' }],
+    fails: [{}, { file_path: 'code.ts', receiver_type: 'Shop', method_name: 'absent', new_method: 'b() {}' }],
+  },
+  replace_symbol: {
+    succeeds: [{ symbol: 'Shop.add', new_text: 'add() {}' }],
+    fails: [{}, { symbol: 'Shop.add', new_text: 'other() {}' }, { file_path: 'unread.ts', symbol: 'f', new_text: 'x' }],
+  },
+  insert_before_symbol: {
+    succeeds: [{ symbol: 'Shop', text: 'const x = 1;' }],
+    fails: [{}, { symbol: 'absent', text: 'x' }, { symbol: 'Shop', text: '}' }],
+  },
+  insert_after_symbol: {
+    succeeds: [{ symbol: 'Shop', text: 'const x = 1;' }],
+    fails: [{}, { symbol: 'absent', text: 'x' }, { symbol: 'Shop', text: '{' }],
+  },
+  delete_symbol: {
+    succeeds: [{ symbol: 'Shop.add' }, { symbol: 'used', force: true }],
+    fails: [{}, { symbol: 'absent' }, { symbol: 'used' }],
   },
   grep: {
     succeeds: [

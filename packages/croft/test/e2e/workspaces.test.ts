@@ -141,6 +141,50 @@ describe('every tool', () => {
     bash: { args: { command: 'cat tool/mark.txt; touch tool/made' }, shows: 'second\n', changes: true },
     run_command: { args: { cmd: 'cat', args: ['tool/mark.txt'] }, shows: 'second\n' },
     watch_process: { args: { command: 'cat tool/mark.txt' }, shows: 'started in background: cat tool/mark.txt' },
+    outline: { args: { path: 'tool' }, shows: 'code.go: T.second' },
+    read_symbol: { args: { symbol: 'T.second' }, shows: 'func (t T) second() {}' },
+    edit_function_body: {
+      args: { file_path: 'tool/code.go', function_name: 'second', new_body: 'x()' },
+      shows: 'edit_function_body: ',
+      changes: true,
+      needsRead: true,
+    },
+    change_function_signature: {
+      args: { file_path: 'tool/code.go', function_name: 'second', new_signature: 'func (t *T) second()' },
+      shows: 'change_function_signature: ',
+      changes: true,
+      needsRead: true,
+    },
+    insert_after_method: {
+      args: { file_path: 'tool/code.go', receiver_type: 'T', method_name: 'second', new_method: 'func x() {}' },
+      shows: 'insert_after_method: ',
+      changes: true,
+      needsRead: true,
+    },
+    replace_symbol: {
+      args: { file_path: 'tool/code.go', symbol: 'second', new_text: 'func (t T) second() { x() }' },
+      shows: 'replace_symbol: ',
+      changes: true,
+      needsRead: true,
+    },
+    insert_before_symbol: {
+      args: { file_path: 'tool/code.go', symbol: 'second', text: 'func x() {}' },
+      shows: 'insert_before_symbol: ',
+      changes: true,
+      needsRead: true,
+    },
+    insert_after_symbol: {
+      args: { file_path: 'tool/code.go', symbol: 'second', text: 'func x() {}' },
+      shows: 'insert_after_symbol: ',
+      changes: true,
+      needsRead: true,
+    },
+    delete_symbol: {
+      args: { file_path: 'tool/code.go', symbol: 'second' },
+      shows: 'delete_symbol: ',
+      changes: true,
+      needsRead: true,
+    },
     cd: { args: { path: '.' }, shows: 'now in' },
     secrets_available: { args: {}, shows: '' },
     last_test_failures: { args: {}, shows: 'no run_tests call yet' },
@@ -169,6 +213,7 @@ describe('every tool', () => {
     ] as const) {
       mkdirSync(outer.at(`${name}/tool`));
       writeFileSync(outer.at(`${name}/tool/mark.txt`), `${word}\n`);
+      writeFileSync(outer.at(`${name}/tool/code.go`), `package a\n\nfunc (t T) ${word}() {}\n`);
       writeFileSync(outer.at(`${name}/tool/only-${word}`), '');
     }
   }

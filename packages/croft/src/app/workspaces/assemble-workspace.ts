@@ -1,3 +1,4 @@
+import type { Syntax } from '../../core/code/syntax.ts';
 import { wrapWithHistory } from '../../core/history/checkpoints/wrap-with-history.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
 import type { CodeServers } from './code-servers.ts';
@@ -6,7 +7,7 @@ import { openSearchBox, type SearchedDirectory } from './open-search-box.ts';
 import type { SearchBoxPool } from './search-box-pool.ts';
 
 /** The parts of a workspace, wherever its files are. */
-export interface WorkspaceParts extends Omit<Workspace, 'withSearchBox' | 'checks' | 'languageServers'> {
+export interface WorkspaceParts extends Omit<Workspace, 'withSearchBox' | 'checks' | 'syntax' | 'languageServers'> {
   /** Identifies the workspace, the same on every start of the server. Results of checks are stored under it. */
   readonly key: string;
   /** The directory on this machine, or the search box of the runner that has the files. */
@@ -15,16 +16,18 @@ export interface WorkspaceParts extends Omit<Workspace, 'withSearchBox' | 'check
 
 export interface AssembleWorkspaceOptions extends CheckOptions {
   readonly searches: SearchBoxPool;
+  /** Absent: code is not parsed. */
+  readonly syntax: Syntax | undefined;
   readonly codeServers: CodeServers;
 }
 
 /**
- * Assembles every `Workspace` of this program. Adds the search box, the checks and the language servers. A workspace with a history and
+ * Assembles every `Workspace` of this program. Adds the search box, the checks, the parser and the language servers. A workspace with a history and
  * without a wrapper of its own records its calls in the history.
  */
 export function assembleWorkspace(
   { key, search, ...parts }: WorkspaceParts,
-  { searches, codeServers, ...checkOptions }: AssembleWorkspaceOptions,
+  { searches, syntax, codeServers, ...checkOptions }: AssembleWorkspaceOptions,
 ): Workspace {
   const { name, root, files, history } = parts;
   return {
@@ -32,6 +35,7 @@ export function assembleWorkspace(
     wrapCall: parts.wrapCall ?? (history && wrapWithHistory(history)),
     withSearchBox: 'withSearchBox' in search ? search.withSearchBox : openSearchBox(search, root, searches),
     checks: createChecks({ name, key, files }, checkOptions),
+    syntax,
     // Runners do not start language servers yet, and a workspace of a single call is gone before one is ready.
     languageServers:
       'withSearchBox' in search || parts.isFleeting ? undefined : codeServers.of({ name, root, key, files, ...search }),

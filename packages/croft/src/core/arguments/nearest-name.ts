@@ -3,12 +3,17 @@ const maxLength = 64;
 
 /** Returns the name most similar to the written one. `undefined` only if there are no names. */
 export function findNearest(written: string, names: readonly string[]): string | undefined {
+  return findNearestNames(written, names, 1)[0];
+}
+
+/** Returns up to `count` different names, the most similar first. */
+export function findNearestNames(written: string, names: readonly string[], count: number): string[] {
   const wanted = toPlain(written);
-  const rated = names.map((name) => ({ name, distance: distanceOf(wanted, toPlain(name)) }));
-  return rated.reduce<(typeof rated)[number] | undefined>(
-    (best, next) => (best && best.distance <= next.distance ? best : next),
-    undefined,
-  )?.name;
+  return [...new Set(names)]
+    .map((name) => ({ name, distance: distanceOf(wanted, toPlain(name)) }))
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, count)
+    .map(({ name }) => name);
 }
 
 function toPlain(name: string): string {

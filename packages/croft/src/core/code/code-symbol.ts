@@ -18,6 +18,12 @@ export interface TextPosition {
   readonly col: number;
 }
 
+/**
+ * How the body of a definition is written: between braces; between braces on lines of their own, as shells need it;
+ * as an indented block; as a single expression; or up to the word `end`.
+ */
+export type BodyShape = 'braces' | 'shell-braces' | 'indented' | 'expression' | 'end';
+
 /** A definition in a file, as its syntax tree has it. */
 export interface CodeSymbol {
   readonly name: string;
@@ -31,6 +37,8 @@ export interface CodeSymbol {
   readonly isExported: boolean;
   /** Where its name begins. */
   readonly at: TextPosition;
+  /** First line of the whole definition, with its doc comment and decorators. */
+  readonly startLine: number;
   /** Last line of the whole definition. */
   readonly endLine: number;
   readonly nameRange: SourceRange;
@@ -38,8 +46,17 @@ export interface CodeSymbol {
   readonly range: SourceRange;
   /** The definition without doc comment and decorators: what a signature begins with. */
   readonly declarationRange: SourceRange;
-  /** The body with its braces, or the block of an indented language. Absent: it has none. */
+  /** The declaration up to the body, its `:` or `=>` included; without a body, the declaration without its semicolon. */
+  readonly signatureRange: SourceRange;
+  /**
+   * The body with its braces, the block of an indented language with the comments at its top, an expression, or all
+   * from the signature to the word `end`. Absent: it has none.
+   */
   readonly bodyRange?: SourceRange | undefined;
+  /** Present with `bodyRange`. */
+  readonly bodyShape?: BodyShape | undefined;
+  /** The string at the top of an indented body that documents it. Absent: it has none. */
+  readonly docstringRange?: SourceRange | undefined;
 }
 
 /** A file as its grammar sees it. */
@@ -47,8 +64,12 @@ export interface ParsedFile {
   readonly language: string;
   /** In the order of the file; a container comes before its members. */
   readonly symbols: readonly CodeSymbol[];
-  /** How many identifiers of each word the file mentions, definitions included. */
+  /** How often the file mentions each word outside of comments and plain strings; keywords do not count. */
   readonly words: ReadonlyMap<string, number>;
+  /** String literals of several lines, whose lines must not be indented. */
+  readonly literals: readonly SourceRange[];
   /** Count of syntax errors. A grammar may also count a few in valid code. */
   readonly errors: number;
+  /** Lines of the first few of them, in order. */
+  readonly errorLines: readonly number[];
 }

@@ -11,6 +11,8 @@ export interface SourceFile {
  * hostile, so a parse has a deadline and its memory a limit.
  */
 export interface Syntax {
+  /** Extensions of the files that it can parse, with their dots. */
+  readonly extensions: readonly string[];
   /** Id of the language by the extension or the name of the file; `undefined` for a language without a grammar. */
   languageOf(path: string): string | undefined;
   /**

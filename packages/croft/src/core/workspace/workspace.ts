@@ -1,5 +1,6 @@
 import type { CheckRegistry } from '../checks/check-registry.ts';
 import type { LanguageServers } from '../code/ports/language-servers.ts';
+import type { Syntax } from '../code/syntax.ts';
 import type { CommandSettings } from '../commands/command-settings.ts';
 import type { Sandbox } from '../commands/sandbox.ts';
 import type { WatchFiles } from '../content/changes/file-access.ts';
@@ -80,6 +81,8 @@ export interface Workspace {
   openSandbox(): Promise<Sandbox>;
   /** Its projects, and the results of their tests. */
   readonly checks: CheckRegistry;
+  /** Parses its source files. Absent: tools that need it are refused. */
+  readonly syntax?: Syntax | undefined;
   /** Absent: code is understood by its syntax and its text only. */
   readonly languageServers?: LanguageServers | undefined;
   /** Wraps every accepted call. Absent: there is nothing to do. */

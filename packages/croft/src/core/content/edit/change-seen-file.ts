@@ -5,7 +5,7 @@ import type { ToolContext } from '../../tools/tool.ts';
 /**
  * Changes a file after `decide` has checked that the session has read it. The new content counts as read from that
  * moment, not from the answer on: a parallel call of the same session would otherwise take these bytes for somebody
- * else's.
+ * else's. A file of which the session has read only a part does not count as read afterwards either.
  */
 export async function changeSeenFile<Decided extends NewContent>(
   { workspace, session }: Pick<ToolContext, 'workspace' | 'session'>,
@@ -13,14 +13,17 @@ export async function changeSeenFile<Decided extends NewContent>(
   decide: (current: CurrentFile | undefined) => Decided | Promise<Decided>,
 ): Promise<ChangedFile<Decided>> {
   let replaced: CurrentFile | undefined;
+  let isNew = false;
   try {
     const changed = await workspace.files.change(path, async (current) => {
       const change = await decide(current);
+      isNew = current === undefined;
+      if (!current || !session.reads.hasSeen(workspace.name, current)) return change;
       replaced = current;
-      if (current) session.reads.saw(workspace.name, { ...current, version: await sha256InTurns(change.bytes) });
+      session.reads.saw(workspace.name, { ...current, version: await sha256InTurns(change.bytes) });
       return change;
     });
-    if (!replaced) session.reads.saw(workspace.name, changed.written);
+    if (!replaced && isNew) session.reads.saw(workspace.name, changed.written);
     return changed;
   } catch (thrown) {
     if (replaced) session.reads.saw(workspace.name, replaced);

@@ -1,6 +1,7 @@
 import { AppError } from '@croft/protocol';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
 import type { FileVersion } from '../../files/files.ts';
+import { createShownParts } from './shown-parts.ts';
 
 /**
  * Records which version of each file a session has read, so that the session cannot change a file that it has not read.
@@ -8,6 +9,12 @@ import type { FileVersion } from '../../files/files.ts';
 export interface ReadTracker {
   /** Records a read. `lines` are those shown with their numbers. Left out: none. */
   saw(workspace: string, file: FileVersion, lines?: ShownLines): void;
+  /** Records that part of a file was shown, by the hash of its bytes. */
+  sawPart(workspace: string, path: string, hash: string): void;
+  /** Whether this version of the file was read. */
+  hasSeen(workspace: string, file: FileVersion): boolean;
+  /** Whether a part with these bytes was shown; without a hash, whether any part of the file was. */
+  hasSeenPart(workspace: string, path: string, hash?: string): boolean;
   forget(workspace: string, path: string): void;
   /** Throws `E_NOT_READ` or `E_STALE`. `action` and `written` are for the message: "refusing to edit a.ts". */
   mustHaveSeen(workspace: string, file: FileVersion, action: string, written: string): void;
@@ -39,6 +46,8 @@ export function createReadTracker(known: Iterable<SeenFile> = []): ReadTracker {
   const shown = new Map<string, readonly ShownLines[]>();
   const versions = new BoundedMap<string, string>(maxFiles, (_, key) => shown.delete(key));
   const keyOf = (workspace: string, path: string) => `${workspace}\0${path}`;
+  /** Hashes of parts that were shown. Not stored for another server either. */
+  const parts = createShownParts();
   let revision = 0;
   for (const [workspace, path, version] of known) versions.set(keyOf(workspace, path), version);
 
@@ -61,15 +70,19 @@ export function createReadTracker(known: Iterable<SeenFile> = []): ReadTracker {
       versions.set(key, file.version);
       if (lines) shown.set(key, addLines(shown.get(key) ?? [], lines));
     },
+    sawPart: (workspace, path, hash) => parts.add(keyOf(workspace, path), hash),
+    hasSeen: (workspace, file) => versions.get(keyOf(workspace, file.path)) === file.version,
+    hasSeenPart: (workspace, path, hash) => parts.has(keyOf(workspace, path), hash),
     forget(workspace, path) {
       const key = keyOf(workspace, path);
       if (versions.has(key)) revision += 1;
       versions.delete(key);
       shown.delete(key);
+      parts.delete(key);
     },
     mustHaveShown(workspace, { path }, { first, last }, written) {
-      const parts = shown.get(keyOf(workspace, path)) ?? [];
-      if (parts.some((part) => part.first <= first && last <= part.last)) return;
+      const ranges = shown.get(keyOf(workspace, path)) ?? [];
+      if (ranges.some((part) => part.first <= first && last <= part.last)) return;
       const lines = first === last ? `line ${first}` : `lines ${first}-${last}`;
       throw new AppError(
         'E_NOT_READ',
@@ -92,7 +105,10 @@ export function createReadTracker(known: Iterable<SeenFile> = []): ReadTracker {
 
 /** Returns a tracker for a single call by a person, who has no earlier call to have read in. */
 export function createTrustingTracker(): ReadTracker {
-  return { saw() {}, forget() {}, mustHaveSeen() {}, mustHaveShown() {}, seen: [], revision: 0 };
+  return {
+    ...{ saw() {}, sawPart() {}, forget() {}, mustHaveSeen() {}, mustHaveShown() {} },
+    ...{ hasSeen: () => true, hasSeenPart: () => true, seen: [], revision: 0 },
+  };
 }
 
 /** Joins adjacent parts: lines that were read page by page were read. */

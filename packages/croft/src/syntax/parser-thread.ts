@@ -1,0 +1,99 @@
+import { Worker } from 'node:worker_threads';
+import type { ParsedFile } from '../core/code/code-symbol.ts';
+
+export interface ParseQuestion {
+  readonly language: string;
+  readonly bytes: Uint8Array;
+  /** The worker gives up after this time. */
+  readonly timeoutMs: number;
+}
+
+/** Why a file was not parsed: it took too long, or the parser broke or ran out of memory. */
+export type ParseFailure = 'late' | 'crashed';
+
+/** The file is JSON with the words as pairs, which the main thread reads faster than a cloned object. */
+export type ParseAnswer =
+  | { readonly json: string; readonly isSpent: boolean }
+  | { readonly failed: ParseFailure; readonly isSpent: boolean };
+
+export interface ParserThreadOptions {
+  readonly module: URL;
+  readonly timeoutMs: number;
+  /** Further time until a worker that does not give up by itself is ended. */
+  readonly graceMs: number;
+}
+
+const idleMs = 30_000;
+/** Loading the first grammar takes a while on a busy machine. It does not count as parsing. */
+const startMs = 10_000;
+
+/**
+ * One worker that parses one file at a time. A worker that does not answer in time is ended, and one whose memory has
+ * grown is replaced; the next question starts another. An idle worker ends after 30 seconds.
+ */
+export function createParserThread({ module, timeoutMs, graceMs }: ParserThreadOptions) {
+  let worker: Worker | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  const grammars = new Set<string>();
+
+  return {
+    async ask(question: Omit<ParseQuestion, 'timeoutMs'>): Promise<ParsedFile | ParseFailure> {
+      clearTimeout(idle);
+      worker ??= start();
+      const asked = worker;
+      asked.ref();
+      const extra = grammars.has(question.language) ? 0 : startMs;
+      const answer = await answerOf(asked, { ...question, timeoutMs }, timeoutMs + graceMs + extra);
+      if (answer === undefined || answer.isSpent) end(asked);
+      else rest(asked, question.language);
+      if (answer === undefined) return 'late';
+      return 'json' in answer ? fromJson(answer.json) : answer.failed;
+    },
+  };
+
+  function start(): Worker {
+    grammars.clear();
+    const started = new Worker(module, {
+      ...{ env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 256 } },
+      trackUnmanagedFds: false,
+    });
+    started.on('error', () => {});
+    started.on('exit', () => {
+      if (worker === started) worker = undefined;
+    });
+    return started;
+  }
+
+  function rest(rested: Worker, language: string): void {
+    grammars.add(language);
+    rested.unref();
+    idle = setTimeout(() => end(rested), idleMs).unref();
+  }
+
+  function end(ended: Worker): void {
+    if (worker === ended) worker = undefined;
+    void ended.terminate();
+  }
+}
+
+export function toJson({ words, ...file }: ParsedFile): string {
+  return JSON.stringify({ ...file, words: [...words] });
+}
+
+function fromJson(json: string): ParsedFile {
+  const { words, ...file } = JSON.parse(json);
+  return { ...file, words: new Map(words) };
+}
+
+/** Returns `undefined` if the worker does not answer in time. */
+function answerOf(worker: Worker, question: ParseQuestion, limitMs: number): Promise<ParseAnswer | undefined> {
+  const { promise, resolve } = Promise.withResolvers<ParseAnswer | undefined>();
+  const crashed = () => resolve({ failed: 'crashed', isSpent: true });
+  const timer = setTimeout(resolve, limitMs, undefined);
+  worker.once('message', resolve).once('exit', crashed);
+  worker.postMessage(question);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    worker.off('message', resolve).off('exit', crashed);
+  });
+}

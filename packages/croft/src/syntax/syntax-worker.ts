@@ -1,0 +1,37 @@
+import { parentPort } from 'node:worker_threads';
+import * as languages from '../languages/index.ts';
+import { lowerThreadPriority } from '../lib/concurrency/worker-thread.ts';
+import { loadGrammar, usedBytes } from './grammars.ts';
+import { type ParseAnswer, type ParseQuestion, toJson } from './parser-thread.ts';
+import { readTree } from './read-tree.ts';
+import { readSource } from './source-text.ts';
+
+const known = new Map(Object.values(languages).map((language) => [language.id, language]));
+
+/** Above this the thread is replaced after its answer: the parser's memory never shrinks. */
+const maxKeptBytes = 128 * 1024 * 1024;
+
+lowerThreadPriority();
+
+parentPort?.on('message', async (question: ParseQuestion) => {
+  const answer = await parse(question).catch((): ParseAnswer => ({ failed: 'crashed', isSpent: true }));
+  parentPort?.postMessage(answer);
+});
+
+async function parse({ language: id, bytes, timeoutMs }: ParseQuestion): Promise<ParseAnswer> {
+  const language = known.get(id);
+  if (!language) return { failed: 'crashed', isSpent: false };
+  const grammar = await loadGrammar(language);
+  const deadline = performance.now() + timeoutMs;
+  const isLate = () => performance.now() > deadline;
+  const source = readSource(bytes);
+  const tree = grammar.parser.parse(source.text, null, { progressCallback: isLate });
+  if (!tree) grammar.parser.reset();
+  try {
+    const file = tree && readTree(tree, grammar, source, isLate);
+    const isSpent = usedBytes() > maxKeptBytes;
+    return file && !isLate() ? { json: toJson(file), isSpent } : { failed: 'late', isSpent };
+  } finally {
+    tree?.delete();
+  }
+}

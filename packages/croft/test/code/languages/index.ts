@@ -1,0 +1,13 @@
+export { bash } from './bash.ts';
+export { c } from './c.ts';
+export { cSharp } from './c-sharp.ts';
+export { cpp } from './cpp.ts';
+export { go } from './go.ts';
+export { java } from './java.ts';
+export { javascript } from './javascript.ts';
+export { php } from './php.ts';
+export { python } from './python.ts';
+export { ruby } from './ruby.ts';
+export { rust } from './rust.ts';
+export { swift } from './swift.ts';
+export { typescript } from './typescript.ts';
