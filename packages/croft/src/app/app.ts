@@ -15,6 +15,8 @@ import { createSecrets } from '../core/secrets/secrets.ts';
 import { createSession, createSessions } from '../core/sessions/session.ts';
 import { createSkillsSyncer, type SkillsSyncer } from '../core/skills/skills-syncer.ts';
 import type { Durability } from '../core/storage/durability.ts';
+import type { Tool } from '../core/tools/tool.ts';
+import { findUnknownTool, selectTools } from '../core/toolsets/select-tools.ts';
 import type { PermissionMode } from '../core/workspace/permission.ts';
 import type { Workspace } from '../core/workspace/workspace.ts';
 import { createWorkspaceSet } from '../core/workspace/workspace-set.ts';
@@ -23,9 +25,10 @@ import { watchStalls } from '../lib/concurrency/watch-stalls.ts';
 import { errorMessage } from '../lib/error-message.ts';
 import { type EventFile, openEventFile } from '../lib/files/event-file.ts';
 import { createSecretDirectorySource, createSecretEnvironmentSource } from '../lib/secret-sources.ts';
+import { UsageError } from '../lib/usage-error.ts';
 import { type NamedMount, openMounts, type WorkspaceSource } from '../storages/index.ts';
 import * as tools from '../tools/index.ts';
-import { type InnerServers, openInnerTools } from './agents/inner-tools.ts';
+import { type InnerServers, innerTools, openInnerTools } from './agents/inner-tools.ts';
 import { createFlagWorkspaceForks } from './forks/flag-workspace-forks.ts';
 import { createOverlays } from './forks/overlays.ts';
 import { type FlagWorkspaceOptions, openFlagWorkspace } from './open-flag-workspace.ts';
@@ -46,6 +49,8 @@ export type { HostOptions, SandboxOptions } from './workspaces/sandbox-options.t
 export interface AppOptions {
   readonly workspaces: readonly WorkspaceSource[];
   readonly readOnly: boolean;
+  /** Names of tools and toolsets, see `selectTools`. Default: every tool, of which clients list the everyday ones. */
+  readonly tools?: readonly string[] | undefined;
   /** Calls that a person has to approve. Default: none, because the client asks its own user. */
   readonly permission?: PermissionMode | undefined;
   /** Asks a person for approval. Without it, every call that needs an approval is refused. */
@@ -94,6 +99,7 @@ const stallMs = 50;
  */
 export function createApp(options: AppOptions) {
   const { readOnly, host, sandbox, durability, onWarning } = options;
+  const { innerServers, ...selection } = toSelection(options);
   // Without isolation, commands see a directory only under its real path.
   const sources =
     sandbox.provider === 'none' ? options.workspaces.map(({ root: _, ...own }) => own) : options.workspaces;
@@ -133,12 +139,10 @@ export function createApp(options: AppOptions) {
     sessions: createSessions({ create: newSession, now: Date.now, idleMs: 24 * hourMs, max: 10_000 }),
     toolbox: createToolbox({
       tools: Object.values(tools),
-      isIncluded: ({ access: wanted, isHarness }) => !isHarness && (!readOnly || wanted === 'read'),
-      workspaces,
-      gate: options.gate,
-      journal: options.journal,
+      ...selection,
+      ...{ workspaces, gate: options.gate, journal: options.journal },
       secrets,
-      sessionTools: readOnly ? undefined : openInnerTools(options.innerServers ?? {}, { workspaces, secrets, emit }),
+      sessionTools: openInnerTools(innerServers, { workspaces, secrets, emit }),
       effects: createPostEditChecks({
         ...defaultPostEditSettings,
         ...options.editChecks,
@@ -157,6 +161,19 @@ export function createApp(options: AppOptions) {
       emit('lifecycle.stop', () => ({}));
       events[Symbol.dispose]();
     },
+  };
+}
+
+/** Throws for a name that is neither a tool nor a toolset. */
+function toSelection({ tools: names, readOnly, innerServers = {} }: AppOptions) {
+  const known = Object.values(tools).map(({ name }) => name);
+  const problem = names && findUnknownTool(names, known);
+  if (problem !== undefined) throw new UsageError(`--tools: ${problem}`);
+  const { isAllowed, isListed } = selectTools(names);
+  return {
+    isIncluded: (tool: Tool) => !tool.isHarness && (!readOnly || tool.access === 'read') && isAllowed(tool),
+    isListed,
+    innerServers: !readOnly && isAllowed(innerTools) ? innerServers : {},
   };
 }
 

@@ -16,7 +16,7 @@ const outer = makeDirectory({
 const spec = `primary=${outer.at('p')},extension=${outer.at('e')}`;
 let session: McpSession;
 beforeAll(async () => {
-  session = await connectStdio(['--workspaces', spec]);
+  session = await connectStdio(['--workspaces', spec, '--tools', 'all']);
   await session.client.listTools();
 });
 afterAll(async () => {

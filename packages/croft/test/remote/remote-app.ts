@@ -63,6 +63,7 @@ export async function openServerOf(options: AppOptions, peer: Peer, nothing: str
       emit,
       onWarning: options.onWarning,
       isIncluded: ({ isHarness }) => !isHarness,
+      isListed: () => true,
     },
     secrets: createSecrets([createSecretEnvironmentSource(host.variables)]),
     effects: createPostEditChecks({ detectors: Object.values(detectors), ...defaultPostEditSettings, emit }),

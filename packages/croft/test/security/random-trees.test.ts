@@ -136,7 +136,7 @@ test('no path and no tree gets at what is outside, through any tool', async () =
   using fixture = makeDirectory();
   mkdirSync(fixture.at('work'));
   const canary = plantCanary(fixture.at('work-evil'));
-  await using session = await connectStdio(['--workspace', fixture.at('work')]);
+  await using session = await connectStdio(['--workspace', fixture.at('work'), '--tools', 'all']);
   const { tools } = await session.client.listTools();
   expect(tools.map((tool) => tool.name).sort()).toEqual([...Object.keys(calls), ...takingNoPath].sort());
 

@@ -6,6 +6,7 @@ import type { FileReplacement } from '../files/files.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { Session } from '../sessions/session.ts';
 import { resolveFromBase } from '../sessions/working-directory.ts';
+import type { Toolset } from '../toolsets/toolsets.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import type { Activity } from './activity.ts';
@@ -61,6 +62,9 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodO
   readonly name: string;
   readonly title: string;
   readonly description: string;
+  readonly toolset: Toolset;
+  /** Clients list it unless they are told otherwise. Absent: it is found and called through `tools`. */
+  readonly isEveryday?: true;
   readonly access: ToolAccess;
   readonly reach: ToolReach;
   /** Only for agents whose workspaces have the harness enabled: see `core/harness`. */
