@@ -21,6 +21,7 @@ import type { PermissionMode } from '../core/workspace/permission.ts';
 import type { Workspace } from '../core/workspace/workspace.ts';
 import { createWorkspaceSet } from '../core/workspace/workspace-set.ts';
 import * as detectors from '../detectors/index.ts';
+import { createDiagramRenderer } from '../diagrams/create-diagram-renderer.ts';
 import { watchStalls } from '../lib/concurrency/watch-stalls.ts';
 import { errorMessage } from '../lib/error-message.ts';
 import { type EventFile, openEventFile } from '../lib/files/event-file.ts';
@@ -119,6 +120,7 @@ export function createApp(options: AppOptions) {
   const { workspaces, forks, layered } = openWorkspaces(mounts, { ...known, access }, onWarning);
   const secrets = openSecrets(host);
   const shelf = createAnswerStore();
+  const renderDiagram = createDiagramRenderer();
   const newSession = (id: string, reads?: ReadTracker) =>
     createSession(id, {
       // Each session owns its stored answers, because sessions may belong to different people.
@@ -132,7 +134,7 @@ export function createApp(options: AppOptions) {
   for (const mount of mounts) emitSandbox(mount, known);
 
   return {
-    ...{ workspaces, emit, newSession, provider, histories, layered, skills, shelf },
+    ...{ workspaces, emit, newSession, provider, histories, layered, skills, shelf, renderDiagram },
     /** Call it after the events file was renamed. The result is a line in the log. */
     reopenEvents: events.reopen,
     assembleWorkspace: (parts: WorkspaceParts) => assembleWorkspace(parts, { searches, codeServers, data, emit }),
@@ -141,7 +143,7 @@ export function createApp(options: AppOptions) {
       tools: Object.values(tools),
       ...selection,
       ...{ workspaces, gate: options.gate, journal: options.journal },
-      secrets,
+      ...{ secrets, renderDiagram },
       sessionTools: openInnerTools(innerServers, { workspaces, secrets, emit }),
       effects: createPostEditChecks({
         ...defaultPostEditSettings,

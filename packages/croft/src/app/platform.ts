@@ -37,6 +37,7 @@ export interface PlatformOptions extends SealedRecordsOptions {
   readonly sharesNetwork?: boolean | undefined;
   readonly bounds: ServerBounds;
   readonly assembleWorkspace: RuntimeOptions['assembleWorkspace'];
+  readonly renderDiagram: RuntimeOptions['renderDiagram'];
   readonly histories: WorkspaceHistories;
   readonly layered: Overlays;
   /** Default: only buckets of accounts, at public addresses. */
@@ -169,6 +170,7 @@ function toRuntimeOptions(options: PlatformOptions, parts: PlatformParts, forks:
       sharesNetwork: options.sharesNetwork ?? false,
       accountQuota,
       assembleWorkspace: options.assembleWorkspace,
+      renderDiagram: options.renderDiagram,
       skills: options.skills,
       allowControl: options.histories.allowControl,
     },

@@ -23,6 +23,8 @@ export { move } from './move.ts';
 export { nextPage } from './next-page.ts';
 export { read } from './read.ts';
 export { renameSymbol } from './rename-symbol.ts';
+export { renderDot } from './render-dot.ts';
+export { renderMermaid } from './render-mermaid.ts';
 export { runProgram } from './run-command.ts';
 export { runFailingTests } from './run-failing-tests.ts';
 export { runFormat } from './run-format.ts';

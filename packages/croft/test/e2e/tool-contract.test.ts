@@ -98,7 +98,8 @@ describe.each(Object.values(registry).map(({ name }) => name))('%s', (name) => {
   test('says what it gives, in a schema that compiles and refuses something', () => {
     const { outputSchema } = tool();
     // An image has no structured content, which a client would miss where a schema is declared.
-    if (name === 'read') return expect(outputSchema).toBeUndefined();
+    const known = Object.values(registry).find((one) => one.name === name);
+    if (known?.answersImages) return expect(outputSchema).toBeUndefined();
     expect(outputSchema?.type).toBe('object');
     const isValid = new AjvJsonSchemaValidator().getValidator(outputSchema as never);
     expect(isValid({}).valid).toBe(false);

@@ -65,6 +65,7 @@ export async function openServerOf(options: AppOptions, peer: Peer, nothing: str
       isIncluded: ({ isHarness }) => !isHarness,
       isListed: () => true,
     },
+    renderDiagram: server.renderDiagram,
     secrets: createSecrets([createSecretEnvironmentSource(host.variables)]),
     effects: createPostEditChecks({ detectors: Object.values(detectors), ...defaultPostEditSettings, emit }),
   });

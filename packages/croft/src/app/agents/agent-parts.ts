@@ -56,7 +56,7 @@ export function createAgentParts(
   const workspaces = createWorkspaceSet(stateless ? [stateless] : attached, { fallback: 'first' });
   const secrets = createSecrets([createAccountSecrets(known)], earlier);
   const selection = selectTools(agent.config.tools);
-  const { tools, effects, emit, gate, journal, onWarning } = options;
+  const { tools, effects, renderDiagram, emit, gate, journal, onWarning } = options;
   const toolbox = createToolbox({
     ...{
       tools,
@@ -66,6 +66,7 @@ export function createAgentParts(
       journal,
       secrets,
       effects,
+      renderDiagram,
       emit,
       sessionTools: selection.isAllowed(innerTools) ? more : undefined,
       onWarning,

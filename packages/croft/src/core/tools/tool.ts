@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { parseBySchema } from '../arguments/parse-by-schema.ts';
 import { createArgumentReader, type Spellings } from '../arguments/read-arguments.ts';
 import type { SandboxDenial } from '../commands/sandbox.ts';
+import type { RenderDiagram } from '../diagrams/render-diagram.ts';
 import type { FileReplacement } from '../files/files.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { Session } from '../sessions/session.ts';
@@ -27,6 +28,7 @@ export interface ToolContext {
    */
   readonly base: string;
   readonly secrets: Secrets;
+  readonly renderDiagram: RenderDiagram;
   readonly signal: AbortSignal;
   /**
    * Reports the current activity of the call. Absent: nobody wants to know. Programs in the sandbox are reported
