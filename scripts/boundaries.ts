@@ -44,11 +44,15 @@ const rules: Readonly<Record<string, Rule>> = {
     packages: [protocol, 'zod', '@modelcontextprotocol/client', 'node:path', 'node:stream'],
   },
   lsp: { parts: ['lsp', 'core', 'lib', 'version'], packages: [protocol, 'zod', 'node:crypto'] },
+  diagrams: {
+    parts: ['diagrams', 'core', 'lib'],
+    packages: [protocol, '@hpcc-js/wasm-graphviz', '@resvg/resvg-wasm', 'beautiful-mermaid', 'node:*'],
+  },
   records: { parts: ['records', 'core', 'lib'], packages: [protocol, 'postgres', 'node:*'] },
   app: {
     parts: [
-      ...['core', 'coverage', 'detectors', 'history', 'inner-mcp', 'language-servers', 'lib', 'link'],
-      ...['linters', 'lsp', 'providers', 'records', 'storages', 'syntax', 'test-runners', 'tools'],
+      ...['core', 'coverage', 'detectors', 'diagrams', 'history', 'inner-mcp', 'language-servers', 'lib'],
+      ...['link', 'linters', 'lsp', 'providers', 'records', 'storages', 'syntax', 'test-runners', 'tools'],
     ],
     packages: [protocol, 'zod', 'node:path'],
   },

@@ -1,7 +1,10 @@
-import { describeTool, type ToolDescription } from '../../packages/croft/src/core/calls/describe-tool.ts';
+import type { ToolDescription } from '../../packages/croft/src/core/calls/describe-tool.ts';
+import { createToolListing } from '../../packages/croft/src/core/calls/tool-listing.ts';
+import { selectTools } from '../../packages/croft/src/core/toolsets/select-tools.ts';
 import { createWorkspaceSet } from '../../packages/croft/src/core/workspace/workspace-set.ts';
 import * as tools from '../../packages/croft/src/tools/index.ts';
 import { generatedNote, table } from './markdown.ts';
+import { toToolsetsSection } from './toolsets-section.ts';
 
 interface Property {
   readonly type?: string | readonly string[];
@@ -11,16 +14,25 @@ interface Property {
 }
 
 export function toToolsPage(): string {
-  const none = createWorkspaceSet([]);
-  const described = Object.values(tools)
-    .map((tool) => ({ tool, description: describeTool(tool, none) }))
-    .sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
+  const { present, describe } = createToolListing(Object.values(tools), {
+    workspaces: createWorkspaceSet([]),
+    isListed: selectTools().isListed,
+  });
+  const described = describe().toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const overview = table(
-    ['tool', 'access', 'what it does'],
-    described.map(({ tool }) => [`[\`${tool.name}\`](#${tool.name})`, tool.access, tool.title]),
+    ['tool', 'toolset', 'listed', 'access', 'what it does'],
+    described.map(({ name, toolset, isListed, access, title }) => [
+      `[\`${name}\`](#${name})`,
+      `\`${toolset}\``,
+      isListed ? 'yes' : '',
+      access,
+      title,
+    ]),
   );
-  const sections = described.map(({ tool, description }) => toSection(description, tool.aliases ?? []));
-  return [generatedNote, '# Tools\n', `${intro}\n`, `${argumentsIntro}\n`, overview, ...sections].join('\n');
+  const aliasesOf = (name: string) => present.find((tool) => tool.name === name)?.aliases ?? [];
+  const sections = described.map((description) => toSection(description, aliasesOf(description.name)));
+  const parts = [`${intro}\n`, `${argumentsIntro}\n`, toToolsetsSection(described), '## All tools\n', overview];
+  return [generatedNote, '# Tools\n', ...parts, ...sections].join('\n');
 }
 
 const argumentsIntro =

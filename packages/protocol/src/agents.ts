@@ -19,6 +19,14 @@ export const WorkspaceReference = z.looseObject(
   must('be an object'),
 );
 
+const maxTools = 200;
+
+/** Names of tools and toolsets. Left out: every tool. */
+const ToolNames = z
+  .array(NonEmpty.max(100, must('be at most 100 characters long')), must('be an array'))
+  .min(1, must('have at least one entry'))
+  .max(maxTools, must(`have at most ${maxTools} entries`));
+
 const WorkspaceReferences = z
   .array(WorkspaceReference, must('be an array'))
   .max(maxWorkspaces, must(`have at most ${maxWorkspaces} entries`))
@@ -36,6 +44,8 @@ export const AgentConfigInput = z.looseObject(
   {
     sandbox: NonEmpty.optional(),
     workspaces: WorkspaceReferences.optional(),
+    /** Which tools the agent has; see docs/tools.md. */
+    tools: ToolNames.optional(),
     /** Started in the sandbox of each session, for their tools. */
     mcpServers: McpServers.optional(),
     /** Whether those that `.mcp.json` of a workspace names are started too. */

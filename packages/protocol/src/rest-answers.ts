@@ -41,6 +41,9 @@ export const AgentTool = z.object({
   name: z.string(),
   title: z.string(),
   description: z.string(),
+  toolset: z.string(),
+  /** Whether MCP clients list it up front. All of these tools can be called. */
+  isListed: z.boolean(),
   access: z.enum(['read', 'write', 'execute']),
   inputSchema: z.record(z.string(), z.unknown()),
   outputSchema: z.record(z.string(), z.unknown()),

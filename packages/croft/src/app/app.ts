@@ -15,23 +15,26 @@ import { createSecrets } from '../core/secrets/secrets.ts';
 import { createSession, createSessions } from '../core/sessions/session.ts';
 import { createSkillsSyncer, type SkillsSyncer } from '../core/skills/skills-syncer.ts';
 import type { Durability } from '../core/storage/durability.ts';
+import type { Tool } from '../core/tools/tool.ts';
+import { findUnknownTool, selectTools } from '../core/toolsets/select-tools.ts';
 import type { PermissionMode } from '../core/workspace/permission.ts';
 import type { Workspace } from '../core/workspace/workspace.ts';
 import { createWorkspaceSet } from '../core/workspace/workspace-set.ts';
 import * as detectors from '../detectors/index.ts';
+import { createDiagramRenderer } from '../diagrams/create-diagram-renderer.ts';
 import { watchStalls } from '../lib/concurrency/watch-stalls.ts';
 import { errorMessage } from '../lib/error-message.ts';
 import { type EventFile, openEventFile } from '../lib/files/event-file.ts';
 import { createSecretDirectorySource, createSecretEnvironmentSource } from '../lib/secret-sources.ts';
+import { UsageError } from '../lib/usage-error.ts';
 import { type NamedMount, openMounts, type WorkspaceSource } from '../storages/index.ts';
-import { createSyntax } from '../syntax/create-syntax.ts';
 import * as tools from '../tools/index.ts';
-import { type InnerServers, openInnerTools } from './agents/inner-tools.ts';
+import { type InnerServers, innerTools, openInnerTools } from './agents/inner-tools.ts';
 import { createFlagWorkspaceForks } from './forks/flag-workspace-forks.ts';
 import { createOverlays } from './forks/overlays.ts';
 import { type FlagWorkspaceOptions, openFlagWorkspace } from './open-flag-workspace.ts';
 import { assembleWorkspace, type WorkspaceParts } from './workspaces/assemble-workspace.ts';
-import { createCodeServers } from './workspaces/code-servers.ts';
+import { openCodeParts } from './workspaces/code-servers.ts';
 import { openProvider } from './workspaces/open-provider.ts';
 import type { HostOptions, SandboxOptions } from './workspaces/sandbox-options.ts';
 import { createSearchBoxPool } from './workspaces/search-box-pool.ts';
@@ -47,6 +50,8 @@ export type { HostOptions, SandboxOptions } from './workspaces/sandbox-options.t
 export interface AppOptions {
   readonly workspaces: readonly WorkspaceSource[];
   readonly readOnly: boolean;
+  /** Names of tools and toolsets, see `selectTools`. Default: every tool, of which clients list the everyday ones. */
+  readonly tools?: readonly string[] | undefined;
   /** Calls that a person has to approve. Default: none, because the client asks its own user. */
   readonly permission?: PermissionMode | undefined;
   /** Asks a person for approval. Without it, every call that needs an approval is refused. */
@@ -95,6 +100,7 @@ const stallMs = 50;
  */
 export function createApp(options: AppOptions) {
   const { readOnly, host, sandbox, durability, onWarning } = options;
+  const { innerServers, ...selection } = toSelection(options);
   // Without isolation, commands see a directory only under its real path.
   const sources =
     sandbox.provider === 'none' ? options.workspaces.map(({ root: _, ...own }) => own) : options.workspaces;
@@ -104,10 +110,9 @@ export function createApp(options: AppOptions) {
   const { emit } = events;
   const provider = openProvider(options, options.provider);
   const searches = createSearchBoxPool();
-  const { code = readOnly ? 'safe' : 'full' } = options;
-  const codeServers = createCodeServers({ mode: code, provider, readable: sandbox.readable, emit });
-  const { data, permission = 'bypass' } = options;
-  const shared = { searches, syntax: code === 'off' ? undefined : createSyntax(), codeServers, data, emit };
+  const { data, permission = 'bypass', code = readOnly ? 'safe' : 'full' } = options;
+  const codeParts = openCodeParts({ mode: code, provider, readable: sandbox.readable, emit });
+  const shared = { ...codeParts, searches, data, emit };
   const histories = data === undefined ? undefined : openHistories(data, options);
   const access = readOnly ? 'read-only' : 'read-write';
   const skills = toSkills(options, emit);
@@ -115,6 +120,7 @@ export function createApp(options: AppOptions) {
   const { workspaces, forks, layered } = openWorkspaces(mounts, { ...known, access }, onWarning);
   const secrets = openSecrets(host);
   const shelf = createAnswerStore();
+  const renderDiagram = createDiagramRenderer();
   const newSession = (id: string, reads?: ReadTracker) =>
     createSession(id, {
       // Each session owns its stored answers, because sessions may belong to different people.
@@ -128,19 +134,17 @@ export function createApp(options: AppOptions) {
   for (const mount of mounts) emitSandbox(mount, known);
 
   return {
-    ...{ workspaces, emit, newSession, provider, histories, layered, skills, shelf },
+    ...{ workspaces, emit, newSession, provider, histories, layered, skills, shelf, renderDiagram },
     /** Call it after the events file was renamed. The result is a line in the log. */
     reopenEvents: events.reopen,
     assembleWorkspace: (parts: WorkspaceParts) => assembleWorkspace(parts, shared),
     sessions: createSessions({ create: newSession, now: Date.now, idleMs: 24 * hourMs, max: 10_000 }),
     toolbox: createToolbox({
       tools: Object.values(tools),
-      isIncluded: ({ access: wanted, isHarness }) => !isHarness && (!readOnly || wanted === 'read'),
-      workspaces,
-      gate: options.gate,
-      journal: options.journal,
-      secrets,
-      sessionTools: readOnly ? undefined : openInnerTools(options.innerServers ?? {}, { workspaces, secrets, emit }),
+      ...selection,
+      ...{ workspaces, gate: options.gate, journal: options.journal },
+      ...{ secrets, renderDiagram },
+      sessionTools: openInnerTools(innerServers, { workspaces, secrets, emit }),
       effects: createPostEditChecks({
         ...defaultPostEditSettings,
         ...options.editChecks,
@@ -152,13 +156,26 @@ export function createApp(options: AppOptions) {
     async [Symbol.asyncDispose]() {
       await options.journal?.[Symbol.asyncDispose]();
       await skills?.close();
-      await codeServers.close();
+      await codeParts.codeServers.close();
       await searches.close();
       await histories?.close();
       await forks?.close();
       emit('lifecycle.stop', () => ({}));
       events[Symbol.dispose]();
     },
+  };
+}
+
+/** Throws for a name that is neither a tool nor a toolset. */
+function toSelection({ tools: names, readOnly, innerServers = {} }: AppOptions) {
+  const known = Object.values(tools).map(({ name }) => name);
+  const problem = names && findUnknownTool(names, known);
+  if (problem !== undefined) throw new UsageError(`--tools: ${problem}`);
+  const { isAllowed, isListed } = selectTools(names);
+  return {
+    isIncluded: (tool: Tool) => !tool.isHarness && (!readOnly || tool.access === 'read') && isAllowed(tool),
+    isListed,
+    innerServers: !readOnly && isAllowed(innerTools) ? innerServers : {},
   };
 }
 

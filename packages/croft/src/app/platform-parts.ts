@@ -6,6 +6,7 @@ import type { Records } from '../core/accounts/ports/records.ts';
 import type { Provider } from '../core/commands/sandbox.ts';
 import { createRemoteWorkspace, removeRemoteWorkspace } from '../providers/index.ts';
 import { createDataDirectory, namespaceOf } from '../storages/index.ts';
+import * as tools from '../tools/index.ts';
 import { createAccountMeter } from './accounts/account-meter.ts';
 import { createAccountQuota } from './accounts/account-quota.ts';
 import { openAccountWorkspaces } from './accounts/account-workspaces.ts';
@@ -70,8 +71,10 @@ export async function openPlatformParts(options: PlatformOptions) {
   const providers = [traitsOf(options.provider), onRunners];
   const storages = ['local', 's3'];
   const quotas = { ...bounds.account, sandboxes: bounds.account.definedSandboxes };
+  const toolNames = Object.values(tools).map(({ name }) => name);
+  const shared = { vault, now, providers, quotas, storages, opened: storages, toolNames };
   const registryOn = (over: Records) =>
-    withFileRemoval(createRegistry({ records: over, vault, now, providers, quotas, storages, opened: storages }), {
+    withFileRemoval(createRegistry({ ...shared, records: over }), {
       removeObjects: removal.removeObjects,
       removeFiles,
     });

@@ -38,6 +38,7 @@ export interface PlatformOptions extends SealedRecordsOptions {
   readonly sharesNetwork?: boolean | undefined;
   readonly bounds: ServerBounds;
   readonly assembleWorkspace: RuntimeOptions['assembleWorkspace'];
+  readonly renderDiagram: RuntimeOptions['renderDiagram'];
   readonly histories: WorkspaceHistories;
   readonly layered: Overlays;
   /** Default: only buckets of accounts, at public addresses. */
@@ -171,6 +172,7 @@ function toRuntimeOptions(options: PlatformOptions, parts: PlatformParts, forks:
       sharesNetwork: options.sharesNetwork ?? false,
       accountQuota,
       assembleWorkspace: options.assembleWorkspace,
+      renderDiagram: options.renderDiagram,
       skills: options.skills,
       allowControl: options.histories.allowControl,
     },

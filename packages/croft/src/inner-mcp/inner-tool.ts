@@ -28,7 +28,7 @@ export function toInnerTool(options: InnerToolOptions): Tool {
     name: toInnerToolName(server, announced.name),
     title: announced.title,
     description: `${announced.description}\n(A tool of the MCP server ${server}, which runs in the sandbox.)`.trim(),
-    ...{ access: 'execute', reach: 'one', timeoutMs, idempotent: false, answersImages: true },
+    ...{ toolset: 'mcp', access: 'execute', reach: 'one', timeoutMs, idempotent: false, answersImages: true },
     ...{ input: z.looseObject({}), output: z.looseObject({}), inputSchema: announced.inputSchema },
     ...(isOwnArgument && { home }),
     prepare(rawInput) {

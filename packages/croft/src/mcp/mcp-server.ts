@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { AppError } from '@croft/protocol';
 import { Server, type ServerContext } from '@modelcontextprotocol/server';
-import type { ToolDescription } from '../core/calls/describe-tool.ts';
 import { version } from '../version.ts';
 import { type ClientElicitation, createElicitation, type ElicitedCall } from './elicitation.ts';
 import type { McpApp } from './mcp-app.ts';
 import { createProgress, type Progress, type ProgressOptions } from './progress.ts';
 import { maxAnswerBytes, toErrorResult, toResult } from './to-mcp-result.ts';
+import { toMcpTool } from './to-mcp-tool.ts';
 
 /** A session, or the id of one. */
 export type SessionLike = string | { readonly id: string };
@@ -44,7 +44,7 @@ export function createMcpServer<S extends SessionLike>(
   // Listed for every request, because descriptions name workspaces, which come and go.
   server.setRequestHandler('tools/list', async (_, context) => {
     const tools = await toolbox.list(sessionOf(context));
-    return { tools: tools.map(describe) };
+    return { tools: tools.filter(({ isListed }) => isListed).map(toMcpTool) };
   });
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     let asked: ElicitedCall | undefined;
@@ -76,22 +76,4 @@ function progressOf(tool: string, { mcpReq }: ServerContext): Progress {
 function signalOf({ mcpReq, http }: ServerContext): AbortSignal {
   const connection = http?.req?.signal;
   return connection ? AbortSignal.any([mcpReq.signal, connection]) : mcpReq.signal;
-}
-
-function describe({ access, idempotent, inputSchema, outputSchema, answersImages, ...rest }: ToolDescription) {
-  return {
-    name: rest.name,
-    title: rest.title,
-    description: rest.description,
-    inputSchema: { ...inputSchema, type: 'object' as const },
-    // An image comes without structured content, which would violate a declared output schema.
-    ...(!answersImages && { outputSchema: { ...outputSchema, type: 'object' as const } }),
-    annotations: {
-      title: rest.title,
-      readOnlyHint: access === 'read',
-      destructiveHint: access !== 'read',
-      idempotentHint: idempotent,
-      openWorldHint: access === 'execute',
-    },
-  };
 }

@@ -26,6 +26,7 @@ export const agents = defineTool({
   name: 'agents',
   title: 'List sub-agents',
   description: 'List the sub-agents that the workspace defines, or load the whole definition of one by its name.',
+  toolset: 'skills',
   access: 'read',
   reach: 'one-or-all',
   input: z.object({

@@ -27,6 +27,7 @@ export const astReplace = defineTool({
   description:
     'Replace code by its structure in all files: pattern as in ast_search, rewrite with the names of the pattern. Shows ' +
     'the diff; with apply, changes all files or none, as one step of undo.',
+  toolset: 'code',
   access: 'write',
   reach: 'one',
   paths: ['path'],

@@ -34,6 +34,7 @@ export const astSearch = defineTool({
   description:
     'Find code by its structure: a pattern is code with $NAME for parts that may be anything, and matches whatever the ' +
     'spacing. Answers path:line:col and the code. Ignored files and node_modules are left out.',
+  toolset: 'code',
   access: 'read',
   reach: 'one-or-all',
   paths: ['path'],

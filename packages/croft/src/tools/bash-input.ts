@@ -8,6 +8,8 @@ export const bashInput = defineTool({
   spellings: { aliases: { bash_id: 'shell_id', id: 'shell_id', input: 'text' } },
   title: 'Input to a background command',
   description: 'Write to the standard input of a background command, and close it if asked.',
+  toolset: 'commands',
+  isEveryday: true,
   access: 'execute',
   reach: 'one',
   input: z.object({

@@ -19,6 +19,8 @@ export const bashOutput = defineTool({
   description:
     'What a background command has printed, from a cursor on, up to 36 kB at a time: pass back the cursor of the last answer ' +
     'to go on. Of more than a megabyte the first and the last part is kept.',
+  toolset: 'commands',
+  isEveryday: true,
   access: 'execute',
   isFollowUp: true,
   reach: 'one',

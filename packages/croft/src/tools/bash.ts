@@ -55,6 +55,8 @@ export const bash = defineTool({
   description:
     'Run a command line in the workspace’s sandbox. Calls share /tmp, the network of the sandbox and what runs in the ' +
     'background. A failed command or one that ran out of time answers what it printed and how it ended.',
+  toolset: 'commands',
+  isEveryday: true,
   access: 'execute',
   reach: 'one',
   input,

@@ -9,6 +9,7 @@ export const calls = defineTool({
   spellings: { aliases: symbolAliases },
   title: 'Calls of a function',
   description: 'Show which functions call a function (in), or which ones it calls (out). Needs a language server.',
+  toolset: 'code',
   access: 'read',
   reach: 'one',
   paths: ['file_path'],

@@ -12,6 +12,7 @@ export const cd = defineTool({
   description:
     'Choose the directory that relative paths and commands start from, for the calls of this session to this workspace. ' +
     '~ is the home of the sandbox, which only commands can see. Without a path: back to the workspace root.',
+  toolset: 'session',
   access: 'read',
   reach: 'one',
   idempotent: true,

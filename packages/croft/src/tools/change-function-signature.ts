@@ -14,6 +14,7 @@ const input = z.object({
 const name = 'change_function_signature';
 
 export const changeFunctionSignature = defineTool({
+  toolset: 'code',
   name,
   spellings: {
     aliases: {

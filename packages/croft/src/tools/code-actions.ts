@@ -8,6 +8,7 @@ import { defineTool } from '../core/tools/tool.ts';
 
 export const codeActions = defineTool({
   name: 'code_actions',
+  toolset: 'code',
   aliases: ['lsp_code_actions'],
   spellings: { aliases: { path: 'file_path', relative_path: 'file_path', start_line: 'line' } },
   title: 'Changes that the language server proposes',

@@ -19,6 +19,7 @@ const input = z.object({
 const name = 'delete_symbol';
 
 export const deleteSymbol = defineTool({
+  toolset: 'code',
   name,
   aliases: ['safe_delete_symbol'],
   spellings: { aliases: { ...symbolAliases, name_path_pattern: 'symbol' } },

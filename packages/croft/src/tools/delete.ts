@@ -8,6 +8,8 @@ export const deleteFile = defineTool({
   title: 'Delete file',
   description:
     'Delete a file, a link (what it leads to stays), an empty directory or, with recursive, a directory with all in it.',
+  toolset: 'files',
+  isEveryday: true,
   access: 'write',
   reach: 'one',
   paths: ['file_path'],

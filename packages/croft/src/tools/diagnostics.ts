@@ -15,6 +15,7 @@ export const diagnostics = defineTool({
   title: 'Diagnostics of a file',
   description:
     'Show what the language server says of a file as it is now: errors and warnings. run_typecheck checks whole projects.',
+  toolset: 'code',
   access: 'read',
   reach: 'one',
   paths: ['file_path'],

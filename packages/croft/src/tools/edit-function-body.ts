@@ -14,6 +14,7 @@ const input = z.object({
 const name = 'edit_function_body';
 
 export const editFunctionBody = defineTool({
+  toolset: 'code',
   name,
   spellings: {
     aliases: {

@@ -10,33 +10,35 @@ import type { FileVersion } from '../core/files/files.ts';
 import { fileNotFound } from '../core/files/path-errors.ts';
 import { defineTool, type ToolContext } from '../core/tools/tool.ts';
 
-const oldString = z
-  .string()
-  .describe('Text to replace, exactly as it is in the file; must be unique unless replace_all');
-const newString = z.string().describe('Text to put there; may be empty');
-const replaceAll = z.boolean().optional().describe('Replace every occurrence');
+const text = z.string();
+const flag = z.boolean().optional();
 const line = z.int().min(1).optional();
-const lines = {
+
+const input = z.object({
+  file_path: z.string().min(1).describe('Path of the file, relative to the workspace root'),
+  old_string: text
+    .optional()
+    .describe('Text to replace, exactly as it is in the file; must be unique unless replace_all'),
+  new_string: text.optional().describe('Text to put there; may be empty'),
+  replace_all: flag.describe('Replace every occurrence'),
   start_line: line.describe(
     'First of the lines to change, as read last showed them; old_string is looked for only there',
   ),
   end_line: line.describe('Last of them; start_line if left out'),
-};
-
-const input = z.object({
-  file_path: z.string().min(1).describe('Path of the file, relative to the workspace root'),
-  old_string: oldString.optional(),
-  new_string: newString.optional(),
-  replace_all: replaceAll,
-  ...lines,
   edits: z
     .array(
-      z.strictObject({ old_string: oldString.optional(), new_string: newString, replace_all: replaceAll, ...lines }),
+      z.strictObject({
+        old_string: text.optional(),
+        new_string: text,
+        replace_all: flag,
+        start_line: line,
+        end_line: line,
+      }),
     )
     .min(1)
     .max(200)
     .optional()
-    .describe('Several replacements instead of one'),
+    .describe('Several replacements instead of one, each with the arguments above'),
 });
 type Input = z.output<typeof input>;
 type Written = NonNullable<Input['edits']>[number];
@@ -60,6 +62,8 @@ export const edit = defineTool({
     'Replace text in a file that has been read: one replacement by old_string and new_string, or a list of them in edits, ' +
     'applied in order, all or none. With start_line, only in those lines; without old_string, in place of them. Answers ' +
     'with a diff.',
+  toolset: 'files',
+  isEveryday: true,
   access: 'write',
   reach: 'one',
   tells: true,

@@ -12,6 +12,8 @@ export const findDefinition = defineTool({
   description:
     'Find where a symbol is defined, by its name or by a position where it is used. Answers path:line:col with the line; ' +
     'fresh after every edit. Without a language server, found by text.',
+  toolset: 'code',
+  isEveryday: true,
   access: 'read',
   reach: 'one',
   paths: ['file_path'],

@@ -11,6 +11,7 @@ export const findImplementations = defineTool({
   spellings: { aliases: symbolAliases },
   title: 'Find implementations',
   description: 'Find the implementations of an interface, an abstract class or a method. Needs a language server.',
+  toolset: 'code',
   access: 'read',
   reach: 'one',
   paths: ['file_path'],

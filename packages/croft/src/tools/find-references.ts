@@ -14,6 +14,8 @@ export const findReferencesTool = defineTool({
   description:
     'Find all uses of a symbol, by its name or by a position. Answers the places by file, fresh after every edit, and says ' +
     'if the list may be incomplete. Without a language server, found by text.',
+  toolset: 'code',
+  isEveryday: true,
   access: 'read',
   reach: 'one',
   paths: ['file_path'],

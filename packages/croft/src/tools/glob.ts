@@ -20,6 +20,8 @@ export const glob = defineTool({
   description:
     'Find files by pattern, newest first. Patterns take * ? [a-z] {a,b} and ** for any depth; one without a slash ' +
     'matches names at any depth. Hidden files count, ignored ones (.gitignore) and links do not.',
+  toolset: 'search',
+  isEveryday: true,
   access: 'read',
   reach: 'one-or-all',
   paths: ['path'],

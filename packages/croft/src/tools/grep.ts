@@ -68,6 +68,8 @@ export const grep = defineTool({
   description:
     'Search file contents with ripgrep. Hidden files count, ignored (.gitignore) and binary ones do not, nor node_modules ' +
     'unless path or glob names it. Answers path:line:text, or the paths, or counts.',
+  toolset: 'search',
+  isEveryday: true,
   access: 'read',
   reach: 'one-or-all',
   paths: ['path'],

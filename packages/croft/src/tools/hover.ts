@@ -9,6 +9,7 @@ export const hover = defineTool({
   spellings: { aliases: symbolAliases },
   title: 'Describe symbol',
   description: 'Show the type and the documentation of a symbol, as its language server knows them.',
+  toolset: 'code',
   access: 'read',
   reach: 'one',
   paths: ['file_path'],

@@ -32,6 +32,8 @@ export { outline } from './outline.ts';
 export { read } from './read.ts';
 export { readSymbol } from './read-symbol.ts';
 export { renameSymbol } from './rename-symbol.ts';
+export { renderDot } from './render-dot.ts';
+export { renderMermaid } from './render-mermaid.ts';
 export { replaceSymbol } from './replace-symbol.ts';
 export { runProgram } from './run-command.ts';
 export { runFailingTests } from './run-failing-tests.ts';

@@ -15,6 +15,7 @@ const input = z.object({
 const name = 'insert_after_method';
 
 export const insertAfterMethod = defineTool({
+  toolset: 'code',
   name,
   spellings: {
     aliases: { path: 'file_path', relative_path: 'file_path', class_name: 'receiver_type', body: 'new_method' },

@@ -17,6 +17,7 @@ const input = z.object({
 const name = 'insert_after_symbol';
 
 export const insertAfterSymbol = defineTool({
+  toolset: 'code',
   name,
   spellings: { aliases: { ...symbolAliases, body: 'text', new_text: 'text', content: 'text' } },
   title: 'Insert after symbol',

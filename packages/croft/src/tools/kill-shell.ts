@@ -7,6 +7,8 @@ export const killShell = defineTool({
   spellings: { aliases: { bash_id: 'shell_id', id: 'shell_id' } },
   title: 'End a background command',
   description: 'End a background command with everything it started, and forget what it printed.',
+  toolset: 'commands',
+  isEveryday: true,
   access: 'execute',
   isFollowUp: true,
   reach: 'one',

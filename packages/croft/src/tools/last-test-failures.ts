@@ -10,6 +10,7 @@ export const lastTestFailures = defineTool({
   aliases: ['LastTestFailures'],
   title: 'Show last test failures',
   description: 'Show what failed in the last run of the tests of this workspace, without running anything.',
+  toolset: 'checks',
   access: 'read',
   reach: 'one',
   paths: ['path'],

@@ -10,6 +10,8 @@ export const list = defineTool({
   spellings: { aliases: { dir_path: 'path', directory: 'path', file_path: 'path' } },
   title: 'List directory',
   description: 'List one directory by name, hidden files included: directories end in /, links show where they lead.',
+  toolset: 'files',
+  isEveryday: true,
   access: 'read',
   reach: 'one-or-all',
   paths: ['path'],

@@ -10,6 +10,8 @@ export const memorySave = defineTool({
   description:
     'Add something to MEMORY.md that should still be known in later sessions: a fact, a decision, a preference. ' +
     'It takes the place of what was saved under the same title. What others add at the same time is kept.',
+  toolset: 'skills',
+  isEveryday: true,
   access: 'write',
   reach: 'one',
   isHarness: true,

@@ -8,6 +8,8 @@ export const move = defineTool({
   spellings: { aliases: { source: 'from', destination: 'to', source_path: 'from', destination_path: 'to' } },
   title: 'Move file',
   description: 'Move or rename a file, a link or a directory. Never replaces what is there; makes missing directories.',
+  toolset: 'files',
+  isEveryday: true,
   access: 'write',
   reach: 'one',
   paths: ['from', 'to'],

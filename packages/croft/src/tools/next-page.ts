@@ -6,6 +6,8 @@ export const nextPage = defineTool({
   title: 'Read on in a long answer',
   description:
     'Show the part of a long answer that was left out, page by page, by the cursor that the answer names. Runs nothing again.',
+  toolset: 'session',
+  isEveryday: true,
   access: 'read',
   reach: 'none',
   input: z.object({

@@ -16,6 +16,8 @@ const maxNames = 8;
 
 export const outline = defineTool({
   name: 'outline',
+  toolset: 'code',
+  isEveryday: true,
   aliases: ['document_symbols', 'documentSymbol', 'get_symbols_overview', 'lsp_symbols'],
   spellings: { aliases: { file_path: 'path', relative_path: 'path', file: 'path', directory: 'path' } },
   title: 'Outline',

@@ -6,6 +6,7 @@ import { defineTool } from '../core/tools/tool.ts';
 
 export const readSymbol = defineTool({
   name: 'read_symbol',
+  toolset: 'code',
   aliases: ['readSymbol'],
   spellings: { aliases: symbolAliases },
   title: 'Read symbol',

@@ -32,6 +32,8 @@ export const read = defineTool({
   description:
     'Read a text file, whole or by lines; each line comes as its number, a tab and its text. An image comes as an image. ' +
     'A file must be read before it is edited or overwritten.',
+  toolset: 'files',
+  isEveryday: true,
   access: 'read',
   reach: 'one',
   paths: ['file_path'],

@@ -17,6 +17,8 @@ export const renameSymbol = defineTool({
   description:
     'Rename a symbol everywhere it is used, with its language server. Shows the diff; with apply, changes all files or ' +
     'none, as one step of undo. The file has to be read first.',
+  toolset: 'code',
+  isEveryday: true,
   access: 'write',
   reach: 'one',
   paths: ['file_path'],

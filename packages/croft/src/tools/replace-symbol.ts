@@ -17,6 +17,7 @@ const input = z.object({
 const name = 'replace_symbol';
 
 export const replaceSymbol = defineTool({
+  toolset: 'code',
   name,
   aliases: ['replace_symbol_body'],
   spellings: { aliases: { ...symbolAliases, body: 'new_text', text: 'new_text' } },

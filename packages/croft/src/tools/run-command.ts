@@ -14,6 +14,7 @@ export const runProgram = defineTool({
   spellings: { aliases: cwdAliases },
   title: 'Run a program',
   description: 'Run a program by its arguments, without a shell: nothing in them is expanded or split.',
+  toolset: 'commands',
   access: 'execute',
   reach: 'one',
   input: z.object({

@@ -16,6 +16,7 @@ export const runFailingTests = defineTool({
   spellings: { forms: [timeoutInMs] },
   title: 'Run failing tests again',
   description: 'Run exactly the tests again that failed in the last run of this workspace and language.',
+  toolset: 'checks',
   access: 'execute',
   byproducts: 'all',
   reach: 'one',

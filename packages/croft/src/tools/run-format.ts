@@ -12,6 +12,7 @@ export const runFormat = defineTool({
   spellings: { forms: [oneFile, timeoutInMs] },
   title: 'Format',
   description: 'Format files with the project’s formatter, in the sandbox, or only say what it would change.',
+  toolset: 'checks',
   access: 'execute',
   byproducts: 'new',
   reach: 'one',

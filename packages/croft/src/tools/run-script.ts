@@ -15,6 +15,7 @@ export const runScript = defineTool({
   title: 'Run a script of the project',
   description:
     'Run a script that the project defines: package.json, Makefile, composer, cargo aliases, poetry or hatch, deno tasks.',
+  toolset: 'commands',
   access: 'execute',
   reach: 'one',
   paths: ['path'],

@@ -17,6 +17,8 @@ export const runTestsTool = defineTool({
     'Run the tests of the project with its own runner, in the sandbox, and answer the failures with file, line and ' +
     'message, and what changed since the last run. Only `green` is green: a part of the tests, a build that broke, an ' +
     'unreadable answer and a missing runner are said as such.',
+  toolset: 'checks',
+  isEveryday: true,
   access: 'execute',
   byproducts: 'all',
   reach: 'one',

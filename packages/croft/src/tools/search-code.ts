@@ -26,6 +26,8 @@ const input = z.object({
 
 export const searchCode = defineTool({
   name: 'search_code',
+  toolset: 'code',
+  isEveryday: true,
   aliases: ['codebase_search', 'semantic_search', 'workspace_symbols'],
   spellings: { aliases: { lang: 'language', q: 'query', max_results: 'limit', dir_path: 'path' } },
   title: 'Search code',

@@ -7,6 +7,7 @@ export const secret = defineTool({
   description:
     'Check that a secret exists and how to use it. Its value is never shown: name it in `secrets` of bash or run_command, ' +
     'and that one command has it in its environment.',
+  toolset: 'commands',
   access: 'read',
   reach: 'one',
   input: z.object({ name: z.string().min(1).describe('One of secrets_available') }),

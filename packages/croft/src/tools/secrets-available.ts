@@ -5,6 +5,7 @@ export const secretsAvailable = defineTool({
   name: 'secrets_available',
   title: 'List secrets',
   description: 'The names of the secrets that commands in this workspace may be given. Never their values.',
+  toolset: 'commands',
   access: 'read',
   reach: 'one',
   input: z.object({}),

@@ -17,6 +17,7 @@ export const shells = defineTool({
   description:
     'List the background commands of this session in every workspace, those that have ended too until they are killed: the id that ' +
     'bash_output, bash_input and kill_shell take, the workspace, the command, its state and how long ago it was started.',
+  toolset: 'commands',
   access: 'execute',
   isFollowUp: true,
   leavesFiles: true,

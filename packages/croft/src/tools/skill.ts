@@ -8,6 +8,7 @@ export const skill = defineTool({
   spellings: { aliases: { skill: 'name' } },
   title: 'Load a skill',
   description: 'Load one skill of the workspace: its instructions, and which files come with them to read or to run.',
+  toolset: 'skills',
   access: 'read',
   reach: 'one-or-all',
   input: z.object({ name: z.string().trim().min(1).max(200).describe('As skills lists it') }),

@@ -11,6 +11,7 @@ export const skills = defineTool({
   description:
     'List the skills of the workspace: instructions, often with scripts, for particular kinds of work. ' +
     'Look here before such work, and load the one that fits with skill.',
+  toolset: 'skills',
   access: 'read',
   reach: 'one-or-all',
   input: z.object({}),

@@ -8,6 +8,7 @@ export const snapshotCreate = defineTool({
   description:
     'Remember all files of the workspace as they are now under a name, outside of any git repository, which is not ' +
     'touched. What git ignores is left out unless asked for. The same name again replaces the snapshot.',
+  toolset: 'history',
   access: 'write',
   keepsMore: true,
   leavesFiles: true,

@@ -6,6 +6,7 @@ export const snapshotDelete = defineTool({
   name: 'snapshot_delete',
   title: 'Delete a snapshot',
   description: 'Forget a snapshot. The files of the workspace stay as they are.',
+  toolset: 'history',
   access: 'write',
   leavesFiles: true,
   reach: 'one',

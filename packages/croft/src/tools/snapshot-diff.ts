@@ -12,6 +12,7 @@ export const snapshotDiff = defineTool({
   description:
     'Show what changed since a snapshot, or between two: every path that was added, changed or removed, with a unified ' +
     'diff of text files.',
+  toolset: 'history',
   access: 'read',
   reach: 'one',
   input: z.object({

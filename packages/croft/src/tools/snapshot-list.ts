@@ -11,6 +11,7 @@ export const snapshotList = defineTool({
   description:
     'List the snapshots of the workspace, newest first, with what tests and linters said of exactly that state. Those ' +
     'named before-… were made by Croft before it changed files, and go after a while.',
+  toolset: 'history',
   access: 'read',
   reach: 'one',
   input: z.object({}),

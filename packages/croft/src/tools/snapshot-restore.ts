@@ -22,6 +22,7 @@ export const snapshotRestore = defineTool({
     'Make the files what they were in a snapshot, or with green: true in the last state whose tests passed, and answer ' +
     'every path that was added, changed or removed. What git ignores and every .git stay as they are, unless the ' +
     'snapshot has what is ignored. What was there before becomes a snapshot too.',
+  toolset: 'history',
   access: 'write',
   reach: 'one',
   input,

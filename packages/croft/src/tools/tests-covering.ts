@@ -11,6 +11,7 @@ export const testsCovering = defineTool({
   description:
     'Which test files ran a file, or one line of it, by what was measured when run_tests was last called with ' +
     '`coverage: true`. Only lines that really ran count. Says so when the file has changed since.',
+  toolset: 'checks',
   access: 'read',
   reach: 'one',
   paths: ['file'],

@@ -15,6 +15,7 @@ export const transactionCommit = defineTool({
   description:
     'Make the changes of a bash transaction real: all of them, or none if one of the paths has changed in the workspace ' +
     'meanwhile (E_CONFLICT). Undo takes it back.',
+  toolset: 'history',
   access: 'write',
   reach: 'one',
   input: z.object({ transaction: z.string().min(1).describe('From the answer of bash with transaction: true') }),

@@ -6,6 +6,7 @@ export const transactionDiscard = defineTool({
   name: 'transaction_discard',
   title: 'Discard a transaction',
   description: 'Throw the changes of a bash transaction away. The workspace is as it is.',
+  toolset: 'history',
   access: 'write',
   reach: 'one',
   input: z.object({ transaction: z.string().min(1).describe('From the answer of bash with transaction: true') }),

@@ -9,6 +9,7 @@ export const undoList = defineTool({
   title: 'List what can be undone',
   description:
     'List the last calls that changed files of the workspace, newest first, each by its checkpoint for undo.',
+  toolset: 'history',
   access: 'read',
   reach: 'one',
   input: z.object({

@@ -25,6 +25,8 @@ export const undo = defineTool({
     'Take back what the last calls changed in the workspace, whatever tool they were of (bash too) and whoever made ' +
     'them, or one of them. All of it or nothing: what was changed again since is E_CONFLICT. Not taken back: what git ' +
     'ignores, and anything in a .git.',
+  toolset: 'history',
+  isEveryday: true,
   access: 'write',
   reach: 'one',
   input,

@@ -9,6 +9,7 @@ export const watchProcessEvents = defineTool({
   spellings: { aliases: { bash_id: 'shell_id', id: 'shell_id', since: 'since_event_id' } },
   title: 'Events of a watched command',
   description: 'What happened to a command started with watch_process, after an event id.',
+  toolset: 'commands',
   access: 'execute',
   isFollowUp: true,
   reach: 'one',

@@ -23,6 +23,7 @@ export const watchProcess = defineTool({
   description:
     'Start a command in the background and keep a log of what happens to it: lines on standard error that match a pattern, ' +
     'silence for too long, its end. Read it with watch_process_events.',
+  toolset: 'commands',
   access: 'execute',
   reach: 'one',
   input: z.object({

@@ -8,6 +8,7 @@ export const workspaceFork = defineTool({
   description:
     'Make a new workspace that starts as this one is, ignored files and .git included, or as a snapshot of it was. What ' +
     'is done in one does not touch the other. Work in it by its name as workspace; workspace_merge brings it back.',
+  toolset: 'forks',
   access: 'write',
   keepsMore: true,
   leavesFiles: true,

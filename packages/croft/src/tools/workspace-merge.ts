@@ -17,6 +17,7 @@ export const workspaceMerge = defineTool({
     'Bring what a fork changed since it was made, or last merged, into the workspace it was forked from: path by path, and ' +
     'line by line where both changed a text. Neither ignored files nor .git. On a conflict nothing is changed, unless ' +
     'on_conflict says whose version to take. Undo takes it back.',
+  toolset: 'forks',
   access: 'write',
   reach: 'one',
   input: z.object({

@@ -6,6 +6,7 @@ export const workspaceRemove = defineTool({
   name: 'workspace_remove',
   title: 'Remove a fork',
   description: 'Remove a fork of this workspace with all its files. Nothing else can be removed.',
+  toolset: 'forks',
   access: 'write',
   leavesFiles: true,
   reach: 'one',

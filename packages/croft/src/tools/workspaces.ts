@@ -22,6 +22,8 @@ export const workspaces = defineTool({
   title: 'List workspaces',
   description:
     'List the workspaces: name, root, whether files may be changed, and the projects in them with their commands and scripts.',
+  toolset: 'session',
+  isEveryday: true,
   access: 'read',
   reach: 'none',
   input: z.object({}),

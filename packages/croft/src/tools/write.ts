@@ -16,6 +16,8 @@ export const write = defineTool({
   title: 'Write file',
   description:
     'Create a file, with missing directories, or replace one that has been read. The file is replaced whole or not at all.',
+  toolset: 'files',
+  isEveryday: true,
   access: 'write',
   reach: 'one',
   tells: true,

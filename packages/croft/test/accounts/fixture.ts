@@ -52,6 +52,7 @@ export async function openFixture(
     providers,
     storages: ['local', 's3'],
     opened: ['local'],
+    toolNames: ['read', 'bash'],
     ...changes,
     quotas: { ...quotas, ...changes.quotas },
   };

@@ -86,6 +86,7 @@ async function connectClient(fetch: (request: Request) => Promise<Response>, { e
 
 function describe(name: string) {
   const schema = z.toJSONSchema(z.looseObject({})) as Record<string, unknown>;
-  const traits = { access: 'execute', idempotent: false, inputSchema: schema, outputSchema: schema } as const;
-  return { name, title: name, description: name, ...traits };
+  const traits = { toolset: 'commands', isListed: true, access: 'execute', idempotent: false } as const;
+  const schemas = { inputSchema: schema, outputSchema: schema };
+  return { name, title: name, description: name, ...traits, ...schemas };
 }

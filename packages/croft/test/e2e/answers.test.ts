@@ -23,9 +23,9 @@ const sessions = new Map<string, McpSession>();
 const lanes = eras.flatMap((era) => [`stdio, ${era}`, `HTTP, ${era}`]);
 
 beforeAll(async () => {
-  server = await startServer(['--workspace', directory.path]);
+  server = await startServer(['--workspace', directory.path, '--tools', 'all']);
   for (const era of eras) {
-    sessions.set(`stdio, ${era}`, await connectStdio(['--workspace', directory.path], { era }));
+    sessions.set(`stdio, ${era}`, await connectStdio(['--workspace', directory.path, '--tools', 'all'], { era }));
     sessions.set(`HTTP, ${era}`, await connectHttp(server, { era }));
   }
 });

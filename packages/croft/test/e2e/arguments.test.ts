@@ -10,7 +10,7 @@ const call = (name: string, args: Record<string, unknown>) => session.call(name,
 const at = (path: string) => directory.at(path);
 
 beforeAll(async () => {
-  session = await connectStdio(['--workspace', directory.path]);
+  session = await connectStdio(['--workspace', directory.path, '--tools', 'all']);
 });
 beforeEach(() => {
   for (const name of readdirSync(directory.path)) rmSync(at(name), { recursive: true });

@@ -314,9 +314,10 @@ describe.concurrent('--readonly', () => {
 
   test.each(eras)('leaves only tools that read, listed or called by a client of %s', async (era) => {
     using directory = makeDirectory({ 'w/a.txt': 'one\n' });
-    await using server = await startServer(['--readonly', '--workspace', directory.at('w')]);
+    const flags = ['--readonly', '--workspace', directory.at('w'), '--tools', 'all'];
+    await using server = await startServer(flags);
     await using http = await connectHttp(server, { era });
-    await using stdio = await connectStdio(['--readonly', '--workspace', directory.at('w')], { era });
+    await using stdio = await connectStdio(flags, { era });
     for (const session of [http, stdio]) {
       const { tools } = await session.client.listTools();
       expect(tools.map(({ name }) => name).sort()).toEqual(readingTools);

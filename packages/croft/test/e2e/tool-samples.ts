@@ -6,6 +6,22 @@ export const samples: Record<
   { readonly succeeds: readonly Arguments[]; readonly fails: readonly Arguments[] }
 > = {
   workspaces: { succeeds: [{}], fails: [] },
+  render_dot: {
+    succeeds: [{ source: 'digraph { a -> b }', output_path: 'new/graph.svg' }],
+    fails: [
+      {},
+      { source: 'digraph { a -> ', output_path: 'graph.svg' },
+      { source: 'graph { a }', output_path: 'graph.jpeg' },
+    ],
+  },
+  render_mermaid: {
+    succeeds: [{ source: 'graph TD\nA --> B', output_path: 'new/flow.png' }],
+    fails: [
+      {},
+      { source: 'graph TD\nA[x --> B', output_path: 'flow.svg' },
+      { source: 'graph TD\nA --> B', output_path: 'dir' },
+    ],
+  },
   next_page: { succeeds: [], fails: [{}, { cursor: 'x' }, { cursor: '0badc0de.0-1' }] },
   read: {
     succeeds: [

@@ -16,7 +16,7 @@ const outer = makeDirectory({
 const spec = `primary=${outer.at('p')},extension=${outer.at('e')}`;
 let session: McpSession;
 beforeAll(async () => {
-  session = await connectStdio(['--workspaces', spec]);
+  session = await connectStdio(['--workspaces', spec, '--tools', 'all']);
   await session.client.listTools();
 });
 afterAll(async () => {
@@ -195,6 +195,16 @@ describe('every tool', () => {
     snapshot_restore: { args: { name: 's' }, shows: 'restored snapshot s (no files changed)' },
     snapshot_delete: { args: { name: 's' }, shows: 'deleted snapshot s' },
     undo_list: { args: {}, shows: 'cp_' },
+    render_dot: {
+      args: { source: 'digraph { a }', output_path: 'tool/g.svg' },
+      shows: 'bytes to tool/g.svg (svg)',
+      changes: true,
+    },
+    render_mermaid: {
+      args: { source: 'graph TD\nA --> B', output_path: 'tool/m.svg' },
+      shows: 'bytes to tool/m.svg (svg)',
+      changes: true,
+    },
     skills: { args: {}, shows: 'no skills' },
     agents: { args: {}, shows: 'no agents' },
   };

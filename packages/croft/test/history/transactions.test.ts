@@ -205,7 +205,7 @@ describe('bash in a transaction', () => {
   });
 
   test('is not there where nothing may be changed', async () => {
-    const { session } = await open({ a: 'a' }, ['--readonly']);
+    const { session } = await open({ a: 'a' }, ['--readonly', '--tools', 'all']);
     const { tools } = await session.client.listTools();
     expect(tools.map(({ name }) => name)).not.toContain('transaction_commit');
   });

@@ -63,7 +63,9 @@ export async function openServerOf(options: AppOptions, peer: Peer, nothing: str
       emit,
       onWarning: options.onWarning,
       isIncluded: ({ isHarness }) => !isHarness,
+      isListed: () => true,
     },
+    renderDiagram: server.renderDiagram,
     secrets: createSecrets([createSecretEnvironmentSource(host.variables)]),
     effects: createPostEditChecks({ detectors: Object.values(detectors), ...defaultPostEditSettings, emit }),
   });

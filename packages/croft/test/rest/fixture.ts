@@ -183,6 +183,7 @@ const context = {
   ],
   storages: ['local', 's3'],
   opened: ['local'],
+  toolNames: ['read', 'bash'],
   quotas: { agents: 500, sandboxes: 500, workspaces: 500, keys: 200, runners: 100, secrets: 100 },
 };
 

@@ -15,6 +15,8 @@ interface StandInDependencies {
 const description = {
   title: 'Test',
   description: 'A tool of a test',
+  toolset: 'commands' as const,
+  isListed: true,
   access: 'execute' as const,
   inputSchema: { type: 'object' },
   outputSchema: { type: 'object' },

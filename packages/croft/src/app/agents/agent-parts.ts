@@ -7,8 +7,10 @@ import type { CallJournal } from '../../core/events/call-journal.ts';
 import { createSecrets, type SecretSource, type Secrets } from '../../core/secrets/secrets.ts';
 import type { SessionStore } from '../../core/sessions/session-store.ts';
 import type { SessionTools } from '../../core/tools/session-tools.ts';
+import { selectTools } from '../../core/toolsets/select-tools.ts';
 import { createWorkspaceSet } from '../../core/workspace/workspace-set.ts';
 import { type RemoteSurface, toWorkspaceKey } from '../fleet/remote-surface.ts';
+import { innerTools } from './inner-tools.ts';
 import type { OpenedAgent } from './open-agent.ts';
 import { openLocalWorkspace } from './open-local-workspace.ts';
 import { openRemoteWorkspace } from './open-remote-workspace.ts';
@@ -52,7 +54,8 @@ export function createAgentParts(
   });
   const workspaces = createWorkspaceSet(stateless ? [stateless] : attached, { fallback: 'first' });
   const secrets = createSecrets([createAccountSecrets(known)], earlier);
-  const { tools, effects, emit, gate, journal, onWarning } = options;
+  const selection = selectTools(agent.config.tools);
+  const { tools, effects, renderDiagram, emit, gate, journal, onWarning } = options;
   const toolbox = createToolbox({
     ...{
       tools,
@@ -62,11 +65,13 @@ export function createAgentParts(
       journal,
       secrets,
       effects,
+      renderDiagram,
       emit,
-      sessionTools: more,
+      sessionTools: selection.isAllowed(innerTools) ? more : undefined,
       onWarning,
     },
-    isIncluded: (tool) => hasTool(surface, tool),
+    isIncluded: (tool) => hasTool(surface, tool) && selection.isAllowed(tool),
+    isListed: selection.isListed,
   });
   return { ...state, stateless, attached, workspaces, secrets, toolbox, more };
 }

@@ -1,6 +1,10 @@
 import type { McpServers } from '@croft/protocol';
 import type { SessionTools } from '../../core/tools/session-tools.ts';
+import type { SelectableTool } from '../../core/toolsets/select-tools.ts';
 import { createInnerTools, type InnerToolsOptions } from '../../inner-mcp/inner-tools.ts';
+
+/** All tools of MCP servers, for a selection of tools: it allows all of them or none. */
+export const innerTools: SelectableTool = { name: 'mcp', toolset: 'mcp' };
 
 /** MCP servers that run in the sandboxes of sessions. */
 export interface InnerServers {

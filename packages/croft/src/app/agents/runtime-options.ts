@@ -1,6 +1,7 @@
 import type { AnswerStore } from '../../core/answers/answer-store.ts';
 import type { PostEditChecks } from '../../core/checks/post-edit/post-edit-checks.ts';
 import type { Provider, SandboxLimits } from '../../core/commands/sandbox.ts';
+import type { RenderDiagram } from '../../core/diagrams/render-diagram.ts';
 import type { Emit } from '../../core/events/emitter.ts';
 import type { Forks } from '../../core/history/ports/forks.ts';
 import type { Transactions } from '../../core/history/ports/transactions.ts';
@@ -34,6 +35,7 @@ export interface RuntimeOptions {
   readonly accountQuota: AccountQuota;
   /** Adds what all workspaces of this server share to the parts of one. */
   assembleWorkspace(parts: WorkspaceParts): Workspace;
+  readonly renderDiagram: RenderDiagram;
   /** Without it, the server has no skills of its own. */
   readonly skills?: SkillsSyncer | undefined;
   readonly effects: PostEditChecks;

@@ -10,6 +10,7 @@ import * as definitions from '../../language-servers/index.ts';
 import { once } from '../../lib/concurrency/once.ts';
 import { findPackageFile } from '../../lib/processes/find-package-file.ts';
 import { createLanguageServers, type FoundProgram } from '../../lsp/language-servers.ts';
+import { createSyntax } from '../../syntax/create-syntax.ts';
 import type { SearchedDirectory } from './open-search-box.ts';
 
 /** A workspace on this machine. */
@@ -40,8 +41,16 @@ const limits: Omit<SandboxLimits, 'memoryBytes'> = {
 
 export type CodeServers = ReturnType<typeof createCodeServers>;
 
+/** What all workspaces of this machine share to understand code: the parsers, and their language servers. */
+export function openCodeParts(options: CodeServersOptions) {
+  return {
+    syntax: options.mode === 'off' ? undefined : createSyntax(),
+    codeServers: createCodeServers(options),
+  };
+}
+
 /** The language servers of all workspaces on this machine. Sessions of a workspace share its servers. */
-export function createCodeServers({ mode, provider, readable: always, emit }: CodeServersOptions) {
+function createCodeServers({ mode, provider, readable: always, emit }: CodeServersOptions) {
   const places = new Map<string, WorkspaceDirectory>();
   const opened = new Map<string, LanguageServers & { close(): Promise<void> }>();
   const followed = new Set<FollowedPaths>();

@@ -52,6 +52,15 @@ export const workspaceOptions = {
       'default with --readonly) or full (all of them, in a read-only sandbox without network; the default)',
   },
   readonly: { type: 'boolean', summary: 'only tools that read' },
+  tools: {
+    type: 'string',
+    once: true,
+    value: 'LIST',
+    summary:
+      'the tools that agents have, listed to their clients: names of toolsets and tools, such as files,search,bash; `all` for ' +
+      'every one; left out, or with `default`, every one too, of which clients list the everyday ones and find the rest ' +
+      'through `tools`; see docs/tools.md',
+  },
   'secrets-dir': { type: 'string', value: 'DIR', summary: 'secrets that commands may be given, a file each' },
   'mcp-config': {
     type: 'string',
@@ -124,6 +133,7 @@ export function prepareApp(
       ...gate,
       workspaces,
       readOnly: values.readonly ?? false,
+      tools: toToolNames(values),
       durability: toDurability(values),
       code: values.code === undefined ? undefined : oneOf('code', codeModes, values.code),
       editChecks: toEditChecks(values),
@@ -165,6 +175,13 @@ function toUsageError(thrown: unknown): UsageError {
 
 function toDurability({ durability = 'strict' }: WorkspaceValues): AppOptions['durability'] {
   return oneOf('durability', durabilities, durability);
+}
+
+function toToolNames({ tools }: WorkspaceValues): AppOptions['tools'] {
+  const names = tools?.split(',').map((name) => name.trim());
+  if (names?.includes(''))
+    throw new UsageError(`--tools takes names, such as files,search, not ${goQuote(tools ?? '')}`);
+  return names;
 }
 
 function toInnerServers(values: WorkspaceValues): AppOptions['innerServers'] {

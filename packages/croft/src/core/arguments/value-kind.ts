@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 /** The part of a schema's type that affects how a value may be written. */
 export type ValueKind =
-  | { readonly type: 'number' | 'boolean' | 'other' }
+  | { readonly type: 'number' | 'boolean' | 'record' | 'other' }
   | { readonly type: 'list'; readonly of: ValueKind }
   | { readonly type: 'object'; readonly kinds: Kinds };
 
@@ -15,12 +15,21 @@ export function kindsOf(schema: z.ZodObject): Kinds {
   return new Map(Object.entries(schema.shape).map(([name, value]) => [name, kindOf(value)]));
 }
 
-/** Converts text to a number or a boolean where the schema asks for one: models write `"10"` and `"true"`. */
+/** Converts text to the type that the schema asks for: models write `"10"`, `"true"` and `"{\"a\": 1}"`. */
 export function readPlain(kind: ValueKind, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (kind.type === 'number' && numeral.test(value)) return Number(value);
   if (kind.type === 'boolean') return truths[value.trim().toLowerCase()] ?? value;
-  return value;
+  return kind.type === 'record' ? readJson(value) : value;
+}
+
+/** Returns the text itself if it is not JSON. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function kindOf(schema: z.core.$ZodType): ValueKind {
@@ -29,7 +38,8 @@ function kindOf(schema: z.core.$ZodType): ValueKind {
   if (inner) return kindOf(inner);
   if (def.type === 'array' && def.element) return { type: 'list', of: kindOf(def.element) };
   if (def.type === 'object') return { type: 'object', kinds: kindsOf(schema as z.ZodObject) };
-  return { type: def.type === 'number' || def.type === 'boolean' ? def.type : 'other' };
+  const isPlain = def.type === 'number' || def.type === 'boolean' || def.type === 'record';
+  return { type: isPlain ? def.type : 'other' };
 }
 
 /**

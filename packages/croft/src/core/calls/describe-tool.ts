@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { answerOutput, pageOutput } from '../answers/answer-output.ts';
 import type { Tool, ToolAccess } from '../tools/tool.ts';
+import type { Toolset } from '../toolsets/toolsets.ts';
 import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import { fanOutOutput } from './fan-out.ts';
 
@@ -11,6 +12,9 @@ export interface ToolDescription {
   readonly name: string;
   readonly title: string;
   readonly description: string;
+  readonly toolset: Toolset;
+  /** Whether clients list the tool up front. If not, it is called by its name, or through `tools`. */
+  readonly isListed: boolean;
   readonly access: ToolAccess;
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
@@ -19,11 +23,13 @@ export interface ToolDescription {
   readonly answersImages?: true;
 }
 
-export function describeTool(tool: Tool, workspaces: WorkspaceSet): ToolDescription {
+export function describeTool(tool: Tool, workspaces: WorkspaceSet, isListed: boolean): ToolDescription {
   return {
     name: tool.name,
     title: tool.title,
     description: tool.description,
+    toolset: tool.toolset,
+    isListed,
     access: tool.access,
     inputSchema: describeInputSchema(tool, workspaces),
     outputSchema: toJsonSchema(describeOutput(tool), 'output'),
@@ -68,13 +74,26 @@ function describeChoice(tool: Tool, names: readonly string[]): z.ZodObject {
 
 /** Includes the fields that the toolbox may add to any answer. */
 function describeOutput(tool: Tool): z.ZodType {
-  const one = tool.output.extend(answerOutput);
-  const single = one.extend(pageOutput);
-  return tool.reach === 'one-or-all' ? z.union([single, fanOutOutput(one).extend(pageOutput)]) : single;
+  const single = tool.output.extend({ ...answerOutput, ...pageOutput });
+  return tool.reach === 'one-or-all' ? z.union([single, fanOutOutput.extend(pageOutput)]) : single;
 }
 
 function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  const { $schema: _, ...body } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  const { $schema: _, ...body } = z.toJSONSchema(schema, {
+    ...{ io, unrepresentable: 'any' },
+    override: ({ jsonSchema }) => leaveOutNoise(jsonSchema, io),
+  });
   // The schema of a union has no `type`, and clients of the 2025 protocol accept only `object`.
   return { type: 'object', ...body };
+}
+
+/**
+ * Removes words that tell a reader nothing: every client pays for them in each conversation. Answers may have fields
+ * that older clients do not know; inputs may not.
+ */
+function leaveOutNoise(schema: JsonSchema, io: 'input' | 'output'): void {
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  delete schema.propertyNames;
+  if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties;
 }

@@ -1,16 +1,17 @@
-import { AppError, ErrorBody } from '@croft/protocol';
+import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import type { ToolResult } from '../tools/tool.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
-/** Output schema of a call to all workspaces: one labelled result per workspace. */
-export function fanOutOutput(output: z.ZodObject) {
-  return z.object({
-    results: z.array(
-      z.union([output.extend({ workspace: z.string() }), z.object({ workspace: z.string(), error: ErrorBody })]),
-    ),
-  });
-}
+/**
+ * Output schema of a call to all workspaces: one labelled result per workspace. Short, because the listing of every
+ * such tool has it beside the schema of a result.
+ */
+export const fanOutOutput = z.object({
+  results: z
+    .array(z.looseObject({ workspace: z.string() }))
+    .describe('With workspace "all": the same for each workspace, or its error'),
+});
 
 /**
  * Runs a call in every workspace at the same time. A workspace that fails has an error under its name; the others still

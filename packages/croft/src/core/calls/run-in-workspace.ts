@@ -2,6 +2,7 @@ import { AppError } from '@croft/protocol';
 import type { Approvals, Asker } from '../approvals/approvals.ts';
 import type { PostEditChecks, PostEditResult } from '../checks/post-edit/post-edit-checks.ts';
 import type { SandboxDenial } from '../commands/sandbox.ts';
+import type { RenderDiagram } from '../diagrams/render-diagram.ts';
 import type { CallJournal } from '../events/call-journal.ts';
 import type { Emit } from '../events/emitter.ts';
 import { toLoggableArguments } from '../events/loggable-arguments.ts';
@@ -67,6 +68,7 @@ export interface RunInWorkspaceOptions {
   /** Absent: there is no audit trail. */
   readonly journal?: CallJournal | undefined;
   readonly secrets: Secrets;
+  readonly renderDiagram: RenderDiagram;
   /** Runs formatters and linters after a write. */
   readonly effects: PostEditChecks;
   readonly emit: Emit;
@@ -138,7 +140,7 @@ async function ask(
  * is asked about a call that cannot run.
  */
 export function createRunInWorkspace(options: RunInWorkspaceOptions) {
-  const { workspaces, onReadOnly, gate, journal, secrets, effects } = options;
+  const { workspaces, onReadOnly, gate, journal, secrets, effects, renderDiagram } = options;
   const reportUnkept = createNotUndoableNotices(options.emit);
 
   return async function runInWorkspace(admitted: AdmittedWorkspaceCall): Promise<ToolResult> {
@@ -147,7 +149,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     const base = workingDirectoryIn(session.workingDirectory, workspace.name);
     const { reportDenials, append } = collectDenials(reportViolation);
     const context: ToolContext = {
-      ...{ workspace, workspaces, session, base, reportDenials, signal: call.signal },
+      ...{ workspace, workspaces, session, base, reportDenials, renderDiagram, signal: call.signal },
       ...{ secrets: recordGivenSecrets(session, secrets), onActivity: withoutSecrets(caller, secrets) },
     };
     const prepared = tool.prepare(rawInput, base);

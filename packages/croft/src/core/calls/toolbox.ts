@@ -14,6 +14,7 @@ import { createCallRecorder, type ReceivedCall, workspaceHint } from './call-rec
 import { describeTool, type ToolDescription } from './describe-tool.ts';
 import { fanOut } from './fan-out.ts';
 import { fitAnswer } from './fit-answer.ts';
+import { type MoreTools, moreToolsName, type NamedCall } from './more-tools.ts';
 import {
   type AdmittedCall,
   type Caller,
@@ -21,12 +22,15 @@ import {
   type RunInWorkspaceOptions,
 } from './run-in-workspace.ts';
 
+import { createToolListing, type ToolListingOptions } from './tool-listing.ts';
+import { toNames } from './tool-names.ts';
+
 export type { Caller } from './run-in-workspace.ts';
 
-interface ToolboxOptions extends RunInWorkspaceOptions {
+interface ToolboxOptions extends RunInWorkspaceOptions, ToolListingOptions {
   readonly tools: readonly Tool[];
-  /** Whether a tool is in the toolbox. */
-  isIncluded(tool: Pick<Tool, 'name' | 'access' | 'isHarness'>): boolean;
+  /** Whether a tool is in the toolbox. One that is not can be neither listed nor called. */
+  isIncluded(tool: Tool): boolean;
   readonly emit: Emit;
   /** Writes a line to the server's log. */
   onWarning(message: string): void;
@@ -51,9 +55,8 @@ const saveTimeoutMs = 4000;
  */
 export function createToolbox(options: ToolboxOptions) {
   const { tools, workspaces, journal, secrets, emit, sessionTools, onWarning } = options;
-  const present = tools.filter(options.isIncluded);
-  const describe = createDescriptions(present, workspaces);
-  const byName = new Map(present.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool])));
+  const { present, describe, more } = createToolListing(tools.filter(options.isIncluded), options);
+  const byName = toNames(present);
   const calls = createActiveCalls();
   const runInWorkspace = createRunInWorkspace(options);
   const record = createCallRecorder({ workspaces, secrets, journal, emit, onWarning });
@@ -65,20 +68,23 @@ export function createToolbox(options: ToolboxOptions) {
     /** Describes all tools of one session. May start programs (MCP servers) to find them. */
     async list(session: Session): Promise<readonly ToolDescription[]> {
       const further = (await sessionTools?.list(session)) ?? [];
-      return [...describe(), ...further.map((tool) => describeTool(tool, workspaces))];
+      return [...describe(), ...further.map((tool) => describeTool(tool, workspaces, true))];
     },
 
     /** Runs a call. Every failure is an `AppError`. */
-    call: (name: string, rawInput: unknown, caller: Caller): Promise<ToolResult> =>
-      calls.run(endersOf(caller), (call) =>
-        record(toReceivedCall(name, rawInput, caller), call, (violate, onFailure) =>
-          run(name, rawInput, caller, { call, reportViolation: violate, onFailure }),
+    call(name: string, rawInput: unknown, caller: Caller): Promise<ToolResult> {
+      const real = toRealCall(name, rawInput, more);
+      return calls.run(endersOf(caller), (call) =>
+        record(toReceivedCall(real, caller), call, (violate, onFailure) =>
+          run(real, caller, { call, reportViolation: violate, onFailure }),
         ),
-      ),
+      );
+    },
 
-    /** Whether a call of this tool may need approval. */
+    /** Whether a call of this tool may need approval. A call of `tools` may be a call of any unlisted tool. */
     mayAsk(name: string): boolean {
-      const tool = byName.get(name) ?? (sessionTools?.isName(name) ? ({ access: 'execute' } as const) : undefined);
+      const isOfSession = !byName.has(name) && sessionTools?.isName(name);
+      const tool = name === moreToolsName || isOfSession ? ({ access: 'execute' } as const) : byName.get(name);
       return tool !== undefined && workspaces.list().some(({ permission }) => needsApproval(permission, tool));
     },
 
@@ -87,7 +93,7 @@ export function createToolbox(options: ToolboxOptions) {
     isIdle: calls.isIdle,
   };
 
-  async function run(name: string, rawInput: unknown, caller: Caller, under: RecordedCall): Promise<ToolResult> {
+  async function run({ name, rawInput }: NamedCall, caller: Caller, under: RecordedCall): Promise<ToolResult> {
     const hint = workspaceHint(rawInput);
     const tool = byName.get(name) ?? (await findSessionTool(name, hint, caller, under));
     const shown = name.slice(0, maxNameLength);
@@ -120,7 +126,12 @@ function endersOf({ signal, sessionSignal }: Caller): AbortSignal[] {
   return sessionSignal ? [signal, sessionSignal] : [signal];
 }
 
-function toReceivedCall(name: string, rawInput: unknown, { session }: Caller): ReceivedCall {
+/** A call through `tools` is from here on the call of the named tool, in every respect. */
+function toRealCall(name: string, rawInput: unknown, more: MoreTools | undefined): NamedCall {
+  return (name === moreToolsName ? more?.readCall(rawInput) : undefined) ?? { name, rawInput };
+}
+
+function toReceivedCall({ name, rawInput }: NamedCall, { session }: Caller): ReceivedCall {
   return { name, rawInput, session: session.id, saveSession: () => saveSession(session) };
 }
 
@@ -142,17 +153,6 @@ function pickWorkspace(tool: Tool, rawInput: unknown, session: Session, workspac
   if (isNamed || !tool.workspaceOf) return workspaces.pick(hint);
   // A thing that is in no workspace is reported as missing, whichever workspace is picked.
   return workspaces.pick(tool.workspaceOf(rawInput, session) ?? workspaces.first().name);
-}
-
-/** Caches the descriptions. They contain the names of the workspaces, so they are made again when those change. */
-function createDescriptions(tools: readonly Tool[], workspaces: WorkspaceSet): () => readonly ToolDescription[] {
-  let [known, descriptions]: [string | undefined, readonly ToolDescription[]] = [undefined, []];
-  return () => {
-    const names = workspaces.names.join('\n');
-    if (names !== known) descriptions = tools.map((tool) => describeTool(tool, workspaces));
-    known = names;
-    return descriptions;
-  };
 }
 
 function cap(result: ToolResult): ToolResult {

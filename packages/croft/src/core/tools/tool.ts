@@ -2,10 +2,12 @@ import type { z } from 'zod';
 import { parseBySchema } from '../arguments/parse-by-schema.ts';
 import { createArgumentReader, type Spellings } from '../arguments/read-arguments.ts';
 import type { SandboxDenial } from '../commands/sandbox.ts';
+import type { RenderDiagram } from '../diagrams/render-diagram.ts';
 import type { FileReplacement } from '../files/files.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { Session } from '../sessions/session.ts';
 import { resolveFromBase } from '../sessions/working-directory.ts';
+import type { Toolset } from '../toolsets/toolsets.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import type { Activity } from './activity.ts';
@@ -26,6 +28,7 @@ export interface ToolContext {
    */
   readonly base: string;
   readonly secrets: Secrets;
+  readonly renderDiagram: RenderDiagram;
   readonly signal: AbortSignal;
   /**
    * Reports the current activity of the call. Absent: nobody wants to know. Programs in the sandbox are reported
@@ -61,6 +64,9 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodO
   readonly name: string;
   readonly title: string;
   readonly description: string;
+  readonly toolset: Toolset;
+  /** Clients list it unless they are told otherwise. Absent: it is found and called through `tools`. */
+  readonly isEveryday?: true;
   readonly access: ToolAccess;
   readonly reach: ToolReach;
   /** Only for agents whose workspaces have the harness enabled: see `core/harness`. */

@@ -64,7 +64,7 @@ export function openAccount(url: string, secret: string, accountId: string) {
       mustBe(201, await send('POST', '/v1/agents', { name, config })).agentId,
     call: (agentId: string, tool: string, input: object = {}, headers?: Record<string, string>) =>
       send('POST', `/v1/agents/${agentId}/tools/${tool}`, input, headers),
-    async tools(agentId: string): Promise<{ name: string; inputSchema: Json }[]> {
+    async tools(agentId: string): Promise<{ name: string; inputSchema: Json; isListed: boolean }[]> {
       return mustBe(200, await send('GET', `/v1/agents/${agentId}/tools`)).tools;
     },
     approve: (approvalId: string, more: object = {}) =>

@@ -12,7 +12,7 @@ import { createReferences } from '../resources/references.ts';
 import { createResourceCollection } from '../resources/resource-collection.ts';
 import { createSecretStore } from '../resources/secret-store.ts';
 import { createSealedRows } from '../sealing/sealed-rows.ts';
-import { parseAgentConfig } from '../surface/agent-config.ts';
+import { mustNameTools, parseAgentConfig } from '../surface/agent-config.ts';
 import { createAccounts } from './create-accounts.ts';
 
 /** Creates the registry of accounts. Its records never contain a secret in plain text. */
@@ -34,7 +34,7 @@ interface Collections {
 }
 
 function createCollections(context: RegistryContext): Collections {
-  const { vault, now, providers, storages, opened } = context;
+  const { vault, now, providers, storages, opened, toolNames } = context;
   const agents = createSealedRows<AgentConfig>(vault, 'agents');
   const sandboxes = createSealedRows<SandboxConfig>(vault, 'sandboxes');
   const workspaces = createSealedRows<WorkspaceConfig>(vault, 'workspaces');
@@ -45,7 +45,10 @@ function createCollections(context: RegistryContext): Collections {
       ...{ kind: 'agent', title: 'Agent', prefix: 'agent', table: 'agents', rows: agents },
       parse: parseAgentConfig,
       respell: asItIs,
-      onWritten: references.tie,
+      async onWritten(tables, view) {
+        mustNameTools(view.config, toolNames);
+        await references.tie(tables, view);
+      },
       mustBeRemovable: async () => {},
       onRemove: (tables, { accountId, id }) => tables.references.replace(accountId, id, []),
     }),

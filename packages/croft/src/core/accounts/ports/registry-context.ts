@@ -23,6 +23,8 @@ export interface RegistryContext {
   readonly quotas: AccountQuotas;
   /** Names of the storages that a workspace may use. */
   readonly storages: readonly string[];
+  /** Names of all tools, among which an agent's record may choose. */
+  readonly toolNames: readonly string[];
   /** The storages among them whose workspaces this server can open for an agent. */
   readonly opened: readonly string[];
 }

@@ -237,6 +237,8 @@ export interface WorkspaceConfig {
 export interface AgentConfig {
   readonly sandbox?: string | undefined;
   readonly workspaces?: readonly WorkspaceReference[] | undefined;
+  /** Names of tools and toolsets, see `selectTools`. Absent: every tool. */
+  readonly tools?: readonly string[] | undefined;
   /** MCP servers by name, started in the sandbox of each session. */
   readonly mcpServers?: McpServers | undefined;
   /** Whether the servers in a workspace's `.mcp.json` are started too. */

@@ -1,5 +1,6 @@
 import { AgentConfigInput } from '@croft/protocol';
 import { z } from 'zod';
+import { findUnknownTool } from '../../toolsets/select-tools.ts';
 import { allWorkspaces } from '../../workspace/workspace-set.ts';
 import { invalidArgument } from '../configs/invalid-argument.ts';
 import { parseBody } from '../configs/parse-body.ts';
@@ -15,6 +16,12 @@ export function parseAgentConfig(given: unknown): AgentConfig {
   if (index === -1) return config;
   const path = `config.workspaces[${index}].name`;
   throw invalidArgument(`${path} "${allWorkspaces}" means every workspace; choose another name`, path);
+}
+
+/** Throws for a name that is neither a tool nor a toolset. Only for writes: an older record may name a tool that is gone. */
+export function mustNameTools({ tools }: AgentConfig, known: readonly string[]): void {
+  const problem = tools && findUnknownTool(tools, known);
+  if (problem !== undefined) throw invalidArgument(`config.tools: ${problem}`, 'config.tools');
 }
 
 /** Returns each workspace reference of an agent with the sandbox that applies to it, if any. */

@@ -1,3 +1,4 @@
+import { isNarrower } from '../../toolsets/select-tools.ts';
 import { hasMemory } from '../configs/harness-settings.ts';
 import { isSameJson } from '../configs/plain-json.ts';
 import type { AgentConfig, WorkspaceConfig } from '../ports/registry.ts';
@@ -7,7 +8,7 @@ import type { AgentSurface, AttachedWorkspace } from './resolve-surface.ts';
 /** Everything that a session of an agent can use. */
 export interface GrantedAccess {
   readonly surface: AgentSurface;
-  readonly config: Pick<AgentConfig, 'mcpServers' | 'workspaceMcp'>;
+  readonly config: Pick<AgentConfig, 'mcpServers' | 'workspaceMcp' | 'tools'>;
 }
 
 /**
@@ -19,6 +20,7 @@ export function findNarrowing(before: GrantedAccess, after: GrantedAccess): stri
     ...before.surface.workspaces.flatMap((had) => compareWorkspace(had, after.surface.workspaces)),
     ...compareStateless(before.surface, after.surface),
     ...compareServers(before.config, after.config),
+    ...(isNarrower(before.config.tools, after.config.tools) ? ['tools were taken from the agent'] : []),
   ];
 }
 

@@ -16,6 +16,8 @@ export function defineLintTool(kind: LintKind, words: Pick<Tool, 'aliases' | 'ti
     spellings: { forms: [oneFile, timeoutInMs] },
     name: `run_${kind}`,
     ...words,
+    toolset: 'checks',
+    isEveryday: true,
     access: 'execute',
     byproducts: 'all',
     reach: 'one',

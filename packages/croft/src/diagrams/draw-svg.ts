@@ -1,0 +1,39 @@
+import { Graphviz } from '@hpcc-js/wasm-graphviz';
+import { parseMermaid, renderMermaidSVG } from 'beautiful-mermaid';
+import type { DiagramLanguage } from '../core/diagrams/render-diagram.ts';
+import { checkMermaid } from './check-mermaid.ts';
+import { DiagramError } from './diagram-error.ts';
+import { hideQuotedBrackets, showQuotedBrackets } from './quoted-brackets.ts';
+import { removeLinks } from './remove-links.ts';
+import { resolveColors } from './resolve-colors.ts';
+
+/** Draws a diagram as an SVG that refers to nothing outside itself. Throws a `DiagramError`. */
+export async function drawSvg(language: DiagramLanguage, source: string): Promise<string> {
+  return language === 'dot' ? removeLinks(await drawDot(source)) : removeLinks(resolveColors(drawMermaid(source)));
+}
+
+async function drawDot(source: string): Promise<string> {
+  const graphviz = await Graphviz.load();
+  try {
+    return graphviz.dot(source, 'svg');
+  } catch (thrown) {
+    throw toDiagramError(thrown, 'Graphviz could not draw the graph');
+  }
+}
+
+function drawMermaid(source: string): string {
+  try {
+    const readable = hideQuotedBrackets(source);
+    checkMermaid(readable, (flowchart) => parseMermaid(flowchart).edges.length);
+    return showQuotedBrackets(renderMermaidSVG(readable));
+  } catch (thrown) {
+    throw toDiagramError(thrown, 'the diagram could not be drawn');
+  }
+}
+
+/** Graphviz and Mermaid throw errors with their reason, or something without one. */
+function toDiagramError(thrown: unknown, fallback: string): DiagramError {
+  if (thrown instanceof DiagramError) return thrown;
+  const message = thrown instanceof Error ? thrown.message.trim() : '';
+  return new DiagramError(message === '' ? fallback : message);
+}

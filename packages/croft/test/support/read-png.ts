@@ -1,0 +1,51 @@
+import { inflateSync } from 'node:zlib';
+
+export interface DecodedPng {
+  readonly width: number;
+  readonly height: number;
+  /** Colors as `#rrggbb`, with how many pixels have each. */
+  readonly colors: ReadonlyMap<string, number>;
+}
+
+/** Decodes a PNG of 8 bits and four channels, as the renderer writes it. */
+export function readPng(png: Buffer): DecodedPng {
+  const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
+  if (png.subarray(1, 4).toString() !== 'PNG' || png[24] !== 8 || png[25] !== 6) throw new Error('not such a PNG');
+  const rows = unfilter(inflateSync(Buffer.concat(chunksOf(png, 'IDAT'))), width * 4, height);
+  const colors = new Map<string, number>();
+  for (let at = 0; at < rows.length; at += 4) {
+    const color = `#${rows.subarray(at, at + 3).toString('hex')}`;
+    colors.set(color, (colors.get(color) ?? 0) + 1);
+  }
+  return { width, height, colors };
+}
+
+function chunksOf(png: Buffer, type: string): Buffer[] {
+  const found: Buffer[] = [];
+  for (let at = 8; at < png.length; at += png.readUInt32BE(at) + 12)
+    if (png.toString('latin1', at + 4, at + 8) === type)
+      found.push(png.subarray(at + 8, at + 8 + png.readUInt32BE(at)));
+  return found;
+}
+
+/** Undoes the filter of each row: what a byte adds to its left, upper and upper left neighbours. */
+function unfilter(data: Buffer, stride: number, height: number): Buffer {
+  const out = Buffer.alloc(stride * height);
+  for (let y = 0; y < height; y++) {
+    const filter = data[y * (stride + 1)] ?? 0;
+    for (let x = 0; x < stride; x++) {
+      const left = x >= 4 ? (out[y * stride + x - 4] ?? 0) : 0;
+      const up = y > 0 ? (out[(y - 1) * stride + x] ?? 0) : 0;
+      const corner = x >= 4 && y > 0 ? (out[(y - 1) * stride + x - 4] ?? 0) : 0;
+      const added = [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter] ?? 0;
+      out[y * stride + x] = (data[y * (stride + 1) + 1 + x] ?? 0) + added;
+    }
+  }
+  return out;
+}
+
+function paeth(left: number, up: number, corner: number): number {
+  const [toLeft, toUp, toCorner] = [Math.abs(up - corner), Math.abs(left - corner), Math.abs(left + up - 2 * corner)];
+  if (toLeft <= toUp && toLeft <= toCorner) return left;
+  return toUp <= toCorner ? up : corner;
+}
