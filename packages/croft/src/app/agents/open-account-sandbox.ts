@@ -9,7 +9,7 @@ import type { RuntimeOptions } from './runtime-options.ts';
 /** Throws if this server does not have the provider. It never uses another provider instead. */
 export async function openAccountSandbox(
   config: SandboxConfig,
-  location: Pick<SandboxSpec, 'directoryFd' | 'workspacePath' | 'remainingQuota'>,
+  location: Pick<SandboxSpec, 'accountId' | 'directoryFd' | 'workspacePath' | 'remainingQuota'>,
   { providers, limits, minFreeBytes, sharesNetwork, allowControl: always = [] }: RuntimeOptions,
 ) {
   const provider = Object.hasOwn(providers, config.provider) ? providers[config.provider] : undefined;

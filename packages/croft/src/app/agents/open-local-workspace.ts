@@ -32,8 +32,9 @@ function openSandboxes(
   options: RuntimeOptions,
 ): Pick<WorkspaceBackend, 'openSandbox' | 'transactions'> {
   const openIn = (directory: number, config: SandboxConfig, remainingQuota?: OpenedWorkspace['left']) => {
-    const location = { directoryFd: directory, workspacePath: `/workspaces/${name}`, remainingQuota };
-    return options.accountQuota.openSandbox(record.accountId, () => openAccountSandbox(config, location, options));
+    const { accountId } = record;
+    const location = { accountId, directoryFd: directory, workspacePath: `/workspaces/${name}`, remainingQuota };
+    return options.accountQuota.openSandbox(accountId, () => openAccountSandbox(config, location, options));
   };
   return {
     async openSandbox(config) {

@@ -21,7 +21,7 @@ export function createScratchWorkspace(
     search: { directoryFd: () => handle, mustBeThere() {} },
     async openSandbox() {
       const scratch = options.localWorkspaces.openScratch(name);
-      const where = { directoryFd: scratch.handle, workspacePath: scratch.root };
+      const where = { accountId, directoryFd: scratch.handle, workspacePath: scratch.root };
       const open = () => options.accountQuota.openSandbox(accountId, () => openAccountSandbox(config, where, options));
       return releaseWhenClosed(open, () => scratch[Symbol.dispose]());
     },

@@ -120,6 +120,8 @@ export interface SandboxSpec {
   readonly directoryFd: number;
   readonly workspacePath: string;
   readonly limits: SandboxLimits;
+  /** All sandboxes of an account have one share of the processors. Left out: each sandbox has its own share. */
+  readonly accountId?: string | undefined;
   readonly network: NetworkPolicy;
   /** Further directories that commands may read. */
   readonly readable: readonly string[];

@@ -1,15 +1,17 @@
 import { expect, test, vi } from 'vitest';
-import { createProcessorShare } from './processor-share.ts';
+import { type Credits, createProcessorShare } from './processor-share.ts';
+
+let now = 0;
 
 /** A group whose processor time and clock the test sets. */
-function startShare(computing = new Map<symbol, number>()) {
-  let [used, now] = [0, 0];
+function startShare({ credits = new Map() as Credits, account = undefined as string | undefined } = {}) {
+  let used = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   const changes: boolean[] = [];
   const group = { processorMs: () => used, giveWay: (isLast: boolean) => changes.push(isLast) };
-  const share = createProcessorShare(group, computing);
+  const share = createProcessorShare(group, account, credits);
   return {
-    changes,
+    ...{ changes, start: share.start, stop: share.stop },
     async pass(ms: number, computedMs: number) {
       now += ms;
       used += computedMs;
@@ -17,6 +19,8 @@ function startShare(computing = new Map<symbol, number>()) {
     },
   };
 }
+
+const resting = { leftMs: 500, countedAt: 0, isUsedUp: false, computingAt: -10_000, sandboxes: 1 };
 
 test('who computes little always comes first', async () => {
   const { changes, pass } = startShare();
@@ -42,17 +46,53 @@ test('an hour of computing takes no longer to make up for than seconds', async (
 });
 
 test('those who compute at the same time share what they regain', async () => {
-  const others = new Map(Array.from({ length: 7 }, () => [Symbol('other'), 1_000_000]));
-  const { changes, pass } = startShare(others);
+  const credits: Credits = new Map(
+    Array.from({ length: 7 }, () => [Symbol('other'), { ...resting, computingAt: 1_000_000_000 }]),
+  );
+  const { changes, pass } = startShare({ credits });
   for (let round = 0; round < 100; round++) await pass(100, 15);
   expect(changes).toEqual([true]);
-  const short = startShare(others);
+  const short = startShare({ credits });
   for (let round = 0; round < 100; round++) await short.pass(100, 2);
   expect(short.changes).toEqual([]);
 });
 
 test('those who have ended count no more', async () => {
-  const { changes, pass } = startShare(new Map([[Symbol('gone'), -10_000]]));
+  const { changes, pass } = startShare({ credits: new Map([[Symbol('gone'), resting]]) });
   for (let round = 0; round < 100; round++) await pass(100, 15);
   expect(changes).toEqual([]);
+});
+
+test('the sandboxes of an account use one burst, and a further one is last from the beginning', async () => {
+  const credits: Credits = new Map();
+  const [one, two] = [startShare({ credits, account: 'eve' }), startShare({ credits, account: 'eve' })];
+  const ann = startShare({ credits, account: 'ann' });
+  for (let round = 0; round < 6; round++) {
+    await one.pass(0, 80);
+    await two.pass(0, 80);
+    await ann.pass(100, 5);
+  }
+  expect([one.changes, two.changes]).toEqual([[true], [true]]);
+  expect(startShare({ credits, account: 'eve' }).changes).toEqual([true]);
+  expect(ann.changes).toEqual([]);
+});
+
+test('an account that closes its sandboxes keeps its debt until it has rested', async () => {
+  const credits: Credits = new Map();
+  const spent = startShare({ credits, account: 'eve' });
+  await spent.pass(1000, 2000);
+  spent.stop();
+  expect(startShare({ credits, account: 'eve' }).changes).toEqual([true]);
+  credits.get('eve')!.sandboxes = 0;
+  now += 20_000;
+  expect(startShare({ credits, account: 'eve' }).changes).toEqual([]);
+});
+
+test('a command that starts after a rest is first at once', async () => {
+  const { changes, pass, start } = startShare();
+  await pass(1000, 1500);
+  expect(changes).toEqual([true]);
+  now += 20_000;
+  start();
+  expect(changes).toEqual([true, false]);
 });

@@ -22,6 +22,8 @@ interface WatchdogOptions {
   readonly hasGroup: boolean;
   /** The control group of the sandbox, if this process made it. */
   readonly group?: Pick<Group, 'processorMs' | 'giveWay'> | undefined;
+  /** As `SandboxSpec.accountId`. */
+  readonly accountId?: string | undefined;
   /** Ends the whole sandbox, if its programs cannot be told from those of others. */
   endSandbox(): void;
 }
@@ -55,7 +57,9 @@ export function createWatchdogs({ thread, finder } = wholeParts()) {
       if (!hasGroup && namespace !== undefined) {
         checks.push({ everyMs: processesTickMs, ...createProcessWatch({ limits, namespace, thread }) });
       }
-      if (options.group?.processorMs) checks.push({ everyMs: processorTickMs, ...createProcessorShare(options.group) });
+      if (options.group?.processorMs) {
+        checks.push({ everyMs: processorTickMs, ...createProcessorShare(options.group, options.accountId) });
+      }
       return watchOver(options, namespace, checks);
     },
   };
@@ -66,8 +70,12 @@ export type Watchdogs = ReturnType<typeof createWatchdogs>;
 interface Check {
   readonly everyMs: number;
   check(): Promise<SandboxDenial | undefined>;
+  /** Called when a program starts. */
+  start?(): void;
   /** Called after the programs were killed. */
   afterKill?(): Promise<void>;
+  /** Called when the sandbox is closed. */
+  stop?(): void;
 }
 
 function watchOver(options: WatchdogOptions, namespace: string | undefined, checks: readonly Check[]): Watchdog {
@@ -91,6 +99,7 @@ function watchOver(options: WatchdogOptions, namespace: string | undefined, chec
       const leave = () => running--;
       running++;
       program.exit.then(leave, leave);
+      for (const { start } of checks) start?.();
       for (const { wake } of rounds) wake();
       return program;
     },
@@ -100,8 +109,10 @@ function watchOver(options: WatchdogOptions, namespace: string | undefined, chec
       return taken;
     },
     stop() {
+      if (isStopped) return;
       isStopped = true;
       for (const { stop } of rounds) stop();
+      for (const { stop } of checks) stop?.();
     },
   };
 

@@ -139,7 +139,7 @@ async function finish(options: FinishOptions, { group, denials, egress, spawned,
       left: spec.remainingQuota,
       minFreeBytes: spec.minFreeBytes,
       hasGroup: group !== undefined,
-      group,
+      ...{ group, accountId: spec.accountId },
       endSandbox: spawned.kill,
     });
     resources.defer(() => watchdog.stop());
