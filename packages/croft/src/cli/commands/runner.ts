@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { createRunnerOffer } from '../../app/offer.ts';
 import type { RunnerReport } from '../../core/runners/runner.ts';
 import { parseWorkspaceSpec } from '../../core/workspace/parse-workspace-spec.ts';
+import { putServerFirst } from '../../lib/cgroup/server-first.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { runRunner } from '../../runner/run-runner.ts';
 import { version } from '../../version.ts';
@@ -40,6 +41,7 @@ export const runner = defineCommand({
     const say = (message: string) => void terminal.stderr.write(`croft runner: ${message}\n`);
     const sandbox = toSandboxes(values, terminal);
     describeOpenings(sandbox).forEach(say);
+    putServerFirst();
     await using offer = createRunnerOffer({
       ...toWorkspaceSources(values),
       data: toData(values, terminal),

@@ -1,3 +1,4 @@
+import { putServerFirst } from '../../lib/cgroup/server-first.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { useDataDirectory } from '../options/data-directory.ts';
 import { announce, openApp } from '../options/workspace-options.ts';
@@ -27,6 +28,7 @@ export const serve = defineCommand({
     const data = useDataDirectory(values.data ?? config.data);
     const onWarning = (words: string) => terminal.stderr.write(`croft: ${words}\n`);
     using claim = claimForServing(data, onWarning);
+    putServerFirst();
     const fallback = values.demo ? [makeDemoWorkspace(data)] : undefined;
     await using app = await openApp(values, terminal, { fallback, keepsKeys: true });
     using _hangUps = terminal.onHangUp(app.reopenEvents);

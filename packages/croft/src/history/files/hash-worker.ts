@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { fstatSync, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { addon } from '../../disk/paths/addon.ts';
-import { answerQuestions, lowerThreadPriority } from '../../lib/concurrency/worker-thread.ts';
+import { answerQuestions, runAfterSandboxes } from '../../lib/concurrency/worker-thread.ts';
 import { type FileIdentity, isSameIdentity } from '../tree/tree-nodes.ts';
 import { identityOf, type ReadLeaf, type Unread } from './read-leaf.ts';
 
@@ -21,7 +21,7 @@ const attempts = 3;
 const piece = Buffer.alloc(pieceBytes);
 const zeros = Buffer.alloc(pieceBytes);
 
-lowerThreadPriority();
+runAfterSandboxes();
 answerQuestions(hashFile);
 
 async function hashFile(question: HashQuestion): Promise<HashAnswer> {

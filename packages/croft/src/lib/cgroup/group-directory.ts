@@ -92,7 +92,7 @@ export async function removeGroupDirectories(
  * Removes a directory and the directories in it, unless something still runs there; the next server that starts tries
  * again.
  */
-function removeWithChildren(directory: string): void {
+export function removeWithChildren(directory: string): void {
   try {
     const below = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     for (const { name } of below) tryRemove(join(directory, name));

@@ -17,13 +17,16 @@ import {
   tryWriteSetting,
   writeSetting,
 } from './group-directory.ts';
-import { locateGroup } from './locate-group.ts';
+import { locateVersion1 } from './locate-group.ts';
+import { outOfServerGroup } from './server-first.ts';
 
 const controllers = ['memory', 'pids', 'cpu', 'cpuacct'] as const;
 
 export function findVersion1(own: string, options: GroupsOptions): Groups | undefined {
   const { name, total } = options;
-  const [memory, pids, cpu, cpuacct] = controllers.map((controller) => locateVersion1(own, controller));
+  const [memory, pids, cpu, cpuacct] = controllers.map((controller) =>
+    outOfServerGroup(locateVersion1(own, controller)),
+  );
   if (memory === undefined || pids === undefined || cpu === undefined) return undefined;
   const parents = [
     createGroupParent(memory, name, (path) => {
@@ -37,13 +40,6 @@ export function findVersion1(own: string, options: GroupsOptions): Groups | unde
     ...(cpuacct === undefined || cpuacct === cpu ? [] : [createGroupParent(cpuacct, name, () => {})]),
   ];
   return { version: 1, create: createGroupFactory(parents, options, createGroup) };
-}
-
-/** Returns the directory of the group of this process for a controller, if that hierarchy is mounted. */
-function locateVersion1(own: string, controller: string): string | undefined {
-  const line = own.split('\n').find((row) => row.split(':')[1]?.split(',').includes(controller));
-  const path = line?.split(':').slice(2).join(':');
-  return locateGroup(path, ({ kind, options }) => kind === 'cgroup' && options.includes(controller));
 }
 
 function refusalsOf(memory: string, pids: string): ReturnType<Group['refusals']> {

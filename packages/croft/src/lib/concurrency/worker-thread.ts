@@ -1,5 +1,6 @@
 import { setPriority } from 'node:os';
 import { parentPort, type Transferable, Worker } from 'node:worker_threads';
+import { joinWorkersGroup } from '../cgroup/server-first.ts';
 
 interface WorkerThread<Question, Answer> {
   /** Rejects when the thread ends before it has answered. */
@@ -79,6 +80,12 @@ export function createWorkerThread<Question, Answer>(module: URL): WorkerThread<
  */
 export function lowerThreadPriority(): void {
   if (process.platform === 'linux') setPriority(10);
+}
+
+/** Like `lowerThreadPriority`, for long work that holds no lock: it can wait for the commands of sandboxes as well. */
+export function runAfterSandboxes(): void {
+  lowerThreadPriority();
+  if (process.platform === 'linux') joinWorkersGroup();
 }
 
 /** The worker's side of `createWorkerThread`. Objects named by `toTransfer` go to the asker without a copy. */

@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { answerQuestions, lowerThreadPriority } from '../../../lib/concurrency/worker-thread.ts';
+import { answerQuestions, runAfterSandboxes } from '../../../lib/concurrency/worker-thread.ts';
 import { applyEdits, type Edit } from './apply-edits.ts';
 
 export interface EditQuestion {
@@ -22,7 +22,7 @@ function answerTo({ before, edits, path }: EditQuestion): EditAnswer {
   }
 }
 
-lowerThreadPriority();
+runAfterSandboxes();
 answerQuestions<EditQuestion, EditAnswer>(answerTo, (answer) =>
   'bytes' in answer && answer.bytes.buffer instanceof ArrayBuffer ? [answer.bytes.buffer] : [],
 );

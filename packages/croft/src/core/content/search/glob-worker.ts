@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
-import { answerQuestions, lowerThreadPriority } from '../../../lib/concurrency/worker-thread.ts';
+import { answerQuestions, runAfterSandboxes } from '../../../lib/concurrency/worker-thread.ts';
 import { compileGlobFrom, type GlobBase } from './compile-glob-from.ts';
 
 export interface GlobQuestion {
@@ -36,5 +36,5 @@ function answerTo(question: GlobQuestion): GlobAnswer {
   }
 }
 
-lowerThreadPriority();
+runAfterSandboxes();
 answerQuestions<GlobQuestion, GlobAnswer>(answerTo);
