@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { HistoryStore } from '../core/history/ports/history-store.ts';
 import type { WorkingTree } from '../core/history/ports/working-tree.ts';
-import { sharedFollower } from '../init/shared-follower.ts';
+import { followerOf } from '../init/follower-pool.ts';
 import { defaultHistoryLimits, type HistoryLimits, type HistoryShare } from './store/history-quota.ts';
 import { openSqliteStore, type SqliteStoreOptions } from './store/sqlite-store.ts';
 import { createDirectoryWatcher } from './tree/watch-directory.ts';
@@ -23,20 +23,23 @@ interface LocalTree {
   readonly share?: HistoryShare | undefined;
 }
 
-/** Opens working trees of directories on this machine, each with its own store. One process follows all of them. */
+type OpenTreeOptions = Omit<WorkingTreeOptions, 'follower'> & Pick<LocalTree, 'share'>;
+
+/** Opens working trees of directories on this machine, each with its own store. */
 export function createLocalTrees(limits: HistoryLimits = defaultHistoryLimits) {
   const openStore = (kept: string, share?: HistoryShare) => openStoreIn(kept, { limits, share });
-  const openTree = (options: Omit<WorkingTreeOptions, 'follower'>) =>
-    openWorkingTree({ ...options, follower: sharedFollower });
+  const openTree = ({ share, ...options }: OpenTreeOptions) =>
+    openWorkingTree({ ...options, follower: followerOf(share?.accountId) });
   return {
     openStore,
     openTree,
-    watch: createDirectoryWatcher(sharedFollower),
+    watch: createDirectoryWatcher(followerOf()),
     async open({ directoryFd, directory, allowControl, historyDirectory, share }: LocalTree): Promise<WorkingTree> {
       const store = await openStore(historyDirectory, share);
       noteWorkspace(historyDirectory, directory);
       try {
-        return await openTree({ directoryFd, directory, allowControl, store, state: join(historyDirectory, 'tree') });
+        const state = join(historyDirectory, 'tree');
+        return await openTree({ directoryFd, directory, allowControl, store, state, share });
       } catch (thrown) {
         await store[Symbol.asyncDispose]();
         throw thrown;

@@ -67,7 +67,7 @@ export function createAccountQuota({ limits, measure, now }: AccountQuotaOptions
   function historyShare(accountId: string): HistoryShare {
     const max = limits.storageBytes * historyPart;
     return {
-      max,
+      ...{ accountId, max },
       left: () => max - (used.get(accountId)?.historyBytes ?? 0),
       charge(bytes) {
         const latest = used.get(accountId);

@@ -150,7 +150,10 @@ async function openMountAndHistory(options: S3WorkspaceOptions): Promise<Opened>
       onProgress: throttleProgress(options.onProgress),
       history: createS3HistoryStore({ objects, namespace }),
       openTree: (handle, treeStore) =>
-        histories.openTree({ directoryFd: handle, store: treeStore, state: join(directory, 'tree') }),
+        histories.openTree({
+          ...{ directoryFd: handle, store: treeStore, state: join(directory, 'tree') },
+          share: options.historyShare,
+        }),
       access: options.access,
     });
     const guard = createQuotaGuard({

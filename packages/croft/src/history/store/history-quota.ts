@@ -23,6 +23,7 @@ interface HistoryQuotaOptions {
 
 /** The share of storage that all histories of one account have together. */
 export interface HistoryShare {
+  readonly accountId: string;
   readonly max: number;
   /** Returns the bytes that still fit. */
   left(): number;
