@@ -141,7 +141,7 @@ export const errorCatalog = {
     hint: 'Leave each mark on the line where you read it, in the same file: what it hides stays. To change lines around it use edit; to copy it use a command (cp, mv, sed). To write about it, name the secret without the brackets.',
   },
   E_TOO_LARGE: { kind: 'too_large', status: 413, hint: 'Work on a part of it, or use a command that streams it.' },
-  E_BAD_PATTERN: { kind: 'bad_pattern', status: 400, hint: 'Correct the pattern; escape special characters with \\.' },
+  E_BAD_PATTERN: { kind: 'bad_pattern', status: 400, hint: 'Correct the pattern as the message says.' },
   E_PERMISSION_DENIED: {
     kind: 'permission_denied',
     status: 403,

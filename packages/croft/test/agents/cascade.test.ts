@@ -6,30 +6,42 @@ import { type Account, type Answer, type Platform, startPlatform } from '../supp
 /** Every tool with an input that it takes. What it answers then does not matter here, only whether it may. */
 const inputs: Readonly<Record<string, object>> = {
   agents: {},
+  ast_replace: { pattern: 'kept', rewrite: 'other', language: 'typescript' },
+  ast_search: { pattern: 'kept' },
   bash: { command: 'touch made-by-bash' },
   bash_input: { shell_id: 'x', input: 'x' },
   bash_output: { shell_id: 'x' },
+  calls: { symbol: 'T.f' },
   cd: {},
-  change_function_signature: { file_path: 'kept.txt', function_name: 'f', new_signature: 'x' },
-  delete: { file_path: 'kept.txt' },
-  delete_symbol: { file_path: 'kept.txt', symbol: 'f' },
-  edit: { file_path: 'kept.txt', old_string: 'kept', new_string: 'changed' },
-  edit_function_body: { file_path: 'kept.txt', function_name: 'f', new_body: 'x' },
+  change_function_signature: { file_path: 'kept.ts', function_name: 'f', new_signature: 'f(a: number)' },
+  code_actions: { file_path: 'kept.ts', line: 1 },
+  delete: { file_path: 'kept.ts' },
+  delete_symbol: { file_path: 'kept.ts', symbol: 'f', force: true },
+  diagnostics: { path: 'kept.ts' },
+  edit: { file_path: 'kept.ts', old_string: 'class T', new_string: 'class U' },
+  edit_function_body: { file_path: 'kept.ts', function_name: 'f', new_body: 'return 2;' },
+  find_definition: { symbol: 'kept' },
+  find_implementations: { symbol: 'T' },
+  find_references: { symbol: 'kept' },
   glob: { pattern: '*' },
   grep: { pattern: 'kept' },
-  insert_after_method: { file_path: 'kept.txt', receiver_type: 'T', method_name: 'f', new_method: 'x' },
-  insert_after_symbol: { file_path: 'kept.txt', symbol: 'f', text: 'x' },
-  insert_before_symbol: { file_path: 'kept.txt', symbol: 'f', text: 'x' },
+  hover: { symbol: 'kept' },
+  insert_after_method: { file_path: 'kept.ts', receiver_type: 'T', method_name: 'f', new_method: 'g() {}' },
+  insert_after_symbol: { file_path: 'kept.ts', symbol: 'T', text: 'const x = 1;' },
+  insert_before_symbol: { file_path: 'kept.ts', symbol: 'T', text: 'const x = 1;' },
   kill_shell: { shell_id: 'x' },
   last_test_failures: {},
   list: {},
   memory_save: { title: 'a', content: 'b' },
-  move: { from: 'kept.txt', to: 'moved.txt' },
+  move: { from: 'kept.ts', to: 'moved.txt' },
   next_page: { cursor: 'x' },
   outline: {},
-  read: { file_path: 'kept.txt' },
-  read_symbol: { file_path: 'kept.txt', symbol: 'f' },
-  replace_symbol: { file_path: 'kept.txt', symbol: 'f', new_text: 'x' },
+  read: { file_path: 'kept.ts' },
+  read_symbol: { file_path: 'kept.ts', symbol: 'f' },
+  rename_symbol: { file_path: 'kept.ts', symbol: 'kept', new_name: 'other' },
+  render_dot: { source: 'digraph { a }', output_path: 'd.svg' },
+  render_mermaid: { source: 'graph TD\nA --> B', output_path: 'm.svg' },
+  replace_symbol: { file_path: 'kept.ts', symbol: 'f', new_text: 'f() {}' },
   run_command: { cmd: 'touch', args: ['made-by-command'] },
   run_failing_tests: {},
   run_format: {},
@@ -37,6 +49,7 @@ const inputs: Readonly<Record<string, object>> = {
   run_script: { name: 'x' },
   run_tests: {},
   run_typecheck: {},
+  search_code: { query: 'kept' },
   secret: { name: 'x' },
   secrets_available: {},
   shells: {},
@@ -47,7 +60,8 @@ const inputs: Readonly<Record<string, object>> = {
   snapshot_diff: { name: 's' },
   snapshot_list: {},
   snapshot_restore: { green: true },
-  tests_covering: { file: 'kept.txt' },
+  tests_covering: { file: 'kept.ts' },
+  tools: {},
   transaction_commit: { transaction: 'x' },
   transaction_discard: { transaction: 'x' },
   undo: {},
@@ -63,12 +77,15 @@ const inputs: Readonly<Record<string, object>> = {
 
 const reading = [
   ...'cd glob grep last_test_failures list read secret secrets_available tests_covering workspaces'.split(' '),
-  ...'agents next_page outline read_symbol skill skills snapshot_diff snapshot_list undo_list'.split(' '),
+  ...'ast_search calls diagnostics find_definition find_implementations find_references hover search_code'.split(' '),
+  ...'agents tools next_page outline read_symbol skill skills snapshot_diff snapshot_list undo_list'.split(' '),
 ];
 const writing = [
   ...'delete edit memory_save move write'.split(' '),
-  ...'change_function_signature delete_symbol edit_function_body insert_after_method'.split(' '),
-  ...'insert_after_symbol insert_before_symbol replace_symbol'.split(' '),
+  ...'replace_symbol change_function_signature delete_symbol edit_function_body insert_after_method'.split(' '),
+  ...'ast_replace code_actions insert_after_symbol insert_before_symbol rename_symbol render_dot render_mermaid'.split(
+    ' ',
+  ),
   ...'snapshot_create snapshot_delete snapshot_restore undo'.split(' '),
   ...'transaction_commit transaction_discard workspace_fork workspace_merge workspace_remove'.split(' '),
 ];
@@ -78,7 +95,7 @@ const running =
   );
 const following = 'bash_output kill_shell shells watch_process_events'.split(' ');
 /** These work in no workspace, and so in none that is read-only. */
-const aboutNone = ['next_page', 'shells', 'workspaces'];
+const aboutNone = ['next_page', 'shells', 'tools', 'workspaces'];
 /** What an agent has that may change nothing. */
 const onReadOnly = ['glob', 'next_page', 'read'];
 const all = Object.keys(inputs).sort();
@@ -104,14 +121,21 @@ test('the tools here are all there are, each in one group', async () => {
 
 type Row = 'null' | 'own' | 'inherited' | 'unset';
 
-/** An agent with one workspace that has `kept.txt`, attached as a row of the cascade says. */
+/** An agent with one workspace that has `kept.ts`, attached as a row of the cascade says. */
 async function newAgent(row: Row, mode: Mode): Promise<string> {
   const workspaceId = await account.newWorkspace();
   const writer = await account.newAgent({
     sandbox: await account.newSandbox({ permissionMode: 'bypass' }),
     workspaces: [{ name: 'w', workspaceId }],
   });
-  expect((await account.call(writer, 'write', { file_path: 'kept.txt', content: 'kept\n' })).status).toBe(200);
+  expect(
+    (
+      await account.call(writer, 'write', {
+        file_path: 'kept.ts',
+        content: 'class T {\n  f() {\n    return kept;\n  }\n}\nconst kept = 1;\n',
+      })
+    ).status,
+  ).toBe(200);
   const sandbox = await account.newSandbox({ permissionMode: mode });
   const other = await account.newSandbox({ permissionMode: mode === 'ask' ? 'bypass' : 'ask' });
   const rows = {

@@ -72,7 +72,7 @@ describe('patterns', () => {
   test('that are no code are refused', async () => {
     const refused = await call('ast_search', { pattern: 'add(($A', language: 'ts' });
     expect(codeOf(refused)).toBe('E_BAD_PATTERN');
-    expect(refused.text).toContain('Next: Write the pattern as complete code');
+    expect(refused.text).toContain('write the pattern as complete code');
   });
 });
 

@@ -23,7 +23,8 @@ const readingTools = [
     'secrets_available',
     'tests_covering',
   ],
-  ...['snapshot_diff', 'snapshot_list', 'undo_list', 'workspaces', 'agents', 'skill', 'skills'],
+  ...['ast_search', 'calls', 'diagnostics', 'find_definition', 'find_implementations', 'find_references', 'hover'],
+  ...['search_code', 'snapshot_diff', 'snapshot_list', 'undo_list', 'workspaces', 'agents', 'skill', 'skills'],
 ].sort();
 
 describe.concurrent('the workspaces of a command', () => {

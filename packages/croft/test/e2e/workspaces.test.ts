@@ -185,6 +185,21 @@ describe('every tool', () => {
       changes: true,
       needsRead: true,
     },
+    ast_search: {
+      args: {
+        rule: { kind: 'method_declaration', has: { kind: 'field_identifier', regex: '^second$' } },
+        language: 'go',
+      },
+      shows: 'tool/code.go:3:1 func (t T) second() {}',
+    },
+    ast_replace: {
+      args: { pattern: 'package a', rewrite: 'package b', language: 'go', path: 'tool', apply: true },
+      shows: 'The rewrite changed 1 file(s)',
+      changes: true,
+    },
+    search_code: { args: { query: 'second', path: 'tool' }, shows: 'tool/code.go:3 method T.second' },
+    find_definition: { args: { symbol: 'second' }, shows: 'tool/code.go:3' },
+    find_references: { args: { symbol: 'second' }, shows: 'tool/code.go' },
     cd: { args: { path: '.' }, shows: 'now in' },
     secrets_available: { args: {}, shows: '' },
     last_test_failures: { args: {}, shows: 'no run_tests call yet' },
@@ -211,6 +226,7 @@ describe('every tool', () => {
   /** About a command, a secret or a project that must be there first; each is shown in a file of its own. */
   const aboutOthers = [
     ...[...byId, 'secret', 'skill', 'undo'],
+    ...['calls', 'code_actions', 'diagnostics', 'find_implementations', 'hover', 'rename_symbol'],
     ...['run_tests', 'run_failing_tests', 'run_lint', 'run_typecheck', 'run_format', 'run_script'],
     ...['transaction_commit', 'transaction_discard', 'workspace_fork', 'workspace_merge', 'workspace_remove'],
   ];

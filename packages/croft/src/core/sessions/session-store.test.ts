@@ -84,6 +84,7 @@ test('a session that this server stored last is not read again before it moved',
   await store.refresh(session, 2);
   expect(session.workingDirectory).toEqual({ workspace: 'w', path: 'src' });
   // The row is now the other server's, which stores it again without a move.
+  await store.refresh(session, 2);
   other.session.workingDirectory = { workspace: 'w', path: 'test' };
   await other.store.save(other.session);
   await store.refresh(session, 2);

@@ -24,13 +24,13 @@ function toEntries(listing: number): RawEntry[] {
   })) as RawEntry[];
 }
 
-test('of a thousand listings that changes made, only the newest stay in memory', async () => {
-  const { listings, read, cache } = openListings(1000);
+test('of five hundred listings that changes made, only the newest stay in memory', async () => {
+  const { listings, read, cache } = openListings(500);
   for (const { hash, bytes } of listings) cache.remember(hash, bytes, decodeRawListing(bytes));
   for (const { hash } of listings.slice(-64)) expect(await cache.load(hash)).toHaveLength(100);
   expect(read).toEqual([]);
-  for (const { hash } of listings.slice(0, 900)) await cache.load(hash);
-  expect(read).toHaveLength(900);
+  for (const { hash } of listings.slice(0, 400)) await cache.load(hash);
+  expect(read).toHaveLength(400);
 });
 
 test('listings that were read stay although many changes are made', async () => {

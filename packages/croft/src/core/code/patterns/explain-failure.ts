@@ -11,9 +11,9 @@ export function explainFailure(said: string): AppError {
   return badPatternError(`the pattern was refused: ${why.slice(0, 1000)}`);
 }
 
-export function badPatternError(message: string): AppError {
-  const hint = 'Write the pattern as complete code of the language, with $NAME for a part and $$$NAME for several.';
-  return new AppError('E_BAD_PATTERN', message, { hint });
+export function badPatternError(why: string): AppError {
+  const advice = 'write the pattern as complete code of the language, with $NAME for a part and $$$NAME for several';
+  return new AppError('E_BAD_PATTERN', `${why}; ${advice}`);
 }
 
 /** A pattern with a syntax error finds nothing, and ast-grep only warns. */
