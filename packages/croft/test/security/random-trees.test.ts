@@ -113,6 +113,13 @@ const calls = {
   move: fc.record({ from: target, to: target }),
   list: fc.record({ path: target, limit: fc.constantFrom(1, 100) }),
   cd: fc.record({ path: target }),
+  glob: fc.record({ pattern: globPattern, path: target }),
+  grep: fc.record({ pattern, path: target, output_mode: outputMode, context: fc.constantFrom(0, 2) }),
+} as const;
+
+const position = { file_path: target, line: fc.constant(1), col: fc.constant(1) };
+/** The same for tools that need code, of which the trees have none: they can be refused, and find nothing. */
+const codeCalls = {
   outline: fc.record({ path: target }),
   read_symbol: fc.record({ file_path: target, line: fc.constant(1) }),
   edit_function_body: fc.record({ file_path: target, function_name: fc.constant('f'), new_body: fc.constant('') }),
@@ -131,15 +138,31 @@ const calls = {
   insert_before_symbol: fc.record({ file_path: target, symbol: fc.constant('f'), text: fc.constant('x') }),
   insert_after_symbol: fc.record({ file_path: target, symbol: fc.constant('f'), text: fc.constant('x') }),
   delete_symbol: fc.record({ file_path: target, symbol: fc.constant('f') }),
-  glob: fc.record({ pattern: globPattern, path: target }),
-  grep: fc.record({ pattern, path: target, output_mode: outputMode, context: fc.constantFrom(0, 2) }),
+  find_definition: fc.record(position),
+  find_references: fc.record(position),
+  find_implementations: fc.record(position),
+  calls: fc.record(position),
+  hover: fc.record(position),
+  diagnostics: fc.record({ path: target }),
+  rename_symbol: fc.record({ ...position, new_name: fc.constant('x'), apply: fc.constant(true) }),
+  code_actions: fc.record({ file_path: target, line: fc.constant(1) }),
+  search_code: fc.record({ query: fc.constantFrom('secret', 'inside'), path: target }),
+  ast_search: fc.record({ pattern: fc.constantFrom('secret', 'inside'), path: target }),
+  ast_replace: fc.record({
+    pattern: fc.constantFrom('secret', 'inside'),
+    rewrite: fc.constant('changed'),
+    language: fc.constant('typescript'),
+    path: target,
+    apply: fc.constant(true),
+  }),
 } as const;
+const toCall = ([tool, args]: [string, unknown]) =>
+  fc.tuple(fc.constant(tool), args as fc.Arbitrary<Record<string, unknown>>);
 const call = fc.oneof(
-  ...Object.entries(calls).map(([tool, args]) =>
-    fc.tuple(fc.constant(tool), args as fc.Arbitrary<Record<string, unknown>>),
-  ),
+  ...Object.entries(calls).map((each) => ({ weight: 3, arbitrary: toCall(each) })),
+  ...Object.entries(codeCalls).map((each) => ({ weight: 1, arbitrary: toCall(each) })),
 );
-const changing = ['write', 'edit', 'delete', 'move'];
+const changing = ['write', 'edit', 'delete', 'move', 'ast_replace', 'rename_symbol', 'replace_symbol'];
 /** What commands can get at is for the tests of the sandbox. */
 const takingNoPath = [
   ...['bash', 'bash_input', 'bash_output', 'kill_shell', 'run_command', 'watch_process', 'watch_process_events'],
@@ -159,7 +182,8 @@ test('no path and no tree gets at what is outside, through any tool', async () =
   const canary = plantCanary(fixture.at('work-evil'));
   await using session = await connectStdio(['--workspace', fixture.at('work'), '--tools', 'all']);
   const { tools } = await session.client.listTools();
-  expect(tools.map((tool) => tool.name).sort()).toEqual([...Object.keys(calls), ...takingNoPath, ...drawing].sort());
+  const known = [...Object.keys(calls), ...Object.keys(codeCalls), ...takingNoPath, ...drawing];
+  expect(tools.map((tool) => tool.name).sort()).toEqual(known.sort());
 
   let runs = 0;
   const tally: Record<string, number> = {};
@@ -193,6 +217,8 @@ test('no path and no tree gets at what is outside, through any tool', async () =
     expect(tally[`${tool} success`], `${tool} that worked`).toBeGreaterThan(0);
     expect(tally[`${tool} E_SANDBOX_VIOLATION`], `${tool} that was refused`).toBeGreaterThan(0);
   }
+  const refused = Object.keys(codeCalls).filter((tool) => tally[`${tool} E_SANDBOX_VIOLATION`] !== undefined);
+  expect(refused.length, refused.join()).toBeGreaterThan(Object.keys(codeCalls).length / 2);
 });
 
 /** How the call ended. Fails for an answer that tells of the outside, or a failure that no one thought of. */
