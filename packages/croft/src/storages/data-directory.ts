@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { AppError } from '@croft/protocol';
 import type { WorkspaceMount } from '../core/storage/workspace-mount.ts';
 import { createDiskFiles } from '../disk/disk-files.ts';
+import { fileError } from '../disk/paths/file-errors.ts';
 import { openRoot } from '../disk/paths/handles.ts';
 import { createKeyedLock } from '../lib/concurrency/keyed-lock.ts';
 import { sha256 } from '../lib/crypto/sha256.ts';
@@ -98,7 +99,7 @@ export function createDataDirectory(data: string, forks?: DataDirectoryForks, ca
 
   function remember(namespace: string) {
     forks?.ensure(namespace);
-    const known = { handle: openRoot(makeWorkspaceDirectory(parent, namespace)), locks: createKeyedLock() };
+    const known = { handle: openRoot(makeDirectory(parent, namespace)), locks: createKeyedLock() };
     opened.set(namespace, known);
     return known;
   }
@@ -147,7 +148,7 @@ function hasFiles(directory: string): boolean {
 }
 
 function openScratch(data: string, name: string): WorkspaceMount & Disposable {
-  const directory = makeWorkspaceDirectory(join(data, 'scratch'), `fs-${randomBytes(20).toString('hex')}`);
+  const directory = makeDirectory(join(data, 'scratch'), `fs-${randomBytes(20).toString('hex')}`);
   const handle = openRoot(directory);
   const root = `/workspaces/${name}`;
   return {
@@ -165,4 +166,13 @@ function openScratch(data: string, name: string): WorkspaceMount & Disposable {
 /** The package cache of a workspace. It belongs to the account as much as the files do. */
 function cacheOf(caches: string, directory: string): string {
   return cacheDirectoryFor(caches, join(realpathOrSelf(dirname(directory)), basename(directory)));
+}
+
+/** Throws `E_STORAGE_FULL` on a full disk: a new directory needs a block. */
+function makeDirectory(parent: string, namespace: string): string {
+  try {
+    return makeWorkspaceDirectory(parent, namespace);
+  } catch (thrown) {
+    throw fileError(thrown, 'the directory of a new workspace');
+  }
 }
