@@ -1,6 +1,4 @@
-import { z } from 'zod';
-
-interface ErrorTraits {
+export interface ErrorTraits {
   readonly kind: string;
   readonly status: number;
   /** What to do next, to a person or to a model. */
@@ -267,63 +265,3 @@ export const errorCatalog = {
 } as const satisfies Record<string, ErrorTraits>;
 
 export type ErrorCode = keyof typeof errorCatalog;
-
-export const ErrorBody = z.object({
-  code: z.enum(Object.keys(errorCatalog) as [ErrorCode]),
-  kind: z.string(),
-  message: z.string(),
-  hint: z.string(),
-  details: z.record(z.string(), z.unknown()),
-});
-export type ErrorBody = z.output<typeof ErrorBody>;
-
-export const ErrorEnvelope = z.object({ error: ErrorBody });
-
-export interface AppErrorOptions {
-  readonly details?: Record<string, unknown>;
-  readonly cause?: unknown;
-  readonly hint?: string | undefined;
-}
-
-/** The only error thrown on purpose. Anything else that reaches a face is a bug and becomes `E_INTERNAL`. */
-export class AppError extends Error {
-  override readonly name = 'AppError';
-  readonly code: ErrorCode;
-  readonly details: Record<string, unknown>;
-  /** What to do next in this very case, where what the catalogue says of the code is not it. */
-  readonly ownHint: string | undefined;
-
-  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
-    this.code = code;
-    this.details = options.details ?? {};
-    this.ownHint = options.hint;
-  }
-
-  get traits(): ErrorTraits {
-    return errorCatalog[this.code];
-  }
-
-  /** What a person or a model reads: what happened and, unless the message says it, what to do next. */
-  get text(): string {
-    return this.traits.plain && this.ownHint === undefined ? this.message : `${this.message}\nNext: ${this.hint}`;
-  }
-
-  get hint(): string {
-    return this.ownHint ?? this.traits.hint;
-  }
-
-  toJSON(): ErrorBody {
-    const { code, message, hint, details } = this;
-    return { code, kind: this.traits.kind, message, hint, details };
-  }
-
-  /** By name rather than `instanceof`, so that it holds when two copies of this package are loaded. */
-  static is(value: unknown): value is AppError {
-    return value instanceof Error && value.name === 'AppError';
-  }
-
-  static from(thrown: unknown): AppError {
-    return AppError.is(thrown) ? thrown : new AppError('E_INTERNAL', 'unexpected failure', { cause: thrown });
-  }
-}

@@ -10,9 +10,10 @@ export {
   SecretName,
 } from './accounts.ts';
 export { Agent, AgentConfigInput, CreateAgent, WorkspaceReference } from './agents.ts';
+export { AppError, ErrorBody, ErrorEnvelope } from './app-error.ts';
 export { Approval, ApprovalState, DecideApproval } from './approvals.ts';
 export { AuditHead, AuditRecord, AuditVerdict } from './audit.ts';
-export { AppError, ErrorBody, type ErrorCode, ErrorEnvelope, errorCatalog } from './errors.ts';
+export { type ErrorCode, errorCatalog } from './errors.ts';
 export { LifecycleEvent, type LifecycleEventName } from './events.ts';
 export { ConfigPatch, Description, Name, RecordPatch, toPath } from './fields.ts';
 export * from './files.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { Account, CreateAccount, CreateKey, Key, PatchAccount, PutSecret, Secret } from './accounts.ts';
 import { Agent, CreateAgent } from './agents.ts';
+import { ErrorEnvelope } from './app-error.ts';
 import { Approval, DecideApproval } from './approvals.ts';
 import { AuditHead, AuditRecord, AuditVerdict } from './audit.ts';
-import { ErrorEnvelope } from './errors.ts';
 import { RecordPatch } from './fields.ts';
 import {
   CreateDownloadLink,
