@@ -41,7 +41,7 @@ test('a listing can be read back, whatever its names, and whatever order it was 
   );
 });
 
-test('bytes that are no listing are refused, or are the listing of what they say', () => {
+test('bytes that are no listing are refused, or decode to a listing that encodes to the same bytes', () => {
   const spoil = (all: Parameters<typeof encodeListing>[0], at: number, code: number) => {
     const bytes = encodeListing(all);
     if (bytes.length > 0) bytes[at % bytes.length] = code;
