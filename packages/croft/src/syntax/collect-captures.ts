@@ -14,7 +14,7 @@ export interface FoundDefinition {
 }
 
 /** A container that is no definition itself. */
-export interface FoundScope {
+interface FoundScope {
   readonly start: number;
   readonly end: number;
   readonly name: string;

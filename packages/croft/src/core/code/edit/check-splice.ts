@@ -5,7 +5,7 @@ import { fullName } from '../symbols/symbol-address.ts';
 /** What a change must leave as it was: the body where it belongs, the name, or nothing but the neighbours. */
 export type SpliceKind = 'body' | 'signature' | 'symbol' | 'insertion' | 'removal';
 
-export interface CheckedSplice {
+interface CheckedSplice {
   readonly kind: SpliceKind;
   readonly target: CodeSymbol;
   readonly before: ParsedFile;

@@ -13,7 +13,7 @@ export interface Splice {
   readonly after?: string;
 }
 
-export interface SplicedFile {
+interface SplicedFile {
   readonly bytes: Buffer;
   /** The new bytes in the new file. */
   readonly range: SourceRange;

@@ -5,7 +5,7 @@ export function toUri(root: string, path: string): string {
 }
 
 /** Where a URI points to: into the workspace, by a path from its root, or to another place of the sandbox. */
-export type UriTarget = { readonly path: string } | { readonly external: string };
+type UriTarget = { readonly path: string } | { readonly external: string };
 
 /** Returns `undefined` for what is no file, or no name that can be written. */
 export function fromUri(root: string, uri: string): UriTarget | undefined {

@@ -9,7 +9,7 @@ import { kindName } from './document-symbols.ts';
 import { type LocatedSymbol, locateSymbol, type SymbolQuestion } from './locate-symbol.ts';
 
 /** A function that calls, or is called. */
-export interface CallNode {
+interface CallNode {
   readonly path: string;
   readonly line: number;
   readonly col: number;
@@ -21,7 +21,7 @@ export interface CallNode {
   readonly isExternal: boolean;
 }
 
-export interface CallTreeOptions {
+interface CallTreeOptions {
   readonly direction: 'in' | 'out';
   readonly depth: number;
 }
