@@ -28,7 +28,7 @@ const ManifestFile = z.object({
 
 export interface KnownManifest {
   readonly files: SyncManifest;
-  /** Version of the manifest file. Left out: there is none. */
+  /** Version of the manifest file. Absent: there is no manifest. */
   readonly version?: string | undefined;
 }
 

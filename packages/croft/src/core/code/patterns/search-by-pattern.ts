@@ -21,7 +21,7 @@ interface PatternSearchResult {
   /** Sorted by path, then by place in the file. */
   readonly matches: readonly PatternMatch[];
   readonly isComplete: boolean;
-  /** What the reader should know: why nothing was found, or what was left out. */
+  /** Notes for the reader: why nothing was found, or what was left out. */
   readonly notes: readonly string[];
 }
 

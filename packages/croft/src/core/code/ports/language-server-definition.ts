@@ -16,7 +16,7 @@ type ServerProgram =
   /** A program on the operator's PATH. */
   | { readonly kind: 'path'; readonly name: string };
 
-/** What `--code safe` changes: a server that would run code of the repository does not. */
+/** Changes for `--code safe`, with which a server runs no code of the repository. */
 interface SafeChanges {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Why the server cannot be used in this mode. */

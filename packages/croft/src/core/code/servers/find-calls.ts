@@ -16,7 +16,7 @@ interface CallNode {
   readonly name: string;
   readonly kind: string;
   readonly depth: number;
-  /** It was listed before: its own calls are not listed again. */
+  /** The function was listed before, so its own calls are not listed again. */
   readonly isRepeated: boolean;
   readonly isExternal: boolean;
 }
