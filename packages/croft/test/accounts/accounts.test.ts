@@ -5,7 +5,7 @@ import { type AccountsFixture, auditOf, messageOf, newActor, openFixture, refusa
 
 const noFiles = async () => ({ files: 0 });
 
-async function furnish({ registry, actor }: AccountsFixture): Promise<string> {
+async function addRecords({ registry, actor }: AccountsFixture): Promise<string> {
   const sandbox = await registry.sandboxes.create(actor, { name: 's' });
   const workspace = await registry.workspaces.create(actor, { name: 'w' });
   const workspaces = [{ name: 'w', workspaceId: workspace.id }];
@@ -100,8 +100,8 @@ describe('an account that is removed', () => {
   test('leaves only its audit trail, and no other account changes', async () => {
     const fixture = await openFixture();
     const { registry, actor, stranger, records } = fixture;
-    const workspace = await furnish(fixture);
-    await furnish({ ...fixture, actor: stranger });
+    const workspace = await addRecords(fixture);
+    await addRecords({ ...fixture, actor: stranger });
     const removeFiles = vi.fn(async () => ({ files: 12 }));
     const removed = await registry.accounts.remove('admin', actor.accountId, removeFiles);
     expect(removeFiles.mock.calls).toEqual([[[workspace]]]);
@@ -133,7 +133,7 @@ describe('an account that is removed', () => {
   test('refuses every key and every change from the first moment', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
-    await furnish(fixture);
+    await addRecords(fixture);
     const { secret } = await registry.keys.create(actor, { name: 'k', scopes: ['*'] });
     const attempts: Promise<unknown>[] = [];
     await registry.accounts.remove('admin', actor.accountId, async () => {
@@ -157,7 +157,7 @@ describe('an account that is removed', () => {
   test('can be removed again after a failure at any point', async () => {
     const fixture = await openFixture();
     const { registry, actor, records } = fixture;
-    const workspace = await furnish(fixture);
+    const workspace = await addRecords(fixture);
     const down = () => Promise.reject(new Error('the storage is down'));
     await expect(registry.accounts.remove('admin', actor.accountId, down)).rejects.toThrow('the storage is down');
     expect(await registry.accounts.get(actor.accountId)).toMatchObject({ status: 'disabled' });
@@ -185,10 +185,10 @@ describe('an account that is removed', () => {
 
   test('is removed once by two concurrent requests', async () => {
     const fixture = await openFixture();
-    await furnish(fixture);
+    await addRecords(fixture);
     const remove = () => fixture.registry.accounts.remove('admin', fixture.actor.accountId, noFiles);
-    const settled = await Promise.allSettled([remove(), remove()]);
-    expect(settled.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const outcomes = await Promise.allSettled([remove(), remove()]);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect(await messageOf(remove())).toBe('E_NOT_FOUND: Account not found');
   });
 });

@@ -182,8 +182,8 @@ describe.each(kinds)('%s', (kind) => {
     const fixture = await openFixture({ quotas: { [kind]: 3 } });
     const collection = pick(fixture, kind);
     const made = Array.from({ length: 8 }, (_, index) => collection.create(fixture.actor, { name: `n${index}` }));
-    const settled = await Promise.allSettled(made);
-    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+    const outcomes = await Promise.allSettled(made);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
     expect(await refusal(collection.create(fixture.actor, { name: 'more' }))).toMatchObject({
       code: 'E_QUOTA',
       details: { max: 3 },

@@ -4,7 +4,7 @@ import { type AccountsFixture, messageOf, openFixture, refusal } from './fixture
 const noSandbox = `sb_${'0'.repeat(24)}`;
 const noWorkspace = `ws_${'0'.repeat(24)}`;
 
-async function furnish({ registry, actor }: AccountsFixture, account = actor) {
+async function addRecords({ registry, actor }: AccountsFixture, account = actor) {
   const sandbox = await registry.sandboxes.create(account, { name: 'sandbox' });
   const workspace = await registry.workspaces.create(account, { name: 'workspace' });
   return { sandbox: sandbox.id, workspace: workspace.id };
@@ -13,7 +13,7 @@ async function furnish({ registry, actor }: AccountsFixture, account = actor) {
 describe('an agent config', () => {
   test('keeps the settings of the caller', async () => {
     const fixture = await openFixture();
-    const { workspace } = await furnish(fixture);
+    const { workspace } = await addRecords(fixture);
     const config = {
       model: { id: 'm', on: true },
       workspaces: [{ name: 'w', workspaceId: workspace, note: [1] }],
@@ -89,8 +89,8 @@ describe('an agent config', () => {
   test('cannot refer to another account, nor to a record of another kind', async () => {
     const fixture = await openFixture();
     const { registry, actor, stranger } = fixture;
-    const mine = await furnish(fixture);
-    const theirs = await furnish(fixture, stranger);
+    const mine = await addRecords(fixture);
+    const theirs = await addRecords(fixture, stranger);
     const create = (config: object) => registry.agents.create(actor, { name: 'a', config });
     const workspaces = (workspaceId: string, sandbox?: string) => [
       { name: 'w', workspaceId, ...(sandbox && { sandbox }) },
@@ -114,7 +114,7 @@ describe('a record that an agent uses', () => {
   test('cannot be removed until the last agent drops it', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
-    const { sandbox, workspace } = await furnish(fixture);
+    const { sandbox, workspace } = await addRecords(fixture);
     const reads = [{ name: 'w', workspaceId: workspace, sandbox: null }];
     const first = await registry.agents.create(actor, { name: 'first', config: { sandbox } });
     const second = await registry.agents.create(actor, { name: 'second', config: { workspaces: reads } });
@@ -155,8 +155,8 @@ describe('a record that an agent uses', () => {
         () => registry.workspaces.remove(actor, workspace.id, {}),
       ];
       const order = round % 2 ? attempts : attempts.toReversed();
-      const settled = await Promise.allSettled(order.map((attempt) => attempt()));
-      const [made] = round % 2 ? settled : settled.toReversed();
+      const outcomes = await Promise.allSettled(order.map((attempt) => attempt()));
+      const [made] = round % 2 ? outcomes : outcomes.toReversed();
       const left = await Promise.all([
         registry.sandboxes.open(actor.accountId, sandbox.id),
         registry.workspaces.open(actor.accountId, workspace.id),
@@ -173,7 +173,7 @@ describe('a provider that cannot mount', () => {
   test('is refused together with a workspace, and accepted without', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
-    const { sandbox, workspace } = await furnish(fixture);
+    const { sandbox, workspace } = await addRecords(fixture);
     const bare = (await registry.sandboxes.create(actor, { name: 'bare', config: open })).id;
     const workspaces = (own?: object) => [{ name: 'notes', workspaceId: workspace, ...own }];
     const create = (name: string, config: object) => registry.agents.create(actor, { name, config });
@@ -194,7 +194,7 @@ describe('a provider that cannot mount', () => {
   test('cannot replace the provider under agents that have workspaces', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
-    const { sandbox, workspace } = await furnish(fixture);
+    const { sandbox, workspace } = await addRecords(fixture);
     const workspaces = [{ name: 'w', workspaceId: workspace }];
     const move = () => registry.sandboxes.patch(actor, sandbox, { config: open }, {});
     const { id } = await registry.agents.create(actor, { name: 'worker', config: { sandbox, workspaces } });
@@ -209,7 +209,7 @@ describe('a provider that cannot mount', () => {
   test('cannot replace the provider under an agent that is being made', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
-    const { workspace } = await furnish(fixture);
+    const { workspace } = await addRecords(fixture);
     for (let round = 0; round < 15; round += 1) {
       const { id } = await registry.sandboxes.create(actor, { name: `s${round}` });
       const config = { sandbox: id, workspaces: [{ name: 'w', workspaceId: workspace }] };

@@ -28,8 +28,8 @@ async function openPair(store: string) {
 }
 
 const stores = server ? ['sqlite', 'postgres'] : ['sqlite'];
-const countMade = (settled: readonly PromiseSettledResult<unknown>[]) =>
-  settled.filter(({ status }) => status === 'fulfilled').length;
+const countMade = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
+  outcomes.filter(({ status }) => status === 'fulfilled').length;
 
 describe.each(stores)('two servers on one %s', (store) => {
   test('leave no dangling reference', async () => {

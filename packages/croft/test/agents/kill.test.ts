@@ -36,7 +36,7 @@ describe.each(stores)('kill −9 under load, on %s', (store) => {
       await vi.waitFor(() => expect(processesWith(before.mark)).toEqual([]));
       server = await house.start();
       const again = moveTo(server, account);
-      await before.settle(again);
+      await before.finish(again);
       for (const lane of lanes) await lane.resolveAfterKill(again);
       await expectTrail(house, again, lanes);
     }

@@ -25,7 +25,7 @@ describe('keys', () => {
     await using house = openInstallation();
     const first = await house.start();
     const ann = await addAccount(first, 'ann');
-    const furnished = await addSealedRecords(ann);
+    const sealed = await addSealedRecords(ann);
     await kill(first);
     const [old] = keyIds(house);
     expect(readSealed(house).every((text) => text.startsWith(`c1.${old}.`))).toBe(true);
@@ -38,7 +38,7 @@ describe('keys', () => {
       expect(readSealed(house).filter((text) => !text.startsWith(`c1.${current}.`))).toEqual([]);
       expectPrivate(house.at('keys'));
     }
-    await expectAllUsable(moveTo(await house.start(), ann), furnished);
+    await expectAllUsable(moveTo(await house.start(), ann), sealed);
     expect(await house.croft('audit', 'verify')).toMatchObject({ exitCode: 0 });
   });
 
@@ -46,7 +46,7 @@ describe('keys', () => {
     await using house = openInstallation();
     const first = await house.start();
     const ann = await addAccount(first, 'ann');
-    const furnished = await addSealedRecords(ann);
+    const sealed = await addSealedRecords(ann);
     await kill(first);
     const child = spawn(croft, ['keys', 'rotate', '--data', house.data], { stdio: 'ignore' });
     const exited = once(child, 'exit');
@@ -55,7 +55,7 @@ describe('keys', () => {
     await exited;
 
     const second = await house.start();
-    await expectAllUsable(moveTo(second, ann), furnished);
+    await expectAllUsable(moveTo(second, ann), sealed);
     await kill(second);
     expect(await house.croft('keys', 'rotate')).toMatchObject({ exitCode: 0 });
     const [current, ...rest] = keyIds(house);
@@ -68,7 +68,7 @@ describe('keys', () => {
     await using house = openInstallation();
     const first = await house.start();
     const ann = await addAccount(first, 'ann');
-    const furnished = await addSealedRecords(ann);
+    const sealed = await addSealedRecords(ann);
     await kill(first);
     renameSync(house.at('keys'), house.at('kept'));
     const before = readSealed(house);
@@ -97,7 +97,7 @@ describe('keys', () => {
     const env = { CROFT_KEYS: right.trim().replaceAll('\n', ',') };
     expect(await runCroft(['audit', 'verify', '--data', house.data], { env })).toMatchObject({ exitCode: 0 });
     copyFileSync(house.at('kept'), house.at('keys'));
-    await expectAllUsable(moveTo(await house.start(), ann), furnished);
+    await expectAllUsable(moveTo(await house.start(), ann), sealed);
   });
 });
 
@@ -106,7 +106,7 @@ describe('audit', () => {
     await using house = openInstallation();
     const server = await house.start();
     const [ann, bob] = [await addAccount(server, 'ann'), await addAccount(server, 'bob')];
-    const furnished = await addSealedRecords(ann);
+    const sealed = await addSealedRecords(ann);
     await bob.newSandbox();
     // Beside a server that runs.
     const exportOf = async (...args: string[]): Promise<Json[]> => {
@@ -128,7 +128,7 @@ describe('audit', () => {
     expect(bobs.map(({ action }) => action)).toContain('sandbox.created');
     const told = anns.map(({ action, target }) => `${action} ${target}`);
     expect(told).toEqual(
-      expect.arrayContaining([`sandbox.created ${furnished.sandbox}`, `approval.requested ${furnished.approvalId}`]),
+      expect.arrayContaining([`sandbox.created ${sealed.sandbox}`, `approval.requested ${sealed.approvalId}`]),
     );
     expect(await exportOf('--account', 'acct_000000000000000000000000')).toEqual([]);
     expect(JSON.stringify(all)).not.toMatch(/value-of-|text-of-a-command/);
@@ -244,16 +244,16 @@ test('stored data is for its owner alone, and no secret is in it in the clear', 
   const admin = openAccount(server.url, adminToken, '');
   const { secret, account } = mustBe(201, await admin.send('POST', '/accounts', { username: 'ann' }));
   const ann = openAccount(server.url, secret, account.accountId);
-  const furnished = await addSealedRecords(ann);
+  const sealed = await addSealedRecords(ann);
   const shell = { command: `: ${hidden.secret} ${hidden.environment}; sleep 600`, run_in_background: true };
-  mustBe(200, await ann.call(furnished.agent, 'bash', shell));
-  mustBe(200, await ann.call(furnished.agent, 'write', { file_path: 'a', content: hidden.secret }));
+  mustBe(200, await ann.call(sealed.agent, 'bash', shell));
+  mustBe(200, await ann.call(sealed.agent, 'write', { file_path: 'a', content: hidden.secret }));
 
   expect(statSync(data).mode & 0o777).toBe(0o700);
   const names = ['croft.db', 'croft.db-wal', 'croft.db-shm', 'keys', 'admin-token'];
   for (const name of names) expectPrivate(`${data}/${name}`);
   const keys = [...readFileSync(`${data}/keys`, 'utf8').matchAll(/ (\S+)/g)].map(([, key]) => key);
-  const values = [...Object.values(hidden), secret, furnished.secret, adminToken, ...keys];
+  const values = [...Object.values(hidden), secret, sealed.secret, adminToken, ...keys];
   for (const name of ['croft.db', 'croft.db-wal', 'croft.db-shm']) {
     const bytes = readFileSync(`${data}/${name}`);
     expect({ name, found: values.filter((value) => bytes.includes(value)) }).toEqual({ name, found: [] });

@@ -168,7 +168,7 @@ test('large files are stored in pieces, and those over the limit only by their h
 });
 
 /** Until what was read is known to be what stays, and is written down. */
-async function settle(tree: WorkingTree, file: string): Promise<void> {
+async function passTick(tree: WorkingTree, file: string): Promise<void> {
   await vi.waitFor(() => expect(Date.now() - statSync(file).ctimeMs).toBeGreaterThan(50));
   await tree.capture({ scope });
   await tree[Symbol.asyncDispose]();
@@ -178,7 +178,7 @@ test('files read once are not read again after a restart, unless they changed', 
   const fixture = prepareTree({ 'a/b': 'content', c: 'other' });
   const first = await fixture.open();
   await first.capture({ scope });
-  await settle(first, fixture.at('c'));
+  await passTick(first, fixture.at('c'));
   const index = new DatabaseSync(`${fixture.data}/index.db`);
   // An answer with this value means that the file was not read.
   const wrong = index.prepare("SELECT hash FROM files WHERE path = CAST('c' AS BLOB)").get()?.hash as Uint8Array;
@@ -197,7 +197,7 @@ test('content lost by the store is stored again', async () => {
   const fixture = prepareTree({ 'a/b': 'content', c: 'other' });
   const first = await fixture.open();
   const { root } = await first.capture({ scope });
-  await settle(first, fixture.at('c'));
+  await passTick(first, fixture.at('c'));
   await using store = openSqliteStore(`${fixture.data}/history.db`);
   const all = [root, sha256('content'), sha256('other')];
   const second = await fixture.open();

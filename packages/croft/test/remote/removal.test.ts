@@ -170,8 +170,8 @@ test('a server cannot remove more than was made on the runner', async () => {
   expect(listed(made('a'))).toEqual(['inner']);
 
   // What was open of it is so no more, and cannot come to mean another.
-  const wish = { namespace: namespace('d'), workspace: 'w', name: 'w' };
-  const { place } = (await ask('workspace.open', wish)) as { place: string };
+  const request = { namespace: namespace('d'), workspace: 'w', name: 'w' };
+  const { place } = (await ask('workspace.open', request)) as { place: string };
   expect(await ask('workspace.remove', { namespace: namespace('d') })).toEqual({ removed: true });
   expect(existsSync(made('d'))).toBe(false);
   await expect(ask('files.list', { place, path: '', limit: 1 })).rejects.toMatchObject({ code: 'E_NOT_FOUND' });

@@ -118,7 +118,7 @@ describe('a feed of changes', () => {
     expect(await at.fixture.send('GET', `${at.root}/events`, { token: secret })).toMatchObject({ status: 403 });
     const bob = await at.fixture.addAccount('bob');
     expect(await at.fixture.send('GET', `${at.root}/events`, { token: bob.token })).toMatchObject({ status: 404 });
-    await using blind = await openFilesFixture({ wrapFileAccess: ({ watch: _, ...door }) => door });
+    await using blind = await openFilesFixture({ wrapFileAccess: ({ watch: _, ...access }) => access });
     expect(codeOf(await blind.json('GET', '/events'))).toBe('E_NOT_FOUND');
   });
 
@@ -189,7 +189,7 @@ describe('the ring of a feed', () => {
 });
 
 describe('the feeds of one owner', () => {
-  const door = (watch: NonNullable<FileAccess['watch']>): FileAccess => ({
+  const access = (watch: NonNullable<FileAccess['watch']>): FileAccess => ({
     ...({} as FileAccess),
     access: 'read-write',
     watch,
@@ -199,7 +199,7 @@ describe('the feeds of one owner', () => {
 
   test('share one watcher, are limited in number, and stop it after the last', async () => {
     const signals: AbortSignal[] = [];
-    const watched = door(async (_, signal) => void signals.push(signal));
+    const watched = access(async (_, signal) => void signals.push(signal));
     const feeds = open();
     const joined = [await feeds.join('ann', 'w', watched), await feeds.join('ann', 'w', watched)];
     joined.push(await feeds.join('ann', 'other', watched));
@@ -217,7 +217,7 @@ describe('the feeds of one owner', () => {
   test('fail if the watcher cannot start, and the next request tries again', async () => {
     let tries = 0;
     const feeds = open(60_000);
-    const failing = door(async () => {
+    const failing = access(async () => {
       tries += 1;
       if (tries === 1) throw new Error('no watches left');
     });

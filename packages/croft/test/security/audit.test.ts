@@ -24,12 +24,12 @@ async function makeRows(server: Server, count = 4): Promise<void> {
 async function startWithRows(house: Installation): Promise<Server> {
   const server = await house.start();
   await makeRows(server);
-  await settled(server);
+  await waitForHead(server);
   return server;
 }
 
 /** The head is written a moment later than the rows, or when somebody verifies. */
-async function settled({ url }: Pick<Server, 'url'>): Promise<void> {
+async function waitForHead({ url }: Pick<Server, 'url'>): Promise<void> {
   mustBe(200, await openAccount(url, adminToken, '').send('GET', '/audit/verify'));
 }
 
@@ -93,7 +93,7 @@ describe('audit rows deleted at the end', () => {
     for (const name of ['croft.db', 'audit-head']) copyFileSync(house.at(name), house.at(`old-${name}`));
     const server = await house.start();
     await makeRows(server);
-    await settled(server);
+    await waitForHead(server);
     writeFileSync(house.at('elsewhere'), (await house.croft('audit', 'head')).stdout);
     expect(await verify(house, '--head', house.at('elsewhere'))).toMatchObject({ exitCode: 0 });
     await kill(server);
@@ -139,7 +139,7 @@ describe('an audit chain with valid links', () => {
     rmSync(house.at('audit-head'));
     const server = await house.start();
     await makeRows(server);
-    await settled(server);
+    await waitForHead(server);
     const { exitCode, stdout } = await verify(house);
     expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('of the older kind') });
     expect(stdout).toContain('whether rows 1 to 4 were rewritten');
@@ -183,13 +183,13 @@ describe.skipIf(!postgres)('two servers with a data directory each, on one Postg
     copyFileSync(one.at('keys'), other.at('keys'));
     const second = await other.start();
     await Promise.all([makeRows(server, 10), makeRows(second, 10)]);
-    await Promise.all([server, second].map(settled));
+    await Promise.all([server, second].map(waitForHead));
     expect(await verify(one)).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^20 rows/) });
     expect(await verify(other)).toMatchObject({ exitCode: 0 });
     // A server that starts has seen all that is there.
     await kill(server);
     const again = await one.start();
-    await settled(again);
+    await waitForHead(again);
     await postgres!.execute(url, deleteLast);
     expect(await verify(one)).toMatchObject({ exitCode: 1 });
     await kill(again);

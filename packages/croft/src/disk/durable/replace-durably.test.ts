@@ -26,12 +26,12 @@ const given = addon;
 if (!given) throw new Error('set-up has not compiled the file system addon');
 
 describe.each([
-  ['at once, where the order is kept', (settling: DurableReplacement) => replaceOnThread(settling, given, true)],
-  ['at once, where it is not', (settling: DurableReplacement) => replaceOnThread(settling, given, false)],
-  ['now', async (settling: DurableReplacement) => void (await replaceWithoutSync(settling, given, true))],
+  ['at once, where the order is kept', (replacement: DurableReplacement) => replaceOnThread(replacement, given, true)],
+  ['at once, where it is not', (replacement: DurableReplacement) => replaceOnThread(replacement, given, false)],
+  ['now', async (replacement: DurableReplacement) => void (await replaceWithoutSync(replacement, given, true))],
   ['in steps', replaceInSteps],
   ['unsynced', replaceUnsynced],
-])('%s', (_, settle) => {
+])('%s', (_, replace) => {
   let fixture: ReturnType<typeof makeDirectory>;
   let directory: number;
   let made = 0;
@@ -51,7 +51,7 @@ describe.each([
     const handle = openSync(fixture.at(from.name), 'wx');
     try {
       writeFileSync(handle, text);
-      await settle({ handle, from, to: { directoryFd: directory, name }, before, path: name });
+      await replace({ handle, from, to: { directoryFd: directory, name }, before, path: name });
     } finally {
       closeSync(handle);
     }
@@ -98,8 +98,8 @@ describe.each([
     await expect(put('a', 'mine', before)).rejects.toMatchObject({ code: 'E_STALE' });
     const handle = openSync(fixture.at('beside'), 'wx');
     const from = { directoryFd: directory, name: 'beside' };
-    const settling = { handle, from, to: { directoryFd: directory, name: 'b' }, before: undefined, path: 'b' };
-    await expect(settle(settling)).rejects.toMatchObject({ code: 'E_STALE' });
+    const replacement = { handle, from, to: { directoryFd: directory, name: 'b' }, before: undefined, path: 'b' };
+    await expect(replace(replacement)).rejects.toMatchObject({ code: 'E_STALE' });
     closeSync(handle);
     expect(read('b')).toBe('old');
   });
@@ -115,8 +115,8 @@ describe.each([
   test('an error of the kernel keeps its name', async () => {
     const handle = openSync(fixture.at('other'), 'wx');
     const from = { directoryFd: directory, name: 'not-there' };
-    const settling = { handle, from, to: { directoryFd: directory, name: 'a' }, before: undefined, path: 'a' };
-    await expect(settle(settling)).rejects.toMatchObject({ code: 'ENOENT' });
+    const replacement = { handle, from, to: { directoryFd: directory, name: 'a' }, before: undefined, path: 'a' };
+    await expect(replace(replacement)).rejects.toMatchObject({ code: 'ENOENT' });
     closeSync(handle);
   });
 });
@@ -127,12 +127,12 @@ test('a file system in memory needs no sync', async () => {
   const handle = openSync(fixture.at('beside'), 'wx');
   expect(isInMemory(handle)).toBe(true);
   const from = { directoryFd: directory, name: 'beside' };
-  const settled = replaceDurably(
+  const replaced = replaceDurably(
     { handle, from, to: { directoryFd: directory, name: 'a' }, before: undefined, path: 'a' },
     'strict',
   );
   expect(readdirSync(fixture.path)).toEqual(['a']);
-  await settled;
+  await replaced;
   for (const open of [directory, handle]) closeSync(open);
 });
 
@@ -140,8 +140,8 @@ test('a replacement that needs a sync is left to the slow way', async () => {
   // Not the file system of the tests' directory, which may be in memory.
   const file = openSync('/proc/self/status', 'r');
   const place = { directoryFd: file, name: 'a' };
-  const settling = { handle: file, from: place, to: place, before: undefined, path: 'a' };
-  expect(await replaceWithoutSync(settling, given, false)).toBe(false);
+  const replacement = { handle: file, from: place, to: place, before: undefined, path: 'a' };
+  expect(await replaceWithoutSync(replacement, given, false)).toBe(false);
   closeSync(file);
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSharedExclusiveLock } from './shared-exclusive-lock.ts';
 
-const settle = () => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('an exclusive task waits for earlier tasks, and later tasks wait for it', async () => {
   const lock = createSharedExclusiveLock();
@@ -19,10 +19,10 @@ test('an exclusive task waits for earlier tasks, and later tasks wait for it', a
   first();
   // Leaving a second time has no effect and must not count for the other holder.
   first();
-  await settle();
+  await nextTurn();
   expect(seen).toEqual([]);
   second();
-  await settle();
+  await nextTurn();
   expect(seen).toEqual(['alone']);
   gate.resolve();
   await Promise.all([alone, later]);
@@ -33,7 +33,7 @@ test('exclusive tasks run one after the other in order, also after a failure', a
   const lock = createSharedExclusiveLock();
   const seen: number[] = [];
   const failing = lock.alone(async () => {
-    await settle();
+    await nextTurn();
     seen.push(1);
     throw new RangeError('its own');
   });

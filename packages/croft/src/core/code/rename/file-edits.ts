@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import { fromUri } from '../ports/file-uris.ts';
 import type { TextEdit, WorkspaceEdit } from '../ports/protocol-schemas.ts';
-import { isVendored } from '../servers/vendored.ts';
+import { isVendored } from '../servers/is-vendored.ts';
 
 /** The edits that a server proposes, by paths of the workspace. */
 export interface FileEdits {
