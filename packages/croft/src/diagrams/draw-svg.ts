@@ -6,6 +6,7 @@ import { DiagramError } from './diagram-error.ts';
 import { hideQuotedBrackets, showQuotedBrackets } from './quoted-brackets.ts';
 import { removeLinks } from './remove-links.ts';
 import { resolveColors } from './resolve-colors.ts';
+import { spaceArrows } from './space-arrows.ts';
 
 /** Draws a diagram as an SVG that refers to nothing outside itself. Throws a `DiagramError`. */
 export async function drawSvg(language: DiagramLanguage, source: string): Promise<string> {
@@ -23,7 +24,7 @@ async function drawDot(source: string): Promise<string> {
 
 function drawMermaid(source: string): string {
   try {
-    const readable = hideQuotedBrackets(source);
+    const readable = spaceArrows(hideQuotedBrackets(source));
     checkMermaid(readable, (flowchart) => parseMermaid(flowchart).edges.length);
     return showQuotedBrackets(renderMermaidSVG(readable));
   } catch (thrown) {
