@@ -9,8 +9,6 @@ import { openApp } from '../options/workspace-options.ts';
 export const doctor = defineCommand({
   name: 'doctor',
   usage: 'croft doctor [--fix] [--prove [ID …]] [--json]',
-  summary:
-    'say what this host can enforce, and what to do about what it cannot; exit code 1 if agents cannot work here',
   options: {
     fix: {
       type: 'boolean',
