@@ -30,7 +30,7 @@ export async function packAll(target: string): Promise<string[]> {
 }
 
 /** Makes the Debian package of the tarballs, where `dpkg-deb` is. */
-function packForDebian(tarballs: readonly string[], target: string): string[] {
+export function packForDebian(tarballs: readonly string[], target: string): string[] {
   const stage = mkdtempSync(join(tmpdir(), 'croft-pack-'));
   try {
     const made = makeDebianPackage(stage, readManifest('packages/croft'), tarballs, target);
