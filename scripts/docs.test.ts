@@ -10,7 +10,7 @@ const read = (page: string) => readFileSync(join(root, page), 'utf8');
 const blocks = (page: string, language: string) =>
   [...read(page).matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, code = '']) => code);
 
-test('the README is what a stranger reads in five minutes', () => {
+test('the README can be read in five minutes', () => {
   expect(read('README.md').split('\n').length).toBeLessThanOrEqual(130);
 });
 
@@ -19,16 +19,19 @@ test.each(pages)('every link of %s leads to a file', (page) => {
   expect(links.filter((link) => !existsSync(join(root, dirname(page), link)))).toEqual([]);
 });
 
-test.each(pages)('every path that %s names is there', (page) => {
+test.each(pages)('every path that %s names exists', (page) => {
   const paths = [...read(page).matchAll(/`((?:packages|scripts|docs|core|tools|lib|test)\/[\w./-]+)`/g)];
   const places = [root, join(root, 'packages/croft'), join(root, 'packages/croft/src')];
   const isThere = (path: string) => places.some((place) => existsSync(join(place, path)));
   expect(paths.map(([, path = '']) => path).filter((path) => !isThere(path))).toEqual([]);
 });
 
-test.each(['README.md', 'docs/clients.md'])('the configurations in %s are JSON and start what they say', (page) => {
-  for (const block of blocks(page, 'json')) expect(JSON.parse(block).mcpServers.croft).toBeTypeOf('object');
-});
+test.each(['README.md', 'docs/clients.md'])(
+  'the configurations in %s are valid JSON and start the described program',
+  (page) => {
+    for (const block of blocks(page, 'json')) expect(JSON.parse(block).mcpServers.croft).toBeTypeOf('object');
+  },
+);
 
 test.each(['README.md', 'docs/clients.md', 'docs/runners.md'])(
   'every command in %s exists, with those flags',
@@ -44,7 +47,7 @@ test.each(['README.md', 'docs/clients.md', 'docs/runners.md'])(
   },
 );
 
-test('the calls shown for a shell do what the page says', async () => {
+test('the calls shown for a shell give the described results', async () => {
   const good = await runCroft(['tool', 'read', '{"file_path": "README.md"}'], { cwd: root });
   expect(good).toMatchObject({ exitCode: 0, stderr: '' });
   const bad = await runCroft(['tool', 'read', '{"file_path": "../secret"}', '--json'], { cwd: root });

@@ -60,7 +60,7 @@ async function runSetup(clone: string, env?: NodeJS.ProcessEnv) {
 }
 
 describe.concurrent('set-up of a clone', () => {
-  test('installs, then does not need npm until a manifest changes', async () => {
+  test('runs npm once, and then not until a manifest changes', async () => {
     const clone = createClone();
     const first = await runSetup(clone);
     expect(first).toMatchObject({ exitCode: 0, stdout: '', stderr: expect.stringContaining('ready in') });
