@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadCommands } from '../packages/croft/src/cli/commands/index.ts';
+import { commands } from '../packages/croft/src/cli/commands/index.ts';
 import { runCroft } from '../packages/croft/test/support/harness.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -36,11 +36,11 @@ test.each(['README.md', 'docs/clients.md'])(
 test.each(['README.md', 'docs/clients.md', 'docs/runners.md'])(
   'every command in %s exists, with those flags',
   async (page) => {
-    const commands = await loadCommands();
+    const loaded = await Promise.all(Object.values(commands).map(({ load }) => load()));
     const lines = blocks(page, 'sh').flatMap((block) => block.match(/^(?:npx )?croft .*$/gm) ?? []);
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) {
-      const command = commands.find(({ name }) => `${line} `.includes(`croft ${name} `));
+      const command = loaded.find(({ name }) => `${line} `.includes(`croft ${name} `));
       const flags = [...line.matchAll(/ --([a-z-]+)/g)].map(([, flag = '']) => flag);
       expect(Object.keys(command?.options ?? {})).toEqual(expect.arrayContaining(flags));
     }

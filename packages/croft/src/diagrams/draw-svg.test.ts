@@ -49,10 +49,18 @@ test.each([
 });
 
 test.each([
+  ...['a-->b', 'a<-->b', 'a---b', 'a-.->b', 'a--yes-->b', 'a-->|yes--no|b', 'a[x--y]-->b', 'my-id-->b'].map(
+    (line) => `flowchart LR\n  ${line}`,
+  ),
   'flowchart LR\n  subgraph one\n    a>"flag [x"] -- go --> b\n  end\n  b -.-> c & d ==> e',
   'graph TD\n  A["it is [ not ( closed"] --> B((round))\n  B --- C[/slanted/]',
   'erDiagram\n  A }o..|| B : "has: {"\n',
   'sequenceDiagram\n  A->>+B: a --> b\n  B-->>-A: ok\n  loop every day -> night\n    A-)B: x\n  end',
 ])('%j is drawn', async (source) => {
   expect(await drawSvg('mermaid', source)).toMatch(/^<svg /);
+});
+
+test('an arrow needs no spaces around it, and a name keeps its hyphens', async () => {
+  const [tight, spaced] = ['my-id-->b-- yes -->c', 'my-id --> b -- yes --> c'].map((line) => `flowchart LR\n  ${line}`);
+  expect(await drawSvg('mermaid', tight ?? '')).toBe(await drawSvg('mermaid', spaced ?? ''));
 });

@@ -5,6 +5,7 @@ import { checkMermaid } from './check-mermaid.ts';
 import { DiagramError } from './diagram-error.ts';
 import { removeLinks } from './remove-links.ts';
 import { resolveColors } from './resolve-colors.ts';
+import { spaceArrows } from './space-arrows.ts';
 
 /** Brackets in quotes are text. The renderer would take them for shapes, so it gets letters of no alphabet instead. */
 const brackets = '()[]{}|';
@@ -26,7 +27,7 @@ async function drawDot(source: string): Promise<string> {
 
 function drawMermaid(source: string): string {
   try {
-    const readable = hideQuotedBrackets(source);
+    const readable = spaceArrows(hideQuotedBrackets(source));
     checkMermaid(readable, (flowchart) => parseMermaid(flowchart).edges.length);
     return showQuotedBrackets(renderMermaidSVG(readable));
   } catch (thrown) {

@@ -9,9 +9,6 @@ import { openApp, workspaceOptions } from '../options/workspace-options.ts';
 export const tool = defineCommand({
   name: 'tool',
   usage: "croft tool [NAME ['{json}']] [--workspace DIR | --workspaces SPEC] [--readonly] [--network MODE] [--json] …",
-  summary:
-    'make one tool call: its result on standard output, or its error on standard error and exit code 1; without a name, ' +
-    'list the tools',
   options: {
     ...workspaceOptions,
     json: { type: 'boolean', summary: 'print the structured result or error instead of text' },
