@@ -69,7 +69,7 @@ test('calls a tool, and again after an approval', async () => {
 
   const { approval } = await agent.call('ask', { n: 2 });
   const approvalId = approval?.approvalId ?? '';
-  // Who decides sees whose session it is; who calls knows it by its name.
+  // The person who decides sees the owner of the session; the caller knows it by its name.
   expect(approval?.session).toBe('a/b');
   const asked = { ...approval, session: 'key_1/a/b' };
   expect(await toArray(client.approvals.all({ state: 'pending', agentId }))).toEqual([asked]);

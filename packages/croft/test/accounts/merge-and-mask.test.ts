@@ -155,7 +155,7 @@ describe('a secret value', () => {
       });
       expect(await messageOf(registry.sandboxes.open(accountId, id))).toContain('E_INTERNAL');
     }
-    // Not even in one of the same id.
+    // Also not in a row with the same id.
     await records.change(async ({ sandboxes }) => {
       const row = await sandboxes.get(actor.accountId, mine.id);
       if (row) await sandboxes.insert({ ...row, accountId: stranger.accountId, name: 'copied' });

@@ -96,7 +96,7 @@ const running =
 const following = 'bash_output kill_shell shells watch_process_events'.split(' ');
 /** These work in no workspace, and so in none that is read-only. */
 const aboutNone = ['next_page', 'shells', 'tools', 'workspaces'];
-/** What an agent has that may change nothing. */
+/** Tools of an agent that may change nothing. */
 const onReadOnly = ['glob', 'next_page', 'read'];
 const all = Object.keys(inputs).sort();
 

@@ -202,7 +202,7 @@ describe('sessions', () => {
     await using records = await openRecords({ file: join(directory.path, 'croft.db') });
     const sessions = createAgentSessions({ records, maxSessions: 10, now: () => new Date() });
     const owner = { accountId: 'acct_1', agentId: 'agent_1' };
-    // As when it is ended between the first look of a call at its fence and the next.
+    // Simulates that the session ends between two checks of its limits.
     const id = `key_1/${newChildName()}`;
     const session = createSession(id, { sandboxIdleMs: 1000, openSandbox: () => Promise.reject(new Error('none')) });
     const memory = sessions.memoryOf(owner, id);

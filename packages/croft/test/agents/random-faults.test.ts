@@ -92,7 +92,7 @@ async function newLane(account: Account, config: object) {
   return { lane, namespace: namespaceOf(account.accountId, workspaceId) };
 }
 
-/** What was done is there, once; what was said not to have happened is not; of the rest each is there once or not at all. */
+/** Acknowledged changes are there once, refused ones are absent, and each unknown one is there once or absent. */
 function expectAsTold(told: Lane['told'], found: Readonly<Record<string, string>>): void {
   const lines = (found.log ?? '').split('\n').filter(Boolean).map(Number);
   const timesOf = (number: number) =>

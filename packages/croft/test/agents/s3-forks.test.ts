@@ -14,7 +14,7 @@ afterAll(async () => {
   await postgres?.[Symbol.asyncDispose]();
 });
 
-/** Of one agent, at most. */
+/** Most forks of one agent. */
 const maxWorkspaces = 100;
 /** Everything there is, with its mode, what it holds or leads to. */
 const everything = 'find . -mindepth 1 ! -type l -printf "%y %m %P\\n" -o -printf "l %P -> %l\\n" | LC_ALL=C sort; cat';

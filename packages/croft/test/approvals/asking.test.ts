@@ -187,7 +187,7 @@ describe('a client of 2026 that sends answers by hand', () => {
         const options = { allowInputRequired: true };
         return (await one.client.callTool({ name: 'bash', arguments: { command } }, options)) as unknown as Asked;
       },
-      /** What the answer is to the very same call with `answer` in it. */
+      /** Repeats the same call with `answer` in it, and returns its answer. */
       async retry(command: string, requestState: string | undefined, answer: unknown = approve): Promise<string> {
         const more = { requestState, inputResponses: { approval: answer } };
         const result = await one.client

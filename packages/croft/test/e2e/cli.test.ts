@@ -129,7 +129,7 @@ describe.concurrent('the workspaces of a command', () => {
 });
 
 describe.concurrent('croft serve', () => {
-  // Whatever no Authorization header can bring would keep everybody out.
+  // A token that no Authorization header can carry would lock everybody out.
   const noTokens = [
     '',
     'short',

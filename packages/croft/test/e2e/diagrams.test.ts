@@ -25,7 +25,7 @@ const render = (output_path: string, more: object = {}) =>
 describe.each(Object.entries(diagrams))('%s', (name, [language, source]) => {
   test('is a PNG of the right size, and not black', async () => {
     const file = `${name}.png`;
-    // As a client that calls only listed tools.
+    // Calls through `tools`, as a client that calls only listed tools.
     const answer = await session.call('tools', {
       name: `render_${language}`,
       arguments: { source, output_path: file },

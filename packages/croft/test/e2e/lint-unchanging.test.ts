@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 150_000 });
 const hasRubocop = await hasToolchains('rubocop');
 
 const clean = 'echo \'[{"filePath":"src/a.js","messages":[]}]\'';
-/** As a linter does that is set up to mend what it finds. */
+/** Changes files, as a linter does that is configured to fix. */
 const mending = 'for f in src/*.js; do sed -i "s/  */ /g" $f; done';
 const bad = 'let  a;\n';
 

@@ -186,7 +186,7 @@ test.runIf(hasMaven)(
   120_000,
 );
 
-/** As uv lays out its cache. There is no uv for these machines: what it would find is looked at by its paths. */
+/** The layout of uv's cache. uv is not installed here, so the test checks the paths that uv would use. */
 function makeUvCache(cache: string) {
   const put = (path: string, text: string) => {
     mkdirSync(dirname(join(cache, path)), { recursive: true });

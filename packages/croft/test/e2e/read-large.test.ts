@@ -7,7 +7,7 @@ const { at, call, put } = shareServer();
 
 const megabyte = 1024 * 1024;
 
-/** Does what the notes say until there is none left. Answers the lines it was shown. */
+/** Follows the notes until there are no more. Returns the shown lines. */
 async function readOn(file_path: string): Promise<string[]> {
   const lines: string[] = [];
   for (let offset: number | undefined = 1; offset !== undefined; ) {

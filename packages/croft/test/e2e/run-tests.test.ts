@@ -13,7 +13,7 @@ describe('nested', () => {
 });
 `;
 
-/** Needs a program of the system; says so where there is none. */
+/** Needs a program of the system, and prints a note if it is missing. */
 function withProgram(program: string) {
   const isMissing = findProgram(program) === undefined;
   if (isMissing) console.warn(`skipped: there is no ${program} on this machine`);

@@ -191,7 +191,7 @@ describe.each(eras)('over stdio in %s', (era) => {
 
 let made = 0;
 
-/** Of one test alone: the server and its default session are shared. */
+/** A file for one test, because the server and its default session are shared. */
 function newFile() {
   made += 1;
   const name = `file-${made}.txt`;

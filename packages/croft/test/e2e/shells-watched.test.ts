@@ -105,7 +105,7 @@ describe('a watched command', () => {
     const { dropped } = answer.structured;
     expect(dropped).toBeGreaterThan(0);
     expect(answer.text).toContain(`NOTE: ${dropped} earlier events dropped`);
-    // Those that an answer has no room for come after the last one that it has.
+    // Events that do not fit into an answer come in the next.
     const all: { id: number; type: string }[] = [];
     for (
       let { structured: next } = answer;

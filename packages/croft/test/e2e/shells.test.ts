@@ -331,7 +331,7 @@ describe('a shell_id', () => {
     test('is not listed in another session', async () => {
       expect((await stranger.call('shells')).structured).toEqual({ shells: [] });
       expect((await stranger.call('shells')).text).toBe('no background commands in this session\n');
-      // What is missing is the id, not the workspace.
+      // The error must be about the id, not about the workspace.
       expect(messageOf(await owner.call('bash_output'))).toContain('shell_id is required');
     });
   });

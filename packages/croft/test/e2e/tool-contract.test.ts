@@ -33,10 +33,10 @@ const readers = [
   ...['find_references', 'hover', 'outline', 'read_symbol', 'search_code'],
 ];
 
-/** Those that work in no workspace in particular. */
+/** Tools that work in no particular workspace. */
 const ofNone = ['next_page', 'shells', 'workspaces'];
 
-/** Those of the harness are for agents of accounts alone: test/agents. */
+/** Tools of the harness are only for agents of accounts: test/agents. */
 const registry = Object.fromEntries(Object.entries(everyTool).filter(([, { isHarness }]) => !isHarness));
 
 const rows = (kind: 'succeeds' | 'fails') =>

@@ -32,7 +32,7 @@ const propertiesOf = ({ inputSchema }: { inputSchema: { properties?: object | un
 
 /** Tools that are about no workspace in particular. A new one without `workspace` has to be put here on purpose. */
 const aboutNone = ['next_page', 'shells', 'workspaces'];
-/** What these are about has an id, which is enough: shells.test.ts. */
+/** These tools take an id instead of a workspace: shells.test.ts. */
 const byId = ['bash_input', 'bash_output', 'kill_shell', 'watch_process_events'];
 
 describe('the workspace of a call', () => {
@@ -119,7 +119,7 @@ describe('the workspace of a call', () => {
 });
 
 describe('every tool', () => {
-  /** What each tool answers when it works in the second workspace, on files that only that one has so. */
+  /** Expected answer of each tool in the second workspace, whose files differ. */
   const effects: Record<string, { args: Record<string, unknown>; shows: string; changes?: true; needsRead?: true }> = {
     read: { args: { file_path: 'tool/mark.txt' }, shows: '1\tsecond\n' },
     list: { args: { path: 'tool' }, shows: 'only-second' },

@@ -43,7 +43,7 @@ test('kill −9 in the middle of an apply leaves every file whole, old or new, a
     await exited;
     const found = Object.entries(onDisk(fixture.path)).filter(([path]) => !/(^|\/)\.croft-tmp-/.test(path));
     for (const [path, shown] of found) expect([was[path], is[path], inTheMaking(is[path])]).toContain(shown);
-    // What both have is never missing.
+    // A path that both trees have is never missing.
     const paths = new Set(found.map(([path]) => path));
     expect(Object.keys(was).filter((path) => path in is && !paths.has(path))).toEqual([]);
     const here = (await tree.capture({ scope: 'all' })).root;

@@ -15,7 +15,7 @@ const env = {
   GIT_CONFIG_SYSTEM: '/dev/null',
 };
 
-/** What git itself says that is not ignored. */
+/** The files that git itself does not ignore. */
 function askGit(path: string): string[] {
   const args = ['-C', path, 'ls-files', '-z', '--others', '--cached', '--exclude-standard'];
   return execFileSync('git', args, { env, encoding: 'latin1' }).split('\0').filter(Boolean).sort();

@@ -63,7 +63,7 @@ test('a capture waits for a limited number of sparse files, and a later one has 
   expect(later.late).toEqual(['big']);
   expect((await tree.entry(later.root, 'big'))?.hash).toBe(sha256(readFileSync(fixture.at('big'))));
   expect((await tree.capture(options)).late).toEqual([]);
-  // Who does not say how long, waits.
+  // Without a time limit a capture waits.
   makeSparse(fixture.at('other'), 41 * megabyte);
   expect((await tree.capture({ scope: 'source' })).missed).toEqual([]);
 });

@@ -79,7 +79,7 @@ test('content reported as present stays, also while another server collects garb
   await using store = openSqliteStore(path);
   const [asked, given, neither] = ['asked', 'given', 'neither'].map((text) => contentOf(text));
   await store.put([asked!, given!, neither!]);
-  // As it is between the mark and the sweep of another.
+  // The state between the mark and the sweep of another server.
   const database = new DatabaseSync(path);
   database.exec('UPDATE meta SET generation = generation + 1, collecting = 1');
   expect((await store.findMissing([asked!.hash])).size).toBe(0);

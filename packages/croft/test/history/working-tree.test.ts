@@ -167,7 +167,7 @@ test('large files are stored in pieces, and those over the limit only by their h
   expect(readFileSync(fixture.at('large')).equals(large)).toBe(true);
 });
 
-/** Until what was read is known to be what stays, and is written down. */
+/** Waits until the clock has moved past the read files, and stores the index. */
 async function passTick(tree: WorkingTree, file: string): Promise<void> {
   await vi.waitFor(() => expect(Date.now() - statSync(file).ctimeMs).toBeGreaterThan(50));
   await tree.capture({ scope });

@@ -5,7 +5,7 @@ import { inner, openFixture } from './fixture.ts';
 
 type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
-/** Of the program that serves, at its most. */
+/** Limit of memory of the server program. */
 function peakBytes({ transport }: Fixture): number {
   const status = readFileSync(`/proc/${(transport as StdioClientTransport).pid}/status`, 'utf8');
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;

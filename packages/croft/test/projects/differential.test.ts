@@ -12,7 +12,7 @@ const passing = { 'one.test.js': tests() };
 interface Script {
   readonly scripts: Readonly<Record<string, string>>;
   readonly tree: Readonly<Record<string, string>>;
-  /** What makes it red. Without it, it is red from the start; with nothing in it, it stays green. */
+  /** The change that makes it red. Absent: red from the start. Empty: it stays green. */
   readonly breaks?: Readonly<Record<string, string>>;
 }
 
@@ -23,7 +23,7 @@ const inEnvironment = tests("assert.deepEqual([process.env.STRICT, new Date(0).g
 const bare = tests('assert.deepEqual([process.env.CI, process.env.NO_COLOR], [undefined, undefined])');
 const spawns = `${assertion}import { execFileSync } from 'node:child_process';\ntest('one', () => { execFileSync('own-tool'); });\n`;
 
-/** Of each it was seen that something else was run than the script. */
+/** In each case Croft once ran something other than the script. */
 const scripts: Readonly<Record<string, Script>> = {
   'two steps': {
     scripts: { test: 'node --test && node check.js' },

@@ -76,7 +76,7 @@ describe.each(Object.entries(cases))('%s', (tool, rows) => {
     const answer = await session.call(tool, tool === 'run_script' ? { name: 'go' } : {});
     expect(answer.structured.error).toMatchObject({ code: 'E_TOOL_MISSING', details: { program } });
     expect(answer.text).toMatch(new RegExp(`^${tool}: ${program}: not found on PATH(?:; |\\n)`));
-    // What fetches sources alone brings no program.
+    // A command that only downloads sources installs no program.
     expect(answer.text).not.toMatch(/go mod download|cargo fetch|go-offline/);
   });
 });

@@ -18,7 +18,7 @@ interface OwnCommand {
   readonly tree?: Readonly<Record<string, string>>;
   prepare?(projectTree: Projects): void;
   readonly tool: 'run_lint' | 'run_typecheck';
-  /** What the people of the project would run. */
+  /** The command that people of the project run. */
   readonly own: string;
   readonly changes: readonly Change[];
 }

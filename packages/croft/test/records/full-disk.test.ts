@@ -9,7 +9,7 @@ import { canMountDisks, freeOf, mountDisk } from '../support/small-disk.ts';
 
 const megabyte = 1024 * 1024;
 
-/** Stores many times what the log has room for, and then new rows for most of the room in the database. */
+/** Stores many times the size of the log, and then new rows for most of the reserved space in the database. */
 async function storeALot(records: Records, accountId: string): Promise<void> {
   const put = (names: readonly string[], value: string) =>
     records.change(async ({ secrets }) => {

@@ -33,7 +33,7 @@ function openProject() {
 type Serving = Readonly<Record<string, CallHandler>>;
 type Changed = (handlers: Serving) => Serving;
 
-/** What a runner of the release before this one serves: it neither has these methods nor says that it has them. */
+/** The methods of a runner of the previous release, which neither has nor announces the newer ones. */
 const asBefore: Changed = ({ 'history.check': _, 'history.take-back': __, ...rest }) => ({
   ...rest,
   async 'workspace.open'(params, call) {

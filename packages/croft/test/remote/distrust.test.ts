@@ -14,7 +14,7 @@ import { openLyingRunner, workspaceRequest } from './ports-fixture.ts';
 const never = new AbortController().signal;
 const wanted = { limits: roomyLimits, network: { mode: 'deny-all' } } as const;
 
-/** As deep as it can be sent. */
+/** The deepest value that can be sent. */
 function nest(depth: number): unknown {
   let inner: unknown = 'x';
   for (let index = 0; index < depth; index += 1) inner = [inner];
@@ -96,7 +96,7 @@ test('a server cannot choose the directory of a bucket on a runner', async () =>
   const ask = (offer: typeof making, namespace: string) =>
     offer.on(runner).open({ ...workspaceRequest, namespace, bucket });
   await expect(ask(making, bad)).rejects.toMatchObject({ code: 'E_INVALID_INPUT' });
-  // What is in a bucket is no directory that an operator gave, whatever it is called.
+  // A workspace in a bucket never uses a directory of the operator, whatever its name.
   await expect(ask(named, good)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   expect((await ask(making, good)).root).toBe('/workspaces/work');
 });

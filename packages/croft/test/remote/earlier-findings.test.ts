@@ -43,7 +43,7 @@ test.each([
       expect(body.error.hint).not.toContain('croft doctor');
     }
     expect(existsSync(marker)).toBe(false);
-    // Nor is it bound to a machine that is not there.
+    // The workspace is not bound to the missing machine either.
     expect(mustBe(200, await account.send('GET', `/v1/workspaces/${workspaceId}`)).config.home).toBeUndefined();
     expect(existsSync(join(platform.data, 'workspaces'))).toBe(false);
   },

@@ -22,7 +22,7 @@ const tenMinutes = 600_000;
 /** A flood of a quarter of a gigabyte crosses the wire, and both of its ends may be in this process. */
 const deadlineMs = 240_000;
 
-/** What cannot be attempted so. */
+/** Attacks that cannot be attempted on a runner. */
 const elsewhere: Readonly<Record<string, string>> = {
   B42: 'no server says where a runner shows a workspace, so that none can ask for a place where there can be none',
 };

@@ -15,7 +15,7 @@ afterAll(() => platform[Symbol.asyncDispose]());
 
 const listed = (path: string) => (existsSync(path) ? readdirSync(path).sort() : []);
 const madeOn = ({ root }: Pick<Runner, 'root'>) => listed(join(root, 'workspaces'));
-/** What a runner keeps of forks: their records, and what they started from. */
+/** Files of a runner for its forks: records and bases. */
 const layersOf = ({ data }: Pick<Runner, 'data'>) =>
   [join(data, 'forks'), ...listed(join(data, 'bases')).map((name) => join(data, 'bases', name))].flatMap(listed);
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => platform[Symbol.asyncDispose]());
 
 const clean = 'echo \'[{"filePath":"src/a.js","messages":[]}]\'';
-/** As a linter does that is set up to mend what it finds. */
+/** Changes files, as a linter does that is configured to fix. */
 const mending = 'for f in src/*.js; do sed -i "s/  */ /g" $f; done';
 const bad = 'let  a;\n';
 

@@ -52,7 +52,7 @@ describe.skipIf(!server)('the bucket of the server, used over a link', () => {
     const [peer, runner] = connectPeers();
     onTestFinished(() => peer.close('the test is over'));
     peer.serve(serveObjects(async () => restrictToWorkspace(all, mine!)));
-    // As it is answered, before anything on the side of the runner makes something else of it.
+    // The raw answer, before the runner's side interprets it.
     const ask = (method: string, params: object) => runner.call(method, { objects: 'any', ...params }, {}).answer;
     const forbidden = { code: 'E_FORBIDDEN' };
     const keys = [

@@ -18,7 +18,7 @@ const never = new AbortController().signal;
 const call = { tool: 'bash', session: 's', title: 'a test' };
 const wanted = { limits: roomyLimits, network: { mode: 'deny-all' } } as const;
 
-/** What a runner really offers, over a link. */
+/** The real handlers of a runner, over a link. */
 async function openOffered(tree: Record<string, string> = {}) {
   const fixture = makeDirectory();
   const at = (name: string) => fixture.at(`work/${name}`);

@@ -26,7 +26,7 @@ test('a program that prints for ever waits for its reader, with bounded memory',
     );
     return Math.max(...stdout.split('\n').map((line) => Number(line.split(' ')[1] ?? 0)));
   };
-  // What the program has written stands still, well before any memory could tell.
+  // The program stops writing long before memory grows.
   await vi.waitFor(async () => expect(await counted()).toBe(await counted()));
   expect(await counted()).toBeLessThan(4 * 1024 * 1024);
   expect(running.stdout.readableLength).toBeLessThan(1024 * 1024);

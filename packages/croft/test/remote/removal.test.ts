@@ -22,7 +22,7 @@ afterAll(async () => {
   own[Symbol.dispose]();
 });
 
-/** What was said to be left, of one workspace. */
+/** The warning about files of one workspace that are left. */
 function leftOf(workspaceId: string) {
   const lines = readFileSync(own.at('events'), 'utf8').trim().split('\n');
   const events = lines.map((line) => JSON.parse(line));
@@ -31,7 +31,7 @@ function leftOf(workspaceId: string) {
     .map(({ fields }) => fields);
 }
 
-/** As a person would: a workspace that an agent still has is not to be removed. */
+/** Removes the agent first, because a workspace of an agent cannot be removed. */
 async function removeBoth(account: Account, { agentId, workspaceId }: { agentId: string; workspaceId: string }) {
   mustBe(200, await account.send('DELETE', `/v1/agents/${agentId}`));
   mustBe(200, await account.send('DELETE', `/v1/workspaces/${workspaceId}`));

@@ -24,7 +24,7 @@ afterAll(async () => {
   skills[Symbol.dispose]();
 });
 
-/** Where the files of its one workspace are. */
+/** Directory of its one workspace. */
 function placeOn({ root }: Pick<Runner, 'root'>): string {
   const parent = join(root, 'workspaces');
   return join(parent, readdirSync(parent)[0] ?? '');
@@ -33,7 +33,7 @@ function placeOn({ root }: Pick<Runner, 'root'>): string {
 test('C2-24: skills and agents of the server are in the workspace on its runner, and tools find them', async () => {
   await using remote = await startRemote(platform, { name: 'skilled' });
   const { account, agentId, call, ok, runner } = remote;
-  // Whatever is called first finds them in place.
+  // The first call finds them in place.
   expect((await ok('bash', { command: '.skills/pdf/bin/fill' })).text).toContain('filled');
   expect(treeOf(placeOn(runner))).toEqual(brought);
   expect((await ok('skills')).structured.skills).toMatchObject([{ name: 'pdf', source: '.skills' }]);

@@ -82,7 +82,7 @@ describe('a call that needs an approval', () => {
     const { approvalId } = approval;
     const claimed = { 'Croft-Approval': approvalId };
 
-    // Who decides sees whose session it is as well.
+    // The person who decides also sees the owner of the session.
     const seen = { ...approval, session: 'key_1/default' };
     expect((await fixture.send('GET', `/v1/approvals/${approvalId}`, { token })).json).toEqual({ approval: seen });
     const pending = await fixture.send('GET', `/v1/approvals?state=pending&agentId=${agentId}`, { token });

@@ -66,7 +66,7 @@ describe.each(withBody)('$name', ({ pattern, audience, route }) => {
     expect(fixture.dump()).toEqual(before);
   });
 
-  // What a tool is given is judged by the tool.
+  // The tool checks its own input.
   test.each(route.large ? [] : wrong)('refuses %s and changes nothing', async (_, text) => {
     const before = fixture.dump();
     const answer = await send(text);

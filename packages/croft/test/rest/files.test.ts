@@ -176,7 +176,7 @@ describe.each(climbing)('the path %j', (path) => {
       await at.json('POST', '/links', { path, method: 'PUT' }),
       await at.json('POST', '/download-links', { path }),
     ];
-    // Of half a pair nothing is left on the way of an address: it is another path, of which nothing is there.
+    // A URL cannot carry half of a surrogate pair, so the server sees another, missing path.
     const codes = path === '\ud800' ? [400, 404] : [400];
     const queries = [
       await at.get(`/file?${query}`),

@@ -30,7 +30,7 @@ describe.each(lists)('a list of %s', (list, toBody) => {
       const { json } = await fixture.send('GET', `/v1/${list}?limit=5${after}`, { token });
       expect(json[list].length).toBeLessThanOrEqual(5);
       seen.push(...json[list].map(({ name }: { name: string }) => name));
-      // What was shown last goes away, and another one comes.
+      // Removes the row shown last, and adds another.
       if (page < 3) await make(`${list} late ${page}`);
       const last = json[list].at(-1);
       if (page === 1 && list === 'sandboxes') {

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-/** As `send`, and what is answered is exactly what is declared. */
+/** Like `send`, and checks the answer against its declared schema. */
 async function ask(method: HttpMethod, path: string, options: SendOptions = {}) {
   const answer = await fixture.send(method, path, { token, ...options });
   const route = matchPath(new URL(path, fixture.url).pathname)?.endpoint.routes[method];

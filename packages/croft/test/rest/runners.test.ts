@@ -37,7 +37,7 @@ describe('/v1/runners', () => {
     expect(await fixture.registry.runners.authenticate(first)).toBeUndefined();
     expect(await fixture.registry.runners.authenticate(second)).toMatchObject({ name: 'laptop', accountId });
 
-    // Such a token opens nothing of REST.
+    // A runner token is refused by REST.
     for (const path of ['/v1/account', '/v1/runners', '/v1/agents'])
       expect(await fixture.send('GET', path, { token: second })).toMatchObject({ status: 401 });
     for (const path of ['/v1/runners', '/v1/runners/laptop', '/v1/keys', '/v1/audit']) {

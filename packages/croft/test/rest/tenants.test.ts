@@ -29,7 +29,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 const withIds = endpoints
   .filter(({ pattern, audience }) => pattern.includes('{') && audience === 'account')
   .flatMap(({ pattern, routes }) => Object.values(routes).map((route: Route) => ({ pattern, route })))
-  // Whatever name a secret has, it may be put: it is the caller's own.
+  // A secret of any name may be put, because it becomes the caller's own.
   .filter(({ pattern, route }) => !(pattern.endsWith('/secrets/{name}') && route.method === 'PUT'))
   .map(({ pattern, route }) => ({ name: `${route.method} ${pattern}`, pattern, route }));
 

@@ -36,7 +36,7 @@ describe.skipIf(!server)('after a crash of the machine', () => {
     data[Symbol.dispose]();
   });
 
-  /** As if this were another start of the machine. */
+  /** Simulates another boot of the machine. */
   async function reopen(): Promise<void> {
     await mount.close();
     const manifest = openMountManifest(join(data.path, 'mounts', place.namespace, 'manifest.db'));

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createObjectStore } from '../../src/storages/s3/client/object-store.ts';
 import { sendable } from '../contracts/object-store.ts';
 
-/** What a service does with a put of these headers where an object with this ETag is: a status. */
+/** Status that a service answers to a put with these headers over an object with this ETag. */
 type Service = (headers: IncomingHttpHeaders, etag: string | undefined) => number;
 
 /** Puts and deletes alone, and no signature is looked at: only what services do with conditions. */

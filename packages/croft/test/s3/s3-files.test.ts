@@ -110,7 +110,7 @@ describe.skipIf(!server)('files read straight from a bucket', () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`m/${index}`, '']));
     const { objects, namespace } = await plant({ ...many, 'a.txt': '', 'z.txt': '' });
     let listed = 0;
-    // As a bucket with pages of ten has it.
+    // Lists like a bucket with pages of ten.
     async function* list(...args: Parameters<typeof objects.list>) {
       for (const page of await Array.fromAsync(objects.list(...args)))
         for (let at = 0; at < page.length; at += 10) {

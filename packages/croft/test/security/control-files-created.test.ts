@@ -29,7 +29,7 @@ function takeOne() {
   return () => taken;
 }
 
-/** What editors, agents and direnv obey in the folder they are opened in. */
+/** Files that editors, agents and direnv obey in the folder in which they are opened. */
 const obeyed = [
   '.claude/settings.json',
   '.claude/commands/do.md',

@@ -27,7 +27,7 @@ async function openSandbox() {
 const top = { git: '.git', work: '.' };
 const nested = { git: 'nested/.git', work: 'nested' };
 
-/** What the person does, and to which repository. */
+/** The action of the person, and its repository. */
 const replacements: readonly (readonly [string, string, typeof top])[] = [
   ['git config', 'git config user.name "Ada $RANDOM"', top],
   ['git push -u', 'git push -q -u origin HEAD:refs/heads/b$RANDOM', top],

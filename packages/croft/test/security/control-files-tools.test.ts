@@ -195,7 +195,7 @@ describe('git outside the sandbox', () => {
     ];
     for (const path of paths) expect(codeOf(await write(path)), path).toBe('E_CONTROL_FILE');
     expect((await write('tools/other')).isError).toBe(false);
-    // What changes in the settings counts for the next call.
+    // A change of the settings counts for the next call.
     git(workspace.path, 'config', 'core.hooksPath', 'now/here');
     expect(codeOf(await write('now/here/pre-commit'))).toBe('E_CONTROL_FILE');
     git(workspace.path, 'config', '--unset', 'core.hooksPath');

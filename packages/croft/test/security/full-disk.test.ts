@@ -65,7 +65,8 @@ describe.skipIf(!isPossible)('an account that fills the disk of the data directo
       expect(execFileSync('du', ['-m', `${data}/reserve`], { encoding: 'utf8' })).toMatch(/^1[67]/),
     );
 
-    // Faster than anybody looks, by several at once, and once more by who is not watched at all.
+    // Fills the disk faster than the watchdog polls, by several commands at once, and once by an account without a
+    // watchdog.
     const fill = { command: 'head -c 400m /dev/zero > "big-$$"; true' };
     await Promise.all(['1', '2', '3'].map((name) => ann.call(greedy, 'bash', fill, { 'croft-session': name })));
     execFileSync('sh', ['-c', `head -c 1G /dev/zero > ${data}/outside || true`], { stdio: 'ignore' });

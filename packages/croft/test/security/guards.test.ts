@@ -83,12 +83,12 @@ const apart: readonly Removal[] = [
   ...layered.map((id) => ({ what: `every layer of ${id}`, ids: [id], provider: () => without(guardsOf(id)) })),
 ];
 
-/** What no option keeps bubblewrap from doing takes another way to start it. */
+/** A guard that no option of bubblewrap removes needs another way to start it. */
 function without(guards: readonly Guard[]) {
   return weaken(guards, { makeInit, starter: guards.includes('privileges') ? keepPrivileges(inits.path) : [] });
 }
 
-/** What holds up the whole server, or changes where everybody's files are. */
+/** Attacks that block the whole server, or move the files of everybody. */
 const alone = ['B43', 'G98'];
 const isApart = (id: string) => alone.includes(id) || apart.some(({ ids }) => ids.includes(id));
 
@@ -109,7 +109,7 @@ const removals: readonly Removal[] = [
     return {
       what: guard,
       ids: idsOf(held),
-      // What one takes of the machine depends on what others leave.
+      // The share of one attack depends on the load of others.
       ...(guard === 'limits' && { tries: 3 }),
       ...(parts ? { parts } : { provider: () => weaken([guard], { makeInit }) }),
     };

@@ -29,7 +29,7 @@ const logged = `log_path=${build.at('report')}`;
 const missing = compile();
 if (missing !== undefined) console.warn(`SKIPPED the fuzzing of the init: ${missing}`);
 
-/** What keeps us from it, if anything does. */
+/** The reason to skip, if there is one. */
 function compile(): string | undefined {
   const sources = listInitSources('.c').map((name) => join(native, name));
   // First whether there is a runtime at all, so that an error in our sources is not taken for one that is missing.

@@ -40,7 +40,7 @@ int main(int count, char **arguments) {
 const missing = compileFinder();
 if (missing !== undefined) console.warn(`SKIPPED the hostile trees: ${missing}`);
 
-/** What keeps us from it, if anything does. */
+/** The reason to skip, if there is one. */
 function compileFinder(): string | undefined {
   const sanitize = ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
   const probe = spawnSync('cc', [...sanitize, '-x', 'c', '-', '-o', build.at('probe')], {
@@ -65,7 +65,7 @@ function find(root: string) {
   });
   expect({ signal, reports: /ERROR|runtime error/.exec(stderr) }).toEqual({ signal: null, reports: null });
   const words = stdout.split('\0').filter((path) => path !== '');
-  // What a repository holds may also be where a setting leads.
+  // A file of a repository may also be the target of a setting.
   const ofRepositories = new Set(words.filter((word) => word.startsWith('+')).map((word) => word.slice(1)));
   const others = words.filter((word) => !word.startsWith('+') && !ofRepositories.has(word));
   const held = [...others, ...ofRepositories];

@@ -16,7 +16,7 @@ interface Losses {
 
 test.skipIf(!isPossible).each([
   ['ours', 6],
-  // What it does where no order is kept, and where nothing could be compiled.
+  // The ways for a file system without ordered writes, and for a missing addon.
   ['each synced', 3],
   ['in steps', 3],
 ])(

@@ -52,7 +52,7 @@ function isSearching(root: string): boolean {
   return processesIn(root, '--files').length > 0;
 }
 
-/** Those with this argument that are in this workspace: in a box it has the same name. */
+/** Processes with this argument in this workspace, which has the same path in the box. */
 function processesIn(root: string, argument: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && readIfThere(`/proc/${name}/cmdline`).includes(`\0${argument}\0`))

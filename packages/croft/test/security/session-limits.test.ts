@@ -13,7 +13,7 @@ import { type Face, faces, type Named, speak, speakRaw, speakRawBy } from './ses
 let platform: Platform;
 let account: Account;
 let agent: string;
-/** Of the agent, with `one` alone, and read-only. */
+/** Child sessions of the agent: with `one` alone, and read-only. */
 let child: string;
 
 beforeAll(async () => {

@@ -9,14 +9,14 @@ import { croft, makeDirectory } from '../support/harness.ts';
 const users = { root: 0, person: 60_418, stranger: 60_419 };
 const ids = (uid: number) => ({ uid, gid: uid });
 
-/** Where all of them have their temporary files. */
+/** The directory of temporary files that all users share. */
 function makeShared() {
   const shared = makeDirectory();
   chmodSync(shared.path, 0o1777);
   return shared;
 }
 
-/** What a user’s script has to complain of. */
+/** Problems that the script of a user reports. */
 function runAs(user: number, script: string, cwd: string): string {
   return spawnSync('sh', ['-euc', script], { ...ids(user), cwd, encoding: 'utf8' }).stderr;
 }

@@ -66,7 +66,7 @@ test.each(Object.entries(hostileRules))('252 kB of .gitignore: %s', async (_, ru
   await expectNoStall(async () => {
     writeFileSync(at('.gitignore'), rule.repeat(Math.floor((252 * 1024) / rule.length)));
     await call('bash', { command: 'echo hi > b.txt' });
-    // As large as is obeyed.
+    // The largest file whose rules are applied.
     writeFileSync(at('.gitignore'), rule.repeat(Math.floor((127 * 1024) / rule.length)));
     await call('bash', { command: 'echo hi > c.txt' });
   });

@@ -60,7 +60,7 @@ describe('a sync that is cut short', () => {
 
   test('by another sync that writes the same file accepts that file', async () => {
     using fixture = openFixture(server);
-    // What it will bring is said already, and nothing of it is there.
+    // The manifest already lists the files, and none of them exists.
     await fixture.sync(failingAt(fixture.files, 2).files).catch(() => {});
     let isFirst = true;
     const files: Files = {

@@ -61,7 +61,7 @@ test('a program waits for its viewer, and no buffer grows meanwhile', async () =
   await screen.untilTold('attached');
   screen.type('yes | head -c 20000000; echo; echo the "end"\n');
   await screen.untilText(/y\r\ny/);
-  // Nothing is confirmed: it stops by itself, far from the end.
+  // Without acknowledgements the output stops by itself, far from the end.
   await expect.poll(() => screen.bytes().length, { timeout: 60_000 }).toBeGreaterThan(512 * 1024);
   expect(screen.bytes().length).toBeLessThan(2 * 1024 * 1024);
   expect(screen.text()).not.toContain('the end');

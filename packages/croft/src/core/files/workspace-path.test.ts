@@ -203,7 +203,7 @@ function attempt(path: string): string[] | undefined {
   }
 }
 
-/** What the path module of Node makes of it, or `undefined` when that is outside. */
+/** The result of Node's path module, or `undefined` for a path outside. */
 function plainNames(path: string): string[] | undefined {
   const plain = posix.isAbsolute(path) ? posix.relative(root, posix.resolve(path)) : posix.normalize(path);
   if (plain === '..' || plain.startsWith('../')) return undefined;

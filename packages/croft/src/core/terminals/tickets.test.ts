@@ -13,7 +13,7 @@ test('a ticket is valid once, until it expires, and only by the key that signed 
   expect(tickets.take(one)).toBeUndefined();
   nowMs += 29_999;
   expect(tickets.take(two)).toMatchObject(owner);
-  // What was used is forgotten only when it is over.
+  // A used ticket is stored until it expires.
   expect(tickets.take(one)).toBeUndefined();
   nowMs += 1;
   expect(tickets.take(late)).toBeUndefined();
