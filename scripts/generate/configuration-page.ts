@@ -28,8 +28,8 @@ const intro =
   'Flags may be written with one dash or two. A bad value stops the program with the reason; nothing falls back to a default.';
 
 const aboutLimits =
-  'Whoever has reached a limit of a number or a size is answered 409 `E_QUOTA` or `E_TOO_MANY`, without `Retry-After`: waiting does ' +
-  'not help, deleting or closing something does. Whoever asks too often is answered 429 `E_RATE_LIMITED`, and `Retry-After` says in ' +
+  'A request over a limit of number or size is answered 409 `E_QUOTA` or `E_TOO_MANY`, without `Retry-After`: waiting does ' +
+  'not help, deleting or closing something does. A caller with too many requests is answered 429 `E_RATE_LIMITED`, and `Retry-After` says in ' +
   'how many seconds the next request is let in.';
 
 function capitalize(text: string): string {

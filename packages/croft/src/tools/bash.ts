@@ -28,7 +28,7 @@ import { stripControl } from '../lib/text/strip-control.ts';
 
 const input = z.object({
   command: z.string().min(1).describe('Command line for bash, run in the workspace'),
-  description: z.string().optional().describe('What it is for, in a few words'),
+  description: z.string().optional().describe('Its purpose, in a few words'),
   timeout: lenientCount({ fallback: 120, max: 600 }).describe('Seconds it may take (120, at most 600)'),
   cwd,
   run_in_background: z.boolean().default(false).describe('Answer at once with a shell_id; see bash_output'),

@@ -28,7 +28,7 @@ export const watchProcess = defineTool({
   reach: 'one',
   input: z.object({
     command: z.string().min(1).describe('Command line for bash, run in the workspace'),
-    description: z.string().optional().describe('What it is for, in a few words'),
+    description: z.string().optional().describe('Its purpose, in a few words'),
     cwd,
     error_patterns: z
       .array(z.string())
