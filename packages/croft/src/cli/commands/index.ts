@@ -26,6 +26,10 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
     summary: 'print what croft keeps in its data directory, the largest first, and why',
     load: async () => (await import('./du.ts')).du,
   },
+  init: {
+    summary: 'add croft to the MCP clients of this machine: shows each change, asks, and keeps the file before it',
+    load: async () => (await import('./init.ts')).init,
+  },
   keys: {
     summary: 'make a new key and seal every record with it while servers run; with PostgreSQL in two steps, as it says',
     load: async () => (await import('./keys.ts')).keys,
