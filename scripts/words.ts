@@ -57,7 +57,9 @@ function wordsOf(name: string): string[] {
 }
 
 if (import.meta.main) {
-  const sources = globSync(['packages/croft/{src,test}/**/*.ts', 'bench/**/*.ts', 'clients/**/*.ts'])
+  const sources = globSync(['packages/croft/{src,test}/**/*.ts', 'bench/**/*.ts', 'clients/**/*.ts'], {
+    exclude: (path) => path.includes('node_modules'),
+  })
     .filter((file) => !file.includes('/test/fixtures/'))
     .map((file) => ({ file, text: readFileSync(file, 'utf8') }));
   const problems = findProblems(sources);
