@@ -1,16 +1,20 @@
-import { loadCommands } from '../../packages/croft/src/cli/commands/index.ts';
+import { commands } from '../../packages/croft/src/cli/commands/index.ts';
 import { boundTables } from '../../packages/croft/src/cli/serve/bound-options.ts';
 import { Settings } from '../../packages/croft/src/config.ts';
 import { generatedNote, table } from './markdown.ts';
 
+const listed = Object.entries(commands);
+
 export async function toConfigurationPage(): Promise<string> {
-  const sections = (await loadCommands()).map(({ name, usage, summary, options }) => {
+  const toSection = async ([name, { summary, load }]: (typeof listed)[number]) => {
+    const { usage, options } = await load();
     const rows = Object.entries(options).map(([flag, { value = '', summary: about }]) => [
       `\`--${flag}${value === '' ? '' : ` ${value}`}\``,
       about,
     ]);
     return `## croft ${name}\n\n${capitalize(summary)}.\n\n\`\`\`\n${usage}\n\`\`\`\n\n${table(['flag', 'meaning'], rows)}`;
-  });
+  };
+  const sections = await Promise.all(listed.map(toSection));
   const settings = Object.entries(Settings.shape).map(([name, schema]) => [`\`${name}\``, schema.description ?? '']);
   const environment = `## Environment\n\n${table(['variable', 'meaning'], settings)}`;
   const limits = boundTables.flatMap(({ flag, rows }) =>

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "open-beneath.h"
+#include "system-calls.h"
 
 /* More than any real tree has: names of four million directories. */
 #define MAX_NAME_BYTES (128u * 1024 * 1024)
@@ -88,7 +89,7 @@ static int is_wanted(const struct walk *walk, const char *name) {
 static char letter_of(int directory, const struct entry *entry) {
   struct stat status;
   unsigned char type = entry->type;
-  if (type == DT_UNKNOWN && fstatat(directory, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+  if (type == DT_UNKNOWN && call_fstatat(directory, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
     type = (unsigned char)IFTODT(status.st_mode);
   return type == DT_DIR ? 'd' : type == DT_LNK ? 'l' : type == DT_REG ? 'f' : 'o';
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "name-locks.h"
+#include "system-calls.h"
 
 /* How often a worker thread tries again for a lock. Most locks are held for less than that. */
 enum { LOCK_ATTEMPTS = 20, LOCK_PAUSE_NS = 100000 };
@@ -27,14 +28,14 @@ static double milliseconds(struct timespec time) {
 static bool is_untouched(const struct replacement *replaced) {
   const struct version *before = &replaced->before;
   struct stat now;
-  if (fstatat(replaced->to.directory, replaced->to.name, &now, AT_SYMLINK_NOFOLLOW) != 0)
+  if (call_fstatat(replaced->to.directory, replaced->to.name, &now, AT_SYMLINK_NOFOLLOW) != 0)
     return errno == ENOENT && !replaced->is_there;
   return replaced->is_there && (double)now.st_ino == before->inode && (double)now.st_size == before->size &&
          milliseconds(now.st_mtim) == before->modified;
 }
 
 static int move(const struct place *from, const struct place *to, unsigned how) {
-  return renameat2(from->directory, from->name, to->directory, to->name, how);
+  return call_renameat2(from->directory, from->name, to->directory, to->name, how);
 }
 
 /* A new file replaces nothing: if two processes create it at once, one must fail. */

@@ -21,7 +21,7 @@ interface Line {
 }
 
 /** Counts the edges that the renderer sees in a piece of a flowchart. */
-export type CountEdges = (flowchart: string) => number;
+type CountEdges = (flowchart: string) => number;
 
 const supported = 'flowchart, sequenceDiagram, classDiagram, erDiagram, stateDiagram, xychart';
 

@@ -11,4 +11,4 @@ describeFiles('disk, without the addon', async () => {
   return { ...opened, [Symbol.asyncDispose]: async () => opened[Symbol.dispose]() };
 });
 
-test('it really is without', () => expect(addon).toBeUndefined());
+test('the addon is absent in this test', () => expect(addon).toBeUndefined());

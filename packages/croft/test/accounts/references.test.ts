@@ -11,7 +11,7 @@ async function furnish({ registry, actor }: AccountsFixture, account = actor) {
 }
 
 describe('an agent config', () => {
-  test('keeps settings that are the caller’s own', async () => {
+  test('keeps the settings of the caller', async () => {
     const fixture = await openFixture();
     const { workspace } = await furnish(fixture);
     const config = {
@@ -23,7 +23,7 @@ describe('an agent config', () => {
     expect(made.config).toEqual(config);
   });
 
-  test('is refused in these words, and nothing is changed', async () => {
+  test('is refused with these messages, and nothing changes', async () => {
     const refused = [
       [{ sandbox: '' }, 'config.sandbox must be a non-empty string'],
       [{ sandbox: null }, 'config.sandbox must be a non-empty string'],
@@ -86,7 +86,7 @@ describe('an agent config', () => {
     expect((await registry.agents.list(actor, { limit: 10 })).rows).toHaveLength(1);
   });
 
-  test('refers to nothing of another account, nor to a thing of another kind', async () => {
+  test('cannot refer to another account, nor to a record of another kind', async () => {
     const fixture = await openFixture();
     const { registry, actor, stranger } = fixture;
     const mine = await furnish(fixture);
@@ -110,8 +110,8 @@ describe('an agent config', () => {
   });
 });
 
-describe('what an agent uses', () => {
-  test('is not removed until the last agent lets go of it', async () => {
+describe('a record that an agent uses', () => {
+  test('cannot be removed until the last agent drops it', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
     const { sandbox, workspace } = await furnish(fixture);
@@ -142,7 +142,7 @@ describe('what an agent uses', () => {
     await registry.workspaces.remove(actor, workspace, {});
   });
 
-  test('is never left dangling by who makes an agent and who removes at once', async () => {
+  test('is never left dangling by a concurrent creation and removal', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
     for (let round = 0; round < 50; round += 1) {
@@ -170,7 +170,7 @@ describe('what an agent uses', () => {
 describe('a provider that cannot mount', () => {
   const open = { provider: 'open', network: { mode: 'allow-all' } };
 
-  test('is refused with a workspace, and taken without', async () => {
+  test('is refused together with a workspace, and accepted without', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
     const { sandbox, workspace } = await furnish(fixture);
@@ -191,7 +191,7 @@ describe('a provider that cannot mount', () => {
     expect(message).toContain('cannot show a workspace');
   });
 
-  test('is not put under agents that have workspaces', async () => {
+  test('cannot replace the provider under agents that have workspaces', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
     const { sandbox, workspace } = await furnish(fixture);
@@ -206,7 +206,7 @@ describe('a provider that cannot mount', () => {
     expect(await messageOf(registry.agents.patch(actor, id, { config: { workspaces } }, {}))).toContain('cannot show');
   });
 
-  test('does not slip under an agent that is being made', async () => {
+  test('cannot replace the provider under an agent that is being made', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
     const { workspace } = await furnish(fixture);
@@ -222,8 +222,8 @@ describe('a provider that cannot mount', () => {
   });
 });
 
-describe('a workspace that is kept where this server cannot open it', () => {
-  test('is a record, but no agent can be given it, and none that uses one can lose it', async () => {
+describe('a workspace in a storage that this server cannot open', () => {
+  test('can be a record, but no agent can be given it, and an agent that uses a workspace cannot be moved to it', async () => {
     const { registry, actor } = await openFixture({ opened: ['local'] });
     const away = await registry.workspaces.create(actor, { name: 'away', config: { storage: { provider: 's3' } } });
     const near = await registry.workspaces.create(actor, { name: 'near', config: {} });

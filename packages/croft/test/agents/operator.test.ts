@@ -21,7 +21,7 @@ import { type Json, mustBe, openAccount } from '../support/servers/platform.ts';
 import { addSealedRecords, expectAllUsable, expectPrivate, hidden, keyIds, readSealed } from './operator-fixture.ts';
 
 describe('keys', () => {
-  test('rotate: every record is sealed with the new one, and a server that is started again opens them', async () => {
+  test('rotate: every record is sealed with the new key, and a restarted server opens all of them', async () => {
     await using house = openInstallation();
     const first = await house.start();
     const ann = await addAccount(first, 'ann');
@@ -42,7 +42,7 @@ describe('keys', () => {
     expect(await house.croft('audit', 'verify')).toMatchObject({ exitCode: 0 });
   });
 
-  test('rotate: one that is killed loses nothing, and the next one does the rest', async () => {
+  test('rotate: a killed rotation loses nothing, and the next one finishes it', async () => {
     await using house = openInstallation();
     const first = await house.start();
     const ann = await addAccount(first, 'ann');
@@ -64,7 +64,7 @@ describe('keys', () => {
     expect(readSealed(house).filter((text) => !text.startsWith(`c1.${current}.`))).toEqual([]);
   });
 
-  test('that are missing or wrong stop every command, with the reason, and nothing is lost', async () => {
+  test('missing or wrong: every command stops with the reason, and no data is lost', async () => {
     await using house = openInstallation();
     const first = await house.start();
     const ann = await addAccount(first, 'ann');
@@ -102,7 +102,7 @@ describe('keys', () => {
 });
 
 describe('audit', () => {
-  test('is exported as JSON lines, all of it or of one account', async () => {
+  test('is exported as JSON lines, for all accounts or for one', async () => {
     await using house = openInstallation();
     const server = await house.start();
     const [ann, bob] = [await addAccount(server, 'ann'), await addAccount(server, 'bob')];
@@ -134,7 +134,7 @@ describe('audit', () => {
     expect(JSON.stringify(all)).not.toMatch(/value-of-|text-of-a-command/);
   });
 
-  test('verify finds the first row that was changed, removed or put in, wherever it is', async () => {
+  test('is verified up to the first row that was changed, removed or inserted', async () => {
     await using house = openInstallation();
     const file = house.at('croft.db');
     // Keys come before records.
@@ -235,7 +235,7 @@ describe.each(eras)('croft approvals, for a client of %s that cannot ask', (era)
   });
 });
 
-test('what is kept is for its owner alone, and nothing secret is in it in the clear', async () => {
+test('stored data is for its owner alone, and no secret is in it in the clear', async () => {
   using workspace = makeDirectory();
   using fixture = makeDirectory();
   const data = fixture.at('made/by/croft');

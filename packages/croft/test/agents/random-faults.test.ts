@@ -113,7 +113,7 @@ async function readAll({ account, agent }: Lane): Promise<Record<string, string>
 
 describe.skipIf(!gateway || !postgres)('PostgreSQL and the bucket hang and are killed at random', () => {
   test(
-    'every answer is true: nothing acknowledged is lost, and nothing that may be repeated has happened',
+    'every answer is true: no acknowledged change is lost, and no refused call that may be repeated has run',
     async () => {
       await using fixture = await startBucketServers(gateway!, postgres!, 'random');
       const { here, there } = fixture;

@@ -9,7 +9,7 @@ import { createFollower } from '../../src/init/follower.ts';
 import { prepareTree } from './trees.ts';
 import { createWalkingFollower } from './walking-follower.ts';
 
-test('10,000 files are captured, and what changed among them, and come back after all are gone', async () => {
+test('10,000 files are captured, and their changes, and can be restored after all are gone', async () => {
   const fixture = prepareTree();
   for (let file = 0; file < 10_000; file++) {
     if (file % 100 === 0) mkdirSync(fixture.at(`d${file / 100}`));
@@ -29,7 +29,7 @@ test('10,000 files are captured, and what changed among them, and come back afte
   expect((await tree.capture({ scope: 'all' })).root).toBe(first);
 }, 120_000);
 
-test('what was read of many files is all written down, while they are captured again and at the end', async () => {
+test('the index of read files is stored completely, during later captures and at the end', async () => {
   const fixture = prepareTree();
   for (let file = 0; file < 1050; file++) writeFileSync(fixture.at(`f${file}`), `content of ${file}`);
   const isOld = () => expect(Date.now() - statSync(fixture.at('f1049')).ctimeMs).toBeGreaterThan(50);

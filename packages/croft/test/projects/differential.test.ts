@@ -78,7 +78,7 @@ const scripts: Readonly<Record<string, Script>> = {
   },
 };
 
-describe.skipIf(!(await hasToolchains('node')))('the verdict is that of the script with', slow, () => {
+describe.skipIf(!(await hasToolchains('node')))('the verdict equals that of the script with', slow, () => {
   const { projectTree, call } = shareProjects({});
 
   test.each(Object.entries(scripts))('%s', async (_, { scripts, tree, breaks }) => {
@@ -116,7 +116,7 @@ for (const [fixture, { toolchains, source, command }] of Object.entries(ecosyste
   describe.skipIf(!(await hasToolchains(...toolchains)))(`the verdict on ${fixture}`, slow, () => {
     const { projectTree, call } = shareProjects({ '': fixture });
 
-    test('is that of its own command, before and after one thing is broken', async () => {
+    test('equals that of its own command, before and after one break', async () => {
       const compared = { path: projectTree.path, call, command };
       const text = projectTree.read(source);
       await expectSameVerdict(compared, true);

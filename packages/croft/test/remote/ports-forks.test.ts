@@ -46,7 +46,7 @@ async function openOffer({ isReadOnly = false } = {}) {
   return { ...link, fixture, made, wish, connect, workspaces: () => readdirSync(fixture.at('root/workspaces')).sort() };
 }
 
-test('a server that asks for a fork elsewhere than below the root, or over another, gets none', async () => {
+test('a server cannot fork to a path outside of the root, or over another fork', async () => {
   const { ask, fixture, made, wish, connect, workspaces } = await openOffer();
   symlinkSync(fixture.at('outside'), made('b'));
   for (const name of ['', '..', '../outside', `${namespace('c')}/..`, `../${namespace('c')}`, namespace('C'), 7])
@@ -72,7 +72,7 @@ test('a server that asks for a fork elsewhere than below the root, or over anoth
   other.server.close('over');
 });
 
-test('a runner that lets nothing be changed makes, merges and forgets none', async () => {
+test('a read-only runner makes, merges and removes no fork', async () => {
   const { ask, place, wish, workspaces } = await openOffer({ isReadOnly: true });
   const refused = { code: 'E_READ_ONLY' };
   await expect(ask('forks.create', wish('c'))).rejects.toMatchObject(refused);
@@ -81,7 +81,7 @@ test('a runner that lets nothing be changed makes, merges and forgets none', asy
   expect(workspaces()).toEqual([namespace('a')]);
 });
 
-test('a fork that nobody waits for any more is removed once it is made, and not while it is', async () => {
+test('a fork whose caller is gone is removed after it is made, and not during', async () => {
   const { server, ask, made, wish, place, fixture, workspaces } = await openOffer();
   for (let file = 0; file < 500; file += 1) writeFileSync(`${made('a')}/${file}`, 'x');
   const taken = new AbortController();
@@ -101,7 +101,7 @@ test('a fork that nobody waits for any more is removed once it is made, and not 
   expect([...workspaces(), ...readdirSync(fixture.at('data/forks'))]).toEqual([namespace('a')]);
 });
 
-test('what a runner says of its forks is what it has to be, or nothing', async () => {
+test('reports of a runner about its forks are valid or refused', async () => {
   const fork = { name: 'f', workspaceId: 'ws_1', createdAt: new Date(0).toISOString() };
   const report = { added: [], changed: [], removed: [], refused: [], takenBackBy: '' };
   const merged = { report, conflicts: [], merged: [] };

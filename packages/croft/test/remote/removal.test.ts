@@ -52,7 +52,7 @@ async function work(account: Account, agentId: string): Promise<void> {
   );
 }
 
-test('with a workspace go its files on the runner, its history and its caches, and nothing of another', async () => {
+test('removing a workspace removes its files on the runner, its history and its caches, and no others', async () => {
   const account = await platform.newAccount('gone');
   await using remote = await addRemote(account, { name: 'far' });
   const other = await agentOn(account, { runner: 'far' });
@@ -73,7 +73,7 @@ test('with a workspace go its files on the runner, its history and its caches, a
   expect(keptBy(remote.runner)).toEqual([0, 0, 0]);
 });
 
-test('with an account go the files on its runners, before those are sent away', async () => {
+test('removing an account removes its files on its runners, before those are disconnected', async () => {
   const account = await platform.newAccount('closed');
   await using remote = await addRemote(account, { name: 'far' });
   await work(account, remote.agentId);
@@ -82,7 +82,7 @@ test('with an account go the files on its runners, before those are sent away', 
   expect(keptBy(remote.runner)).toEqual([0, 0, 0]);
 });
 
-test('where a machine refuses, is away or is older, the record goes and it is said what is left', async () => {
+test('the record is removed although a machine refuses, is offline or is older, and the answer names what is left', async () => {
   const account = await platform.newAccount('left');
   await using remote = await addRemote(account, { name: 'far' });
   await work(account, remote.agentId);
@@ -128,7 +128,7 @@ test('a directory that the operator named is never removed', async () => {
   expect(runner.child.exitCode).toBe(null);
 });
 
-test('a server that asks for more than was made here removes nothing', async () => {
+test('a server cannot remove more than was made on the runner', async () => {
   const fixture = makeDirectory({ 'outside/canary.txt': 'untouched' });
   const namespace = (digit: string) => `fs-${digit.repeat(40)}`;
   const made = (digit: string) => fixture.at(`root/workspaces/${namespace(digit)}`);

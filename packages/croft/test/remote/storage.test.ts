@@ -90,4 +90,4 @@ function describeContract(open: () => Network): void {
   });
 }
 
-describe.skipIf(!server)('what is kept in a bucket', () => describeInNetworks(describeContract));
+describe.skipIf(!server)('a workspace in a bucket, on a runner', () => describeInNetworks(describeContract));

@@ -43,7 +43,7 @@ const figuresOf = (sorted: readonly number[]) => ({
 });
 
 test(
-  'an account that attacks the machine makes the calls of another at most ten times slower, and in every way at once holds none up for two seconds',
+  'an account that attacks the machine makes calls of another at most ten times slower, and no combination of attacks delays one by two seconds',
   async () => {
     using place = makeDirectory();
     const eventsFile = place.at('events.jsonl');

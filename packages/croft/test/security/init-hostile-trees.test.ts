@@ -75,8 +75,8 @@ function find(root: string, finder = 'finder') {
   return { status, held, complaints: stderr };
 }
 
-describe.skipIf(missing)('hooks are held for each working tree', () => {
-  test('a linked one', () => {
+describe.skipIf(missing)('hooks are guarded for each working tree', () => {
+  test('of a linked worktree', () => {
     const { root } = makeRepository({ 'hooks/pre-commit': '' });
     git(root, 'add', '.');
     git(root, 'commit', '-qm', 'one');
@@ -85,14 +85,14 @@ describe.skipIf(missing)('hooks are held for each working tree', () => {
     expect(find(root).held).toEqual(expect.arrayContaining(['/hooks', '/linked/hooks']));
   });
 
-  test('one whose git directory is elsewhere', () => {
+  test('whose git directory is elsewhere', () => {
     const { root, at } = makeTree({ 'tree/hooks/pre-commit': '' });
     git(at('tree'), 'init', '-q', '--separate-git-dir', at('elsewhere'));
     git(at('tree'), 'config', 'core.hooksPath', 'hooks');
     expect(find(root).held).toEqual(expect.arrayContaining(['/tree/hooks', '/elsewhere/config']));
   });
 
-  test.each(['before', 'after'])('one that is set, %s the hooks are', (order) => {
+  test.each(['before', 'after'])('with a configured path, %s the hooks are', (order) => {
     const { root, at } = makeRepository({ 'tree/hooks/pre-commit': '' });
     const lines = ['worktree = ../tree', 'hooksPath = hooks'];
     writeFileSync(at('.git/config'), `[core]\n${(order === 'before' ? lines : lines.toReversed()).join('\n')}\n`);
@@ -100,7 +100,7 @@ describe.skipIf(missing)('hooks are held for each working tree', () => {
   });
 
   test.each(['//ROOT/conf/x', '/./ROOT/conf/x', 'ROOT/../NAME/conf/x', '../NAME/conf/x', 'conf/../conf/./x'])(
-    'a link that leads there in a roundabout way: %s',
+    'through a link that leads there in a roundabout way: %s',
     (target) => {
       const { root, at } = makeTree({ 'conf/x': '{}' });
       const name = root.slice(root.lastIndexOf('/') + 1);
@@ -128,7 +128,7 @@ function askGit(root: string): string[] | undefined {
 }
 
 test.skipIf(missing)(
-  'whatever git obeys is held',
+  'everything that git obeys is guarded',
   () => {
     const { root, at } = makeRepository();
     let asked = 0;
@@ -196,7 +196,7 @@ function perform(
 }
 
 test.skipIf(missing)(
-  'no tree breaks the search, and nothing outside it is held',
+  'no tree breaks the search, and no file outside the tree is guarded',
   () => {
     fc.assert(
       fc.property(fc.array(deed, { minLength: 1, maxLength: 40, size: 'max' }), (deeds) => {
@@ -213,7 +213,7 @@ test.skipIf(missing)(
   30_000,
 );
 
-test.skipIf(missing)('a repository inside another cannot have anything put into that one', () => {
+test.skipIf(missing)('nothing can be added to a repository inside another', () => {
   const evil = '[include]\npath = ../.git/MERGE_HEAD\npath = ../.git/sub/x\n[core]\nhooksPath = ../.git/rebase-merge\n';
   const { root, at } = makeRepository({ 'bare/HEAD': 'ref: x\n', 'bare/objects/x': '', 'bare/config': evil });
   symlinkSync('.git/CHERRY_PICK_HEAD', at('.mcp.json'));
@@ -224,8 +224,8 @@ test.skipIf(missing)('a repository inside another cannot have anything put into 
   expect(made).toEqual([]);
 });
 
-describe.skipIf(missing)('what never ends is not read to its end', () => {
-  test('files that include each other many times over', () => {
+describe.skipIf(missing)('endless settings are not read to their end', () => {
+  test('in files that include each other many times over', () => {
     const { root, at } = makeRepository({
       a: '[include]\npath = b\n'.repeat(500),
       b: '[include]\npath = a\n'.repeat(500),
@@ -234,14 +234,14 @@ describe.skipIf(missing)('what never ends is not read to its end', () => {
     expect(find(root)).toMatchObject({ status: 1, complaints: expect.stringContaining(at('')) });
   });
 
-  test.each(['/dev/zero', '/dev/stdin', '/proc/self/mem'])('settings behind a link to %s', (target) => {
+  test.each(['/dev/zero', '/dev/stdin', '/proc/self/mem'])('behind a link to %s', (target) => {
     const { root, at } = makeRepository();
     rmSync(at('.git/config'));
     symlinkSync(target, at('.git/config'));
     expect(find(root).status).toBe(0);
   });
 
-  test('settings that are a pipe, or far too long', () => {
+  test('in a pipe, or far too long', () => {
     const { root, at } = makeRepository({ 'two/.git/HEAD': '', 'two/.git/config': '' });
     rmSync(at('.git/config'));
     execFileSync('mkfifo', [at('.git/config')]);

@@ -20,7 +20,7 @@ interface Tracked {
 }
 
 test.each(durabilities)(
-  'kill −9 during writes and edits leaves each file whole, with all that was acknowledged: %s',
+  'kill −9 during writes and edits leaves each file whole, with every acknowledged change: %s',
   async (durability) => {
     using fixture = makeDirectory();
     mkdirSync(fixture.at('sub'));

@@ -176,7 +176,7 @@ const takingNoPath = [
 /** Each call takes a thread, too slow for this many. They write as `write` does: test/e2e/diagrams.test.ts. */
 const drawing = ['render_dot', 'render_mermaid'];
 
-test('no path and no tree gets at what is outside, through any tool', async () => {
+test('no path and no tree reaches a file outside, through any tool', async () => {
   using fixture = makeDirectory();
   mkdirSync(fixture.at('work'));
   const canary = plantCanary(fixture.at('work-evil'));

@@ -56,7 +56,7 @@ function newLink(): RunnerLink {
 
 const toToken = (accountId: string): RunnerToken => ({ accountId, runnerId: 'key', name: 'far', createdAt: '' });
 
-test('a machine that cannot is asked a few times over a connection, and anew over the next', async () => {
+test('a machine that fails is asked a limited number of times per connection, and again over the next connection', async () => {
   let isAble = false;
   const { records, asked, told, payments, connect, owe, left } = await start(async () => {
     if (isAble) return true;
@@ -75,7 +75,7 @@ test('a machine that cannot is asked a few times over a connection, and anew ove
   expect([await left(accountId), asked.length]).toEqual([[], 4]);
 });
 
-test('a machine is asked for nothing of another account, nor of another machine, and what it refuses is given up', async () => {
+test('a machine is asked only about its own account and workspaces, and a refused removal is dropped', async () => {
   const { records, asked, told, connect, owe, left } = await start(async () => {
     throw new AppError('E_FORBIDDEN', 'its operator has it');
   });

@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { Sandbox } from './sandbox.ts';
 
-/** What the pool needs of a sandbox. */
+/** The part of a sandbox that the pool uses. */
 type Closable = Pick<Sandbox, 'close' | 'closed' | 'ended'>;
 
 interface SandboxPoolOptions<Box extends Closable> {

@@ -4,7 +4,7 @@ import { createTickets } from './tickets.ts';
 const owner = { accountId: 'a', person: 'key 1', sandboxId: 's', workspaceId: 'w' };
 const wish = { size: { rows: 24, columns: 80 } };
 
-test('a ticket is good once, until it is over, and by the key that signed it', () => {
+test('a ticket is valid once, until it expires, and only by the key that signed it', () => {
   let nowMs = 1_000_000;
   const key = Buffer.alloc(32, 1);
   const tickets = createTickets(key, () => nowMs);

@@ -45,9 +45,9 @@ export interface Image {
 }
 
 export interface ToolResult<Output = Record<string, unknown>> {
-  /** For the model. */
+  /** The answer for the model. */
   readonly text: string;
-  /** For programs; matches the `output` schema. */
+  /** The answer for programs; matches the `output` schema. */
   readonly structured: Output;
   readonly image?: Image;
   /** Fields that replace those of `structured` for a model, such as lines with their numbers. */

@@ -3,7 +3,7 @@ import { createSharedExclusiveLock } from './shared-exclusive-lock.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('what is alone waits for what came before it, and holds up what comes after', async () => {
+test('an exclusive task waits for earlier tasks, and later tasks wait for it', async () => {
   const lock = createSharedExclusiveLock();
   const seen: string[] = [];
   const [first, second] = [await lock.enter(), await lock.enter()];
@@ -29,7 +29,7 @@ test('what is alone waits for what came before it, and holds up what comes after
   expect(seen).toEqual(['alone', 'later']);
 });
 
-test('one after the other alone, in order, also after one that fails', async () => {
+test('exclusive tasks run one after the other in order, also after a failure', async () => {
   const lock = createSharedExclusiveLock();
   const seen: number[] = [];
   const failing = lock.alone(async () => {

@@ -11,7 +11,7 @@ import { type LocatedSymbol, locateSymbol, type SymbolQuestion } from './locate-
 import { createSourceReader, type Place, toPlaces } from './places.ts';
 import { isGenerated, isVendored } from './vendored.ts';
 
-export interface FoundReferences {
+interface FoundReferences {
   readonly at: string;
   /** All of them, sorted by path and position. */
   readonly items: readonly Place[];

@@ -75,6 +75,6 @@ export async function toPlaces(
   return { places: [...places.values()], files, misfits };
 }
 
-export function lineText(source: SourceText | undefined, line: number): string {
+function lineText(source: SourceText | undefined, line: number): string {
   return (source?.lines[line - 1] ?? '').trim().slice(0, maxText).toWellFormed();
 }

@@ -20,7 +20,7 @@ const maxShown = 5;
 const maxReported = 20;
 
 interface EndedProgram {
-  /** What an ended program printed, as plain text. */
+  /** The output of the ended program, as plain text. */
   readonly output: string;
   readonly exit: Pick<ProgramExit, 'code' | 'signal'>;
 }
