@@ -71,6 +71,7 @@ export const bash = defineTool({
     changes: pendingTransactionOutput.optional().describe('In a transaction: what a commit would change'),
     denials: denialList,
   }),
+  usesSandbox: ({ transaction }) => !transaction,
   leavesRunning: (call) => call.run_in_background || call.on_timeout === 'background',
   preview: async ({ command, cwd: directory, secrets, transaction }) =>
     `${renderSecrets(secrets)}${transaction ? '(in a transaction, on a copy)\n' : ''}${renderCwd(directory)}${command}`,

@@ -49,17 +49,20 @@ function compileFinder(): string | undefined {
   if (probe.status !== 0 || spawnSync(build.at('probe')).status !== 0) return 'no compiler with sanitizers';
   const sources = [
     ...['find-control-files.c', 'control-file-links.c', 'git-control-files.c', 'control-names.c'],
-    'read-git-settings.c',
+    ...['read-git-settings.c', 'share-search.c'],
   ].map((name) => join(native, 'init/control-files', name));
   writeFileSync(build.at('main.c'), finderMain);
-  const argv = [...sanitize, '-iquote', native, build.at('main.c'), ...sources, '-o', build.at('finder')];
-  const { status, stderr } = spawnSync('cc', argv, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(stderr);
+  // One searches even small trees with several threads, the other with one.
+  for (const [name, setting] of [['finder', '-DALONE=1'] as const, ['finder-alone', '-DMOST_HELPERS=0'] as const]) {
+    const argv = [...sanitize, setting, '-iquote', native, build.at('main.c'), ...sources, '-o', build.at(name)];
+    const { status, stderr } = spawnSync('cc', argv, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(stderr);
+  }
   return undefined;
 }
 
-function find(root: string) {
-  const { status, signal, stdout, stderr } = spawnSync(build.at('finder'), [root], {
+function find(root: string, finder = 'finder') {
+  const { status, signal, stdout, stderr } = spawnSync(build.at(finder), [root], {
     encoding: 'latin1',
     timeout: 100_000,
   });
@@ -245,4 +248,22 @@ describe.skipIf(missing)('endless settings are not read to their end', () => {
     truncateSync(at('two/.git/config'), 2 ** 40);
     expect(find(root)).toMatchObject({ status: 0, held: expect.arrayContaining(['/.git/config', '/two/.git/config']) });
   });
+});
+
+test.skipIf(missing)('several threads find in a large tree what one thread finds', () => {
+  const { root, at } = makeTree();
+  for (let group = 0; group < 20; group++) {
+    for (let part = 0; part < 30; part++) mkdirSync(at(`g${group}/p${part}/deep/er`), { recursive: true });
+    const repository = at(`g${group}/p${group}/deep`);
+    for (const name of ['.git', '.vscode']) mkdirSync(join(repository, name));
+    writeFileSync(join(repository, '.git/config'), `[core]\nhooksPath = ../../../g${19 - group}/p0\n`);
+    writeFileSync(join(repository, '.git/config.worktree'), '');
+    writeFileSync(at(`g${group}/p3/.git`), `gitdir: ../p${group}/deep/.git\n`);
+  }
+  const alone = find(root, 'finder-alone');
+  expect(alone.held.length).toBeGreaterThanOrEqual(60);
+  for (let round = 0; round < 10; round++) {
+    const { status, held } = find(root);
+    expect({ status, held: held.toSorted() }).toEqual({ status: 0, held: alone.held.toSorted() });
+  }
 });

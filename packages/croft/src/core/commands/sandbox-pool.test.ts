@@ -38,3 +38,21 @@ test('a sandbox that has ended is replaced before its removal has finished', asy
   gone.resolve();
   await vi.waitFor(() => expect(pool.isEmpty()).toBe(true));
 });
+
+test('a sandbox opened ahead is the one that is used; if that fails, its user is told', async () => {
+  let opened = 0;
+  const pool = createSandboxPool({
+    idleMs: 1000,
+    async open(workspace) {
+      opened += 1;
+      if (workspace === 'broken') throw new Error('not here');
+      return { closed: new Promise<void>(() => {}), close: async () => {} };
+    },
+  });
+  pool.open('main');
+  expect(opened).toBe(1);
+  await pool.use('main', async () => 1);
+  expect(opened).toBe(1);
+  pool.open('broken');
+  await expect(pool.use('broken', async () => 1)).rejects.toThrow('not here');
+});

@@ -21,6 +21,8 @@ export function createSandboxPool<Box extends Closable>({ idleMs, open }: Sandbo
 
   return {
     ...{ use, close, renew },
+    /** Opens the sandbox of a workspace ahead of its use. If that fails, its user is told, who tries again. */
+    open: (workspace: string) => void use(workspace, async () => {}).catch(() => {}),
     isEmpty: () => entries.size === 0 && retired.size === 0,
     isOpen: (workspace: string) => entries.has(workspace),
   };
