@@ -28,7 +28,7 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
     account = await platform.newAccount('far');
     await Promise.all([
       start('one', ['--label', 'os=linux'], cable.url),
-      start('two'),
+      start('two', ['--allow-control', '.vscode']),
       start('reader', ['--readonly']),
     ]);
   });
@@ -66,6 +66,19 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
     account!.call(agent, 'write', { file_path: file, content });
   const filesOf = (runner: string, namespace: string) =>
     readdirSync(join(runners.get(runner)!.root, 'mounts', namespace, 'files')).toSorted();
+
+  test('a control file is changed there if both the account and the runner allow it', async () => {
+    const workspaceId = await account!.newWorkspace({ storage: { provider: 's3' } });
+    const statusOn = async (place: object) => {
+      const sandbox = await account!.newSandbox({ permissionMode: 'bypass', provider: 'remote', ...place });
+      const agent = await account!.newAgent({ sandbox, workspaces: [{ name: 'w', workspaceId }] });
+      const { status, body } = await write(agent, '.vscode/settings.json', '{}');
+      return status === 200 ? status : (body as { error: { code: string } }).error.code;
+    };
+    expect(await statusOn({ runner: 'two' })).toBe('E_CONTROL_FILE');
+    expect(await statusOn({ labels: { os: 'linux' }, allowControl: ['.vscode'] })).toBe('E_CONTROL_FILE');
+    expect(await statusOn({ runner: 'two', allowControl: ['.vscode'] })).toBe(200);
+  });
 
   test('the changes of a call there are in the bucket when it is answered, for every other machine', async () => {
     const { one, two, reader, here, outside, workspaceId, namespace } = await newAgents();

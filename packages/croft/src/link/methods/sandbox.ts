@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineMethod, Id, RootPath } from './define-method.ts';
+import { AllowControl, defineMethod, Id, RootPath } from './define-method.ts';
 
 /** The same limit as the frames to the init of a sandbox: a longer command can start nowhere. */
 export const maxCommandBytes = 1024 * 1024;
@@ -28,9 +28,6 @@ export const Network = z.strictObject({
   cidrs: Entries,
   onlyPublic: z.boolean().optional(),
 });
-
-/** The runner ignores names that it does not allow itself: see `narrowTo`. */
-const AllowControl = z.array(z.string().max(100)).max(100).readonly().optional();
 
 export const wantedSandbox = { limits: Limits, network: Network, allowControl: AllowControl };
 
