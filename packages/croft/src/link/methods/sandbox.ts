@@ -43,7 +43,7 @@ const Denial = z.object({
   target: z.string().max(16_384),
   next: z.string().max(4096),
 });
-export const Denials = z.array(Denial).max(100);
+const Denials = z.array(Denial).max(100);
 
 const SandboxOpened = z.object({
   type: z.literal('open'),
