@@ -29,7 +29,7 @@ export function createTrailEnd() {
     noteContention(): void {
       isContended = true;
     },
-    /** Where the trail probably ends. */
+    /** Probable end of the trail. */
     expected: (): ChainLink | undefined => (isContended ? undefined : end),
   };
 }

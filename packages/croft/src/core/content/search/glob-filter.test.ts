@@ -5,7 +5,7 @@ const place = { root: '/work', scope: 'src' };
 const names = (count: number) => Array.from({ length: count }, (_, index) => `src/${'ab'.repeat(20)}${index}.ts`);
 const slow = '*a*a*a*b*[0-9]7.{t,{1..200}}s';
 
-test('a slow pattern finds what it finds, in another thread too', async () => {
+test('a slow pattern gives the same matches in a worker thread', async () => {
   const { isWanted, keep } = await createGlobFilter(place, slow, 'pattern');
   const items = names(2000).map((path) => ({ path }));
   const chunks = [items.slice(0, 300), items.slice(300, 310), items.slice(310)];
@@ -16,7 +16,7 @@ test('a slow pattern finds what it finds, in another thread too', async () => {
   expect(isWanted('src/aaab17.ts')).toBe(true);
 });
 
-test('this thread has its hands free meanwhile', async () => {
+test('the main thread is free while a worker matches', async () => {
   const { keep } = await createGlobFilter(place, '*a*a*a*a*[q-s]{1..900}*', 'pattern');
   const before = process.threadCpuUsage().user;
   const kept = keep(names(900).map((path) => ({ path })));
@@ -29,7 +29,7 @@ test('this thread has its hands free meanwhile', async () => {
   expect((process.threadCpuUsage().user - before) / 1000).toBeLessThan(150);
 });
 
-test('the steps of a search are counted over all of its files', async () => {
+test('the step limit holds for all files of a search together', async () => {
   const { keep } = await createGlobFilter(place, '*a*a*a*a*[q-s]{1..900}*', 'pattern');
   const some = names(20).map((path) => ({ path }));
   await expect(
