@@ -37,14 +37,20 @@ export async function attemptNested(fixture: EscapeFixture) {
   return verdict(nested.map((at) => findObeyed(join(own.workspace, at), ['pre-commit'])));
 }
 
-/** Replacing a guarded file from outside removes the mount that guards it. The new file must be guarded again. */
+/**
+ * Replacing a guarded file from outside removes the mount that guards it. The new file must be guarded again, and what
+ * a program did with it under its first name must not reach it.
+ */
 export async function attemptReplaced(fixture: EscapeFixture) {
   const own = await fixture.open({ tree: repositoryTree('.git/') });
   await own.run('true');
   const config = join(own.workspace, '.git/config');
+  const evil = `echo '[core] fsmonitor = evil'`;
   writeFileSync(`${config}.lock`, `${settings}[user]\n\tname = person\n`);
+  await own.run(`cd .git; (ln config.lock alias; ${evil} >> config.lock; mv config.lock gone; ${evil} > config.lock) 2>/dev/null
+    exit 0`);
   renameSync(`${config}.lock`, config);
-  await own.run(`(echo '[core] fsmonitor = evil' >> .git/config; git config core.fsmonitor evil) 2>/dev/null; exit 0`);
+  await own.run(`(${evil} >> .git/config; ${evil} >> .git/alias; git config core.fsmonitor evil) 2>/dev/null; exit 0`);
   return verdict(findObeyed(join(own.workspace, '.git'), ['pre-commit']));
 }
 

@@ -1,7 +1,7 @@
 import type { Syntax } from '../../core/code/syntax.ts';
 import { wrapWithHistory } from '../../core/history/checkpoints/wrap-with-history.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
-import type { CodeServers } from './code-servers.ts';
+import type { CodeServers, ServersAccount } from './code-servers.ts';
 import { type CheckOptions, createChecks } from './create-checks.ts';
 import { openSearchBox, type SearchedDirectory } from './open-search-box.ts';
 import type { SearchBoxPool } from './search-box-pool.ts';
@@ -12,6 +12,8 @@ export interface WorkspaceParts extends Omit<Workspace, 'withSearchBox' | 'check
   readonly key: string;
   /** The directory on this machine, or the search box of the runner that has the files. */
   readonly search: SearchedDirectory | Pick<Workspace, 'withSearchBox'>;
+  /** Absent: the workspace is the operator's. */
+  readonly account?: ServersAccount | undefined;
 }
 
 export interface AssembleWorkspaceOptions extends CheckOptions {
@@ -26,7 +28,7 @@ export interface AssembleWorkspaceOptions extends CheckOptions {
  * without a wrapper of its own records its calls in the history.
  */
 export function assembleWorkspace(
-  { key, search, ...parts }: WorkspaceParts,
+  { key, search, account, ...parts }: WorkspaceParts,
   { searches, syntax, codeServers, ...checkOptions }: AssembleWorkspaceOptions,
 ): Workspace {
   const { name, root, files, history } = parts;
@@ -38,6 +40,8 @@ export function assembleWorkspace(
     syntax,
     // Runners do not start language servers yet, and a workspace of a single call is gone before one is ready.
     languageServers:
-      'withSearchBox' in search || parts.isFleeting ? undefined : codeServers.of({ name, root, key, files, ...search }),
+      'withSearchBox' in search || parts.isFleeting
+        ? undefined
+        : codeServers.of({ name, root, key, files, account, ...search }),
   };
 }
