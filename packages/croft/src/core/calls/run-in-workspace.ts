@@ -157,13 +157,14 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     if (workspace.isFleeting && prepared.leavesRunning) throw cannotRunInBackground(tool.name);
     const agreed = await agree(tool, prepared, context, asker).catch(throwNothingDone);
     call.mustEndWithin(tool.timeoutMs, tool.name);
-    if (tool.access !== 'read') await begin(tool, context, call).catch(throwNothingDone);
+    if (tool.access !== 'read') await checkQuota(tool, workspace).catch(throwNothingDone);
+    const begun = tool.access === 'read' ? undefined : recordBegin(tool, context, call);
     const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling);
     const { unkept, unstored, handlers } = collectNotices();
     const wrapped = { ...toWorkspaceCall(tool, prepared, context, secrets), ...handlers };
     if (prepared.usesSandbox && workspace.mayOpenEarly) session.sandboxes.open(workspace.name);
     context.onActivity?.(() => wrapped.title);
-    const result = addNotices(append(await runWrappedCall(workspace, wrapped, work)), unstored);
+    const result = addNotices(append(await runWrappedCall(workspace, wrapped, { begun, work })), unstored);
     return writeNotices(tool.access === 'read' ? result : reportUnkept(result, workspace.name, unkept));
   };
 
@@ -184,17 +185,15 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     return allowing(context, guarded);
   }
 
-  async function begin(tool: Tool, { session, workspace }: ToolContext, { id }: ActiveCall): Promise<void> {
-    // Tools that change files are checked against the quota by how much they add, so that a change that frees space
-    // passes.
-    if (tool.keepsMore || (tool.access === 'execute' && !tool.isFollowUp)) await workspace.checkQuota?.();
-    if (!journal) return;
-    await journal.began(
-      session.id,
-      toLoggableArguments({ tool: tool.name, workspace: workspace.name }, secrets.redact),
-      id,
-    );
+  /** Nothing of the call runs before the beginning is recorded. What has to be read before the call is read meanwhile. */
+  async function recordBegin({ name: tool }: Tool, { session, workspace }: ToolContext, { id }: ActiveCall) {
+    await journal?.began(session.id, toLoggableArguments({ tool, workspace: workspace.name }, secrets.redact), id);
   }
+}
+
+/** Tools that change files are checked by how much they add, so that a change that frees space passes. */
+async function checkQuota({ keepsMore, access, isFollowUp }: Tool, workspace: Workspace): Promise<void> {
+  if (keepsMore || (access === 'execute' && !isFollowUp)) await workspace.checkQuota?.();
 }
 
 /**
