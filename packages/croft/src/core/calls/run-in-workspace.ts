@@ -162,7 +162,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling);
     const { unkept, unstored, handlers } = collectNotices();
     const wrapped = { ...toWorkspaceCall(tool, prepared, context, secrets), ...handlers };
-    if (prepared.usesSandbox && workspace.mayOpenEarly) session.sandboxes.open(workspace.name);
+    openSandboxEarly(prepared, context);
     context.onActivity?.(() => wrapped.title);
     const result = addNotices(append(await runWrappedCall(workspace, wrapped, { begun, work })), unstored);
     return writeNotices(tool.access === 'read' ? result : reportUnkept(result, workspace.name, unkept));
@@ -204,6 +204,11 @@ async function checkQuota({ keepsMore, access, isFollowUp }: Tool, workspace: Wo
 function nameFully({ access }: Tool, { workspace: { id, name }, base }: ToolContext): string {
   const known = id === name ? name : `${name} (${id})`;
   return access === 'execute' && base !== '' ? `${known}, in ${JSON.stringify(base)}` : known;
+}
+
+/** Opens the sandbox that a call will use while the history captures the files before it. */
+function openSandboxEarly({ usesSandbox }: PreparedCall, { workspace, session }: ToolContext): void {
+  if (usesSandbox && workspace.mayOpenEarly) session.sandboxes.open(workspace.name);
 }
 
 function canAsk(gate: ApprovalGate | undefined, asker: Asker | 'later'): boolean {
