@@ -157,8 +157,8 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     if (workspace.isFleeting && prepared.leavesRunning) throw cannotRunInBackground(tool.name);
     const agreed = await agree(tool, prepared, context, asker).catch(throwNothingDone);
     call.mustEndWithin(tool.timeoutMs, tool.name);
-    if (tool.access !== 'read') await checkQuota(tool, workspace).catch(throwNothingDone);
-    const begun = tool.access === 'read' ? undefined : recordBegin(tool, context, call);
+    await checkQuota(tool, workspace).catch(throwNothingDone);
+    const begun = recordBegin(tool, context, call);
     const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling);
     const { unkept, unstored, handlers } = collectNotices();
     const wrapped = { ...toWorkspaceCall(tool, prepared, context, secrets), ...handlers };
@@ -186,13 +186,15 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
   }
 
   /** Nothing of the call runs before the beginning is recorded. What has to be read before the call is read meanwhile. */
-  async function recordBegin({ name: tool }: Tool, { session, workspace }: ToolContext, { id }: ActiveCall) {
+  async function recordBegin({ name: tool, access }: Tool, { session, workspace }: ToolContext, { id }: ActiveCall) {
+    if (access === 'read') return;
     await journal?.began(session.id, toLoggableArguments({ tool, workspace: workspace.name }, secrets.redact), id);
   }
 }
 
 /** Tools that change files are checked by how much they add, so that a change that frees space passes. */
 async function checkQuota({ keepsMore, access, isFollowUp }: Tool, workspace: Workspace): Promise<void> {
+  if (access === 'read') return;
   if (keepsMore || (access === 'execute' && !isFollowUp)) await workspace.checkQuota?.();
 }
 

@@ -8,7 +8,7 @@ type Work = Parameters<WrapCall>[1];
 
 interface CallToWrap {
   /** Resolves when the audit trail has the beginning of the call: `work` waits for it. */
-  readonly begun: Promise<void> | undefined;
+  readonly begun: Promise<void>;
   work(...given: Parameters<Work>): Promise<ToolResult>;
 }
 
@@ -35,7 +35,7 @@ export async function runWrappedCall(
   { begun, work }: CallToWrap,
 ): Promise<ToolResult> {
   // Its failure is that of the call, unless the call failed earlier.
-  begun?.catch(() => {});
+  begun.catch(() => {});
   let hasStarted = false;
   let ran: ToolResult | undefined;
   try {
