@@ -25,7 +25,14 @@ export { DependencyState, Health, Readiness } from './health.ts';
 export { isMcpServerName, McpServer, McpServers } from './mcp-servers.ts';
 export { PageQuery, pageFields } from './pages.ts';
 export * from './rest-answers.ts';
-export { AgentSessionQuery, AgentToolInput, ApprovalQuery, AuditQuery, OpenAgentSession } from './rest-queries.ts';
+export {
+  AccountEventsQuery,
+  AgentSessionQuery,
+  AgentToolInput,
+  ApprovalQuery,
+  AuditQuery,
+  OpenAgentSession,
+} from './rest-queries.ts';
 export * from './rest-runners.ts';
 export { type RestSchema, restSchemas } from './rest-schemas.ts';
 export * from './runner-link.ts';
