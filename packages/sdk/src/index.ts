@@ -7,6 +7,7 @@ import { createFiles } from './files.ts';
 import { createKeys, createSecrets } from './keys.ts';
 import { type ClientOptions, createRequest, createSend } from './request.ts';
 import { createRunners } from './runners.ts';
+import { createSession } from './session.ts';
 import { createHistory } from './snapshots.ts';
 import { createTerminals } from './terminals.ts';
 
@@ -27,6 +28,7 @@ export function createClient(options: ClientOptions) {
   return {
     health: (): Promise<Health> => request('GET', '/healthz', { answer: Health }),
     account: createAccount(request, '/v1/account'),
+    session: createSession(request),
     keys: createKeys(request),
     ...createCollections(request, '/v1'),
     runners: createRunners(request),
