@@ -38,6 +38,10 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
     summary: 'serve one agent over standard input and output',
     load: async () => (await import('./mcp.ts')).mcp,
   },
+  open: {
+    summary: 'print a link that opens the page of the server signed in, once, within a minute',
+    load: async () => (await import('./open.ts')).open,
+  },
   runner: {
     summary: 'offer the sandboxes of this machine to a server',
     load: async () => (await import('./runner.ts')).runner,
