@@ -34,6 +34,7 @@ import { createFlagWorkspaceForks } from './forks/flag-workspace-forks.ts';
 import { createOverlays } from './forks/overlays.ts';
 import { type FlagWorkspaceOptions, openFlagWorkspace } from './open-flag-workspace.ts';
 import { assembleWorkspace, type WorkspaceParts } from './workspaces/assemble-workspace.ts';
+import { openCodeIndexes } from './workspaces/code-indexes.ts';
 import { openCodeParts } from './workspaces/code-servers.ts';
 import { openProvider } from './workspaces/open-provider.ts';
 import type { HostOptions, SandboxOptions } from './workspaces/sandbox-options.ts';
@@ -108,11 +109,11 @@ export function createApp(options: AppOptions) {
   if (!readOnly) for (const mount of mounts) mount.prepareChanges?.();
   const events = openEvents(options);
   const { emit } = events;
-  const provider = openProvider(options, options.provider);
-  const searches = createSearchBoxPool();
+  const [provider, searches] = [openProvider(options, options.provider), createSearchBoxPool()];
   const { data, permission = 'bypass', code = readOnly ? 'safe' : 'full' } = options;
   const codeParts = openCodeParts({ mode: code, provider, readable: sandbox.readable, emit });
-  const shared = { ...codeParts, searches, data, emit };
+  const codeIndexes = openCodeIndexes({ ...codeParts, data, onWarning });
+  const shared = { ...codeParts, codeIndexes, searches, data, emit };
   const histories = data === undefined ? undefined : openHistories(data, options);
   const access = readOnly ? 'read-only' : 'read-write';
   const skills = toSkills(options, emit);
@@ -134,7 +135,7 @@ export function createApp(options: AppOptions) {
   for (const mount of mounts) emitSandbox(mount, known);
 
   return {
-    ...{ workspaces, emit, newSession, provider, histories, layered, skills, shelf, renderDiagram },
+    ...{ workspaces, emit, newSession, provider, histories, layered, codeIndexes, skills, shelf, renderDiagram },
     /** Call it after the events file was renamed. The result is a line in the log. */
     reopenEvents: events.reopen,
     assembleWorkspace: (parts: WorkspaceParts) => assembleWorkspace(parts, shared),
@@ -156,7 +157,7 @@ export function createApp(options: AppOptions) {
     async [Symbol.asyncDispose]() {
       await options.journal?.[Symbol.asyncDispose]();
       await skills?.close();
-      await codeParts.codeServers.close();
+      await Promise.all([codeParts.codeServers.close(), codeIndexes.closeAll()]);
       await searches.close();
       await histories?.close();
       await forks?.close();
@@ -235,7 +236,7 @@ function openWorkspaces(
   },
   onWarning: AppOptions['onWarning'],
 ) {
-  const { data, histories, sandbox, skills, durability } = known;
+  const { data, histories, sandbox, skills, durability, codeIndexes } = known;
   const withSkills = (workspace: Workspace, isAtOnce: boolean) => skills?.keep(workspace, { isAtOnce }) ?? workspace;
   const layered = histories && data !== undefined ? createOverlays(data, histories, onWarning) : undefined;
   const forks =
@@ -243,6 +244,7 @@ function openWorkspaces(
     createFlagWorkspaceForks({
       ...{
         layered,
+        codeIndexes,
         onWarning,
         durability,
         allowControl: sandbox.allowControl,
