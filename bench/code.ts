@@ -3,6 +3,7 @@ import { type Bench, isWanted, type Row, type Say, type Selection } from './benc
 import { copySources } from './code/corpus.ts';
 import { outline } from './code/outline.ts';
 import { patterns } from './code/patterns.ts';
+import { search } from './code/search.ts';
 import { makeScratch } from './trees.ts';
 
 /** Some figures of code intelligence. */
@@ -21,7 +22,7 @@ export interface CodeFiguresOptions {
   readonly say: Say;
 }
 
-const all: readonly CodeFigures[] = [patterns, outline];
+const all: readonly CodeFigures[] = [patterns, outline, search];
 
 /** Code intelligence over MCP stdio, each figure beside the program that does the same. */
 export const code: Bench = {

@@ -10,6 +10,8 @@ export interface ChangeIntakeOptions {
   readonly signal: AbortSignal;
 }
 
+export type ChangeIntake = ReturnType<typeof createChangeIntake>;
+
 const maxFiles = 200_000;
 
 /** Notes in the index which files of a workspace have to be read again. */

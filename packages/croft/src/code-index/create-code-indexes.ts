@@ -30,6 +30,8 @@ interface OpenedIndex extends CodeIndex {
 
 /** An answer that takes longer comes from the files. */
 const maxAnswerMs = 2000;
+/** A map waits so long for files that are not in the index. */
+const maxMapWaitMs = 15_000;
 
 export type CodeIndexes = ReturnType<typeof createCodeIndexes>;
 
@@ -62,6 +64,12 @@ export function createCodeIndexes({ data, syntax, onWarning }: CodeIndexesOption
         const found = stale && (await within(maxAnswerMs, client.ask('find', question)));
         return found && { ...found, stale };
       },
+      async map(question, callSignal) {
+        const stale = await feed.built(AbortSignal.any([callSignal, AbortSignal.timeout(maxMapWaitMs)]));
+        callSignal.throwIfAborted();
+        const symbols = await client.ask('map', question);
+        return symbols && (stale || symbols.length > 0) ? { symbols, isComplete: stale?.length === 0 } : undefined;
+      },
       async close() {
         closing.abort();
         await feed.idle();
@@ -86,7 +94,10 @@ export function createCodeIndexes({ data, syntax, onWarning }: CodeIndexesOption
         opened.set(key, index);
         return index;
       };
-      return { search: (question, signal) => reach().search(question, signal) };
+      return {
+        search: (question, signal) => reach().search(question, signal),
+        map: (question, signal) => reach().map(question, signal),
+      };
     },
     close,
     /** Removes the index of a workspace that is removed. */

@@ -7,13 +7,15 @@ export interface FileGraph {
   /** Ids of the files, in order; the graph has their numbers in this list. */
   readonly ids: readonly number[];
   readonly edges: GraphEdges;
+  /** The name that each arrow stands for. */
+  readonly names: readonly string[];
 }
 
 /** A name that very many files define says nothing about any of them. */
 const maxDefiners = 20;
 const frequentDefiners = 5;
 const distinctiveLength = 8;
-const maxEdges = 5_000_000;
+const maxEdges = 2_000_000;
 
 /** Reads the graph of all files. The weight of an arrow grows with the mentions and how distinctive the name is. */
 export function readFileGraph(index: IndexDatabase): FileGraph {
@@ -30,11 +32,11 @@ export function readFileGraph(index: IndexDatabase): FileGraph {
     for (const [word, count] of unpackMentions(mentions)) addMention(word, count, from);
     if (edges.count() > maxEdges) break;
   }
-  return { ids, edges: edges.toEdges() };
+  return { ids, edges: edges.toEdges(), names: edges.names };
 
   function addMention(word: string, count: number, from: number): void {
     const files = definers.get(word) ?? [];
-    for (const to of files) if (to !== from) edges.add(from, to, rateMention(word, count, files.length));
+    for (const to of files) if (to !== from) edges.add(from, to, rateMention(word, count, files.length), word);
   }
 }
 
@@ -63,18 +65,23 @@ function rateMention(name: string, count: number, definers: number): number {
 }
 
 function createEdgeList() {
-  const [from, to, weight]: number[][] = [[], [], []];
+  const from: number[] = [];
+  const to: number[] = [];
+  const weight: number[] = [];
+  const names: string[] = [];
   return {
-    add(source: number, target: number, worth: number) {
-      from?.push(source);
-      to?.push(target);
-      weight?.push(worth);
+    names,
+    add(source: number, target: number, worth: number, name: string) {
+      from.push(source);
+      to.push(target);
+      weight.push(worth);
+      names.push(name);
     },
-    count: () => from?.length ?? 0,
+    count: () => from.length,
     toEdges: (): GraphEdges => ({
-      from: Uint32Array.from(from ?? []),
-      to: Uint32Array.from(to ?? []),
-      weight: Float64Array.from(weight ?? []),
+      from: Uint32Array.from(from),
+      to: Uint32Array.from(to),
+      weight: Float64Array.from(weight),
     }),
   };
 }

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Syntax } from '../core/code/syntax.ts';
 import type { Files } from '../core/files/files.ts';
 import type { ConcurrencyLimit } from '../lib/concurrency/concurrency-limit.ts';
-import { type ChangeIntakeOptions, createChangeIntake } from './change-intake.ts';
+import { type ChangeIntake, type ChangeIntakeOptions, createChangeIntake } from './change-intake.ts';
+import type { IndexClient } from './index-client.ts';
 import { readFiles } from './read-files.ts';
 
 export interface IndexFeedOptions extends ChangeIntakeOptions {
@@ -66,24 +67,11 @@ export function createIndexFeed(options: IndexFeedOptions) {
   }
 
   async function takeIn(deadline: AbortSignal): Promise<readonly string[] | undefined> {
-    if (!(await isKnown(deadline))) return undefined;
-    const due = await listDue();
+    if (!(await isKnown(client, intake, deadline))) return undefined;
+    const due = await listDue(client);
     if (due.length === 0 || due.length > maxFresh) return due.length === 0 ? [] : undefined;
     await unlessLate(readDue(due, deadline), deadline);
-    return listDue();
-  }
-
-  /** Whether the index knows all files of the workspace, and which of them have changed. */
-  async function isKnown(deadline: AbortSignal): Promise<boolean | undefined> {
-    if (!(await unlessLate(intake.take(), deadline))) return false;
-    const state = await client.ask('state', { limit: 1 });
-    if (state?.isListed) return unlessLate(intake.list(), deadline);
-    if (state) intake.forget();
-    return false;
-  }
-
-  async function listDue(): Promise<readonly string[]> {
-    return (await client.ask('state', { limit: maxFresh + 1 }))?.due ?? [];
+    return listDue(client);
   }
 
   return {
@@ -91,9 +79,30 @@ export function createIndexFeed(options: IndexFeedOptions) {
     refresh(): Promise<readonly string[] | undefined> {
       return takeIn(AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])).finally(startBuilding);
     },
+    /** As `refresh`, but waits until the index is built, or the time is over. */
+    async built(deadline: AbortSignal): Promise<readonly string[] | undefined> {
+      for (;;) {
+        const due = await this.refresh();
+        if (due?.length === 0 || deadline.aborted || !building) return due;
+        await unlessLate(building, deadline);
+      }
+    },
     /** Resolves when nothing is being built. */
     idle: async (): Promise<void> => building,
   };
+}
+
+/** Whether the index knows all files of the workspace, and which of them have changed. */
+async function isKnown(client: IndexClient, intake: ChangeIntake, deadline: AbortSignal): Promise<boolean | undefined> {
+  if (!(await unlessLate(intake.take(), deadline))) return false;
+  const state = await client.ask('state', { limit: 1 });
+  if (state?.isListed) return unlessLate(intake.list(), deadline);
+  if (state) intake.forget();
+  return false;
+}
+
+async function listDue(client: IndexClient): Promise<readonly string[]> {
+  return (await client.ask('state', { limit: maxFresh + 1 }))?.due ?? [];
 }
 
 /** Resolves with `undefined` when the time is over. The work goes on. */

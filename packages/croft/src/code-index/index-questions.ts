@@ -1,4 +1,4 @@
-import type { IndexQuestion } from '../core/code/ports/code-index.ts';
+import type { IndexQuestion, MappedSymbol, MapQuestion } from '../core/code/ports/code-index.ts';
 import type { FoundInIndex } from './find-symbols.ts';
 import type { FileTime } from './list-files.ts';
 import type { ReadFile } from './store-files.ts';
@@ -24,6 +24,7 @@ export interface IndexWork {
   /** Whether this process may build the index now. Another one that may builds it instead. */
   lease: { readonly given: { readonly owner: string; readonly forMs: number }; readonly answer: boolean };
   find: { readonly given: IndexQuestion; readonly answer: FoundInIndex };
+  map: { readonly given: MapQuestion; readonly answer: readonly MappedSymbol[] };
   rank: { readonly given: null; readonly answer: null };
   close: { readonly given: null; readonly answer: null };
 }

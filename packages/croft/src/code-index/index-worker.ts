@@ -5,6 +5,7 @@ import { findSymbols } from './find-symbols.ts';
 import type { IndexReply, IndexRequest, IndexTask } from './index-questions.ts';
 import { takeLease } from './lease.ts';
 import { addFiles, isListed, listDue, noteChanges, takeListing } from './list-files.ts';
+import { mapSymbols } from './map-symbols.ts';
 import { rankFiles } from './rank-files.ts';
 import { storeFiles } from './store-files.ts';
 
@@ -38,6 +39,8 @@ function work(index: IndexDatabase, file: string, task: IndexTask): unknown {
       return takeLease(index, task.given);
     case 'find':
       return findSymbols(index, task.given);
+    case 'map':
+      return mapSymbols(index, task.given);
     case 'rank':
       return rankFiles(index);
     default:

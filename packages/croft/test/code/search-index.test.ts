@@ -174,3 +174,33 @@ test('all workspaces are searched, path and kind and language narrow the search,
   const { stdout } = await runCroft(['du'], { env });
   expect(stdout).toMatch(/code index of .*\/one\n/);
 });
+
+test('a map has what others use first, fits its tokens, is the same twice, and follows its focus', async () => {
+  const place = makeDirectory(
+    Object.fromEntries([
+      ['project/src/core.ts', 'export function computeEverything(input: string) {\n  return input;\n}\n'],
+      ['project/src/rare.ts', "export function rarelyNeeded() {\n  return 'x';\n}\n"],
+      ['project/src/leaf.ts', "import { rarelyNeeded } from './rare.ts';\nexport const leafValue = rarelyNeeded();\n"],
+      ...Array.from({ length: 60 }, (_, index) => [
+        `project/src/user${index}.ts`,
+        `export function callerNumber${index}(text: string, other: number) {\n  return computeEverything(text + other);\n}\n`,
+      ]),
+    ]),
+  );
+  onTestFinished(() => place[Symbol.dispose]());
+  const session = await connect(place);
+  const map = async (args: Record<string, unknown>) => {
+    const { text, structured } = await session.call('repo_map', args);
+    expect(structured).toMatchObject({ complete: true });
+    return text;
+  };
+  const whole = await map({ tokens: 600 });
+  expect(whole).toMatch(/^src\/core\.ts\n {2}1 export function computeEverything\(input: string\)\n/);
+  expect(whole.length / 3.4).toBeGreaterThan(540);
+  expect(whole.length / 3.4).toBeLessThan(660);
+  expect(await map({ tokens: 600 })).toBe(whole);
+  expect(await map({ tokens: 30 })).not.toContain('rarelyNeeded');
+  expect(await map({ tokens: 30, focus: ['src/leaf.ts'] })).toContain('rarelyNeeded');
+  const { text } = await session.call('outline', {});
+  expect(text.length / 3.4).toBeLessThan(1500);
+});

@@ -11,6 +11,7 @@ import type { Workspace } from '../workspace/workspace.ts';
 import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import { createActiveCalls } from './active-calls.ts';
 import { createCallRecorder, type ReceivedCall, workspaceHint } from './call-recorder.ts';
+import { isCombinedName, readCombinedCall, unknownOperation } from './combined-names.ts';
 import { describeTool, type ToolDescription } from './describe-tool.ts';
 import { fanOut } from './fan-out.ts';
 import { fitAnswer } from './fit-answer.ts';
@@ -81,10 +82,11 @@ export function createToolbox(options: ToolboxOptions) {
       );
     },
 
-    /** Whether a call of this tool may need approval. A call of `tools` may be a call of any unlisted tool. */
+    /** Whether a call of this tool may need approval. A call of `tools`, or by a combined name, may be one of any tool. */
     mayAsk(name: string): boolean {
       const isOfSession = !byName.has(name) && sessionTools?.isName(name);
-      const tool = name === moreToolsName || isOfSession ? ({ access: 'execute' } as const) : byName.get(name);
+      const isAny = name === moreToolsName || isCombinedName(name) || isOfSession;
+      const tool = isAny ? ({ access: 'execute' } as const) : byName.get(name);
       return tool !== undefined && workspaces.list().some(({ permission }) => needsApproval(permission, tool));
     },
 
@@ -96,8 +98,7 @@ export function createToolbox(options: ToolboxOptions) {
   async function run({ name, rawInput }: NamedCall, caller: Caller, under: RecordedCall): Promise<ToolResult> {
     const hint = workspaceHint(rawInput);
     const tool = byName.get(name) ?? (await findSessionTool(name, hint, caller, under));
-    const shown = name.slice(0, maxNameLength);
-    if (!tool) throw new AppError('E_UNKNOWN_TOOL', `there is no tool named ${shown}`, { details: { tool: shown } });
+    if (!tool) throw noSuchTool(name);
 
     await caller.session.store?.refresh(caller.session, caller.sessionMoves);
     const runIn = (workspace: Workspace) => runInWorkspace({ tool, rawInput, workspace, caller, ...under });
@@ -122,13 +123,20 @@ export function createToolbox(options: ToolboxOptions) {
   }
 }
 
+function noSuchTool(name: string): AppError {
+  if (isCombinedName(name)) return unknownOperation();
+  const shown = name.slice(0, maxNameLength);
+  return new AppError('E_UNKNOWN_TOOL', `there is no tool named ${shown}`, { details: { tool: shown } });
+}
+
 function endersOf({ signal, sessionSignal }: Caller): AbortSignal[] {
   return sessionSignal ? [signal, sessionSignal] : [signal];
 }
 
-/** A call through `tools` is from here on the call of the named tool, in every respect. */
+/** A call through `tools`, or by a combined name, is from here on the call of the tool that is meant, in every respect. */
 function toRealCall(name: string, rawInput: unknown, more: MoreTools | undefined): NamedCall {
-  return (name === moreToolsName ? more?.readCall(rawInput) : undefined) ?? { name, rawInput };
+  const named = (name === moreToolsName ? more?.readCall(rawInput) : undefined) ?? { name, rawInput };
+  return readCombinedCall(named.name, named.rawInput) ?? named;
 }
 
 function toReceivedCall({ name, rawInput }: NamedCall, { session }: Caller): ReceivedCall {

@@ -47,6 +47,30 @@ export interface IndexAnswer {
   readonly stale: readonly string[];
 }
 
+export interface MapQuestion {
+  /** Files, directories and names that the reader cares about. */
+  readonly focus: readonly string[];
+  /** Most definitions to answer. */
+  readonly limit: number;
+}
+
+/** A definition that other files mention. */
+export interface MappedSymbol {
+  readonly path: string;
+  readonly line: number;
+  readonly kind: string;
+  /** With its containers. */
+  readonly name: string;
+  readonly signature: string;
+}
+
+export interface IndexMap {
+  /** The definitions that matter most first. */
+  readonly symbols: readonly MappedSymbol[];
+  /** Every file of the workspace is in the index as it is now. */
+  readonly isComplete: boolean;
+}
+
 /** The definitions and words of a workspace, so that a search need not read all files. */
 export interface CodeIndex {
   /**
@@ -54,4 +78,9 @@ export interface CodeIndex {
    * soon. The files themselves answer then.
    */
   search(question: IndexQuestion, signal: AbortSignal): Promise<IndexAnswer | undefined>;
+  /**
+   * Ranks definitions by how much other files depend on them. Waits for a first index, for a while. `undefined`: there is
+   * none yet.
+   */
+  map(question: MapQuestion, signal: AbortSignal): Promise<IndexMap | undefined>;
 }

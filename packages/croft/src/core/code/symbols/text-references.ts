@@ -14,7 +14,7 @@ export interface CodeReference {
 
 /** Finds the lines that mention a symbol, without its own. A language server can answer it more precisely. */
 export type ReferenceFinder = (
-  place: { readonly path: string; readonly symbol: CodeSymbol },
+  place: { readonly path: string; readonly symbol: Pick<CodeSymbol, 'name' | 'startLine' | 'endLine'> },
   context: Pick<ToolContext, 'workspace' | 'signal'>,
 ) => Promise<readonly CodeReference[]>;
 
@@ -56,7 +56,7 @@ export function stillMentioned(symbol: CodeSymbol, found: readonly CodeReference
   return new AppError('E_IN_USE', [head, ...rows, ...more].join('\n'), { details: { references: found.length } });
 }
 
-function isWithin(line: number, { startLine, endLine }: CodeSymbol): boolean {
+function isWithin(line: number, { startLine, endLine }: Pick<CodeSymbol, 'startLine' | 'endLine'>): boolean {
   return line >= startLine && line <= endLine;
 }
 
