@@ -7,7 +7,7 @@ import { compareHits, compareText, rankHits } from './rank-hits.ts';
 import { findHits, mapWithin } from './read-hits.ts';
 import { pathFactor } from './score-symbol.ts';
 
-export interface CodeSearch {
+interface CodeSearch {
   readonly query: string;
   /** File or directory to search, from the root, with links resolved. */
   readonly scope: string;
@@ -18,7 +18,7 @@ export interface CodeSearch {
   readonly signal: AbortSignal;
 }
 
-export interface CodeSearchResult {
+interface CodeSearchResult {
   readonly hits: readonly CodeHit[];
   /** How many definitions and lines answered the query, with those that are not shown. */
   readonly total: number;
