@@ -1,0 +1,59 @@
+import type { Approval } from '@croft/protocol';
+import { computed, effect, signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { announce } from '../parts/announcer.tsx';
+import { now } from '../parts/clock.ts';
+import { useResource } from '../server/resource.ts';
+import { mayDo } from '../server/session.ts';
+import { navigate } from '../shell/router.ts';
+import { toOneLine } from '../text/marks.ts';
+
+export const pendingPath = '/v1/approvals?state=pending&limit=200';
+
+const listed = signal<readonly Approval[]>([]);
+
+/** What waits for a person, oldest first: a new one goes below. An approval expires without an event. */
+export const pendingApprovals = computed(() =>
+  listed.value.filter(({ expiresAt, state }) => state === 'pending' && Date.parse(expiresAt) > now.value),
+);
+
+/** Follows what waits, and tells the person about what is new. */
+export function useApprovalNews(): void {
+  const mayRead = mayDo('approve') || mayDo('read');
+  const resource = useResource<{ approvals: readonly Approval[] }>(mayRead ? pendingPath : undefined);
+  useEffect(
+    () =>
+      effect(() => {
+        const { data } = resource.value;
+        if (!data) return;
+        const before = new Set(listed.peek().map(({ approvalId }) => approvalId));
+        const isFirst = isFirstList;
+        isFirstList = false;
+        listed.value = [...data.approvals].reverse();
+        if (!isFirst) for (const approval of data.approvals) if (!before.has(approval.approvalId)) tell(approval);
+      }),
+    [resource],
+  );
+  useEffect(() => () => {
+    isFirstList = true;
+    listed.value = [];
+  }, []);
+}
+
+let isFirstList = true;
+
+function tell({ approvalId, tool, workspace, preview }: Approval): void {
+  const words = `${tool} in ${workspace} waits for you`;
+  announce(words, { isUrgent: true });
+  if (!document.hidden || !('Notification' in window) || Notification.permission !== 'granted') return;
+  const notification = new Notification(words, { body: toOneLine(preview, 120), tag: approvalId });
+  notification.onclick = () => {
+    window.focus();
+    navigate(`/approvals/${approvalId}`);
+    notification.close();
+  };
+}
+
+export function canAskToNotify(): boolean {
+  return 'Notification' in window && Notification.permission === 'default';
+}

@@ -1,0 +1,31 @@
+import type { Approval } from '@croft/protocol';
+
+/** What an approval says of the workspace that its call would run in. */
+export interface ApprovalDetails extends Approval {
+  readonly setting?: {
+    readonly permissionMode: string;
+    readonly access: string;
+    readonly directory: string;
+    readonly network?: {
+      readonly mode: string;
+      readonly allowDomains?: readonly string[];
+      readonly allowCidrs?: readonly string[];
+    };
+    readonly controlFiles?: readonly string[];
+  };
+  readonly askedBefore?: number;
+}
+
+const phrases: Readonly<Record<string, string>> = {
+  bash: 'wants to run a command',
+  write: 'wants to write a file',
+  edit: 'wants to edit a file',
+  multi_edit: 'wants to edit a file',
+  delete: 'wants to delete',
+  move: 'wants to move a file',
+  run_tests: 'wants to run tests',
+};
+
+export function toPhrase(tool: string): string {
+  return phrases[tool] ?? `wants to call ${tool}`;
+}

@@ -1,0 +1,52 @@
+import type { FeedRow } from '../../live/feed-row.ts';
+import { OutcomeMark } from '../../parts/outcome-mark.tsx';
+import { Marked } from '../../parts/text.tsx';
+import { withQuery } from '../../shell/router.ts';
+import { toClock, toDuration, toExactTime } from '../../text/format.ts';
+import { toOneLine } from '../../text/marks.ts';
+
+interface CallRowProps {
+  readonly row: FeedRow;
+  readonly isSelected: boolean;
+}
+
+/** One line: when, who, what, how it went. */
+export function CallRow({ row, isSelected }: CallRowProps) {
+  const { at, outcome, tool, title, workspace } = row;
+  return (
+    <a
+      class={`call call-${outcome}`}
+      href={withQuery({ call: row.key })}
+      aria-current={isSelected ? 'true' : undefined}
+      data-call={row.key}
+    >
+      <time class="call-time" dateTime={at} title={toExactTime(at)}>
+        {toClock(at)}
+      </time>
+      <OutcomeMark outcome={outcome} />
+      <span class="call-who" title={row.session}>
+        {nameOfCaller(row)}
+      </span>
+      <span class="call-tool">{tool}</span>
+      <code class="call-title">
+        <Marked text={toOneLine(title)} />
+      </code>
+      <span class="call-where">{workspace}</span>
+      <span class="call-end">{describeEnd(row)}</span>
+      <span class="call-duration">{row.durationMs === undefined ? '' : toDuration(row.durationMs)}</span>
+    </a>
+  );
+}
+
+export function nameOfCaller({ agentId, session, outcome }: FeedRow): string {
+  return outcome === 'change' ? session : agentId;
+}
+
+/** What is worth a word beside the mark. */
+export function describeEnd({ outcome, code, exitCode, violations, checkpoint }: FeedRow): string {
+  if (violations[0]) return violations[0].rule || 'refused';
+  if (exitCode !== undefined && exitCode !== 0) return `exit ${exitCode}`;
+  if (code !== undefined) return code.replace(/^E_/, '').toLowerCase().replaceAll('_', ' ');
+  if (outcome === 'running') return 'running';
+  return checkpoint === undefined ? '' : 'changed files';
+}

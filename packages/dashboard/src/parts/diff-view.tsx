@@ -1,0 +1,127 @@
+import { useMemo, useState } from 'preact/hooks';
+import { findChangedPart } from '../text/changed-words.ts';
+import { type DiffHunk, type DiffLine, pairChangedLines, parseUnifiedDiff, toSplitRows } from '../text/unified-diff.ts';
+import { CodeLine } from './code-view.tsx';
+import { Icon } from './icon.tsx';
+import { Marked } from './text.tsx';
+
+export type DiffLayout = 'unified' | 'split';
+
+interface DiffFileProps {
+  readonly path: string;
+  /** A unified diff. Left out: the content is no text, or too long. */
+  readonly diff: string | undefined;
+  /** What happened to the file, when there is no text: `added`, `removed`, `changed`. */
+  readonly change: string;
+  readonly layout: DiffLayout;
+  readonly isOpen?: boolean;
+}
+
+/** The changes of one file: pale lines, stronger words, a head that stays in view. */
+export function DiffFile({ path, diff, change, layout, isOpen = true }: DiffFileProps) {
+  const [open, setOpen] = useState(isOpen);
+  const parsed = useMemo(() => (diff === undefined ? undefined : parseUnifiedDiff(diff)), [diff]);
+  return (
+    <section class="diff-file">
+      <h3 class="diff-head">
+        <button type="button" class="diff-fold" aria-expanded={open} onClick={() => setOpen(!open)}>
+          <Icon name={open ? 'down' : 'right'} />
+          <code class="diff-path">
+            <Marked text={path} />
+          </code>
+        </button>
+        <span class="diff-kind">{change}</span>
+        {parsed && <DiffCounts added={parsed.added} removed={parsed.removed} />}
+      </h3>
+      {open &&
+        (parsed ? (
+          <DiffBody hunks={parsed.hunks} path={path} layout={layout} />
+        ) : (
+          <p class="diff-none">No text to compare: the content is binary, or too long.</p>
+        ))}
+    </section>
+  );
+}
+
+export function DiffCounts({ added, removed }: { readonly added: number; readonly removed: number }) {
+  return (
+    <span class="counts">
+      <span class="count-added">+{added}</span> <span class="count-removed">−{removed}</span>
+    </span>
+  );
+}
+
+export function DiffBody(props: { hunks: readonly DiffHunk[]; path: string; layout: DiffLayout }) {
+  const { hunks, path, layout } = props;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: an area that scrolls is reached by keyboard.
+    <div class={`diff diff-${layout}`} tabIndex={0} role="group" aria-label={`Changes of ${path}`}>
+      <table>
+        <tbody>
+          {hunks.map((hunk) => (
+            <Hunk key={`${hunk.before} ${hunk.after}`} hunk={hunk} path={path} layout={layout} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Hunk({ hunk, path, layout }: { hunk: DiffHunk; path: string; layout: DiffLayout }) {
+  const pairs = useMemo(() => pairChangedLines(hunk.lines), [hunk]);
+  const show = (line: DiffLine | undefined) => line && <LineText line={line} other={pairs.get(line)} path={path} />;
+  const width = layout === 'split' ? 4 : 3;
+  return (
+    <>
+      <tr class="diff-hunk">
+        <td colSpan={width}>
+          <span>
+            {hunk.before} → {hunk.after}
+          </span>{' '}
+          <Marked text={hunk.heading} />
+        </td>
+      </tr>
+      {layout === 'split'
+        ? toSplitRows(hunk.lines).map(({ left, right }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one diff never change their order.
+            <tr key={index}>
+              <td class="diff-number">{left?.before}</td>
+              <td class={`diff-text diff-${left?.kind ?? 'none'}`}>{show(left)}</td>
+              <td class="diff-number">{right?.after}</td>
+              <td class={`diff-text diff-${right?.kind ?? 'none'}`}>{show(right)}</td>
+            </tr>
+          ))
+        : hunk.lines.map((line, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: as above.
+            <tr class={`diff-${line.kind}`} key={index}>
+              <td class="diff-number">{line.before}</td>
+              <td class="diff-number">{line.after}</td>
+              <td class={`diff-text diff-${line.kind}`}>{show(line)}</td>
+            </tr>
+          ))}
+    </>
+  );
+}
+
+const signs = { added: '+', removed: '−', same: ' ', note: '\\' } as const;
+
+function LineText({ line, other, path }: { line: DiffLine; other: DiffLine | undefined; path: string }) {
+  return (
+    <>
+      <span class="diff-sign">{signs[line.kind]}</span>
+      {other ? (
+        findChangedPart(line.text, other.text).map(({ text, isChanged }) =>
+          isChanged ? (
+            <span class="diff-word" key="changed">
+              <Marked text={text} />
+            </span>
+          ) : (
+            <Marked text={text} />
+          ),
+        )
+      ) : (
+        <CodeLine text={line.text} path={path} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+import { toExactTime, toRelativeTime, toShortId } from '../text/format.ts';
+import { toMarkedPieces } from '../text/marks.ts';
+import { now } from './clock.ts';
+import { CopyButton } from './copy-button.tsx';
+
+/** Text of somebody else's: characters that a person would not see are shown as marks. */
+export function Marked({ text }: { readonly text: string }) {
+  return (
+    <>
+      {toMarkedPieces(text).map(({ text: piece, meaning }, index) =>
+        meaning === undefined ? (
+          piece
+        ) : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of one text never change their order.
+          <span class="unseen" title={meaning} key={index}>
+            {piece}
+          </span>
+        ),
+      )}
+    </>
+  );
+}
+
+/** How long ago, with the exact time on hover. */
+export function Ago({ at }: { readonly at: string | number }) {
+  return (
+    <time class="ago" dateTime={new Date(at).toISOString()} title={toExactTime(at)}>
+      {toRelativeTime(at, now.value)}
+    </time>
+  );
+}
+
+export function Id({ id }: { readonly id: string }) {
+  return (
+    <span class="id">
+      <code title={id}>{toShortId(id)}</code>
+      <CopyButton text={id} label={`Copy ${id}`} />
+    </span>
+  );
+}
+
+export function Key({ children }: { readonly children: string }) {
+  return <kbd aria-hidden="true">{children}</kbd>;
+}

@@ -1,0 +1,58 @@
+import type { Approval, ErrorBody } from '@croft/protocol';
+import { RequestError, segment, send } from './request.ts';
+
+/** As `StreamedCall` of the protocol. */
+export type CallEvent =
+  | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string }
+  | { readonly type: 'activity'; readonly text: string }
+  | { readonly type: 'result'; readonly result: Readonly<Record<string, unknown>> }
+  | { readonly type: 'approval'; readonly approval: Approval }
+  | { readonly type: 'error'; readonly error: ErrorBody };
+
+export type CallEnd = Extract<CallEvent, { type: 'result' | 'approval' }>;
+
+interface CallOptions {
+  readonly agentId: string;
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly approvalId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  onOutput?(event: Extract<CallEvent, { type: 'output' }>): void;
+}
+
+/** Calls a tool as the agent would, with its output while it runs. Aborting the signal ends the call. */
+export async function callTool({ agentId, tool, input, approvalId, signal, onOutput }: CallOptions): Promise<CallEnd> {
+  const response = await send('POST', `/v1/agents/${segment(agentId)}/tools/${segment(tool)}`, {
+    body: input,
+    headers: { accept: 'text/event-stream', ...(approvalId !== undefined && { 'croft-approval': approvalId }) },
+    signal,
+  });
+  for await (const event of readEvents(response)) {
+    if (event.type === 'output') onOutput?.(event);
+    if (event.type === 'error') throw new RequestError(event.error, response.status);
+    if (event.type === 'result' || event.type === 'approval') return event;
+  }
+  const hint = 'The call may have run. Look at the feed before you call again.';
+  throw new RequestError({ code: 'E_UNREACHABLE', message: 'the answer was cut off', hint, details: {} });
+}
+
+async function* readEvents({ body }: Response): AsyncGenerator<CallEvent> {
+  if (!body) return;
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    for (let text = ''; ; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const blocks = (text + value).split('\n\n');
+      text = blocks.pop() ?? '';
+      for (const block of blocks) yield* toEvents(block);
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+function toEvents(block: string): CallEvent[] {
+  const data = /^data: ?(.*)$/m.exec(block)?.[1];
+  return data === undefined ? [] : [JSON.parse(data) as CallEvent];
+}
