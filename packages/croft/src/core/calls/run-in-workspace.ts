@@ -4,7 +4,7 @@ import type { PostEditChecks, PostEditResult } from '../checks/post-edit/post-ed
 import type { SandboxDenial } from '../commands/sandbox.ts';
 import type { RenderDiagram } from '../diagrams/render-diagram.ts';
 import type { CallJournal } from '../events/call-journal.ts';
-import type { Emit } from '../events/emitter.ts';
+import { type Emit, titleOfCall } from '../events/emitter.ts';
 import { toLoggableArguments } from '../events/loggable-arguments.ts';
 import { allowControlFiles } from '../files/allow-control-files.ts';
 import type { GuardedPath } from '../files/files.ts';
@@ -157,7 +157,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     if (workspace.isFleeting && prepared.leavesRunning) throw cannotRunInBackground(tool.name);
     const agreed = await agree(tool, prepared, context, asker).catch(throwNothingDone);
     call.mustEndWithin(tool.timeoutMs, tool.name);
-    if (tool.access !== 'read') await begin(tool, context, call).catch(throwNothingDone);
+    if (tool.access !== 'read') await begin(tool, context, admitted).catch(throwNothingDone);
     const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling);
     const { unkept, unstored, handlers } = collectNotices();
     const wrapped = { ...toWorkspaceCall(tool, prepared, context, secrets), ...handlers };
@@ -183,16 +183,18 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     return allowing(context, guarded);
   }
 
-  async function begin(tool: Tool, { session, workspace }: ToolContext, { id }: ActiveCall): Promise<void> {
+  async function begin(
+    tool: Tool,
+    { session, workspace }: ToolContext,
+    { call, rawInput }: Pick<AdmittedWorkspaceCall, 'call' | 'rawInput'>,
+  ): Promise<void> {
     // Tools that change files are checked against the quota by how much they add, so that a change that frees space
     // passes.
     if (tool.keepsMore || (tool.access === 'execute' && !tool.isFollowUp)) await workspace.checkQuota?.();
     if (!journal) return;
-    await journal.began(
-      session.id,
-      toLoggableArguments({ tool: tool.name, workspace: workspace.name }, secrets.redact),
-      id,
-    );
+    const about = toLoggableArguments({ tool: tool.name, workspace: workspace.name }, secrets.redact);
+    const known = workspace.id === workspace.name ? {} : { workspaceId: workspace.id };
+    await journal.began(session.id, { ...about, ...known, title: titleOfCall(rawInput, secrets.redact) }, call.id);
   }
 }
 

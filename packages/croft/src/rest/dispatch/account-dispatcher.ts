@@ -85,15 +85,7 @@ export function createAccountDispatcher({ platform, maxBodyBytes, isStopping }: 
   }
 
   async function handle(c: Context, route: Route, actor: Actor, match: EndpointMatch): Promise<Response> {
-    const request = c.req.raw;
-    const call: RouteCall = {
-      actor,
-      params: match.params,
-      query: route.query ? readQuery(route.query, c.req.query()) : {},
-      expect: route.conditional ? readIfMatch(request.headers.get('if-match')) : {},
-      body: route.raw || !route.body ? {} : await readJson(request),
-      request,
-    };
+    const call = await toRouteCall(c, route, { actor, params: match.params, platform });
     const answer = await (route.creates ? idempotency.once(route, call) : route.handle(platform, call));
     return answer instanceof Response ? answer : toResponse(c, route, answer);
   }
@@ -105,6 +97,22 @@ export function createAccountDispatcher({ platform, maxBodyBytes, isStopping }: 
       details: { retryAfterSeconds: seconds },
     });
   }
+}
+
+interface AcceptedRequest extends Pick<RouteCall, 'actor' | 'params'> {
+  readonly platform: RestPlatform;
+}
+
+async function toRouteCall(c: Context, route: Route, { actor, params, platform }: AcceptedRequest): Promise<RouteCall> {
+  const request = c.req.raw;
+  const authorization = c.req.header('authorization');
+  return {
+    ...{ actor, params, request },
+    query: route.query ? readQuery(route.query, c.req.query()) : {},
+    expect: route.conditional ? readIfMatch(request.headers.get('if-match')) : {},
+    body: route.raw || !route.body ? {} : await readJson(request),
+    isStillAllowed: async () => (await identify(authorization, platform, false)) !== undefined,
+  };
 }
 
 async function passOn(next: Next): Promise<undefined> {

@@ -1,3 +1,4 @@
+import type { AccountEvents } from '../../core/account-events/account-events.ts';
 import type { AuditVerdict } from '../../core/accounts/audit/verify-audit.ts';
 import type { Records } from '../../core/accounts/ports/records.ts';
 import type { ApprovalInbox, Registry, RunnerToken } from '../../core/accounts/ports/registry.ts';
@@ -21,6 +22,8 @@ export interface RestPlatform {
    */
   registryOn(records: Records): Registry;
   readonly approvals: ApprovalInbox;
+  /** What happens in accounts, for people who watch. */
+  readonly events: Pick<AccountEvents, 'join'>;
   /** The state of a runner now. */
   viewRunner(token: RunnerToken): RunnerView;
   readonly agents: AgentApi;
@@ -32,7 +35,9 @@ export interface RestPlatform {
   /** Without it, workspaces cannot be forked. */
   readonly forks?: AccountForkAccess | undefined;
   /** The audit trail of all accounts. Without it, no signed head is stored. */
-  readonly audit?: { verify(): Promise<AuditVerdict>; head(): string | undefined } | undefined;
+  readonly audit?:
+    | { verify(): Promise<AuditVerdict>; verifyShared(): Promise<AuditVerdict>; head(): string | undefined }
+    | undefined;
   /** Removes the files of a deleted account. Returns how many of each kind. */
   removeFiles(accountId: string, workspaceIds: readonly string[]): Promise<Record<string, number>>;
   readonly limits?: Partial<RestLimits> | undefined;

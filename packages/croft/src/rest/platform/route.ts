@@ -16,6 +16,8 @@ export interface RouteCall<Params = Readonly<Record<string, string>>, Query = un
   /** From `If-Match`. */
   readonly expect: ExpectedVersion;
   readonly request: Request;
+  /** Whether the caller's key or browser session is still good, for answers that outlive the request. */
+  isStillAllowed(): Promise<boolean>;
 }
 
 export interface RouteAnswer {

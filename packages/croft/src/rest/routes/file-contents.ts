@@ -1,11 +1,11 @@
 import { FileQuery, FileWritten, FileZipQuery } from '@croft/protocol';
 import { download } from '../files/download.ts';
-import { toEventStream } from '../files/event-stream.ts';
-import { isKeyActive } from '../files/is-key-active.ts';
-import { keyIdOf, openVisitFor } from '../files/open-visit.ts';
+import { toFileEventFeed } from '../files/file-event-feed.ts';
+import { openVisitFor } from '../files/open-visit.ts';
 import { readDirectory, readPath } from '../files/read-path.ts';
 import { upload } from '../files/upload.ts';
 import { zipFolder } from '../files/zip-folder.ts';
+import { toEventStream } from '../http/event-stream.ts';
 import { defineRoute } from '../platform/route.ts';
 
 const failures = ['E_NOT_FOUND', 'E_INVALID_PATH', 'E_FILE_NOT_FOUND', 'E_SANDBOX_VIOLATION'] as const;
@@ -82,10 +82,8 @@ export const fileContentRoutes = [
           () => false,
         );
       return toEventStream({
-        feed: joined.feed,
-        lastId: request.headers.get('last-event-id') ?? undefined,
-        now: () => new Date(),
-        isStillAllowed: async () => (await isKeyActive(platform, accountId, keyIdOf(actor))) && (await isThere()),
+        feed: toFileEventFeed(joined.feed, request.headers.get('last-event-id') ?? undefined, () => new Date()),
+        isStillAllowed: async () => (await call.isStillAllowed()) && (await isThere()),
         onEnd: () => joined[Symbol.dispose](),
         signal: request.signal,
       });

@@ -7,6 +7,7 @@ import { agentRoutes } from './agents.ts';
 import { approvalRoutes } from './approvals.ts';
 import { auditRoutes, auditTrailRoutes } from './audit.ts';
 import { checkpointRoutes } from './checkpoints.ts';
+import { eventRoutes } from './events.ts';
 import { fileContentRoutes } from './file-contents.ts';
 import { fileLinkRoutes } from './file-links.ts';
 import { fileRoutes } from './files.ts';
@@ -42,6 +43,7 @@ export const accountRoutes: readonly Route[] = [
   ...secretRoutes,
   ...approvalRoutes,
   ...auditRoutes,
+  ...eventRoutes,
 ];
 
 export const adminRoutes: readonly Route[] = [...accountListRoutes, ...auditTrailRoutes];

@@ -152,6 +152,9 @@ export interface AuditTable {
   append(entries: readonly AuditEntry[]): Promise<void>;
   /** The end of the chain. `undefined` when there is no row. */
   last(): Promise<ChainLink | undefined>;
-  /** In order, for one account or all. `after` is a sequence number. */
-  list(filter: { readonly accountId?: string | undefined }, page: PageRequest): Promise<Paged<AuditRow>>;
+  /** In order, or newest first, for one account or all. `after` is a sequence number. */
+  list(
+    filter: { readonly accountId?: string | undefined; readonly newestFirst?: true | undefined },
+    page: PageRequest,
+  ): Promise<Paged<AuditRow>>;
 }

@@ -2,7 +2,8 @@ import type { McpServers, Scope } from '@croft/protocol';
 import type { RunnerChoice } from '../../runners/runner.ts';
 import type { WorkspaceQuota } from '../../storage/stored-mount.ts';
 import type { AccountRow, KeyRow } from './account-tables.ts';
-import type { ApprovalState, AuditRow } from './call-tables.ts';
+import type { AuditLog } from './audit-log.ts';
+import type { ApprovalState } from './call-tables.ts';
 import type { Paged, PageRequest } from './pages.ts';
 
 /** The caller. They see and change only their own account. */
@@ -170,10 +171,6 @@ export interface ApprovalInbox {
    * the approval is pending.
    */
   decide(actor: Actor, approvalId: string, body: unknown): Promise<ApprovalView>;
-}
-
-export interface AuditLog {
-  list(actor: Actor, page: PageRequest): Promise<Paged<AuditRow>>;
 }
 
 /** Everything about accounts that REST serves. */
