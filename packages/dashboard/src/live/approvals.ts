@@ -21,26 +21,25 @@ export const pendingApprovals = computed(() =>
 export function useApprovalNews(): void {
   const mayRead = mayDo('approve') || mayDo('read');
   const resource = useResource<{ approvals: readonly Approval[] }>(mayRead ? pendingPath : undefined);
-  useEffect(
-    () =>
-      effect(() => {
-        const { data } = resource.value;
-        if (!data) return;
-        const before = new Set(listed.peek().map(({ approvalId }) => approvalId));
-        const isFirst = isFirstList;
-        isFirstList = false;
-        listed.value = [...data.approvals].reverse();
-        if (!isFirst) for (const approval of data.approvals) if (!before.has(approval.approvalId)) tell(approval);
-      }),
-    [resource],
-  );
-  useEffect(() => () => {
-    isFirstList = true;
-    listed.value = [];
-  }, []);
+  useEffect(() => {
+    let known: ReadonlySet<string> | undefined;
+    const stop = effect(() => {
+      const { data } = resource.value;
+      if (data) known = takeList(data.approvals, known);
+    });
+    return () => {
+      stop();
+      listed.value = [];
+    };
+  }, [resource]);
 }
 
-let isFirstList = true;
+/** What is in the first list is no news. */
+function takeList(approvals: readonly Approval[], known: ReadonlySet<string> | undefined): ReadonlySet<string> {
+  listed.value = [...approvals].reverse();
+  if (known) for (const approval of approvals) if (!known.has(approval.approvalId)) tell(approval);
+  return new Set(approvals.map(({ approvalId }) => approvalId));
+}
 
 function tell({ approvalId, tool, workspace, preview }: Approval): void {
   const words = `${tool} in ${workspace} waits for you`;

@@ -46,7 +46,8 @@ export function applyRecord(record: AuditRecord, find: (key: string) => FeedRow 
   const { action } = record;
   if (action === 'call.ended' && key !== '') return toEnded(record, details, find(key));
   if (action === 'call.began' && key !== '') return find(key) ?? toCallRow(record, details, 'running');
-  if (action === 'violation' && key !== '') return withViolation(find(key) ?? toCallRow(record, details, 'running'), details);
+  if (action === 'violation' && key !== '')
+    return withViolation(find(key) ?? toCallRow(record, details, 'running'), details);
   return changes.test(action) ? toChange(record, details) : undefined;
 }
 
@@ -94,7 +95,12 @@ function toEnded(record: AuditRecord, details: Fields, before: FeedRow | undefin
   };
 }
 
-function judge(end: { code: string | undefined; exitCode: number | undefined; isError: boolean; hasViolations: boolean }) {
+function judge(end: {
+  code: string | undefined;
+  exitCode: number | undefined;
+  isError: boolean;
+  hasViolations: boolean;
+}) {
   const { code, exitCode, isError, hasViolations } = end;
   if (code === 'E_APPROVAL_REQUIRED') return 'asks';
   if (code === 'E_APPROVAL_DENIED') return 'denied';
@@ -114,7 +120,9 @@ function withViolation(row: FeedRow, details: Fields): FeedRow {
 }
 
 function toChange({ at, actor, action, target, hash }: AuditRecord, details: Fields): FeedRow {
-  const title = ['path', 'name', 'checkpointId', 'from'].map((name) => textOf(details[name])).find((text) => text !== '');
+  const title = ['path', 'name', 'checkpointId', 'from']
+    .map((name) => textOf(details[name]))
+    .find((text) => text !== '');
   return {
     ...{ key: hash, at, outcome: 'change', agentId: '', session: actor, tool: action, violations: [] },
     ...{ workspace: target, workspaceId: target, title: title ?? '' },

@@ -2,10 +2,10 @@ import type { AccountEvent, AuditRecord, OpenSandbox, SignedIn } from '@croft/pr
 import { signal } from '@preact/signals';
 import { type RequestError, request, toRequestError } from '../server/request.ts';
 import { invalidate } from '../server/resource.ts';
-import { addToHistory } from './usage.ts';
 import { createFeed } from './feed.ts';
 import type { FeedRow } from './feed-row.ts';
 import { followEvents } from './stream.ts';
+import { addToHistory } from './usage.ts';
 
 interface AuditPage {
   readonly audit: readonly AuditRecord[];

@@ -9,8 +9,13 @@ export function CodeLine({ text, path }: { readonly text: string; readonly path:
     <>
       {toCodePieces(text, path).map(({ text: piece, kind }, index) => {
         const shown = isPlain ? piece : <Marked text={piece} />;
-        // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of one line never change their order.
-        return kind === 'plain' ? shown : <span class={`code-${kind}`} key={index}>{shown}</span>;
+        return kind === 'plain' ? (
+          shown
+        ) : (
+          <span class={`code-${kind}`} key={index}>
+            {shown}
+          </span>
+        );
       })}
     </>
   );

@@ -30,7 +30,6 @@ export function CopyButton({ text, label, words }: { text: string; label: string
 export function CopyBlock({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <div class="copy-block">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a block that scrolls is reached by keyboard. */}
       <pre tabIndex={0} role="group" aria-label={label}>
         {text}
       </pre>

@@ -54,7 +54,6 @@ export function DiffCounts({ added, removed }: { readonly added: number; readonl
 export function DiffBody(props: { hunks: readonly DiffHunk[]; path: string; layout: DiffLayout }) {
   const { hunks, path, layout } = props;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: an area that scrolls is reached by keyboard.
     <div class={`diff diff-${layout}`} tabIndex={0} role="group" aria-label={`Changes of ${path}`}>
       <table>
         <tbody>
@@ -83,7 +82,6 @@ function Hunk({ hunk, path, layout }: { hunk: DiffHunk; path: string; layout: Di
       </tr>
       {layout === 'split'
         ? toSplitRows(hunk.lines).map(({ left, right }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one diff never change their order.
             <tr key={index}>
               <td class="diff-number">{left?.before}</td>
               <td class={`diff-text diff-${left?.kind ?? 'none'}`}>{show(left)}</td>
@@ -92,7 +90,6 @@ function Hunk({ hunk, path, layout }: { hunk: DiffHunk; path: string; layout: Di
             </tr>
           ))
         : hunk.lines.map((line, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: as above.
             <tr class={`diff-${line.kind}`} key={index}>
               <td class="diff-number">{line.before}</td>
               <td class="diff-number">{line.after}</td>

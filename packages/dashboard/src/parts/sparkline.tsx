@@ -25,7 +25,14 @@ export function Sparkline({ values, most = Math.max(1, ...values), label, slots 
   const points = toSparklinePoints(shown, most, slots);
   const [first = ''] = points.split(',');
   return (
-    <svg class="sparkline" viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img" aria-label={label}>
+    <svg
+      class="sparkline"
+      viewBox={`0 0 ${width} ${height}`}
+      width={width}
+      height={height}
+      role="img"
+      aria-label={label}
+    >
       {shown.length > 1 && (
         <>
           <polygon points={`${first},${height} ${points} ${width},${height}`} />

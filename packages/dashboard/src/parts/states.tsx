@@ -9,7 +9,6 @@ export function Skeleton({ rows = 6 }: { readonly rows?: number }) {
   return (
     <div class="skeleton" role="status" aria-label="Loading">
       {Array.from({ length: rows }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows of nothing.
         <div class="skeleton-row" key={index} />
       ))}
     </div>

@@ -11,7 +11,6 @@ export function Marked({ text }: { readonly text: string }) {
         meaning === undefined ? (
           piece
         ) : (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of one text never change their order.
           <span class="unseen" title={meaning} key={index}>
             {piece}
           </span>
@@ -37,8 +36,4 @@ export function Id({ id }: { readonly id: string }) {
       <CopyButton text={id} label={`Copy ${id}`} />
     </span>
   );
-}
-
-export function Key({ children }: { readonly children: string }) {
-  return <kbd aria-hidden="true">{children}</kbd>;
 }

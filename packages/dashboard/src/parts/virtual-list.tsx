@@ -1,4 +1,4 @@
-import { type ComponentChildren, type RefObject } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** Which rows of fixed height have to be there, so that a window of `height` at `top` is filled. */
@@ -16,7 +16,7 @@ interface VirtualListProps<Row> {
   keyOf(row: Row): string;
   render(row: Row, index: number): ComponentChildren;
   /** Gets the element that scrolls. */
-  readonly scroller?: RefObject<HTMLDivElement>;
+  readonly scroller?: RefObject<HTMLDivElement | null>;
   onScrollTop?(top: number): void;
   /** Called when the end comes near. */
   onEnd?(): void;
@@ -46,7 +46,8 @@ export function VirtualList<Row>({ rows, label, keyOf, render, scroller, onScrol
     if (!list || !anchor.current || list.scrollTop < view.row) return;
     const { key, offset } = anchor.current;
     const index = rows.findIndex((row) => keyOf(row) === key);
-    if (index >= 0 && Math.abs(list.scrollTop - (index * view.row + offset)) > 1) list.scrollTop = index * view.row + offset;
+    if (index >= 0 && Math.abs(list.scrollTop - (index * view.row + offset)) > 1)
+      list.scrollTop = index * view.row + offset;
   }, [rows]);
 
   useEffect(() => {
@@ -74,7 +75,6 @@ export function VirtualList<Row>({ rows, label, keyOf, render, scroller, onScrol
   };
 
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: an area that scrolls is reached by keyboard.
     <div class="list" ref={element} onScroll={scrolled} tabIndex={0} role="group" aria-label={label}>
       <ul class="list-rows" style={{ height: `${rows.length * view.row}px` }}>
         {rows.slice(start, end).map((row, index) => (

@@ -1,15 +1,7 @@
-import type { Approval, ErrorBody } from '@croft/protocol';
+import type { StreamedCall } from '@croft/protocol';
 import { RequestError, segment, send } from './request.ts';
 
-/** As `StreamedCall` of the protocol. */
-export type CallEvent =
-  | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string }
-  | { readonly type: 'activity'; readonly text: string }
-  | { readonly type: 'result'; readonly result: Readonly<Record<string, unknown>> }
-  | { readonly type: 'approval'; readonly approval: Approval }
-  | { readonly type: 'error'; readonly error: ErrorBody };
-
-export type CallEnd = Extract<CallEvent, { type: 'result' | 'approval' }>;
+type CallEnd = Extract<StreamedCall, { type: 'result' | 'approval' }>;
 
 interface CallOptions {
   readonly agentId: string;
@@ -17,7 +9,7 @@ interface CallOptions {
   readonly input: Readonly<Record<string, unknown>>;
   readonly approvalId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  onOutput?(event: Extract<CallEvent, { type: 'output' }>): void;
+  onOutput?(event: Extract<StreamedCall, { type: 'output' }>): void;
 }
 
 /** Calls a tool as the agent would, with its output while it runs. Aborting the signal ends the call. */
@@ -36,7 +28,7 @@ export async function callTool({ agentId, tool, input, approvalId, signal, onOut
   throw new RequestError({ code: 'E_UNREACHABLE', message: 'the answer was cut off', hint, details: {} });
 }
 
-async function* readEvents({ body }: Response): AsyncGenerator<CallEvent> {
+async function* readEvents({ body }: Response): AsyncGenerator<StreamedCall> {
   if (!body) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   try {
@@ -52,7 +44,7 @@ async function* readEvents({ body }: Response): AsyncGenerator<CallEvent> {
   }
 }
 
-function toEvents(block: string): CallEvent[] {
+function toEvents(block: string): StreamedCall[] {
   const data = /^data: ?(.*)$/m.exec(block)?.[1];
-  return data === undefined ? [] : [JSON.parse(data) as CallEvent];
+  return data === undefined ? [] : [JSON.parse(data) as StreamedCall];
 }

@@ -23,7 +23,11 @@ export class RequestError extends Error {
   /** For the operator, who finds the request by it. */
   readonly requestId: string | undefined;
 
-  constructor(body: Pick<ErrorBody, 'message' | 'hint' | 'details'> & { code: string }, status = 0, requestId?: string) {
+  constructor(
+    body: Pick<ErrorBody, 'message' | 'hint' | 'details'> & { code: string },
+    status = 0,
+    requestId?: string,
+  ) {
     super(body.message);
     this.code = body.code;
     this.hint = body.hint;

@@ -1,4 +1,4 @@
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type RequestError, request, toRequestError } from './request.ts';
 
@@ -12,7 +12,7 @@ export interface Resource<Answer> {
 }
 
 interface Entry<Answer> {
-  readonly state: ReturnType<typeof signal<Resource<Answer>>>;
+  readonly state: Signal<Resource<Answer>>;
   users: number;
   isStale: boolean;
   running: Promise<void> | undefined;

@@ -1,6 +1,6 @@
 import type { SignedIn } from '@croft/protocol';
 import { computed, signal } from '@preact/signals';
-import { RequestError, request, signedOut, toRequestError } from './request.ts';
+import { type RequestError, request, signedOut, toRequestError } from './request.ts';
 import { forgetAll } from './resource.ts';
 
 type SessionState =
@@ -27,7 +27,9 @@ export function mayDo(scope: SignedIn['scopes'][number]): boolean {
 /** Signs in with a key, the operator's token, or the code of a sign-in link. Only the server keeps the session. */
 export async function signIn(secret: string): Promise<void> {
   try {
-    const answer = await request<SessionAnswer>('POST', '/v1/session', { headers: { authorization: `Bearer ${secret}` } });
+    const answer = await request<SessionAnswer>('POST', '/v1/session', {
+      headers: { authorization: `Bearer ${secret}` },
+    });
     forgetAll();
     state.value = { kind: 'in', session: answer.session };
   } catch (thrown) {

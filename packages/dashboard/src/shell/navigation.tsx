@@ -92,7 +92,8 @@ function AccountMenu() {
       class="menu"
       onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.removeAttribute('open')}
       onBlur={(event) => {
-        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) event.currentTarget.removeAttribute('open');
+        if (!event.currentTarget.contains(event.relatedTarget as Node | null))
+          event.currentTarget.removeAttribute('open');
       }}
     >
       <summary aria-label={`Account ${who?.username}`}>

@@ -90,7 +90,8 @@ export function Palette() {
 }
 
 function useTargets(): Target[] {
-  const workspaces = useResource<{ workspaces: readonly Workspace[] }>('/v1/workspaces?limit=200').value.data?.workspaces ?? [];
+  const workspaces =
+    useResource<{ workspaces: readonly Workspace[] }>('/v1/workspaces?limit=200').value.data?.workspaces ?? [];
   const agents = useResource<{ agents: readonly Agent[] }>('/v1/agents?limit=200').value.data?.agents ?? [];
   return [
     ...pages,

@@ -6,11 +6,11 @@ import { Announcer } from '../parts/announcer.tsx';
 import { Ago } from '../parts/text.tsx';
 import { request } from '../server/request.ts';
 import { session, sessionState } from '../server/session.ts';
+import { isHelpOpen, KeysHelp } from './keys-help.tsx';
 import { Navigation } from './navigation.tsx';
-import { Palette, isPaletteOpen } from './palette.tsx';
-import { path, navigate } from './router.ts';
 import { findPage } from './pages.tsx';
-import { KeysHelp, isHelpOpen } from './keys-help.tsx';
+import { isPaletteOpen, Palette } from './palette.tsx';
+import { navigate, path } from './router.ts';
 import { listenToKeys, useShortcuts } from './shortcuts.ts';
 import { SignIn } from './sign-in.tsx';
 

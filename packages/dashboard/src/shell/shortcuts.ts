@@ -35,18 +35,25 @@ export function listenToKeys(): () => void {
 
 /** A key that is held acts once. Keys that are typed into a field are text. */
 function press(event: KeyboardEvent): void {
-  const { key, ctrlKey, metaKey, altKey, repeat } = event;
-  if (event.defaultPrevented || altKey) return;
-  const isPalette = (ctrlKey || metaKey) && key.toLowerCase() === 'k';
-  if (!isPalette && (ctrlKey || metaKey || repeat || !areKeysOn.value || isTyping(event))) return;
-  if (!isPalette && key === 'Enter' && isControl(event.target)) return;
-  const name = isPalette ? 'ctrl k' : prefix === '' ? key : `${prefix} ${key}`;
+  const { key } = event;
+  const name = isPaletteKey(event) ? 'ctrl k' : isForUs(event) ? [prefix, key].join(' ').trim() : undefined;
+  if (name === undefined) return;
   const found = stack.findLast(({ current }) => current[name]);
   setPrefix('');
   if (found) {
     event.preventDefault();
     found.current[name]?.(event);
   } else if (key === 'g') setPrefix('g');
+}
+
+function isPaletteKey({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  return (ctrlKey || metaKey) && !altKey && key.toLowerCase() === 'k';
+}
+
+function isForUs(event: KeyboardEvent): boolean {
+  const { key, ctrlKey, metaKey, altKey, repeat, defaultPrevented } = event;
+  if (defaultPrevented || ctrlKey || metaKey || altKey || repeat) return false;
+  return areKeysOn.value && !isTyping(event) && !(key === 'Enter' && isControl(event.target));
 }
 
 function setPrefix(next: string): void {

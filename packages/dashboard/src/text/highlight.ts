@@ -15,7 +15,8 @@ const keywords = new Set(
   ).split(' '),
 );
 
-const hashComments = /\.(?:py|rb|sh|bash|zsh|ya?ml|toml|tf|mk|pl|r|jl|nix|cfg|conf|ini)$|(?:^|\/)(?:Makefile|Dockerfile|\.[\w.]*rc|\.gitignore)$/i;
+const hashComments =
+  /\.(?:py|rb|sh|bash|zsh|ya?ml|toml|tf|mk|pl|r|jl|nix|cfg|conf|ini)$|(?:^|\/)(?:Makefile|Dockerfile|\.[\w.]*rc|\.gitignore)$/i;
 const plainText = /\.(?:md|markdown|txt|log|csv|tsv|rst|lock)$|(?:^|\/)(?:LICENSE|NOTICE|README|CHANGELOG)$/i;
 
 const token =

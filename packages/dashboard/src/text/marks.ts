@@ -38,8 +38,15 @@ const formatNames: Readonly<Record<number, string>> = {
  * Everything that has no look of its own or changes the look of others: controls but tab and line feed, format characters
  * (bidirectional, zero-width, tags), separators, fillers, variation selectors, private use, and lone surrogates.
  */
-const unseen =
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2028\u2029\u3164\ufe00-\ufe0f\uffa0]|[\u{e0100}-\u{e01ef}]|\p{Cf}|\p{Co}|\p{Cs}|(?! )\p{Zs}/gu;
+const unseen = new RegExp(
+  [
+    '[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f]',
+    '[\\u115f\\u1160\\u17b4\\u17b5\\u2028\\u2029\\u3164\\uffa0]',
+    '\\u034f|[\\u180b-\\u180f]|[\\ufe00-\\ufe0f]|[\\u{e0100}-\\u{e01ef}]',
+    '\\p{Cf}|\\p{Co}|\\p{Cs}|(?! )\\p{Zs}',
+  ].join('|'),
+  'gu',
+);
 
 export function hasUnseen(text: string): boolean {
   return text.search(unseen) >= 0;

@@ -1,16 +1,19 @@
 import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { serve as serveHttp } from '@hono/node-server';
 import type { App } from '../../app/app.ts';
 import type { RunnerSocket } from '../../app/fleet/runner-socket.ts';
 import type { ServerPlatform } from '../../app/platform.ts';
 import type { ServerBounds } from '../../app/server/server-bounds.ts';
+import { packageDirectory } from '../../lib/package-directory.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { createElicitation } from '../../mcp/elicitation.ts';
 import { createAgentsMcp } from '../../mcp/http/agents-mcp.ts';
 import { createMcpHttp } from '../../mcp/http/mcp-http.ts';
 import { toFlagWorkspaces } from '../../rest/flag-workspaces/to-flag-workspaces.ts';
+import { readPageFiles } from '../../rest/page/page-files.ts';
 import { toRestPlatform } from '../../rest/platform/to-rest-platform.ts';
 import { createRestServer } from '../../rest/server.ts';
 import { createRunnerUpgrade } from '../../rest/web-sockets/runner-upgrade.ts';
@@ -68,6 +71,7 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
     onError,
     platform: { ...toRestPlatform(platform, agentsMcp, adminToken), limits },
     files: flags,
+    page: readPageFiles(join(packageDirectory, '../dashboard/dist')),
     readiness: platform.readiness,
     isStopping: () => stop.aborted,
     mcp: mcp.fetch,

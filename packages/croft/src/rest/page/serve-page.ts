@@ -62,7 +62,9 @@ function toPolicy(nonce: string): string {
 }
 
 function toAnswer({ type, bytes, encoded }: PageAsset, accepted = ''): Response {
-  const coding = Object.keys(encoded).find((name) => new RegExp(`\\b${name}\\b(?!\\s*;\\s*q=0(?:\\.0*)?\\b)`).test(accepted));
+  const coding = Object.keys(encoded).find((name) =>
+    new RegExp(`\\b${name}\\b(?!\\s*;\\s*q=0(?:\\.0*)?\\b)`).test(accepted),
+  );
   const body = (coding && encoded[coding]) || bytes;
   return new Response(body, {
     headers: {

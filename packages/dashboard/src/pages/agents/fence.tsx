@@ -1,4 +1,4 @@
-import type { AgentFence } from '../../server/fence-types.ts';
+import type { AgentFence } from '@croft/protocol';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
@@ -37,7 +37,6 @@ export function Fence({ id }: { readonly id: string }) {
 
 function FenceTable({ fence }: { readonly fence: AgentFence }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: an area that scrolls is reached by keyboard.
     <div class="table-scroll" tabIndex={0} role="group" aria-label="The fence of the agent">
       <table class="table fence-table">
         <thead>
@@ -79,7 +78,9 @@ function FenceRow({ workspace, shared }: { readonly workspace: FencedWorkspace; 
         </td>
       ))}
       <td>{canRun ? <Network network={network} /> : <span class="muted">–</span>}</td>
-      <td class="names">{[...new Set([...secrets, ...(canRun ? shared : [])])].join(', ') || <span class="muted">–</span>}</td>
+      <td class="names">
+        {[...new Set([...secrets, ...(canRun ? shared : [])])].join(', ') || <span class="muted">–</span>}
+      </td>
       <td>
         {sandbox ? `${sandbox.name} · ${sandbox.provider}` : <span class="muted">none</span>}
         <div class="muted">
@@ -108,5 +109,7 @@ function Exceptions({ tools }: { readonly tools: FencedWorkspace['tools'] }) {
 function Network({ network }: { readonly network: FencedWorkspace['network'] }) {
   if (!network || network.mode === 'deny-all') return <>none</>;
   if (network.mode === 'allow-all') return <>every public host</>;
-  return <span class="names">{[...(network.allowDomains ?? []), ...(network.allowCidrs ?? [])].join(', ') || 'none'}</span>;
+  return (
+    <span class="names">{[...(network.allowDomains ?? []), ...(network.allowCidrs ?? [])].join(', ') || 'none'}</span>
+  );
 }

@@ -26,7 +26,11 @@ export function toFormFields(schema: Readonly<Record<string, unknown>>): FormFie
   return [...fields.filter(({ isRequired }) => isRequired), ...optional.slice(0, mostOptional)];
 }
 
-function toField(name: string, { type, description = '', enum: values }: PropertySchema, isRequired: boolean): FormField {
+function toField(
+  name: string,
+  { type, description = '', enum: values }: PropertySchema,
+  isRequired: boolean,
+): FormField {
   const kinds = [type].flat();
   const fieldType = kinds.includes('boolean')
     ? 'boolean'
@@ -36,11 +40,21 @@ function toField(name: string, { type, description = '', enum: values }: Propert
         ? 'text'
         : 'json';
   const choices = fieldType === 'boolean' ? ['true', 'false'] : values?.map(String);
-  return { name, about: description, isRequired, type: fieldType, choices, isLong: longNames.has(name) || fieldType === 'json' };
+  return {
+    name,
+    about: description,
+    isRequired,
+    type: fieldType,
+    choices,
+    isLong: longNames.has(name) || fieldType === 'json',
+  };
 }
 
 /** The arguments of the call. An empty field is left out. Text that should be JSON and is not is sent as it is. */
-export function toInput(fields: readonly FormField[], values: Readonly<Record<string, string>>): Record<string, unknown> {
+export function toInput(
+  fields: readonly FormField[],
+  values: Readonly<Record<string, string>>,
+): Record<string, unknown> {
   return Object.fromEntries(
     fields.flatMap(({ name, type }) => {
       const text = values[name] ?? '';

@@ -1,4 +1,4 @@
-import type { AgentTool, Approval, ErrorBody } from '@croft/protocol';
+import type { AgentFence, AgentTool, CallOutlook } from '@croft/protocol';
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import { Failure, Loaded } from '../../parts/states.tsx';
@@ -7,18 +7,11 @@ import { useAction } from '../../parts/use-action.ts';
 import { callTool } from '../../server/calls.ts';
 import { RequestError, request, segment } from '../../server/request.ts';
 import { useResource } from '../../server/resource.ts';
-import type { AgentFence } from '../../server/fence-types.ts';
 import { type FormField, toFormFields, toInput } from './tool-form.ts';
 
 type Tool = z.output<typeof AgentTool>;
 
-/** As `CallOutlook` of the protocol. */
-interface Outlook {
-  readonly outcome: 'runs' | 'asks' | 'refused';
-  readonly reason: string;
-  readonly approval?: Approval;
-  readonly error?: ErrorBody;
-}
+type Outlook = Pick<CallOutlook, 'outcome' | 'reason' | 'approval' | 'error'>;
 
 /** Asks what a call would do, and runs it if the person wants that. */
 export function TryCall({ id, fence }: { readonly id: string; readonly fence: AgentFence }) {
@@ -27,13 +20,27 @@ export function TryCall({ id, fence }: { readonly id: string; readonly fence: Ag
     <section class="try" aria-label="Try a call">
       <h2>Try a call</h2>
       <Loaded from={tools} rows={3}>
-        {({ tools: found }) => (found.length === 0 ? <p class="muted">This agent has no tools.</p> : <TryForm id={id} tools={found} fence={fence} />)}
+        {({ tools: found }) =>
+          found.length === 0 ? (
+            <p class="muted">This agent has no tools.</p>
+          ) : (
+            <TryForm id={id} tools={found} fence={fence} />
+          )
+        }
       </Loaded>
     </section>
   );
 }
 
-function TryForm({ id, tools, fence }: { readonly id: string; readonly tools: readonly Tool[]; readonly fence: AgentFence }) {
+function TryForm({
+  id,
+  tools,
+  fence,
+}: {
+  readonly id: string;
+  readonly tools: readonly Tool[];
+  readonly fence: AgentFence;
+}) {
   const [name, setName] = useState(tools.find((tool) => tool.name === 'bash')?.name ?? tools[0]?.name ?? '');
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const [outlook, setOutlook] = useState<Outlook | undefined>(undefined);
@@ -50,7 +57,8 @@ function TryForm({ id, tools, fence }: { readonly id: string; readonly tools: re
     const onOutput = ({ text }: { text: string }) => setOutput((before) => (before + text).slice(-50_000));
     const approvalId = outlook?.approval?.approvalId;
     const end = await callTool({ agentId: id, tool: name, input: toInput(fields, values), approvalId, onOutput });
-    if (end.type === 'approval') setOutlook({ outcome: 'asks', reason: 'A person has to agree first.', approval: end.approval });
+    if (end.type === 'approval')
+      setOutlook({ outcome: 'asks', reason: 'A person has to agree first.', approval: end.approval });
     else setOutput((before) => before || JSON.stringify(end.result, null, 2));
   });
   return (
@@ -82,7 +90,9 @@ function TryForm({ id, tools, fence }: { readonly id: string; readonly tools: re
           key={field.name}
           field={field}
           value={values[field.name] ?? ''}
-          choices={field.name === 'workspace' ? fence.workspaces.map(({ name: workspace }) => workspace) : field.choices}
+          choices={
+            field.name === 'workspace' ? fence.workspaces.map(({ name: workspace }) => workspace) : field.choices
+          }
           onChange={(value) => {
             setValues({ ...values, [field.name]: value });
             setOutlook(undefined);
@@ -93,14 +103,18 @@ function TryForm({ id, tools, fence }: { readonly id: string; readonly tools: re
         <button type="submit" class="button button-primary" disabled={ask.isRunning}>
           What would happen?
         </button>
-        <button type="button" class="button" disabled={run.isRunning || outlook?.outcome === 'refused'} onClick={() => run.run()}>
+        <button
+          type="button"
+          class="button"
+          disabled={run.isRunning || outlook?.outcome === 'refused'}
+          onClick={() => run.run()}
+        >
           {run.isRunning ? 'Running…' : 'Run it'}
         </button>
       </div>
       {outlook && <OutlookLine outlook={outlook} />}
       {(ask.error ?? run.error) && <Failure error={(ask.error ?? run.error) as RequestError} />}
       {output !== '' && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: an area that scrolls is reached by keyboard.
         <pre class="output" tabIndex={0} role="group" aria-label="Result">
           <Marked text={output} />
         </pre>
@@ -153,7 +167,13 @@ function Field({ field, value, choices, onChange }: FieldProps) {
           ))}
         </select>
       ) : field.isLong ? (
-        <textarea id={id} class="mono" rows={3} value={value} onInput={(event) => onChange(event.currentTarget.value)} />
+        <textarea
+          id={id}
+          class="mono"
+          rows={3}
+          value={value}
+          onInput={(event) => onChange(event.currentTarget.value)}
+        />
       ) : (
         <input id={id} class="mono" value={value} onInput={(event) => onChange(event.currentTarget.value)} />
       )}

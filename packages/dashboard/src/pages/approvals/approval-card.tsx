@@ -1,25 +1,25 @@
 import type { Approval } from '@croft/protocol';
-import { type MutableRef, useEffect, useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { connection } from '../../live/stream.ts';
 import { now } from '../../parts/clock.ts';
 import { Ago, Marked } from '../../parts/text.tsx';
 import { mayDo } from '../../server/session.ts';
 import { toSpan } from '../../text/format.ts';
 import { ApprovalContent, isFolded } from './approval-content.tsx';
-import { type ApprovalDetails, toPhrase } from './approval-details.ts';
 import { DecisionBar } from './decision-bar.tsx';
 import { JustBefore } from './just-before.tsx';
+import { toPhrase } from './phrases.ts';
 
 interface ApprovalCardProps {
   readonly approval: Approval;
   readonly next: Approval | undefined;
-  readonly shownAt: MutableRef<number>;
+  readonly shownAt: RefObject<number>;
 }
 
 /** Exactly what would run, where, and under which rules. */
 export function ApprovalCard({ approval, next, shownAt }: ApprovalCardProps) {
-  const details = approval as ApprovalDetails;
-  const { setting, askedBefore = 0 } = details;
+  const { setting, askedBefore = 0 } = approval;
   const [isUnfolded, setUnfolded] = useState(!isFolded(approval));
   useEffect(() => {
     shownAt.current = performance.now();
@@ -42,11 +42,7 @@ export function ApprovalCard({ approval, next, shownAt }: ApprovalCardProps) {
       <ApprovalContent approval={approval} isUnfolded={isUnfolded} onUnfold={() => setUnfolded(true)} />
       <JustBefore approval={approval} />
       {isOpen && mayDo('approve') ? (
-        <DecisionBar
-          approval={approval}
-          blockedBy={blockedBy(isUnfolded)}
-          shownAt={shownAt}
-        />
+        <DecisionBar approval={approval} blockedBy={blockedBy(isUnfolded)} shownAt={shownAt} />
       ) : (
         <Ending approval={approval} isExpired={approval.state === 'pending' && left <= 0} next={next} />
       )}
@@ -59,21 +55,20 @@ function blockedBy(isUnfolded: boolean): string | undefined {
   return isUnfolded ? undefined : 'Show all of it first. What is not on the screen cannot be approved.';
 }
 
-function Setting({ setting }: { readonly setting: NonNullable<ApprovalDetails['setting']> }) {
-  const { permissionMode, access, directory, network, controlFiles = [] } = setting;
-  const mode = network?.mode ?? 'none';
-  const words = { 'deny-all': 'no network', 'allow-all': 'every public host', none: 'no commands' }[mode];
+const networks = { 'deny-all': 'no network', 'allow-all': 'every public host', restricted: 'only some hosts' } as const;
+
+function Setting({ setting }: { readonly setting: NonNullable<Approval['setting']> }) {
+  const { permissionMode, directory, network, controlFiles = [] } = setting;
   return (
     <>
       <ul class="setting">
         <li>mode {permissionMode}</li>
-        <li>{access}</li>
         {directory !== '' && directory !== '.' && (
           <li>
             in <code>{directory}</code>
           </li>
         )}
-        <li>{words ?? `network: ${[...(network?.allowDomains ?? []), ...(network?.allowCidrs ?? [])].join(', ')}`}</li>
+        {network && <li>{networks[network]}</li>}
       </ul>
       {controlFiles.length > 0 && (
         <p class="control-files">
@@ -106,8 +101,8 @@ const endings: Readonly<Record<Approval['state'], string>> = {
 function Ending({ approval, isExpired, next }: EndingProps) {
   const { state, decidedBy, decidedAt, reason } = approval;
   return (
-    <footer class={`decision decision-${isExpired ? 'expired' : state}`} role="status">
-      <p>
+    <footer class={`decision decision-${isExpired ? 'expired' : state}`}>
+      <p role="status">
         <strong>{endings[isExpired ? 'expired' : state]}</strong>
         {decidedBy && ` by ${decidedBy}`} {decidedAt && <Ago at={decidedAt} />}
         {reason && (

@@ -31,7 +31,6 @@ export function ApprovalContent({ approval, isUnfolded, onUnfold }: ApprovalCont
       {isDiff ? (
         <DiffPreview preview={shown} />
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: an area that scrolls is reached by keyboard.
         <pre class="exactly" tabIndex={0} role="group" aria-label="Exactly what would run">
           {tool === 'bash' && <span class="prompt">$ </span>}
           <Marked text={shown} />
@@ -67,7 +66,6 @@ function ExactInput({ approval }: { readonly approval: Approval }) {
     <details class="exact-input" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Arguments of {approval.tool}</summary>
       {isOpen && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: as above.
         <pre class="exactly" tabIndex={0} role="group" aria-label="Arguments">
           <Marked text={JSON.stringify(approval.input, null, 2) ?? ''} />
         </pre>

@@ -1,8 +1,8 @@
 import type { Approval } from '@croft/protocol';
 import { useEffect, useRef } from 'preact/hooks';
 import { pendingApprovals } from '../../live/approvals.ts';
-import { Ago, Marked } from '../../parts/text.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
+import { Ago, Marked } from '../../parts/text.tsx';
 import { useResource } from '../../server/resource.ts';
 import { navigate } from '../../shell/router.ts';
 import { useShortcuts } from '../../shell/shortcuts.ts';

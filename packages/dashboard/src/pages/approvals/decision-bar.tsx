@@ -1,5 +1,6 @@
 import type { Approval } from '@croft/protocol';
-import { type MutableRef, useEffect, useRef, useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from '../../parts/announcer.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { useAction } from '../../parts/use-action.ts';
@@ -14,7 +15,7 @@ interface DecisionBarProps {
   readonly approval: Approval;
   /** Why it cannot be approved now. Denying is always safe. */
   readonly blockedBy: string | undefined;
-  readonly shownAt: MutableRef<number>;
+  readonly shownAt: RefObject<number>;
 }
 
 interface Decision {
@@ -50,7 +51,11 @@ export function DecisionBar({ approval, blockedBy, shownAt }: DecisionBarProps) 
   return (
     <footer class="decision">
       {isDenying ? (
-        <DenyForm isRunning={isRunning} onDeny={(reason) => decide({ decision: 'deny', ...(reason && { reason }) })} onBack={() => setDenying(false)} />
+        <DenyForm
+          isRunning={isRunning}
+          onDeny={(reason) => decide({ decision: 'deny', ...(reason && { reason }) })}
+          onBack={() => setDenying(false)}
+        />
       ) : (
         <div class="decision-buttons">
           <button type="button" class="button button-approve" disabled={isBlocked} onClick={approve}>

@@ -2,8 +2,8 @@ import type { Approval, AuditRecord } from '@croft/protocol';
 import { applyRecord } from '../../live/feed-row.ts';
 import { OutcomeMark } from '../../parts/outcome-mark.tsx';
 import { Ago, Marked } from '../../parts/text.tsx';
-import { useResource } from '../../server/resource.ts';
 import { toSearch } from '../../server/request.ts';
+import { useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
 import { toOneLine } from '../../text/marks.ts';
 

@@ -85,7 +85,13 @@ function Filters() {
         ))}
       </select>
       <input aria-label="Agent" placeholder="Agent" value={useQuery('agent') ?? ''} onChange={set('agent')} />
-      <input type="search" aria-label="Find a row" placeholder="Find…  /" value={useQuery('q') ?? ''} onChange={set('q')} />
+      <input
+        type="search"
+        aria-label="Find a row"
+        placeholder="Find…  /"
+        value={useQuery('q') ?? ''}
+        onChange={set('q')}
+      />
       <label class="inline">
         from <input type="datetime-local" value={useQuery('from') ?? ''} onChange={set('from')} />
       </label>

@@ -72,10 +72,18 @@ function Violations({ call }: { readonly call: FeedRow }) {
   return (
     <>
       {call.violations.map(({ layer, rule, target, next }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the violations of a call keep their order.
         <div class="violation" key={index}>
           <p>
-            <strong>The fence refused {target === '' ? 'it' : <code><Marked text={target} /></code>}</strong>
+            <strong>
+              The fence refused{' '}
+              {target === '' ? (
+                'it'
+              ) : (
+                <code>
+                  <Marked text={target} />
+                </code>
+              )}
+            </strong>
             {rule !== '' && (
               <>
                 : <Marked text={rule} />

@@ -109,7 +109,13 @@ function CreateKey() {
       }}
     >
       <div class="toolbar">
-        <input aria-label="Name of the new key" placeholder="Name of the new key" required value={name} onInput={(event) => setName(event.currentTarget.value)} />
+        <input
+          aria-label="Name of the new key"
+          placeholder="Name of the new key"
+          required
+          value={name}
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
         <select aria-label="Bound to an agent" value={agent} onChange={(event) => setAgent(event.currentTarget.value)}>
           <option value="">All of the account</option>
           {agents.map(({ agentId, name: title }) => (

@@ -86,11 +86,19 @@ function OpenLine({ open }: { readonly open: OpenSandbox }) {
       {usage ? (
         <>
           <span class="gauge">
-            <Sparkline values={history?.load ?? []} most={100 * Math.max(1, limits.cpus)} label={`Processor: ${Math.round(load ?? 0)} percent of one`} />
+            <Sparkline
+              values={history?.load ?? []}
+              most={100 * Math.max(1, limits.cpus)}
+              label={`Processor: ${Math.round(load ?? 0)} percent of one`}
+            />
             <span>{load === undefined ? '–' : `${Math.round(load)} %`}</span>
           </span>
           <span class="gauge">
-            <Sparkline values={history?.memory ?? []} most={limits.memoryBytes} label={`Memory: ${toSize(usage.memoryBytes)}`} />
+            <Sparkline
+              values={history?.memory ?? []}
+              most={limits.memoryBytes}
+              label={`Memory: ${toSize(usage.memoryBytes)}`}
+            />
             <span>
               {toSize(usage.memoryBytes)} of {toSize(limits.memoryBytes)}
             </span>
@@ -159,7 +167,13 @@ function RunnerLine({ runner }: { readonly runner: Runner }) {
         <span class="muted">
           <Marked text={[report?.provider, report?.version, ...labels].filter(Boolean).join(' · ')} />
         </span>
-        <span class="machine-open">{lastSeenAt && state !== 'online' && <>seen <Ago at={lastSeenAt} /></>}</span>
+        <span class="machine-open">
+          {lastSeenAt && state !== 'online' && (
+            <>
+              seen <Ago at={lastSeenAt} />
+            </>
+          )}
+        </span>
       </div>
       {lastError && (
         <p class="machine-error">

@@ -43,7 +43,8 @@ function NoAgent() {
   return (
     <Empty>
       <p>
-        This account has no agent yet. <code>docs/accounts.md</code> shows how to define a sandbox, a workspace and an agent.
+        This account has no agent yet. <code>docs/accounts.md</code> shows how to define a sandbox, a workspace and an
+        agent.
       </p>
     </Empty>
   );
@@ -60,11 +61,25 @@ function Steps({ agent }: { readonly agent: Agent }) {
     <ol class="steps-list">
       <li>
         <h3>Write a file</h3>
-        <Step agentId={agent.agentId} tool="write" name="file_path" initial="hello.txt" fixed={{ content: 'Hello from a person.\n' }} action="Write" />
+        <Step
+          agentId={agent.agentId}
+          tool="write"
+          name="file_path"
+          initial="hello.txt"
+          fixed={{ content: 'Hello from a person.\n' }}
+          action="Write"
+        />
       </li>
       <li>
         <h3>Run a command</h3>
-        <Step agentId={agent.agentId} tool="bash" name="command" initial="cat hello.txt; id -un; ls" fixed={{}} action="Run" />
+        <Step
+          agentId={agent.agentId}
+          tool="bash"
+          name="command"
+          initial="cat hello.txt; id -un; ls"
+          fixed={{}}
+          action="Run"
+        />
       </li>
       <li>
         <h3>Take the write back</h3>
@@ -126,7 +141,8 @@ function Step({ agentId, tool, name, initial, fixed, action }: StepProps) {
       </div>
       {approvalId !== undefined && (
         <p class="step-asks">
-          It waits for a person. <a href={`/approvals/${approvalId}`}>Decide it</a>, come back, and press {action} again.
+          It waits for a person. <a href={`/approvals/${approvalId}`}>Decide it</a>, come back, and press {action}{' '}
+          again.
         </p>
       )}
       {call.error && <Failure error={call.error} />}

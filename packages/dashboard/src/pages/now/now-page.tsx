@@ -168,7 +168,10 @@ function NothingFound({ isFiltered }: { readonly isFiltered: boolean }) {
     <Empty>
       <p>None of the calls that are loaded match.</p>
       <div class="actions">
-        <a class="button" href={withQuery({ agent: undefined, workspace: undefined, outcome: undefined, q: undefined })}>
+        <a
+          class="button"
+          href={withQuery({ agent: undefined, workspace: undefined, outcome: undefined, q: undefined })}
+        >
           Show all
         </a>
         {olderRows.value !== undefined && (
@@ -193,12 +196,13 @@ function useRowKeys(rows: readonly FeedRow[], selected: string | undefined, list
     const top = rows.indexOf(row) * height;
     if (!element) return;
     if (top < element.scrollTop) element.scrollTop = top;
-    else if (top + height > element.scrollTop + element.clientHeight) element.scrollTop = top + height - element.clientHeight;
+    else if (top + height > element.scrollTop + element.clientHeight)
+      element.scrollTop = top + height - element.clientHeight;
   };
   useShortcuts({
     j: () => select(index + 1),
     k: () => select(index < 0 ? 0 : index - 1),
-    Enter: () => select(index < 0 ? 0 : index),
+    Enter: () => select(Math.max(0, index)),
     Escape: () => setQuery({ call: undefined }, { replace: true }),
   });
 }

@@ -1,5 +1,5 @@
-import { computed } from '@preact/signals';
 import type { Runner } from '@croft/protocol';
+import { computed } from '@preact/signals';
 import { feed, openSandboxes } from '../../live/live.ts';
 import { now } from '../../parts/clock.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
@@ -26,12 +26,14 @@ const lastMinute = computed(() => {
 export function StatusLine() {
   const perMinute = lastMinute.value.reduce((sum, count) => sum + count, 0);
   const hasRunners = !session.value?.isOperator && mayDo('read');
-  const runners = useResource<{ runners: readonly Runner[] }>(hasRunners ? '/v1/runners' : undefined).value.data?.runners;
+  const runners = useResource<{ runners: readonly Runner[] }>(hasRunners ? '/v1/runners' : undefined).value.data
+    ?.runners;
   const online = runners?.filter(({ state }) => state === 'online').length;
   return (
     <footer class="status-line">
       <span>
-        {perMinute} calls/min <Sparkline values={lastMinute.value} slots={slots} label={`${perMinute} calls in the last minute`} />
+        {perMinute} calls/min{' '}
+        <Sparkline values={lastMinute.value} slots={slots} label={`${perMinute} calls in the last minute`} />
       </span>
       <a href="/machines">{toCount(openSandboxes.value.length, 'open sandbox', 'open sandboxes')}</a>
       {runners && runners.length > 0 && (

@@ -67,7 +67,9 @@ export function connectTerminal({ target, screen, terminal, onState, onAttached 
       const { sandboxId, workspaceId } = target;
       const again = current === undefined ? {} : { terminal: current, ...(seen !== undefined && { from: seen }) };
       const body = { workspaceId, ...screen.size(), ...again };
-      const { path } = await request<{ path: string }>('POST', `/v1/sandboxes/${segment(sandboxId)}/terminals`, { body });
+      const { path } = await request<{ path: string }>('POST', `/v1/sandboxes/${segment(sandboxId)}/terminals`, {
+        body,
+      });
       if (!isOver) open(path);
     } catch (thrown) {
       const error = toRequestError(thrown);

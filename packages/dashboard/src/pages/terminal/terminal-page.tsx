@@ -32,8 +32,8 @@ export function TerminalPage() {
         )}
         {isOpen && target && (
           <p class="muted">
-            {nameOf(workspaces, target.workspaceId)} in {nameOf(sandboxes, target.sandboxId)}. A shell for you: it asks nobody,
-            and the fence of the sandbox holds.
+            {nameOf(workspaces, target.workspaceId)} in {nameOf(sandboxes, target.sandboxId)}. A shell for you: it asks
+            nobody, and the fence of the sandbox holds.
           </p>
         )}
       </header>
@@ -76,7 +76,8 @@ function useTarget() {
   const [workspace, sandbox, agentId] = [useQuery('workspace'), useQuery('sandbox'), useQuery('agent')];
   const workspaceId = workspace ?? workspaces[0]?.id;
   const agent = agents?.find((one) => one.agentId === agentId);
-  const ofAgent = agent?.config.workspaces?.find((one) => one.workspaceId === workspaceId)?.sandbox ?? agent?.config.sandbox;
+  const ofAgent =
+    agent?.config.workspaces?.find((one) => one.workspaceId === workspaceId)?.sandbox ?? agent?.config.sandbox;
   const sandboxId = sandbox ?? ofAgent ?? sandboxes[0]?.id;
   const isKnown = agentId === undefined || agents !== undefined;
   const target: TerminalTarget | undefined =

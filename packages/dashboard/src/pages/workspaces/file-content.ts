@@ -51,7 +51,8 @@ export async function readFileContent(address: FileAddress, signal: AbortSignal)
 export function toFileContent(bytes: Uint8Array<ArrayBuffer>, size: number, path: string): FileContent {
   const isCut = bytes.length < size;
   const type = images[path.slice(path.lastIndexOf('.') + 1).toLowerCase()];
-  if (type !== undefined && !isCut) return { kind: 'image', url: URL.createObjectURL(new Blob([bytes], { type })), size };
+  if (type !== undefined && !isCut)
+    return { kind: 'image', url: URL.createObjectURL(new Blob([bytes], { type })), size };
   if (bytes.includes(0)) return { kind: 'binary', size };
   const text = decode(bytes, isCut);
   if (text === undefined) return { kind: 'not-utf8', size };

@@ -25,7 +25,9 @@ export function FileView(address: FileAddress) {
           </code>
         </h2>
         {content && <span class="muted file-facts">{describe(content)}</span>}
-        {content?.kind === 'text' && !content.isCut && <CopyButton text={content.lines.join('\n')} label="Copy the file" />}
+        {content?.kind === 'text' && !content.isCut && (
+          <CopyButton text={content.lines.join('\n')} label="Copy the file" />
+        )}
         <a class="icon-button" href={toFileUrl(address)} download aria-label="Download the file" title="Download">
           <Icon name="download" />
         </a>
@@ -33,7 +35,13 @@ export function FileView(address: FileAddress) {
           <Icon name="close" />
         </button>
       </header>
-      {error ? <Failure error={error} /> : content ? <Content content={content} path={address.path} /> : <Skeleton rows={12} />}
+      {error ? (
+        <Failure error={error} />
+      ) : content ? (
+        <Content content={content} path={address.path} />
+      ) : (
+        <Skeleton rows={12} />
+      )}
     </section>
   );
 }

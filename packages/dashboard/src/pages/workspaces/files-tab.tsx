@@ -14,7 +14,12 @@ import { UploadButton } from './upload.tsx';
 
 /** The files of a workspace, as they are or as they were in a snapshot. */
 export function FilesTab({ id }: { readonly id: string }) {
-  const [folder, file, snapshot, search] = [useQuery('path') ?? '', useQuery('file'), useQuery('snapshot'), useQuery('search')];
+  const [folder, file, snapshot, search] = [
+    useQuery('path') ?? '',
+    useQuery('file'),
+    useQuery('snapshot'),
+    useQuery('search'),
+  ];
   const root = `/v1/workspaces/${encodeURIComponent(id)}`;
   return (
     <div class="files">

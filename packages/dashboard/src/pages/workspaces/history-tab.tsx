@@ -27,7 +27,9 @@ export function HistoryTab({ id }: { readonly id: string }) {
   const selected = useQuery('checkpoint');
   const steps = toSteps(checkpoints.value.data?.checkpoints ?? [], snapshots.value.data?.snapshots ?? []);
   const last = checkpoints.value.data?.checkpoints.find(({ undoneBy }) => undoneBy === undefined);
-  const isGreenKnown = snapshots.value.data?.snapshots.some(({ checks }) => checks.some(({ verdict }) => verdict === 'passed'));
+  const isGreenKnown = snapshots.value.data?.snapshots.some(({ checks }) =>
+    checks.some(({ verdict }) => verdict === 'passed'),
+  );
   useStepKeys(checkpoints.value.data?.checkpoints ?? [], selected, setUndoing);
   return (
     <>
@@ -61,7 +63,14 @@ export function HistoryTab({ id }: { readonly id: string }) {
             }
           </Loaded>
         </div>
-        {selected !== undefined && <CheckpointPanel id={id} checkpointId={selected} onUndo={setUndoing} all={checkpoints.value.data?.checkpoints ?? []} />}
+        {selected !== undefined && (
+          <CheckpointPanel
+            id={id}
+            checkpointId={selected}
+            onUndo={setUndoing}
+            all={checkpoints.value.data?.checkpoints ?? []}
+          />
+        )}
       </div>
       {undoing && (
         <UndoDialog
@@ -140,7 +149,11 @@ function StepLine({ step, selected, onUndo }: StepLineProps) {
         <Ago at={at} />
         {mayDo('write') && !isUndone && (
           <button type="button" class="button button-quiet" onClick={() => onUndo(checkpoint)}>
-            Undo<span class="visually-hidden"> {tool} {title}</span>
+            Undo
+            <span class="visually-hidden">
+              {' '}
+              {tool} {title}
+            </span>
           </button>
         )}
       </span>
@@ -158,9 +171,7 @@ function SnapshotLine({ snapshot }: { readonly snapshot: Snapshot }) {
       <span class="moment-what">
         {isAutomatic ? 'automatic snapshot' : 'snapshot'} <strong>{name}</strong>
       </span>
-      <span class="muted moment-about">
-        {checks.map(({ tool, verdict }) => `${tool} ${verdict}`).join(', ')}
-      </span>
+      <span class="muted moment-about">{checks.map(({ tool, verdict }) => `${tool} ${verdict}`).join(', ')}</span>
       <span class="moment-end">
         <Ago at={createdAt} />
       </span>
@@ -183,7 +194,10 @@ function CheckpointPanel({ id, checkpointId, all, onUndo }: CheckpointPanelProps
         <h2>
           {checkpoint ? (
             <>
-              {checkpoint.tool} <span class="muted"><Marked text={toOneLine(checkpoint.title, 80)} /></span>
+              {checkpoint.tool}{' '}
+              <span class="muted">
+                <Marked text={toOneLine(checkpoint.title, 80)} />
+              </span>
             </>
           ) : (
             'Changes'

@@ -15,7 +15,10 @@ interface RestoreDialogProps {
 export function RestoreDialog({ workspaceId, snapshot, onClose }: RestoreDialogProps) {
   const root = `/v1/workspaces/${segment(workspaceId)}`;
   const restore = useAction(async () => {
-    await request('POST', snapshot === undefined ? `${root}/restore-green` : `${root}/snapshots/${segment(snapshot)}/restore`);
+    await request(
+      'POST',
+      snapshot === undefined ? `${root}/restore-green` : `${root}/snapshots/${segment(snapshot)}/restore`,
+    );
     announce('Restored');
     invalidate(`${root}/`);
     onClose();
@@ -28,7 +31,9 @@ export function RestoreDialog({ workspaceId, snapshot, onClose }: RestoreDialogP
       onConfirm={restore.run}
       onClose={onClose}
     >
-      <p class="muted">All files become what they were then. The restore is a step of the history, and can be undone.</p>
+      <p class="muted">
+        All files become what they were then. The restore is a step of the history, and can be undone.
+      </p>
       {restore.error && <Failure error={restore.error} />}
     </Confirm>
   );

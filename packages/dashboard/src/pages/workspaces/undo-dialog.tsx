@@ -25,13 +25,20 @@ export function UndoDialog({ workspaceId, checkpointId, title, onClose }: UndoDi
     onClose();
   });
   return (
-    <Confirm title="Undo this call?" action={undo.isRunning ? 'Undoing…' : 'Undo'} onConfirm={undo.run} onClose={onClose}>
+    <Confirm
+      title="Undo this call?"
+      action={undo.isRunning ? 'Undoing…' : 'Undo'}
+      onConfirm={undo.run}
+      onClose={onClose}
+    >
       <p>
         <code>
           <Marked text={toOneLine(title, 200)} />
         </code>
       </p>
-      <p class="muted">The files become what they were before it. The undo is a step of the history too, and can be undone.</p>
+      <p class="muted">
+        The files become what they were before it. The undo is a step of the history too, and can be undone.
+      </p>
       {undo.error && <Failure error={undo.error} />}
     </Confirm>
   );

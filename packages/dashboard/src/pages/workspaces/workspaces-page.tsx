@@ -17,7 +17,8 @@ export function WorkspacesPage() {
           found.length === 0 ? (
             <Empty>
               <p>
-                This account has no workspace yet. <code>POST /v1/workspaces</code> makes one; docs/accounts.md shows how.
+                This account has no workspace yet. <code>POST /v1/workspaces</code> makes one; docs/accounts.md shows
+                how.
               </p>
             </Empty>
           ) : (
