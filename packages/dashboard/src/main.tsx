@@ -4,10 +4,10 @@ import './look/shell.css';
 import './look/parts.css';
 import './look/pages.css';
 import { render } from 'preact';
+import { followLinks } from './browser/router.ts';
+import { applyTheme } from './browser/theme.ts';
 import { findOwnHost, startSession } from './server/session.ts';
-import { followLinks } from './shell/router.ts';
 import { Shell } from './shell/shell.tsx';
-import { applyTheme } from './shell/theme.ts';
 
 const elsewhere = findOwnHost(location);
 const root = document.getElementById('root');

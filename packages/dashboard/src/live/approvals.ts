@@ -1,11 +1,11 @@
 import type { Approval } from '@croft/protocol';
 import { computed, effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { announce } from '../parts/announcer.tsx';
-import { now } from '../parts/clock.ts';
+import { announce } from '../browser/announce.ts';
+import { now } from '../browser/clock.ts';
+import { navigate } from '../browser/router.ts';
 import { useResource } from '../server/resource.ts';
 import { mayDo } from '../server/session.ts';
-import { navigate } from '../shell/router.ts';
 import { toOneLine } from '../text/marks.ts';
 
 export const pendingPath = '/v1/approvals?state=pending&limit=200';

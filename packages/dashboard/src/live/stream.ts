@@ -29,9 +29,9 @@ export function followEvents({ accountId, after, onEvent, onEnd }: StreamOptions
   const stopping = new AbortController();
   let last = after;
   const take = (message: Message): void => {
-    if (message.kind === 'state') return setConnection(message.state);
+    setConnection(message.kind === 'state' ? message.state : 'live');
+    if (message.kind === 'state') return;
     if (message.id !== '') last = message.id;
-    setConnection('live');
     onEvent(message.event);
   };
   const tell = (message: Message): void => {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { announce } from './announcer.tsx';
+import { announce } from '../browser/announce.ts';
 import { Icon } from './icon.tsx';
 
 const shownMs = 1500;

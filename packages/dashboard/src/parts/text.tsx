@@ -1,6 +1,6 @@
+import { now } from '../browser/clock.ts';
 import { toExactTime, toRelativeTime, toShortId } from '../text/format.ts';
 import { toMarkedPieces } from '../text/marks.ts';
-import { now } from './clock.ts';
 import { CopyButton } from './copy-button.tsx';
 
 /** Text of somebody else's: characters that a person would not see are shown as marks. */

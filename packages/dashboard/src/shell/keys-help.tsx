@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
+import { areKeysOn, setKeys } from '../browser/shortcuts.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { areKeysOn, setKeys } from './shortcuts.ts';
 
 export const isHelpOpen = signal(false);
 

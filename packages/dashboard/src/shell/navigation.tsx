@@ -1,11 +1,11 @@
+import { path } from '../browser/router.ts';
+import { nextTheme, setTheme, theme } from '../browser/theme.ts';
 import { pendingApprovals } from '../live/approvals.ts';
 import { connection } from '../live/stream.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { session, signOut } from '../server/session.ts';
 import { isHelpOpen } from './keys-help.tsx';
 import { isPaletteOpen } from './palette.tsx';
-import { path } from './router.ts';
-import { nextTheme, setTheme, theme } from './theme.ts';
 
 interface Entry {
   readonly href: string;

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { matchPath } from '../browser/router.ts';
 import { AgentPage } from '../pages/agents/agent-page.tsx';
 import { AgentsPage } from '../pages/agents/agents-page.tsx';
 import { ApprovalsPage } from '../pages/approvals/approvals-page.tsx';
@@ -10,7 +11,6 @@ import { TerminalPage } from '../pages/terminal/terminal-page.tsx';
 import { WorkspacePage } from '../pages/workspaces/workspace-page.tsx';
 import { WorkspacesPage } from '../pages/workspaces/workspaces-page.tsx';
 import { Empty } from '../parts/states.tsx';
-import { matchPath } from './router.ts';
 
 interface Page {
   readonly title: string;

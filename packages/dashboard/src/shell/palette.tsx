@@ -1,11 +1,11 @@
 import type { Agent, Workspace } from '@croft/protocol';
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
+import { navigate } from '../browser/router.ts';
+import { nextTheme, setTheme } from '../browser/theme.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { useResource } from '../server/resource.ts';
 import { session, signOut } from '../server/session.ts';
-import { navigate } from './router.ts';
-import { nextTheme, setTheme } from './theme.ts';
 
 export const isPaletteOpen = signal(false);
 

@@ -1,17 +1,17 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { navigate, path } from '../browser/router.ts';
+import { listenToKeys, useShortcuts } from '../browser/shortcuts.ts';
 import { pendingApprovals, useApprovalNews } from '../live/approvals.ts';
 import { startLive, stopLive } from '../live/live.ts';
 import { connection, lastLiveAt } from '../live/stream.ts';
-import { Announcer } from '../parts/announcer.tsx';
 import { Ago } from '../parts/text.tsx';
 import { request } from '../server/request.ts';
 import { session, sessionState } from '../server/session.ts';
+import { Announcer } from './announcer.tsx';
 import { isHelpOpen, KeysHelp } from './keys-help.tsx';
 import { Navigation } from './navigation.tsx';
 import { findPage } from './pages.tsx';
 import { isPaletteOpen, Palette } from './palette.tsx';
-import { navigate, path } from './router.ts';
-import { listenToKeys, useShortcuts } from './shortcuts.ts';
 import { SignIn } from './sign-in.tsx';
 
 /** Everything around a page: who is signed in, where to go, and whether the server is there. */

@@ -1,8 +1,9 @@
 import type { Approval } from '@croft/protocol';
 import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { now } from '../../browser/clock.ts';
+import { pendingApprovals } from '../../live/approvals.ts';
 import { connection } from '../../live/stream.ts';
-import { now } from '../../parts/clock.ts';
 import { Ago, Marked } from '../../parts/text.tsx';
 import { mayDo } from '../../server/session.ts';
 import { toSpan } from '../../text/format.ts';
@@ -29,6 +30,7 @@ export function ApprovalCard({ approval, next, shownAt }: ApprovalCardProps) {
   return (
     <article class={isOpen ? 'approval' : 'approval approval-over'} data-approval={approval.approvalId}>
       <header class="approval-head">
+        {isOpen && <WhichOne id={approval.approvalId} />}
         <h2>
           <span class="approval-who">{approval.agentId}</span> {toPhrase(approval.tool)} in{' '}
           <span class="approval-where">{approval.workspace}</span>
@@ -47,6 +49,17 @@ export function ApprovalCard({ approval, next, shownAt }: ApprovalCardProps) {
         <Ending approval={approval} isExpired={approval.state === 'pending' && left <= 0} next={next} />
       )}
     </article>
+  );
+}
+
+function WhichOne({ id }: { readonly id: string }) {
+  const all = pendingApprovals.value;
+  const index = all.findIndex(({ approvalId }) => approvalId === id);
+  if (index < 0) return null;
+  return (
+    <span class="approval-count">
+      {index + 1} of {all.length}
+    </span>
   );
 }
 

@@ -1,13 +1,13 @@
 import type { Approval } from '@croft/protocol';
 import { useEffect, useRef } from 'preact/hooks';
+import { navigate } from '../../browser/router.ts';
+import { useShortcuts } from '../../browser/shortcuts.ts';
 import { pendingApprovals } from '../../live/approvals.ts';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { Ago, Marked } from '../../parts/text.tsx';
 import { useResource } from '../../server/resource.ts';
-import { navigate } from '../../shell/router.ts';
-import { useShortcuts } from '../../shell/shortcuts.ts';
-import { toOneLine } from '../../text/marks.ts';
 import { ApprovalCard } from './approval-card.tsx';
+import { toSummary } from './phrases.ts';
 
 /**
  * One call to decide, and below it the others. A card stays until the person goes on, also after it is decided: nothing
@@ -64,15 +64,15 @@ function Others({ approvals }: { readonly approvals: readonly Approval[] }) {
     <section class="others" aria-label="Others that wait">
       <h2>Also waiting</h2>
       <ul>
-        {approvals.map(({ approvalId, agentId, tool, workspace, preview, createdAt }) => (
-          <li key={approvalId}>
-            <a class="other" href={`/approvals/${approvalId}`}>
-              <span class="call-tool">{tool}</span>
+        {approvals.map((approval) => (
+          <li key={approval.approvalId}>
+            <a class="other" href={`/approvals/${approval.approvalId}`}>
+              <span class="call-tool">{approval.tool}</span>
               <code>
-                <Marked text={toOneLine(preview, 160)} />
+                <Marked text={toSummary(approval)} />
               </code>
               <span class="muted">
-                {agentId} · {workspace} · <Ago at={createdAt} />
+                {approval.agentId} · {approval.workspace} · <Ago at={approval.createdAt} />
               </span>
             </a>
           </li>

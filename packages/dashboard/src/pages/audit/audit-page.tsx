@@ -1,13 +1,13 @@
 import type { AuditRecord, AuditVerdict } from '@croft/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import type { z } from 'zod';
+import { setQuery, useQuery } from '../../browser/router.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failure, Skeleton } from '../../parts/states.tsx';
 import { Ago, Id, Marked } from '../../parts/text.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { VirtualList } from '../../parts/virtual-list.tsx';
 import { request } from '../../server/request.ts';
-import { setQuery, useQuery } from '../../shell/router.ts';
 import { toClock, toCount, toExactTime } from '../../text/format.ts';
 import { toOneLine } from '../../text/marks.ts';
 import { useAuditRows } from './use-audit-rows.ts';

@@ -13,46 +13,56 @@ const limit = 200;
 /** Pages of a filtered list may be empty. After so many, the person scrolls on. */
 const mostEmptyPages = 20;
 
+/** Reads pages until one has rows, or the trail ends. */
+async function readRows(filter: Filter, start: string | undefined): Promise<AuditPage> {
+  let after = start;
+  for (let pages = 1; ; pages++) {
+    const query = { order: 'newest', limit, after, ...filter };
+    const page = await request<AuditPage>('GET', '/v1/audit', { query });
+    if (page.audit.length > 0 || page.next === undefined || pages === mostEmptyPages) return page;
+    after = page.next;
+  }
+}
+
+/** A reading that a change of the filter ends. */
+interface Reading {
+  after: string | undefined;
+  isBusy: boolean;
+}
+
 /** Rows of the trail, newest first, page after page. */
 export function useAuditRows(filter: Filter) {
   const key = JSON.stringify(filter);
   const [rows, setRows] = useState<readonly AuditRecord[]>([]);
   const [state, setState] = useState<'loading' | 'ready'>('loading');
   const [error, setError] = useState<RequestError | undefined>(undefined);
-  const position = useRef<{ after: string | undefined; isEnd: boolean; isReading: boolean; turn: number }>({
-    ...{ after: undefined, isEnd: false, isReading: false, turn: 0 },
-  });
+  const current = useRef<Reading | undefined>(undefined);
 
-  const read = async () => {
-    const at = position.current;
-    if (at.isEnd || at.isReading) return;
-    at.isReading = true;
-    const { turn } = at;
+  const read = async (reading: Reading) => {
+    if (reading.isBusy) return;
+    reading.isBusy = true;
     setState('loading');
     try {
-      for (let pages = 0, found = 0; found === 0 && !at.isEnd && pages < mostEmptyPages; pages++) {
-        const query = { order: 'newest', limit, after: at.after, ...filter };
-        const page = await request<AuditPage>('GET', '/v1/audit', { query });
-        if (position.current.turn !== turn) return;
-        at.after = page.next;
-        at.isEnd = page.next === undefined;
-        found = page.audit.length;
-        setRows((before) => [...before, ...page.audit]);
-      }
+      const page = await readRows(filter, reading.after);
+      if (current.current !== reading) return;
+      reading.after = page.next;
+      setRows((before) => [...before, ...page.audit]);
       setError(undefined);
     } catch (thrown) {
-      if (position.current.turn === turn) setError(toRequestError(thrown));
-    } finally {
-      at.isReading = false;
-      if (position.current.turn === turn) setState('ready');
+      if (current.current === reading) setError(toRequestError(thrown));
     }
+    reading.isBusy = false;
+    if (current.current === reading) setState('ready');
   };
 
   const reload = () => {
-    position.current = { after: undefined, isEnd: false, isReading: false, turn: position.current.turn + 1 };
+    current.current = { after: undefined, isBusy: false };
     setRows([]);
-    void read();
+    void read(current.current);
+  };
+  const readMore = () => {
+    if (current.current?.after !== undefined) void read(current.current);
   };
   useEffect(reload, [key]);
-  return { rows, state, error, reload, readMore: () => void read() };
+  return { rows, state, error, reload, readMore };
 }

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
+import { navigate, setQuery } from '../../browser/router.ts';
+import { useShortcuts } from '../../browser/shortcuts.ts';
 import type { FeedRow } from '../../live/feed-row.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { OutcomeMark, outcomeWords } from '../../parts/outcome-mark.tsx';
 import { Ago, Id, Marked } from '../../parts/text.tsx';
 import { mayDo } from '../../server/session.ts';
-import { navigate, setQuery } from '../../shell/router.ts';
-import { useShortcuts } from '../../shell/shortcuts.ts';
 import { toDuration } from '../../text/format.ts';
 import { CheckpointDiff } from '../workspaces/checkpoint-diff.tsx';
 import { UndoDialog } from '../workspaces/undo-dialog.tsx';

@@ -1,7 +1,7 @@
+import { withQuery } from '../../browser/router.ts';
 import type { FeedRow } from '../../live/feed-row.ts';
 import { OutcomeMark } from '../../parts/outcome-mark.tsx';
 import { Marked } from '../../parts/text.tsx';
-import { withQuery } from '../../shell/router.ts';
 import { toClock, toDuration, toExactTime } from '../../text/format.ts';
 import { toOneLine } from '../../text/marks.ts';
 

@@ -1,5 +1,6 @@
 import type { Agent } from '@croft/protocol';
 import { useRef, useState } from 'preact/hooks';
+import { setQuery } from '../../browser/router.ts';
 import { feed } from '../../live/live.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failure, Loaded } from '../../parts/states.tsx';
@@ -8,7 +9,6 @@ import { useAction } from '../../parts/use-action.ts';
 import { callTool } from '../../server/calls.ts';
 import { useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
-import { setQuery } from '../../shell/router.ts';
 import { ConnectAgent } from '../agents/connect-agent.tsx';
 import { UndoDialog } from '../workspaces/undo-dialog.tsx';
 

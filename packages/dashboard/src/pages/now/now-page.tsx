@@ -1,12 +1,12 @@
 import { computed } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { setQuery, useQuery, withQuery } from '../../browser/router.ts';
+import { useShortcuts } from '../../browser/shortcuts.ts';
 import type { FeedRow, Outcome } from '../../live/feed-row.ts';
 import { feed, feedError, feedState, olderRows, readOlder } from '../../live/live.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failure, Skeleton } from '../../parts/states.tsx';
 import { VirtualList } from '../../parts/virtual-list.tsx';
-import { setQuery, useQuery, withQuery } from '../../shell/router.ts';
-import { useShortcuts } from '../../shell/shortcuts.ts';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { CallRow } from '../calls/call-row.tsx';
 import { FirstSteps } from './first-steps.tsx';

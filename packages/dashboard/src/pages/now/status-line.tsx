@@ -1,7 +1,7 @@
 import type { Runner } from '@croft/protocol';
 import { computed } from '@preact/signals';
+import { now } from '../../browser/clock.ts';
 import { feed, openSandboxes } from '../../live/live.ts';
-import { now } from '../../parts/clock.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { useResource } from '../../server/resource.ts';
 import { mayDo, session } from '../../server/session.ts';

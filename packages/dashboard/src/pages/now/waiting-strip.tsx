@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { canAskToNotify, pendingApprovals } from '../../live/approvals.ts';
 import { Marked } from '../../parts/text.tsx';
-import { toOneLine } from '../../text/marks.ts';
+import { toSummary } from '../approvals/phrases.ts';
 
 /** What waits for a person, on top of everything. */
 export function WaitingStrip() {
@@ -9,14 +9,14 @@ export function WaitingStrip() {
   const [canAsk, setCanAsk] = useState(canAskToNotify());
   const [first] = waiting;
   if (!first) return null;
-  const { approvalId, tool, preview, workspace } = first;
+  const { approvalId, tool, workspace } = first;
   return (
     <div class="waiting">
       <strong>{waiting.length === 1 ? 'A call waits for you' : `${waiting.length} calls wait for you`}</strong>
       <span class="waiting-what">
         {tool} in {workspace} ·{' '}
         <code>
-          <Marked text={toOneLine(preview, 120)} />
+          <Marked text={toSummary(first)} />
         </code>
       </span>
       {canAsk && (

@@ -31,104 +31,128 @@ type Told =
   | { readonly type: 'error'; readonly code: string; readonly message: string };
 
 const subprotocol = 'croft.terminal.1';
+const firstWaitMs = 250;
 const slowestMs = 5000;
 
 /** A terminal that survives cut connections. Nothing is typed but what the person types. */
-export function connectTerminal({ target, screen, terminal, onState, onAttached }: ConnectOptions) {
-  let socket: WebSocket | undefined;
-  let [current, seen, isOver] = [terminal, undefined as number | undefined, false];
-  let waitMs = 250;
-  void connect();
+export function connectTerminal(options: ConnectOptions) {
+  const line = new TerminalLine(options);
+  void line.connect();
+  return line;
+}
 
-  return {
-    type(text: string): void {
-      if (socket?.readyState === WebSocket.OPEN) socket.send(new TextEncoder().encode(text));
-    },
-    resize(): void {
-      tell({ type: 'resize', ...screen.size() });
-    },
-    /** Ends the shell. */
-    end(): void {
-      tell({ type: 'close' });
-    },
-    /** Leaves it running, for a while. */
-    leave(): void {
-      isOver = true;
-      socket?.close();
-    },
-  };
+class TerminalLine {
+  readonly #options: ConnectOptions;
+  #socket: WebSocket | undefined;
+  /** The terminal to go on with, and how many of its bytes have come. */
+  #current: string | undefined;
+  #seen: number | undefined;
+  #isOver = false;
+  #waitMs = firstWaitMs;
 
-  function tell(message: object): void {
-    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+  constructor(options: ConnectOptions) {
+    this.#options = options;
+    this.#current = options.terminal;
   }
 
-  async function connect(): Promise<void> {
+  type(text: string): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(new TextEncoder().encode(text));
+  }
+
+  resize(): void {
+    this.#tell({ type: 'resize', ...this.#options.screen.size() });
+  }
+
+  /** Ends the shell. */
+  end(): void {
+    this.#tell({ type: 'close' });
+  }
+
+  /** Leaves it running, for a while. */
+  leave(): void {
+    this.#isOver = true;
+    this.#socket?.close();
+  }
+
+  async connect(): Promise<void> {
+    const { target, screen } = this.#options;
+    const { sandboxId, workspaceId } = target;
+    const from = this.#seen === undefined ? {} : { from: this.#seen };
+    const again = this.#current === undefined ? {} : { terminal: this.#current, ...from };
     try {
-      const { sandboxId, workspaceId } = target;
-      const again = current === undefined ? {} : { terminal: current, ...(seen !== undefined && { from: seen }) };
       const body = { workspaceId, ...screen.size(), ...again };
       const { path } = await request<{ path: string }>('POST', `/v1/sandboxes/${segment(sandboxId)}/terminals`, {
         body,
       });
-      if (!isOver) open(path);
+      if (!this.#isOver) this.#open(path);
     } catch (thrown) {
       const error = toRequestError(thrown);
-      if (error.status === 0 || error.status >= 500) retry();
-      else end({ kind: 'refused', error });
+      if (error.status === 0 || error.status >= 500) this.#retry();
+      else this.#finish({ kind: 'refused', error });
     }
   }
 
-  function open(path: string): void {
-    const opened = new WebSocket(path, subprotocol);
-    opened.binaryType = 'arraybuffer';
-    opened.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) =>
-      typeof data === 'string' ? hear(JSON.parse(data) as Told) : print(new Uint8Array(data));
-    opened.onclose = () => {
-      if (!isOver) retry();
+  #tell(message: object): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  #open(path: string): void {
+    const socket = new WebSocket(path, subprotocol);
+    socket.binaryType = 'arraybuffer';
+    socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) => {
+      if (typeof data === 'string') this.#hear(JSON.parse(data) as Told);
+      else this.#print(new Uint8Array(data));
     };
-    socket = opened;
+    socket.onclose = () => this.#retry();
+    this.#socket = socket;
   }
 
-  /** What the screen has taken is confirmed, so that a fast program waits for a slow screen. */
-  function print(bytes: Uint8Array): void {
-    seen = (seen ?? 0) + bytes.length;
-    const offset = seen;
-    screen.show(bytes, () => tell({ type: 'ack', offset }));
+  /** Bytes that the screen has taken are confirmed, so that a fast program waits for a slow screen. */
+  #print(bytes: Uint8Array): void {
+    const offset = (this.#seen ?? 0) + bytes.length;
+    this.#seen = offset;
+    this.#options.screen.show(bytes, () => this.#tell({ type: 'ack', offset }));
   }
 
-  function hear(told: Told): void {
-    if (told.type === 'exit') return end({ kind: 'ended', code: told.code ?? 1 });
-    if (told.type === 'error') return refuse(told);
-    waitMs = 250;
-    if (seen === undefined) screen.clear();
-    seen = told.offset;
-    current = told.terminal;
-    onAttached(told.terminal);
+  #hear(told: Told): void {
+    if (told.type === 'exit') this.#finish({ kind: 'ended', code: told.code ?? 1 });
+    else if (told.type === 'error') this.#refuse(told);
+    else this.#attach(told.terminal, told.offset);
+  }
+
+  #attach(terminal: string, offset: number): void {
+    const { screen, onAttached, onState } = this.#options;
+    this.#waitMs = firstWaitMs;
+    if (this.#seen === undefined) screen.clear();
+    this.#seen = offset;
+    this.#current = terminal;
+    onAttached(terminal);
     onState({ kind: 'open' });
   }
 
-  /** A terminal of before may be over: then a new one is opened. */
-  function refuse({ code, message }: Extract<Told, { type: 'error' }>): void {
-    if (current !== undefined && current === terminal && seen === undefined && code !== 'E_FORBIDDEN') {
-      current = undefined;
-      terminal = undefined;
-      socket?.close();
+  /** A terminal of before a reload may be over: then a new one is opened. */
+  #refuse({ code, message }: { readonly code: string; readonly message: string }): void {
+    const isOfBefore = this.#current !== undefined && this.#seen === undefined;
+    if (isOfBefore && code !== 'E_FORBIDDEN') {
+      this.#current = undefined;
+      this.#socket?.close();
       return;
     }
-    end({ kind: 'refused', error: new RequestError({ code, message, hint: 'Open another terminal.', details: {} }) });
+    const error = new RequestError({ code, message, hint: 'Open another terminal.', details: {} });
+    this.#finish({ kind: 'refused', error });
   }
 
-  function retry(): void {
-    if (isOver) return;
-    onState({ kind: 'away' });
-    setTimeout(() => void connect(), waitMs);
-    waitMs = Math.min(slowestMs, waitMs * 2);
+  #retry(): void {
+    if (this.#isOver) return;
+    this.#options.onState({ kind: 'away' });
+    setTimeout(() => void this.connect(), this.#waitMs);
+    this.#waitMs = Math.min(slowestMs, this.#waitMs * 2);
   }
 
-  function end(state: TerminalState): void {
-    if (isOver) return;
-    isOver = true;
-    onState(state);
-    socket?.close();
+  #finish(state: TerminalState): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#options.onState(state);
+    this.#socket?.close();
   }
 }

@@ -1,10 +1,10 @@
 import type { Agent, Sandbox, Workspace } from '@croft/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { setQuery, useQuery } from '../../browser/router.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failure } from '../../parts/states.tsx';
 import { useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
-import { setQuery, useQuery } from '../../shell/router.ts';
 import { connectTerminal, type TerminalState, type TerminalTarget } from './connect-terminal.ts';
 
 /** A prompt in a sandbox, over a workspace. Nothing in the address is ever typed. */
@@ -122,8 +122,8 @@ function OpenTerminal({ target, onClose }: { readonly target: TerminalTarget; on
       const onAttached = (id: string) => setQuery({ terminal: id }, { replace: true });
       const opened = connectTerminal({ target, screen, terminal, onState: setState, onAttached });
       connection.current = opened;
-      screen.onType(opened.type);
-      screen.onResize(opened.resize);
+      screen.onType((text) => opened.type(text));
+      screen.onResize(() => opened.resize());
       screen.focus();
       dispose = () => {
         opened.leave();

@@ -1,4 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
+import { setQuery, useQuery } from '../../browser/router.ts';
+import { useShortcuts } from '../../browser/shortcuts.ts';
 import { CodeLine } from '../../parts/code-view.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -6,8 +8,6 @@ import { Empty, Failure, Skeleton } from '../../parts/states.tsx';
 import { Marked } from '../../parts/text.tsx';
 import { VirtualList } from '../../parts/virtual-list.tsx';
 import { type RequestError, toRequestError } from '../../server/request.ts';
-import { setQuery, useQuery } from '../../shell/router.ts';
-import { useShortcuts } from '../../shell/shortcuts.ts';
 import { toCount, toSize } from '../../text/format.ts';
 import { type FileAddress, type FileContent, readFileContent, toFileUrl } from './file-content.ts';
 
@@ -113,7 +113,7 @@ function TextContent({ content, path }: { readonly content: FileContent & { kind
         keyOf={({ number }) => String(number)}
         render={({ text, number }) => (
           <div class={number === line ? 'code-line code-found' : 'code-line'}>
-            <span class="code-number">{number}</span>
+            <span class="line-number">{number}</span>
             <CodeLine text={text} path={path} />
           </div>
         )}

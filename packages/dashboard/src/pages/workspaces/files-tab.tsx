@@ -1,12 +1,12 @@
 import type { FileEntry, FileList, Snapshot } from '@croft/protocol';
 import { useEffect, useRef } from 'preact/hooks';
+import { setQuery, useQuery, withQuery } from '../../browser/router.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { Ago, Marked } from '../../parts/text.tsx';
 import { toSearch } from '../../server/request.ts';
 import { invalidate, useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
-import { setQuery, useQuery, withQuery } from '../../shell/router.ts';
 import { toSize } from '../../text/format.ts';
 import { FileView } from './file-view.tsx';
 import { SearchResults } from './search-results.tsx';

@@ -1,12 +1,12 @@
 import type { Checkpoint, Snapshot } from '@croft/protocol';
 import { useState } from 'preact/hooks';
+import { setQuery, useQuery, withQuery } from '../../browser/router.ts';
+import { useShortcuts } from '../../browser/shortcuts.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { Ago, Marked } from '../../parts/text.tsx';
 import { invalidate, useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
-import { setQuery, useQuery, withQuery } from '../../shell/router.ts';
-import { useShortcuts } from '../../shell/shortcuts.ts';
 import { toCount } from '../../text/format.ts';
 import { toOneLine } from '../../text/marks.ts';
 import { CheckpointDiff } from './checkpoint-diff.tsx';

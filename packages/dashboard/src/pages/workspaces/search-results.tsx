@@ -1,8 +1,8 @@
+import { withQuery } from '../../browser/router.ts';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { Marked } from '../../parts/text.tsx';
 import { toSearch } from '../../server/request.ts';
 import { useResource } from '../../server/resource.ts';
-import { withQuery } from '../../shell/router.ts';
 import { toCount } from '../../text/format.ts';
 
 interface SearchAnswer {

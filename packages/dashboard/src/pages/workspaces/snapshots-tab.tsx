@@ -1,7 +1,8 @@
 import type { Snapshot, SnapshotDiff } from '@croft/protocol';
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
-import { announce } from '../../parts/announcer.tsx';
+import { announce } from '../../browser/announce.ts';
+import { setQuery, useQuery, withQuery } from '../../browser/router.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failure, Loaded } from '../../parts/states.tsx';
 import { Ago } from '../../parts/text.tsx';
@@ -9,7 +10,6 @@ import { useAction } from '../../parts/use-action.ts';
 import { request, segment } from '../../server/request.ts';
 import { invalidate, useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
-import { setQuery, useQuery, withQuery } from '../../shell/router.ts';
 import { toCount, toSize } from '../../text/format.ts';
 import { ChangedFiles } from './checkpoint-diff.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';

@@ -1,4 +1,4 @@
-import { announce } from '../../parts/announcer.tsx';
+import { announce } from '../../browser/announce.ts';
 import { Confirm } from '../../parts/dialog.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { Marked } from '../../parts/text.tsx';

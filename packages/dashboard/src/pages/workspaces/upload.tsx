@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { announce } from '../../parts/announcer.tsx';
+import { announce } from '../../browser/announce.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { type RequestError, send, toRequestError, toSearch } from '../../server/request.ts';
