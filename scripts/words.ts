@@ -17,7 +17,7 @@ export const retired = [
 ];
 
 export interface Source {
-  /** Relative to `croft/src`. */
+  /** Relative to `croft/src`, or to `dashboard/src`. */
   readonly file: string;
   readonly text: string;
 }
@@ -42,7 +42,7 @@ function findRepeated(sources: readonly Source[]): string[] {
 
 function findRetired({ file, text }: Source): string[] {
   const names = [...text.matchAll(declaration)].map(([, name = '']) => name);
-  return [basename(file, '.ts'), ...names]
+  return [basename(file).replace(/\.tsx?$/, ''), ...names]
     .filter((name) => wordsOf(name).some((word) => retired.includes(word)))
     .map((name) => `${file}: ${name} uses a retired word`);
 }
@@ -52,11 +52,10 @@ function wordsOf(name: string): string[] {
 }
 
 if (import.meta.main) {
-  const root = 'packages/croft/src';
-  const sources = globSync(`${root}/**/*.ts`)
-    .filter((file) => !file.endsWith('.test.ts'))
-    .map((file) => ({ file: relative(root, file), text: readFileSync(file, 'utf8') }));
-  const problems = findProblems(sources);
+  const problems = ['packages/croft/src', 'packages/dashboard/src'].flatMap((root) => {
+    const files = globSync(`${root}/**/*.{ts,tsx}`).filter((file) => !file.endsWith('.test.ts'));
+    return findProblems(files.map((file) => ({ file: relative(root, file), text: readFileSync(file, 'utf8') })));
+  });
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length > 0 ? 1 : 0;
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { matchPath } from '../browser/router.ts';
+import { matchPath } from '../browser/match-path.ts';
 import { AgentPage } from '../pages/agents/agent-page.tsx';
 import { AgentsPage } from '../pages/agents/agents-page.tsx';
 import { ApprovalsPage } from '../pages/approvals/approvals-page.tsx';
