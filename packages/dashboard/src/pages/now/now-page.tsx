@@ -148,10 +148,11 @@ function Filters({ rows }: { readonly rows: ShownRows }) {
         type="button"
         class="button"
         aria-pressed={rows.isPaused}
+        aria-label={rows.isPaused ? 'Follow' : 'Pause'}
         onClick={() => (rows.isPaused ? rows.follow(null) : rows.setPaused(true))}
       >
         <Icon name={rows.isPaused ? 'play' : 'pause'} />
-        {rows.isPaused ? 'Follow' : 'Pause'}
+        <span class="pause-words">{rows.isPaused ? 'Follow' : 'Pause'}</span>
       </button>
     </div>
   );
