@@ -4,6 +4,7 @@ import { Agent, CreateAgent } from './agents.ts';
 import { ErrorEnvelope } from './app-error.ts';
 import { Approval, DecideApproval } from './approvals.ts';
 import { AuditHead, AuditRecord, AuditVerdict } from './audit.ts';
+import { SessionAnswer, SignInLink } from './browser-sessions.ts';
 import { RecordPatch } from './fields.ts';
 import {
   CreateDownloadLink,
@@ -69,6 +70,7 @@ const answered = {
   ...{ Checkpoint, CheckpointList, CallsUndone },
   ...{ Fork, ForkAnswer, ForkList, ForkMerged },
   ...{ Runner, RunnerList, RunnerMade, TerminalTicket },
+  ...{ SessionAnswer, SignInLink },
 };
 const asked = {
   ...{ CreateAccount, PatchAccount, CreateKey, PutSecret, CreateAgent, CreateSandbox, CreateWorkspace },

@@ -1,6 +1,7 @@
 import { notFound } from '../core/accounts/access/registry-errors.ts';
 import { createAuditJournal } from '../core/accounts/audit/audit-journal.ts';
 import type { AuditVerdict } from '../core/accounts/audit/verify-audit.ts';
+import { createBrowserSessions } from '../core/accounts/keys/browser-sessions.ts';
 import type { Records } from '../core/accounts/ports/records.ts';
 import type { ApprovalsOptions } from '../core/approvals/create-approvals.ts';
 import { createApprovals } from '../core/approvals/create-approvals.ts';
@@ -91,7 +92,7 @@ export async function createPlatform(options: PlatformOptions) {
 
   return {
     ...{ records, vault, registryOn, approvals, approvalInbox, agents, terminals, files, forks },
-    ...{ readiness, now, events },
+    ...{ readiness, now, events, sessions: createBrowserSessions({ records, vault, now }) },
     audit: createTrailCheck(parts),
     histories: createHistoryAccess(parts),
     registry: withRuntimeClosing(registry, { ...agents, closeStale, dropRunner: fleet.drop }, [

@@ -17,6 +17,7 @@ import { createWorkspaceHistories } from '../../src/app/workspaces/workspace-his
 import { createAccountEvents } from '../../src/core/account-events/account-events.ts';
 import { notFound } from '../../src/core/accounts/access/registry-errors.ts';
 import { createRecordsSource } from '../../src/core/accounts/audit/audit-source.ts';
+import { createBrowserSessions } from '../../src/core/accounts/keys/browser-sessions.ts';
 import { createRegistry } from '../../src/core/accounts/lifecycle/create-registry.ts';
 import type { Records } from '../../src/core/accounts/ports/records.ts';
 import type { AccountQuotas } from '../../src/core/accounts/ports/registry-context.ts';
@@ -148,6 +149,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
         limits,
         now,
         events,
+        sessions: createBrowserSessions({ records, vault, now: () => new Date(now()) }),
         audit: {
           verify: () => trail.verify(records),
           verifyShared: () => trail.verify(records),

@@ -1,7 +1,8 @@
 import type { AccountEvents } from '../../core/account-events/account-events.ts';
 import type { AuditVerdict } from '../../core/accounts/audit/verify-audit.ts';
+import type { BrowserSessions } from '../../core/accounts/keys/browser-sessions.ts';
 import type { Records } from '../../core/accounts/ports/records.ts';
-import type { ApprovalInbox, Registry, RunnerToken } from '../../core/accounts/ports/registry.ts';
+import type { ApprovalInbox, Registry, RunnerToken, Scope } from '../../core/accounts/ports/registry.ts';
 import type { Vault } from '../../core/accounts/ports/vault.ts';
 import type { ChangeFeeds } from '../../core/content/changes/change-feeds.ts';
 import type { FileAccessFinder } from '../../core/content/changes/file-access.ts';
@@ -22,6 +23,10 @@ export interface RestPlatform {
    */
   registryOn(records: Records): Registry;
   readonly approvals: ApprovalInbox;
+  /** Sessions of browsers, for accounts and for the operator. */
+  readonly sessions: BrowserSessions;
+  /** The workspaces that flags name. Absent: there are none here. */
+  readonly operator?: OperatorAccess | undefined;
   /** What happens in accounts, for people who watch. */
   readonly events: Pick<AccountEvents, 'join'>;
   /** The state of a runner now. */
@@ -42,6 +47,18 @@ export interface RestPlatform {
   removeFiles(accountId: string, workspaceIds: readonly string[]): Promise<Record<string, number>>;
   readonly limits?: Partial<RestLimits> | undefined;
   readonly now?: (() => number) | undefined;
+}
+
+/** The account id of the operator, who has no account. */
+export const operatorId = 'local';
+
+export interface OperatorAccess {
+  /** The token of the server, which MCP clients have. */
+  readonly token: string;
+  /** What the token may do. The admin token may do everything. */
+  readonly tokenScopes: readonly Scope[];
+  /** What the routes use instead of the accounts. */
+  readonly platform: RestPlatform;
 }
 
 /** The files of workspaces, for callers with a key of their account. */

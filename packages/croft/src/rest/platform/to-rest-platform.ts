@@ -23,7 +23,7 @@ interface AgentsMcp {
 export function toRestPlatform(parts: Parts, mcp: AgentsMcp, adminToken: string): RestPlatform {
   const { records, vault, registry, registryOn, approvalInbox, files, histories, forks, removeFiles, terminals } =
     parts;
-  const { audit, events } = parts;
+  const { audit, events, sessions } = parts;
   const viewRunner = parts.fleet.view;
   const own = {
     adminToken,
@@ -39,6 +39,7 @@ export function toRestPlatform(parts: Parts, mcp: AgentsMcp, adminToken: string)
     terminals,
     audit,
     events,
+    sessions,
     now: () => parts.now().getTime(),
   };
   return { ...own, approvals: approvalInbox, agents: toAgentApi(parts, mcp) };

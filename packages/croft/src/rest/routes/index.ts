@@ -6,6 +6,7 @@ import { agentToolRoutes } from './agent-tools.ts';
 import { agentRoutes } from './agents.ts';
 import { approvalRoutes } from './approvals.ts';
 import { auditRoutes, auditTrailRoutes } from './audit.ts';
+import { browserSessionRoutes } from './browser-sessions.ts';
 import { checkpointRoutes } from './checkpoints.ts';
 import { eventRoutes } from './events.ts';
 import { fileContentRoutes } from './file-contents.ts';
@@ -26,6 +27,7 @@ import { workspaceRoutes } from './workspaces.ts';
  */
 export const accountRoutes: readonly Route[] = [
   ...accountRecordRoutes,
+  ...browserSessionRoutes,
   ...keyRoutes,
   ...agentRoutes,
   ...agentToolRoutes,

@@ -111,6 +111,8 @@ export interface Accounts {
   authenticate(token: string): Promise<Actor | undefined>;
   /** The same for a disabled account whose removal has begun: only for repeating that removal. */
   authenticateToRemove(token: string): Promise<Actor | undefined>;
+  /** The caller that a key stands for. Resolves with `undefined` as `authenticate` does. */
+  actorOf(accountId: string, keyId: string): Promise<Actor | undefined>;
   create(label: string, body: unknown): Promise<{ account: AccountRow; secret: string }>;
   get(accountId: string): Promise<AccountRow>;
   list(page: PageRequest): Promise<Paged<AccountRow>>;
