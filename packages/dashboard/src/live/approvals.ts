@@ -7,6 +7,7 @@ import { navigate } from '../browser/router.ts';
 import { useResource } from '../server/resource.ts';
 import { mayDo } from '../server/session.ts';
 import { toOneLine } from '../text/marks.ts';
+import { nameOfWorkspace } from './names.ts';
 
 export const pendingPath = '/v1/approvals?state=pending&limit=200';
 
@@ -42,7 +43,7 @@ function takeList(approvals: readonly Approval[], known: ReadonlySet<string> | u
 }
 
 function tell({ approvalId, tool, workspace, preview }: Approval): void {
-  const words = `${tool} in ${workspace} waits for you`;
+  const words = `${tool} in ${nameOfWorkspace(workspace)} waits for you`;
   announce(words, { isUrgent: true });
   if (!document.hidden || !('Notification' in window) || Notification.permission !== 'granted') return;
   const notification = new Notification(words, { body: toOneLine(preview, 120), tag: approvalId });

@@ -3,6 +3,7 @@ import { navigate, path } from '../browser/router.ts';
 import { listenToKeys, useShortcuts } from '../browser/shortcuts.ts';
 import { pendingApprovals, useApprovalNews } from '../live/approvals.ts';
 import { startLive, stopLive } from '../live/live.ts';
+import { useNames } from '../live/names.ts';
 import { connection, lastLiveAt } from '../live/stream.ts';
 import { Ago } from '../parts/text.tsx';
 import { request } from '../server/request.ts';
@@ -34,6 +35,7 @@ function SignedInShell() {
     if (who) startLive(who, () => void request('GET', '/v1/session').catch(() => {}));
     return stopLive;
   }, [who]);
+  useNames();
   useApprovalNews();
   useShortcuts({
     'g n': () => navigate('/'),

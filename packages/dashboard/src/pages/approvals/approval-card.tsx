@@ -3,6 +3,7 @@ import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { now } from '../../browser/clock.ts';
 import { pendingApprovals } from '../../live/approvals.ts';
+import { nameOfAgent, nameOfWorkspace } from '../../live/names.ts';
 import { connection } from '../../live/stream.ts';
 import { Ago, Marked } from '../../parts/text.tsx';
 import { mayDo } from '../../server/session.ts';
@@ -32,8 +33,8 @@ export function ApprovalCard({ approval, next, shownAt }: ApprovalCardProps) {
       <header class="approval-head">
         {isOpen && <WhichOne id={approval.approvalId} />}
         <h2>
-          <span class="approval-who">{approval.agentId}</span> {toPhrase(approval.tool)} in{' '}
-          <span class="approval-where">{approval.workspace}</span>
+          <span class="approval-who">{nameOfAgent(approval.agentId)}</span> {toPhrase(approval.tool)} in{' '}
+          <span class="approval-where">{nameOfWorkspace(approval.workspace)}</span>
         </h2>
         <p class="muted">
           asked <Ago at={approval.createdAt} />

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { navigate } from '../../browser/router.ts';
 import { useShortcuts } from '../../browser/shortcuts.ts';
 import { pendingApprovals } from '../../live/approvals.ts';
+import { nameOfAgent, nameOfWorkspace } from '../../live/names.ts';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { Ago, Marked } from '../../parts/text.tsx';
 import { useResource } from '../../server/resource.ts';
@@ -72,7 +73,8 @@ function Others({ approvals }: { readonly approvals: readonly Approval[] }) {
                 <Marked text={toSummary(approval)} />
               </code>
               <span class="muted">
-                {approval.agentId} · {approval.workspace} · <Ago at={approval.createdAt} />
+                {nameOfAgent(approval.agentId)} · {nameOfWorkspace(approval.workspace)} ·{' '}
+                <Ago at={approval.createdAt} />
               </span>
             </a>
           </li>

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { navigate, setQuery } from '../../browser/router.ts';
 import { useShortcuts } from '../../browser/shortcuts.ts';
 import type { FeedRow } from '../../live/feed-row.ts';
+import { nameOfAgent, nameOfWorkspace } from '../../live/names.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { OutcomeMark, outcomeWords } from '../../parts/outcome-mark.tsx';
 import { Ago, Id, Marked } from '../../parts/text.tsx';
@@ -111,7 +112,7 @@ function Facts({ call }: { readonly call: FeedRow }) {
           {call.agentId === '' ? (
             nameOfCaller(call)
           ) : (
-            <a href={`/agents/${encodeURIComponent(call.agentId)}/calls`}>{call.agentId}</a>
+            <a href={`/agents/${encodeURIComponent(call.agentId)}/calls`}>{nameOfAgent(call.agentId)}</a>
           )}
         </dd>
       </div>
@@ -119,7 +120,9 @@ function Facts({ call }: { readonly call: FeedRow }) {
         <div>
           <dt>Workspace</dt>
           <dd>
-            <a href={`/workspaces/${encodeURIComponent(call.workspaceId || call.workspace)}/files`}>{call.workspace}</a>
+            <a href={`/workspaces/${encodeURIComponent(call.workspaceId || call.workspace)}/files`}>
+              {nameOfWorkspace(call.workspace)}
+            </a>
           </dd>
         </div>
       )}

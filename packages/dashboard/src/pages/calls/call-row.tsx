@@ -1,8 +1,9 @@
 import { withQuery } from '../../browser/router.ts';
 import type { FeedRow } from '../../live/feed-row.ts';
+import { nameOfAgent, nameOfWorkspace } from '../../live/names.ts';
 import { OutcomeMark } from '../../parts/outcome-mark.tsx';
 import { Marked } from '../../parts/text.tsx';
-import { toClock, toDuration, toExactTime } from '../../text/format.ts';
+import { toClock, toDuration, toExactTime, toShortId } from '../../text/format.ts';
 import { toOneLine } from '../../text/marks.ts';
 
 interface CallRowProps {
@@ -31,7 +32,7 @@ export function CallRow({ row, isSelected }: CallRowProps) {
       <code class="call-title">
         <Marked text={toOneLine(title)} />
       </code>
-      <span class="call-where">{workspace}</span>
+      <span class="call-where">{nameOfWorkspace(workspace)}</span>
       <span class="call-end">{describeEnd(row)}</span>
       <span class="call-duration">{row.durationMs === undefined ? '' : toDuration(row.durationMs)}</span>
     </a>
@@ -39,7 +40,7 @@ export function CallRow({ row, isSelected }: CallRowProps) {
 }
 
 export function nameOfCaller({ agentId, session, outcome }: FeedRow): string {
-  return outcome === 'change' ? session : agentId;
+  return outcome === 'change' ? toShortId(session.replace(/^key /, '')) : nameOfAgent(agentId);
 }
 
 /** What is worth a word beside the mark. */

@@ -1,5 +1,6 @@
 import type { OpenSandbox, Runner, Sandbox } from '@croft/protocol';
 import { openSandboxes } from '../../live/live.ts';
+import { nameOfAgent } from '../../live/names.ts';
 import { keyOfSandbox, usageHistories } from '../../live/usage.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -76,7 +77,8 @@ function OpenLine({ open }: { readonly open: OpenSandbox }) {
   const { workspace, workspaceId, kind, session: name, person, agentId, limits, usage, ports = [] } = open;
   const history = usageHistories.value.get(keyOfSandbox(open));
   const load = history?.load.at(-1);
-  const who = kind === 'terminal' ? `terminal of ${person ?? 'a person'}` : `${agentId ?? ''} ${name ?? ''}`;
+  const who =
+    kind === 'terminal' ? `terminal of ${person ?? 'a person'}` : `${nameOfAgent(agentId ?? '')} ${name ?? ''}`;
   return (
     <div class="open-line">
       <a href={`/workspaces/${encodeURIComponent(workspaceId)}/files`}>{workspace}</a>

@@ -4,6 +4,7 @@ import { setQuery, useQuery, withQuery } from '../../browser/router.ts';
 import { useShortcuts } from '../../browser/shortcuts.ts';
 import type { FeedRow, Outcome } from '../../live/feed-row.ts';
 import { feed, feedError, feedState, olderRows, readOlder } from '../../live/live.ts';
+import { nameOfAgent, nameOfWorkspace } from '../../live/names.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failure, Skeleton } from '../../parts/states.tsx';
 import { VirtualList } from '../../parts/virtual-list.tsx';
@@ -82,7 +83,7 @@ function useShownRows() {
       (!agent || row.agentId === agent) &&
       (!workspace || row.workspace === workspace) &&
       (!outcome || row.outcome === outcome) &&
-      (!text || `${row.tool} ${row.title} ${row.agentId} ${row.workspace}`.toLowerCase().includes(text));
+      (!text || `${row.tool} ${row.title} ${nameOfAgent(row.agentId)} ${row.workspace}`.toLowerCase().includes(text));
     return isFiltered ? feed.value.filter(matches) : feed.value;
   }, [feed.value, agent, workspace, outcome, text]);
   const isHeld = isPaused || isReading;
@@ -120,13 +121,17 @@ function Filters({ rows }: { readonly rows: ShownRows }) {
       <select aria-label="Agent" value={useQuery('agent') ?? ''} onChange={pick('agent')}>
         <option value="">All agents</option>
         {names.value.agents.map((name) => (
-          <option key={name}>{name}</option>
+          <option key={name} value={name}>
+            {nameOfAgent(name)}
+          </option>
         ))}
       </select>
       <select aria-label="Workspace" value={useQuery('workspace') ?? ''} onChange={pick('workspace')}>
         <option value="">All workspaces</option>
         {names.value.workspaces.map((name) => (
-          <option key={name}>{name}</option>
+          <option key={name} value={name}>
+            {nameOfWorkspace(name)}
+          </option>
         ))}
       </select>
       <select aria-label="Outcome" value={useQuery('outcome') ?? ''} onChange={pick('outcome')}>

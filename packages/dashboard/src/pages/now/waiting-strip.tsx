@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { canAskToNotify, pendingApprovals } from '../../live/approvals.ts';
+import { nameOfWorkspace } from '../../live/names.ts';
 import { Marked } from '../../parts/text.tsx';
 import { toSummary } from '../approvals/phrases.ts';
 
@@ -14,7 +15,7 @@ export function WaitingStrip() {
     <div class="waiting">
       <strong>{waiting.length === 1 ? 'A call waits for you' : `${waiting.length} calls wait for you`}</strong>
       <span class="waiting-what">
-        {tool} in {workspace} ·{' '}
+        {tool} in {nameOfWorkspace(workspace)} ·{' '}
         <code>
           <Marked text={toSummary(first)} />
         </code>
