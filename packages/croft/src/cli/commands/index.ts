@@ -8,6 +8,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   du: async () => (await import('./du.ts')).du,
   keys: async () => (await import('./keys.ts')).keys,
   mcp: async () => (await import('./mcp.ts')).mcp,
+  open: async () => (await import('./open.ts')).open,
   runner: async () => (await import('./runner.ts')).runner,
   runners: async () => (await import('./runners.ts')).runners,
   serve: async () => (await import('./serve.ts')).serve,

@@ -10,6 +10,7 @@ import { listen } from '../serve/listen.ts';
 import { openPlatform } from '../serve/open-platform.ts';
 import { serveOptions } from '../serve/serve-options.ts';
 import { toAddress, toHostNames, toRunnerSettings, toTls, toWait } from '../serve/serve-settings.ts';
+import { makeSignInLink, toPageAddress } from '../sign-in-link.ts';
 
 export const serve = defineCommand({
   name: 'serve',
@@ -53,6 +54,7 @@ export const serve = defineCommand({
     });
     claim.tellAddress(server.url);
     welcome(server.url, token, adminToken, terminal);
+    terminal.stdout.write(`page for people: ${await describePage(server.url, token.value, values.demo ?? false)}\n`);
     if (!terminal.stop.aborted) await new Promise((resolve) => terminal.stop.addEventListener('abort', resolve));
     await server.stop();
     return 0;
@@ -71,4 +73,14 @@ function welcome(
   stdout.write(`token: ${token.file ?? 'from CROFT_TOKEN'}\n`);
   stdout.write(`admin token, for accounts: ${adminToken.file ?? 'from CROFT_ADMIN_TOKEN'}\n`);
   stdout.write(`MCP client configuration:\n${JSON.stringify(configuration, null, 2)}\n`);
+}
+
+/**
+ * Only the demo signs its visitor in: a link in a log would be a key. A certificate of one's own may keep the server from
+ * reaching itself: then the link does not sign in.
+ */
+async function describePage(url: string, token: string, isDemo: boolean): Promise<string> {
+  const link = isDemo ? await makeSignInLink(url, token).catch(() => undefined) : undefined;
+  if (link === undefined) return `${toPageAddress(url)} ("croft open" prints a link that signs in)`;
+  return `${link} (signs in, once, within a minute; "croft open" prints another)`;
 }
