@@ -4,6 +4,9 @@ import { browserFlags } from './browser.ts';
 
 export type PageFixture = Awaited<ReturnType<typeof openFixture>>;
 
+/** Shorter than that of a test, so that a failure says what was waited for. */
+const patienceMs = 20_000;
+
 export interface Place {
   readonly account: Account;
   readonly agentId: string;
@@ -18,6 +21,8 @@ export async function openFixture(executablePath: string) {
   const problems: string[] = [];
   const base = platform.url.replace('127.0.0.1', 'croft.localhost');
 
+  const hosts = new Set([new URL(base).host]);
+
   async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 760 }, ...options });
     await context.addInitScript(() => {
@@ -25,6 +30,7 @@ export async function openFixture(executablePath: string) {
         console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`),
       );
     });
+    context.setDefaultTimeout(patienceMs);
     const page = await context.newPage();
     page.on('pageerror', (error) => problems.push(String(error.stack)));
     page.on('console', (message) => {
@@ -32,7 +38,7 @@ export async function openFixture(executablePath: string) {
     });
     page.on('request', (request) => {
       const { protocol, host } = new URL(request.url());
-      if (protocol.startsWith('http') && host !== new URL(base).host) problems.push(`another host: ${request.url()}`);
+      if (protocol.startsWith('http') && !hosts.has(host)) problems.push(`another host: ${request.url()}`);
     });
     return page;
   }
@@ -43,6 +49,8 @@ export async function openFixture(executablePath: string) {
     base,
     problems,
     newPage,
+    /** Another server of ours, which a test has started. */
+    allow: (address: string) => hosts.add(new URL(address).host),
     async signIn(secret: string, options?: BrowserContextOptions): Promise<Page> {
       const page = await newPage(options);
       await page.goto(base);

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { approvalCases } from './approval-cases.ts';
 import { installBrowser } from './browser.ts';
+import { liveCases } from './live-cases.ts';
+import { lookCases } from './look-cases.ts';
 import { openFixture, type PageFixture } from './page-fixture.ts';
 import { signInCases } from './sign-in-cases.ts';
 import { terminalCases } from './terminal-cases.ts';
@@ -21,6 +23,8 @@ describe.skipIf(browser === undefined)(
     describe('signing in', () => signInCases(get));
     describe('approving', () => approvalCases(get));
     describe('files and their history', () => workspaceCases(get));
+    describe('live', () => liveCases(get));
+    describe('looks', () => lookCases(get));
     describe('terminal', () => terminalCases(get));
 
     test('in all of this the policy had nothing to report, and no other host was asked', () => {
