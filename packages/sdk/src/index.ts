@@ -7,7 +7,7 @@ import { createFiles } from './files.ts';
 import { createKeys, createSecrets } from './keys.ts';
 import { type ClientOptions, createRequest, createSend } from './request.ts';
 import { createRunners } from './runners.ts';
-import { createSession } from './sessions.ts';
+import { createSession } from './session.ts';
 import { createHistory } from './snapshots.ts';
 import { createTerminals } from './terminals.ts';
 
@@ -27,8 +27,8 @@ export function createClient(options: ClientOptions) {
   const [request, send] = [createRequest(options), createSend(options)];
   return {
     health: (): Promise<Health> => request('GET', '/healthz', { answer: Health }),
-    session: createSession(request),
     account: createAccount(request, '/v1/account'),
+    session: createSession(request),
     keys: createKeys(request),
     ...createCollections(request, '/v1'),
     runners: createRunners(request),

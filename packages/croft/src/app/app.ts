@@ -9,7 +9,6 @@ import {
 import type { CodeMode } from '../core/code/ports/language-servers.ts';
 import type { Provider } from '../core/commands/sandbox.ts';
 import type { ReadTracker } from '../core/content/read/read-tracker.ts';
-import type { CallJournal } from '../core/events/call-journal.ts';
 import { createEmitter, type Emit } from '../core/events/emitter.ts';
 import { createSecrets } from '../core/secrets/secrets.ts';
 import { createSession, createSessions } from '../core/sessions/session.ts';
@@ -33,6 +32,8 @@ import { type InnerServers, innerTools, openInnerTools } from './agents/inner-to
 import { createFlagWorkspaceForks } from './forks/flag-workspace-forks.ts';
 import { createOverlays } from './forks/overlays.ts';
 import { type FlagWorkspaceOptions, openFlagWorkspace } from './open-flag-workspace.ts';
+import type { LocalApprovals } from './records/local-approvals.ts';
+import type { LocalJournal } from './records/local-journal.ts';
 import { assembleWorkspace, type WorkspaceParts } from './workspaces/assemble-workspace.ts';
 import { openCodeParts } from './workspaces/code-servers.ts';
 import { openProvider } from './workspaces/open-provider.ts';
@@ -57,7 +58,9 @@ export interface AppOptions {
   /** Asks a person for approval. Without it, every call that needs an approval is refused. */
   readonly gate?: ApprovalGate | undefined;
   /** The audit trail of calls. Without it, calls are not recorded. */
-  readonly journal?: (CallJournal & AsyncDisposable) | undefined;
+  readonly journal?: LocalJournal | undefined;
+  /** Opens the approvals for the person at this machine. Absent: an agent could reach them. */
+  readonly localApprovals?: (() => Promise<LocalApprovals>) | undefined;
   /** What a file change waits for before the call is answered. Default: strict. */
   readonly durability?: Durability | undefined;
   /** How code is understood. Default: all language servers, and only `safe` ones for read-only workspaces. */
@@ -135,6 +138,8 @@ export function createApp(options: AppOptions) {
 
   return {
     ...{ workspaces, emit, newSession, provider, histories, layered, skills, shelf, renderDiagram },
+    /** For the person at this machine, who watches and decides. */
+    ...{ permission, sandbox, ...pickLocal(options) },
     /** Call it after the events file was renamed. The result is a line in the log. */
     reopenEvents: events.reopen,
     assembleWorkspace: (parts: WorkspaceParts) => assembleWorkspace(parts, shared),
@@ -145,12 +150,7 @@ export function createApp(options: AppOptions) {
       ...{ workspaces, gate: options.gate, journal: options.journal },
       ...{ secrets, renderDiagram },
       sessionTools: openInnerTools(innerServers, { workspaces, secrets, emit }),
-      effects: createPostEditChecks({
-        ...defaultPostEditSettings,
-        ...options.editChecks,
-        detectors: Object.values(detectors),
-        emit,
-      }),
+      effects: openEffects(options, emit),
       ...{ emit, onWarning },
     }),
     async [Symbol.asyncDispose]() {
@@ -164,6 +164,19 @@ export function createApp(options: AppOptions) {
       events[Symbol.dispose]();
     },
   };
+}
+
+function pickLocal({ journal, localApprovals }: AppOptions) {
+  return { journal, localApprovals };
+}
+
+function openEffects({ editChecks }: AppOptions, emit: Emit) {
+  return createPostEditChecks({
+    ...defaultPostEditSettings,
+    ...editChecks,
+    detectors: Object.values(detectors),
+    emit,
+  });
 }
 
 /** Throws for a name that is neither a tool nor a toolset. */

@@ -42,19 +42,23 @@ function send(
   body: unknown,
 ): Promise<PageAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<PageAnswer>();
-  const headers = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const length = text === undefined ? undefined : String(Buffer.byteLength(text));
+  const all = Object.entries({ ...given, 'content-length': length });
+  const headers = Object.fromEntries(all.filter(([, value]) => value !== undefined));
   const outgoing = request({ hostname: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
-    let text = '';
+    let answered = '';
     response.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk;
+      answered += chunk;
     });
     response.on('end', () => {
       const [setCookie = ''] = response.headers['set-cookie'] ?? [];
-      resolve({ status: response.statusCode ?? 0, text, setCookie, json: text === '' ? undefined : JSON.parse(text) });
+      const json = answered === '' ? undefined : JSON.parse(answered);
+      resolve({ status: response.statusCode ?? 0, text: answered, setCookie, json });
     });
   });
   outgoing.on('error', reject);
-  outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+  outgoing.end(text);
   return promise;
 }
 

@@ -129,7 +129,8 @@ function ring(reading: Reading): void {
 async function createRowReader(sources: readonly AuditSource[], after: string | undefined, now: () => Date) {
   const end = await lastPositions(sources);
   const asked = after === undefined ? end : readPositions(after, sources.length);
-  let isReset = asked === undefined || !isReachable(asked, end);
+  const first = await Promise.all(sources.map((source) => source.first?.() ?? 0));
+  let isReset = asked === undefined || !isReachable(asked, first, end);
   let positions: readonly number[] = isReset || !asked ? end : asked;
 
   async function readRows(): Promise<PositionedEvent[]> {
@@ -159,11 +160,11 @@ async function createRowReader(sources: readonly AuditSource[], after: string | 
   };
 }
 
-/** A position after the end is of a trail that was replaced. */
-function isReachable(asked: readonly number[], last: readonly number[]): boolean {
+/** A position after the end is of a trail that was replaced, and rows before the first are gone. */
+function isReachable(asked: readonly number[], first: readonly number[], last: readonly number[]): boolean {
   return asked.every((position, index) => {
     const end = last[index] ?? 0;
-    return position <= end && end - position <= maxBehind;
+    return position <= end && end - position <= maxBehind && position >= (first[index] ?? 0) - 1;
   });
 }
 

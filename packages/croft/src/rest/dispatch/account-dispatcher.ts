@@ -1,6 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { Context, Next } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { operatorId } from '../../core/accounts/access/operator.ts';
 import { readFileLinkPath, serveFileLink } from '../files/serve-file-link.ts';
 import { limitBody } from '../http/body-limit.ts';
 import { readJson } from '../http/json-body.ts';
@@ -8,7 +9,7 @@ import { readQuery } from '../http/read-query.ts';
 import { readIfMatch, toEtag } from '../http/record-etags.ts';
 import { toSessionCookie } from '../http/session-cookie.ts';
 import { createTokenBuckets } from '../http/token-buckets.ts';
-import { defaultLimits, operatorId, type RestPlatform } from '../platform/rest-platform.ts';
+import { defaultLimits, type RestPlatform } from '../platform/rest-platform.ts';
 import type { HttpMethod, Route, RouteAnswer, RouteCall } from '../platform/route.ts';
 import { removeAccountRoute } from '../routes/account.ts';
 import { createIdempotency } from './idempotency.ts';

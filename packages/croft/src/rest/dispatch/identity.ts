@@ -1,11 +1,12 @@
 import { AppError } from '@croft/protocol';
 import { reachesAgent } from '../../core/accounts/access/key-reach.ts';
+import { operatorId } from '../../core/accounts/access/operator.ts';
 import { notFound } from '../../core/accounts/access/registry-errors.ts';
 import { isLinkCode, type SessionHolder } from '../../core/accounts/keys/browser-sessions.ts';
 import type { Actor } from '../../core/accounts/ports/registry.ts';
 import { isSameToken, readBearer } from '../http/guards.ts';
 import type { SessionCookie } from '../http/session-cookie.ts';
-import { operatorId, type RestPlatform } from '../platform/rest-platform.ts';
+import type { RestPlatform } from '../platform/rest-platform.ts';
 import type { CallerSession, Route } from '../platform/route.ts';
 import type { EndpointMatch } from './match-path.ts';
 
@@ -92,7 +93,11 @@ function operatorOf(keyId: string, platform: RestPlatform): Actor | undefined {
 }
 
 /** Another token has another fingerprint, so that a session ends when its token is replaced. */
-function holderOfToken({ vault }: RestPlatform, kind: string, token: string): SessionHolder {
+export function holderOfToken(
+  { vault }: Pick<RestPlatform, 'vault'>,
+  kind: 'admin' | 'token',
+  token: string,
+): SessionHolder {
   return { accountId: operatorId, keyId: `${kind}-${vault.hash(token)}`.slice(0, 64) };
 }
 

@@ -49,9 +49,6 @@ export interface RestPlatform {
   readonly now?: (() => number) | undefined;
 }
 
-/** The account id of the operator, who has no account. */
-export const operatorId = 'local';
-
 export interface OperatorAccess {
   /** The token of the server, which MCP clients have. */
   readonly token: string;

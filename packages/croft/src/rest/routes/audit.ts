@@ -9,6 +9,7 @@ export const auditRoutes = [
     path: '/audit',
     summary: 'What happened in the account, in order or newest first',
     scopes: ['read'],
+    ofFlags: true,
     query: AuditQuery,
     answer: AuditList,
     async handle({ registry }, { actor, query }) {
@@ -23,6 +24,7 @@ export const auditRoutes = [
       'Checks every row of the audit trail of this server and names a row that was changed, put in or taken out; one ' +
       'check at a time, for all who ask meanwhile',
     scopes: ['read'],
+    ofFlags: true,
     answer: AuditVerdict,
     failures: ['E_NOT_FOUND'],
     handle: async (platform) => toAnswer(await trailOf(platform).verifyShared()),

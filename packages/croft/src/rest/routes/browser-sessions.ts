@@ -1,9 +1,10 @@
 import { AppError, Deleted, SessionAnswer, type SignedIn, SignInLink } from '@croft/protocol';
+import { operatorId } from '../../core/accounts/access/operator.ts';
 import { appendAudit } from '../../core/accounts/audit/audit-log.ts';
 import type { SessionHolder } from '../../core/accounts/keys/browser-sessions.ts';
 import { version } from '../../version.ts';
 import { mustBeOwnPage } from '../http/session-cookie.ts';
-import { operatorId, type RestPlatform } from '../platform/rest-platform.ts';
+import type { RestPlatform } from '../platform/rest-platform.ts';
 import { defineRoute, type RouteCall } from '../platform/route.ts';
 
 const path = '/session';
@@ -71,10 +72,15 @@ export const browserSessionRoutes = [
       const holder = mustHaveHolder(call.caller.holder);
       const { secret, expiresAt } = await platform.sessions.open(holder, 'link');
       await audit(platform, call, 'session.link');
-      return { body: { path: `/#once=${secret}`, once: secret, expiresAt } };
+      return { body: { path: toLinkPath(secret), once: secret, expiresAt } };
     },
   }),
 ];
+
+/** Behind the hash, which no browser sends to a server and no log has. */
+export function toLinkPath(code: string): string {
+  return `/#once=${code}`;
+}
 
 function mustHaveHolder(holder: SessionHolder | undefined): SessionHolder {
   if (holder) return holder;

@@ -13,6 +13,7 @@ export const eventRoutes = [
       'Everything that happens in the account, as server-sent events, each an AccountEvent in JSON. Rows of the audit ' +
       'trail have ids: a client continues after Last-Event-ID without a gap',
     scopes: ['read', 'approve'],
+    ofFlags: true,
     ofAgents: true,
     raw: true,
     query: AccountEventsQuery,

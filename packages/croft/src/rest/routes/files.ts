@@ -10,6 +10,7 @@ import {
   RemoveFile,
   RenameFile,
 } from '@croft/protocol';
+import { operatorId } from '../../core/accounts/access/operator.ts';
 import { parseBody } from '../../core/accounts/configs/parse-body.ts';
 import { listDirectoryPage, listOne } from '../files/list-directory.ts';
 import { makeFileLink } from '../files/make-file-link.ts';
@@ -32,6 +33,7 @@ export const fileRoutes = [
     path,
     summary: 'Lists the files of a workspace or of a folder of it; for a file, where to get it',
     scopes: ['read'],
+    ofFlags: true,
     query: FileListQuery,
     answer: FileList,
     failures: [...failures],
@@ -41,13 +43,10 @@ export const fileRoutes = [
       const folder = readDirectory(query.path);
       const page = await listDirectoryPage(visit, { ...query, path: folder });
       if (page) return { body: page };
-      const { url } = makeFileLink(
-        platform,
-        call,
-        { path: folder, method: 'GET', expiresInSeconds: fiveMinutes },
-        request,
-      );
-      return { body: { files: [await listOne(visit, folder)], url } };
+      const link = { path: folder, method: 'GET', expiresInSeconds: fiveMinutes } as const;
+      // Links are of keys, and the operator has none.
+      const url = call.actor.accountId === operatorId ? {} : { url: makeFileLink(platform, call, link, request).url };
+      return { body: { files: [await listOne(visit, folder)], ...url } };
     },
   }),
   defineRoute({
@@ -55,6 +54,7 @@ export const fileRoutes = [
     path,
     summary: 'Puts a small file, as base64 in JSON; `PUT …/file` takes any',
     scopes: ['write'],
+    ofFlags: true,
     body: PutFile,
     status: 201,
     answer: FileWritten,
@@ -73,6 +73,7 @@ export const fileRoutes = [
     path,
     summary: 'Renames a file or a folder to a name that is free',
     scopes: ['write'],
+    ofFlags: true,
     body: RenameFile,
     answer: FileRenamed,
     failures: [...changeFailures, 'E_ALREADY_EXISTS'],
@@ -87,6 +88,7 @@ export const fileRoutes = [
     path: `${path}/rename`,
     summary: 'Renames a file or a folder, from `from` to `to`',
     scopes: ['write'],
+    ofFlags: true,
     body: MoveFile,
     answer: FileRenamed,
     failures: [...changeFailures, 'E_ALREADY_EXISTS'],
@@ -101,6 +103,7 @@ export const fileRoutes = [
     path,
     summary: 'Deletes a file or, with recursive, a folder; what to delete is in the query or in the body',
     scopes: ['write'],
+    ofFlags: true,
     query: FileRemoveQuery,
     body: RemoveFile,
     answer: FileRemoved,

@@ -1,4 +1,5 @@
 import { parseJson } from '../../../lib/text/parse-json.ts';
+import { flagsAgentId } from '../access/operator.ts';
 import type { AuditFilter } from '../ports/audit-log.ts';
 import type { AuditRow } from '../ports/call-tables.ts';
 
@@ -94,11 +95,13 @@ function outcomeOf({ action }: AuditRow, details: Details): AuditFilter['outcome
   return undefined;
 }
 
-/** The actor of a call is `AGENT SESSION`; see `createToEntry`. */
+/** The actor of a call is `AGENT SESSION`, or `pid 4711 SESSION` in a workspace that flags name. */
+const ofFlags = /^pid \d+ /;
+
 export function agentOf(actor: string): string {
-  return actor.slice(0, Math.max(0, actor.indexOf(' ')));
+  return ofFlags.test(actor) ? flagsAgentId : actor.slice(0, Math.max(0, actor.indexOf(' ')));
 }
 
 function sessionOf(actor: string): string {
-  return actor.slice(actor.indexOf(' ') + 1);
+  return actor.replace(ofFlags.test(actor) ? ofFlags : /^\S* /, '');
 }

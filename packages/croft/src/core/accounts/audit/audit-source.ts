@@ -5,6 +5,8 @@ import type { Records } from '../ports/records.ts';
 export interface AuditSource {
   /** The sequence number of the newest row of the whole chain; 0 without a row. Asked several times a second. */
   last(): Promise<number>;
+  /** The sequence number of the oldest row that is still there. Absent: the chain loses no rows. */
+  first?(): Promise<number>;
   /** The first rows after a position, oldest first. */
   after(position: number, limit: number): Promise<readonly AuditRow[]>;
   /** The last rows before a position, newest first. */
