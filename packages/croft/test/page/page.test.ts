@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { approvalCases } from './approval-cases.ts';
 import { installBrowser } from './browser.ts';
+import { firstMinuteCases } from './first-minute-cases.ts';
 import { liveCases } from './live-cases.ts';
 import { lookCases } from './look-cases.ts';
 import { openFixture, type PageFixture } from './page-fixture.ts';
@@ -20,6 +21,7 @@ describe.skipIf(browser === undefined)(
     afterAll(() => fixture?.[Symbol.asyncDispose]());
     const get = () => fixture;
 
+    describe('the first minute', () => firstMinuteCases(get));
     describe('signing in', () => signInCases(get));
     describe('approving', () => approvalCases(get));
     describe('files and their history', () => workspaceCases(get));

@@ -62,19 +62,27 @@ export function applyStarted(event: CallStarted, find: (key: string) => FeedRow 
 }
 
 function toCallRow({ at, actor, target }: AuditRecord, details: Fields, outcome: Outcome): FeedRow {
-  const [agentId = '', ...session] = actor.split(' ');
+  const { agentId, session } = toCaller(actor);
   return {
     key: textOf(details.call),
     at,
     outcome,
     agentId,
-    session: session.join(' '),
+    session,
     tool: target,
     workspace: textOf(details.workspace),
     workspaceId: textOf(details.workspaceId),
     title: textOf(details.title),
     violations: [],
   };
+}
+
+/** A call in a workspace of the operator names the process that it came by; its agent is always the same. */
+function toCaller(actor: string): { readonly agentId: string; readonly session: string } {
+  const [who = '', ...rest] = actor.split(' ');
+  return who === 'pid'
+    ? { agentId: 'flags', session: rest.slice(1).join(' ') }
+    : { agentId: who, session: rest.join(' ') };
 }
 
 function toEnded(record: AuditRecord, details: Fields, before: FeedRow | undefined): FeedRow {

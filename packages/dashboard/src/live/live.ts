@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { type RequestError, request, toRequestError } from '../server/request.ts';
 import { invalidate } from '../server/resource.ts';
 import { createFeed } from './feed.ts';
-import type { FeedRow } from './feed-row.ts';
+import { type FeedRow, readDetails } from './feed-row.ts';
 import { followEvents } from './stream.ts';
 import { addToHistory } from './usage.ts';
 
@@ -111,8 +111,17 @@ function findStale({ action, target, details }: AuditRecord): string[] {
   const collection = collections[kind];
   if (collection) return [collection];
   if (kind === 'file' || kind === 'undo' || kind === 'snapshot') return [`/v1/workspaces/${target}/`];
-  const [, workspaceId] = /"workspaceId":"([\w.-]+)"/.exec(details) ?? [];
-  return action === 'call.ended' && details.includes('"checkpoint":') ? [`/v1/workspaces/${workspaceId ?? ''}`] : [];
+  return kind === 'call' ? findChanged(action, details) : [];
+}
+
+/** Calls under way that may change files: only those have a record of their beginning. */
+const changing = new Set<string>();
+
+function findChanged(action: string, text: string): string[] {
+  const { call, workspaceId, workspace } = readDetails(text);
+  if (action === 'call.began') changing.add(String(call));
+  if (action !== 'call.ended' || !changing.delete(String(call))) return [];
+  return [`/v1/workspaces/${encodeURIComponent(String(workspaceId ?? workspace))}/`];
 }
 
 /** Calls `handle` once a frame with everything that came since. A page in the background has no frames. */

@@ -19,6 +19,7 @@ export async function callTool({ agentId, tool, input, approvalId, signal, onOut
     headers: { accept: 'text/event-stream', ...(approvalId !== undefined && { 'croft-approval': approvalId }) },
     signal,
   });
+  if (response.headers.get('content-type')?.startsWith('application/json')) return readJson(response);
   for await (const event of readEvents(response)) {
     if (event.type === 'output') onOutput?.(event);
     if (event.type === 'error') throw new RequestError(event.error, response.status);
@@ -26,6 +27,11 @@ export async function callTool({ agentId, tool, input, approvalId, signal, onOut
   }
   const hint = 'The call may have run. Look at the feed before you call again.';
   throw new RequestError({ code: 'E_UNREACHABLE', message: 'the answer was cut off', hint, details: {} });
+}
+
+async function readJson(response: Response): Promise<CallEnd> {
+  const answer = await response.json();
+  return response.status === 202 ? { type: 'approval', approval: answer.approval } : { type: 'result', result: answer };
 }
 
 async function* readEvents({ body }: Response): AsyncGenerator<StreamedCall> {

@@ -1,13 +1,12 @@
-import type { Agent } from '@croft/protocol';
+import type { Agent, Checkpoint } from '@croft/protocol';
 import { useRef, useState } from 'preact/hooks';
 import { setQuery } from '../../browser/router.ts';
-import { feed } from '../../live/live.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failure, Loaded } from '../../parts/states.tsx';
 import { Marked } from '../../parts/text.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { callTool } from '../../server/calls.ts';
-import { useResource } from '../../server/resource.ts';
+import { invalidate, useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
 import { ConnectAgent } from '../agents/connect-agent.tsx';
 import { UndoDialog } from '../workspaces/undo-dialog.tsx';
@@ -24,7 +23,7 @@ export function FirstSteps() {
           type="button"
           class="icon-button"
           aria-label="Close the first steps"
-          onClick={() => setQuery({ start: undefined }, { replace: true })}
+          onClick={() => setQuery({ start: '0' }, { replace: true })}
         >
           <Icon name="close" />
         </button>
@@ -53,10 +52,13 @@ function NoAgent() {
 function Steps({ agent }: { readonly agent: Agent }) {
   const startedAt = useRef(new Date(Date.now() - 1000).toISOString()).current;
   const [isUndoing, setUndoing] = useState(false);
-  const written = feed.value.find(
-    ({ tool, checkpoint, at }) => tool === 'write' && checkpoint !== undefined && at >= startedAt,
-  );
-  const undone = feed.value.some(({ tool, at }) => tool === 'undo' && at >= startedAt);
+  const workspaceId = agent.config.workspaces?.[0]?.workspaceId;
+  const path =
+    workspaceId === undefined ? undefined : `/v1/workspaces/${encodeURIComponent(workspaceId)}/checkpoints?limit=50`;
+  const checkpoints = useResource<{ checkpoints: readonly Checkpoint[] }>(path).value.data?.checkpoints ?? [];
+  const written = checkpoints.find(({ tool, at }) => tool === 'write' && at >= startedAt);
+  const undone = written?.undoneBy !== undefined;
+  const onDone = () => path !== undefined && invalidate(path);
   return (
     <ol class="steps-list">
       <li>
@@ -68,6 +70,7 @@ function Steps({ agent }: { readonly agent: Agent }) {
           initial="hello.txt"
           fixed={{ content: 'Hello from a person.\n' }}
           action="Write"
+          onDone={onDone}
         />
       </li>
       <li>
@@ -79,6 +82,7 @@ function Steps({ agent }: { readonly agent: Agent }) {
           initial="cat hello.txt; id -un; ls"
           fixed={{}}
           action="Run"
+          onDone={onDone}
         />
       </li>
       <li>
@@ -87,10 +91,10 @@ function Steps({ agent }: { readonly agent: Agent }) {
         <button type="button" class="button" disabled={!written || undone} onClick={() => setUndoing(true)}>
           <Icon name="undo" /> {undone ? 'Undone' : 'Undo the write'}
         </button>
-        {isUndoing && written?.checkpoint !== undefined && (
+        {isUndoing && written && workspaceId !== undefined && (
           <UndoDialog
-            workspaceId={written.workspaceId || written.workspace}
-            checkpointId={written.checkpoint}
+            workspaceId={workspaceId}
+            checkpointId={written.checkpointId}
             title={`${written.tool} ${written.title}`}
             onClose={() => setUndoing(false)}
           />
@@ -112,9 +116,10 @@ interface StepProps {
   readonly initial: string;
   readonly fixed: Readonly<Record<string, unknown>>;
   readonly action: string;
+  onDone(): void;
 }
 
-function Step({ agentId, tool, name, initial, fixed, action }: StepProps) {
+function Step({ agentId, tool, name, initial, fixed, action, onDone }: StepProps) {
   const [value, setValue] = useState(initial);
   const [output, setOutput] = useState('');
   const [approvalId, setApprovalId] = useState<string | undefined>(undefined);
@@ -124,6 +129,7 @@ function Step({ agentId, tool, name, initial, fixed, action }: StepProps) {
     const end = await callTool({ agentId, tool, input: { ...fixed, [name]: value }, approvalId, onOutput });
     setApprovalId(end.type === 'approval' ? end.approval.approvalId : undefined);
     if (end.type === 'result') setOutput((before) => before || describe(tool, end.result));
+    onDone();
   });
   return (
     <form
@@ -157,6 +163,6 @@ function Step({ agentId, tool, name, initial, fixed, action }: StepProps) {
 
 function describe(tool: string, result: Readonly<Record<string, unknown>>): string {
   if (tool === 'write') return 'Written.';
-  const { stdout, exit_code: code } = result;
-  return typeof stdout === 'string' && stdout !== '' ? stdout : `Ended with exit code ${String(code ?? 0)}.`;
+  const { output, exit_code: code } = result;
+  return typeof output === 'string' && output !== '' ? output : `Ended with exit code ${String(code ?? 0)}.`;
 }

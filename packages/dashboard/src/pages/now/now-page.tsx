@@ -26,7 +26,13 @@ const outcomes: readonly (readonly [outcome: Outcome, words: string])[] = [
 
 export function NowPage() {
   const rows = useShownRows();
-  const isStarting = useQuery('start') !== undefined || (feedState.value === 'ready' && feed.value.length === 0);
+  const start = useQuery('start');
+  const isStarting = start === '1';
+  const isNew = feedState.value === 'ready' && feed.value.length === 0 && !feedError.value;
+  useEffect(() => {
+    // They stay when the first call is there.
+    if (isNew && start === undefined) setQuery({ start: '1' }, { replace: true });
+  }, [isNew, start]);
   const selected = useQuery('call');
   const call = rows.shown.find(({ key }) => key === selected) ?? feed.value.find(({ key }) => key === selected);
   const list = useRef<HTMLDivElement>(null);
