@@ -31,6 +31,7 @@ import { CreateSandbox, Sandbox } from './sandboxes.ts';
 import {
   CallsUndone,
   Checkpoint,
+  CheckpointDiff,
   CheckpointList,
   CreateSnapshot,
   Snapshot,
@@ -42,6 +43,7 @@ import {
   UndoCalls,
 } from './snapshots.ts';
 import { OpenTerminal, TerminalTicket } from './terminals.ts';
+import { WorkspaceSearch } from './workspace-search.ts';
 import { CreateWorkspace, Workspace } from './workspaces.ts';
 
 export type RestSchema<Output = unknown> = z.ZodType<Output>;
@@ -70,7 +72,7 @@ const answered = {
   ...{ Checkpoint, CheckpointList, CallsUndone },
   ...{ Fork, ForkAnswer, ForkList, ForkMerged },
   ...{ Runner, RunnerList, RunnerMade, TerminalTicket },
-  ...{ SessionAnswer, SignInLink },
+  ...{ SessionAnswer, SignInLink, CheckpointDiff, WorkspaceSearch },
 };
 const asked = {
   ...{ CreateAccount, PatchAccount, CreateKey, PutSecret, CreateAgent, CreateSandbox, CreateWorkspace },

@@ -37,6 +37,7 @@ import type { LocalJournal } from './records/local-journal.ts';
 import { assembleWorkspace, type WorkspaceParts } from './workspaces/assemble-workspace.ts';
 import { openCodeParts } from './workspaces/code-servers.ts';
 import { openProvider } from './workspaces/open-provider.ts';
+import { openSearchBox, type SearchedDirectory } from './workspaces/open-search-box.ts';
 import type { HostOptions, SandboxOptions } from './workspaces/sandbox-options.ts';
 import { createSearchBoxPool } from './workspaces/search-box-pool.ts';
 import { createSkillsSource, type SkillsDirectories } from './workspaces/skills-source.ts';
@@ -143,6 +144,7 @@ export function createApp(options: AppOptions) {
     /** Call it after the events file was renamed. The result is a line in the log. */
     reopenEvents: events.reopen,
     assembleWorkspace: (parts: WorkspaceParts) => assembleWorkspace(parts, shared),
+    openSearch: (directory: SearchedDirectory, root: string) => openSearchBox(directory, root, searches),
     sessions: createSessions({ create: newSession, now: Date.now, idleMs: 24 * hourMs, max: 10_000 }),
     toolbox: createToolbox({
       tools: Object.values(tools),

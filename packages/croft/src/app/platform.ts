@@ -40,6 +40,7 @@ export interface PlatformOptions extends SealedRecordsOptions {
   readonly sharesNetwork?: boolean | undefined;
   readonly bounds: ServerBounds;
   readonly assembleWorkspace: RuntimeOptions['assembleWorkspace'];
+  readonly openSearch: Parameters<typeof openFileAccess>[2];
   readonly renderDiagram: RuntimeOptions['renderDiagram'];
   readonly histories: WorkspaceHistories;
   readonly layered: Overlays;
@@ -85,7 +86,7 @@ export async function createPlatform(options: PlatformOptions) {
   const readiness = watchReadiness(options, records);
   const files = createWorkspaceFileAccess({
     workspaces: registry.workspaces,
-    open: async (record) => openFileAccess(record, openedWorkspaces),
+    open: async (record) => openFileAccess(record, openedWorkspaces, options.openSearch),
     linkKey: deriveKey(keys.pepper, 'croft links'),
     maxFeeds: bounds.account.watches,
   });

@@ -12,7 +12,9 @@ import { createFleetWorkspaces } from '../../src/app/fleet/fleet-workspaces.ts';
 import { createAccountForks } from '../../src/app/forks/account-forks.ts';
 import { createOverlays, toLocalForks } from '../../src/app/forks/overlays.ts';
 import { createAuditTrail } from '../../src/app/records/audit-trail.ts';
+import { openSearchBox } from '../../src/app/workspaces/open-search-box.ts';
 import type { WorkspaceRecord } from '../../src/app/workspaces/opened-workspaces.ts';
+import { createSearchBoxPool } from '../../src/app/workspaces/search-box-pool.ts';
 import { createWorkspaceHistories } from '../../src/app/workspaces/workspace-histories.ts';
 import { createAccountEvents } from '../../src/core/account-events/account-events.ts';
 import { notFound } from '../../src/core/accounts/access/registry-errors.ts';
@@ -116,14 +118,16 @@ export async function openFixture(options: RestFixtureOptions = {}) {
     remote,
   });
   const watch = createDirectoryWatcher();
+  const searches = createSearchBoxPool();
   const files = createWorkspaceFileAccess({
     workspaces: registry.workspaces,
     linkKey: randomBytes(32),
     async open(record) {
-      const { files: own, handle } = kept.open(namespaceOf(record.accountId, record.id), record.id);
+      const { files: own, handle, root, mustBeThere } = kept.open(namespaceOf(record.accountId, record.id), record.id);
       const door: FileAccess = {
         ...{ files: own, access: 'read-write' },
         watch: (onChange, signal) => watch(handle, onChange, signal),
+        search: { root, withSearchBox: openSearchBox({ directoryFd: () => handle, mustBeThere }, root, searches) },
       };
       return options.wrapFileAccess?.(door, record) ?? door;
     },
@@ -193,6 +197,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
       files.feeds.close();
+      await searches.close();
       await histories.close();
       kept.close();
       await records[Symbol.asyncDispose]();

@@ -201,3 +201,63 @@ describe('croft open', () => {
     expect(nowhere.stderr).toContain('--server takes a URL');
   });
 });
+
+describe('what was, and where it is', () => {
+  beforeAll(async () => {
+    await call('write', { file_path: 'src/b.ts', content: 'const greeting = 1;\n' });
+    await page('POST', '/v1/workspaces/notes/snapshots', { cookie, body: { name: 'before' } });
+    await call('edit', { file_path: 'src/b.ts', old_string: '1', new_string: '2' });
+  });
+
+  test('a call shows its diff', async () => {
+    const { checkpoints } = await get('/v1/workspaces/notes/checkpoints?limit=1');
+    const diff = await get(`/v1/workspaces/notes/checkpoints/${checkpoints[0].checkpointId}/diff`);
+    expect(diff).toMatchObject({ paths: 1, checkpoint: checkpoints[0], changes: [{ path: 'src/b.ts' }] });
+    expect(diff.changes[0].diff).toContain('-const greeting = 1;\n+const greeting = 2;');
+    for (const id of ['cp_999999', 'x', '..%2f'])
+      expect(await page('GET', `/v1/workspaces/notes/checkpoints/${id}/diff`, { cookie })).toMatchObject({
+        status: 404,
+      });
+  });
+
+  test('files are listed and read as they were in a snapshot', async () => {
+    const root = '/v1/workspaces/notes';
+    const paths = async (path: string) =>
+      (await get(`${root}/files?snapshot=before&path=${path}`)).files.map((one: { path: string }) => one.path);
+    expect([await paths(''), await paths('src')]).toEqual([expect.arrayContaining(['a.txt', 'src']), ['src/b.ts']]);
+    const headers = { authorization: `Bearer ${server.token}` };
+    const answer = await fetch(`${server.url}${root}/file?snapshot=before&path=src/b.ts`, { headers });
+    expect(await answer.text()).toBe('const greeting = 1;\n');
+    expect(answer.headers.get('content-security-policy')).toContain('sandbox');
+    for (const [query, status] of [
+      ['file?snapshot=none&path=a.txt', 404],
+      ['file?snapshot=before&path=none', 404],
+      ['file?snapshot=before&path=src', 404],
+      ['file?snapshot=before&path=../a.txt', 400],
+      ['files?snapshot=before&recursive=true', 400],
+      ['files?snapshot=', 400],
+    ] as const)
+      expect((await page('GET', `${root}/${query}`, { cookie })).status, query).toBe(status);
+  });
+
+  test('contents are searched, also as plain text, in a folder and by pattern of names', async () => {
+    const search = (query: string) => get(`/v1/workspaces/notes/search?${query}`);
+    expect(await search('pattern=GREET&ignoreCase=true')).toEqual({
+      matches: [{ path: 'src/b.ts', line: 1, text: 'const greeting = 2;' }],
+      isCut: false,
+    });
+    expect((await search('pattern=greet.*;&literal=true')).matches).toEqual([]);
+    expect((await search('pattern=greet.*;&path=src')).matches).toHaveLength(1);
+    expect((await search('pattern=.&glob=*.txt')).matches.map(({ path }: { path: string }) => path)).toEqual(['a.txt']);
+    expect((await search('pattern=.&limit=1')).isCut).toBe(true);
+    for (const [query, status] of [
+      ['', 400],
+      ['pattern=(', 400],
+      ['pattern=x&limit=0', 400],
+      ['pattern=x&path=../..', 400],
+      ['pattern=x&path=none', 404],
+      ['pattern=--help', 200],
+    ] as const)
+      expect((await page('GET', `/v1/workspaces/notes/search?${query}`, { cookie })).status, query).toBe(status);
+  });
+});

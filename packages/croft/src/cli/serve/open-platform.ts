@@ -38,6 +38,7 @@ export async function openPlatform(app: App, flags: PlatformFlags): Promise<Serv
       ...{
         provider: app.provider,
         assembleWorkspace: app.assembleWorkspace,
+        openSearch: app.openSearch,
         renderDiagram: app.renderDiagram,
         skills: app.skills,
         shelf: app.shelf,

@@ -5,6 +5,7 @@ import type { LocalApprovals } from '../../app/records/local-approvals.ts';
 import { flagsAgentId } from '../../core/accounts/access/operator.ts';
 import { notFound } from '../../core/accounts/access/registry-errors.ts';
 import type { Scope } from '../../core/accounts/ports/registry.ts';
+import type { FileAccess } from '../../core/content/changes/file-access.ts';
 import { toSessionId } from '../../core/sessions/session-name.ts';
 import { needsApproval } from '../../core/workspace/permission.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
@@ -36,11 +37,15 @@ export function toOperatorAccess(accounts: RestPlatform, options: OperatorAccess
     ...{ records: local.records, approvals: local.approvalInbox, events, forks: undefined },
     registry: { ...accounts.registry, ...createOperatorRecords(app), audit },
     agents: toAgentApi(app),
-    files: { ...accounts.files, feeds: files.feeds, of: async (_, id) => of(id) },
+    files: { ...accounts.files, feeds: files.feeds, of: async (_, id) => toFileAccess(of(id)) },
     histories: { of: async (_, id) => of(id).history },
     audit: { verify, verifyShared: verify, head: () => undefined },
   };
   return { token, tokenScopes: toTokenScopes(app), platform };
+}
+
+function toFileAccess(workspace: Workspace): FileAccess {
+  return { ...workspace, search: workspace };
 }
 
 /** Where a person has to approve each write, whoever has the token may not write beside the tools. */

@@ -1,8 +1,16 @@
-import { CallsUndone, type Checkpoint, CheckpointList, CheckpointQuery, UndoCalls } from '@croft/protocol';
+import {
+  CallsUndone,
+  type Checkpoint,
+  CheckpointDiff,
+  CheckpointList,
+  CheckpointQuery,
+  UndoCalls,
+} from '@croft/protocol';
 import { parseBody } from '../../core/accounts/configs/parse-body.ts';
 import { toCheckpointOutput, toTreeReportOutput } from '../../core/history/outputs/tree-report-output.ts';
 import type * as history from '../../core/history/ports/history.ts';
-import { historyOf } from '../platform/account-histories.ts';
+import { toDiffAnswer } from '../files/diff-answer.ts';
+import { historyOf, pastOf } from '../platform/account-histories.ts';
 import { auditedHistoryChange } from '../platform/audited-history-change.ts';
 import { defineRoute } from '../platform/route.ts';
 
@@ -20,6 +28,20 @@ export const checkpointRoutes = [
     async handle(platform, call) {
       const checkpoints = await (await historyOf(platform, call)).checkpoints(call.query.limit);
       return { body: { checkpoints: checkpoints.map(toView) } };
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/workspaces/{workspaceId}/checkpoints/{checkpointId}/diff',
+    summary: 'Shows what one call changed',
+    scopes: ['read'],
+    ofFlags: true,
+    answer: CheckpointDiff,
+    failures: ['E_NOT_FOUND'],
+    async handle(platform, call) {
+      const past = await pastOf(platform, call);
+      const { checkpoint, changes } = await past.diffOf(call.params.checkpointId, call.request.signal);
+      return { body: { checkpoint: toView(checkpoint), ...toDiffAnswer(changes) } };
     },
   }),
   defineRoute({

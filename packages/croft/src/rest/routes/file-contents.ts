@@ -1,13 +1,27 @@
-import { FileQuery, FileWritten, FileZipQuery } from '@croft/protocol';
+import {
+  AppError,
+  FileQuery,
+  FileReadQuery,
+  FileWritten,
+  FileZipQuery,
+  WorkspaceSearch,
+  WorkspaceSearchQuery,
+} from '@croft/protocol';
+import { searchContents } from '../../core/content/search/search-contents.ts';
 import { download } from '../files/download.ts';
 import { toFileEventFeed } from '../files/file-event-feed.ts';
+import { wrapRead } from '../files/file-visit.ts';
+import { readAtSnapshot } from '../files/files-at-snapshot.ts';
 import { openVisitFor } from '../files/open-visit.ts';
 import { readDirectory, readPath } from '../files/read-path.ts';
 import { upload } from '../files/upload.ts';
 import { zipFolder } from '../files/zip-folder.ts';
 import { toEventStream } from '../http/event-stream.ts';
+import { pastOf } from '../platform/account-histories.ts';
 import { defineRoute } from '../platform/route.ts';
 
+/** As long as the tool `grep` may take. */
+const searchMs = 30_000;
 const failures = ['E_NOT_FOUND', 'E_INVALID_PATH', 'E_FILE_NOT_FOUND', 'E_SANDBOX_VIOLATION'] as const;
 const changeFailures = [...failures, 'E_READ_ONLY', 'E_CONTROL_FILE', 'E_QUOTA', 'E_STORAGE_FULL'] as const;
 
@@ -20,13 +34,16 @@ export const fileContentRoutes = [
     scopes: ['read'],
     ofFlags: true,
     raw: true,
-    query: FileQuery,
+    query: FileReadQuery,
     answerType: 'application/octet-stream',
     headers: { Range: 'One range of bytes', 'If-Range': 'An ETag', 'If-None-Match': 'ETags, or *' },
     failures: [...failures, 'E_NOT_A_FILE', 'E_RANGE'],
     handle: async (platform, call) => {
+      const { path, snapshot } = call.query;
       const visit = await openVisitFor(platform, call);
-      return download(visit, readPath(call.query.path), call.request);
+      return snapshot === undefined
+        ? download(visit, readPath(path), call.request)
+        : readAtSnapshot(await pastOf(platform, call), snapshot, readPath(path));
     },
   }),
   defineRoute({
@@ -63,6 +80,25 @@ export const fileContentRoutes = [
       const { path, include = '' } = call.query;
       const now = new Date((platform.now ?? Date.now)());
       return zipFolder(visit, { path: readDirectory(path), include: include.split(','), now }, call.request);
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/workspaces/{workspaceId}/search',
+    summary: 'Searches the contents of files, without those that git ignores',
+    scopes: ['read'],
+    ofFlags: true,
+    query: WorkspaceSearchQuery,
+    answer: WorkspaceSearch,
+    failures: [...failures, 'E_BAD_PATTERN'],
+    async handle(platform, call) {
+      const { pattern, literal: isLiteral, ignoreCase: ignoresCase, path, glob, limit } = call.query;
+      const visit = await openVisitFor(platform, call);
+      const { search, files } = visit.workspace;
+      if (!search) throw new AppError('E_NOT_FOUND', 'this workspace is on a runner, and is searched by the tool grep');
+      const signal = AbortSignal.any([call.request.signal, AbortSignal.timeout(searchMs)]);
+      const wanted = { pattern, isLiteral, ignoresCase, glob, limit, signal, path: readDirectory(path) };
+      return { body: await wrapRead(visit, pattern, () => searchContents({ ...search, files }, wanted)) };
     },
   }),
   defineRoute({

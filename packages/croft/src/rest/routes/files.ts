@@ -12,6 +12,7 @@ import {
 } from '@croft/protocol';
 import { operatorId } from '../../core/accounts/access/operator.ts';
 import { parseBody } from '../../core/accounts/configs/parse-body.ts';
+import { listAtSnapshot } from '../files/files-at-snapshot.ts';
 import { listDirectoryPage, listOne } from '../files/list-directory.ts';
 import { makeFileLink } from '../files/make-file-link.ts';
 import { openVisitFor } from '../files/open-visit.ts';
@@ -19,6 +20,7 @@ import { readDirectory, readPath } from '../files/read-path.ts';
 import { removePath, renamePath } from '../files/rename-and-remove-paths.ts';
 import { putFile, toWritten } from '../files/upload.ts';
 import { readQuery } from '../http/read-query.ts';
+import { pastOf } from '../platform/account-histories.ts';
 import { defineRoute } from '../platform/route.ts';
 
 const path = '/workspaces/{workspaceId}/files';
@@ -39,8 +41,11 @@ export const fileRoutes = [
     failures: [...failures],
     async handle(platform, call) {
       const { query, request } = call;
+      const { snapshot } = query;
       const visit = await openVisitFor(platform, call);
       const folder = readDirectory(query.path);
+      if (snapshot !== undefined)
+        return { body: await listAtSnapshot(await pastOf(platform, call), { ...query, snapshot, path: folder }) };
       const page = await listDirectoryPage(visit, { ...query, path: folder });
       if (page) return { body: page };
       const link = { path: folder, method: 'GET', expiresInSeconds: fiveMinutes } as const;

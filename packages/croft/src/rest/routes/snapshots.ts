@@ -12,13 +12,13 @@ import {
 import { parseBody } from '../../core/accounts/configs/parse-body.ts';
 import { toTreeReportOutput } from '../../core/history/outputs/tree-report-output.ts';
 import type * as history from '../../core/history/ports/history.ts';
+import { toDiffAnswer } from '../files/diff-answer.ts';
 import { historyOf } from '../platform/account-histories.ts';
 import { auditedHistoryChange, mustHaveSnapshot } from '../platform/audited-history-change.ts';
 import type { RestPlatform } from '../platform/rest-platform.ts';
 import { defineRoute, type RouteAnswer, type RouteCall } from '../platform/route.ts';
 
 const failures = ['E_NOT_FOUND'] as const;
-const maxChanges = 2000;
 
 /** Snapshots of a workspace, for callers with a key of its account. */
 export const snapshotRoutes = [
@@ -100,11 +100,7 @@ export const snapshotRoutes = [
       const { params, query, request } = call;
       const from = { from: params.name, to: query.to, signal: request.signal };
       const diffs = await (await historyOf(platform, call)).diff(from);
-      const changes = diffs.slice(0, maxChanges).map(({ text, path, ...change }) => ({
-        ...{ path: path.toWellFormed(), ...change },
-        ...(text !== undefined && { diff: text }),
-      }));
-      return { body: { paths: diffs.length, changes } };
+      return { body: toDiffAnswer(diffs) };
     },
   }),
   defineRoute({
