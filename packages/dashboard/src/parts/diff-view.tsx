@@ -51,14 +51,21 @@ export function DiffCounts({ added, removed }: { readonly added: number; readonl
   );
 }
 
-export function DiffBody(props: { hunks: readonly DiffHunk[]; path: string; layout: DiffLayout }) {
-  const { hunks, path, layout } = props;
+interface DiffBodyProps {
+  readonly hunks: readonly DiffHunk[];
+  readonly path: string;
+  readonly layout: DiffLayout;
+  /** The server has spelt out what is not seen. */
+  readonly isSpelt?: boolean;
+}
+
+export function DiffBody({ hunks, path, layout, isSpelt = false }: DiffBodyProps) {
   return (
     <div class={`diff diff-${layout}`} tabIndex={0} role="group" aria-label={`Changes of ${path}`}>
       <table>
         <tbody>
           {hunks.map((hunk) => (
-            <Hunk key={`${hunk.before} ${hunk.after}`} hunk={hunk} path={path} layout={layout} />
+            <Hunk key={`${hunk.before} ${hunk.after}`} hunk={hunk} path={path} layout={layout} isSpelt={isSpelt} />
           ))}
         </tbody>
       </table>
@@ -66,9 +73,14 @@ export function DiffBody(props: { hunks: readonly DiffHunk[]; path: string; layo
   );
 }
 
-function Hunk({ hunk, path, layout }: { hunk: DiffHunk; path: string; layout: DiffLayout }) {
+interface HunkProps extends Required<Omit<DiffBodyProps, 'hunks'>> {
+  readonly hunk: DiffHunk;
+}
+
+function Hunk({ hunk, path, layout, isSpelt }: HunkProps) {
   const pairs = useMemo(() => pairChangedLines(hunk.lines), [hunk]);
-  const show = (line: DiffLine | undefined) => line && <LineText line={line} other={pairs.get(line)} path={path} />;
+  const show = (line: DiffLine | undefined) =>
+    line && <LineText line={line} other={pairs.get(line)} path={path} isSpelt={isSpelt} />;
   const width = layout === 'split' ? 4 : 3;
   return (
     <>
@@ -102,7 +114,14 @@ function Hunk({ hunk, path, layout }: { hunk: DiffHunk; path: string; layout: Di
 
 const signs = { added: '+', removed: '−', same: ' ', note: '\\' } as const;
 
-function LineText({ line, other, path }: { line: DiffLine; other: DiffLine | undefined; path: string }) {
+interface LineTextProps {
+  readonly line: DiffLine;
+  readonly other: DiffLine | undefined;
+  readonly path: string;
+  readonly isSpelt: boolean;
+}
+
+function LineText({ line, other, path, isSpelt }: LineTextProps) {
   return (
     <>
       <span class="diff-sign">{signs[line.kind]}</span>
@@ -110,12 +129,14 @@ function LineText({ line, other, path }: { line: DiffLine; other: DiffLine | und
         findChangedPart(line.text, other.text).map(({ text, isChanged }) =>
           isChanged ? (
             <span class="diff-word" key="changed">
-              <Marked text={text} />
+              <Marked text={text} isSpelt={isSpelt} />
             </span>
           ) : (
-            <Marked text={text} />
+            <Marked text={text} isSpelt={isSpelt} />
           ),
         )
+      ) : isSpelt ? (
+        <Marked text={line.text} isSpelt />
       ) : (
         <CodeLine text={line.text} path={path} />
       )}

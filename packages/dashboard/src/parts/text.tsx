@@ -1,13 +1,14 @@
 import { now } from '../browser/clock.ts';
 import { toExactTime, toRelativeTime, toShortId } from '../text/format.ts';
-import { toMarkedPieces } from '../text/marks.ts';
+import { toMarkedPieces, toSpeltPieces } from '../text/marks.ts';
 import { CopyButton } from './copy-button.tsx';
 
 /** Text of somebody else's: characters that a person would not see are shown as marks. */
-export function Marked({ text }: { readonly text: string }) {
+export function Marked({ text, isSpelt = false }: { readonly text: string; readonly isSpelt?: boolean }) {
+  const pieces = isSpelt ? toSpeltPieces(text) : toMarkedPieces(text);
   return (
     <>
-      {toMarkedPieces(text).map(({ text: piece, meaning }, index) =>
+      {pieces.map(({ text: piece, meaning }, index) =>
         meaning === undefined ? (
           piece
         ) : (

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hasUnseen, toMarkedPieces, toOneLine } from './marks.ts';
+import { hasUnseen, toMarkedPieces, toOneLine, toSpeltPieces } from './marks.ts';
 
 const marksOf = (text: string) => toMarkedPieces(text).flatMap(({ text: mark, meaning }) => (meaning ? [mark] : []));
 
@@ -38,4 +38,14 @@ test('no text loses a character that is seen, and no mark is left unmarked', () 
 test('one line for a list', () => {
   expect(toOneLine('a\n  b\n')).toBe('a ⏎ b ⏎ ');
   expect(toOneLine('x'.repeat(400))).toHaveLength(301);
+});
+
+test('what the server has spelt out is a mark too', () => {
+  const pieces = toSpeltPieces('a<U+202E>b<U+1B>\u200b');
+  expect(pieces.map(({ text, meaning }) => [text, meaning !== undefined])).toEqual([
+    ['a', false],
+    ['U+202E', true],
+    ['b<U+1B>', false],
+    ['U+200B', true],
+  ]);
 });

@@ -34,19 +34,8 @@ const formatNames: Readonly<Record<number, string>> = {
   65279: 'byte order mark',
 };
 
-/**
- * Everything that has no look of its own or changes the look of others: controls but tab and line feed, format characters
- * (bidirectional, zero-width, tags), separators, fillers, variation selectors, private use, and lone surrogates.
- */
-const unseen = new RegExp(
-  [
-    '[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f]',
-    '[\\u115f\\u1160\\u17b4\\u17b5\\u2028\\u2029\\u3164\\uffa0]',
-    '\\u034f|[\\u180b-\\u180f]|[\\ufe00-\\ufe0f]|[\\u{e0100}-\\u{e01ef}]',
-    '\\p{Cf}|\\p{Co}|\\p{Cs}|(?! )\\p{Zs}',
-  ].join('|'),
-  'gu',
-);
+/** Everything that a browser acts on or does not show, as the server finds it too, and spaces that look like others. */
+const unseen = /[^\P{C}\n\t]|\p{Default_Ignorable_Code_Point}|[\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
 export function hasUnseen(text: string): boolean {
   return text.search(unseen) >= 0;
@@ -63,6 +52,14 @@ export function toMarkedPieces(text: string): MarkedPiece[] {
   }
   if (end < text.length) pieces.push({ text: text.slice(end) });
   return pieces;
+}
+
+/** The same for a text of the server, which has spelt out what is not seen: `<U+202E>`. */
+export function toSpeltPieces(text: string): MarkedPiece[] {
+  return text.split(/(<U\+[0-9A-F]{4,6}>)/).flatMap((part, index) => {
+    if (index % 2 === 0) return toMarkedPieces(part);
+    return [toMark(String.fromCodePoint(Math.min(0x10ffff, Number.parseInt(part.slice(3, -1), 16))))];
+  });
 }
 
 function toMark(character: string): MarkedPiece {

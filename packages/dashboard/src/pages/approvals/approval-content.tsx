@@ -11,7 +11,12 @@ const foldedLength = 6000;
 
 /** Whether a person does not see all of it at once. */
 export function isFolded({ preview }: Pick<Approval, 'preview'>): boolean {
-  return preview.length > foldedLength || preview.split('\n').length > foldedLines;
+  return isCut(preview) || preview.length > foldedLength || preview.split('\n').length > foldedLines;
+}
+
+/** The server shows the beginning. All of it is in the arguments. */
+function isCut(preview: string): boolean {
+  return preview.startsWith('(This is only the first part');
 }
 
 interface ApprovalContentProps {
@@ -33,7 +38,7 @@ export function ApprovalContent({ approval, isUnfolded, onUnfold }: ApprovalCont
       ) : (
         <pre class="exactly" tabIndex={0} role="group" aria-label="Exactly what would run">
           {tool === 'bash' && <span class="prompt">$ </span>}
-          <Marked text={shown} />
+          <Marked text={shown} isSpelt />
         </pre>
       )}
       {!isUnfolded && (
@@ -41,7 +46,7 @@ export function ApprovalContent({ approval, isUnfolded, onUnfold }: ApprovalCont
           <Icon name="down" /> Show all {toCount(lines.length, 'line')}
         </button>
       )}
-      <ExactInput approval={approval} />
+      <ExactInput approval={approval} isNeeded={isUnfolded && isCut(preview)} />
     </div>
   );
 }
@@ -52,16 +57,17 @@ function DiffPreview({ preview }: { readonly preview: string }) {
   return (
     <>
       <pre class="exactly-head">
-        <Marked text={preview.slice(0, Math.max(0, start)).trimEnd()} />
+        <Marked text={preview.slice(0, Math.max(0, start)).trimEnd()} isSpelt />
       </pre>
-      <DiffBody hunks={hunks} path="the file" layout="unified" />
+      <DiffBody hunks={hunks} path="the file" layout="unified" isSpelt />
     </>
   );
 }
 
 /** The arguments as the tool gets them, for everything that the preview leaves out. */
-function ExactInput({ approval }: { readonly approval: Approval }) {
-  const [isOpen, setOpen] = useState(false);
+function ExactInput({ approval, isNeeded }: { readonly approval: Approval; readonly isNeeded: boolean }) {
+  const [wantsOpen, setOpen] = useState(false);
+  const isOpen = wantsOpen || isNeeded;
   return (
     <details class="exact-input" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Arguments of {approval.tool}</summary>

@@ -10,13 +10,15 @@ import { mayDo } from '../../server/session.ts';
 import { toDuration } from '../../text/format.ts';
 import { CheckpointDiff } from '../workspaces/checkpoint-diff.tsx';
 import { UndoDialog } from '../workspaces/undo-dialog.tsx';
+import { useCheckpointOf } from '../workspaces/use-checkpoint-of.ts';
 import { nameOfCaller } from './call-row.tsx';
 
 /** Everything about one call, and what a person can do about it. */
 export function CallPanel({ call }: { readonly call: FeedRow }) {
   const [isUndoing, setUndoing] = useState(false);
   const workspaceId = call.workspaceId || call.workspace;
-  const mayUndo = call.checkpoint !== undefined && mayDo('write');
+  const checkpoint = useCheckpointOf(call);
+  const mayUndo = checkpoint !== undefined && checkpoint.undoneBy === undefined && mayDo('write');
   const terminal = `/terminal?workspace=${encodeURIComponent(workspaceId)}&agent=${encodeURIComponent(call.agentId)}`;
   const mayTakeOver = workspaceId !== '' && mayDo('terminal');
   const close = () => setQuery({ call: undefined }, { replace: true });
@@ -55,12 +57,12 @@ export function CallPanel({ call }: { readonly call: FeedRow }) {
           )}
         </div>
         <Facts call={call} />
-        {call.checkpoint !== undefined && <CheckpointDiff workspaceId={workspaceId} checkpointId={call.checkpoint} />}
+        {checkpoint && <CheckpointDiff workspaceId={workspaceId} checkpointId={checkpoint.checkpointId} />}
       </div>
-      {isUndoing && call.checkpoint !== undefined && (
+      {isUndoing && checkpoint && (
         <UndoDialog
           workspaceId={workspaceId}
-          checkpointId={call.checkpoint}
+          checkpointId={checkpoint.checkpointId}
           title={`${call.tool} ${call.title}`}
           onClose={() => setUndoing(false)}
         />
