@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
+import type { FeedRow } from '../../live/feed-row.ts';
 import { findCheckpointOf } from './use-checkpoint-of.ts';
 
 const at = '2030-01-01T12:00:00.000Z';
-const row = {
+const row: FeedRow = {
   ...{ key: 'call', at, outcome: 'ran', agentId: 'a', session: 's', tool: 'write', title: 'a.md', violations: [] },
   ...{ workspace: 'notes', workspaceId: 'ws_1', durationMs: 100 },
-} as const;
+};
 const checkpoint = { checkpointId: 'cp_1', tool: 'write', title: 'a.md', session: 's', at, paths: 1 };
 
 test('the checkpoint of a call has its tool, its title and its time', () => {
