@@ -5,6 +5,7 @@ import { ErrorEnvelope } from './app-error.ts';
 import { Approval, DecideApproval } from './approvals.ts';
 import { AuditHead, AuditRecord, AuditVerdict } from './audit.ts';
 import { SessionAnswer, SignInLink } from './browser-sessions.ts';
+import { AgentFence, CallOutlook } from './call-outlook.ts';
 import { RecordPatch } from './fields.ts';
 import {
   CreateDownloadLink,
@@ -72,7 +73,7 @@ const answered = {
   ...{ Checkpoint, CheckpointList, CallsUndone },
   ...{ Fork, ForkAnswer, ForkList, ForkMerged },
   ...{ Runner, RunnerList, RunnerMade, TerminalTicket },
-  ...{ SessionAnswer, SignInLink, CheckpointDiff, WorkspaceSearch },
+  ...{ SessionAnswer, SignInLink, CallOutlook, AgentFence, CheckpointDiff, WorkspaceSearch },
 };
 const asked = {
   ...{ CreateAccount, PatchAccount, CreateKey, PutSecret, CreateAgent, CreateSandbox, CreateWorkspace },

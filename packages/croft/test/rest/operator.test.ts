@@ -261,3 +261,75 @@ describe('what was, and where it is', () => {
       expect((await page('GET', `/v1/workspaces/notes/search?${query}`, { cookie })).status, query).toBe(status);
   });
 });
+
+describe('before a call', () => {
+  const ask = async (tool: string, body: object) => {
+    const answer = await page('POST', `/v1/agents/flags/tools/${tool}/ask`, { cookie, body });
+    expect(answer.status, answer.text).toBe(200);
+    return answer.json;
+  };
+
+  test('is told whether it runs, asks or is refused, and nothing runs or is recorded', async () => {
+    const { position } = await get('/v1/audit?order=newest&limit=1');
+    expect(await ask('write', { file_path: 'never.txt', content: 'x' })).toMatchObject({ outcome: 'runs' });
+    expect(await ask('nothing', {})).toMatchObject({ outcome: 'refused', error: { code: 'E_UNKNOWN_TOOL' } });
+    expect(await ask('write', { file_path: 'x' })).toMatchObject({
+      ...{ outcome: 'refused', error: { code: 'E_INVALID_INPUT' } },
+    });
+    expect((await get('/v1/audit?order=newest&limit=1')).position).toBe(position);
+    expect(await page('GET', '/v1/workspaces/notes/file?path=never.txt', { cookie })).toMatchObject({ status: 404 });
+  });
+
+  test('makes the approval that the call then uses, once for the same call', async () => {
+    const command = { command: 'echo asked; touch ran.txt' };
+    const first = await ask('bash', command);
+    expect(first).toMatchObject({
+      outcome: 'asks',
+      approval: {
+        ...{ state: 'pending', tool: 'bash', preview: command.command },
+        setting: { workspaceId: 'notes', permissionMode: 'edit', access: 'execute', directory: '' },
+      },
+    });
+    const { approvalId } = first.approval;
+    expect((await ask('bash', command)).approval.approvalId).toBe(approvalId);
+    await page('POST', `/v1/approvals/${approvalId}`, { cookie, body: { decision: 'approve' } });
+    expect(await ask('bash', command)).toMatchObject({ outcome: 'runs', approval: { state: 'approved' } });
+    expect(await page('GET', '/v1/workspaces/notes/file?path=ran.txt', { cookie })).toMatchObject({ status: 404 });
+    const ran = await call('bash', command, { 'croft-approval': approvalId });
+    expect(ran).toMatchObject({ status: 200, json: { output: 'asked\n' } });
+    const again = await ask('bash', command);
+    expect(again.approval.approvalId).not.toBe(approvalId);
+    expect((await get(`/v1/approvals/${again.approval.approvalId}`)).approval.askedBefore).toBe(1);
+    await page('POST', `/v1/approvals/${again.approval.approvalId}`, {
+      cookie,
+      body: { decision: 'deny', reason: 'no' },
+    });
+    expect(await ask('bash', command)).toMatchObject({ outcome: 'refused', error: { code: 'E_APPROVAL_DENIED' } });
+  });
+
+  test('the fence is what calls do', async () => {
+    const { workspaces } = await get('/v1/agents/flags/fence');
+    expect(workspaces).toMatchObject([
+      {
+        ...{ name: 'notes', access: 'read-write', permissionMode: 'edit', network: { mode: 'deny-all' } },
+        ...{
+          read: { verdict: 'runs' },
+          search: { verdict: 'runs' },
+          write: { verdict: 'runs' },
+          run: { verdict: 'asks' },
+        },
+      },
+    ]);
+    const inputs: Record<string, object> = {
+      read: { file_path: 'a.txt' },
+      grep: { pattern: 'x' },
+      write: { file_path: 'f.txt', content: 'x' },
+      bash: { command: 'true' },
+    };
+    for (const [name, input] of Object.entries(inputs)) {
+      const { verdict } = workspaces[0].tools.find((tool: { name: string }) => tool.name === name);
+      expect((await ask(name, input)).outcome, name).toBe(verdict);
+      expect((await call(name, input)).status, name).toBe(verdict === 'runs' ? 200 : 202);
+    }
+  });
+});

@@ -57,6 +57,8 @@ export interface Caller {
    * where a person can be asked.
    */
   readonly asker?: Asker | 'later' | undefined;
+  /** Nothing runs: the call ends where it would begin, and asks a person if it needs that. */
+  readonly onlyAsks?: true | undefined;
 }
 
 export interface RunInWorkspaceOptions {
@@ -130,6 +132,7 @@ async function ask(
     ...{ accountId, agentId, session: session.id, inbox: session.inbox },
     ...{ tool: tool.name, workspace: nameFully(tool, context), input },
     ...(guarded.length > 0 && { control: guarded.map(({ path }) => path) }),
+    setting: toSetting(tool, context, guarded),
     preview: async () => secrets.redact([...guarded.map(toWarning), await preview(context)].join('\n')),
   };
   await approvals.mustBeApproved(call, asker, signal);
@@ -145,7 +148,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
 
   return async function runInWorkspace(admitted: AdmittedWorkspaceCall): Promise<ToolResult> {
     const { tool, rawInput, workspace, caller, call, reportViolation } = admitted;
-    const { session, asker = askNobody } = caller;
+    const { session } = caller;
     const base = workingDirectoryIn(session.workingDirectory, workspace.name);
     const { reportDenials, append } = collectDenials(reportViolation);
     const context: ToolContext = {
@@ -155,7 +158,8 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     const prepared = tool.prepare(rawInput, base);
     if (tool.reach !== 'none') checkAccess(workspace, tool, onReadOnly);
     if (workspace.isFleeting && prepared.leavesRunning) throw cannotRunInBackground(tool.name);
-    const agreed = await agree(tool, prepared, context, asker).catch(throwNothingDone);
+    const agreed = await agree(tool, prepared, context, caller).catch(throwNothingDone);
+    if (caller.onlyAsks) return { text: '', structured: { workspace: workspace.name } };
     call.mustEndWithin(tool.timeoutMs, tool.name);
     if (tool.access !== 'read') await begin(tool, context, admitted).catch(throwNothingDone);
     const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling);
@@ -175,11 +179,17 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
   }
 
   /** Asks for approval if needed. Returns the context to run in, where the approved control files may be changed. */
-  async function agree(tool: Tool, prepared: PreparedCall, context: ToolContext, asker: Asker | 'later') {
+  async function agree(
+    tool: Tool,
+    prepared: PreparedCall,
+    context: ToolContext,
+    { asker = askNobody, onlyAsks }: Pick<Caller, 'asker' | 'onlyAsks'>,
+  ) {
     const { workspace } = context;
+    if (onlyAsks && !canAsk(gate, asker)) await mustGuardNothing(prepared, workspace);
     const guarded = canAsk(gate, asker) ? await findGuarded(prepared, workspace) : [];
     if (guarded.length > 0 || needsApproval(workspace.permission, tool))
-      await ask(tool, prepared, context, { asker, guarded, gate, secrets });
+      await ask(tool, prepared, context, { asker: withOnlyAsks(asker, onlyAsks), guarded, gate, secrets });
     return allowing(context, guarded);
   }
 
@@ -208,6 +218,13 @@ function nameFully({ access }: Tool, { workspace: { id, name }, base }: ToolCont
   return access === 'execute' && base !== '' ? `${known}, in ${JSON.stringify(base)}` : known;
 }
 
+function toSetting({ access }: Tool, { workspace, base }: ToolContext, guarded: readonly GuardedPath[]) {
+  const { id: workspaceId, permission: permissionMode } = workspace;
+  const controlFiles = guarded.map(({ path }) => path);
+  const directory = access === 'execute' ? base : '';
+  return { workspaceId, permissionMode, access, directory, ...(controlFiles.length > 0 && { controlFiles }) };
+}
+
 function canAsk(gate: ApprovalGate | undefined, asker: Asker | 'later'): boolean {
   return gate !== undefined && (!gate.isOnTheSpot || asker === 'later' || asker.label === 'elicitation');
 }
@@ -215,6 +232,17 @@ function canAsk(gate: ApprovalGate | undefined, asker: Asker | 'later'): boolean
 /** Returns the control files that the call changes and that a person can approve. */
 async function findGuarded({ changes = [] }: PreparedCall, { files }: Workspace): Promise<readonly GuardedPath[]> {
   return changes.length === 0 ? [] : ((await files.controlFiles?.(changes)) ?? []);
+}
+
+/** Throws as the call itself would: nobody can be asked about control files here. */
+async function mustGuardNothing(prepared: PreparedCall, workspace: Workspace): Promise<void> {
+  const [first] = await findGuarded(prepared, workspace);
+  if (!first) return;
+  throw new AppError('E_CONTROL_FILE', `${first.path}: ${first.why}`, { details: { path: first.path } });
+}
+
+function withOnlyAsks(asker: Asker | 'later', onlyAsks: true | undefined): Asker | 'later' {
+  return onlyAsks && asker !== 'later' ? { ...asker, onlyAsks } : asker;
 }
 
 function toWarning({ path, why }: GuardedPath): string {

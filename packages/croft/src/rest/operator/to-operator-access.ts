@@ -1,4 +1,5 @@
 import type { App } from '../../app/app.ts';
+import { toOperatorFence } from '../../app/operator/operator-fence.ts';
 import { createOperatorRecords } from '../../app/operator/operator-records.ts';
 import { createOperatorTrail } from '../../app/operator/operator-trail.ts';
 import type { LocalApprovals } from '../../app/records/local-approvals.ts';
@@ -53,7 +54,9 @@ function toTokenScopes({ permission }: Pick<App, 'permission'>): Scope[] {
   return ['read', 'call', ...(needsApproval(permission, { access: 'write' }) ? [] : (['write'] as const))];
 }
 
-function toAgentApi({ toolbox, sessions }: App): AgentApi {
+function toAgentApi(app: App): AgentApi {
+  const { toolbox, sessions } = app;
+  const fenceOf = () => toOperatorFence(app);
   const refuse = (): never => {
     throw notFound('Session');
   };
@@ -70,6 +73,15 @@ function toAgentApi({ toolbox, sessions }: App): AgentApi {
       const own = open(actor.label, session);
       const asker = { label: actor.label, approvalId, waitMs: 0 };
       return toolbox.call(tool, input, { session: own, sessionSignal: own.signal, signal, asker });
+    },
+    async ask({ actor, agentId, session, tool, input, signal }) {
+      mustBeFlags(agentId);
+      const own = open(actor.label, session);
+      return toolbox.ask(tool, input, { session: own, signal, asker: { label: actor.label, waitMs: 0 } });
+    },
+    async fence(_, agentId) {
+      mustBeFlags(agentId);
+      return fenceOf();
     },
     prompt: refuse,
     mcp: refuse,

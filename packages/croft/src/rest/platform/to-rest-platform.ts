@@ -57,6 +57,13 @@ function toAgentApi({ agents }: Parts, mcp: AgentsMcp): AgentApi {
       const { asOf, sessionMoves } = actor;
       return agents.call(actor.accountId, agentId, { tool, input, session: id, asOf, sessionMoves, signal, asker });
     },
+    ask({ actor, agentId, session, tool, input, signal }) {
+      const id = toSessionId(principalOf(actor), session);
+      const asker = { label: actor.label, waitMs: 0 };
+      return agents.ask(actor.accountId, agentId, { tool, input, session: id, asOf: actor.asOf, signal, asker });
+    },
+    fence: (actor, agentId, session) =>
+      agents.fence({ accountId: actor.accountId, agentId }, toSessionId(principalOf(actor), session)),
     prompt: (actor, agentId, session) =>
       agents.prompt(actor.accountId, agentId, toSessionId(principalOf(actor), session)),
     mcp: (actor, agentId, request) =>

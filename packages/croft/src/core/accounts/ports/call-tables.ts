@@ -31,6 +31,8 @@ export interface ApprovalTable {
   get(accountId: string, approvalId: string): Promise<ApprovalRow | undefined>;
   /** The newest approval of a call, in any state. */
   byHash(accountId: string, session: string, hash: string): Promise<ApprovalRow | undefined>;
+  /** How many approvals of a call there are, in any state. */
+  countByHash(accountId: string, session: string, hash: string): Promise<number>;
   /** Newest first. */
   list(
     accountId: string,

@@ -1,4 +1,4 @@
-import type { McpServers, Scope } from '@croft/protocol';
+import type { Approval, McpServers, Scope } from '@croft/protocol';
 import type { RunnerChoice } from '../../runners/runner.ts';
 import type { WorkspaceQuota } from '../../storage/stored-mount.ts';
 import type { AccountRow, KeyRow } from './account-tables.ts';
@@ -158,6 +158,10 @@ export interface ApprovalView {
   readonly decidedAt?: string | undefined;
   readonly decidedBy?: string | undefined;
   readonly reason?: string | undefined;
+  /** What held where the call would run, when it was asked for. */
+  readonly setting?: Approval['setting'];
+  /** How often this very call of this session was asked for before. */
+  readonly askedBefore?: number | undefined;
 }
 
 /** Operations of people on approvals. For those of calls see `core/approvals`. */
