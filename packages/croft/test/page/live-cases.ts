@@ -8,6 +8,7 @@ export function liveCases(get: () => PageFixture): void {
     const { platform, signIn, base } = get();
     const { account, agentId } = await newPlace(platform, { permissionMode: 'bypass' });
     const one = await signIn(account.secret);
+    await one.waitForSelector('.live-live');
     const streams: string[] = [];
     one.context().on('request', (request) => {
       if (request.url().includes('/v1/events')) streams.push(request.url());

@@ -48,7 +48,7 @@ export function findPage(path: string): Page {
   }
   const view = (
     <Empty>
-      <p>There is nothing at this address.</p>
+      <h1>There is nothing at this address.</h1>
       <a class="button" href="/">
         Go to Now
       </a>
