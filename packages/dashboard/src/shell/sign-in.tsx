@@ -23,7 +23,7 @@ export function SignIn({ error }: { readonly error?: RequestError | undefined })
       <h1>Sign in to Croft</h1>
       {error && <Failure error={error} />}
       <form onSubmit={(event) => void submit(event as unknown as SubmitEvent)}>
-        <label for="key">Key of your account, or the operator’s token</label>
+        <label for="key">Key of your account, or the admin token</label>
         <input id="key" name="key" type="password" autocomplete="current-password" spellcheck={false} required />
         <button type="submit" class="button button-primary" disabled={isSending}>
           Sign in

@@ -12,9 +12,14 @@ export function findCheckpointOf(row: FeedRow, checkpoints: readonly Checkpoint[
   const [found, ...others] = checkpoints.filter(({ tool, title, at, checkpointId }) => {
     if (row.checkpoint !== undefined) return checkpointId === row.checkpoint;
     const time = Date.parse(at);
-    return tool === row.tool && title === row.title && time >= start && time <= end;
+    return tool === row.tool && isSameTitle(title, row.title) && time >= start && time <= end;
   });
   return others.length === 0 ? found : undefined;
+}
+
+/** The title of a record is cut sooner than that of a checkpoint. */
+function isSameTitle(title: string, cut: string): boolean {
+  return title === cut || (cut.length > 40 && title.startsWith(cut.replace(/…$/, '')));
 }
 
 /** What takes the call of a row back. A record of a call does not always say it. */
