@@ -1,9 +1,10 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { installBrowser } from '../packages/croft/test/page/browser.ts';
 import { openFixture, type PageFixture } from '../packages/croft/test/page/page-fixture.ts';
 import { fillAccount, type Showcase } from './screenshots/showcase.ts';
+import { shrinkPng } from './screenshots/shrink-png.ts';
 
 /** Pictures of every page, from a real server whose agents have really worked, into `docs/images`. */
 
@@ -32,7 +33,7 @@ const shots: readonly Shot[] = [
   { name: 'history', path: ({ root }) => `${root}/history`, wait: '.moment', prepare: openStep },
   { name: 'snapshots', path: ({ root }) => `${root}/snapshots`, wait: '.thing' },
   { name: 'fence', path: ({ agentId }) => `/agents/${agentId}/fence`, wait: '.fence-table', prepare: askAboutCall },
-  { name: 'machines', path: () => '/machines', wait: '.open-line', prepare: waitForCharts },
+  { name: 'machines', path: () => '/machines', wait: '.machine' },
   { name: 'audit', path: () => '/audit', wait: '.audit-row' },
   { name: 'keys', path: () => '/keys', wait: '.thing' },
   { name: 'terminal', path: ({ terminal }) => terminal, wait: 'text=Connected', prepare: useTerminal },
@@ -40,13 +41,13 @@ const shots: readonly Shot[] = [
 
 async function openChange(page: Page): Promise<void> {
   if ((page.viewportSize()?.width ?? 0) < 640) return;
-  await page.click('.call:has-text("greet.ts"):has-text("changed files")');
+  await page.click('.call:has-text("edit"):has-text("greet.ts")');
   await page.waitForSelector('.panel .diff');
 }
 
 async function openStep(page: Page): Promise<void> {
   if ((page.viewportSize()?.width ?? 0) < 640) return;
-  await page.click('.moment-what:has-text("greet.ts")');
+  await page.click('.moment-what:has-text("edit"):has-text("greet.ts")');
   await page.waitForSelector('.panel .diff');
 }
 
@@ -54,10 +55,6 @@ async function askAboutCall(page: Page): Promise<void> {
   await page.fill('#try-command', 'npm publish');
   await page.click('text=What would happen?');
   await page.waitForSelector('.outlook');
-}
-
-async function waitForCharts(page: Page): Promise<void> {
-  await page.waitForTimeout(12_000);
 }
 
 async function useTerminal(page: Page): Promise<void> {
@@ -77,8 +74,9 @@ async function shootAll(fixture: PageFixture, showcase: Showcase): Promise<void>
       await shot.prepare?.(page);
       await page.waitForTimeout(400);
       const file = join(target, `${shot.name}-${look}.png`);
-      await page.screenshot({ path: file, animations: 'disabled' });
-      const { size } = statSync(file);
+      const picture = shrinkPng(await page.screenshot({ animations: 'disabled' }));
+      const size = picture.length;
+      writeFileSync(file, picture);
       console.error(`${file} ${Math.round(size / 1000)} kB`);
       if (size > largestBytes) throw new Error(`${file} is larger than ${largestBytes} bytes`);
     }

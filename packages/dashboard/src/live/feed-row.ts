@@ -133,7 +133,7 @@ function toChange({ at, actor, action, target, hash }: AuditRecord, details: Fie
     .find((text) => text !== '');
   return {
     ...{ key: hash, at, outcome: 'change', agentId: '', session: actor, tool: action, violations: [] },
-    ...{ workspace: target, workspaceId: target, title: title ?? '' },
+    ...{ workspace: '', workspaceId: target, title: title ?? '' },
   };
 }
 

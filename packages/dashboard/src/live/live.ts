@@ -1,11 +1,10 @@
-import type { AccountEvent, AuditRecord, OpenSandbox, SignedIn } from '@croft/protocol';
+import type { AccountEvent, AuditRecord, SignedIn } from '@croft/protocol';
 import { signal } from '@preact/signals';
 import { type RequestError, request, toRequestError } from '../server/request.ts';
 import { invalidate } from '../server/resource.ts';
 import { createFeed } from './feed.ts';
 import { type FeedRow, readDetails } from './feed-row.ts';
 import { followEvents } from './stream.ts';
-import { addToHistory } from './usage.ts';
 
 interface AuditPage {
   readonly audit: readonly AuditRecord[];
@@ -84,16 +83,10 @@ function take(events: readonly AccountEvent[], reset: () => void): void {
     invalidate('/v1/');
     reset();
   }
-  const usage = events.findLast((event) => event.type === 'usage');
-  if (usage) openSandboxes.value = usage.open;
-  for (const event of events) if (event.type === 'usage') addToHistory(event.at, event.open);
   if (events.some(({ type }) => type === 'audit' || type === 'call.started')) feed.value = source.add(events);
   const stale = new Set(events.flatMap((event) => (event.type === 'audit' ? findStale(event.record) : [])));
   if (stale.size > 0) invalidate(...stale);
 }
-
-/** What is open now, as the last `usage` said. */
-export const openSandboxes = signal<readonly OpenSandbox[]>([]);
 
 const collections: Readonly<Record<string, string>> = {
   agent: '/v1/agents',

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { useResource } from '../server/resource.ts';
 import { mayDo } from '../server/session.ts';
 import { toShortId } from '../text/format.ts';
+import type { FeedRow } from './feed-row.ts';
 
 const agents = signal<ReadonlyMap<string, string>>(new Map());
 const workspaces = signal<ReadonlyMap<string, string>>(new Map());
@@ -16,6 +17,11 @@ export function nameOfAgent(id: string): string {
 /** An approval names a workspace with its id behind it. */
 export function nameOfWorkspace(id: string): string {
   return workspaces.value.get(id) ?? id.replace(/ \(ws_\w+\)$/, '');
+}
+
+/** The workspace of a row. A change that a person made names it by its id. */
+export function workspaceOf({ workspace, workspaceId }: Pick<FeedRow, 'workspace' | 'workspaceId'>): string {
+  return workspace === '' ? nameOfWorkspace(workspaceId) : workspace;
 }
 
 /** Knows the names of everything that rows mention by an id. */

@@ -103,7 +103,14 @@ export function VerdictMark({ verdict, reason }: { readonly verdict: Verdict; re
 
 function Exceptions({ tools }: { readonly tools: FencedWorkspace['tools'] }) {
   if (tools.length === 0) return null;
-  return <div class="muted">{tools.map(({ name, verdict }) => `${name}: ${signs[verdict][1]}`).join(', ')}</div>;
+  const listed = tools.map(({ name, verdict }) => `${name}: ${signs[verdict][1]}`).join(', ');
+  if (tools.length <= 3) return <div class="muted">{listed}</div>;
+  return (
+    <details class="exceptions">
+      <summary>but {tools.length} tools</summary>
+      {listed}
+    </details>
+  );
 }
 
 function Network({ network }: { readonly network: FencedWorkspace['network'] }) {

@@ -54,12 +54,11 @@ function TryForm({
   });
   const run = useAction(async () => {
     setOutput('');
-    const onOutput = ({ text }: { text: string }) => setOutput((before) => (before + text).slice(-50_000));
     const approvalId = outlook?.approval?.approvalId;
-    const end = await callTool({ agentId: id, tool: name, input: toInput(fields, values), approvalId, onOutput });
+    const end = await callTool({ agentId: id, tool: name, input: toInput(fields, values), approvalId });
     if (end.type === 'approval')
       setOutlook({ outcome: 'asks', reason: 'A person has to agree first.', approval: end.approval });
-    else setOutput((before) => before || JSON.stringify(end.result, null, 2));
+    else setOutput(JSON.stringify(end.result, null, 2));
   });
   return (
     <form

@@ -2,13 +2,15 @@ import type { AuditRecord, AuditVerdict } from '@croft/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import type { z } from 'zod';
 import { setQuery, useQuery } from '../../browser/router.ts';
+import { readDetails } from '../../live/feed-row.ts';
+import { nameOfAgent } from '../../live/names.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failure, Skeleton } from '../../parts/states.tsx';
 import { Ago, Id, Marked } from '../../parts/text.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { VirtualList } from '../../parts/virtual-list.tsx';
 import { request } from '../../server/request.ts';
-import { toClock, toCount, toExactTime } from '../../text/format.ts';
+import { toClock, toCount, toExactTime, toShortId } from '../../text/format.ts';
 import { toOneLine } from '../../text/marks.ts';
 import { useAuditRows } from './use-audit-rows.ts';
 
@@ -117,16 +119,30 @@ function AuditRow({ record, isSelected }: { readonly record: AuditRecord; readon
       </time>
       <span class="audit-action">{action}</span>
       <span class="audit-actor">
-        <Marked text={actor} />
+        <Marked text={nameOfActor(actor)} />
       </span>
       <span class="audit-target">
-        <Marked text={target} />
+        <Marked text={toShortId(target)} />
       </span>
       <code class="audit-details">
-        <Marked text={toOneLine(details, 200)} />
+        <Marked text={toOneLine(summarize(details), 200)} />
       </code>
     </button>
   );
+}
+
+/** Who acted, by a name if there is one. */
+function nameOfActor(actor: string): string {
+  const [who = '', ...rest] = actor.split(' ');
+  return [nameOfAgent(who), ...rest.map(toShortId)].join(' ');
+}
+
+const telling = ['title', 'path', 'from', 'name', 'rule', 'code', 'reason'];
+
+/** What a row is about, in a few words. The panel has all of it. */
+function summarize(details: string): string {
+  const fields = readDetails(details);
+  return telling.flatMap((name) => (typeof fields[name] === 'string' ? [fields[name]] : [])).join(' · ');
 }
 
 function RecordPanel({ record }: { readonly record: AuditRecord }) {

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { navigate, setQuery } from '../../browser/router.ts';
 import { useShortcuts } from '../../browser/shortcuts.ts';
 import type { FeedRow } from '../../live/feed-row.ts';
-import { nameOfAgent, nameOfWorkspace } from '../../live/names.ts';
+import { nameOfAgent, workspaceOf } from '../../live/names.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { OutcomeMark, outcomeWords } from '../../parts/outcome-mark.tsx';
 import { Ago, Id, Marked } from '../../parts/text.tsx';
@@ -118,12 +118,12 @@ function Facts({ call }: { readonly call: FeedRow }) {
           )}
         </dd>
       </div>
-      {call.workspace !== '' && (
+      {workspaceOf(call) !== '' && (
         <div>
           <dt>Workspace</dt>
           <dd>
             <a href={`/workspaces/${encodeURIComponent(call.workspaceId || call.workspace)}/files`}>
-              {nameOfWorkspace(call.workspace)}
+              {workspaceOf(call)}
             </a>
           </dd>
         </div>

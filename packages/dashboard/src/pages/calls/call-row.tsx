@@ -1,8 +1,9 @@
 import { withQuery } from '../../browser/router.ts';
 import type { FeedRow } from '../../live/feed-row.ts';
-import { nameOfAgent, nameOfWorkspace } from '../../live/names.ts';
+import { nameOfAgent, workspaceOf } from '../../live/names.ts';
 import { OutcomeMark } from '../../parts/outcome-mark.tsx';
 import { Marked } from '../../parts/text.tsx';
+import { session as signedIn } from '../../server/session.ts';
 import { toClock, toDuration, toExactTime, toShortId } from '../../text/format.ts';
 import { toOneLine } from '../../text/marks.ts';
 
@@ -13,7 +14,7 @@ interface CallRowProps {
 
 /** One line: when, who, what, how it went. */
 export function CallRow({ row, isSelected }: CallRowProps) {
-  const { at, outcome, tool, title, workspace } = row;
+  const { at, outcome, tool, title } = row;
   return (
     <a
       class={`call call-${outcome}`}
@@ -32,7 +33,7 @@ export function CallRow({ row, isSelected }: CallRowProps) {
       <code class="call-title">
         <Marked text={toOneLine(title)} />
       </code>
-      <span class="call-where">{nameOfWorkspace(workspace)}</span>
+      <span class="call-where">{workspaceOf(row)}</span>
       <span class="call-end">{describeEnd(row)}</span>
       <span class="call-duration">{row.durationMs === undefined ? '' : toDuration(row.durationMs)}</span>
     </a>
@@ -40,7 +41,8 @@ export function CallRow({ row, isSelected }: CallRowProps) {
 }
 
 export function nameOfCaller({ agentId, session, outcome }: FeedRow): string {
-  return outcome === 'change' ? toShortId(session.replace(/^key /, '')) : nameOfAgent(agentId);
+  if (outcome !== 'change') return nameOfAgent(agentId);
+  return session === signedIn.value?.label ? 'you' : toShortId(session.replace(/^key /, ''));
 }
 
 /** What is worth a word beside the mark. */

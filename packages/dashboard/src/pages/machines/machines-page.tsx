@@ -1,19 +1,16 @@
-import type { OpenSandbox, Runner, Sandbox } from '@croft/protocol';
-import { openSandboxes } from '../../live/live.ts';
-import { nameOfAgent } from '../../live/names.ts';
-import { keyOfSandbox, usageHistories } from '../../live/usage.ts';
+import type { Runner, Sandbox } from '@croft/protocol';
+import { useEffect } from 'preact/hooks';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Sparkline } from '../../parts/sparkline.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { Ago, Marked } from '../../parts/text.tsx';
 import { invalidate, useResource } from '../../server/resource.ts';
 import { mayDo, session } from '../../server/session.ts';
-import { toCount, toSize } from '../../text/format.ts';
+import { toCount } from '../../text/format.ts';
 
 const sandboxesPath = '/v1/sandboxes?limit=200';
 
-/** Where commands run: sandboxes with what they use now, and the machines that have connected. */
+/** Where commands run: sandboxes as they are defined, and the machines that have connected. */
 export function MachinesPage() {
   const sandboxes = useResource<{ sandboxes: readonly Sandbox[] }>(sandboxesPath);
   return (
@@ -46,7 +43,6 @@ export function MachinesPage() {
 
 function SandboxLines({ sandbox }: { readonly sandbox: Sandbox }) {
   const { sandboxId, name, config } = sandbox;
-  const open = openSandboxes.value.filter((one) => one.sandboxId === sandboxId);
   return (
     <li class="machine">
       <div class="machine-head">
@@ -54,16 +50,12 @@ function SandboxLines({ sandbox }: { readonly sandbox: Sandbox }) {
         <span class="muted">
           {config.provider} · mode {config.permissionMode} · {describeNetwork(config.network)}
         </span>
-        <span class="machine-open">{open.length === 0 ? 'not open' : `${open.length} open`}</span>
         {mayDo('terminal') && (
-          <a class="button button-quiet" href={`/terminal?sandbox=${encodeURIComponent(sandboxId)}`}>
+          <a class="button button-quiet machine-open" href={`/terminal?sandbox=${encodeURIComponent(sandboxId)}`}>
             <Icon name="terminal" /> Terminal
           </a>
         )}
       </div>
-      {open.map((one) => (
-        <OpenLine key={keyOfSandbox(one)} open={one} />
-      ))}
     </li>
   );
 }
@@ -73,53 +65,14 @@ function describeNetwork({ mode, allowDomains = [] }: Sandbox['config']['network
   return mode === 'allow-all' ? 'every public host' : toCount(allowDomains.length, 'host');
 }
 
-function OpenLine({ open }: { readonly open: OpenSandbox }) {
-  const { workspace, workspaceId, kind, session: name, person, agentId, limits, usage, ports = [] } = open;
-  const history = usageHistories.value.get(keyOfSandbox(open));
-  const load = history?.load.at(-1);
-  const who =
-    kind === 'terminal' ? `terminal of ${person ?? 'a person'}` : `${nameOfAgent(agentId ?? '')} ${name ?? ''}`;
-  return (
-    <div class="open-line">
-      <a href={`/workspaces/${encodeURIComponent(workspaceId)}/files`}>{workspace}</a>
-      <span class="muted open-who">
-        <Marked text={who.trim()} />
-      </span>
-      {usage ? (
-        <>
-          <span class="gauge">
-            <Sparkline
-              values={history?.load ?? []}
-              most={100 * Math.max(1, limits.cpus)}
-              label={`Processor: ${Math.round(load ?? 0)} percent of one`}
-            />
-            <span>{load === undefined ? '–' : `${Math.round(load)} %`}</span>
-          </span>
-          <span class="gauge">
-            <Sparkline
-              values={history?.memory ?? []}
-              most={limits.memoryBytes}
-              label={`Memory: ${toSize(usage.memoryBytes)}`}
-            />
-            <span>
-              {toSize(usage.memoryBytes)} of {toSize(limits.memoryBytes)}
-            </span>
-          </span>
-          <span class="muted">{toCount(usage.processes, 'process', 'processes')}</span>
-        </>
-      ) : (
-        <span class="muted">its use is not known here</span>
-      )}
-      {ports.map(({ port, address }) => (
-        <code key={`${address}:${port}`} class="port" title={address}>
-          :{port}
-        </code>
-      ))}
-    </div>
-  );
-}
+/** The state of a runner changes without an event. */
+const everyMs = 5000;
 
 function Runners() {
+  useEffect(() => {
+    const timer = setInterval(() => invalidate('/v1/runners'), everyMs);
+    return () => clearInterval(timer);
+  }, []);
   const runners = useResource<{ runners: readonly Runner[] }>('/v1/runners');
   return (
     <>

@@ -125,10 +125,9 @@ function Step({ agentId, tool, name, initial, fixed, action, onDone }: StepProps
   const [approvalId, setApprovalId] = useState<string | undefined>(undefined);
   const call = useAction(async () => {
     setOutput('');
-    const onOutput = ({ text }: { text: string }) => setOutput((before) => (before + text).slice(-20_000));
-    const end = await callTool({ agentId, tool, input: { ...fixed, [name]: value }, approvalId, onOutput });
+    const end = await callTool({ agentId, tool, input: { ...fixed, [name]: value }, approvalId });
     setApprovalId(end.type === 'approval' ? end.approval.approvalId : undefined);
-    if (end.type === 'result') setOutput((before) => before || describe(tool, end.result));
+    if (end.type === 'result') setOutput(describe(tool, end.result));
     onDone();
   });
   return (

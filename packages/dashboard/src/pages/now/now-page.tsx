@@ -4,7 +4,7 @@ import { setQuery, useQuery, withQuery } from '../../browser/router.ts';
 import { useShortcuts } from '../../browser/shortcuts.ts';
 import type { FeedRow, Outcome } from '../../live/feed-row.ts';
 import { feed, feedError, feedState, olderRows, readOlder } from '../../live/live.ts';
-import { nameOfAgent, nameOfWorkspace } from '../../live/names.ts';
+import { nameOfAgent, workspaceOf } from '../../live/names.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failure, Skeleton } from '../../parts/states.tsx';
 import { VirtualList } from '../../parts/virtual-list.tsx';
@@ -87,9 +87,10 @@ function useShownRows() {
   const matching = useMemo(() => {
     const matches = (row: FeedRow) =>
       (!agent || row.agentId === agent) &&
-      (!workspace || row.workspace === workspace) &&
+      (!workspace || workspaceOf(row) === workspace) &&
       (!outcome || row.outcome === outcome) &&
-      (!text || `${row.tool} ${row.title} ${nameOfAgent(row.agentId)} ${row.workspace}`.toLowerCase().includes(text));
+      (!text ||
+        `${row.tool} ${row.title} ${nameOfAgent(row.agentId)} ${workspaceOf(row)}`.toLowerCase().includes(text));
     return isFiltered ? feed.value.filter(matches) : feed.value;
   }, [feed.value, agent, workspace, outcome, text]);
   const isHeld = isPaused || isReading;
@@ -115,7 +116,7 @@ function useShownRows() {
 
 const names = computed(() => ({
   agents: [...new Set(feed.value.map(({ agentId }) => agentId))].filter((name) => name !== '').sort(),
-  workspaces: [...new Set(feed.value.map(({ workspace }) => workspace))].filter((name) => name !== '').sort(),
+  workspaces: [...new Set(feed.value.map(workspaceOf))].filter((name) => name !== '').sort(),
 }));
 
 function Filters({ rows }: { readonly rows: ShownRows }) {
@@ -136,7 +137,7 @@ function Filters({ rows }: { readonly rows: ShownRows }) {
         <option value="">All workspaces</option>
         {names.value.workspaces.map((name) => (
           <option key={name} value={name}>
-            {nameOfWorkspace(name)}
+            {name}
           </option>
         ))}
       </select>

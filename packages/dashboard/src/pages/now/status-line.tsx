@@ -1,7 +1,7 @@
 import type { Runner } from '@croft/protocol';
 import { computed } from '@preact/signals';
 import { now } from '../../browser/clock.ts';
-import { feed, openSandboxes } from '../../live/live.ts';
+import { feed } from '../../live/live.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { useResource } from '../../server/resource.ts';
 import { mayDo, session } from '../../server/session.ts';
@@ -35,7 +35,6 @@ export function StatusLine() {
         {perMinute} calls/min{' '}
         <Sparkline values={lastMinute.value} slots={slots} label={`${perMinute} calls in the last minute`} />
       </span>
-      <a href="/machines">{toCount(openSandboxes.value.length, 'open sandbox', 'open sandboxes')}</a>
       {runners && runners.length > 0 && (
         <a href="/machines">
           {online} of {toCount(runners.length, 'runner')} online
