@@ -52,9 +52,11 @@ async function openStep(page: Page): Promise<void> {
 }
 
 async function askAboutCall(page: Page): Promise<void> {
+  if ((page.viewportSize()?.width ?? 0) < 640) return;
   await page.fill('#try-command', 'npm publish');
   await page.click('text=What would happen?');
   await page.waitForSelector('.outlook');
+  await page.locator('main').evaluate((main) => main.scrollTo(0, 0));
 }
 
 async function useTerminal(page: Page): Promise<void> {

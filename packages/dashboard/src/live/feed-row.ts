@@ -39,6 +39,12 @@ type CallStarted = Extract<AccountEvent, { type: 'call.started' }>;
 /** Actions of people that belong into a feed of what happens. */
 const changes = /^(?:file\.(?:write|rename|remove)|undo|snapshot\.(?:create|restore)|terminal\.opened)$/;
 
+const shortNames: Readonly<Record<string, string>> = {
+  'snapshot.create': 'snapshot',
+  'snapshot.restore': 'restore',
+  'terminal.opened': 'terminal',
+};
+
 /** Updates the row of the same key, or makes it. Returns nothing for a record that is not for the feed. */
 export function applyRecord(record: AuditRecord, find: (key: string) => FeedRow | undefined): FeedRow | undefined {
   const details = readDetails(record.details);
@@ -131,9 +137,12 @@ function toChange({ at, actor, action, target, hash }: AuditRecord, details: Fie
   const title = ['path', 'name', 'checkpointId', 'from']
     .map((name) => textOf(details[name]))
     .find((text) => text !== '');
+  // A terminal is of a sandbox; everything else here is of a workspace.
+  const workspaceId = action === 'terminal.opened' ? textOf(details.workspaceId) : target;
+  const tool = shortNames[action] ?? action;
   return {
-    ...{ key: hash, at, outcome: 'change', agentId: '', session: actor, tool: action, violations: [] },
-    ...{ workspace: '', workspaceId: target, title: title ?? '' },
+    ...{ key: hash, at, outcome: 'change', agentId: '', session: actor, tool, violations: [] },
+    ...{ workspace: '', workspaceId, title: title ?? '' },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Agent, Key } from '@croft/protocol';
 import { useState } from 'preact/hooks';
+import { nameOfAgent } from '../../live/names.ts';
 import { CopyBlock } from '../../parts/copy-button.tsx';
 import { Confirm } from '../../parts/dialog.tsx';
 import { Empty, Failure, Loaded } from '../../parts/states.tsx';
@@ -58,7 +59,7 @@ function KeyLine({ entry, onRevoke }: { readonly entry: Key; onRevoke(): void })
       </span>
       <span class="thing-about">
         {given.join(', ')}
-        {agents && ` · only ${agents.join(', ')}`}
+        {agents && ` · only ${agents.map(nameOfAgent).join(', ')}`}
       </span>
       <span class="thing-end">
         {isRevoked ? (

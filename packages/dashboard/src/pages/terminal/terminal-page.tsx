@@ -150,7 +150,7 @@ function OpenTerminal({ target, onClose }: { readonly target: TerminalTarget; on
         )}
       </div>
       {state.kind === 'refused' && <Failure error={state.error} />}
-      <div class="terminal" ref={element} />
+      <div class="terminal-screen" ref={element} />
     </div>
   );
 }
