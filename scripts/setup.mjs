@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isBundleCurrent, isPageCurrent } from '../packages/croft/bin/bundle.mjs';
-import { compileNative } from './native.mjs';
+import { compileNative } from '../packages/croft/native/compile.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stampFile = join(root, 'node_modules/.croft-setup.json');
@@ -37,11 +37,17 @@ async function main() {
   const missing = missingTools();
   if (missing.length > 0) say(installHint(osRelease, missing, { isRoot }));
   // Without a compiler the line above has said it all.
-  const problem = missing.includes('cc') ? undefined : compileNative(root, findTool('cc'));
+  const problem = missing.includes('cc') ? undefined : compileNative(nativeOptions());
   if (problem)
     say(`${problem}\n  Next: if files of the C library are missing: ${installCommand(osRelease, ['cc'], { isRoot })}`);
   build(isBundleCurrent, 'scripts/bundle.ts', 'the program was not bundled, and starts from its sources');
   build(isPageCurrent, 'scripts/page.ts', 'the page for people was not built, and croft serve has none');
+}
+
+function nativeOptions() {
+  const sources = join(root, 'packages/croft/native');
+  const headers = join(root, 'node_modules/node-api-headers/include');
+  return { sources, build: join(sources, 'build'), headers, cc: findTool('cc') };
 }
 
 /** Makes what the sources have become, if they are newer. The program works without it, and says what is missing. */

@@ -7,11 +7,14 @@ const own = join(import.meta.dirname, '..');
 /** The whole program in a few files, which load three times faster than the sources. `scripts/bundle.ts` makes it. */
 export const bundle = join(own, 'dist/main.js');
 
-/** Whether no source of the package in `directory` is newer than its bundle. An installed package has no sources. */
+/** Whether no source of the package in `directory` is newer than its bundle. */
 export function isBundleCurrent(directory = own) {
+  const made = join(directory, 'dist/main.js');
+  // Beside an installed package may lie the lock file of somebody's own project.
+  if (modifiedAt(join(directory, 'src')) === undefined) return modifiedAt(made) !== undefined;
   const sources = ['../../package-lock.json', 'src', '../protocol/src', '../sdk/src'];
   return isCurrent(
-    join(directory, 'dist/main.js'),
+    made,
     sources.map((name) => join(directory, name)),
   );
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findDefinitions } from '../core/code/servers/find-definitions.ts';
-import { answerFields, Place } from '../core/code/servers/places.ts';
+import { answerFields, SourceLocation } from '../core/code/servers/source-locations.ts';
 import { symbolAliases, symbolArguments } from '../core/code/symbols/symbol-arguments.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
@@ -22,7 +22,7 @@ export const findDefinition = defineTool({
     ...symbolArguments,
     include_body: z.boolean().default(false).describe('Add the whole text of the definition'),
   }),
-  output: z.object({ items: z.array(Place), total: z.int(), ...answerFields }),
+  output: z.object({ items: z.array(SourceLocation), total: z.int(), ...answerFields }),
   async run({ include_body: withBody, ...question }, context) {
     const { at, items, precision, notes, complete } = await findDefinitions(question, context, { withBody });
     const rows = items.map(({ path, line, col, text, body }, index) => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findDefinitions } from '../core/code/servers/find-definitions.ts';
-import { answerFields, Place } from '../core/code/servers/places.ts';
 import { renderByFile } from '../core/code/servers/reference-pages.ts';
+import { answerFields, SourceLocation } from '../core/code/servers/source-locations.ts';
 import { symbolAliases, symbolArguments } from '../core/code/symbols/symbol-arguments.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
@@ -17,7 +17,7 @@ export const findImplementations = defineTool({
   paths: ['file_path'],
   timeoutMs: 90_000,
   input: z.object(symbolArguments),
-  output: z.object({ items: z.array(Place), total: z.int(), ...answerFields }),
+  output: z.object({ items: z.array(SourceLocation), total: z.int(), ...answerFields }),
   async run(question, context) {
     const found = await findDefinitions(question, context, { method: 'textDocument/implementation', isExact: true });
     const { at, items, precision, complete, notes } = found;

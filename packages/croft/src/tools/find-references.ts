@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
 import { findReferences } from '../core/code/servers/find-references.ts';
-import { answerFields, Place } from '../core/code/servers/places.ts';
 import { readCursor, renderByFile, toCursor } from '../core/code/servers/reference-pages.ts';
+import { answerFields, SourceLocation } from '../core/code/servers/source-locations.ts';
 import { symbolAliases, symbolArguments } from '../core/code/symbols/symbol-arguments.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
@@ -27,7 +27,7 @@ export const findReferencesTool = defineTool({
     cursor: z.string().optional().describe('Where the last answer ended: its next'),
   }),
   output: z.object({
-    items: z.array(Place),
+    items: z.array(SourceLocation),
     total: z.int(),
     next: z.string().optional().describe('Pass it as cursor for the places after these'),
     ...answerFields,

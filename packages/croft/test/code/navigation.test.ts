@@ -212,7 +212,7 @@ describe('diagnostics', () => {
   });
 });
 
-test('the type and the words of a symbol, and who calls it, with cycles cut', async () => {
+test('the type and the documentation of a symbol, and its callers, with cycles cut', async () => {
   expect((await call('hover', { symbol: 'addUp' })).text).toMatch(/function addUp\(a: number, b: number\): number/);
   expect((await call('hover', { symbol: 'add_py' })).text).toMatch(/def add_py\(/);
   const { structured } = await call('calls', { symbol: 'ping', depth: 3 });

@@ -45,7 +45,7 @@ export interface RestFixtureOptions {
   readonly quotas?: Partial<AccountQuotas>;
   removeFiles?: RestPlatform['removeFiles'];
   /** Wraps the file access of a workspace. */
-  wrapFileAccess?(door: FileAccess, record: WorkspaceRecord): FileAccess;
+  wrapFileAccess?(access: FileAccess, record: WorkspaceRecord): FileAccess;
 }
 
 export type RestFixture = Awaited<ReturnType<typeof openFixture>>;
@@ -72,8 +72,8 @@ export async function openFixture(options: RestFixtureOptions = {}) {
   const registryOn = (on: Records) =>
     createRegistry({ ...context, quotas, records: on, vault, now: () => new Date(now()) });
   const registry = registryOn(records);
-  const means = { records, vault, now: () => new Date(now()), ttlMs: 600_000, emit: () => {} };
-  const { approvals, approvalInbox } = createApprovals(means);
+  const dependencies = { records, vault, now: () => new Date(now()), ttlMs: 600_000, emit: () => {} };
+  const { approvals, approvalInbox } = createApprovals(dependencies);
   const events = createAccountEvents({
     sourcesOf: (accountId) => [createRecordsSource(records, accountId)],
     newest: async () => (await records.glance(({ audit }) => audit.last()))?.rows ?? 0,
@@ -124,12 +124,12 @@ export async function openFixture(options: RestFixtureOptions = {}) {
     linkKey: randomBytes(32),
     async open(record) {
       const { files: own, handle, root, mustBeThere } = kept.open(namespaceOf(record.accountId, record.id), record.id);
-      const door: FileAccess = {
+      const access: FileAccess = {
         ...{ files: own, access: 'read-write' },
         watch: (onChange, signal) => watch(handle, onChange, signal),
         search: { root, withSearchBox: openSearchBox({ directoryFd: () => handle, mustBeThere }, root, searches) },
       };
-      return options.wrapFileAccess?.(door, record) ?? door;
+      return options.wrapFileAccess?.(access, record) ?? access;
     },
   });
   const stopping = { now: false };
@@ -148,7 +148,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
         registry,
         registryOn,
         approvals: approvalInbox,
-        agents: agents.door,
+        agents: agents.api,
         files,
         limits,
         now,

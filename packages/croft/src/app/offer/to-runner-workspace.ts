@@ -1,5 +1,5 @@
 import type { Provider, Sandbox } from '../../core/commands/sandbox.ts';
-import { narrowToPolicy, type RunnerPolicy } from '../../core/runner-workspaces/runner-policy.ts';
+import { narrowFilesToPolicy, narrowToPolicy, type RunnerPolicy } from '../../core/runner-workspaces/runner-policy.ts';
 import type { RunnerWorkspace, SandboxRequest } from '../../core/runner-workspaces/runner-workspace.ts';
 import type { WorkspaceMount } from '../../core/storage/workspace-mount.ts';
 import { openTransactions } from '../forks/open-transactions.ts';
@@ -32,7 +32,7 @@ export function toRunnerWorkspace(parts: RunnerParts, options: RunnerWorkspaceOp
     return options.counted(() => provider.open(spec));
   };
   return {
-    ...{ root, access: 'read-write', files, watch, wrapCall, history },
+    ...{ root, access: 'read-write', files: narrowFilesToPolicy(policy, files), watch, wrapCall, history },
     withSearchBox: openSearchBox({ directoryFd, mustBeThere }, root, options.searches),
     openSandbox: async (wanted) => openSandboxIn(await directoryFd(), wanted, parts.left),
     ...(history && {

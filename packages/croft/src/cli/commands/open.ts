@@ -23,7 +23,6 @@ const options = {
 export const open = defineCommand({
   name: 'open',
   usage: 'croft open [--server URL] [--key-file FILE | --data DIR]',
-  summary: 'print a link that opens the page of the server signed in, once, within a minute',
   options,
   takesOnlyFlags: true,
   run: ({ values }, terminal) =>

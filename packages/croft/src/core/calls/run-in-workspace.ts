@@ -156,8 +156,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
       ...{ secrets: recordGivenSecrets(session, secrets), onActivity: withoutSecrets(caller, secrets) },
     };
     const prepared = tool.prepare(rawInput, base);
-    if (tool.reach !== 'none') checkAccess(workspace, tool, onReadOnly);
-    if (workspace.isFleeting && prepared.leavesRunning) throw cannotRunInBackground(tool.name);
+    mustBePossible(tool, prepared, workspace);
     const agreed = await agree(tool, prepared, context, caller).catch(throwNothingDone);
     if (caller.onlyAsks) return { text: '', structured: { workspace: workspace.name } };
     call.mustEndWithin(tool.timeoutMs, tool.name);
@@ -165,10 +164,16 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling);
     const { unkept, unstored, handlers } = collectNotices();
     const wrapped = { ...toWorkspaceCall(tool, prepared, context, secrets), ...handlers };
+    if (prepared.usesSandbox && workspace.mayOpenEarly) session.sandboxes.open(workspace.name);
     context.onActivity?.(() => wrapped.title);
     const result = addNotices(append(await runWrappedCall(workspace, wrapped, work)), unstored);
     return writeNotices(tool.access === 'read' ? result : reportUnkept(result, workspace.name, unkept));
   };
+
+  function mustBePossible(tool: Tool, { leavesRunning }: PreparedCall, workspace: Workspace): void {
+    if (tool.reach !== 'none') checkAccess(workspace, tool, onReadOnly);
+    if (workspace.isFleeting && leavesRunning) throw cannotRunInBackground(tool.name);
+  }
 
   async function run(tool: Tool, prepared: PreparedCall, context: ToolContext, telling?: ChangeReporter) {
     const { touched, replacement, ...result } = await prepared.run(pin(tool, context));

@@ -5,7 +5,7 @@ import { FindingOutput } from '../lint/run-lint.ts';
 export const postEditOutput = {
   effects: z
     .object({
-      lint: z.array(FindingOutput).optional().describe('What the linter says of the file now'),
+      lint: z.array(FindingOutput).optional().describe('Findings of the linter in the file now'),
       formatted: z.array(z.string()).optional().describe('Files that the formatter changed after that'),
     })
     .optional(),

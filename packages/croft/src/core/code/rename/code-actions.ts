@@ -9,7 +9,7 @@ import { readFileEdits } from './file-edits.ts';
 import { type EditPlan, planEdits } from './plan-edits.ts';
 
 /** Lines of a file for which changes are proposed. */
-export interface ActionQuestion {
+interface ActionQuestion {
   readonly file_path: string;
   readonly line: number;
   readonly end_line?: number | undefined;
@@ -17,7 +17,7 @@ export interface ActionQuestion {
 }
 
 /** A change that a server proposes. Without a plan it cannot be applied: it needs a command of the server. */
-export interface ProposedAction {
+interface ProposedAction {
   readonly title: string;
   readonly kind: string;
   readonly plan?: EditPlan | undefined;

@@ -1,9 +1,9 @@
 import { AppError } from '@croft/protocol';
 import { fromUri } from '../ports/file-uris.ts';
 import type { TextEdit, WorkspaceEdit } from '../ports/protocol-schemas.ts';
-import { isVendored } from '../servers/vendored.ts';
+import { isVendored } from '../servers/is-vendored.ts';
 
-/** What a server wants to change, by paths of the workspace. */
+/** The edits that a server proposes, by paths of the workspace. */
 export interface FileEdits {
   readonly edits: ReadonlyMap<string, readonly TextEdit[]>;
   readonly moves: readonly { readonly from: string; readonly to: string }[];

@@ -9,19 +9,19 @@ import { kindName } from './document-symbols.ts';
 import { type LocatedSymbol, locateSymbol, type SymbolQuestion } from './locate-symbol.ts';
 
 /** A function that calls, or is called. */
-export interface CallNode {
+interface CallNode {
   readonly path: string;
   readonly line: number;
   readonly col: number;
   readonly name: string;
   readonly kind: string;
   readonly depth: number;
-  /** It was listed before: its own calls are not listed again. */
+  /** The function was listed before, so its own calls are not listed again. */
   readonly isRepeated: boolean;
   readonly isExternal: boolean;
 }
 
-export interface CallTreeOptions {
+interface CallTreeOptions {
   readonly direction: 'in' | 'out';
   readonly depth: number;
 }

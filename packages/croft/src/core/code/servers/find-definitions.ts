@@ -10,12 +10,12 @@ import { askOrSearch } from './ask-or-search.ts';
 import { documentSymbols } from './document-symbols.ts';
 import { findDeclarations } from './find-mentions.ts';
 import { type LocatedSymbol, locateSymbol, type SymbolQuestion } from './locate-symbol.ts';
-import { createSourceReader, type Place, toPlaces } from './places.ts';
+import { createSourceReader, type SourceLocation, toSourceLocations } from './source-locations.ts';
 
-interface FoundPlaces {
+interface FoundDefinitions {
   /** `path:line:col` of the question, or the name. */
   readonly at: string;
-  readonly items: readonly Place[];
+  readonly items: readonly SourceLocation[];
   readonly precision: 'server' | 'text';
   readonly complete: boolean;
   readonly notes: readonly string[];
@@ -26,13 +26,13 @@ export function findDefinitions(
   question: SymbolQuestion,
   context: ToolContext,
   { withBody = false, method = 'textDocument/definition', isExact = false } = {},
-): Promise<FoundPlaces> {
-  return askOrSearch<FoundPlaces>(context, {
+): Promise<FoundDefinitions> {
+  return askOrSearch<FoundDefinitions>(context, {
     locate: () => locateSymbol(question, context),
     async ask(server, target) {
       mustHave(server, method);
       const complete = await server.whenReady();
-      const items = await askPlaces(server, target, context, { withBody, method });
+      const items = await askLocations(server, target, context, { withBody, method });
       const notes = complete ? [] : ['the language server still reads the project: ask again'];
       return { at: nameOf(question, target), items, precision: 'server', complete, notes };
     },
@@ -40,7 +40,7 @@ export function findDefinitions(
   });
 }
 
-async function searchByText(question: SymbolQuestion, context: ToolContext, why: string): Promise<FoundPlaces> {
+async function searchByText(question: SymbolQuestion, context: ToolContext, why: string): Promise<FoundDefinitions> {
   const word = await wordOf(question, context);
   const found = await findDeclarations(context, word);
   const items = found.map(({ path, line, col, text }) => ({ path, line, col, text: text.slice(0, 160) }));
@@ -54,19 +54,21 @@ function mustHave({ capabilities, definition: { name } }: LanguageServer, method
   throw new AppError('E_NO_SERVER', `the language server ${name} does not tell implementations`);
 }
 
-async function askPlaces(
+async function askLocations(
   server: LanguageServer,
   { path, position }: LocatedSymbol,
   { workspace }: ToolContext,
   { withBody, method }: { withBody: boolean; method: string },
-): Promise<Place[]> {
+): Promise<SourceLocation[]> {
   return askFresh(server, async () => {
     await server.open(path);
     const textDocument = { uri: toUri(server.root, path) };
     const locations = Locations.parse(await server.request(method, { textDocument, position }));
     const read = createSourceReader(workspace.files);
-    const { places, files, misfits } = await toPlaces(server, locations, read);
-    const answer = withBody ? await Promise.all(places.map((place) => addBody(server, place, read))) : [...places];
+    const { located, files, misfits } = await toSourceLocations(server, locations, read);
+    const answer = withBody
+      ? await Promise.all(located.map((location) => addBody(server, location, read)))
+      : [...located];
     return { answer, files: [...files, path], misfits };
   });
 }
@@ -74,15 +76,15 @@ async function askPlaces(
 /** A definition is as long as the server says that its symbol is. */
 async function addBody(
   server: LanguageServer,
-  place: Place,
+  location: SourceLocation,
   read: ReturnType<typeof createSourceReader>,
-): Promise<Place> {
-  const source = place.external ? undefined : await read(place.path);
-  if (!source) return place;
-  const symbols = await documentSymbols(server, place.path);
-  const symbol = symbols.find(({ at }) => at.line === place.line - 1 && at.character === place.col - 1);
+): Promise<SourceLocation> {
+  const source = location.external ? undefined : await read(location.path);
+  if (!source) return location;
+  const symbols = await documentSymbols(server, location.path);
+  const symbol = symbols.find(({ at }) => at.line === location.line - 1 && at.character === location.col - 1);
   const body = symbol && textIn(source, symbol.range);
-  return body === undefined ? place : { ...place, body };
+  return body === undefined ? location : { ...location, body };
 }
 
 export function nameOf({ symbol, file_path: path, line, col }: SymbolQuestion, target?: LocatedSymbol): string {

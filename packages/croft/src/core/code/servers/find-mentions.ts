@@ -1,10 +1,10 @@
 import { runRipgrep } from '../../content/search/ripgrep.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 
-export type SearchContext = Pick<ToolContext, 'workspace' | 'signal'>;
+type SearchContext = Pick<ToolContext, 'workspace' | 'signal'>;
 
 /** A line that has the word. */
-export interface Mention {
+interface Mention {
   readonly path: string;
   /** Both from 1; columns are UTF-16 units. */
   readonly line: number;

@@ -7,14 +7,14 @@ import { askFresh } from './ask-fresh.ts';
 import { askOrSearch } from './ask-or-search.ts';
 import { nameOf, wordOf } from './find-definitions.ts';
 import { countMentions, findLines } from './find-mentions.ts';
+import { isGenerated, isVendored } from './is-vendored.ts';
 import { type LocatedSymbol, locateSymbol, type SymbolQuestion } from './locate-symbol.ts';
-import { createSourceReader, type Place, toPlaces } from './places.ts';
-import { isGenerated, isVendored } from './vendored.ts';
+import { createSourceReader, type SourceLocation, toSourceLocations } from './source-locations.ts';
 
-export interface FoundReferences {
+interface FoundReferences {
   readonly at: string;
   /** All of them, sorted by path and position. */
-  readonly items: readonly Place[];
+  readonly items: readonly SourceLocation[];
   readonly precision: 'server' | 'text';
   readonly complete: boolean;
   readonly notes: readonly string[];
@@ -56,18 +56,18 @@ async function askReferences(
     const params = { textDocument: { uri: toUri(server.root, path) }, position, context: { includeDeclaration } };
     const locations = Locations.parse(await server.request('textDocument/references', params));
     const read = createSourceReader(workspace.files);
-    const { places, files, misfits } = await toPlaces(server, locations, read);
+    const { located, files, misfits } = await toSourceLocations(server, locations, read);
     const hidden = new Set<string>();
     for (const file of files)
       if (file !== path && (isVendored(file) || isGenerated(await read(file)))) hidden.add(file);
-    const items = places.filter((place) => !place.external && !hidden.has(place.path)).sort(byPlace);
-    const left = places.length - items.length;
+    const items = located.filter((location) => !location.external && !hidden.has(location.path)).sort(byLocation);
+    const left = located.length - items.length;
     const notes = left === 0 ? [] : [`${left} more in vendored or generated files`];
     return { answer: { items, notes, named: files }, files: [...files, path], misfits };
   });
 }
 
-function byPlace(a: Place, b: Place): number {
+function byLocation(a: SourceLocation, b: SourceLocation): number {
   if (a.path !== b.path) return a.path < b.path ? -1 : 1;
   return a.line - b.line || a.col - b.col;
 }

@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import type { Place } from './places.ts';
+import type { SourceLocation } from './source-locations.ts';
 
 /** A cursor is the number of items before the page and the version of the tree: other files give another list. */
 export function toCursor(offset: number, treeVersion: string): string {
@@ -15,10 +15,10 @@ export function readCursor(cursor: string | undefined, treeVersion: string): num
   throw new AppError('E_STALE', 'files changed since the first page; call find_references again without cursor');
 }
 
-/** Renders places by file; columns on one line are merged: `4:22,36`. */
-export function renderByFile(items: readonly Place[]): string[] {
+/** Renders locations by file; columns on one line are merged: `4:22,36`. */
+export function renderByFile(items: readonly SourceLocation[]): string[] {
   const rows: string[] = [];
-  let previous: Place | undefined;
+  let previous: SourceLocation | undefined;
   for (const item of items) {
     if (item.path !== previous?.path) rows.push(item.path);
     if (item.path === previous?.path && item.line === previous.line) {

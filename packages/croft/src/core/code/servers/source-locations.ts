@@ -6,8 +6,8 @@ import type { LanguageServer } from '../ports/language-servers.ts';
 import type { Location } from '../ports/protocol-schemas.ts';
 import { readSource, type SourceText, textIn } from '../ports/source-text.ts';
 
-/** A place in the code, as tools answer it. */
-export const Place = z.object({
+/** A location in a source file, as tools return it. */
+export const SourceLocation = z.object({
   path: z.string(),
   line: z.int(),
   col: z.int(),
@@ -16,9 +16,9 @@ export const Place = z.object({
   in: z.string().optional().describe('The definition around it'),
   body: z.string().optional(),
 });
-export type Place = z.output<typeof Place>;
+export type SourceLocation = z.output<typeof SourceLocation>;
 
-/** How the places were found: by a language server, by a parser, or by the text alone. */
+/** How the locations were found: by a language server, by a parser, or by the text alone. */
 export const precision = z.enum(['server', 'syntax', 'text']);
 
 export const answerFields = {
@@ -29,8 +29,8 @@ export const answerFields = {
 
 const maxText = 160;
 
-interface PlacesFound {
-  readonly places: readonly Place[];
+interface LocatedSources {
+  readonly located: readonly SourceLocation[];
   /** Paths of the workspace in the answer. */
   readonly files: ReadonlySet<string>;
   /** Paths for which a range is not in the file. */
@@ -51,30 +51,30 @@ function ignoreUnreadable(thrown: unknown): undefined {
   if (!AppError.is(thrown)) throw thrown;
 }
 
-/** Turns the locations of a server into places, and checks that each is in the file that is on the disk. */
-export async function toPlaces(
+/** Converts the locations of a server, and checks that each range is in the current file. */
+export async function toSourceLocations(
   { root }: Pick<LanguageServer, 'root'>,
   locations: readonly Location[],
   read: ReturnType<typeof createSourceReader>,
-): Promise<PlacesFound> {
-  const [places, files, misfits] = [new Map<string, Place>(), new Set<string>(), new Set<string>()];
+): Promise<LocatedSources> {
+  const [located, files, misfits] = [new Map<string, SourceLocation>(), new Set<string>(), new Set<string>()];
   for (const { uri, range } of locations) {
     const target = fromUri(root, uri);
     if (!target) continue;
     const [line, col] = [range.start.line + 1, range.start.character + 1];
     if ('external' in target) {
-      places.set(`${uri}:${line}:${col}`, { path: target.external, line, col, text: '', external: true });
+      located.set(`${uri}:${line}:${col}`, { path: target.external, line, col, text: '', external: true });
       continue;
     }
     const { path } = target;
     files.add(path);
     const source = await read(path);
     if (source && textIn(source, range) === undefined) misfits.add(path);
-    places.set(`${uri}:${line}:${col}`, { path, line, col, text: lineText(source, line) });
+    located.set(`${uri}:${line}:${col}`, { path, line, col, text: lineText(source, line) });
   }
-  return { places: [...places.values()], files, misfits };
+  return { located: [...located.values()], files, misfits };
 }
 
-export function lineText(source: SourceText | undefined, line: number): string {
+function lineText(source: SourceText | undefined, line: number): string {
   return (source?.lines[line - 1] ?? '').trim().slice(0, maxText).toWellFormed();
 }
