@@ -5,6 +5,7 @@ export { exec } from './exec.ts';
 export { files } from './files.ts';
 export { growth } from './growth.ts';
 export { idle } from './idle.ts';
+export { page } from './page.ts';
 export { remote } from './remote.ts';
 export { s3 } from './s3.ts';
 export { server } from './server.ts';

@@ -56,8 +56,8 @@ function writeOwner(handle: number, owner: DataOwner): void {
   writeSync(handle, `${JSON.stringify(owner)}\n`, 0);
 }
 
-/** `undefined` also when the file is read between being truncated and being written. */
-function readOwner(data: string): DataOwner | undefined {
+/** The server of a data directory. `undefined` also when its file is read between being truncated and being written. */
+export function readOwner(data: string): DataOwner | undefined {
   try {
     const found: unknown = JSON.parse(readFileSync(join(data, fileName), 'utf8'));
     return isOwner(found) ? found : undefined;

@@ -1,12 +1,17 @@
 import { join } from 'node:path';
 import { createClient } from '@croft/sdk';
+import { readOwner } from '../../app/server/claim-data.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { readSecret, reportingErrors } from '../client.ts';
 import { type CommandContext, defineCommand, type Options, type Values } from '../command.ts';
 import { pageUrl } from '../serve/page-url.ts';
 
 const options = {
-  server: { type: 'string', value: 'URL', summary: 'the server (http://127.0.0.1:7070)' },
+  server: {
+    type: 'string',
+    value: 'URL',
+    summary: 'the server; left out, that of the data directory, or http://127.0.0.1:7070',
+  },
   'key-file': {
     type: 'string',
     value: 'FILE',
@@ -22,7 +27,8 @@ export const open = defineCommand({
   takesOnlyFlags: true,
   run: ({ values }, terminal) =>
     reportingErrors(terminal, async () => {
-      const baseUrl = values.server ?? 'http://127.0.0.1:7070';
+      const data = values.data ?? terminal.config().data;
+      const baseUrl = values.server ?? readOwner(data)?.address ?? 'http://127.0.0.1:7070';
       if (!URL.canParse(baseUrl)) throw new UsageError(`--server takes a URL, not ${baseUrl}`);
       const client = createClient({ baseUrl, token: findSecret(values, terminal) });
       const { path } = await client.session.link();

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { serve as serveHttp } from '@hono/node-server';
 import type { App } from '../../app/app.ts';
 import type { RunnerSocket } from '../../app/fleet/runner-socket.ts';
@@ -9,6 +10,7 @@ import type { ServerPlatform } from '../../app/platform.ts';
 import type { LocalApprovals } from '../../app/records/local-approvals.ts';
 import type { ServerBounds } from '../../app/server/server-bounds.ts';
 import { operatorId } from '../../core/accounts/access/operator.ts';
+import { packageDirectory } from '../../lib/package-directory.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { createElicitation } from '../../mcp/elicitation.ts';
 import { createAgentsMcp } from '../../mcp/http/agents-mcp.ts';
@@ -16,6 +18,7 @@ import { createMcpHttp } from '../../mcp/http/mcp-http.ts';
 import { holderOfToken } from '../../rest/dispatch/identity.ts';
 import { toFlagWorkspaces } from '../../rest/flag-workspaces/to-flag-workspaces.ts';
 import { toOperatorAccess } from '../../rest/operator/to-operator-access.ts';
+import { readPageFiles } from '../../rest/page/page-files.ts';
 import { toRestPlatform } from '../../rest/platform/to-rest-platform.ts';
 import { toLinkPath } from '../../rest/routes/browser-sessions.ts';
 import { createRestServer } from '../../rest/server.ts';
@@ -78,6 +81,7 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
     onError,
     platform: { ...accounts, operator },
     files: flags,
+    page: readPageFiles(join(packageDirectory, '../dashboard/dist')),
     readiness: platform.readiness,
     isStopping: () => stop.aborted,
     mcp: mcp.fetch,
