@@ -29,9 +29,9 @@ export function openRemoteWorkspace(
 ): Workspace {
   const { name, record } = attached;
   const offered = remote instanceof AppError ? toUnavailable(name, remote) : remote;
-  const { root, access, files, watch, history, wrapCall, withSearchBox, transactions } = offered;
+  const { root, access, files, watch, history, wrapCall, withSearchBox, code, transactions } = offered;
   const backend: WorkspaceBackend = {
-    ...{ root, access, files, watch, history, wrapCall, search: { withSearchBox } },
+    ...{ root, access, files, watch, history, wrapCall, search: { withSearchBox, code } },
     key: `${record.config.home ?? 'runner'}:${record.id}`,
     async openSandbox(config) {
       const request = toSandboxRequest(config, options);

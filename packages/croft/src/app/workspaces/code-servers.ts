@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { AppError } from '@croft/protocol';
 import type { LanguageServerDefinition } from '../../core/code/ports/language-server-definition.ts';
-import type { CodeMode, LanguageServers } from '../../core/code/ports/language-servers.ts';
+import type { CodeMode, LanguageServers, ServerMode } from '../../core/code/ports/language-servers.ts';
 import type { Provider, SandboxLimits } from '../../core/commands/sandbox.ts';
 import type { Emit } from '../../core/events/emitter.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
@@ -50,12 +50,14 @@ export function openCodeParts(options: CodeServersOptions) {
 }
 
 /** The language servers of all workspaces on this machine. Sessions of a workspace share its servers. */
-function createCodeServers({ mode, provider, readable: always, emit }: CodeServersOptions) {
+export function createCodeServers({ mode, provider, readable: always, emit }: CodeServersOptions) {
   const places = new Map<string, WorkspaceDirectory>();
   const opened = new Map<string, LanguageServers & { close(): Promise<void> }>();
   const followed = new Set<FollowedPaths>();
 
-  function open(key: string, { name, files }: WorkspaceDirectory) {
+  const serverMode = mode === 'safe' || mode === 'full' ? mode : undefined;
+
+  function open(key: string, { name, files }: WorkspaceDirectory, mode: ServerMode) {
     const place = (): WorkspaceDirectory => {
       const known = places.get(key);
       if (!known) throw new AppError('E_NO_SERVER', 'the workspace is closed');
@@ -85,14 +87,25 @@ function createCodeServers({ mode, provider, readable: always, emit }: CodeServe
   }
 
   return {
-    /** Nothing is started before its first use. Returns nothing if servers are off. */
-    of(place: WorkspaceDirectory): LanguageServers | undefined {
-      if (mode === 'off' || mode === 'syntax') return undefined;
-      const key = JSON.stringify([place.key, place.root]);
+    /** The mode of this machine. Absent: there are no servers. */
+    serverMode,
+    whyNone: `they are off here (--code ${mode})`,
+    /** Nothing is started before its first use. */
+    of(place: WorkspaceDirectory, wanted: ServerMode): LanguageServers {
+      const key = JSON.stringify([place.key, place.root, wanted]);
       places.set(key, place);
-      const servers = opened.get(key) ?? open(key, place);
+      const servers = opened.get(key) ?? open(key, place, wanted);
       opened.set(key, servers);
       return servers;
+    },
+    /** Ends the servers of a workspace that is about to be removed. */
+    async closeOf(placeKey: string): Promise<void> {
+      const own = [...places].filter(([, { key }]) => key === placeKey).map(([key]) => key);
+      await Promise.all(own.map((key) => opened.get(key)?.close()));
+      for (const key of own) {
+        places.delete(key);
+        opened.delete(key);
+      }
     },
     async close(): Promise<void> {
       await Promise.all([...opened.values()].map((servers) => servers.close()));

@@ -5,6 +5,8 @@ import type { SourceText } from './source-text.ts';
 /** How much a workspace may use: nothing, parsers, servers that run no code of the repository, or all servers. */
 export const codeModes = ['off', 'syntax', 'safe', 'full'] as const;
 export type CodeMode = (typeof codeModes)[number];
+/** The modes in which there are language servers. */
+export type ServerMode = Extract<CodeMode, 'safe' | 'full'>;
 
 export interface ServerUse {
   readonly signal: AbortSignal;

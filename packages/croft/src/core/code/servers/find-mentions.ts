@@ -1,7 +1,9 @@
 import { runRipgrep } from '../../content/search/ripgrep.ts';
-import type { ToolContext } from '../../tools/tool.ts';
+import type { CodeContext } from './code-context.ts';
 
-export type SearchContext = Pick<ToolContext, 'workspace' | 'signal'>;
+type SearchContext = Pick<CodeContext, 'signal'> & {
+  readonly workspace: Pick<CodeContext['workspace'], 'withSearchBox'>;
+};
 
 /** A line that has the word. */
 export interface Mention {

@@ -1,31 +1,10 @@
 import { AppError } from '@croft/protocol';
-import { z } from 'zod';
 import type { Files } from '../../files/files.ts';
+import type { Place } from '../ports/code-answers.ts';
 import { fromUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import type { Location } from '../ports/protocol-schemas.ts';
 import { readSource, type SourceText, textIn } from '../ports/source-text.ts';
-
-/** A place in the code, as tools answer it. */
-export const Place = z.object({
-  path: z.string(),
-  line: z.int(),
-  col: z.int(),
-  text: z.string().describe('The line, without its indentation'),
-  external: z.literal(true).optional().describe('Outside the workspace: path is that of the sandbox'),
-  in: z.string().optional().describe('The definition around it'),
-  body: z.string().optional(),
-});
-export type Place = z.output<typeof Place>;
-
-/** How the places were found: by a language server, by a parser, or by the text alone. */
-export const precision = z.enum(['server', 'syntax', 'text']);
-
-export const answerFields = {
-  precision,
-  complete: z.boolean().describe('False: there may be more; the notes say why'),
-  notes: z.array(z.string()),
-};
 
 const maxText = 160;
 

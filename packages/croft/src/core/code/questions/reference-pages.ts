@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import type { Place } from './places.ts';
+import type { Place } from '../ports/code-answers.ts';
 
 /** A cursor is the number of items before the page and the version of the tree: other files give another list. */
 export function toCursor(offset: number, treeVersion: string): string {

@@ -1,46 +1,40 @@
 import { AppError } from '@croft/protocol';
-import type { ToolContext } from '../../tools/tool.ts';
+import type { Place } from '../ports/code-answers.ts';
+import type { DefinitionsQuestion, FoundPlaces, LocatedSymbol, SymbolQuestion } from '../ports/code-questions.ts';
 import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import { Locations } from '../ports/protocol-schemas.ts';
 import { textIn } from '../ports/source-text.ts';
+import { askFresh } from '../servers/ask-fresh.ts';
+import { askOrSearch } from '../servers/ask-or-search.ts';
+import type { CodeContext } from '../servers/code-context.ts';
+import { documentSymbols } from '../servers/document-symbols.ts';
+import { findDeclarations } from '../servers/find-mentions.ts';
+import { locateSymbol } from '../servers/locate-symbol.ts';
+import { createSourceReader, toPlaces } from '../servers/places.ts';
 import { parseSymbolAddress } from '../symbols/symbol-address.ts';
-import { askFresh } from './ask-fresh.ts';
-import { askOrSearch } from './ask-or-search.ts';
-import { documentSymbols } from './document-symbols.ts';
-import { findDeclarations } from './find-mentions.ts';
-import { type LocatedSymbol, locateSymbol, type SymbolQuestion } from './locate-symbol.ts';
-import { createSourceReader, type Place, toPlaces } from './places.ts';
 
-interface FoundPlaces {
-  /** `path:line:col` of the question, or the name. */
-  readonly at: string;
-  readonly items: readonly Place[];
-  readonly precision: 'server' | 'text';
-  readonly complete: boolean;
-  readonly notes: readonly string[];
-}
+const methods = { definitions: 'textDocument/definition', implementations: 'textDocument/implementation' };
 
 /** Finds the definitions of a symbol with its language server, or by text if there is none. */
-export function findDefinitions(
-  question: SymbolQuestion,
-  context: ToolContext,
-  { withBody = false, method = 'textDocument/definition', isExact = false } = {},
-): Promise<FoundPlaces> {
+export function findDefinitions(question: DefinitionsQuestion, context: CodeContext): Promise<FoundPlaces> {
   return askOrSearch<FoundPlaces>(context, {
     locate: () => locateSymbol(question, context),
     async ask(server, target) {
-      mustHave(server, method);
+      mustHave(server, methods[question.of]);
       const complete = await server.whenReady();
-      const items = await askPlaces(server, target, context, { withBody, method });
-      const notes = complete ? [] : ['the language server still reads the project: ask again'];
+      const items = await askPlaces(server, target, context, question);
+      const notes = complete ? [] : [stillReading];
       return { at: nameOf(question, target), items, precision: 'server', complete, notes };
     },
-    ...(!isExact && { search: (why: string) => searchByText(question, context, why) }),
+    ...(question.of === 'definitions' && { search: (why: string) => searchByText(question, context, why) }),
   });
 }
 
-async function searchByText(question: SymbolQuestion, context: ToolContext, why: string): Promise<FoundPlaces> {
+/** The note of an answer that was given before the server knew the whole project. */
+export const stillReading = 'the language server still reads the project: ask again';
+
+async function searchByText(question: SymbolQuestion, context: CodeContext, why: string): Promise<FoundPlaces> {
   const word = await wordOf(question, context);
   const found = await findDeclarations(context, word);
   const items = found.map(({ path, line, col, text }) => ({ path, line, col, text: text.slice(0, 160) }));
@@ -57,13 +51,13 @@ function mustHave({ capabilities, definition: { name } }: LanguageServer, method
 async function askPlaces(
   server: LanguageServer,
   { path, position }: LocatedSymbol,
-  { workspace }: ToolContext,
-  { withBody, method }: { withBody: boolean; method: string },
+  { workspace }: CodeContext,
+  { withBody, of }: DefinitionsQuestion,
 ): Promise<Place[]> {
   return askFresh(server, async () => {
     await server.open(path);
     const textDocument = { uri: toUri(server.root, path) };
-    const locations = Locations.parse(await server.request(method, { textDocument, position }));
+    const locations = Locations.parse(await server.request(methods[of], { textDocument, position }));
     const read = createSourceReader(workspace.files);
     const { places, files, misfits } = await toPlaces(server, locations, read);
     const answer = withBody ? await Promise.all(places.map((place) => addBody(server, place, read))) : [...places];
@@ -91,7 +85,7 @@ export function nameOf({ symbol, file_path: path, line, col }: SymbolQuestion, t
 }
 
 /** The word that a question is about, without a server. */
-export async function wordOf(question: SymbolQuestion, context: ToolContext): Promise<string> {
+export async function wordOf(question: SymbolQuestion, context: CodeContext): Promise<string> {
   if (question.symbol !== undefined) return parseSymbolAddress(question.symbol).names.at(-1) ?? '';
   return (await locateSymbol(question, context)).word;
 }
