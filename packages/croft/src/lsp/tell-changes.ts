@@ -31,9 +31,10 @@ export function createChangeTeller(options: TellChangesOptions) {
     await documents.update(paths);
     const others = [...paths].filter((path) => !documents.isOpen(path));
     const times = await files.modifiedTimes(others);
-    // Whether a file is new is not known. A server that knows it takes the first event for a change.
+    // Whether a file is new is not known. A server that knows it takes the first event, and another one the second:
+    // TypeScript takes no change of a file for one after it was told that the file is new.
     const events = others.flatMap((path, index) =>
-      ((times[index] ?? 0) === 0 ? [deleted] : [created, changed]).map((type) => ({
+      ((times[index] ?? 0) === 0 ? [deleted] : [changed, created]).map((type) => ({
         uri: toUri(process.root, path),
         type,
       })),
@@ -45,6 +46,8 @@ export function createChangeTeller(options: TellChangesOptions) {
 
   return {
     tell,
+    /** The number of the last change that the server was told of. */
+    told: () => known,
     /** Takes in what changed and tells it. Ends a server that would have to be told too much. */
     async sync(): Promise<number> {
       const version = await changes.update();

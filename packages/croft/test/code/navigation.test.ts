@@ -211,6 +211,40 @@ describe.each(machines)('on %s', (machine) => {
       }
     });
 
+    test.each([
+      ['ts', 'export const shared =', 'import { shared } from "./other";\nexport const n: number = shared;\n', '2307'],
+      ['py', 'shared =', 'from other import shared\nn: int = shared\n', 'reportMissingImports'],
+    ])('know what became of other files, in a .%s', async (ending, statement, user, missing) => {
+      const codes = async () =>
+        (await call('diagnostics', { file_path: `others/user.${ending}` })).structured.items.map(
+          ({ code }: { code: string }) => code,
+        );
+      put(`others/user.${ending}`, user);
+      expect(await codes()).toEqual([missing]);
+      put(`others/other.${ending}`, `${statement} 1\n`);
+      expect(await codes()).toEqual([]);
+      put(`others/other.${ending}`, `${statement} "1"\n`);
+      expect(await codes()).toEqual([ending === 'ts' ? '2322' : 'reportAssignmentType']);
+      await call('bash', { command: `rm others/other.${ending}` });
+      expect(await codes()).toEqual([missing]);
+    });
+
+    test('know the types of a package that was just installed', async () => {
+      put('src/uses-dep.ts', 'import { dep } from "dep";\nexport const n: number = dep;\n');
+      const codes = async () =>
+        (await call('diagnostics', { file_path: 'src/uses-dep.ts' })).structured.items.map(
+          ({ code }: { code: string }) => code,
+        );
+      expect(await codes()).toEqual(['2307']);
+      put('dep/package.json', '{"name":"dep","version":"1.0.0","types":"index.d.ts"}');
+      put('dep/index.d.ts', 'export const dep: string;\n');
+      const { structured } = await call('bash', {
+        command: 'npm pack ./dep >&2 && npm install --offline ./dep-1.0.0.tgz',
+      });
+      expect(structured).toMatchObject({ exitCode: 0 });
+      expect(await codes()).toEqual(['2322']);
+    });
+
     test('name the place and the code, in TypeScript and Python', async () => {
       put('src/bad.ts', 'export const b: string = 1;\n');
       expect((await call('diagnostics', { file_path: 'src/bad.ts' })).text).toMatch(

@@ -13,10 +13,10 @@ export async function readDiagnostics(
   { path: given, onlyRunning = false }: DiagnosticsQuestion,
   context: CodeContext,
 ): Promise<FileDiagnostics> {
+  if (onlyRunning && !isRunningFor(given, context)) return { path: given, isAsked: false };
   const { kind, path } = await context.workspace.files.stat(given);
   if (kind !== 'file')
     throw new AppError('E_NOT_A_FILE', `path is a directory: ${given}; run_typecheck checks projects`);
-  if (onlyRunning && !isRunningFor(path, context)) return { path, isAsked: false };
   return useServerOf(path, context, async (server) => {
     await server.whenReady();
     return askFresh(server, async () => {
