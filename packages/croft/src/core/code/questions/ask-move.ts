@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import type { FileEdits, FileMove } from '../ports/code-questions.ts';
@@ -19,6 +20,12 @@ const maxDirectories = 200;
  */
 export async function askMove({ from, to }: FileMove, context: CodeContext): Promise<FileEdits> {
   const { kind, path } = await context.workspace.files.stat(from);
+  // A link is moved and its target is not, so that no import changes.
+  if (path !== posix.normalize(from).replace(/\/$/, ''))
+    throw new AppError(
+      'E_INVALID_INPUT',
+      `${from} is a link or lies behind one: move ${path}, or leave out update_imports`,
+    );
   const source = kind === 'directory' ? await findSource(path, context) : path;
   return useServerOf(source, context, async (server) => {
     mustTellMoves(server);
