@@ -66,7 +66,10 @@ export function createRunningServer(options: RunningServerOptions) {
           await unlessAborted(readiness.rescanned(rescanMs), signal);
           return version;
         },
-        async whenReady() {
+        async whenReady(path) {
+          await sync();
+          await documents.open(path);
+          readiness.begin();
           onActivity?.(() => `${definition.name} reads the project ${readiness.activity()}`.trim());
           const isReady = readiness.ready.then(() => true);
           return (await unlessAborted(resultWithin(isReady, readyMs), signal)) ?? false;

@@ -77,10 +77,10 @@ describe.each(machines)('a move with its imports, on %s', (machine) => {
 
   test('that no server can tell about is refused, and says what to do', async () => {
     put('py/a.py', 'x = 1\n');
-    put('go/a.go', 'package a\n');
+    put('ex/a.ex', 'defmodule A do\nend\n');
     for (const [from, words] of [
       ['py/a.py', /does not update imports; nothing was moved: call move without update_imports/],
-      ['go/a.go', /gopls is not installed.*nothing was moved/],
+      ['ex/a.ex', /expert is not installed.*nothing was moved/],
     ] as const) {
       const answer = await move(from, 'elsewhere');
       expect(codeOf(answer)).toBe('E_NO_SERVER');

@@ -23,7 +23,7 @@ describe.each(machines)('on %s', (machine) => {
     'README.md': 'Call addUp to add.\n',
     'py/m.py': 'def add_py(a, b):\n    return a + b\n',
     'py/n.py': 'from m import add_py\nx = "é😀"; print(add_py(1, 2), add_py(3, 4))\n',
-    'main.go': 'package main\n\nfunc addGo(a int) int { return a }\n\nfunc main() { addGo(1) }\n',
+    'main.ex': 'defmodule Main do\n  def add_ex(a), do: a\n  def main, do: add_ex 1\nend\n',
     'lib/broken.zig': 'const x = 1;\n',
   });
 
@@ -94,13 +94,13 @@ describe.each(machines)('on %s', (machine) => {
     });
 
     test('without a server is found by text, and the answer says so', async () => {
-      const answer = await definition({ file_path: 'main.go', line: 5, symbol: 'addGo' });
-      expect(placesOf(answer)).toEqual(['main.go:3:6']);
+      const answer = await definition({ file_path: 'main.ex', line: 3, symbol: 'add_ex' });
+      expect(placesOf(answer)).toEqual(['main.ex:2:7']);
       expect(answer.structured).toMatchObject({ precision: 'text', complete: false });
       expect(answer.text).toMatch(
-        /by text, not by a language server: the language server gopls is not installed. Install gopls/,
+        /by text, not by a language server: the language server expert is not installed. Install Expert/,
       );
-      expect(codeOf(await call('hover', { file_path: 'main.go', line: 5, symbol: 'addGo' }))).toBe('E_NO_SERVER');
+      expect(codeOf(await call('hover', { file_path: 'main.ex', line: 3, symbol: 'add_ex' }))).toBe('E_NO_SERVER');
     });
   });
 

@@ -96,11 +96,11 @@ describe.each(machines)('on %s', (machine) => {
   });
 
   test('without a server nothing is renamed', async () => {
-    const file_path = await make('go', { 'a.go': 'package a\n\nfunc addGo() {}\n' });
-    const answer = await call('rename_symbol', { file_path, line: 3, symbol: 'addGo', new_name: 'x', apply: true });
+    const file_path = await make('ex', { 'a.ex': 'defmodule A do\n  def add_ex, do: 1\nend\n' });
+    const answer = await call('rename_symbol', { file_path, line: 2, symbol: 'add_ex', new_name: 'x', apply: true });
     expect(codeOf(answer)).toBe('E_NO_SERVER');
     expect(messageOf(answer)).toMatch(
-      /gopls is not installed.*a rename by text would change other names too: use ast_replace/,
+      /expert is not installed.*a rename by text would change other names too: use ast_replace/,
     );
   });
 

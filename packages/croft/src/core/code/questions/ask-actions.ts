@@ -16,7 +16,7 @@ export async function askActions(question: ActionQuestion, context: CodeContext)
   return useServerOf(path, context, async (server) => {
     if (!server.capabilities.codeActionProvider)
       throw new AppError('E_NO_SERVER', `the language server ${server.definition.name} proposes no changes`);
-    await server.whenReady();
+    await server.whenReady(path);
     const actions = await askFresh(server, async () => {
       const answer = await askProposals(server, path, question);
       return { answer, files: [path] };

@@ -29,7 +29,7 @@ export async function askMove({ from, to }: FileMove, context: CodeContext): Pro
   const source = kind === 'directory' ? await findSource(path, context) : path;
   return useServerOf(source, context, async (server) => {
     mustTellMoves(server);
-    if (!(await server.whenReady()))
+    if (!(await server.whenReady(source)))
       throw new AppError('E_STALE', 'nothing was moved: the language server still reads the project: ask again');
     return askFresh(server, async () => {
       await server.open(source);

@@ -15,7 +15,7 @@ export async function askRename({ newName, ...question }: RenameQuestion, contex
   const target = await locateSymbol(question, context);
   return useServerOf(target.path, context, async (server) => {
     mustBeName(newName, server);
-    const complete = await server.whenReady();
+    const complete = await server.whenReady(target.path);
     return { target, complete, ...(await askEdits(server, target, newName)) };
   });
 }

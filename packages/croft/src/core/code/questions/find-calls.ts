@@ -19,7 +19,7 @@ export async function findCalls(question: CallsQuestion, context: CodeContext): 
   return useServerOf(target.path, context, async (server) => {
     if (!server.capabilities.callHierarchyProvider)
       throw new AppError('E_NO_SERVER', `the language server ${server.definition.name} does not tell calls`);
-    const complete = await server.whenReady();
+    const complete = await server.whenReady(target.path);
     const nodes = await askFresh(server, () => askCalls(server, target, question));
     return { target, complete, nodes };
   });

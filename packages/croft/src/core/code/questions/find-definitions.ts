@@ -22,7 +22,7 @@ export function findDefinitions(question: DefinitionsQuestion, context: CodeCont
     locate: () => locateSymbol(question, context),
     async ask(server, target) {
       mustHave(server, methods[question.of]);
-      const complete = await server.whenReady();
+      const complete = await server.whenReady(target.path);
       const items = await askPlaces(server, target, context, question);
       const notes = complete ? [] : [stillReading];
       return { at: nameOf(question, target), items, precision: 'server', complete, notes };

@@ -36,7 +36,7 @@ function findAll(question: ReferencesQuestion, context: CodeContext): Promise<Fo
   return askOrSearch<FoundPlaces>(context, {
     locate: () => locateSymbol(question, context),
     async ask(server, target) {
-      const complete = await server.whenReady();
+      const complete = await server.whenReady(target.path);
       const found = await askReferences(server, target, context, question.withDeclaration);
       const notes = [
         ...(complete ? [] : [stillReading]),

@@ -18,7 +18,7 @@ export async function readDiagnostics(
   if (kind !== 'file')
     throw new AppError('E_NOT_A_FILE', `path is a directory: ${given}; run_typecheck checks projects`);
   return useServerOf(path, context, async (server) => {
-    await server.whenReady();
+    await server.whenReady(path);
     return askFresh(server, async () => {
       const items = (await server.diagnostics(path))?.map(toCodeDiagnostic).sort(bySeverity);
       return { answer: { path, isAsked: true, ...(items && { items }) }, files: [path] };

@@ -48,10 +48,17 @@ export async function toPlaces(
     const { path } = target;
     files.add(path);
     const source = await read(path);
-    if (source && textIn(source, range) === undefined) misfits.add(path);
+    if (source && !fits(source, range)) misfits.add(path);
     places.set(`${uri}:${line}:${col}`, { path, line, col, text: lineText(source, line) });
   }
   return { places: [...places.values()], files, misfits };
+}
+
+/** A range that is not in the text, or begins within a word, is about another version of the file. */
+function fits(source: SourceText, range: Location['range']): boolean {
+  const start = source.offsetOf(range.start);
+  if (start === undefined || textIn(source, range) === undefined) return false;
+  return !/[\p{L}\p{N}_][\p{L}\p{N}_]/u.test(source.text.slice(Math.max(0, start - 1), start + 1)) || start === 0;
 }
 
 export function lineText(source: SourceText | undefined, line: number): string {
