@@ -15,7 +15,7 @@ const against = 'the same call by flags, over MCP';
 const callsPerRound = 50;
 const rounds = 12;
 const warmUp = 3;
-/** As many as the bench makes, and more than anybody else would. */
+/** A limit high enough for the bench. */
 const bounds = ['--account-limit', 'requests=100000000'];
 
 /** Sessions have files of their own: nobody may write over what they have not read. */
@@ -28,7 +28,7 @@ const calls: Readonly<Record<string, (number: number, own: string) => ToolCall>>
   bash: () => ({ tool: 'bash', args: { command: 'true' } }),
 };
 
-/** What a call of an account costs the thread that serves everybody: to authenticate it, to find its agent, to record it. */
+/** Cost of one call of an account on the main thread: authentication, finding its agent, recording. */
 export const accounts: Bench = {
   name: 'accounts',
   async run(say) {

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 
-/** What every side runs. */
+/** The command that every side runs. */
 export const command = ['bash', '-c', 'true'] as const;
 
-/** As Node starts a program, with no sandbox. */
+/** Starts a program with Node, without a sandbox. */
 export function bareSpawn(): Promise<void> {
   return toEnd(command);
 }
 
-/** As one starts bubblewrap by hand: a new sandbox for one command, with no limits and no filter. */
+/** Starts bubblewrap by hand: a new sandbox for one command, without limits and filter. */
 export function bareSandbox(path: string): Promise<void> {
   const fence = [
     ...['--unshare-all', '--ro-bind', '/usr', '/usr'],

@@ -23,7 +23,7 @@ export type Say = (progress: string) => void;
 
 export interface Report {
   readonly rows: readonly Row[];
-  /** Where it was measured, as far as that is this bench's own: file system, client, version of the peer. */
+  /** Conditions of this bench: file system, client, version of the peer. */
   readonly about?: Readonly<Record<string, string>>;
 }
 
@@ -32,7 +32,7 @@ export interface Row {
   readonly what: string;
   /** Left out where there is nobody to compare with. */
   readonly against?: string;
-  /** Of all figures in the row; milliseconds when left out. */
+  /** Unit of all figures in the row. Default: milliseconds. */
   readonly unit?: string;
   /** Left out where it could not be measured; then `note` says why. */
   readonly ours?: Summary;

@@ -1,9 +1,9 @@
 import { type Summary, summarize } from './statistics.ts';
 
 export interface Side {
-  /** What must be so before the clock starts. */
+  /** Set-up before the measurement. */
   prepare?(round: number): Promise<unknown>;
-  /** What is timed. Throws when the answer is not the right one. */
+  /** The measured work. Throws if the answer is wrong. */
   run(round: number): Promise<unknown>;
 }
 

@@ -5,7 +5,7 @@ import { run } from './command.ts';
 import type { Side } from './compare.ts';
 import type { Tree } from './trees.ts';
 
-/** Nothing of whoever runs the bench. */
+/** No settings of the person who runs the bench. */
 const env = {
   PATH: process.env.PATH ?? '',
   GIT_CONFIG_NOSYSTEM: '1',
@@ -28,7 +28,7 @@ export function makeRepository(tree: Tree) {
 
   return {
     git,
-    /** What people do who want to save without committing. Leaves out new files. */
+    /** Saves the tree without a commit, as people do by hand. Leaves out new files. */
     stash: (): Promise<unknown> => start(['stash', 'create']),
     /** An index of its own that is kept, so that git knows what it has seen. */
     async sideSnapshot(): Promise<void> {

@@ -9,7 +9,7 @@ import { makeScratch } from './trees.ts';
 const count = 500;
 const openers = 8;
 
-/** What sandboxes cost that are open and do nothing, and whether so many can be. */
+/** Cost of open, idle sandboxes, and whether so many can be open. */
 export const idle: Bench = {
   name: 'idle',
   async run(say) {

@@ -27,7 +27,10 @@ export function residentOf(pids: readonly number[]): Resident {
   return { rss: sum('Rss'), pss: sum('Pss') };
 }
 
-/** What the kernel charges to the control group of a process, in MB, its own structures too. Not readable everywhere. */
+/**
+ * Memory that the kernel charges to the control group of a process, in MB, with its own structures. Not readable
+ * everywhere.
+ */
 export function chargedTo(pid: number): number | undefined {
   const groups = read(`/proc/${pid}/cgroup`);
   const [, first] = /^\d+:memory:(.*)$/m.exec(groups) ?? [];

@@ -36,8 +36,8 @@ async function atThePorts(scratch: string, say: Say): Promise<Row[]> {
   const { token, peer } = door.expect();
   const offers = ['--workspaces', `bench=${directory}`] as const;
   await using _ = startRunner({ url: door.url, token, offers, data: join(scratch, 'runner') });
-  const wish = { namespace: `fs-${'0'.repeat(40)}`, workspace: 'bench', name: 'bench' };
-  const workspace = await createRemoteWorkspace(await peer, wish);
+  const request = { namespace: `fs-${'0'.repeat(40)}`, workspace: 'bench', name: 'bench' };
+  const workspace = await createRemoteWorkspace(await peer, request);
   return [await execAtThePort(workspace, directory, say), ...(await filesAtThePort(workspace.files, directory, say))];
 }
 

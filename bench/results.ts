@@ -5,7 +5,7 @@ import type { Report } from './bench.ts';
 
 const file = join(import.meta.dirname, 'results.json');
 
-/** What a figure must be read with. The load is that of the last minute, in programs that want a CPU. */
+/** Conditions of the figures. The load is that of the last minute, in programs that want a CPU. */
 export function describeMachine(loadBefore: number) {
   return {
     date: new Date().toISOString(),

@@ -7,10 +7,10 @@ const croftProgram = join(import.meta.dirname, '../packages/croft/bin/croft');
 const stopMs = 20_000;
 
 export interface RunnerOptions {
-  /** Of the server that it connects to. */
+  /** URL of the server. */
   readonly url: string;
   readonly token: string;
-  /** What it offers: `--workspaces name=dir`, or `--root dir`. */
+  /** Flags of its workspaces: `--workspaces name=dir`, or `--root dir`. */
   readonly offers: readonly [string, string];
   /** For what is its own. */
   readonly data: string;

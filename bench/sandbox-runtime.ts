@@ -6,7 +6,7 @@ import { installPeers, programOf } from './peers.ts';
 
 export const peer = '@anthropic-ai/sandbox-runtime';
 
-/** As much of it as is used here. */
+/** The part of the package that this bench uses. */
 interface SandboxManager {
   checkDependencies(): { readonly errors: readonly string[] };
   initialize(config: unknown): Promise<void>;
@@ -44,7 +44,7 @@ async function loadManager(): Promise<SandboxManager> {
   return module.SandboxManager;
 }
 
-/** What it needs besides bubblewrap, which set-up brings: installed where that is ours to do, else told. */
+/** Programs that it needs besides bubblewrap. Installed if this user may do so, otherwise reported. */
 async function bringTools(manager: SandboxManager, say: Say): Promise<string | undefined> {
   const findMissing = () => manager.checkDependencies().errors.join(', ');
   if (findMissing() === '') return undefined;

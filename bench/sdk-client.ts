@@ -2,7 +2,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { StartClient, ToolCall } from './stdio-client.ts';
 
-/** The official client, for whoever wants to see what an agent on it would. Its own work is part of every figure. */
+/** The official client, to measure what its users see. Its own work is part of every figure. */
 export const startSdkClient: StartClient = async ([command, ...args]) => {
   const client = new Client({ name: 'croft-bench', version: '1.0.0' });
   await client.connect(new StdioClientTransport({ command, args, stderr: 'ignore' }));

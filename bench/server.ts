@@ -16,7 +16,7 @@ const treeFiles = 400;
 const warmUpSeconds = 20;
 /** A model takes longer than that for its next call. */
 const maxThinkingMs = 2000;
-/** What the memory may grow by from then on: three samples of it lie so far apart by themselves. */
+/** Allowed growth of memory from then on: three samples differ by as much without a leak. */
 const maxGrowth = 5;
 
 interface Tally {
@@ -42,10 +42,10 @@ export const server: Bench = {
   },
 };
 
-/** What an agent asks for in one of its turns. */
+/** The calls of an agent in one turn. */
 type Make = (own: string, turn: number) => ToolCall;
 
-/** As often as agents use them, more or less: of ten calls four read. */
+/** Roughly the mix of real agents: four of ten calls are reads. */
 const mix: readonly Make[] = [
   (own, turn) => ({ tool: 'write', args: { file_path: own, content: `turn ${turn}\n` } }),
   (_, turn) => ({ tool: 'read', args: { file_path: fileOf(turn) } }),

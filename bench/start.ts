@@ -10,10 +10,10 @@ import { makeScratch } from './trees.ts';
 
 const croftProgram = join(import.meta.dirname, '../packages/croft/bin/croft');
 const rounds = 15;
-/** Of Linux, on every machine that Node runs on. */
+/** Ticks per second on Linux, on every machine that Node supports. */
 const ticksPerSecond = 100;
 
-/** What a client waits for that starts `croft mcp`: the handshake, and then the tools. */
+/** Time until a client that starts `croft mcp` has the handshake, and then the tools. */
 export const start: Bench = {
   name: 'start',
   async run(say) {

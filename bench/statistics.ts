@@ -1,6 +1,6 @@
 /** The distribution of one side's figures: times in milliseconds, unless the row has another unit. */
 export interface Summary {
-  /** What the work takes when nothing else wants the machine. */
+  /** Time of the work on an idle machine. */
   readonly min: number;
   readonly p50: number;
   readonly p95: number;

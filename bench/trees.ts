@@ -50,7 +50,7 @@ export function makeTree(directory: string, count: number): Tree {
   };
 }
 
-/** Where a file of that number is, from the directory. */
+/** Path of the file with this number, from the directory. */
 export function toName(index: number): string {
   const group = Math.floor(index / filesPerDirectory);
   return `src/area-${Math.floor(group / 10)}/part-${group % 10}/file-${index}.ts`;

@@ -84,7 +84,7 @@ function testClient({ name, agent, tellsProgress, showsBoth }: Client): void {
     expect(shown('error')).not.toMatch(/schema/i);
   });
 
-  test('sees an image, and in words what it is: the words are left where a model takes no images', () => {
+  test('sees an image, with words that say what it is: a model that takes no images still has the words', () => {
     expect(shown('image')).toContain(pixel);
     expect(shown('image')).toContain('image pixel.png (image/png, 70 bytes)');
   });
@@ -105,11 +105,11 @@ function testClient({ name, agent, tellsProgress, showsBoth }: Client): void {
     if (tellsProgress) expect(seen.get('slow')?.progress).toBeGreaterThan(0);
   });
 
-  test('reads a sentence where a command printed nothing', () => {
+  test('reads a sentence when a command printed nothing', () => {
     expect(shown('empty')).toContain('The command printed nothing and ended with exit 0.');
   });
 
-  test('sees the numbers of the lines of a file', () => {
+  test('sees line numbers in a file', () => {
     expect(shown('numbered')).toMatch(/1\\+tone.*2\\+ttwo/);
   });
 }

@@ -23,6 +23,6 @@ test.each([
   ['lib/files/temporary-base.ts', "import { tmpdir } from 'node:os';"],
   ['providers/bubblewrap/provider.ts', "import { toBwrapArguments } from './bwrap-arguments.ts';"],
   ['cli/commands/mcp.ts', "import { serveMcpStdio } from '../../mcp/stdio.ts';"],
-])('%s may have %s', (file, source) => {
+])('%s may import %s', (file, source) => {
   expect(findViolations(file, source)).toEqual([]);
 });

@@ -69,7 +69,7 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   cli: {
     parts: ['cli', 'app', 'config', 'core', 'doctor', 'escapes', 'lib', 'link', 'mcp', 'rest', 'runner', 'version'],
-    packages: [protocol, '@croft/sdk', '@hono/node-server', 'ws', 'node:*'],
+    packages: [protocol, '@croft/sdk', '@hono/node-server', 'jsonc-parser', 'smol-toml', 'ws', 'node:*'],
   },
   main: { parts: ['cli', 'config', 'lib'], packages: ['node:module', 'node:tty'] },
 };

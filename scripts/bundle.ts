@@ -10,6 +10,19 @@ const dayMs = 24 * 3_600_000;
 /** Puts the program and its threads into `packages/croft/dist`, where `packages/croft/bin/start.mjs` finds them. */
 export async function makeBundle(): Promise<void> {
   const startedAt = new Date();
+  const made = `${target}.${process.pid}`;
+  try {
+    await bundleInto(made);
+    // A source that changed meanwhile is newer than the bundle.
+    utimesSync(join(made, 'main.js'), startedAt, startedAt);
+    replace(made);
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
+}
+
+/** Bundles the program into a new directory. Returns the files that the bundle has parts of. */
+export async function bundleInto(directory: string): Promise<string[]> {
   const threads = globSync(`${source}/**/*-worker.ts`);
   const build = await rolldown({
     input: Object.fromEntries([join(source, 'main.ts'), ...threads].map((file) => [basename(file, '.ts'), file])),
@@ -18,16 +31,10 @@ export async function makeBundle(): Promise<void> {
     checks: { eval: false },
     plugins: [{ name: 'threads', transform: { filter: { code: /-worker\.ts'/ }, handler: nameThreads } }],
   });
-  const made = `${target}.${process.pid}`;
-  try {
-    mkdirSync(made);
-    await build.write({ dir: made, chunkFileNames: '[name]-[hash].js', entryFileNames: '[name].js' });
-    // A source that changed meanwhile is newer than the bundle.
-    utimesSync(join(made, 'main.js'), startedAt, startedAt);
-    replace(made);
-  } finally {
-    rmSync(made, { recursive: true, force: true });
-  }
+  mkdirSync(directory, { recursive: true });
+  const names = { chunkFileNames: '[name]-[hash].js', entryFileNames: '[name].js' };
+  const { output } = await build.write({ dir: directory, ...names });
+  return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
 }
 
 /**

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isBundleCurrent } from '../packages/croft/bin/bundle.mjs';
-import { compileNative } from './native.mjs';
+import { compileNative } from '../packages/croft/native/compile.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stampFile = join(root, 'node_modules/.croft-setup.json');
@@ -37,10 +37,16 @@ async function main() {
   const missing = missingTools();
   if (missing.length > 0) say(installHint(osRelease, missing, { isRoot }));
   // Without a compiler the line above has said it all.
-  const problem = missing.includes('cc') ? undefined : compileNative(root, findTool('cc'));
+  const problem = missing.includes('cc') ? undefined : compileNative(nativeOptions());
   if (problem)
     say(`${problem}\n  Next: if files of the C library are missing: ${installCommand(osRelease, ['cc'], { isRoot })}`);
   makeBundle();
+}
+
+function nativeOptions() {
+  const sources = join(root, 'packages/croft/native');
+  const headers = join(root, 'node_modules/node-api-headers/include');
+  return { sources, build: join(sources, 'build'), headers, cc: findTool('cc') };
 }
 
 /** Without a bundle the program runs from its sources, and starts more slowly. */

@@ -36,7 +36,9 @@ function createClone(): string {
     'stand-in/bin/node': '#!/bin/sh\necho v24.0.0\n',
     'scripts/setup.mjs': fs.readFileSync(join(import.meta.dirname, 'setup.mjs')),
     'packages/croft/bin/bundle.mjs': fs.readFileSync(join(import.meta.dirname, '../packages/croft/bin/bundle.mjs')),
-    'scripts/native.mjs': fs.readFileSync(join(import.meta.dirname, 'native.mjs')),
+    'packages/croft/native/compile.mjs': fs.readFileSync(
+      join(import.meta.dirname, '../packages/croft/native/compile.mjs'),
+    ),
   };
   for (const [name, content] of Object.entries(files)) {
     fs.mkdirSync(join(clone, name, '..'), { recursive: true });
@@ -58,7 +60,7 @@ async function runSetup(clone: string, env?: NodeJS.ProcessEnv) {
 }
 
 describe.concurrent('set-up of a clone', () => {
-  test('installs, then does not need npm until a manifest changes', async () => {
+  test('runs npm once, and then not until a manifest changes', async () => {
     const clone = createClone();
     const first = await runSetup(clone);
     expect(first).toMatchObject({ exitCode: 0, stdout: '', stderr: expect.stringContaining('ready in') });

@@ -18,7 +18,7 @@ test.each([
   expect(findProblems([{ file, text }])).toHaveLength(1);
 });
 
-test('a word within another word, and words of texts, are not meant', () => {
+test('a retired word inside another word, or in a text, is accepted', () => {
   const text = "// settle\nconst unsettled = 'ground';\nfunction backgroundCommands() {}";
   expect(findProblems([{ file: 'a/b.ts', text }])).toEqual([]);
 });

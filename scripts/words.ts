@@ -1,11 +1,12 @@
 import { globSync, readFileSync } from 'node:fs';
-import { basename, relative } from 'node:path/posix';
+import { basename } from 'node:path/posix';
 
-/** Words that once meant several things. HOUSE.md of the project says which word is used instead. */
+/** Words that once meant several things. The glossary of `docs/architecture.md` has the words to use instead. */
 export const retired = [
   'ground',
   'grounds',
   'desk',
+  'door',
   'furnish',
   'furnished',
   'means',
@@ -14,19 +15,23 @@ export const retired = [
   'settled',
   'settling',
   'spot',
+  'surroundings',
+  'wish',
 ];
 
 export interface Source {
-  /** Relative to `croft/src`. */
+  /** From the root of the repository. */
   readonly file: string;
   readonly text: string;
 }
 
 const declaration = /\b(?:function\*?|const|let|class|interface|type)\s+([A-Za-z_$][\w$]*)/g;
+/** Only the program must not have two types of one name. */
+const isOfProgram = (file: string) => !/^(?:bench|clients)\/|\/test\/|\.test\.ts$/.test(file);
 const exportedType = /^export (?:abstract )?(?:class|interface|type) ([A-Za-z_$][\w$]*)/gm;
 
 export function findProblems(sources: readonly Source[]): string[] {
-  return [...findRepeated(sources), ...sources.flatMap(findRetired)];
+  return [...findRepeated(sources.filter(({ file }) => isOfProgram(file))), ...sources.flatMap(findRetired)];
 }
 
 /** A type name that two files export says nothing about which of the two is meant. */
@@ -52,10 +57,11 @@ function wordsOf(name: string): string[] {
 }
 
 if (import.meta.main) {
-  const root = 'packages/croft/src';
-  const sources = globSync(`${root}/**/*.ts`)
-    .filter((file) => !file.endsWith('.test.ts'))
-    .map((file) => ({ file: relative(root, file), text: readFileSync(file, 'utf8') }));
+  const sources = globSync(['packages/croft/{src,test}/**/*.ts', 'bench/**/*.ts', 'clients/**/*.ts'], {
+    exclude: (path) => path.includes('node_modules'),
+  })
+    .filter((file) => !file.includes('/test/fixtures/'))
+    .map((file) => ({ file, text: readFileSync(file, 'utf8') }));
   const problems = findProblems(sources);
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length > 0 ? 1 : 0;

@@ -1,16 +1,20 @@
-import { loadCommands } from '../../packages/croft/src/cli/commands/index.ts';
+import { commands } from '../../packages/croft/src/cli/commands/index.ts';
 import { boundTables } from '../../packages/croft/src/cli/serve/bound-options.ts';
 import { Settings } from '../../packages/croft/src/config.ts';
 import { generatedNote, table } from './markdown.ts';
 
+const listed = Object.entries(commands);
+
 export async function toConfigurationPage(): Promise<string> {
-  const sections = (await loadCommands()).map(({ name, usage, summary, options }) => {
+  const toSection = async ([name, { summary, load }]: (typeof listed)[number]) => {
+    const { usage, options } = await load();
     const rows = Object.entries(options).map(([flag, { value = '', summary: about }]) => [
       `\`--${flag}${value === '' ? '' : ` ${value}`}\``,
       about,
     ]);
     return `## croft ${name}\n\n${capitalize(summary)}.\n\n\`\`\`\n${usage}\n\`\`\`\n\n${table(['flag', 'meaning'], rows)}`;
-  });
+  };
+  const sections = await Promise.all(listed.map(toSection));
   const settings = Object.entries(Settings.shape).map(([name, schema]) => [`\`${name}\``, schema.description ?? '']);
   const environment = `## Environment\n\n${table(['variable', 'meaning'], settings)}`;
   const limits = boundTables.flatMap(({ flag, rows }) =>
@@ -24,8 +28,8 @@ const intro =
   'Flags may be written with one dash or two. A bad value stops the program with the reason; nothing falls back to a default.';
 
 const aboutLimits =
-  'Whoever has reached a limit of a number or a size is answered 409 `E_QUOTA` or `E_TOO_MANY`, without `Retry-After`: waiting does ' +
-  'not help, deleting or closing something does. Whoever asks too often is answered 429 `E_RATE_LIMITED`, and `Retry-After` says in ' +
+  'A request over a limit of number or size is answered 409 `E_QUOTA` or `E_TOO_MANY`, without `Retry-After`: waiting does ' +
+  'not help, deleting or closing something does. A caller with too many requests is answered 429 `E_RATE_LIMITED`, and `Retry-After` says in ' +
   'how many seconds the next request is let in.';
 
 function capitalize(text: string): string {

@@ -7,10 +7,12 @@ const own = join(import.meta.dirname, '..');
 /** The whole program in a few files, which load three times faster than the sources. `scripts/bundle.ts` makes it. */
 export const bundle = join(own, 'dist/main.js');
 
-/** Whether no source of the package in `directory` is newer than its bundle. An installed package has no sources. */
+/** Whether no source of the package in `directory` is newer than its bundle. */
 export function isBundleCurrent(directory = own) {
   const madeAt = modifiedAt(join(directory, 'dist/main.js'));
   if (madeAt === undefined) return false;
+  // Beside an installed package may lie the lock file of somebody's own project.
+  if (modifiedAt(join(directory, 'src')) === undefined) return true;
   if (modifiedAt(join(directory, '../../package-lock.json')) > madeAt) return false;
   const sources = ['src', '../protocol/src', '../sdk/src'].map((name) => join(directory, name));
   return !sources.some((source) => hasNewer(source, madeAt));

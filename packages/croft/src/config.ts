@@ -24,7 +24,7 @@ export const Settings = z.object({
     .min(1)
     .optional()
     .describe(
-      'What records are sealed with: `pepper VALUE,NAME VALUE,…`, 32 bytes each in base64url, the newest key first. ' +
+      'The keys that seal records: `pepper VALUE,NAME VALUE,…`, 32 bytes each in base64url, the newest key first. ' +
         'Left out: made once, in `<data>/keys`',
     ),
   CROFT_WEBHOOK_SECRET: z
@@ -47,14 +47,14 @@ export const Settings = z.object({
     .refine((text) => parseSize(text) !== undefined, 'takes a size such as 64m')
     .optional()
     .describe(
-      'How much is kept of the audit trail of calls in workspaces that flags name, in `<data>/local-audit`; the oldest ' +
-        'rows go. `0`: there is none. Left out: 64m',
+      'Size limit of the audit trail of calls in workspaces that flags name, in `<data>/local-audit`; the oldest rows ' +
+        'are removed. `0`: no trail. Default: 64m',
     ),
   CROFT_S3_BUCKET: z
     .string()
     .min(3)
     .optional()
-    .describe('Bucket for workspaces whose storage is `s3` and `managed`. Left out: there are none'),
+    .describe('Bucket for workspaces whose storage is `s3` and `managed`. Default: no such workspaces'),
   CROFT_S3_ENDPOINT: z
     .url({ protocol: /^https?$/ })
     .optional()

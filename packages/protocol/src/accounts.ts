@@ -87,5 +87,5 @@ export const PutSecret = z.object(
   must('be an object'),
 );
 
-/** A secret is written and replaced, and never read back. */
+/** A secret as lists show it. Its value is written and replaced, and never read back. */
 export const Secret = z.object({ name: z.string(), updatedAt: z.iso.datetime() });

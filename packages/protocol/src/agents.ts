@@ -8,12 +8,12 @@ const MountName = NonEmpty.regex(/^[A-Za-z0-9._-]+$/, must('use only letters, nu
   .max(100, must('be at most 100 characters long'))
   .refine((name) => !/^\.+$/.test(name), must('have more than dots'));
 
-/** Settings of the caller's own are kept, here as well. */
+/** Unknown settings are stored for the caller, here too. */
 export const WorkspaceReference = z.looseObject(
   {
     name: MountName,
     workspaceId: NonEmpty,
-    /** Left out: the agent's own. `null`: none. */
+    /** The sandbox for this workspace. Default: the agent's own. `null`: none. */
     sandbox: z.string(must('be a non-empty string or null')).min(1, must('be a non-empty string or null')).nullish(),
   },
   must('be an object'),
@@ -21,7 +21,7 @@ export const WorkspaceReference = z.looseObject(
 
 const maxTools = 200;
 
-/** Names of tools and toolsets. Left out: every tool. */
+/** Names of tools and toolsets. Default: every tool. */
 const ToolNames = z
   .array(NonEmpty.max(100, must('be at most 100 characters long')), must('be an array'))
   .min(1, must('have at least one entry'))
@@ -39,16 +39,16 @@ const WorkspaceReferences = z
     });
   });
 
-/** An agent's config as a caller writes it. Croft reads these settings of it and keeps the others. */
+/** An agent's config as a caller writes it. Croft uses these settings, and stores all others for the caller. */
 export const AgentConfigInput = z.looseObject(
   {
     sandbox: NonEmpty.optional(),
     workspaces: WorkspaceReferences.optional(),
-    /** Which tools the agent has; see docs/tools.md. */
+    /** The tools of the agent; see docs/tools.md. */
     tools: ToolNames.optional(),
-    /** Started in the sandbox of each session, for their tools. */
+    /** MCP servers to start in the sandbox of each session. The agent gets their tools. */
     mcpServers: McpServers.optional(),
-    /** Whether those that `.mcp.json` of a workspace names are started too. */
+    /** Whether MCP servers in the `.mcp.json` of a workspace are started too. */
     workspaceMcp: z.boolean(must('be true or false')).optional(),
   },
   must('be an object'),

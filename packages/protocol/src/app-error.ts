@@ -18,12 +18,12 @@ export interface AppErrorOptions {
   readonly hint?: string | undefined;
 }
 
-/** The only error thrown on purpose. Anything else that reaches a face is a bug and becomes `E_INTERNAL`. */
+/** The only error thrown on purpose. Any other error that reaches a face is a bug and becomes `E_INTERNAL`. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
   readonly details: Record<string, unknown>;
-  /** What to do next in this very case, where what the catalogue says of the code is not it. */
+  /** The next step in this case, if the hint of the catalogue for this code does not fit. */
   readonly ownHint: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
@@ -37,7 +37,7 @@ export class AppError extends Error {
     return errorCatalog[this.code];
   }
 
-  /** What a person or a model reads: what happened and, unless the message says it, what to do next. */
+  /** The text for a person or a model: the message and, unless the message has it, the next step. */
   get text(): string {
     return this.traits.plain && this.ownHint === undefined ? this.message : `${this.message}\nNext: ${this.hint}`;
   }
@@ -51,7 +51,7 @@ export class AppError extends Error {
     return { code, kind: this.traits.kind, message, hint, details };
   }
 
-  /** By name rather than `instanceof`, so that it holds when two copies of this package are loaded. */
+  /** Compares the name instead of using `instanceof`, so that it works if two copies of this package are loaded. */
   static is(value: unknown): value is AppError {
     return value instanceof Error && value.name === 'AppError';
   }

@@ -13,7 +13,7 @@ export const Approval = z.object({
   session: z.string(),
   tool: z.string(),
   workspace: z.string(),
-  /** Exactly what will run. */
+  /** The exact input of the call. */
   input: z.unknown(),
   /** A diff for an edit, the command for bash. */
   preview: z.string(),
@@ -32,7 +32,7 @@ export const DecideApproval = z.object(
   {
     decision: z.enum(decisions, mustBeOneOf(decisions)),
     reason: z.string(must('be a string')).max(2000, must('be at most 2000 characters long')).optional(),
-    /** For this call alone, or for every call of this session that is exactly the same. */
+    /** `once`: this call. `session`: every call of this session with exactly the same input. */
     scope: z.enum(approvalScopes, mustBeOneOf(approvalScopes)).prefault('once'),
   },
   must('be an object'),

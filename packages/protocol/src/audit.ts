@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Something that happened. Each row holds the hash of the row before; the hash is made with a key of the server. */
+/** One row of the audit trail. Each row has the hash of the previous row, made with a key of the server. */
 export const AuditRecord = z.object({
   sequence: z.int().positive(),
   accountId: z.string(),
@@ -8,14 +8,14 @@ export const AuditRecord = z.object({
   actor: z.string(),
   action: z.string(),
   target: z.string(),
-  /** JSON, without anything secret. */
+  /** JSON, without secrets. */
   details: z.string(),
   previous: z.string(),
   hash: z.string(),
 });
 export type AuditRecord = z.output<typeof AuditRecord>;
 
-/** How far the trail had come at a moment. Signed with a key of the server. */
+/** The end of the trail at one time: the number of rows and the last hash. Signed with a key of the server. */
 export const AuditHead = z.object({
   rows: z.int().nonnegative(),
   hash: z.string(),
@@ -25,7 +25,7 @@ export const AuditHead = z.object({
   signature: z.string(),
 });
 
-/** What checking the trail has found, and what it can and cannot show. */
+/** The result of verifying the trail, with the limits of that proof. */
 export const AuditVerdict = z.object({
   whole: z.boolean(),
   rows: z.int().nonnegative(),

@@ -1,13 +1,13 @@
 export interface ErrorTraits {
   readonly kind: string;
   readonly status: number;
-  /** What to do next, to a person or to a model. */
+  /** The next step, for a person or a model. */
   readonly hint: string;
-  /** The message says the next step itself, in words that callers compare; the hint stays out of the text. */
+  /** The message already has the next step, in words that programs compare. The hint is not added to the text. */
   readonly plain?: true;
 }
 
-/** Every failure a caller can see. A new one is one line here. */
+/** Every error that a caller can see. A new one is one line here. */
 export const errorCatalog = {
   E_INVALID_INPUT: { kind: 'invalid_input', status: 400, hint: 'Fix the named argument and call again.' },
   E_UNKNOWN_TOOL: { kind: 'unknown_tool', status: 404, hint: 'List the tools to see the names offered here.' },

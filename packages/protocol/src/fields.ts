@@ -2,17 +2,17 @@ import { z } from 'zod';
 
 type Issue = z.core.$ZodRawIssue;
 
-/** `config.timeout must be a positive integer`: every message begins with what it is about. */
+/** Makes a message that begins with the path of the field: `config.timeout must be a positive integer`. */
 export function must(what: string) {
   return { error: (issue: Issue) => `${toPath(issue.path)} must ${what}` };
 }
 
-/** Of an element, said about the whole. */
+/** Like `must`, for an element of a list: the message names the list. */
 export function wholeMust(what: string) {
   return { error: (issue: Issue) => `${toPath(issue.path?.slice(0, -1))} must ${what}` };
 }
 
-/** An object of just these fields: what is misspelt is refused and not passed over. */
+/** An object with only these fields. A misspelt field is refused instead of ignored. */
 export function exactly<Shape extends z.ZodRawShape>(shape: Shape) {
   const names = Object.keys(shape).join(', ');
   return z.strictObject(shape, {
@@ -27,7 +27,7 @@ export function mustBeOneOf(names: readonly string[]) {
   return must(`be one of: ${names.join(', ')}`);
 }
 
-/** `config.workspaces[0].name` */
+/** Writes a path as `config.workspaces[0].name`. */
 export function toPath(path: readonly PropertyKey[] = []): string {
   const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
   return text === '' ? 'Request body' : text.replace(/^\./, '');
@@ -45,7 +45,7 @@ const required = {
 };
 const missing = { error: (issue: Issue) => `${toPath(issue.path)} is required` };
 
-/** What a person calls something. Trimmed, in one spelling of Unicode, on one line. */
+/** A name that a person gives. Trimmed, in one normal form of Unicode, on one line. */
 export const Name = z
   .string(required)
   .trim()
@@ -59,18 +59,18 @@ export const Description = z
   .max(2000, must('be at most 2000 characters long'))
   .refine((text) => text.isWellFormed() && !text.includes('\0'), must('be text without NUL'));
 
-/** What every record has besides its own id and its config. */
+/** The fields of every record besides its id and its config. */
 export const recordFields = {
   accountId: z.string(),
   name: z.string(),
   description: z.string().optional(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
-  /** Counts up with every change; the `ETag` of the record. */
+  /** Increases with every change; the `ETag` of the record. */
   version: z.int().positive(),
 };
 
-/** A config in a PATCH: merged into what is stored, where `null` deletes and `********` keeps. */
+/** A config in a PATCH, merged into the stored one: `null` deletes a field, and `********` keeps its value. */
 export const ConfigPatch = z.record(z.string(), z.unknown(), must('be an object'));
 
 export const RecordPatch = z.object(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { must, mustBeOneOf, positiveInteger } from './fields.ts';
 import { pageFields } from './pages.ts';
 
-/** What a path may be is judged by who serves it, in words of its own. */
+/** The route that serves a path checks it and words the refusal. */
 const Path = z.string(must('be a string'));
 
 const flags = ['true', 'false'] as const;
@@ -17,9 +17,9 @@ const range = must(`be an integer from 1 to ${maxFiles}`);
 export const FileListQuery = z.object({
   path: Path.optional(),
   recursive: Flag,
-  /** Also the ETag of each file of up to 1 MiB. */
+  /** Adds the ETag of each file of up to 1 MiB. */
   etags: Flag,
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   cursor: z.string().max(8192, must('be `next` of another page')).optional(),
   limit: z.coerce.number(range).int(range).min(1, range).max(maxFiles, range).prefault(200),
 });
@@ -29,7 +29,7 @@ export const FileRemoveQuery = z.object({ path: Path.optional(), recursive: Flag
 
 export const FileZipQuery = z.object({
   path: Path.optional(),
-  /** `.git`, `node_modules` or both, with a comma: left out otherwise, at any depth. */
+  /** `.git`, `node_modules` or both with a comma. By default both are left out, at any depth. */
   include: z
     .string()
     .regex(/^(?:\.git|node_modules)(?:,(?:\.git|node_modules))*$/, must('be `.git`, `node_modules` or both'))
@@ -41,12 +41,12 @@ export const FileEntry = z.object({
   name: z.string(),
   kind: z.enum(['file', 'directory', 'link', 'other']),
   isFolder: z.boolean(),
-  /** Of a file. */
+  /** The size of a file; absent for other entries. */
   sizeBytes: z.int().nonnegative().optional(),
   updatedAt: z.iso.datetime().optional(),
   /** Permissions, in octal. */
   mode: z.string().optional(),
-  /** Where a link says it leads. */
+  /** The target of a link, as written. */
   target: z.string().optional(),
   etag: z.string().optional(),
 });
@@ -55,9 +55,9 @@ export type FileEntry = z.output<typeof FileEntry>;
 export const FileList = z.object({
   files: z.array(FileEntry),
   ...pageFields,
-  /** A directory had more entries than are looked at. */
+  /** A directory had more entries than the limit. */
   cut: z.literal(true).optional(),
-  /** Where to get it for the next five minutes, when the path names a file. */
+  /** If the path names a file: an address to download it, valid for five minutes. */
   url: z.string().optional(),
 });
 export type FileList = z.output<typeof FileList>;
@@ -65,7 +65,7 @@ export type FileList = z.output<typeof FileList>;
 const maxInlineBytes = 512 * 1024;
 const tooLarge = { error: 'Workspace uploads must not exceed 512 KiB' };
 
-/** A small file in JSON; `PUT …/file` takes large ones as they are. */
+/** A small file in JSON. `PUT …/file` takes files of any size as bytes. */
 export const PutFile = z.object(
   {
     path: Path,
@@ -95,7 +95,7 @@ export const RemoveFile = z.object(
   { path: Path.optional(), recursive: z.boolean(must('be a boolean')).optional() },
   must('be an object'),
 );
-/** Directories count too. */
+/** The number of removed entries, directories included. */
 export const FileRemoved = z.object({ deleted: z.int() });
 
 const week = 7 * 24 * 60 * 60;
@@ -113,7 +113,7 @@ export const CreateFileLink = z.object(
   must('be an object'),
 );
 
-/** Whoever has the address may use it, without a key. */
+/** A link to one file. Anyone with the address can use it without a key. */
 export const FileLink = z.object({
   url: z.string(),
   token: z.string(),
@@ -133,7 +133,7 @@ export const DownloadLink = z.object({
   expiresInSeconds: z.int(),
 });
 
-/** One line of a change feed. After `reset` something may have been missed: look at everything again. */
+/** One line of a change feed. After `reset` events may be missing: read everything again. */
 export const FileEvent = z.object({
   type: z.enum(['create', 'write', 'remove', 'rename', 'reset']),
   path: z.string().optional(),

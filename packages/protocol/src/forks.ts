@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { exactly, mustBeOneOf, NonEmpty } from './fields.ts';
 
-/** A workspace that began as another was. */
+/** A workspace that was made as a copy of another. */
 export const Fork = z.object({
   name: z.string(),
   workspaceId: z.string(),
-  /** The name of what it was forked from. */
+  /** The name of the workspace that it was forked from. */
   parent: z.string(),
   createdAt: z.iso.datetime(),
 });
@@ -32,10 +32,10 @@ export const ForkMerged = z.object({
   added: Paths,
   changed: Paths,
   removed: Paths,
-  /** Control files: these are as they were. */
+  /** Control files, which stay unchanged. */
   refused: Paths,
-  /** Files that hold changes of both. */
+  /** Files with changes of both sides. */
   merged: Paths,
-  /** What `onConflict` decided. */
+  /** Conflicts that `onConflict` decided. */
   conflicts: z.array(z.object({ path: z.string(), reason: z.string() })),
 });

@@ -6,7 +6,7 @@ export const Health = z.object({
 });
 export type Health = z.output<typeof Health>;
 
-/** One thing that the server needs to work. `reason` and `since` are there while it fails. */
+/** A dependency of the server. `reason` and `since` are present while it fails. */
 export const DependencyState = z.object({
   status: z.enum(['ok', 'failed']),
   reason: z.string().optional(),
@@ -14,7 +14,7 @@ export const DependencyState = z.object({
 });
 export type DependencyState = z.output<typeof DependencyState>;
 
-/** Whether the server can do its work now: by name, every dependency that it has. */
+/** Whether the server can work now, with the state of each dependency by name. */
 export const Readiness = z.object({
   status: z.enum(['ready', 'not_ready', 'stopping']),
   version: z.string(),

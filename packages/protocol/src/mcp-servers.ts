@@ -5,7 +5,7 @@ const maxServers = 16;
 const maxTools = 128;
 const maxWords = 64;
 
-/** Without `__` and no `_` at the end: `mcp__<server>__<tool>` is to be read in one way only. */
+/** No `__`, and no `_` at the end, so that `mcp__<server>__<tool>` can be read in one way only. */
 const serverName = /^(?!.*__)[a-z0-9](?:[a-z0-9_-]{0,30}[a-z0-9-])?$/;
 
 const Word = z
@@ -26,7 +26,9 @@ const Variables = z
     must('have names of letters, numbers and underscores'),
   );
 
-/** A program that speaks MCP over its standard input and output, in the sandbox of whoever calls its tools. */
+/**
+ * A program that speaks MCP over standard input and output. It runs in the sandbox of the session that calls its tools.
+ */
 export const McpServer = exactly({
   type: z.literal('stdio', must('be stdio: no other kind of server runs in a sandbox')).optional(),
   command: Word.min(1, must('be a non-empty string')),
@@ -34,16 +36,18 @@ export const McpServer = exactly({
     .array(Word, must('be an array'))
     .max(maxWords, must(`have at most ${maxWords} entries`))
     .optional(),
-  /** All it gets besides what every command in the sandbox has. `${secret:NAME}` in a value is that secret. */
+  /**
+   * Its environment, besides the variables of every command in the sandbox. `${secret:NAME}` in a value is that secret.
+   */
   env: Variables.optional(),
-  /** From the root of the workspace, where it starts if left out. */
+  /** Working directory, relative to the workspace root. Default: the root. */
   cwd: Directory.optional(),
-  /** The only tools of it that there are. Left out: all. */
+  /** The tools of the server that agents get. Default: all. */
   tools: z
     .array(Word.regex(/^[A-Za-z0-9_-]{1,64}$/, must('be the name of a tool')), must('be an array'))
     .max(maxTools, must(`have at most ${maxTools} entries`))
     .optional(),
-  /** Of one call. */
+  /** Limit for one call. */
   timeoutSeconds: positiveInteger(600).optional(),
 });
 export type McpServer = z.output<typeof McpServer>;

@@ -4,10 +4,10 @@ import { must } from './fields.ts';
 const maxLimit = 200;
 const range = must(`be an integer from 1 to ${maxLimit}`);
 
-/** Which part of a list. */
+/** Selects a page of a list. */
 export const PageQuery = z.object({
   limit: z.coerce.number(range).int(range).min(1, range).max(maxLimit, range).prefault(50),
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   after: z
     .string(must('be a string'))
     .regex(/^[A-Za-z0-9_]{1,64}$/, must('be `next` of another page'))
@@ -15,5 +15,5 @@ export const PageQuery = z.object({
 });
 export type PageQuery = z.output<typeof PageQuery>;
 
-/** Beside the rows of a list. Left out: there is no more. */
+/** Stands beside the rows of a list. Absent on the last page. */
 export const pageFields = { next: z.string().optional() };

@@ -13,7 +13,7 @@ export type Ready = z.output<typeof Ready>;
 export const Deleted = z.object({ deleted: z.literal(true) });
 
 export const AccountAnswer = z.object({ account: Account });
-/** The secret is answered this once. */
+/** The only answer that has the secret. */
 export const AccountMade = z.object({
   account: Account.pick({ accountId: true, username: true, description: true }),
   secret: z.string(),
@@ -22,7 +22,7 @@ export const AccountRotated = z.object({ account: Account, secret: z.string() })
 export const AccountRemoved = Deleted.extend({ cleanup: z.record(z.string(), z.int()) });
 export const AccountList = z.object({ accounts: z.array(Account), ...pageFields });
 
-/** The secret is answered this once. */
+/** The only answer that has the secret. */
 export const KeyMade = z.object({ key: Key, secret: z.string() });
 export const KeyList = z.object({ keys: z.array(Key), ...pageFields });
 
@@ -36,13 +36,13 @@ export const ApprovalAnswer = z.object({ approval: Approval });
 export const ApprovalList = z.object({ approvals: z.array(Approval), ...pageFields });
 export const AuditList = z.object({ audit: z.array(AuditRecord), ...pageFields });
 
-/** What an agent may call. `inputSchema` is what the body of the call has to be. */
+/** A tool that an agent may call. The body of the call must match `inputSchema`. */
 export const AgentTool = z.object({
   name: z.string(),
   title: z.string(),
   description: z.string(),
   toolset: z.string(),
-  /** Whether MCP clients list it up front. All of these tools can be called. */
+  /** Whether MCP clients list the tool. Tools that are not listed can be called too. */
   isListed: z.boolean(),
   access: z.enum(['read', 'write', 'execute']),
   inputSchema: z.record(z.string(), z.unknown()),
@@ -51,7 +51,7 @@ export const AgentTool = z.object({
   answersImages: z.literal(true).optional(),
 });
 export const AgentToolList = z.object({ tools: z.array(AgentTool) });
-/** What the tool's `outputSchema` describes; an image comes beside it. */
+/** The structured result, as in the tool's `outputSchema`, and an image if there is one. */
 export const AgentToolAnswer = z.record(z.string(), z.unknown());
 export const AgentPrompt = z.object({ prompt: z.string() });
 export const AgentSession = z.object({

@@ -15,7 +15,7 @@ export const AuditQuery = PageQuery.extend({
     .optional(),
 });
 
-/** Sessions are named by their callers. */
+/** Callers choose the names of sessions. */
 export const AgentSessionQuery = PageQuery.extend({
   after: z
     .string()
@@ -25,10 +25,13 @@ export const AgentSessionQuery = PageQuery.extend({
     .optional(),
 });
 
-/** The body of a tool's call: what its `inputSchema` says. */
+/** The body of a call, as in the tool's `inputSchema`. */
 export const AgentToolInput = z.record(z.string(), z.unknown());
 
-/** A child of a session, which has what its parent has or less. A word that is not known would be a fence left open. */
+/**
+ * A child session, with the access of its parent or less. Unknown fields are refused: a misspelt limit would leave
+ * access open.
+ */
 export const OpenAgentSession = z.strictObject({
   parent: z.string().max(128).optional().describe('The session it is a child of; the default one if left out'),
   workspaces: z.array(z.string()).min(1).optional().describe('Only these, by name; all if left out'),

@@ -13,11 +13,11 @@ export const CreateRunner = exactly({
 export const Runner = z.object({
   runnerId: z.string(),
   name: z.string(),
-  /** `reconnecting`: cut off, and what it had under way is waited for. */
+  /** `reconnecting`: the connection is lost, and calls in progress wait for a new one. */
   state: z.enum(['online', 'reconnecting', 'offline']),
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().optional(),
-  /** What it said of itself when it last connected to this server. */
+  /** The report of the runner when it last connected to this server. */
   report: z
     .object({
       version: z.string(),
@@ -32,11 +32,11 @@ export const Runner = z.object({
   connectedAt: z.iso.datetime().optional(),
   lastSeenAt: z.iso.datetime().optional(),
   lastError: z.string().optional(),
-  /** The last time that another machine came with its token while it was connected, and was refused. */
+  /** The last time that a second machine with the same token was refused. */
   lastRefused: z.object({ at: z.iso.datetime(), address: z.string() }).optional(),
 });
 export type Runner = z.output<typeof Runner>;
 
 export const RunnerList = z.object({ runners: z.array(Runner) });
-/** The token is answered this once. */
+/** The only answer that has the token. */
 export const RunnerMade = z.object({ runner: Runner, token: z.string() });

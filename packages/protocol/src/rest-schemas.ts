@@ -81,7 +81,7 @@ const names = new Map<RestSchema, string>(
   Object.entries({ ...answered, ...asked }).map(([name, schema]) => [schema, name]),
 );
 
-/** Every schema that crosses the wire of REST, as JSON Schema by its name, and what refers to it by that name. */
+/** Every schema of the REST API as JSON Schema, by its name, with references by name. */
 export const restSchemas = {
   toComponents: (): JsonSchema => ({ ...toSchemas(answered, 'output'), ...toSchemas(asked, 'input') }),
   reference(schema: RestSchema): JsonSchema {
@@ -89,7 +89,7 @@ export const restSchemas = {
     if (name === undefined) throw new RangeError('a schema of REST without a name');
     return { $ref: toUri(name) };
   },
-  /** The parameters of a query: name, whether it must be there, and its schema. */
+  /** The parameters of a query: name, whether it is required, and schema. */
   toParameters(schema: RestSchema) {
     const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
     return Object.entries(properties).map(([name, property]) => ({
@@ -107,7 +107,7 @@ function toSchemas(schemas: Readonly<Record<string, RestSchema>>, io: 'input' | 
   return Object.fromEntries(Object.entries(made).map(([name, { $schema, $id, ...schema }]) => [name, schema]));
 }
 
-/** The format says it already, and in fewer words. */
+/** Drops patterns that the format already implies. */
 function shorten({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
 }

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 
-/** Where a runner connects to, and what it speaks there. See docs/runner-protocol.md. */
+/** The endpoint for runners, and its protocol version. See docs/runner-protocol.md. */
 export const runnerLinkPath = '/v1/runner-link';
 export const runnerSubprotocol = 'croft.runner.1';
 export const runnerLinkVersion = 1;
-/** Of a runner that opens workspaces in buckets, and holds workspaces to their quotas. */
+/** Capability of a runner that opens workspaces in buckets, and enforces quotas. */
 export const runnerStores = 'storage';
-/** Of a runner that takes away what it made for a workspace when the record of that goes. */
+/** Capability of a runner that removes its files of a workspace when the record is removed. */
 export const runnerRemoves = 'removal';
-/** Of a runner that forks what it has, where it has it. */
+/** Capability of a runner that forks its workspaces on its own machine. */
 export const runnerForks = 'forks';
 
-/** One line of a stranger: short, and without anything that a terminal would obey. */
+/** One line of untrusted text: short, and without characters that a terminal would obey. */
 function line(max: number) {
   return z
     .string()
@@ -27,9 +27,9 @@ const Capabilities = z.array(line(64)).max(64);
 const Sequence = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 const LinkId = z.string().regex(/^[0-9a-f]{32}$/);
 
-/** What a runner says of itself. Not trusted for anything but its own sandboxes. */
+/** The report of a runner about itself. Trusted only for its own sandboxes. */
 export const RunnerReportInput = z.object({
-  /** What its operator takes it for, which has to be what its token says. */
+  /** The name that the operator of the machine expects. It must be the name in the token. */
   name: line(64).optional(),
   version: line(64),
   provider: line(64),
@@ -41,21 +41,21 @@ export const RunnerReportInput = z.object({
   makesWorkspaces: z.boolean(),
 });
 
-/** The first message of a connection. `link` is the one to go on with, if there is one. */
+/** The first message of a connection. `link` is the link to resume, if there is one. */
 export const RunnerHello = z.object({
   type: z.literal('hello'),
   version: z.literal(runnerLinkVersion),
   capabilities: Capabilities,
   link: LinkId.optional(),
-  /** Of the process that dials, for as long as it lives: by this the server tells one machine from another. */
+  /** Id of the dialling process for its lifetime. The server uses it to tell machines apart. */
   instance: LinkId.optional(),
-  /** The last sequence number that came over it. */
+  /** The last sequence number received over that link. */
   received: Sequence,
   report: RunnerReportInput,
 });
 export type RunnerHello = z.output<typeof RunnerHello>;
 
-/** What a hello of any version has. */
+/** The fields of a hello in every version. */
 export const RunnerHelloVersion = z.object({ type: z.literal('hello'), version: z.int() });
 
 export const RunnerWelcome = z.object({
@@ -63,7 +63,7 @@ export const RunnerWelcome = z.object({
   version: z.literal(runnerLinkVersion),
   capabilities: Capabilities,
   link: LinkId,
-  /** Whether it is the link of the hello. If not, that one is lost. */
+  /** Whether the link of the hello is resumed. If not, that link is lost. */
   resumed: z.boolean(),
   received: Sequence,
   graceMs: z.int().min(0).max(86_400_000),

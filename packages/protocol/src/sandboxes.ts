@@ -49,15 +49,15 @@ export const RunnerLabels = z
   .record(Label, Label, must(labels))
   .refine((given) => Object.keys(given).length <= 64, must(labels));
 
-/** A sandbox's config as a caller writes it. What it does not name is dropped. */
+/** A sandbox's config as a caller writes it. Unknown fields are dropped. */
 export const SandboxConfigInput = z.object(
   {
     provider: z.string(must('be a string')).prefault('bubblewrap'),
-    /** For the provider `remote`: the runner that its commands run on, or labels that the runner has to have. */
+    /** For the provider `remote`: the runner for its commands, or labels that the runner must have. */
     runner: NonEmpty.optional(),
     labels: RunnerLabels.optional(),
     permissionMode: z.enum(permissionModes, mustBeOneOf(permissionModes)).prefault('ask'),
-    /** Control files that agents may change without being asked about, by name: `.vscode`, `.git/hooks`. */
+    /** Control files that agents may change without an approval, by name: `.vscode`, `.git/hooks`. */
     allowControl: z
       .array(z.string(must('be a string')), must('be an array of strings'))
       .max(100, must('have at most 100 entries'))

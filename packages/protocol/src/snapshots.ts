@@ -8,27 +8,27 @@ const KnownCheck = z.object({
   at: z.iso.datetime(),
 });
 
-/** A workspace as it was. */
+/** The tree of a workspace at one time, with a name. */
 export const Snapshot = z.object({
   name: z.string(),
   description: z.string(),
-  /** Of the whole tree: the same files, the same hash. */
+  /** Hash of the whole tree. Equal trees have equal hashes. */
   hash: z.string(),
   createdAt: z.iso.datetime(),
   files: z.int().nonnegative(),
   bytes: z.int().nonnegative(),
   includesIgnored: z.boolean(),
-  /** Made before files were changed; goes after a while. */
+  /** Made automatically before a change; removed after a while. */
   isAutomatic: z.boolean(),
-  /** What the checks said of exactly this state. */
+  /** Results of checks on exactly this tree. */
   checks: z.array(KnownCheck),
-  /** What could not be read: the first of it. */
+  /** The first paths that could not be read. */
   missed: z.array(z.string()).optional(),
 });
 export type Snapshot = z.output<typeof Snapshot>;
 
 export const SnapshotAnswer = z.object({ snapshot: Snapshot });
-/** Whether one of this name was there before. */
+/** `replaced`: whether a snapshot of this name existed before. */
 export const SnapshotMade = z.object({ snapshot: Snapshot, replaced: z.boolean() });
 export const SnapshotList = z.object({ snapshots: z.array(Snapshot) });
 
@@ -38,22 +38,22 @@ export const CreateSnapshot = exactly({
   includeIgnored: z.boolean(must('be a boolean')).optional().describe('Also what git ignores; never a .git'),
 });
 
-/** Left out: the files as they are now. */
+/** Default: the files as they are now. */
 export const SnapshotDiffQuery = z.object({ to: NonEmpty.optional() });
 
 const Entry = z.object({ kind: z.enum(['file', 'link', 'directory']), mode: z.int(), size: z.int(), hash: z.string() });
 
 export const SnapshotDiff = z.object({
-  /** How many in all; the list holds 2000 at most. */
+  /** Number of all changed paths; the list has at most 2000. */
   paths: z.int().nonnegative(),
   changes: z.array(
     z.object({
       path: z.string(),
-      /** Left out: nothing was there. */
+      /** Absent: the path did not exist. */
       before: Entry.optional(),
-      /** Left out: nothing is there. */
+      /** Absent: the path does not exist. */
       after: Entry.optional(),
-      /** A unified diff, of text that is not too long. */
+      /** A unified diff, if both are texts within the size limit. */
       diff: z.string().optional(),
     }),
   ),
@@ -61,16 +61,16 @@ export const SnapshotDiff = z.object({
 
 const Paths = z.array(z.string());
 
-/** What a restore or an undo did. */
+/** The report of a restore or an undo. */
 const treeReport = {
   added: Paths,
   changed: Paths,
   removed: Paths,
-  /** Control files: these are as they were. */
+  /** Control files, which stay unchanged. */
   refused: Paths,
-  /** How many were changed in all; the lists hold 10000 each at most. */
+  /** Number of all changed paths; each list has at most 10000. */
   paths: z.int().nonnegative(),
-  /** What takes this back: a snapshot or a checkpoint. Left out: nothing was changed. */
+  /** The snapshot or checkpoint that reverts this change. Absent: nothing was changed. */
   takenBackBy: z.string().optional(),
 };
 
@@ -82,12 +82,12 @@ export const Checkpoint = z.object({
   title: z.string(),
   session: z.string(),
   at: z.iso.datetime(),
-  /** How many it changed. */
+  /** Number of changed paths. */
   paths: z.int().nonnegative(),
   undoneBy: z.string().optional(),
-  /** Other calls at the same time: a part of it may be theirs. */
+  /** Concurrent calls, which may have made some of these changes. */
   alongside: z.array(z.string()).optional(),
-  /** What it changed at first was not seen. */
+  /** The first changes of the call were not captured. */
   isPartial: z.literal(true).optional(),
 });
 export type Checkpoint = z.output<typeof Checkpoint>;

@@ -10,28 +10,28 @@ export const OpenTerminal = exactly({
   workspaceId: NonEmpty,
   rows: Cells.prefault(24),
   columns: Cells.prefault(80),
-  /** The terminal to go on with, and how many of its bytes have come. */
+  /** The terminal to resume, and the number of its bytes that arrived. */
   terminal: NonEmpty.optional(),
   from: z.int(must('be a number of bytes')).min(0, must('be a number of bytes')).optional(),
 });
 
-/** Good once, for a short while, for whoever asked for it. */
+/** A ticket: valid once, for a short time, for the caller that requested it. */
 export const TerminalTicket = z.object({
   ticket: z.string(),
-  /** Where the WebSocket is, with the ticket in it. */
+  /** Path of the WebSocket, with the ticket. */
   path: z.string(),
   expiresAt: z.iso.datetime(),
 });
 
-/** What a client says as text. What it sends as bytes is typed. */
+/** Text messages of a client. Binary messages are typed input. */
 export const TerminalAsked = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('resize'), rows: Cells, columns: Cells }),
-  /** Bytes that have come, from the first of the terminal on. Without it the terminal waits. */
+  /** Number of bytes received since the start of the terminal. Without acknowledgements the terminal pauses. */
   z.strictObject({ type: z.literal('ack'), offset: z.int().min(0) }),
   z.strictObject({ type: z.literal('close') }),
 ]);
 
-/** What a client is told as text. What comes as bytes was printed. */
+/** Text messages for a client. Binary messages are printed output. */
 export const TerminalTold = z.discriminatedUnion('type', [
   z.object({ type: z.literal('attached'), terminal: z.string(), offset: z.int() }),
   z.object({ type: z.literal('exit'), code: z.int().nullable(), signal: z.string().nullable() }),

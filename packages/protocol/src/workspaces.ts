@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Description, must, mustBeOneOf, Name, NonEmpty, recordFields } from './fields.ts';
 
 const storageProviders = ['local', 's3'] as const;
-/** What a change does that cannot be stored: fail, or wait on the server's disk. */
+/** Policy for a change that the bucket cannot store now: fail, or wait on the server's disk. */
 const outages = ['refuse', 'queue'] as const;
 const authTypes = ['managed', 'assumeRole', 'secret'] as const;
 
@@ -25,7 +25,7 @@ const StorageAuth = z
       roleArn: NonEmpty.optional(),
       externalId: NonEmpty.optional(),
       accessKeyId: NonEmpty.optional(),
-      /** The secret of the account that holds the secret access key. The key itself is never in a record. */
+      /** Name of the account's secret with the secret access key. The key itself is never in a record. */
       secretName: NonEmpty.optional(),
     },
     must('be an object'),
@@ -50,18 +50,18 @@ export const WorkspaceStorage = z.object(
 
 const Amount = z.int(must('be a positive integer')).positive(must('be a positive integer'));
 
-/** At most, of all files of a workspace together. */
+/** Limits for all files of a workspace together. */
 const Quota = z.object({ bytes: Amount.optional(), files: Amount.optional() }, must('be an object'));
 
-/** A workspace's config as a caller writes it. What it does not name is dropped. */
+/** A workspace's config as a caller writes it. Unknown fields are dropped. */
 export const WorkspaceConfigInput = z.object(
   {
     storage: WorkspaceStorage.prefault({}),
     quota: Quota.optional(),
     isolation: z.boolean(must('be a boolean')).optional(),
-    /** The runner that its files are on. Set when a sandbox on a runner first uses it; a person may change it. */
+    /** The runner with its files. Set when a sandbox on a runner first uses the workspace; a person may change it. */
     home: NonEmpty.optional(),
-    /** What it was forked from. It only says so. */
+    /** The workspace that it was forked from. For information only. */
     forkOf: NonEmpty.optional(),
     harness: Toggle.extend({ workspace: Toggle.optional(), memory: Toggle.optional() }).optional(),
   },

@@ -21,7 +21,7 @@ async function toArray<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
   return Array.fromAsync(rows);
 }
 
-test('makes, shows, lists, changes and deletes records', async () => {
+test('creates, shows, lists, changes and deletes records', async () => {
   const box = await client.sandboxes.create({ name: 'box', config: { permissionMode: 'edit' } });
   const files = await client.workspaces.create({ name: 'files' });
   const workspaces = [{ name: 'main', workspaceId: files.workspaceId }];
@@ -42,7 +42,7 @@ test('makes, shows, lists, changes and deletes records', async () => {
   await expect(client.sandboxes.get(box.sandboxId)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
 });
 
-test('makes one of what it is told to make twice with one key', async () => {
+test('creates one record for two requests with one key', async () => {
   const make = () => client.keys.create({ name: 'spare', scopes: ['read'] }, { idempotencyKey: 'spare' });
   const [first, again] = [await make(), await make()];
   expect(again).toEqual(first);
@@ -53,7 +53,7 @@ test('makes one of what it is told to make twice with one key', async () => {
   await expect(reader.account.get()).rejects.toMatchObject({ code: 'E_UNAUTHORIZED' });
 });
 
-test('reads lists of many pages to their end', async () => {
+test('reads lists of several pages to their end', async () => {
   const names = Array.from({ length: 230 }, (_, index) => `workspace ${index}`);
   for (const name of names) await client.workspaces.create({ name });
   expect((await toArray(client.workspaces.all())).map(({ name }) => name)).toEqual(names);
@@ -61,7 +61,7 @@ test('reads lists of many pages to their end', async () => {
   expect(audit.filter(({ action }) => action === 'workspace.created').length).toBeGreaterThanOrEqual(names.length);
 });
 
-test('calls a tool, and again once a person has agreed', async () => {
+test('calls a tool, and again after an approval', async () => {
   const { agentId } = await client.agents.create({ name: 'caller' });
   const agent = client.agent(agentId, { session: 'a/b' });
   expect((await agent.tools()).map(({ name }) => name)).toContain('ask');
@@ -69,7 +69,7 @@ test('calls a tool, and again once a person has agreed', async () => {
 
   const { approval } = await agent.call('ask', { n: 2 });
   const approvalId = approval?.approvalId ?? '';
-  // Who decides sees whose session it is; who calls knows it by its name.
+  // The person who decides sees the owner of the session; the caller knows it by its name.
   expect(approval?.session).toBe('a/b');
   const asked = { ...approval, session: 'key_1/a/b' };
   expect(await toArray(client.approvals.all({ state: 'pending', agentId }))).toEqual([asked]);
@@ -86,14 +86,14 @@ test('calls a tool, and again once a person has agreed', async () => {
   expect(await toArray(agent.sessions.all())).toEqual([]);
 });
 
-test('keeps secrets by name', async () => {
+test('stores secrets by name', async () => {
   await client.secrets.put('TOKEN', 'of-value');
   expect((await client.secrets.list()).map(({ name }) => name)).toEqual(['TOKEN']);
   await client.secrets.remove('TOKEN');
   expect(await client.secrets.list()).toEqual([]);
 });
 
-test.each(['', '.', '..'])('takes %j for no id, because it would lead somewhere else', async (id) => {
+test.each(['', '.', '..'])('refuses %j as an id, because it would change the path', async (id) => {
   for (const wrong of [client.sandboxes.remove(id), client.keys.revoke(id), client.secrets.remove(id)]) {
     await expect(wrong).rejects.toThrow('is no id or name');
   }

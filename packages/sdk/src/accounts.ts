@@ -13,16 +13,16 @@ import { type PageOptions, readAll } from './pages.ts';
 import { path, type Request } from './request.ts';
 import { createRunners } from './runners.ts';
 
-/** One account: the key's own at `/v1/account`, or any for the admin. */
+/** Client for one account: the key's own at `/v1/account`, or any account for the admin. */
 export function createAccount(request: Request, root: string) {
   return {
     get: async () => (await request('GET', root, { answer: AccountAnswer })).account,
     patch: async (body: z.input<typeof PatchAccount>, change: ChangeOptions = {}) =>
       (await request('PATCH', root, { answer: AccountAnswer, body, headers: toHeaders(change) })).account,
-    /** Everything of the account. Answers what went, and may be tried again. */
+    /** Removes the account with everything in it. Returns what was removed. May be repeated. */
     remove: async (change: ChangeOptions = {}) =>
       (await request('DELETE', root, { answer: AccountRemoved, headers: toHeaders(change) })).cleanup,
-    /** The secret the account was made with, or was given last by this, goes at once. */
+    /** Replaces the account's first secret. The old one stops working at once. */
     rotateSecret: ({ idempotencyKey }: CreateOptions = {}) =>
       request('POST', `${root}/rotate-secret`, {
         answer: AccountRotated,
@@ -31,7 +31,7 @@ export function createAccount(request: Request, root: string) {
   };
 }
 
-/** What the admin does. */
+/** Client for the admin. */
 export function createAdmin(request: Request) {
   const list = (page: PageOptions = {}) => request('GET', '/accounts', { answer: AccountList, query: { ...page } });
   return {
@@ -39,7 +39,7 @@ export function createAdmin(request: Request) {
       request('POST', '/accounts', { answer: AccountMade, body, headers: { 'idempotency-key': idempotencyKey } }),
     list,
     all: () => readAll(list, ({ accounts }) => accounts),
-    /** One account and what it has. */
+    /** Acts in one account. */
     in(accountId: string) {
       const root = path`/accounts/${accountId}`;
       return {

@@ -13,24 +13,24 @@ import { type PageOptions, readAll } from './pages.ts';
 import { path, type Request } from './request.ts';
 
 export interface AgentOptions {
-  /** The caller's name for its session; without it, the default one. */
+  /** The caller's name for its session. Default: the default session. */
   readonly session?: string | undefined;
 }
 
 export interface ToolCallOptions {
-  /** The approval that this very call was given. */
+  /** The approval for exactly this call. */
   readonly approvalId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** It ran, or a person has to agree to it first: then make the same call again with the `approvalId`. */
+/** The call ran, or it needs an approval: then repeat the same call with the `approvalId`. */
 export type ToolCall =
   | { readonly result: z.output<typeof AgentToolAnswer>; readonly approval?: undefined }
   | { readonly result?: undefined; readonly approval: z.output<typeof ApprovalAnswer>['approval'] };
 
 const Result = AgentToolAnswer.transform((result) => ({ result }));
 
-/** An agent at work. */
+/** Calls the tools of one agent. */
 export function createAgent(request: Request, agentId: string, { session }: AgentOptions = {}) {
   const root = path`/v1/agents/${agentId}`;
   const headers = { 'croft-session': session };
@@ -51,7 +51,7 @@ export function createAgent(request: Request, agentId: string, { session }: Agen
     sessions: {
       list: listSessions,
       all: () => readAll(listSessions, ({ sessions }) => sessions),
-      /** A child with an equal or a narrower fence; calls go to it by its name. */
+      /** Opens a child session with the same or narrower limits. Use its name as `session` in calls. */
       open: (body: z.input<typeof OpenAgentSession> = {}) =>
         request('POST', `${root}/sessions`, { answer: AgentSession, body: { parent: session, ...body } }),
       end: async (name: string): Promise<void> => {

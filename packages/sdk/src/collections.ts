@@ -17,16 +17,16 @@ import { type PageOptions, readAll } from './pages.ts';
 import { path, type Request } from './request.ts';
 
 export interface ChangeOptions {
-  /** The `version` of the record as last seen: the change is refused when it has another by now. */
+  /** The last known `version` of the record. The change is refused if the record has another version. */
   readonly version?: number | undefined;
 }
 
 export interface CreateOptions {
-  /** Sent again with the same key within a day, the request is answered as the first time and makes nothing more. */
+  /** A request repeated with the same key within a day gets the first answer and creates nothing. */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Those of the key's own account at `/v1`, or of any at `/accounts/{accountId}`. */
+/** Records of the key's own account at `/v1`, or of any account at `/accounts/{accountId}`. */
 export function createCollections(request: Request, root: string) {
   return {
     agents: createCollection<z.input<typeof CreateAgent>, typeof Agent, typeof AgentMade>(request, `${root}/agents`, {

@@ -3,7 +3,7 @@ import type { Send } from './request.ts';
 
 export interface EventOptions {
   readonly signal?: AbortSignal;
-  /** Go on after the event of this id. */
+  /** Resumes after the event with this id. */
   readonly lastId?: string;
 }
 
@@ -11,7 +11,7 @@ type Told = FileEvent & { id?: string };
 
 const againMs = 1000;
 
-/** A connection that is lost is made again, from where it was. What the server refuses is thrown. */
+/** Reads events. Reconnects after a lost connection and resumes there. Throws refusals of the server. */
 export async function* readEvents(send: Send, path: string, { signal, lastId }: EventOptions): AsyncGenerator<Told> {
   let last = lastId;
   while (!signal?.aborted) {
@@ -24,7 +24,7 @@ export async function* readEvents(send: Send, path: string, { signal, lastId }: 
   }
 }
 
-/** Ends where the connection does, however that came. */
+/** Ends with the connection, also after a failure. */
 async function* readStream(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Told> {
   const reader = body?.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   try {

@@ -18,7 +18,7 @@ afterAll(() => at[Symbol.asyncDispose]());
 
 const textOf = (body: ReadableStream) => new Response(body).text();
 
-test('puts, gets, lists, renames and deletes files', async () => {
+test('uploads, downloads, lists, renames and deletes files', async () => {
   const stream = new Blob(['of ', 'a']).stream();
   const written = await files.upload('dir/a.txt', stream, { isNew: true });
   expect(written).toMatchObject({ path: 'dir/a.txt', sizeBytes: 4 });
@@ -58,7 +58,7 @@ test('makes links and zips', async () => {
   expect(zip.includes('b.txt')).toBe(true);
 });
 
-test('follows what changes until it is told to stop', async () => {
+test('follows changes until it is told to stop', async () => {
   const stop = new AbortController();
   const seen: FileEvent[] = [];
   const following = (async () => {

@@ -13,29 +13,29 @@ import { readEvents } from './file-events.ts';
 import { path, type Request, type Send } from './request.ts';
 
 export interface ListFilesOptions {
-  /** A folder, from the root; the root if left out. */
+  /** A folder, relative to the root. Default: the root. */
   readonly path?: string | undefined;
   readonly recursive?: boolean | undefined;
-  /** Also the ETag of each file of up to 1 MiB. */
+  /** Adds the ETag of each file of up to 1 MiB. */
   readonly etags?: boolean | undefined;
-  /** 1 to 1000; 200 unless said. */
+  /** 1 to 1000. Default: 200. */
   readonly limit?: number | undefined;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
 export interface DownloadOptions {
-  /** From the first of these bytes to before the last. */
+  /** From byte `start` to before byte `end`. */
   readonly range?: { readonly start: number; readonly end?: number | undefined } | undefined;
-  /** An ETag: what is the same is not sent again, and `body` is empty. */
+  /** An ETag: an unchanged file is not sent again, and `body` is empty. */
   readonly ifNoneMatch?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface UploadOptions {
-  /** The ETag as last seen: refused when it is another by now. */
+  /** The last known ETag. The write is refused if the file has another. */
   readonly ifMatch?: string | undefined;
-  /** Refused when the file is there already. */
+  /** The write is refused if the file exists. */
   readonly isNew?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -51,7 +51,7 @@ export function createFiles(request: Request, send: Send, workspaceId: string) {
 
   return {
     list,
-    /** Every one of them, page by page as they are looked at. */
+    /** Lists every file, and reads pages as they are needed. */
     async *all(options: Omit<ListFilesOptions, 'cursor'> = {}): AsyncGenerator<FileEntry> {
       let cursor: string | undefined;
       do {
@@ -66,7 +66,7 @@ export function createFiles(request: Request, send: Send, workspaceId: string) {
       return {
         etag: response.headers.get('etag') ?? '',
         isSame: response.status === 304,
-        /** Taken piece by piece; the server sends no more than is taken. */
+        /** A stream: the server sends no more than is read. */
         body: response.body ?? new Blob([]).stream(),
       };
     },
@@ -77,7 +77,7 @@ export function createFiles(request: Request, send: Send, workspaceId: string) {
     },
     rename: (from: string, to: string) =>
       request('POST', `${root}/files/rename`, { answer: FileRenamed, body: { from, to } }),
-    /** Answers how many went. */
+    /** Returns the number of removed entries. */
     remove: async (file: string, { recursive = false } = {}): Promise<number> =>
       (await request('DELETE', `${root}/files`, { answer: FileRemoved, body: { path: file, recursive } })).deleted,
     /** A zip of the workspace or of a folder of it. */
@@ -86,10 +86,10 @@ export function createFiles(request: Request, send: Send, workspaceId: string) {
       const { body } = await send('GET', `${root}/download`, { query, signal: options.signal });
       return body ?? new Blob([]).stream();
     },
-    /** An address that gets or puts this one file, without a key. */
+    /** Makes an address to download or upload this one file without a key. */
     link: (file: string, options: LinkOptions = {}) =>
       request('POST', `${root}/links`, { answer: FileLink, body: { ...options, path: file } }),
-    /** What changes from now on, until the signal. After a `reset` something may have been missed. */
+    /** Changes from now on, until the signal aborts. After a `reset` events may be missing. */
     events: (options: { signal?: AbortSignal; lastId?: string } = {}): AsyncGenerator<FileEvent & { id?: string }> =>
       readEvents(send, `${root}/events`, options),
   };

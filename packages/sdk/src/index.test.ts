@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { startServer } from '../../croft/test/support/harness.ts';
 import { createClient } from './index.ts';
 
-test('asks a real server how it is', async () => {
+test('reads the health of a real server', async () => {
   await using server = await startServer(['--demo']);
   const client = createClient({ baseUrl: server.url, token: server.token });
   expect(await client.health()).toMatchObject({ status: 'ok' });
 });
 
-test('brings the server’s refusal as the same error', async () => {
+test('throws a refusal of the server as the same error', async () => {
   await using server = await startServer(['--demo']);
   const foreign: typeof fetch = (input, init) => fetch(input, { ...init, headers: { origin: 'https://evil.example' } });
   await expect(createClient({ baseUrl: server.url, fetch: foreign }).health()).rejects.toMatchObject({
@@ -16,7 +16,7 @@ test('brings the server’s refusal as the same error', async () => {
   });
 });
 
-test('says so when what answers is no Croft', async () => {
+test('reports an answer that is not from a Croft server', async () => {
   const page: typeof fetch = async () => new Response('<h1>Bad gateway</h1>', { status: 502 });
   await expect(createClient({ baseUrl: 'http://127.0.0.1:1', fetch: page }).health()).rejects.toMatchObject({
     code: 'E_INTERNAL',

@@ -21,7 +21,7 @@ export type { UndoOptions } from './snapshots.ts';
 
 export type Client = ReturnType<typeof createClient>;
 
-/** A typed client of `croft serve`. Every failure is an `AppError` with the server's own code. */
+/** A typed client of `croft serve`. Every failure is an `AppError` with the code of the server. */
 export function createClient(options: ClientOptions) {
   const [request, send] = [createRequest(options), createSend(options)];
   return {
@@ -34,13 +34,13 @@ export function createClient(options: ClientOptions) {
     secrets: createSecrets(request),
     approvals: createApprovals(request),
     audit: createAudit(request),
-    /** What a workspace was: its snapshots, and what calls changed. */
+    /** Snapshots of a workspace, and changes of calls. */
     history: (workspaceId: string) => createHistory(request, workspaceId),
     /** The files of a workspace. */
     files: (workspaceId: string) => createFiles(request, send, workspaceId),
-    /** An agent at work, in a session of the caller's. */
+    /** Calls the tools of an agent, in a session of the caller. */
     agent: (agentId: string, agentOptions?: AgentOptions) => createAgent(request, agentId, agentOptions),
-    /** For the admin token. */
+    /** Needs the admin token. */
     accounts: createAdmin(request),
   };
 }

@@ -4,7 +4,7 @@ import type { CreateOptions } from './collections.ts';
 import { type PageOptions, readAll } from './pages.ts';
 import { path, type Request } from './request.ts';
 
-/** The secret of a key is answered when it is made and when it is replaced, and never again. */
+/** Keys of an account. The secret of a key is returned when it is created or rotated, and never again. */
 export function createKeys(request: Request) {
   const list = (page: PageOptions = {}) => request('GET', '/v1/keys', { answer: KeyList, query: { ...page } });
   return {
@@ -23,7 +23,7 @@ export function createKeys(request: Request) {
   };
 }
 
-/** What sandboxes may be given, by name. A value is written and never read back. */
+/** Secrets for sandboxes, by name. A value is written and never read back. */
 export function createSecrets(request: Request) {
   return {
     put: (name: string, value: string) =>

@@ -1,11 +1,11 @@
 export interface PageOptions {
-  /** 1 to 200; 50 unless said. */
+  /** 1 to 200. Default: 50. */
   readonly limit?: number | undefined;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly after?: string | undefined;
 }
 
-/** Every row of a list, page by page as they are looked at. */
+/** Lists every row, and reads pages as they are needed. */
 export async function* readAll<Row, Answer extends { readonly next?: string | undefined }>(
   list: (page: PageOptions) => Promise<Answer>,
   rowsOf: (answer: Answer) => readonly Row[],

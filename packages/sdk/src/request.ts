@@ -10,7 +10,7 @@ export interface ClientOptions {
 
 export interface Ask<Schema extends z.ZodType, Later extends z.ZodType> {
   readonly answer: Schema;
-  /** What a 202 brings instead. */
+  /** The schema of a 202 answer. */
   readonly accepted?: Later;
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
@@ -23,14 +23,14 @@ export type Send = ReturnType<typeof createSend>;
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Sent {
-  /** As it is. */
+  /** Sent unchanged. */
   readonly body?: BodyInit | undefined;
   readonly query?: Ask<z.ZodType, z.ZodType>['query'];
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One request and its answer as it came. Every failure is an `AppError` with the server's own code. */
+/** Sends one request and returns the raw answer. Every failure is an `AppError` with the code of the server. */
 export function createSend({ baseUrl, token, fetch = globalThis.fetch }: ClientOptions) {
   return async function send(
     method: Method | 'HEAD',
@@ -52,7 +52,7 @@ export function createSend({ baseUrl, token, fetch = globalThis.fetch }: ClientO
   };
 }
 
-/** One request in JSON and what it is answered. */
+/** Sends one JSON request and parses the answer. */
 export function createRequest(options: ClientOptions) {
   const send = createSend(options);
   return async function request<Schema extends z.ZodType, Later extends z.ZodType = Schema>(
@@ -71,7 +71,7 @@ export function createRequest(options: ClientOptions) {
   };
 }
 
-/** A path with ids in it. An id that is no id must not lead somewhere else. */
+/** Makes a path with ids in it. An invalid id must not change the path. */
 export function path(texts: TemplateStringsArray, ...ids: readonly string[]): string {
   return texts.reduce((before, text, index) => `${before}${toSegment(ids[index - 1] ?? '')}${text}`);
 }
@@ -85,7 +85,7 @@ function given<Value>(values: Readonly<Record<string, Value | undefined>>): [str
   return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
 }
 
-/** A proxy may answer with HTML, so a body we do not recognise is a failure of its own. */
+/** A proxy may answer with HTML, so an unknown body is a failure too. */
 async function toAppError(response: Response): Promise<AppError> {
   const body = ErrorEnvelope.safeParse(await response.json().catch(() => undefined));
   if (!body.success) return new AppError('E_INTERNAL', `the server answered ${response.status} without a reason`);

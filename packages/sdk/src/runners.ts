@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { CreateOptions } from './collections.ts';
 import { path, type Request } from './request.ts';
 
-/** Machines that connect in. The token of one is answered when it is made and when it is replaced, and never again. */
+/** Runners of an account. The token of a runner is returned when it is created or rotated, and never again. */
 export function createRunners(request: Request, base = '/v1') {
   return {
     create: (body: z.input<typeof CreateRunner>, { idempotencyKey }: CreateOptions = {}) =>

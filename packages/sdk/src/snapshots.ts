@@ -13,18 +13,18 @@ import type { z } from 'zod';
 import { path, type Request } from './request.ts';
 
 export interface UndoOptions {
-  /** So many of the last calls that changed something; 1 unless said. */
+  /** How many of the last changing calls to undo. Default: 1. */
   readonly calls?: number | undefined;
-  /** This one instead. */
+  /** The one checkpoint to undo instead. */
   readonly checkpointId?: string | undefined;
 }
 
-/** What a workspace was, and how to get back there. */
+/** Snapshots of a workspace, and undo. */
 export function createHistory(request: Request, workspaceId: string) {
   const root = path`/v1/workspaces/${workspaceId}`;
   return {
     snapshots: {
-      /** One of the same name is replaced. */
+      /** Replaces a snapshot of the same name. */
       create: (body: z.input<typeof CreateSnapshot>) =>
         request('POST', `${root}/snapshots`, { answer: SnapshotMade, body }),
       list: async () => (await request('GET', `${root}/snapshots`, { answer: SnapshotList })).snapshots,
@@ -33,18 +33,18 @@ export function createHistory(request: Request, workspaceId: string) {
       remove: async (name: string): Promise<void> => {
         await request('DELETE', root + path`/snapshots/${name}`, { answer: Deleted });
       },
-      /** What changed since, or until another snapshot. */
+      /** Changes since this snapshot, up to now or to another snapshot. */
       diff: async (name: string, options: { readonly to?: string | undefined } = {}) =>
         (await request('GET', root + path`/snapshots/${name}/diff`, { answer: SnapshotDiff, query: { ...options } }))
           .changes,
       restore: (name: string) =>
         request('POST', root + path`/snapshots/${name}/restore`, { answer: SnapshotRestored, body: {} }),
-      /** The last state whose tests passed. */
+      /** Restores the last state whose tests passed. */
       restoreGreen: () => request('POST', `${root}/restore-green`, { answer: SnapshotRestored, body: {} }),
     },
     checkpoints: async (limit?: number) =>
       (await request('GET', `${root}/checkpoints`, { answer: CheckpointList, query: { limit } })).checkpoints,
-    /** What the last calls changed, or one of them: all of it or nothing. */
+    /** Undoes the last calls, or one checkpoint: completely or not at all. */
     undo: (options: UndoOptions = {}) => request('POST', `${root}/undo`, { answer: CallsUndone, body: { ...options } }),
   };
 }

@@ -2,7 +2,7 @@ import { type OpenTerminal, TerminalTicket } from '@croft/protocol';
 import type { z } from 'zod';
 import { path, type Request } from './request.ts';
 
-/** Tickets for terminals: what to connect a WebSocket to, once, within half a minute. */
+/** Tickets for terminals: each is for one WebSocket connection within half a minute. */
 export function createTerminals(request: Request) {
   return {
     ticket: (sandboxId: string, body: z.input<typeof OpenTerminal>) =>

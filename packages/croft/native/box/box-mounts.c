@@ -95,8 +95,8 @@ static int make_dev(const char *path) {
 }
 
 static int make_directory(const char *path) {
-  int place = tree_make_directory(root, path);
-  return place < 0 ? -1 : close(place);
+  int directory = tree_make_directory(root, path);
+  return directory < 0 ? -1 : close(directory);
 }
 
 static int make(enum word word, char *const *values, const char *size) {

@@ -80,8 +80,8 @@ int tree_parent(int root, const char *path, char *name) {
 
 int tree_make_directory(int root, const char *path) {
   char name[NAME_MAX + 1];
-  int place = open_inside(root, path);
-  if (place >= 0 || errno != ENOENT) return place;
+  int target = open_inside(root, path);
+  if (target >= 0 || errno != ENOENT) return target;
   int parent = tree_parent(root, path, name);
   if (parent < 0) return -1;
   return close_with(parent, mkdirat(parent, name, 0755) != 0 ? -1 : open_inside(root, path));
@@ -89,8 +89,8 @@ int tree_make_directory(int root, const char *path) {
 
 /* Mounts over an existing path, which may be a link. */
 static int move_over(int tree, int root, const char *path) {
-  int place = open_inside(root, path);
-  return place < 0 ? -1 : close_with(place, tree_move(tree, place, ""));
+  int target = open_inside(root, path);
+  return target < 0 ? -1 : close_with(target, tree_move(tree, target, ""));
 }
 
 static int attach_new(int directory, const char *name, int tree) {
@@ -114,6 +114,6 @@ int tree_attach(int root, const char *path, int tree) {
 }
 
 int tree_make_read_only(int root, const char *path) {
-  int place = open_inside(root, path);
-  return place < 0 ? -1 : close_with(place, set_attributes(place, 0, MOUNT_ATTR_RDONLY));
+  int target = open_inside(root, path);
+  return target < 0 ? -1 : close_with(target, set_attributes(target, 0, MOUNT_ATTR_RDONLY));
 }

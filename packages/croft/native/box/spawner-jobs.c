@@ -26,12 +26,12 @@
 struct job {
   uint32_t id;
   pid_t pid;
-  int told;  /* pipe on which bubblewrap reports the sandbox */
+  int info;  /* pipe on which bubblewrap reports the sandbox */
   int gate;  /* pipe on which it waits */
   int words; /* its error output */
 };
 
-/* What a child is started with. `handles` become its descriptors from 0 on. */
+/* The start of a child. `handles` become its descriptors from 0 on. */
 struct making {
   int handles[7 + MAX_GROUPS], count;
   uid_t owner;
@@ -41,7 +41,7 @@ struct making {
 };
 
 static struct job *jobs;
-static int job_count, job_room;
+static int job_count, job_capacity;
 static struct pollfd *polled;
 static pid_t server;
 static int nothing = -1;
@@ -57,14 +57,14 @@ int jobs_prepare(pid_t of) {
 }
 
 static int make_room(void) {
-  if (job_count < job_room) return 0;
-  const int room = job_room == 0 ? 64 : job_room * 2;
-  struct job *more = realloc(jobs, (size_t)room * sizeof *jobs);
+  if (job_count < job_capacity) return 0;
+  const int capacity = job_capacity == 0 ? 64 : job_capacity * 2;
+  struct job *more = realloc(jobs, (size_t)capacity * sizeof *jobs);
   if (more != NULL) jobs = more;
-  struct pollfd *places = realloc(polled, (size_t)(room + 8) * sizeof *polled);
-  if (places != NULL) polled = places;
-  if (more == NULL || places == NULL) return -1;
-  job_room = room;
+  struct pollfd *more_polled = realloc(polled, (size_t)(capacity + 8) * sizeof *polled);
+  if (more_polled != NULL) polled = more_polled;
+  if (more == NULL || more_polled == NULL) return -1;
+  job_capacity = capacity;
   return 0;
 }
 
@@ -83,15 +83,15 @@ static void close_handle_of(int *handle) {
 
 static void pass_on(struct job *job) {
   char text[1024];
-  ssize_t got = read(job->told, text, sizeof text);
+  ssize_t got = read(job->info, text, sizeof text);
   if (got > 0) return send_frame(FRAME_OUTPUT, job->id, 0, text, (uint32_t)got);
-  if (got == 0 || (errno != EINTR && errno != EAGAIN)) close_handle_of(&job->told);
+  if (got == 0 || (errno != EINTR && errno != EAGAIN)) close_handle_of(&job->info);
 }
 
 struct pollfd *jobs_poll(const struct pollfd *first, int count) {
   if (make_room() != 0) die("memory");
   memcpy(polled, first, (size_t)count * sizeof *first);
-  for (int i = 0; i < job_count; i++) polled[count + i] = (struct pollfd){jobs[i].told, POLLIN, 0};
+  for (int i = 0; i < job_count; i++) polled[count + i] = (struct pollfd){jobs[i].info, POLLIN, 0};
   if (poll(polled, (nfds_t)(count + job_count), -1) < 0 && errno != EINTR) die("poll");
   for (int i = 0; i < job_count; i++)
     if (polled[count + i].fd >= 0 && polled[count + i].revents != 0) pass_on(&jobs[i]);
@@ -109,9 +109,9 @@ void job_ended(pid_t pid) {
     if (jobs[i].pid != pid) continue;
     char words[MAX_WORDS];
     ssize_t length = pread(jobs[i].words, words, sizeof words, 0);
-    if (jobs[i].told >= 0) pass_on(&jobs[i]);
+    if (jobs[i].info >= 0) pass_on(&jobs[i]);
     send_frame(FRAME_EXIT, jobs[i].id, 0, words, length > 0 ? (uint32_t)length : 0);
-    close_handle_of(&jobs[i].told);
+    close_handle_of(&jobs[i].info);
     close_handle_of(&jobs[i].gate);
     close_handle_of(&jobs[i].words);
     jobs[i] = jobs[--job_count];
@@ -176,12 +176,12 @@ static int add_arguments(struct making *making, const char **at, const char *end
 
 /* Opens the directory that the server has open. The descriptors of a server with capabilities may not be read; then
    its path is used. */
-static int open_workspace(const char *number, const char *place, const char *identity) {
+static int open_workspace(const char *number, const char *workspace_path, const char *identity) {
   char path[64], found[64];
   struct stat status;
   snprintf(path, sizeof path, "/proc/%d/fd/%d", server, atoi(number));
   int handle = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (handle < 0) handle = open(place, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (handle < 0) handle = open(workspace_path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (handle < 0 || fstat(handle, &status) != 0) return -1;
   snprintf(found, sizeof found, "%llu:%llu", (unsigned long long)status.st_dev, (unsigned long long)status.st_ino);
   if (strcmp(found, identity) == 0) return handle;
@@ -192,20 +192,20 @@ static int open_workspace(const char *number, const char *place, const char *ide
 /* Collects the descriptors of the child: standard streams, connection, report pipe, gate, workspace, control groups. */
 static int make(struct making *making, struct job *job, const char *at, const char *end, int connection) {
   const char *owner = take(&at, end), *group = take(&at, end), *gate = take(&at, end);
-  const char *number = take(&at, end), *place = take(&at, end), *identity = take(&at, end);
-  int told[2], gates[2] = {-1, -1};
+  const char *number = take(&at, end), *workspace_path = take(&at, end), *identity = take(&at, end);
+  int info[2], gates[2] = {-1, -1};
   if (identity == NULL) return errno = EINVAL, -1;
   making->has_owner = owner[0] != 0;
   making->owner = (uid_t)strtoul(owner, NULL, 10);
   making->group = (gid_t)strtoul(group, NULL, 10);
   job->words = memfd_create("words", MFD_CLOEXEC);
-  if (job->words < 0 || pipe2(told, O_CLOEXEC) != 0) return -1;
-  job->told = told[0];
-  if (gate[0] != 0 && pipe2(gates, O_CLOEXEC) != 0) return close(told[1]), -1;
+  if (job->words < 0 || pipe2(info, O_CLOEXEC) != 0) return -1;
+  job->info = info[0];
+  if (gate[0] != 0 && pipe2(gates, O_CLOEXEC) != 0) return close(info[1]), -1;
   job->gate = gates[1];
-  fcntl(job->told, F_SETFL, O_NONBLOCK);
+  fcntl(job->info, F_SETFL, O_NONBLOCK);
   const int waits = gate[0] != 0 ? gates[0] : copy_of(nothing);
-  const int first[] = {copy_of(nothing), copy_of(nothing), copy_of(job->words), copy_of(connection), told[1], waits, open_workspace(number, place, identity)};
+  const int first[] = {copy_of(nothing), copy_of(nothing), copy_of(job->words), copy_of(connection), info[1], waits, open_workspace(number, workspace_path, identity)};
   int result = 0;
   for (unsigned i = 0; i < sizeof first / sizeof *first; i++) result |= add_handle(making, first[i]);
   box_plan(making->has_owner ? making->owner : getuid(), making->has_owner ? making->group : getgid(), gate[0] != 0);
@@ -262,14 +262,14 @@ static int launch(struct making *making, struct job *job) {
 int job_start(uint32_t id, const char *request, size_t length, int connection) {
   static struct making making;
   if (make_room() != 0) return -1;
-  struct job job = {.id = id, .pid = -1, .told = -1, .gate = -1, .words = -1};
+  struct job job = {.id = id, .pid = -1, .info = -1, .gate = -1, .words = -1};
   making.count = 0;
   int result = make(&making, &job, request, request + length, connection);
   if (result == 0) result = launch(&making, &job);
   int error = errno;
   for (int i = 0; i < making.count; i++) close(making.handles[i]);
   if (result == 0) return jobs[job_count++] = job, 0;
-  close_handle_of(&job.told);
+  close_handle_of(&job.info);
   close_handle_of(&job.gate);
   close_handle_of(&job.words);
   errno = error;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "open-beneath.h"
+#include "system-calls.h"
 
 /* More than any real tree has: names of four million directories. */
 #define MAX_NAME_BYTES (128u * 1024 * 1024)
@@ -36,23 +37,23 @@ struct walk {
   struct names_found *found;
   struct directory *directories;
   uint32_t count;
-  size_t room;
+  size_t capacity;
   char *names;
   size_t names_length, names_room;
   uint32_t entries_left;
 };
 
-/* Makes room for `more` elements of `size` bytes. */
-static void *grow(void *at, size_t used, size_t more, size_t *room, size_t size) {
-  if (at != NULL && used + more <= *room) return at;
+/* Makes space for `more` elements of `size` bytes. */
+static void *grow(void *at, size_t used, size_t more, size_t *capacity, size_t size) {
+  if (at != NULL && used + more <= *capacity) return at;
   const size_t wanted = (used + more) * 2 < 1024 ? 1024 : (used + more) * 2;
   void *grown = realloc(at, wanted * size);
-  if (grown != NULL) *room = wanted;
+  if (grown != NULL) *capacity = wanted;
   return grown;
 }
 
 static int append(struct names_found *found, const char *bytes, size_t length) {
-  char *grown = grow(found->bytes, found->length, length, &found->room, 1);
+  char *grown = grow(found->bytes, found->length, length, &found->capacity, 1);
   if (grown == NULL) return -1;
   found->bytes = grown;
   memcpy(grown + found->length, bytes, length);
@@ -88,7 +89,7 @@ static int is_wanted(const struct walk *walk, const char *name) {
 static char letter_of(int directory, const struct entry *entry) {
   struct stat status;
   unsigned char type = entry->type;
-  if (type == DT_UNKNOWN && fstatat(directory, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+  if (type == DT_UNKNOWN && call_fstatat(directory, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
     type = (unsigned char)IFTODT(status.st_mode);
   return type == DT_DIR ? 'd' : type == DT_LNK ? 'l' : type == DT_REG ? 'f' : 'o';
 }
@@ -118,7 +119,7 @@ static int is_git(const struct git_marks *marks) {
 static int add_directory(struct walk *walk, uint32_t parent, const char *name) {
   const size_t length = strlen(name) + 1;
   if (walk->names_length + length > MAX_NAME_BYTES) return walk->entries_left = 0, 0;
-  struct directory *directories = grow(walk->directories, walk->count, 1, &walk->room, sizeof *directories);
+  struct directory *directories = grow(walk->directories, walk->count, 1, &walk->capacity, sizeof *directories);
   if (directories == NULL) return -1;
   walk->directories = directories;
   char *names = grow(walk->names, walk->names_length, length, &walk->names_room, 1);
@@ -130,15 +131,15 @@ static int add_directory(struct walk *walk, uint32_t parent, const char *name) {
   return 0;
 }
 
-/* Writes the path of a directory to the end of `room`. Returns its start, or NULL if it is too long to be opened. */
-static char *path_of(const struct walk *walk, uint32_t at, char room[PATH_MAX]) {
-  char *start = room + PATH_MAX - 1;
+/* Writes the path of a directory to the end of `buffer`. Returns its start, or NULL if it is too long to be opened. */
+static char *path_of(const struct walk *walk, uint32_t at, char buffer[PATH_MAX]) {
+  char *start = buffer + PATH_MAX - 1;
   *start = 0;
   for (; at != 0; at = walk->directories[at].parent) {
     const char *name = walk->names + walk->directories[at].name;
     const size_t length = strlen(name);
     if (*start != 0) *--start = '/';
-    if ((size_t)(start - room) < length + 1) return NULL;
+    if ((size_t)(start - buffer) < length + 1) return NULL;
     start -= length;
     memcpy(start, name, length);
   }
@@ -214,8 +215,8 @@ static int end_record(struct reading *reading, int in_git) {
 }
 
 static int read_directory(struct walk *walk, uint32_t at) {
-  char room[PATH_MAX];
-  const char *path = path_of(walk, at, room);
+  char buffer[PATH_MAX];
+  const char *path = path_of(walk, at, buffer);
   if (path == NULL) return 0;
   const uint32_t known = walk->count;
   const int in_git = is_dot_git(path);

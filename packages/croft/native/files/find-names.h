@@ -4,12 +4,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What was found. Every directory that has a wanted name is a record: its path and a NUL, then for each wanted name in
+/* The results. Every directory that has a wanted name is a record: its path and a NUL, then for each wanted name in
    it the letter of its kind ('d'irectory, 'l'ink, 'f'ile, 'o'ther), the name and a NUL, and one more NUL at the end.
    Directories nearer to the root come first. */
 struct names_found {
   char *bytes;
-  size_t length, room;
+  size_t length, capacity;
 };
 
 /* Limits of a walk. A walk that reaches one of them ends there. */

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "system-calls.h"
+
 /* Enough locks that two directories rarely share one, and few enough that their files need no cleaning up. */
 enum { LOCK_BITS = 10, ATTEMPTS = 3 };
 
@@ -30,7 +32,7 @@ static int try_lock(int directory, const char *name) {
   const int handle = openat(directory, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   if (handle < 0) return errno == ENOENT ? -LOCKS_GONE : -errno;
   if (flock(handle, LOCK_EX | LOCK_NB) != 0) return failed(handle, errno == EWOULDBLOCK ? LOCK_HELD : errno);
-  if (fstat(handle, &found) != 0) return failed(handle, errno);
+  if (call_fstat(handle, &found) != 0) return failed(handle, errno);
   return found.st_nlink > 0 ? handle : failed(handle, 0);
 }
 
@@ -42,7 +44,7 @@ int lock_file(int directory, const char *name) {
 
 int lock_number(int directory) {
   struct stat found;
-  if (fstat(directory, &found) != 0) return -errno;
+  if (call_fstat(directory, &found) != 0) return -errno;
   const uint64_t mixed = ((uint64_t)found.st_ino ^ (uint64_t)found.st_dev << 40) * UINT64_C(0x9e3779b97f4a7c15);
   return (int)(mixed >> (64 - LOCK_BITS));
 }

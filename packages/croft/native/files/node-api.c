@@ -3,12 +3,12 @@
 
 #include "node-api.h"
 
-int take_text(napi_env env, napi_value given, char *text, size_t room) {
+int take_text(napi_env env, napi_value given, char *text, size_t capacity) {
   size_t length, taken;
   if (napi_get_value_string_utf8(env, given, NULL, 0, &length) != napi_ok || length == 0) return EINVAL;
   /* A path that is too long would be cut and lead somewhere else. */
-  if (length >= room) return ENAMETOOLONG;
-  if (napi_get_value_string_utf8(env, given, text, room, &taken) != napi_ok) return EINVAL;
+  if (length >= capacity) return ENAMETOOLONG;
+  if (napi_get_value_string_utf8(env, given, text, capacity, &taken) != napi_ok) return EINVAL;
   return strlen(text) == length ? 0 : EINVAL;
 }
 

@@ -17,8 +17,8 @@ napi_value call_use_locks(napi_env env, napi_callback_info info);
 napi_value call_find_names(napi_env env, napi_callback_info info);
 
 /* Reads a string that is not empty and holds no NUL. Returns 0, EINVAL for any other value, or ENAMETOOLONG if there
-   is no room. */
-int take_text(napi_env env, napi_value given, char *text, size_t room);
+   are too few bytes. */
+int take_text(napi_env env, napi_value given, char *text, size_t capacity);
 
 /* The result of a call: a number, or a TypeError. */
 napi_value answer(napi_env env, int outcome);

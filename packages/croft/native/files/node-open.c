@@ -25,9 +25,9 @@ napi_value call_open(napi_env env, napi_callback_info info) {
 napi_value call_reopen(napi_env env, napi_callback_info info) {
   size_t count = 2;
   napi_value given[2];
-  int place, flags;
+  int path_fd, flags;
   if (napi_get_cb_info(env, info, &count, given, NULL, NULL) != napi_ok ||
-      napi_get_value_int32(env, given[0], &place) != napi_ok || napi_get_value_int32(env, given[1], &flags) != napi_ok)
+      napi_get_value_int32(env, given[0], &path_fd) != napi_ok || napi_get_value_int32(env, given[1], &flags) != napi_ok)
     return refuse(env, "reopen was called with something else than it takes");
-  return answer(env, reopen_path_fd(place, flags));
+  return answer(env, reopen_path_fd(path_fd, flags));
 }

@@ -32,9 +32,9 @@ static void finish(napi_env env, napi_status status, void *data) {
   free(work);
 }
 
-static bool take_place(napi_env env, napi_value directory, napi_value name, struct place *place) {
-  return napi_get_value_int32(env, directory, &place->directory) == napi_ok &&
-         take_text(env, name, place->name, sizeof place->name) == 0;
+static bool take_entry_name(napi_env env, napi_value directory, napi_value name, struct entry_name *entry) {
+  return napi_get_value_int32(env, directory, &entry->directory) == napi_ok &&
+         take_text(env, name, entry->name, sizeof entry->name) == 0;
 }
 
 /* `undefined` means that there is no file to replace. */
@@ -54,8 +54,8 @@ static bool take(napi_env env, napi_callback_info info, struct replacement *repl
   napi_value given[ARGUMENTS];
   return napi_get_cb_info(env, info, &count, given, NULL, NULL) == napi_ok &&
          napi_get_value_int32(env, given[HANDLE], &replaced->file) == napi_ok &&
-         take_place(env, given[FROM_DIRECTORY], given[FROM_NAME], &replaced->from) &&
-         take_place(env, given[TO_DIRECTORY], given[TO_NAME], &replaced->to) &&
+         take_entry_name(env, given[FROM_DIRECTORY], given[FROM_NAME], &replaced->from) &&
+         take_entry_name(env, given[TO_DIRECTORY], given[TO_NAME], &replaced->to) &&
          napi_get_value_bool(env, given[HOW], how) == napi_ok &&
          take_version(env, &given[INODE], replaced);
 }
@@ -78,9 +78,9 @@ napi_value call_replace_durably(napi_env env, napi_callback_info info) {
 napi_value call_move_if_free(napi_env env, napi_callback_info info) {
   size_t count = 4;
   napi_value given[4];
-  struct place from, to;
+  struct entry_name from, to;
   if (napi_get_cb_info(env, info, &count, given, NULL, NULL) != napi_ok ||
-      !take_place(env, given[0], given[1], &from) || !take_place(env, given[2], given[3], &to))
+      !take_entry_name(env, given[0], given[1], &from) || !take_entry_name(env, given[2], given[3], &to))
     return refuse(env, "moveIfFree was called with something else than it takes");
   return answer(env, move_if_free(&from, &to) == 0 ? 0 : errno);
 }

@@ -26,11 +26,11 @@ static void find_own_handles(void) {
   own_handles = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-int reopen_path_fd(int place, int flags) {
+int reopen_path_fd(int path_fd, int flags) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, find_own_handles);
   char name[16];
-  snprintf(name, sizeof name, "%d", place);
+  snprintf(name, sizeof name, "%d", path_fd);
   const int handle = openat(own_handles, name, flags | O_CLOEXEC);
   return handle < 0 ? -errno : handle;
 }

@@ -12,6 +12,6 @@
 int open_beneath(int directory, const char *path, int flags, mode_t mode);
 
 /* Opens the file that an O_PATH descriptor refers to. */
-int reopen_path_fd(int place, int flags);
+int reopen_path_fd(int path_fd, int flags);
 
 #endif

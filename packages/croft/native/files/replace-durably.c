@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "name-locks.h"
+#include "system-calls.h"
 
 /* How often a worker thread tries again for a lock. Most locks are held for less than that. */
 enum { LOCK_ATTEMPTS = 20, LOCK_PAUSE_NS = 100000 };
@@ -27,22 +28,22 @@ static double milliseconds(struct timespec time) {
 static bool is_untouched(const struct replacement *replaced) {
   const struct version *before = &replaced->before;
   struct stat now;
-  if (fstatat(replaced->to.directory, replaced->to.name, &now, AT_SYMLINK_NOFOLLOW) != 0)
+  if (call_fstatat(replaced->to.directory, replaced->to.name, &now, AT_SYMLINK_NOFOLLOW) != 0)
     return errno == ENOENT && !replaced->is_there;
   return replaced->is_there && (double)now.st_ino == before->inode && (double)now.st_size == before->size &&
          milliseconds(now.st_mtim) == before->modified;
 }
 
-static int move(const struct place *from, const struct place *to, unsigned how) {
-  return renameat2(from->directory, from->name, to->directory, to->name, how);
+static int move(const struct entry_name *from, const struct entry_name *to, unsigned how) {
+  return call_renameat2(from->directory, from->name, to->directory, to->name, how);
 }
 
 /* A new file replaces nothing: if two processes create it at once, one must fail. */
-static int put_in_place(const struct place *from, const struct place *to, bool is_there) {
+static int put_in_place(const struct entry_name *from, const struct entry_name *to, bool is_there) {
   return is_there ? move(from, to, 0) : move_if_free(from, to);
 }
 
-int move_if_free(const struct place *from, const struct place *to) {
+int move_if_free(const struct entry_name *from, const struct entry_name *to) {
   if (move(from, to, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;
   /* A file system without RENAME_NOREPLACE may have hard links, or neither. */
@@ -51,8 +52,8 @@ int move_if_free(const struct place *from, const struct place *to) {
   return has_no_links ? move(from, to, 0) : -1;
 }
 
-static int sync_directory(int place) {
-  const int directory = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+static int sync_directory(int path_fd) {
+  const int directory = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return -1;
   const int failed = fsync(directory), reason = errno;
   close(directory);
@@ -67,34 +68,34 @@ static int write_bytes(int file, bool is_ordered) {
   return sync_file_range(file, 0, 0, all);
 }
 
-static int place_unlocked(const struct replacement *replaced) {
+static int replace_unlocked(const struct replacement *replaced) {
   if (!is_untouched(replaced)) return ESTALE;
   return put_in_place(&replaced->from, &replaced->to, replaced->is_there) == 0 ? 0 : errno;
 }
 
 /* The lock keeps other processes from replacing the file between our check and our rename. */
-static int place(const struct replacement *replaced) {
+static int replace_locked(const struct replacement *replaced) {
   const int lock = lock_names(replaced->to.directory);
-  if (lock == -ENOSYS) return place_unlocked(replaced);
+  if (lock == -ENOSYS) return replace_unlocked(replaced);
   if (lock < 0) return -lock;
-  const int outcome = place_unlocked(replaced);
+  const int outcome = replace_unlocked(replaced);
   close(lock);
   return outcome;
 }
 
-static int place_soon(const struct replacement *replaced) {
+static int replace_soon(const struct replacement *replaced) {
   const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
-  int outcome = place(replaced);
+  int outcome = replace_locked(replaced);
   for (int attempt = 1; outcome == LOCK_HELD && attempt < LOCK_ATTEMPTS; attempt++) {
     nanosleep(&pause, NULL);
-    outcome = place(replaced);
+    outcome = replace_locked(replaced);
   }
   return outcome;
 }
 
 int replace_durably(const struct replacement *replaced, bool is_ordered) {
   if (write_bytes(replaced->file, is_ordered) != 0) return errno;
-  const int problem = place_soon(replaced);
+  const int problem = replace_soon(replaced);
   if (problem) return problem;
   const int failed = is_ordered ? fsync(replaced->file) : sync_directory(replaced->to.directory);
   return failed ? errno : 0;
@@ -107,5 +108,5 @@ static bool is_in_memory(int file) {
 }
 
 int replace_at_once(const struct replacement *replaced, bool is_relaxed) {
-  return is_relaxed || is_in_memory(replaced->file) ? place(replaced) : EAGAIN;
+  return is_relaxed || is_in_memory(replaced->file) ? replace_locked(replaced) : EAGAIN;
 }

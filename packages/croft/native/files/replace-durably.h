@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* A name in an open directory. */
-struct place {
+struct entry_name {
   int directory;
   char name[NAME_MAX + 1];
 };
@@ -18,7 +18,7 @@ struct version {
 /* A complete file and its target: see `src/disk/durable/replace-durably.ts`. */
 struct replacement {
   int file;
-  struct place from, to;
+  struct entry_name from, to;
   bool is_there;
   struct version before;
 };
@@ -37,6 +37,6 @@ int replace_durably(const struct replacement *replaced, bool is_ordered);
 int replace_at_once(const struct replacement *replaced, bool is_relaxed);
 
 /* Renames a file to a name that is free. Returns 0, or -1 with errno: EEXIST if the name is taken. */
-int move_if_free(const struct place *from, const struct place *to);
+int move_if_free(const struct entry_name *from, const struct entry_name *to);
 
 #endif

@@ -11,21 +11,21 @@ static size_t hash(const struct node *directory, const char *name, size_t length
 }
 
 static void put(struct dirty_set *set, struct dirty *entry) {
-  struct dirty **bucket = &set->buckets[hash(entry->directory, entry->name, entry->length) & (set->room - 1)];
+  struct dirty **bucket = &set->buckets[hash(entry->directory, entry->name, entry->length) & (set->capacity - 1)];
   entry->same_bucket = *bucket;
   *bucket = entry;
 }
 
 static int make_room(struct dirty_set *set) {
-  if (set->count < set->room) return 0;
-  const size_t room = set->room == 0 ? 16 : set->room * 2;
-  struct dirty **entries = realloc(set->entries, room * sizeof *entries);
+  if (set->count < set->capacity) return 0;
+  const size_t capacity = set->capacity == 0 ? 16 : set->capacity * 2;
+  struct dirty **entries = realloc(set->entries, capacity * sizeof *entries);
   if (entries != NULL) set->entries = entries;
-  struct dirty **buckets = entries == NULL ? NULL : calloc(room, sizeof *buckets);
+  struct dirty **buckets = entries == NULL ? NULL : calloc(capacity, sizeof *buckets);
   if (buckets == NULL) return -1;
   free(set->buckets);
   set->buckets = buckets;
-  set->room = room;
+  set->capacity = capacity;
   for (size_t i = 0; i < set->count; i++) put(set, set->entries[i]);
   return 0;
 }
@@ -35,8 +35,8 @@ static int is_it(const struct dirty *entry, const struct node *directory, const 
 }
 
 static int is_in(const struct dirty_set *set, const struct node *directory, const char *name, size_t length) {
-  if (set->room == 0) return 0;
-  const struct dirty *entry = set->buckets[hash(directory, name, length) & (set->room - 1)];
+  if (set->capacity == 0) return 0;
+  const struct dirty *entry = set->buckets[hash(directory, name, length) & (set->capacity - 1)];
   while (entry != NULL && !is_it(entry, directory, name, length)) entry = entry->same_bucket;
   return entry != NULL;
 }

@@ -44,10 +44,10 @@ static void mark(struct node *directory, const char *name, size_t length) {
 
 /* Marks all names of a file, of which there may be tens of thousands: once per scan is enough. */
 static void hear_of_file(struct watch *watch) {
-  if (watch->heard == look) return;
+  if (watch->heard == scan_number) return;
   for (struct node *node = watch->nodes; node != NULL; node = node->next_watched)
     if (!node->is_directory) mark(node->parent, node->name, node->length);
-  watch->heard = look;
+  watch->heard = scan_number;
 }
 
 /* Events without a name are of files. What happens to a directory is reported by its parent. */
@@ -113,11 +113,11 @@ static struct tree **find_tree(uint32_t id) {
 }
 
 /* Opens the directory that the server has open. */
-static int open_root(const struct follow_open *order, const char *place, struct stat *status) {
+static int open_root(const struct follow_open *order, const char *root_path, struct stat *status) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/fd/%u", server, order->handle);
   int handle = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (handle < 0) handle = open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (handle < 0) handle = open(root_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (handle < 0 || fstat(handle, status) != 0) return -1;
   if (status->st_dev == order->device && status->st_ino == order->inode) return handle;
   close(handle);
@@ -145,9 +145,9 @@ static void open_tree(uint32_t id, const uint8_t *payload, size_t size) {
   else add_tree(id, handle, &status);
 }
 
-static void close_tree(struct tree **place) {
-  struct tree *tree = *place;
-  *place = tree->next;
+static void close_tree(struct tree **slot) {
+  struct tree *tree = *slot;
+  *slot = tree->next;
   dirty_free(&tree->dirty);
   node_drop(tree->root);
   close(tree->handle);

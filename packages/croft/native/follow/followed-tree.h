@@ -54,7 +54,7 @@ struct dirty {
 
 struct dirty_set {
   struct dirty **buckets, **entries;
-  size_t count, room; /* of buckets and entries */
+  size_t count, capacity; /* of buckets and entries */
 };
 
 struct tree {
@@ -83,7 +83,7 @@ struct node *node_after(struct node *node);
 /* Writes the path from the root, `path_length` bytes without a NUL. */
 void node_path(const struct node *node, char *path);
 
-extern uint32_t look; /* number of the current or last scan */
+extern uint32_t scan_number; /* number of the current or last scan */
 extern int inotify;
 void watches_prepare(unsigned long max);
 /* Watches a node. Returns 0, or -1 with errno: ENOSPC if no watches are left. Another directory node of the same

@@ -9,12 +9,12 @@ static struct suspect {
   struct node *node;
   uint32_t links;
 } *suspects;
-static size_t count, room;
+static size_t count, capacity;
 
 void suspects_add(struct node *node, nlink_t links) {
-  if (count == room) {
-    room = room == 0 ? 64 : room * 2;
-    if ((suspects = realloc(suspects, room * sizeof *suspects)) == NULL) die("memory");
+  if (count == capacity) {
+    capacity = capacity == 0 ? 64 : capacity * 2;
+    if ((suspects = realloc(suspects, capacity * sizeof *suspects)) == NULL) die("memory");
   }
   suspects[count++] = (struct suspect){node, (uint32_t)links};
 }
@@ -40,6 +40,6 @@ int suspects_are_complete(void) {
   for (size_t i = 0; i < count && are_complete; i++) are_complete = is_complete(&suspects[i]);
   free(suspects);
   suspects = NULL;
-  count = room = 0;
+  count = capacity = 0;
   return are_complete;
 }

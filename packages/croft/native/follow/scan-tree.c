@@ -14,7 +14,7 @@
 #include "follow/low-priority.h"
 #include "init/server-socket.h"
 
-uint32_t look;
+uint32_t scan_number;
 static int is_whole;      /* this scan lists everything, so removals need no record */
 static int is_not_enough; /* the changes cannot be found by scanning the dirty names alone */
 static int failure;       /* errno */
@@ -31,7 +31,7 @@ static void drop_later(struct node *node) {
 }
 
 static void list_later(struct node *node) {
-  node->listed = look;
+  node->listed = scan_number;
   node->next_to_do = to_list;
   to_list = node;
 }
@@ -74,7 +74,7 @@ static void see_links(struct node *directory, struct node *known, const char *na
     known = NULL;
   }
   struct node *node = known != NULL ? known : add_node(directory, name, length, status);
-  node->seen = look;
+  node->seen = scan_number;
   /* While this file was not watched, changes by its other names were missed, unless the directories of all names are
      scanned. */
   if (node->watch == NULL && !directory->is_unwatched) node->links = 0;
@@ -97,7 +97,7 @@ static void see_directory(struct node *directory, struct node *known, const char
   if (known != NULL && !is_same(known, status)) known = NULL;
   if (known == NULL) known = add_node(directory, name, length, status);
   const int is_listed = known->listed != 0 && !known->is_unread;
-  known->seen = look;
+  known->seen = scan_number;
   if (!is_polling || !is_listed) list_later(known);
 }
 
@@ -133,7 +133,7 @@ static void digest_entry(struct node *directory, int handle, const char *name) {
 
 static void drop_unseen(struct node *directory) {
   for (struct node *child = directory->children; child != NULL; child = child->next)
-    if (child->seen != look && !child->is_to_drop) drop_later(child);
+    if (child->seen != scan_number && !child->is_to_drop) drop_later(child);
 }
 
 /* The watch is added before the listing, so that changes during the listing cause events. */
@@ -167,7 +167,7 @@ static void forget(struct node *known, const struct stat *status) {
   if (known->is_directory || is_other) drop_later(known);
 }
 
-static void look_at_name(struct node *directory, const char *name, size_t length, int handle) {
+static void scan_name(struct node *directory, const char *name, size_t length, int handle) {
   struct node *known = node_find(directory, name, length);
   struct stat status;
   if (fstatat(handle, name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -182,16 +182,16 @@ static void look_at_name(struct node *directory, const char *name, size_t length
   list_all();
 }
 
-static void look_at_dirty(const struct dirty_set *dirty) {
+static void scan_dirty(const struct dirty_set *dirty) {
   for (size_t i = 0; i < dirty->count && !is_not_enough && failure == 0; i++) {
     const struct dirty *entry = dirty->entries[i];
     struct node *directory = entry->directory;
     /* A moved directory is listed completely at its new path, in this scan or when its event comes. */
-    if (directory->is_dead || directory->is_to_drop || directory->listed == look) continue;
+    if (directory->is_dead || directory->is_to_drop || directory->listed == scan_number) continue;
     const int handle = open_node_directory(directory);
     if (handle == DIRECTORY_FAILED) failure = errno;
     if (handle == DIRECTORY_FORBIDDEN) is_not_enough = 1;
-    if (handle >= 0) look_at_name(directory, entry->name, entry->length, handle);
+    if (handle >= 0) scan_name(directory, entry->name, entry->length, handle);
   }
 }
 
@@ -215,7 +215,7 @@ static void poll_directory(struct node *directory) {
   if (handle == DIRECTORY_FAILED) failure = errno;
   if (handle < 0 || is_as_listed(directory, handle)) return;
   out_listed(directory);
-  directory->listed = look;
+  directory->listed = scan_number;
   is_polling = 1;
   list(directory);
   is_polling = 0;
@@ -226,7 +226,7 @@ static void poll_unwatched(struct tree *tree) {
   tree->is_unwatched = 0;
   for (struct node *node = tree->root; node != NULL && !is_not_enough && failure == 0; node = node_after(node)) {
     if (!node->is_directory || !node->is_unwatched) continue;
-    if (!node->is_dead && !node->is_to_drop && node->listed != look) poll_directory(node);
+    if (!node->is_dead && !node->is_to_drop && node->listed != scan_number) poll_directory(node);
     if (node->is_unwatched) tree->is_unwatched = 1;
   }
 }
@@ -264,9 +264,9 @@ static void drop_all(struct tree *tree) {
   to_drop = NULL;
 }
 
-static void look_at_all(struct tree *tree) {
+static void scan_everything(struct tree *tree) {
   const int is_first = tree->root->listed == 0;
-  look++;
+  scan_number++;
   is_whole = 1;
   tree->is_unwatched = 0;
   list_later(tree->root);
@@ -274,9 +274,9 @@ static void look_at_all(struct tree *tree) {
   is_first ? run_with_low_priority(list_all) : list_all();
 }
 
-static void look_at_some(struct tree *tree, struct dirty_set *dirty) {
+static void scan_changed(struct tree *tree, struct dirty_set *dirty) {
   dirty_sort(dirty);
-  look_at_dirty(dirty);
+  scan_dirty(dirty);
   if (tree->is_unwatched) poll_unwatched(tree);
   if (!suspects_are_complete()) is_not_enough = 1;
   if (is_not_enough) out_restart();
@@ -285,12 +285,12 @@ static void look_at_some(struct tree *tree, struct dirty_set *dirty) {
 int scan_tree(struct tree *tree) {
   struct dirty_set dirty = tree->dirty;
   tree->dirty = (struct dirty_set){0};
-  look++;
+  scan_number++;
   is_whole = failure = is_short = 0;
   is_not_enough = tree->is_everything_dirty;
   tree->is_everything_dirty = tree->is_noticed = 0;
-  if (!is_not_enough) look_at_some(tree, &dirty);
-  if (is_not_enough && failure == 0) look_at_all(tree);
+  if (!is_not_enough) scan_changed(tree, &dirty);
+  if (is_not_enough && failure == 0) scan_everything(tree);
   dirty_free(&dirty);
   way_close();
   drop_all(tree);

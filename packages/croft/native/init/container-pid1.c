@@ -15,8 +15,8 @@ static int fail(const char *what) {
 
 /* Whether to pass a signal on. A terminal sends its signals to the program too, and a second one could end it too
    early. But only the first process gets the hangup of a terminal. */
-static int is_for_program(const siginfo_t *told) {
-  return told->si_signo != SIGCHLD && (told->si_code <= 0 || told->si_signo == SIGHUP);
+static int is_for_program(const siginfo_t *signal_info) {
+  return signal_info->si_signo != SIGCHLD && (signal_info->si_code <= 0 || signal_info->si_signo == SIGHUP);
 }
 
 /* Reaps children. Returns whether the program was one of them. */
@@ -32,10 +32,10 @@ static int reap(pid_t program, int *code) {
 
 static int keep(pid_t program, const sigset_t *signals) {
   for (int code = 0;;) {
-    siginfo_t told;
-    if (sigwaitinfo(signals, &told) < 0) continue;
-    if (told.si_signo == SIGCHLD && reap(program, &code)) return code;
-    if (is_for_program(&told)) kill(program, told.si_signo);
+    siginfo_t signal_info;
+    if (sigwaitinfo(signals, &signal_info) < 0) continue;
+    if (signal_info.si_signo == SIGCHLD && reap(program, &code)) return code;
+    if (is_for_program(&signal_info)) kill(program, signal_info.si_signo);
   }
 }
 

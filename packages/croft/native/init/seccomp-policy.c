@@ -196,7 +196,7 @@ static void build(void) {
   if (!is_listening) return;
   static const int judged[] = {
       CALL(mkdirat), CALL(mknodat), CALL(unlinkat), CALL(symlinkat), CALL(linkat), CALL(renameat), CALL(renameat2),
-      CALL(fchmod), CALL(fchmodat), 452 /* fchmodat2 */, CALL(truncate),
+      CALL(fchmod), CALL(fchmodat), 452 /* fchmodat2 */, CALL(truncate), CALL(bind),
 #if defined(__x86_64__)
       CALL(mkdir), CALL(mknod), CALL(rmdir), CALL(unlink), CALL(symlink), CALL(link), CALL(rename), CALL(chmod), CALL(creat),
 #endif

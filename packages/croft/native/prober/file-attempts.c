@@ -85,7 +85,7 @@ static int device(char **arguments) {
 static int by_handle(char **arguments) {
   union {
     struct file_handle handle;
-    char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+    char buffer[sizeof(struct file_handle) + MAX_HANDLE_SZ];
   } file = {.handle = {.handle_bytes = MAX_HANDLE_SZ}};
   int mount;
   if (name_to_handle_at(AT_FDCWD, arguments[0], &file.handle, &mount, 0) != 0) return errno;

@@ -58,7 +58,7 @@ export interface AppOptions {
   readonly gate?: ApprovalGate | undefined;
   /** The audit trail of calls. Without it, calls are not recorded. */
   readonly journal?: (CallJournal & AsyncDisposable) | undefined;
-  /** What a file change waits for before the call is answered. Default: strict. */
+  /** When a file change is answered. Default: strict. */
   readonly durability?: Durability | undefined;
   /** How code is understood. Default: all language servers, and only `safe` ones for read-only workspaces. */
   readonly code?: CodeMode | undefined;

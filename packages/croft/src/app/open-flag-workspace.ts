@@ -38,7 +38,7 @@ export function openFlagWorkspace(mount: NamedMount, options: FlagWorkspaceOptio
   };
   return assembleWorkspace(
     {
-      ...{ id: name, name, root, access, permission, files, history, watch },
+      ...{ id: name, name, root, access, permission, files, history, watch, mayOpenEarly: true },
       ...{
         key: realpathOf(handle),
         search: { directoryFd: () => handle, mustBeThere, ...(parts && { tree: parts.tree }) },

@@ -42,7 +42,6 @@ export interface Invocation<Given> {
 interface CommandDefinition<O extends Options> {
   readonly name: string;
   readonly usage: string;
-  readonly summary: string;
   readonly options: O;
   /**
    * A word without a flag is a mistake: for example a directory, which would be ignored in favour of the current one.

@@ -23,7 +23,7 @@ function toRequest(runnerArgv: Argv): CoverageRequest {
   return { argv: runnerArgv, runnerArgv, ...rest };
 }
 
-test('lines that were executed, and none that are missing', async () => {
+test('reads the executed lines, and leaves out the missing ones', async () => {
   const request = toRequest(['pytest']);
   const read = await coveragePy.read({ text: recorded, request, readText: async () => undefined });
   expect(Object.fromEntries(read?.files ?? [])).toEqual({

@@ -61,7 +61,7 @@ async function read(text: string, files = sources): Promise<Record<string, numbe
   return found && Object.fromEntries([...found.files].map(([path, lines]) => [path, [...lines]]));
 }
 
-test('counts what ran, not what could have, and keeps files of one name apart', async () => {
+test('counts lines that ran, not lines that could have run, and keeps files with the same name apart', async () => {
   expect(await read(plus)).toEqual({ 'util/util.go': [4, 5, 7, 10] });
   expect(await read(minus)).toEqual({
     'b/util/util.go': [3, 4],
@@ -74,17 +74,17 @@ test('counts of every mode, and of a block that comes twice', async () => {
   expect(await read(`mode: atomic\n${line} 0\n${line} 18446744073709551615\n`)).toEqual({ 'b/util/util.go': [7, 8] });
 });
 
-test('files of other modules are not those of this one, whatever their paths end in', async () => {
+test('files of other modules are left out, even with the same end of the path', async () => {
   const line = 'util/util.go:3.18,5.2 1 1';
   expect(await read(`mode: set\nexample.com/demo2/${line}\nexample.com/other/${line}\n${line}\n`)).toEqual({});
 });
 
-test('nothing is known without a module or a profile', async () => {
+test('without a module or a profile the coverage is unknown', async () => {
   expect(await read(plus, {})).toBeUndefined();
   expect(await read('')).toBeUndefined();
 });
 
-test('a block that ends beyond the file ends with it', async () => {
+test('a block that ends beyond the end of the file is cut there', async () => {
   const lines = (await read('mode: set\nexample.com/demo/b/util/util.go:1.1,999999999.1 1 1\n'))?.['b/util/util.go'];
   expect(lines?.at(-1)).toBe(sources['b/util/util.go']?.split('\n').length);
 });

@@ -69,7 +69,7 @@ test('a Go profile of a hundred thousand blocks around everything is read at onc
   await expectCheap(read, 60);
 });
 
-test('a line of a million letters costs as much for each block as a short one', async () => {
+test('a line of a million letters costs as little per block as a short one', async () => {
   const text = `mode: set\n${'m/a.go:1.1,2.999999 1 1\n'.repeat(100_000)}`;
   const readText = async (path: string) => (path === 'go.mod' ? 'module m\n' : `a\n${'b'.repeat(1_000_000)}`);
   const read = () => tools.goCover.read({ text, request, readText });

@@ -49,7 +49,7 @@ const jestReport = {
   },
 };
 
-test('statements that ran, and not those of a branch or a function that did not', async () => {
+test('counts statements that ran, and leaves out branches and functions that did not run', async () => {
   expect(await read(jestReport, { '/w/m.js': source })).toEqual({ '/w/m.js': [1, 2, 5, 8] });
 });
 
@@ -101,20 +101,20 @@ test('lines that ran where each line is a statement', async () => {
   expect(await read(vitestReport, { '/w/m.ts': typed })).toEqual({ '/w/m.ts': [1, 2, 3, 11] });
 });
 
-test('every line of a statement ran, and a column that nobody knows is the end of its line', async () => {
+test('every line of a statement that ran counts, and an unknown column means the end of the line', async () => {
   const report = {
     a: { path: 'a', statementMap: { 0: span(at(1, 0), at(3, null)) }, s: { 0: 1 }, fnMap: {}, f: {} },
   };
   expect(await read(report, { a: 'call(\n  one,\n  two);\nnext();\n' })).toEqual({ a: [1, 2, 3] });
 });
 
-test('a file that is not there, and a report that is none, say nothing', async () => {
+test('a missing file and an invalid report give no coverage', async () => {
   expect(await read(jestReport, {})).toEqual({});
   expect(await read('{"x": 1}', {})).toBeUndefined();
   expect(await read('', {})).toBeUndefined();
 });
 
-test('asks the runner for its own report, in a place of ours', () => {
+test('asks the test runner for its own report, in a directory of croft', () => {
   expect(jestCoverage.toRun(request)?.argv).toContain('--coverageDirectory=/tmp/p');
   expect(vitestCoverage.toRun(request)?.argv).toContain('--coverage.reportsDirectory=/tmp/p');
   expect(jestCoverage.toReport(request)).toEqual(['cat', '/tmp/p/coverage-final.json']);

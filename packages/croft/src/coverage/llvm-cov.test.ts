@@ -58,7 +58,7 @@ LH:4
 end_of_record
 `;
 
-test('lines with a count over zero, by file', async () => {
+test('reads the lines with a count over zero, by file', async () => {
   const read = await llvmCov.read({ text: lcov, request, readText: async () => undefined });
   expect([...(read?.files ?? [])]).toEqual([
     ['/w/src/lib.rs', [1, 2, 4, 5, 6, 13, 14, 15]],
@@ -66,7 +66,7 @@ test('lines with a count over zero, by file', async () => {
   ]);
 });
 
-test('a file of which no line ran has none', async () => {
+test('a file without an executed line has no lines', async () => {
   const text = 'SF:/w/src/other.rs\nDA:1,0\nend_of_record\n';
   const read = await llvmCov.read({ text, request, readText: async () => undefined });
   expect(read?.files.get('/w/src/other.rs')).toEqual([]);
@@ -77,13 +77,13 @@ test.each([
   ['tests/sign/main.rs', ['--test', 'sign']],
   ['src/lib.rs', ['--lib']],
   ['src/main.rs', ['--bins']],
-])('%s is one program of tests', (testFile, target) => {
+])('%s is run as one test program', (testFile, target) => {
   const command = llvmCov.toRun({ ...request, testFile });
   expect(command?.argv.slice(-target.length)).toEqual(target);
   expect(command?.environment?.CARGO_LLVM_COV_SETUP).toBe('no');
 });
 
-test('a module of tests is not a program', () => {
+test('a module shared by tests is not run as a test program', () => {
   expect(llvmCov.isTestFile('tests/common/mod.rs')).toBe(false);
   expect(llvmCov.toRun({ ...request, testFile: 'tests/--config.rs/x.rs' })).toBeUndefined();
 });

@@ -52,20 +52,20 @@ export function never() {
 const uses = (call: string, from = './sign.js') =>
   `import test from 'node:test';\nimport * as m from '${from}';\ntest('a', () => { m.${call}; });\n`;
 
-test('lines that ran, and none of a branch or a function that did not', async () => {
+test('counts lines that ran, and leaves out branches and functions that did not run', async () => {
   const tree = { 'sign.js': sign, 'a.test.js': uses('sign(1)'), 'package.json': '{"type":"module"}' };
   const { lines } = await measure(tree, 'a.test.js');
   expect(lines('sign.js')).toEqual([2, 3, 6]);
 });
 
-test('a test that fails has run what it ran', async () => {
+test('a failing test counts the lines that it ran', async () => {
   const tree = { 'sign.mjs': sign, 'a.test.mjs': uses('sign(-1).no()', './sign.mjs') };
   const { lines, status } = await measure(tree, 'a.test.mjs');
   expect(status).toBe(1);
   expect(lines('sign.mjs')).toEqual([2, 3, 4]);
 });
 
-test('a line for the shell and a byte order mark move nothing', async () => {
+test('a shebang line and a byte order mark do not shift the lines', async () => {
   const source = '\uFEFFexports.f = () => {\n  return 1;\n};\nexports.g = () => {\n  return 2;\n};\n';
   const shell = `#!/usr/bin/env node\n${source.slice(1)}`;
   const uses = `const test = require('node:test');\ntest('a', async () => {
@@ -78,7 +78,7 @@ test('a line for the shell and a byte order mark move nothing', async () => {
   expect(lines('s.cjs')).toEqual([2, 3, 5]);
 });
 
-test('types that Node makes blank move nothing, not even in letters of several bytes', async () => {
+test('types that Node replaces by blanks do not shift the lines, also with characters of several bytes', async () => {
   const typed = `
 export function sign(x: number | 'ü😀'): string {
   const kept: Array<'ß😀'> = [];
@@ -93,7 +93,7 @@ export function sign(x: number | 'ü😀'): string {
   expect(lines('sign.ts')).toEqual([2, 3, 4, 5, 7]);
 });
 
-test('what a loader made of a file counts by the lines that it came from', async () => {
+test('code made by a loader counts by the source lines in its map', async () => {
   const typed = `
 enum Side { Minus, Plus }
 export function sign(x: number): Side {
@@ -131,7 +131,7 @@ test.each([
   expect(inexact).toEqual(expected ? [] : ['dist/sign.mjs']);
 });
 
-test('what a loader makes of a file without saying how is not counted, and said', async () => {
+test('code made by a loader without a map is not counted, and the answer says so', async () => {
   const loader = `import { registerHooks } from 'node:module';
 registerHooks({ load(url, context, next) {
   const loaded = next(url, context);
@@ -149,7 +149,7 @@ registerHooks({ load(url, context, next) {
   expect(inexact).toContain('sign.js');
 });
 
-test('what several processes ran is joined, and packages and Node itself are left out', async () => {
+test('coverage of several processes is joined, without packages and Node itself', async () => {
   const tree = {
     'sign.mjs': sign,
     'node_modules/p/index.mjs': 'export const p = 1;\n',
@@ -168,7 +168,7 @@ test('a', () => { sign(1); execFileSync(process.execPath, ['child.mjs']); });
   expect(text).not.toContain('node:internal');
 });
 
-test('a test file that was killed has not been measured, whatever others left', async () => {
+test('a test file that was killed counts as not measured, although its child left a report', async () => {
   const tree = {
     'child.mjs': 'export const x = 1;\n',
     'a.test.mjs': `import { execFileSync } from 'node:child_process';

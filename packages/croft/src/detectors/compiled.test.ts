@@ -7,7 +7,7 @@ import { withFiles } from '../core/project-tools/linter.ts';
 import type { Argv } from '../core/projects/profile.ts';
 
 describe('go', () => {
-  test('is vetted and tested by packages', async () => {
+  test('is vetted and tested by package', async () => {
     expect(await detectOne({ 'go.mod': 'module x' })).toMatchObject({
       language: 'go',
       install: ['go', 'mod', 'download'],
@@ -28,12 +28,12 @@ describe('go', () => {
     expect(lint).toEqual({ tool: 'golangci-lint', argv: ['golangci-lint', 'run', option, '$FILES'] });
   });
 
-  test('is linted by settings above it, with files that are told from nowhere else', async () => {
+  test('is linted by the settings above it, with paths relative to those settings', async () => {
     const { lint } = await detectOne({ '.golangci.yml': 'version: "2"\n', 'api/go.mod': 'module x\n' });
     expect(lint?.argv).toEqual(['golangci-lint', 'run', '--output.json.path=stdout', '--path-mode=abs', '$FILES']);
   });
 
-  test('fails the check of formatting when something would change', async () => {
+  test('fails the format check when formatting would change a file', async () => {
     using place = makeDirectory();
     const { formatCheck } = await detectOne({ 'go.mod': '' });
     const check = (said: string, code: number) =>
@@ -45,7 +45,7 @@ describe('go', () => {
 });
 
 describe('rust', () => {
-  test('never gives files to cargo', async () => {
+  test('gives cargo no files', async () => {
     const profile = await detectOne({ 'Cargo.toml': '[package]\nname = "a"\n' });
     for (const check of [profile.lint, profile.typecheck, profile.test]) {
       expect(check?.argv[0]).toBe('cargo');
@@ -64,13 +64,13 @@ describe('rust', () => {
     ['[workspace.package]\nedition = "2021"\n', '2021'],
     ['not TOML', '2015'],
     ['[package]\nedition = "2024; rm -rf /"\n', '2015'],
-  ])('formats by the edition in %j', async (text, edition) => {
+  ])('is formatted by the edition in %j', async (text, edition) => {
     const { format, formatCheck } = await detectOne({ 'Cargo.toml': text });
     expect(format?.[2]).toContain(`rustfmt --edition ${edition} "$@"`);
     expect(formatCheck?.[2]).toContain(`rustfmt --edition ${edition} --check "$@"`);
   });
 
-  test('finds the edition of the workspace that a package is in', async () => {
+  test('finds the edition of the workspace around a package', async () => {
     const profiles = await detect({
       'Cargo.toml': '[workspace]\nmembers = ["crates/*"]\n[workspace.package]\nedition = "2021"\n',
       'crates/a/Cargo.toml': '[package]\nname = "a"\nedition.workspace = true\n',
@@ -81,7 +81,7 @@ describe('rust', () => {
     expect(inner).toMatchObject({ coversBelow: false, test: { argv: ['cargo', 'test'] } });
   });
 
-  test('formats a file alone, and the package as a whole', async () => {
+  test('formats a single file, and the package as a whole', async () => {
     using place = makeDirectory();
     const { format } = await detectOne({ 'Cargo.toml': '[package]\nedition = "2021"\n' });
     const saying = 'echo "$(basename "$0") $*" > said';
@@ -92,7 +92,7 @@ describe('rust', () => {
     expect(readFileSync(place.at('said'), 'utf8')).toBe('rustfmt --edition 2021 src/a b.rs ./-x.rs\n');
   });
 
-  test('leaves out benches that no stable compiler takes', async () => {
+  test('leaves out benches, which no stable compiler accepts', async () => {
     const tree = { 'Cargo.toml': '[package]\nname = "a"\n', 'src/lib.rs': '', 'benches/a.rs': 'fn main() {}\n' };
     expect((await detectOne(tree)).typecheck?.argv).toContain('--all-targets');
     const unstable = await detectOne({ ...tree, 'benches/b.rs': '#![feature(test)]\nextern crate test;\n' });
@@ -101,7 +101,7 @@ describe('rust', () => {
     expect(unstable.lint?.argv).toEqual(['cargo', 'clippy', ...targets]);
   });
 
-  test('knows the aliases of cargo', async () => {
+  test('knows the aliases of its cargo settings', async () => {
     const config = '[alias]\nxtask = "run -p xtask"\nci = ["test"]\n';
     const { scripts } = await detectOne({ 'Cargo.toml': '', '.cargo/config.toml': config });
     expect(scripts).toEqual({ xtask: ['cargo', 'xtask'], ci: ['cargo', 'ci'] });
@@ -109,7 +109,7 @@ describe('rust', () => {
 });
 
 describe('java', () => {
-  test('by Maven, with its wrapper where there is one', async () => {
+  test('with Maven, and its wrapper if there is one', async () => {
     expect(await detectOne({ 'pom.xml': '<project/>' })).toMatchObject({
       language: 'java',
       packageManager: 'maven',
@@ -126,14 +126,14 @@ describe('java', () => {
     ['build.gradle.kts', 'plugins { kotlin("jvm") version "2.0" }', 'kotlin'],
     ['settings.gradle', '', 'java'],
     ['settings.gradle.kts', '', 'java'],
-  ])('by Gradle with %s', async (name, text, ecosystem) => {
+  ])('with Gradle and %s', async (name, text, ecosystem) => {
     const profile = await detectOne({ [name]: text, gradlew: '' });
     expect(profile).toMatchObject({ language: 'java', ecosystem, packageManager: 'gradle' });
     expect(profile.test).toEqual({ tool: 'gradle', argv: ['./gradlew', '--console=plain', 'test'] });
     expect(profile.extensions).toContain('.kt');
   });
 
-  test('by files alone is only compiled', async () => {
+  test('with source files alone is only compiled', async () => {
     const { typecheck, test: tests } = await detectOne({ 'src/A.java': '' });
     expect(typecheck).toMatchObject({ tool: 'javac', all: ['A.java'] });
     expect(typecheck?.argv).not.toContain('-d');
@@ -142,7 +142,7 @@ describe('java', () => {
 });
 
 describe('c and c++', () => {
-  test('by CMake build before they test', async () => {
+  test('with CMake is built before its tests run', async () => {
     const { test: tests, typecheck } = await detectOne({ 'CMakeLists.txt': '' });
     expect(tests).toMatchObject({ tool: 'ctest' });
     expect(tests?.argv[2]).toMatch(
@@ -151,13 +151,13 @@ describe('c and c++', () => {
     expect(typecheck).toMatchObject({ tool: 'cmake-build' });
   });
 
-  test('use the build directory that is there', async () => {
+  test('with a build directory that exists uses that', async () => {
     const { test: tests } = await detectOne({ 'meson.build': '', 'builddir/build.ninja': '' });
     expect(tests).toMatchObject({ tool: 'meson-test' });
     expect(tests?.argv[2]).toContain('meson test -C builddir');
   });
 
-  test('by Make where there is C', async () => {
+  test('with a Makefile counts if there is C', async () => {
     const makefile =
       '.PHONY: all clean\nCFLAGS := -O2\nall: main.o\n\tcc\nmain.o: main.c\ntest:: all\n%.o: %.c\n$(X): y\n';
     const profile = await detectOne({ Makefile: makefile, 'src/main.c': '' });
@@ -168,7 +168,7 @@ describe('c and c++', () => {
     expect(await detect({ Makefile: makefile })).toEqual([]);
   });
 
-  test('by what makes the Makefile, and not by the pages beside it', async () => {
+  test('with a generated Makefile runs the generator, and ignores documentation beside it', async () => {
     const jq = { 'configure.ac': '', 'Makefile.am': '', 'src/main.c': '', 'docs/Pipfile': '', 'docs/build.py': '' };
     const profile = await detectOne(jq);
     expect(profile).toMatchObject({ language: 'cpp', ecosystem: 'autotools', test: { tool: 'make-test' } });
@@ -181,14 +181,14 @@ describe('c and c++', () => {
     expect((await detectOne({ 'docs/Gemfile': '', 'docs/a.gemspec': '' })).language).toBe('ruby');
   });
 
-  test('by the target that a Makefile.am has for tests, where it names none for `check`', async () => {
+  test('with a Makefile.am uses its target for tests, if `check` has no tests', async () => {
     const tinyproxy = { 'configure.ac': '', 'Makefile.am': 'test: all\n\t./run_tests.sh\n', 'src/main.c': '' };
     expect((await detectOne(tinyproxy)).test?.argv[2]).toContain('exec make test "$@"');
     const below = await detectOne({ ...tinyproxy, 'tests/Makefile.am': 'TESTS = one.sh\n' });
     expect(below.test?.argv[2]).toContain('exec make check "$@"');
   });
 
-  test('by the Makefile of the sources, where that of the root has no tests', async () => {
+  test('with a Makefile of the sources uses that, if the one of the root has no tests', async () => {
     const src = 'test: redis-server\n\t@(cd ..; ./runtest)\n';
     const redis = { Makefile: 'default: all\n.DEFAULT:\n\tcd src && $(MAKE) $@\n', 'src/Makefile': src, 'src/a.c': '' };
     expect((await detectOne(redis)).test?.argv).toEqual(['make', 'test']);
@@ -196,7 +196,7 @@ describe('c and c++', () => {
     expect((await detectOne(other)).test?.argv).toEqual(['make', '-C', 'src', 'test']);
   });
 
-  test('name every file to what takes no directory', async () => {
+  test('lists every file for a tool that takes no directory', async () => {
     const { lint, format } = await detectOne({
       'CMakeLists.txt': '',
       '.clang-tidy': '',
@@ -210,7 +210,7 @@ describe('c and c++', () => {
   });
 });
 
-test('dotnet names the solution, as the program would ask which', async () => {
+test('dotnet names the solution, because the program would ask for it', async () => {
   const profiles = await detect({ 'App.sln': '', 'a/A.csproj': '', 'b/B.fsproj': '', 'b/C.csproj': '' });
   expect(profiles.map(({ test }) => test?.argv)).toEqual([
     ['dotnet', 'test', './App.sln', '--nologo'],

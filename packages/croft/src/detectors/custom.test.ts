@@ -9,7 +9,7 @@ const go = { 'go.mod': 'module x' };
 const withFile = (text: string, rest: Record<string, string> = go) => detectOne({ ...rest, 'croft.toml': text });
 
 describe('croft.toml', () => {
-  test.each(['croft.toml', '.croft/config.toml'])('says commands, as %s', async (name) => {
+  test.each(['croft.toml', '.croft/config.toml'])('sets commands, as %s', async (name) => {
     const text = [
       '[commands]',
       'install = ["./setup"]',
@@ -42,16 +42,16 @@ describe('croft.toml', () => {
     ['["bundle", "exec", "rspec"]', 'rspec'],
     ['["./run-tests"]', 'script'],
     ['["npm", "test"]', 'script'],
-  ])('test = %s is read as by %s', async (argv, tool) => {
+  ])('test = %s is parsed as output of %s', async (argv, tool) => {
     expect((await withFile(`[commands]\ntest = ${argv}`)).test?.tool).toBe(tool);
   });
 
-  test('leaves the rest as it was detected', async () => {
+  test('leaves the other commands as detected', async () => {
     const [before, after] = [await detectOne(go), await withFile('[commands]\ninstall = ["x"]')];
     expect(after).toEqual({ ...before, install: ['x'] });
   });
 
-  test('is about its own directory', async () => {
+  test('holds for its own directory', async () => {
     const [root, inner] = await detect({ ...go, 'a/go.mod': '', 'a/croft.toml': '[commands]\ninstall = ["x"]' });
     expect(root?.install).toEqual(['go', 'mod', 'download']);
     expect(inner?.install).toEqual(['x']);
@@ -66,7 +66,7 @@ describe('croft.toml', () => {
     expect(await withFile('[commands]\ntest = ["./t"]', {})).toMatchObject({ language: 'custom' });
   });
 
-  test('says which of several is meant, by any of its names', async () => {
+  test('chooses between several tools, by any of their names', async () => {
     const both = { ...go, 'package.json': '{}' };
     const said = await detect({ ...both, 'croft.toml': '[project]\nlanguage = "ts"\n[commands]\ninstall = ["x"]' });
     expect(said.map(({ install }) => install?.[0])).toEqual(['go', 'x']);
@@ -78,7 +78,7 @@ describe('croft.toml', () => {
   });
 });
 
-describe('what croft.toml may not say', () => {
+describe('a wrong croft.toml', () => {
   test.each([
     ['[sandbox]\nnetwork = "allow-all"', /\[sandbox\] is refused: .* operator’s flags/],
     ['[network]\nallow = ["*"]', /"network" is not known/],
@@ -99,26 +99,26 @@ describe('what croft.toml may not say', () => {
     ['[project]\nroot = "/"', /project\."root" is not known/],
     ['[commands', /croft\.toml: ignored, because it is not TOML/],
     [`#${'x'.repeat(70_000)}`, /croft\.toml: ignored, because it has over/],
-  ])('%j changes nothing, and is said', async (text, problem) => {
+  ])('with %j changes nothing and is reported as a problem', async (text, problem) => {
     const { problems, ...rest } = await withFile(text);
     expect(rest).toEqual(await detectOne(go));
     expect(problems).toEqual([expect.stringMatching(problem)]);
   });
 
-  test('one wrong key leaves the others', async () => {
+  test('with one wrong key keeps the other keys', async () => {
     const profile = await withFile('[sandbox]\n[commands]\ntest = "x"\ninstall = ["y"]');
     expect(profile.install).toEqual(['y']);
     expect(profile.problems).toHaveLength(2);
   });
 
-  test('is said where nothing is detected, and when there are two', async () => {
+  test('is reported also if no project is detected, or if there are two files', async () => {
     expect((await withFile('[sandbox]', {})).problems).toHaveLength(1);
     const profile = await detectOne({ ...go, 'croft.toml': '', '.croft/config.toml': '[commands]\ninstall = ["x"]' });
     expect(profile.install).toEqual(['go', 'mod', 'download']);
     expect(profile.problems).toEqual(['.croft/config.toml: ignored, because croft.toml is there']);
   });
 
-  test('whatever it is, detection goes on and nothing but commands comes of it', async () => {
+  test('never stops the detection, and changes nothing but commands', async () => {
     const before = await detectOne(go);
     const mine = ['install', 'format', 'formatCheck', 'lint', 'typecheck', 'test', 'extensions', 'problems'];
     const key = fc.oneof(
@@ -143,7 +143,7 @@ describe('what croft.toml may not say', () => {
   });
 });
 
-test('every runner and every linter can be named', () => {
+test('every test runner and every linter can be named in croft.toml', () => {
   expect(testToolNames).toEqual(expect.arrayContaining(Object.values(runners).map(({ name }) => name)));
   expect(lintToolNames).toEqual(expect.arrayContaining(Object.values(linters).map(({ name }) => name)));
 });

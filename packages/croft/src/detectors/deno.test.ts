@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { detect, detectOne } from '../../test/support/memory-files.ts';
 
 describe('deno', () => {
-  test.each(['deno.json', 'deno.jsonc'])('by %s alone, without npm', async (name) => {
+  test.each(['deno.json', 'deno.jsonc'])('is detected by %s alone, without npm', async (name) => {
     const text =
       '{ // a comment\n "tasks": { "dev": "deno run a.ts", "test": { "command": "deno test -A --watch src" } }, }';
     expect(await detectOne({ [name]: text })).toMatchObject({
@@ -16,7 +16,7 @@ describe('deno', () => {
     });
   });
 
-  test.each(['', '{', '3', '{"tasks":7}'])('by a file that is %j', async (text) => {
+  test.each(['', '{', '3', '{"tasks":7}'])('is detected with a file that is %j', async (text) => {
     expect(await detectOne({ 'deno.json': text })).toMatchObject({ language: 'deno', scripts: {} });
   });
 
@@ -25,7 +25,7 @@ describe('deno', () => {
     ['{"nodeModulesDir":"auto","tasks":{}}', ['node']],
     ['{"imports":{"a":"jsr:@a/b"}}', ['deno', 'node']],
     ['{"lint":{"include":["src"]}}', ['deno', 'node']],
-  ])('beside package.json with %s', async (text, languages) => {
+  ])('is detected beside package.json with %s', async (text, languages) => {
     const profiles = await detect({ 'package.json': '{}', 'deno.json': text });
     expect(profiles.map(({ language }) => language)).toEqual(languages);
   });

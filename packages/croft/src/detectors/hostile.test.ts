@@ -26,7 +26,7 @@ const words = [
 const json = fc.json({ stringUnit: fc.constantFrom(...words, 'x', ' ', '$', '"', '\\', '\0') });
 const text = fc.oneof(json, fc.string({ unit: 'binary' }), fc.constantFrom('[', '[[[[', '{"a":', 'aliases do\n['));
 
-test('whatever is in the settings, there is an answer that can be sent', async () => {
+test('any content of settings files gives profiles that JSON can carry', async () => {
   const tree = fc.dictionary(fc.constantFrom(...settings), text, { minKeys: 1, maxKeys: 6 });
   await fc.assert(
     fc.asyncProperty(tree, async (files) => {
@@ -65,6 +65,6 @@ test.each([
   ['Makefile', 'a:\n'.repeat(200_000)],
   ['mix.exs', `defp aliases do\n${' ['.repeat(300_000)}`],
   ['croft.toml', '[a]\n'.repeat(15_000)],
-])('%s takes no long time, however it is written', async (name, content) => {
+])('%s is read in little time', async (name, content) => {
   await expectCheap(() => detect({ 'package.json': '{}', 'go.mod': '', [name]: content }), 60);
 });

@@ -16,17 +16,20 @@ describe('the package manager', () => {
     [{ 'package.json': '{}', 'package-lock.json': '' }, 'npm'],
     [{ 'package.json': '{}' }, 'npm'],
     [{ 'package.json': '\ufeff{"packageManager":"yarn@4"}' }, 'yarn'],
-  ])('of %j is %s', async (tree, manager) => {
+  ])('for %j is %s', async (tree, manager) => {
     expect(await detectOne(tree)).toMatchObject({ packageManager: manager, install: [manager, 'install'] });
   });
 
-  test.each(['', '{', '[]', 'null', '{"scripts":3,"packageManager":{}}'])('is no stumbling block: %s', async (text) => {
-    const profile = await detectOne({ 'package.json': text });
-    expect(profile).toMatchObject({ language: 'node', scripts: {}, install: ['npm', 'install'] });
-    expect(profile.test).toBeUndefined();
-  });
+  test.each(['', '{', '[]', 'null', '{"scripts":3,"packageManager":{}}'])(
+    'falls back to npm for a broken package.json: %s',
+    async (text) => {
+      const profile = await detectOne({ 'package.json': text });
+      expect(profile).toMatchObject({ language: 'node', scripts: {}, install: ['npm', 'install'] });
+      expect(profile.test).toBeUndefined();
+    },
+  );
 
-  test('of a package is that of the monorepo around it', async () => {
+  test('of a package is the one of the monorepo around it', async () => {
     const tree = { 'package.json': '{}', 'pnpm-lock.yaml': '', 'packages/a/package.json': '{"scripts":{"build":"x"}}' };
     const inner = (await detect(tree)).find(({ directory }) => directory === 'packages/a');
     expect(inner).toMatchObject({ packageManager: 'pnpm', scripts: { build: ['pnpm', 'run', 'build'] } });
@@ -41,14 +44,14 @@ describe('the linter', () => {
     ['oxlintrc.json', 'oxlint'],
     ...['js', 'mjs', 'cjs', 'ts', 'mts', 'cts'].map((end) => [`eslint.config.${end}`, 'eslint']),
     ...['', '.json', '.js', '.cjs', '.yml', '.yaml'].map((end) => [`.eslintrc${end}`, 'eslint']),
-  ])('by %s is %s, whatever is in it', async (name, tool) => {
+  ])('by %s is %s, whatever the file holds', async (name, tool) => {
     const text = '// a comment\n{ "$schema": "https://example.com//schema.json", /* */ "a": 1, }';
     const { lint } = await detectOne({ 'package.json': '{}', [name]: text });
     expect(lint?.tool).toBe(tool);
     expect(lint?.argv).toContain('$FILES');
   });
 
-  test('is eslint by package.json', async () => {
+  test('is eslint if package.json has its settings', async () => {
     expect((await detectOne({ 'package.json': '{"eslintConfig":{}}' })).lint?.tool).toBe('eslint');
   });
 
@@ -68,20 +71,20 @@ describe('the linter', () => {
     ['STRICT=1 eslint .', whole],
     ['eslint src/*.js', whole],
     ['prettier --write . && eslint .', undefined],
-  ])('by the script %j is what that runs', async (lint, expected) => {
+  ])('by the script %j is the linter that the script runs', async (lint, expected) => {
     expect((await detectOne({ 'package.json': json({ scripts: { lint } }) })).lint).toEqual(expected);
   });
 
-  test('of a script with others around it is the script, and for single files what there are settings for', async () => {
+  test('of a script with pre and post scripts is the script, and for single files the configured linter', async () => {
     const tree = { 'package.json': json({ scripts: { prelint: 'x', lint: 'eslint .' } }), 'eslint.config.js': '' };
     expect((await detectOne(tree)).lint).toEqual({ tool: 'eslint', argv: ['eslint', '$FILES'], whole });
   });
 
-  test('is xo by package.json', async () => {
+  test('is xo if package.json depends on it', async () => {
     expect((await detectOne({ 'package.json': '{"devDependencies":{"xo":"1"}}' })).lint?.tool).toBe('xo');
   });
 
-  test('of a package is set up above it, and installed above it', async () => {
+  test('of a package may be configured and installed above the package', async () => {
     const tree = {
       'packages/a/package.json': '{}',
       'eslint.config.js': '',
@@ -90,7 +93,7 @@ describe('the linter', () => {
     expect((await detectOne(tree)).lint?.argv[0]).toBe('../../node_modules/.bin/eslint');
   });
 
-  test('is never fetched', async () => {
+  test('is never downloaded', async () => {
     const profiles = await Promise.all(
       ['pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'package-lock.json'].map((lock) =>
         detectOne({
@@ -106,7 +109,7 @@ describe('the linter', () => {
     expect(text).not.toMatch(/npx|bunx|pnpx|dlx/);
   });
 
-  test('is asked of yarn where there is no node_modules', async () => {
+  test('is run through yarn if there is no node_modules', async () => {
     const tree = { 'package.json': '{}', 'yarn.lock': '', '.pnp.cjs': '', 'eslint.config.js': '' };
     expect((await detectOne(tree)).lint?.argv).toEqual(['yarn', 'run', 'eslint', '$FILES']);
   });
@@ -118,7 +121,7 @@ describe('the formatter', () => {
       (end) => `.prettierrc${end}`,
     ),
     ...['js', 'cjs', 'mjs', 'ts'].map((end) => `prettier.config.${end}`),
-  ])('is prettier by %s, empty or not JSON', async (name) => {
+  ])('is prettier by %s, also if the file is empty or not JSON', async (name) => {
     for (const text of ['', 'semi: false\n']) {
       const profile = await detectOne({ 'package.json': '{}', [name]: text });
       expect(profile.format).toEqual(['prettier', '--write', '$FILES']);
@@ -126,12 +129,12 @@ describe('the formatter', () => {
     }
   });
 
-  test('is biome where there are both', async () => {
+  test('is biome if both are configured', async () => {
     const profile = await detectOne({ 'package.json': '{}', 'biome.jsonc': '', '.prettierrc': '' });
     expect(profile.format).toEqual(['biome', 'format', '--write', '$FILES']);
   });
 
-  test('is about its own files only', async () => {
+  test('gets only files of its own package', async () => {
     const { extensions } = await detectOne({ 'package.json': '{}', '.prettierrc': '' });
     expect(extensions).toContain('.ts');
     expect(extensions).not.toContain('.md');
@@ -146,7 +149,7 @@ describe('the type checker', () => {
     expect(typecheck).toEqual({ tool: 'tsc', argv: ['./node_modules/.bin/tsc', '--noEmit', '--pretty', 'false'] });
   });
 
-  test('builds what only refers to others, or it would check nothing', async () => {
+  test('builds a tsconfig that only refers to others, because a plain run would check nothing', async () => {
     const settings = '{ "files": [], "references": [{ "path": "./a" }], }';
     const { typecheck } = await detectOne({ 'package.json': '{}', 'tsconfig.json': settings });
     expect(typecheck?.argv).toContain('--build');
@@ -198,14 +201,14 @@ describe('the tests', () => {
     ['npm run test:unit', 'script', 'npm run test'],
     ['make test', 'script', 'npm run test'],
     ['./vitest-like.sh', 'script', 'npm run test'],
-  ])('by the script %s, which is run itself', async (script, tool, argv) => {
+  ])('by the script %s, which runs as it is', async (script, tool, argv) => {
     const { test: check } = await detectOne(withScript(script));
     expect(check?.tool).toBe(tool);
     expect(check?.argv.join(' ')).toBe(argv);
     expect(check?.whole).toBeUndefined();
   });
 
-  test.each(['pretest', 'posttest'])('with a %s are run with it', async (hook) => {
+  test.each(['pretest', 'posttest'])('with a %s run through it', async (hook) => {
     const scripts = { test: 'node --test', [hook]: 'node build.js' };
     const { test: check } = await detectOne({ 'package.json': json({ scripts }) });
     expect(check).toEqual({ tool: 'node-test', argv: ['npm', 'run', 'test', '--', '$FILES'], isOneOfSeveral: true });
@@ -215,7 +218,7 @@ describe('the tests', () => {
     ['pnpm', 'pnpm run test $FILES'],
     ['yarn', 'yarn run test $FILES'],
     ['bun', 'bun run test $FILES'],
-  ])('are told as %s passes arguments on', async (manager, argv) => {
+  ])('get their arguments in the way of %s', async (manager, argv) => {
     const tree = { 'package.json': json({ packageManager: `${manager}@1`, scripts: { test: 'A=1 jest' } }) };
     expect((await detectOne(tree)).test?.argv.join(' ')).toBe(argv);
   });
@@ -244,7 +247,7 @@ describe('the tests', () => {
     ['mocha --spec=a.js -R dot b.js', 'mocha -R dot $FILES', ['a.js', 'b.js']],
     ['bun test --timeout 500 ./unit', 'bun test --timeout 500 $FILES', ['./unit']],
     ['vitest --pool forks', 'vitest run --pool forks $FILES', undefined],
-  ])('that the script %s names make room for others', async (script, argv, named) => {
+  ])('of the script %s give way to the files of a call', async (script, argv, named) => {
     const { test: check } = await detectOne(withScript(script));
     expect(check?.argv.join(' ')).toBe(argv);
     expect(check?.named).toEqual(
@@ -252,7 +255,7 @@ describe('the tests', () => {
     );
   });
 
-  test('by a script that is only another name for one, also in a circle', async () => {
+  test('by a script that only calls another script, also in a circle', async () => {
     const scripts = { test: 'npm run test:unit', 'test:unit': 'vitest run src' };
     const { test: check } = await detectOne({ 'package.json': json({ scripts }) });
     expect(check).toMatchObject({ tool: 'vitest', argv: ['vitest', 'run', '$FILES'] });
@@ -266,23 +269,23 @@ describe('the tests', () => {
     ['jest.config.mjs', 'jest'],
     ['.mocharc.yml', 'mocha'],
     ['ava.config.js', 'ava'],
-  ])('by %s, where no script says otherwise', async (name, tool) => {
+  ])('by %s, if no script says otherwise', async (name, tool) => {
     expect((await detectOne({ 'package.json': '{}', [name]: '' })).test?.tool).toBe(tool);
     const tree = { ...withScript('turbo run everything'), [name]: '' };
     expect((await detectOne(tree)).test).toEqual({ tool: 'script', argv: ['npm', 'run', 'test'] });
   });
 
-  test('are none with what npm writes itself', async () => {
+  test('are none if the script is the placeholder that npm writes', async () => {
     const profile = await detectOne(withScript('echo "Error: no test specified" && exit 1'));
     expect(profile.test).toBeUndefined();
   });
 
-  test('are those of bun where nothing else is said', async () => {
+  test('are those of bun if nothing else is configured', async () => {
     expect((await detectOne({ 'package.json': '{}', 'bun.lock': '' })).test?.tool).toBe('bun-test');
   });
 });
 
-test('a script cannot be an option', async () => {
+test('cannot be a script whose name looks like an option', async () => {
   const scripts = { '--help': 'x', 'a\nb': 'x', ok: 'x', __proto__: 'x', 'a:b': 'x' };
   const profile = await detectOne({ 'package.json': json({ scripts }) });
   expect(Object.keys(profile.scripts)).toEqual(['ok', 'a:b']);

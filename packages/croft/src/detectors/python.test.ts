@@ -5,24 +5,24 @@ describe('python is detected', () => {
   test.each([
     ...['pyproject.toml', 'setup.py', 'setup.cfg', 'requirements.txt', 'Pipfile', 'ruff.toml', '.ruff.toml'],
     ...['pytest.ini', 'tox.ini', 'mypy.ini', '.flake8', 'uv.lock', 'poetry.lock'],
-  ])('by %s alone', async (name) => {
+  ])('by %s alone, without other settings', async (name) => {
     expect(await detectOne({ [name]: '' })).toMatchObject({ language: 'python', directory: '' });
   });
 
-  test('by loose files where there is nothing else, once', async () => {
+  test('by loose files if there are no settings, once', async () => {
     const profile = await detectOne({ 'main.py': '', 'lib/a.py': '', 'lib/test_a.py': '' });
     expect(profile.test).toEqual({ tool: 'unittest', argv: ['python3', '-m', 'unittest', '$FILES'] });
     expect(await detectOne({ 'package.json': '{}', 'tools/gen.py': '' })).toMatchObject({ language: 'node' });
   });
 
-  test('not by what builds the pages of another project', async () => {
+  test('except for settings that build the documentation of another project', async () => {
     const tree = { 'go.mod': '', 'docs/requirements.txt': 'sphinx', 'docs/conf.py': '' };
     expect(await detectOne(tree)).toMatchObject({ language: 'go' });
     const real = { 'go.mod': '', 'tool/requirements.txt': 'x', 'tool/main.py': '' };
     expect((await detect(real)).map(({ language }) => language)).toEqual(['go', 'python']);
   });
 
-  test('not once more among its own tests', async () => {
+  test('once, and not again in its tests directory', async () => {
     const tree = { 'pyproject.toml': '', 'tests/ruff.toml': '', 'tests/test_a.py': '' };
     expect(await detectOne(tree)).toMatchObject({ directory: '' });
   });
@@ -57,16 +57,13 @@ describe('the checks of python', () => {
     expect((await detectOne(tree)).lint?.tool).toBe(tool);
   });
 
-  test('a comment is no setting', async () => {
+  test('ignores a setting in a comment', async () => {
     expect((await detectOne({ 'pyproject.toml': '# [tool.ruff]\n' })).lint).toBeUndefined();
   });
 
-  test.each(['[tool.ruff', '[a]\n[a]\n', '\u0000'])(
-    'settings that are no TOML are no stumbling block: %j',
-    async (text) => {
-      expect(await detectOne({ 'pyproject.toml': text })).toMatchObject({ language: 'python', scripts: {} });
-    },
-  );
+  test.each(['[tool.ruff', '[a]\n[a]\n', '\u0000'])('survive invalid TOML: %j', async (text) => {
+    expect(await detectOne({ 'pyproject.toml': text })).toMatchObject({ language: 'python', scripts: {} });
+  });
 
   test.each([
     [{ 'pyproject.toml': '[tool.mypy]\n' }, 'mypy'],
@@ -85,13 +82,13 @@ describe('the checks of python', () => {
     [{ 'setup.cfg': '[mypy]\nstrict = True\n[metadata]\nfiles = x\n' }, undefined],
     [{ 'mypy.ini': '[mypy]\nmodules=a\n', 'pyproject.toml': '[tool.mypy]\n' }, true],
     [{ 'mypy.ini': '[mypy]\n', 'pyproject.toml': '[tool.mypy]\nfiles = "a"\n' }, undefined],
-  ])('mypy by %j looks at what its settings name: %s', async (tree, isConfigured) => {
+  ])('mypy by %j has targets in its settings: %s', async (tree, isConfigured) => {
     const { typecheck } = await detectOne(tree);
     expect(typecheck).toMatchObject({ tool: 'mypy', argv: ['mypy', '$FILES'] });
     expect(typecheck?.isConfigured).toBe(isConfigured);
   });
 
-  test('black formats where it is set up, ruff otherwise', async () => {
+  test('format with black if it is configured, and with ruff otherwise', async () => {
     const both = await detectOne({ 'pyproject.toml': '[tool.ruff]\n[tool.black]\n' });
     expect(both.format).toEqual(['black', '$FILES']);
     const ruff = await detectOne({ 'ruff.toml': '' });
@@ -108,12 +105,12 @@ describe('the checks of python', () => {
     [{ 'requirements.txt': 'django\n', 'manage.py': '' }, 'unittest', 'python3'],
     [{ 'setup.py': '', 'venv/bin/pytest': '' }, 'pytest', './venv/bin/pytest'],
     [{ 'pytest.ini': '', '.venv/bin/pytest': '' }, 'pytest', './.venv/bin/pytest'],
-  ])('tests of %j are run by %s', async (tree, tool, program) => {
+  ])('run the tests of %j with %s', async (tree, tool, program) => {
     const found = (await detectOne(tree)).test;
     expect([found?.tool, found?.argv[0]]).toEqual([tool, program]);
   });
 
-  test('scripts are run by who defines them', async () => {
+  test('run scripts with the tool that defines them', async () => {
     const text = [
       '[project.scripts]\napp = "a:main"',
       '[tool.poetry.scripts]\nserve = "a:serve"',

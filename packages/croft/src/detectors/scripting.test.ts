@@ -10,13 +10,13 @@ describe('ruby', () => {
     expect((await detectOne(tree)).test).toEqual({ tool, argv });
   });
 
-  test('tests by minitest with the files that are asked for', async () => {
+  test('tests with minitest and the given files', async () => {
     const { test: tests } = await detectOne({ Gemfile: '', 'test/a_test.rb': '' });
     expect(tests?.tool).toBe('minitest');
     expect(tests?.argv.at(-1)).toBe('$FILES');
   });
 
-  test('lints by rubocop where it is set up or asked for', async () => {
+  test('lints with rubocop if it is configured or a dependency', async () => {
     expect((await detectOne({ Gemfile: '' })).lint).toBeUndefined();
     for (const tree of [{ Gemfile: 'gem "rubocop-rails"' }, { Gemfile: '', '.rubocop.yml': '' }]) {
       expect((await detectOne(tree)).lint?.tool).toBe('rubocop');
@@ -49,7 +49,7 @@ describe('php', () => {
     expect(profile.scripts).not.toHaveProperty('post-install-cmd');
   });
 
-  test.each(['', '{', '{"require-dev":[1],"scripts":"x"}'])('is not thrown by %j', async (text) => {
+  test.each(['', '{', '{"require-dev":[1],"scripts":"x"}'])('survives %j', async (text) => {
     expect(await detectOne({ 'composer.json': text })).toMatchObject({ language: 'php', scripts: {} });
   });
 });
@@ -76,7 +76,7 @@ test('elixir', async () => {
 });
 
 describe('shell', () => {
-  test('is a language where somebody set up its linter, with every script named', async () => {
+  test('is a project if its linter is configured, with every script listed', async () => {
     const profiles = await detect({ 'go.mod': '', '.shellcheckrc': '', 'scripts/a.sh': '', 'b.bash': '' });
     expect(profiles.map(({ language }) => language)).toEqual(['go', 'shell']);
     expect(profiles[1]?.lint).toEqual({
@@ -86,11 +86,11 @@ describe('shell', () => {
     });
   });
 
-  test('is one where there is nothing else', async () => {
+  test('is a project if there is nothing else', async () => {
     expect(await detectOne({ 'README.md': '', 'bin/a.sh': '' })).toMatchObject({ language: 'shell', directory: 'bin' });
   });
 
-  test('does not make two of a workspace of one', async () => {
+  test('in two directories does not make two projects', async () => {
     expect(await detectOne({ 'go.mod': '', 'scripts/a.sh': '', 'b.sh': '' })).toMatchObject({ language: 'go' });
     expect(await detect({ '.shellcheckrc': '' })).toEqual([]);
   });

@@ -21,7 +21,7 @@ interface Line {
 }
 
 /** Counts the edges that the renderer sees in a piece of a flowchart. */
-export type CountEdges = (flowchart: string) => number;
+type CountEdges = (flowchart: string) => number;
 
 const supported = 'flowchart, sequenceDiagram, classDiagram, erDiagram, stateDiagram, xychart';
 
@@ -34,7 +34,7 @@ const arrows: Readonly<Record<Exclude<MermaidKind, 'flow' | 'chart'>, RegExp>> =
 };
 
 /**
- * Refuses what the renderer would draw wrong without a word: it leaves out lines that it does not understand. Throws a
+ * Refuses a source that the renderer would draw wrongly: it silently leaves out lines that it does not understand. Throws a
  * `DiagramError` with the number of the line.
  */
 export function checkMermaid(source: string, countEdges: CountEdges): void {

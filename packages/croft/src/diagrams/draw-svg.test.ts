@@ -7,11 +7,11 @@ import { drawSvg } from './draw-svg.ts';
 const drawingOf = (name: string) =>
   readFileSync(join(import.meta.dirname, '../../test/fixtures/diagrams', `${name}.golden`), 'utf8');
 
-test.each(Object.entries(diagrams))('%s is drawn as it was', async (name, [language, source]) => {
+test.each(Object.entries(diagrams))('%s is drawn as recorded', async (name, [language, source]) => {
   expect(`${await drawSvg(language, source)}\n`).toBe(drawingOf(name));
 });
 
-test.each(Object.keys(diagrams))('%s refers to nothing outside, and has plain colors', (name) => {
+test.each(Object.keys(diagrams))('%s refers to no other resource, and has plain colors', (name) => {
   const drawing = drawingOf(name)
     .replaceAll(/ xmlns(?::xlink)?="[^"]*"/g, '')
     .replaceAll(/>[^<]*<\/text>|data-\w+="[^"]*"/g, '');
@@ -19,7 +19,7 @@ test.each(Object.keys(diagrams))('%s refers to nothing outside, and has plain co
   expect([...drawing.matchAll(/url\((.)/g)].filter(([, first]) => first !== '#')).toEqual([]);
 });
 
-test('the texts of a diagram stay as they were written', () => {
+test('the texts in a diagram stay as written', () => {
   expect(drawingOf('flowchart')).toContain('>Done (--x: var(--y))</text>');
   expect(drawingOf('flowchart')).toContain('data-label="Done (--x: var(--y))"');
 });
@@ -49,10 +49,18 @@ test.each([
 });
 
 test.each([
+  ...['a-->b', 'a<-->b', 'a---b', 'a-.->b', 'a--yes-->b', 'a-->|yes--no|b', 'a[x--y]-->b', 'my-id-->b'].map(
+    (line) => `flowchart LR\n  ${line}`,
+  ),
   'flowchart LR\n  subgraph one\n    a>"flag [x"] -- go --> b\n  end\n  b -.-> c & d ==> e',
   'graph TD\n  A["it is [ not ( closed"] --> B((round))\n  B --- C[/slanted/]',
   'erDiagram\n  A }o..|| B : "has: {"\n',
   'sequenceDiagram\n  A->>+B: a --> b\n  B-->>-A: ok\n  loop every day -> night\n    A-)B: x\n  end',
 ])('%j is drawn', async (source) => {
   expect(await drawSvg('mermaid', source)).toMatch(/^<svg /);
+});
+
+test('an arrow needs no spaces around it, and a name keeps its hyphens', async () => {
+  const [tight, spaced] = ['my-id-->b-- yes -->c', 'my-id --> b -- yes --> c'].map((line) => `flowchart LR\n  ${line}`);
+  expect(await drawSvg('mermaid', tight ?? '')).toBe(await drawSvg('mermaid', spaced ?? ''));
 });

@@ -7,7 +7,7 @@ export interface DrawingAssets {
   readonly fonts: readonly Uint8Array[];
 }
 
-export interface Raster extends Pixels {
+interface Raster extends Pixels {
   readonly png: Uint8Array;
   /** Pixels in a unit of the drawing. */
   readonly scale: number;

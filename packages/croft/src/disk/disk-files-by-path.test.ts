@@ -3,7 +3,7 @@ import { describeFiles } from '../../test/contracts/files.ts';
 import { openOnDisk } from '../../test/support/disk-fixture.ts';
 import { addon } from './paths/addon.ts';
 
-// As if the addon could not be compiled.
+// Simulates that the addon could not be compiled.
 vi.mock('./paths/addon.ts', () => ({ addon: undefined }));
 
 describeFiles('disk, without the addon', async () => {
@@ -11,4 +11,4 @@ describeFiles('disk, without the addon', async () => {
   return { ...opened, [Symbol.asyncDispose]: async () => opened[Symbol.dispose]() };
 });
 
-test('it really is without', () => expect(addon).toBeUndefined());
+test('the addon is absent in this test', () => expect(addon).toBeUndefined());

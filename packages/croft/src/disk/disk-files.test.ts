@@ -31,7 +31,7 @@ describeFiles('disk', async () => {
 });
 
 describe('the root', () => {
-  test.each(['/virtual', '/virtual/../virtual'])('is known by every name it was given: %s', async (name) => {
+  test.each(['/virtual', '/virtual/../virtual'])('is known by every name that it was given: %s', async (name) => {
     using place = openOnDisk();
     symlinkSync(`${name}/a.txt`, place.at('link'));
     await place.files.write(`${name}/a.txt`, bytesOf('hello'));
@@ -41,7 +41,7 @@ describe('the root', () => {
     await expectFailure(place.files.read(`${name}/../a.txt`), 'E_SANDBOX_VIOLATION');
   });
 
-  test('is the directory that was opened, whatever comes to stand at its name', async () => {
+  test('stays the directory that was opened, whatever is later found at its path', async () => {
     using place = openOnDisk();
     const canary = plantCanary(place.fixture.at('outside'));
     await place.files.write('secret.txt', bytesOf('own'));
@@ -54,7 +54,7 @@ describe('the root', () => {
   });
 });
 
-describe('what a killed writer left', () => {
+describe('a temporary file of a killed writer', () => {
   const minuteMs = 60_000;
   const plant = (path: string, ageMs: number) => {
     writeFileSync(path, 'half');
@@ -62,7 +62,7 @@ describe('what a killed writer left', () => {
     utimesSync(path, time, time);
   };
 
-  test('is swept by the next write in its directory once it is old, and by no other', async () => {
+  test('is removed by the next write in its directory once it is old, and by no other write', async () => {
     using place = openOnDisk();
     mkdirSync(place.at('dir'));
     for (const directory of ['', 'dir/']) plant(place.at(`${directory}${temporaryPrefix}old`), 2 * minuteMs);
@@ -75,7 +75,7 @@ describe('what a killed writer left', () => {
     expect(readdirSync(place.at('dir'))).toEqual(['a.txt']);
   });
 
-  test('is swept once it is old also by a server that saw it fresh', async () => {
+  test('is removed once it is old, also by a server that saw it new', async () => {
     using place = openOnDisk();
     const leftover = place.at(`${temporaryPrefix}left`);
     plant(leftover, 0);
@@ -86,7 +86,7 @@ describe('what a killed writer left', () => {
     expect(readdirSync(place.directory)).toEqual(['a.txt']);
   });
 
-  test('is swept as a name: a link is not followed', async () => {
+  test('is removed by name: a link is not followed', async () => {
     using place = openOnDisk();
     const canary = plantCanary(place.fixture.at('outside'));
     symlinkSync(`${canary.path}/secret.txt`, place.at(`${temporaryPrefix}link`));
@@ -97,7 +97,7 @@ describe('what a killed writer left', () => {
     expect(existsSync(place.at(`${temporaryPrefix}mine`))).toBe(true);
   });
 
-  test('is in no listing, and does not use up its limit', async () => {
+  test('is not listed, and does not count towards the limit', async () => {
     using place = openOnDisk();
     for (let index = 0; index < 5; index += 1) plant(place.at(`${temporaryPrefix}${index}`), 0);
     writeFileSync(place.at('a.txt'), '');
@@ -106,20 +106,23 @@ describe('what a killed writer left', () => {
   });
 });
 
-test.skipIf(process.getuid?.() !== 0)('what a server of root makes belongs to the owner of where it is', async () => {
-  using place = openOnDisk();
-  chownSync(place.directory, 1234, 2345);
-  await place.files.write('dir/sub/new.txt', bytesOf('new'));
-  writeFileSync(place.at('theirs.txt'), 'old');
-  chownSync(place.at('theirs.txt'), 3456, 4567);
-  await place.files.write('theirs.txt', bytesOf('new'));
-  const ownerOf = (name: string) => [statSync(place.at(name)).uid, statSync(place.at(name)).gid];
-  for (const name of ['dir', 'dir/sub', 'dir/sub/new.txt']) expect(ownerOf(name)).toEqual([1234, 2345]);
-  expect(ownerOf('theirs.txt')).toEqual([3456, 4567]);
-});
+test.skipIf(process.getuid?.() !== 0)(
+  'a file made by a server of root belongs to the owner of its directory',
+  async () => {
+    using place = openOnDisk();
+    chownSync(place.directory, 1234, 2345);
+    await place.files.write('dir/sub/new.txt', bytesOf('new'));
+    writeFileSync(place.at('theirs.txt'), 'old');
+    chownSync(place.at('theirs.txt'), 3456, 4567);
+    await place.files.write('theirs.txt', bytesOf('new'));
+    const ownerOf = (name: string) => [statSync(place.at(name)).uid, statSync(place.at(name)).gid];
+    for (const name of ['dir', 'dir/sub', 'dir/sub/new.txt']) expect(ownerOf(name)).toEqual([1234, 2345]);
+    expect(ownerOf('theirs.txt')).toEqual([3456, 4567]);
+  },
+);
 
 test.each([`${temporaryPrefix}mine`, `${temporaryPrefix}dir/a.txt`])(
-  'nobody can hide a file under the name of a half-written one: %s',
+  'a caller cannot hide a file under the name of a temporary file: %s',
   async (path) => {
     using place = openOnDisk();
     const outcome = await place.files.write(path, bytesOf('hidden')).catch((thrown) => thrown.code);
@@ -128,7 +131,7 @@ test.each([`${temporaryPrefix}mine`, `${temporaryPrefix}dir/a.txt`])(
   },
 );
 
-test('a write holds few handles however deep it is', async () => {
+test('the number of handles of a write does not grow with the depth of the path', async () => {
   using place = openOnDisk();
   const before = countHandles();
   const work = place.files.write(`${'d/'.repeat(300)}a.bin`, Buffer.alloc(8 * 1024 * 1024));
@@ -137,7 +140,7 @@ test('a write holds few handles however deep it is', async () => {
   await work;
 });
 
-test('a write tells of the file it wrote, not of a link put in its place since', async () => {
+test('a write reports the version of the file it wrote, also if a link has replaced it since', async () => {
   using place = openOnDisk();
   const canary = plantCanary(place.fixture.at('outside'));
   const work = place.files.write('a.txt', bytesOf('mine'));
@@ -147,7 +150,7 @@ test('a write tells of the file it wrote, not of a link put in its place since',
   expect(await work).toMatchObject({ path: 'a.txt', kind: 'file', size: 4 });
 });
 
-test('no operation keeps a handle, whether it worked or not', async () => {
+test('no operation leaks a handle, on success or failure', async () => {
   using place = openOnDisk();
   const canary = plantCanary(place.fixture.at('outside'));
   const paths = [
@@ -186,7 +189,7 @@ test('no operation keeps a handle, whether it worked or not', async () => {
   expect(canary.changes()).toEqual([]);
 }, 60_000);
 
-test('reads that come together hold no handles, and each goes its own way', async () => {
+test('concurrent reads leak no handles, and each resolves its own path', async () => {
   using place = openOnDisk();
   const canary = plantCanary(place.fixture.at('outside'));
   mkdirSync(place.at('dir/sub'), { recursive: true });
@@ -205,7 +208,7 @@ test('reads that come together hold no handles, and each goes its own way', asyn
   expect((await place.files.read('dir/moved/0.txt')).path).toBe('dir/moved/0.txt');
 });
 
-test('times of change come from below the root alone, and leave the program where it was', async () => {
+test('modification times come only from below the root, and leave the current directory of the process alone', async () => {
   using place = openOnDisk();
   mkdirSync(place.at('dir/sub'), { recursive: true });
   writeFileSync(place.at('dir/sub/a'), '');

@@ -47,8 +47,8 @@ const alarm = { say: 'Start no agent here, and report it with what croft doctor 
 
 function checkInit(host: Host): HostCheck {
   const problem = host.findInitProblem();
-  if (problem === undefined) return holds('init', 'compiled on this host, and unchanged since');
-  return missing('init', problem, { say: 'Compile it.', run: 'npm run setup' });
+  if (problem === undefined) return holds('init', 'there, and unchanged since it was compiled');
+  return missing('init', problem, { say: 'Compile it.', run: host.nativeFix });
 }
 
 export function checkSandboxGuards(output: string, name = 'sandbox'): HostCheck {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { examineHost } from '../../test/support/stand-in-host.ts';
 
-test('a directory of temporary files that is not ours is said, and without any other agents cannot work', async () => {
+test('a directory of temporary files of another user is reported, and without any directory agents cannot work', async () => {
   const path = '/tmp/croft-1000';
   const foreign = await examineHost({ temporaryFiles: { path, problem: 'it belongs to uid 7', hasOther: true } });
   expect(foreign.row('temporary files')).toMatchObject({

@@ -14,14 +14,14 @@ const restricted = { '/proc/sys/kernel/apparmor_restrict_unprivileged_userns': '
 const noUserMap = () => 'bwrap: setting up uid map: Permission denied\n';
 const noNamespaces = () => 'bwrap: No permissions to create new namespace, likely because the kernel does not allow\n';
 
-test('a host that has everything holds in every row', async () => {
+test('every row holds on a complete host', async () => {
   const { checks, isReady, host } = await examineHost({});
   expect(checks.filter(({ state }) => state !== 'holds')).toEqual([]);
   expect(isReady).toBe(true);
   expect(host).toEqual({ system: 'Ubuntu 24.04.2 LTS', kernel: '6.8.0-60-generic', container: null, uid: 1000 });
 });
 
-test('a share of inotify that is not held is weaker, and says what programs can take', async () => {
+test('an inotify limit that does not hold is weaker, and the row says how much programs can take', async () => {
   const { row } = await examineHost({});
   expect(row('limit: inotify').found).toBe('for each sandbox 16 of 128 instances, 65536 of 524288 watches of its user');
   for (const seen of ['', ownInotify.replace('16', '2147483647'), ownInotify.replace('65536', '524288')]) {
@@ -33,7 +33,7 @@ test('a share of inotify that is not held is weaker, and says what programs can 
   }
 });
 
-describe('bubblewrap', () => {
+describe('bubblewrap,', () => {
   test.each([
     ['ID=debian', 1000, 'sudo apt-get install -y bubblewrap'],
     ['ID=debian', 0, 'apt-get install -y bubblewrap'],
@@ -42,7 +42,7 @@ describe('bubblewrap', () => {
     ['ID=arch', 1000, 'sudo pacman -S --needed bubblewrap'],
     ['ID=alpine', 1000, 'sudo apk add bubblewrap'],
     ['ID=mine', 1000, undefined],
-  ])('that is not installed on %s is installed by %i with its package manager', async (release, uid, command) => {
+  ])('not installed on %s, is installed by %i with its package manager', async (release, uid, command) => {
     const { row, isReady } = await examineHost({ files: { '/etc/os-release': release }, uid, lacks: ['bwrap'] });
     expect(isReady).toBe(false);
     expect(row('bubblewrap')).toMatchObject({ state: 'missing', found: expect.stringContaining('not installed') });
@@ -54,7 +54,7 @@ describe('bubblewrap', () => {
     });
   });
 
-  test('that cannot mount by a handle is too old', async () => {
+  test('without mounts by handle, is too old', async () => {
     const { row, isReady } = await examineHost({
       help: allFlags.replace('--bind-fd ', '').replace('--ro-bind-fd', ''),
     });
@@ -64,9 +64,9 @@ describe('bubblewrap', () => {
   });
 });
 
-describe('namespaces', () => {
+describe('namespaces,', () => {
   test.each([noUserMap(), 'bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted\n'])(
-    'that AppArmor restricts ask for a profile of bubblewrap alone: %s',
+    'restricted by AppArmor, need a profile for bubblewrap alone: %s',
     async (words) => {
       const { row, isReady } = await examineHost({ files: restricted, refuses: () => words });
       expect(isReady).toBe(false);
@@ -77,7 +77,7 @@ describe('namespaces', () => {
     },
   );
 
-  test('that only root may make are said to a server that runs as root', async () => {
+  test('allowed to root alone, are explained to a server that runs as root', async () => {
     const refuses = (uid: number) => (uid === nobody.uid ? noUserMap() : '');
     const { row, isReady } = await examineHost({ files: restricted, uid: 0, refuses });
     expect(row('namespaces')).toMatchObject({ state: 'weaker', found: expect.stringContaining('root owns') });
@@ -88,7 +88,7 @@ describe('namespaces', () => {
   test.each([
     ['/proc/sys/user/max_user_namespaces', 'user.max_user_namespaces=15000'],
     ['/proc/sys/kernel/unprivileged_userns_clone', 'kernel.unprivileged_userns_clone=1'],
-  ])('that %s turns off are turned on by it', async (path, setting) => {
+  ])('turned off by %s, are turned on by it', async (path, setting) => {
     const { row } = await examineHost({ files: { ...restricted, [path]: '0\n' }, refuses: noNamespaces });
     expect(row('namespaces').fix?.run).toContain(setting);
   });
@@ -96,12 +96,12 @@ describe('namespaces', () => {
   test.each([
     ['bwrap: --size is not permitted in setuid mode\n', /chmod u-s/],
     ['bwrap: Creating new namespace failed: nesting depth or max_*_namespaces exceeded (ENOSPC)\n', /max_user_name/],
-  ])('that bubblewrap cannot make, as it says: %s', async (words, command) => {
+  ])('refused to bubblewrap, as it says: %s', async (words, command) => {
     const { row } = await examineHost({ refuses: () => words });
     expect(row('namespaces').fix?.run).toMatch(command);
   });
 
-  test('that fail for a reason nobody knows give its words, and the command to see more', async () => {
+  test('refused for an unknown reason, give the words of bubblewrap and the command to see more', async () => {
     const { row } = await examineHost({ refuses: () => 'bwrap: something new\nand more\n' });
     expect(row('namespaces').found).toBe('bubblewrap cannot make a sandbox: bwrap: something new');
     expect(row('namespaces').fix?.run).toMatch(/^\/usr\/bin\/bwrap --unshare-all .* -- true$/);
@@ -116,7 +116,7 @@ describe('inside a container', () => {
     ['Kubernetes', { paths: ['/var/run/secrets/kubernetes.io', '/.dockerenv'] }, /seccompProfile.*procMount: Unmasked/],
     ['LXC', { files: { '/proc/1/cgroup': '1:name=systemd:/lxc/box' } }, /security\.nesting true/],
   ];
-  test.each(cases)('of %s its own profiles are in the way', async (kind, given, command) => {
+  test.each(cases)('by %s the profiles of the container are named as the cause', async (kind, given, command) => {
     const { row, host, isReady } = await examineHost({ ...given, refuses: noNamespaces });
     expect(isReady).toBe(false);
     expect(host.container).toBe(kind);
@@ -126,14 +126,14 @@ describe('inside a container', () => {
     expect(row('namespaces').fix?.run).not.toMatch(/--privileged|SYS_ADMIN/);
   });
 
-  test('of gVisor nothing can be set', async () => {
+  test('by gVisor no setting is advised', async () => {
     const version = { '/proc/version': 'Linux version 4.19.0-gvisor #1 SMP' };
     const { row, host } = await examineHost({ files: version, refuses: noNamespaces });
     expect(host.container).toBe('gVisor');
     expect(row('namespaces').fix).toEqual({ say: expect.stringContaining('beside it') });
   });
 
-  test('whose profiles are gone, AppArmor of the host is next', async () => {
+  test('without profiles, AppArmor of the host is named next', async () => {
     const docker = { files: restricted, paths: ['/.dockerenv'] };
     expect((await examineHost({ ...docker, refuses: noNamespaces })).row('namespaces').fix?.run).toMatch(/^docker run/);
     expect((await examineHost({ ...docker, refuses: noUserMap })).row('namespaces').fix?.run).toContain(
@@ -141,7 +141,7 @@ describe('inside a container', () => {
     );
   });
 
-  test('where sandboxes open, nothing is wrong with it', async () => {
+  test('with working sandboxes, no problem is reported', async () => {
     const { isReady, row } = await examineHost({ paths: ['/.dockerenv'] });
     expect([isReady, row('host').state]).toEqual([true, 'holds']);
   });
@@ -175,35 +175,35 @@ describe('the kernel', () => {
     [{ '/proc/config.gz': built, '/proc/cmdline': 'quiet lsm=yama,apparmor' }, 'weaker'],
     [{ '/proc/config.gz': '# CONFIG_SECURITY_LANDLOCK is not set\nCONFIG_LSM="landlock"\n' }, 'weaker'],
     [{}, undefined],
-  ])('that says %j of its modules has landlock: %s', async (modules, state) => {
+  ])('with the modules %j has landlock: %s', async (modules, state) => {
     const hidden: Record<string, undefined> = { '/sys/kernel/security/lsm': undefined };
     const { row } = await examineHost({ files: { ...hidden, ...modules } as Record<string, string> });
     expect(row('landlock')?.state).toBe(state);
   });
 });
 
-describe('a sandbox', () => {
-  test('is not even tried without the init that was compiled', async () => {
+describe('a sandbox,', () => {
+  test('without the compiled init, is not tried', async () => {
     const inside = vi.fn<Host['runInSandbox']>();
     const { row, isReady } = await examineHost({ init: 'the init is not there', inside });
     expect(row('init')).toMatchObject({ state: 'missing', fix: { run: 'npm run setup' } });
     expect([isReady, inside.mock.calls]).toEqual([false, []]);
   });
 
-  test('that AppArmor lets begin and not finish asks for another profile', async () => {
+  test('stopped halfway by AppArmor, asks for another profile', async () => {
     const reason = 'bubblewrap cannot make a sandbox\ncroft-init: cannot hold the control files: Permission denied\n';
     const { row, isReady } = await examineHost({ files: restricted, inside: async () => ({ reason }) });
     expect(isReady).toBe(false);
     expect(row('sandbox').fix?.run).toMatch(/bwrap-userns-restrict .*disable.*flags=\(unconfined\)/s);
   });
 
-  test('that does not open says what the init said rather than that it did not', async () => {
+  test('failing to open, has the error of the init', async () => {
     const reason = 'bubblewrap cannot make a sandbox on this host\ncroft-init: seccomp: Invalid argument\n';
     const { row } = await examineHost({ inside: async () => ({ reason }) });
     expect(row('sandbox').found).toBe('cannot be opened: croft-init: seccomp: Invalid argument');
   });
 
-  test('that does not open for a reason of its own is not the fault of the host', async () => {
+  test('failing to open for a reason of its own, does not blame the host', async () => {
     const { row } = await examineHost({
       files: restricted,
       paths: ['/.dockerenv'],
@@ -220,7 +220,7 @@ describe('a sandbox', () => {
     ['sandbox', status.replace('Seccomp:\t2', 'Seccomp:\t0'), 'Seccomp'],
     ['sandbox', '', 'CapEff, CapPrm, CapBnd, NoNewPrivs, Seccomp'],
     ['network', `${status}Interface: lo\nInterface: eth0\n`, 'eth0'],
-  ])('whose %s says %j does not hold', async (name, output, word) => {
+  ])('with %s reported as %j, does not hold', async (name, output, word) => {
     const inside: Host['runInSandbox'] = async (_, mode) => ({ output: mode === 'deny-all' ? output : goodNetwork });
     const { row, isReady } = await examineHost({ inside });
     expect(isReady).toBe(false);
@@ -232,14 +232,14 @@ describe('a sandbox', () => {
     ['Interface: lo\nProxy: HTTP/1.1 200 OK\n', '200 OK'],
     ['Interface: lo\nProxy: \n', 'says nothing'],
     ['Interface: lo\nInterface: eth0\nProxy: HTTP/1.1 403 Forbidden\n', 'eth0'],
-  ])('whose restricted network says %j does not hold', async (output, word) => {
+  ])('with a restricted network reported as %j, does not hold', async (output, word) => {
     const inside: Host['runInSandbox'] = async (_, mode) => ({ output: mode === 'deny-all' ? goodInside : output });
     const { row, isReady } = await examineHost({ inside });
     expect(isReady).toBe(false);
     expect(row('network')).toMatchObject({ state: 'missing', found: expect.stringContaining(word) });
   });
 
-  test('without a toolchain is weaker', async () => {
+  test('without a toolchain, is weaker', async () => {
     const { row, isReady } = await examineHost({
       inside: async () => ({ output: `${status}Interface: lo\nProxy: HTTP/1.1 403` }),
     });
@@ -247,23 +247,26 @@ describe('a sandbox', () => {
   });
 });
 
-describe('limits', () => {
+describe('limits:', () => {
   test.each([
     [1000, [], 'systemd-run --user --scope -p Delegate=yes croft serve …'],
     [0, [], 'systemd-run --scope -p Delegate=yes croft serve …'],
     [0, ['/.dockerenv'], 'docker run --cgroupns=private --security-opt writable-cgroups=true …'],
     [0, ['/run/.containerenv'], 'podman run --cgroupns=private --security-opt unmask=/sys/fs/cgroup …'],
-  ])('of %i are weaker without groups, and say how to have them (%j)', async (uid, paths, command) => {
-    const groups = { reason: "EROFS: read-only file system, mkdir '/sys/fs/cgroup/croft-1'" };
-    const { row, isReady } = await examineHost({ uid, paths, groups });
-    expect(row('control groups')).toMatchObject({ state: 'weaker', found: expect.stringContaining('EROFS') });
-    expect(row('control groups').fix?.run).toBe(command);
-    for (const what of ['memory', 'processes', 'CPU']) expect(row(`limit: ${what}`).state).toBe('weaker');
-    expect(isReady).toBe(true);
-  });
+  ])(
+    '%i of them are weaker without control groups, and the row says how to get those (%j)',
+    async (uid, paths, command) => {
+      const groups = { reason: "EROFS: read-only file system, mkdir '/sys/fs/cgroup/croft-1'" };
+      const { row, isReady } = await examineHost({ uid, paths, groups });
+      expect(row('control groups')).toMatchObject({ state: 'weaker', found: expect.stringContaining('EROFS') });
+      expect(row('control groups').fix?.run).toBe(command);
+      for (const what of ['memory', 'processes', 'CPU']) expect(row(`limit: ${what}`).state).toBe('weaker');
+      expect(isReady).toBe(true);
+    },
+  );
 });
 
-test('a server that runs as root is told what that means', async () => {
+test('a server that runs as root is told the consequences', async () => {
   const { row, isReady } = await examineHost({ uid: 0 });
   expect(row('user')).toMatchObject({ state: 'weaker', found: expect.stringContaining('uid 0 without a capability') });
   expect(isReady).toBe(true);
@@ -275,7 +278,7 @@ test('without ripgrep agents cannot search; without git they can work', async ()
   expect([row('git').state, isReady]).toEqual(['weaker', true]);
 });
 
-describe('docker', () => {
+describe('has no row if it is not installed, and holds if its sandboxes open', () => {
   const paths = ['/run/docker.sock'];
 
   test('has no row where it is not there, and holds where its sandboxes open', async () => {
@@ -286,7 +289,7 @@ describe('docker', () => {
     });
   });
 
-  test('that refuses is no failure, but a fence that does not stand is', async () => {
+  test('refusing to open is weaker; opening with a broken fence is missing', async () => {
     const inside =
       (of: Awaited<ReturnType<Host['runInSandbox']>>) => async (_: string, network: string, provider?: string) =>
         provider ? of : { output: network === 'deny-all' ? goodInside : goodNetwork };

@@ -11,7 +11,7 @@ import { checkTemporaryFiles } from './check-temporary-files.ts';
 import type { Host } from './host.ts';
 import type { HostCheck } from './host-check.ts';
 
-/** What `croft doctor --json` prints, without the escapes. */
+/** The output of `croft doctor --json`, without the escapes. */
 export interface Examination {
   readonly host: {
     readonly system: string;

@@ -2,7 +2,7 @@
 export type CheckState = 'holds' | 'weaker' | 'missing';
 
 export interface HostFix {
-  /** What to do, and why this rather than something easier. */
+  /** The fix, and why an easier one would not do. */
   readonly say: string;
   /** A command to paste into a shell, or a text to paste into the file that `say` names. */
   readonly run?: string;

@@ -13,6 +13,8 @@ export interface Host {
   tryControlGroups(): Promise<{ readonly version: 1 | 2 } | { readonly reason: string }>;
   /** Why the init of sandboxes cannot be used, or `undefined` if it can. */
   findInitProblem(): string | undefined;
+  /** The command that compiles the init. */
+  readonly nativeFix: string;
   /** The directory for caches and sockets, and what is wrong with it. */
   readonly temporaryFiles: TemporaryBaseReport;
   /** The path of Docker's socket, whether or not Docker is installed. */

@@ -34,7 +34,7 @@ async function proveWith(reports: readonly EscapeReport[], options: Partial<Proo
   return { text, groups: told, escapes, hasHeld };
 }
 
-test('tells each attempt under its group, and all of them in one line', async () => {
+test('prints each attempt under its group, and a summary of all in one line', async () => {
   const { text, hasHeld, escapes } = await proveWith([
     held('A1'),
     held('B27'),
@@ -53,7 +53,7 @@ test('tells each attempt under its group, and all of them in one line', async ()
   expect([hasHeld, escapes.length]).toEqual([true, 4]);
 });
 
-test('says of each group what it covers and what it leaves out, once, and of no other group', async () => {
+test('prints once for each attempted group what it covers and what it leaves out', async () => {
   const { text, groups: told } = await proveWith([held('A1'), held('A2'), held('G97'), held('X1')]);
   expect(told.map(({ letter }) => letter)).toEqual(['A', 'G']);
   const flat = text.replace(/\s+/g, ' ');
@@ -65,7 +65,7 @@ test('says of each group what it covers and what it leaves out, once, and of no 
   expect(text).toContain('\nX  others\n');
 });
 
-test('fails when one got out, and says how and past what', async () => {
+test('fails when one attack got out, and prints how and past which guard', async () => {
   const { text, hasHeld } = await proveWith([held('A1'), got('B27', 'a namespace\nof its own \u001b[2J'), held('B28')]);
   expect(hasHeld).toBe(false);
   expect(text).toContain('  ✗ B27  attempt B27\n         got out: a namespace of its own\n');
@@ -73,17 +73,17 @@ test('fails when one got out, and says how and past what', async () => {
   expect(text).toContain('3 attempts: 2 held, 1 got out, 0 skipped\n');
 });
 
-test('fails when nothing was attempted', async () => {
+test('fails when no attack was attempted', async () => {
   expect(await proveWith([])).toMatchObject({ hasHeld: false });
 });
 
-test('does not fail for what cannot be attempted here', async () => {
+test('passes if the others could not be attempted here', async () => {
   const reports = [held('A1'), skip('B1', 'why'), skip('B2', 'why'), skip('B3', 'else')];
   expect(await proveWith(reports)).toMatchObject({ hasHeld: true });
   expect((await proveWith(reports)).text).toContain('3 skipped (why; else)');
 });
 
-test('counts nothing that was cut off, and proves nothing then', async () => {
+test('ignores results after an interruption, and then proves nothing', async () => {
   const stop = new AbortController();
   const { text, hasHeld, escapes } = await proveWith([], {
     signal: stop.signal,
@@ -106,7 +106,7 @@ test.each([
     ['A8a', 'E'],
   ],
   [[], undefined],
-])('asks for %j by the names they have', async (ids, only) => {
+])('runs %j under the ids of the attacks', async (ids, only) => {
   let asked: unknown;
   await proveWith([], {
     ids,
@@ -119,6 +119,6 @@ test.each([
   expect(asked).toEqual(only);
 });
 
-test('refuses what there is no attempt of', async () => {
+test('refuses an unknown id', async () => {
   await expect(proveWith([held('B27')], { ids: ['B27', 'B2', 'Z'] })).rejects.toThrow('there is no attempt B2, Z;');
 });

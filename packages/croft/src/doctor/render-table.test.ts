@@ -6,7 +6,7 @@ const host = { system: 'Debian', kernel: '6.1.0', container: null, uid: 1000 };
 const table = (...checks: Examination['checks']) => renderTable({ host, checks });
 const long = 'a word and another one, '.repeat(20).trim();
 
-test('has a mark, a name and what was found in each row, in columns', () => {
+test('prints a mark, a name and a finding per row, in columns', () => {
   const text = table(
     { name: 'kernel', state: 'holds', found: 'Linux 6.1' },
     { name: 'control groups', state: 'weaker', found: 'none' },
@@ -21,7 +21,7 @@ test('has a mark, a name and what was found in each row, in columns', () => {
   expect(text).toContain('1 missing, 1 weaker');
 });
 
-test('numbers the fixes, each with the name of its row and its command whole', () => {
+test('numbers the fixes, each with the name of its row and its whole command', () => {
   const run = `run ${'x'.repeat(150)}`;
   const text = table(
     { name: 'one', state: 'missing', found: 'no', fix: { say: long, run } },
@@ -33,7 +33,7 @@ test('numbers the fixes, each with the name of its row and its command whole', (
   expect(text).toContain(`\n      ${run}\n`);
 });
 
-test('fits a terminal of 100 columns, but for what is to be copied', () => {
+test('fits 100 columns, apart from text to copy', () => {
   const lines = table(
     { name: 'one', state: 'weaker', found: long, fix: { say: long } },
     { name: 'another', state: 'missing', found: long },
@@ -42,7 +42,7 @@ test('fits a terminal of 100 columns, but for what is to be copied', () => {
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
 });
 
-test('passes nothing to the terminal that another program meant for it', () => {
+test('removes terminal sequences from the output of other programs', () => {
   const found = 'bwrap: \u001b[31mred\u001b]0;title\u0007\r\nline\u009b2J\u202e';
   expect(table({ name: 'one', state: 'missing', found })).toContain('✗ one  bwrap: red line\n');
 });

@@ -7,6 +7,7 @@ import { findGroups } from '../lib/cgroup/find-groups.ts';
 import { errorMessage } from '../lib/error-message.ts';
 import { reportTemporaryBase } from '../lib/files/temporary-base.ts';
 import { findProgram } from '../lib/processes/find-program.ts';
+import { describeNativeFix } from '../lib/processes/native-files.ts';
 import { killProcessGroup, spawnProgram } from '../lib/processes/spawn.ts';
 import type { Host, ProgramResult } from './host.ts';
 
@@ -23,6 +24,7 @@ export function createThisHost({ runInSandbox, dockerSocket }: Pick<Host, 'runIn
     user: { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 },
     tryControlGroups,
     findInitProblem,
+    nativeFix: describeNativeFix(),
     temporaryFiles: reportTemporaryBase(),
     runInSandbox,
     dockerSocket,

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { copyFile, lstat, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +6,7 @@ import { AppError } from '@croft/protocol';
 import { type App, type AppOptions, createApp, defaultSandboxOptions, type HostOptions } from '../app/app.ts';
 import type { Provider } from '../core/commands/sandbox.ts';
 import { makeTemporaryDirectory, removeTemporaryDirectory } from '../lib/files/temporary-directory.ts';
-import { packageDirectory } from '../lib/package-directory.ts';
+import { describeNativeFix, findNativeFile, isIntact } from '../lib/processes/native-files.ts';
 import type { CalledTool, EscapeFixture, EscapeFixtureOptions } from './escape.ts';
 import { makeTree, removeTree } from './make-tree.ts';
 
@@ -32,13 +31,12 @@ export interface OpenedFixture
   close(): Promise<void>;
 }
 
-const prober = join(packageDirectory, 'native/build/croft-prober');
 /** A uid that no user of the machine has. */
 const strangerId = 60_417;
 
 /** Creates a workspace with a canary beside it, and opens the app around it. */
 export async function openFixture(options: OpenFixtureOptions = {}): Promise<OpenedFixture> {
-  if (!existsSync(prober)) throw new Error('the prober of escapes is missing; run: npm run setup');
+  const prober = findProber();
   const canary = `canary ${randomUUID()}`;
   const isRoot = process.getuid?.() === 0;
   const base = makeTree(
@@ -73,6 +71,12 @@ export async function openFixture(options: OpenFixtureOptions = {}): Promise<Ope
       removeTemporaryDirectory(base);
     },
   };
+}
+
+function findProber(): string {
+  const found = findNativeFile('croft-prober');
+  if (found !== undefined && isIntact(found)) return found.file;
+  throw new Error(`the prober of escapes is missing or changed; run: ${describeNativeFix()}`);
 }
 
 function toAppOptions(workspace: string, options: OpenFixtureOptions): AppOptions {

@@ -1,4 +1,4 @@
-/** What the escapes of one letter cover. A proof prints what it tried and also what it does not prove. */
+/** The scope of the escapes with one letter. A proof prints what it attempted, and what it does not prove. */
 interface EscapeGroup {
   readonly letter: string;
   readonly title: string;

@@ -27,7 +27,7 @@ export type Guard =
 export interface Escape {
   /** Group letter and number, such as `B27`. An id never changes. */
   readonly id: string;
-  /** What is attempted, in a few words, such as `a user namespace of its own`. */
+  /** The attempt in a few words, such as `a user namespace of its own`. */
   readonly title: string;
   /** The guards that stop it. Each of them alone is enough, as far as it reaches; the first one always is. */
   readonly guards: readonly [Guard, ...Guard[]];
@@ -36,7 +36,7 @@ export interface Escape {
 
 export type EscapeOutcome =
   | { readonly held: true }
-  /** What got out, or what the attempt could do. */
+  /** The secret that got out, or the effect of the attempt. */
   | { readonly held: false; readonly how: string }
   /** Why this host cannot make the attempt. */
   | { readonly skipped: string };

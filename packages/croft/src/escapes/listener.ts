@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { pipeline, type Readable } from 'node:stream';
-import { pause } from './under-load.ts';
 import type { Problem } from './verdict.ts';
+import { pause } from './watch-load.ts';
 
 const ownWords = 'from the host itself';
 const waitMs = 3000;

@@ -12,8 +12,8 @@ import {
   tunnelTo,
 } from './attempt-restricted.ts';
 import type { Escape, EscapeFixture } from './escape.ts';
-import { pause } from './under-load.ts';
 import type { Problem } from './verdict.ts';
+import { pause } from './watch-load.ts';
 
 /** More than the sockets and pipes on the way can buffer. */
 const maxUnread = 24 * 1024 * 1024;

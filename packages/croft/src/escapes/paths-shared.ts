@@ -64,7 +64,7 @@ async function attemptToLook(fixture: EscapeFixture) {
   }
 }
 
-/** What another user puts where our directory would be. Only root can create one that belongs to another user. */
+/** Entries that another user puts in the place of our directory. Only root can create an entry of another user. */
 const plants: Readonly<Record<string, (path: string) => void>> = {
   'a link': (path) => symlinkSync(dirname(path), path),
   'a file': (path) => writeFileSync(path, ''),

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { spawnProgram } from '../lib/processes/spawn.ts';
 import type { Escape, EscapeFixture, EscapeOutcome } from './escape.ts';
 import { hasControlGroups } from './has-control-groups.ts';
-import { countProcesses, findSurvivors, trackPeak, waitFor, whileProbingNeighbour } from './under-load.ts';
 import { type Problem, verdict } from './verdict.ts';
+import { countProcesses, findSurvivors, trackPeak, waitFor, whileProbingNeighbour } from './watch-load.ts';
 
 const maxProcesses = 48;
 const megabyte = 1024 * 1024;

@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Escape, ScriptResult } from './escape.ts';
-import { whileProbingNeighbour } from './under-load.ts';
 import { type Problem, verdict } from './verdict.ts';
+import { whileProbingNeighbour } from './watch-load.ts';
 
 const megabyte = 1024 * 1024;
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { AttackCall } from './attack-calls.ts';
 import type { Escape, EscapeFixture } from './escape.ts';
 import { hasControlGroups } from './has-control-groups.ts';
-import { findSurvivors, trackPeak, whileProbingNeighbour } from './under-load.ts';
 import { type Problem, verdict } from './verdict.ts';
+import { findSurvivors, trackPeak, whileProbingNeighbour } from './watch-load.ts';
 
 const megabyte = 1024 * 1024;
 const promptMs = 5000;

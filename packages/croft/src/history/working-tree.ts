@@ -1,6 +1,11 @@
 import { closeSync } from 'node:fs';
 import type { HistoryStore } from '../core/history/ports/history-store.ts';
-import { type CaptureOptions, maxStoredFileBytes, type WorkingTree } from '../core/history/ports/working-tree.ts';
+import {
+  type CaptureOptions,
+  maxStoredFileBytes,
+  TreeClosed,
+  type WorkingTree,
+} from '../core/history/ports/working-tree.ts';
 import { toRaw } from '../core/history/trees/raw-names.ts';
 import { serializeGitChanges } from '../disk/control-files/serialize-git-changes.ts';
 import { reopenDirectory } from '../disk/paths/handles.ts';
@@ -68,15 +73,15 @@ function createWorkingTree(options: WorkingTreeOptions, { index, savedIndex, fol
   const alone = <T>(work: () => Promise<T>) => lock.run('tree', work);
   const { pinned, pin } = pinCapturedTrees(store, (begin) => alone(() => savedIndex.startCollection(begin)));
   const saving = createSaving(() => savedIndex.save((work) => alone(async () => work())));
-  const totals = createTotals(index);
-  const scan = createScan({ following, index, touches, savedIndex }, saving.soon);
+  const [totals, closing] = [createTotals(index), createClosing(following)];
+  const scan = createScan({ following, index, touches, savedIndex, signal: closing.signal }, saving.soon);
 
   const capture: WorkingTree['capture'] = async (wanted) => {
     wanted.signal?.throwIfAborted();
     const { atNs, isPolled } = await scan(wanted.onFound);
     await savedIndex.checkStore();
     const parts = { index, store, listings: listingCache, rootFd, unstored, lateHashes, atNs };
-    const captured = await captureTree(parts, wanted);
+    const captured = await captureTree(parts, { ...wanted, signal: closing.or(wanted.signal) });
     pin(captured.root);
     saving.soon();
     return isPolled ? { ...captured, isPolled } : captured;
@@ -122,13 +127,27 @@ function createWorkingTree(options: WorkingTreeOptions, { index, savedIndex, fol
     watch: (onChange, signal) => watchTree({ following, touches, scan: () => alone(() => scan()) }, onChange, signal),
     [Symbol.asyncDispose]: once(async () => {
       saving.stop();
+      closing.begin();
       await lateHashes.close();
       await alone(async () => {
         await savedIndex.close();
-        following.close();
         closeSync(rootFd);
       });
     }),
+  };
+}
+
+/** Ends what is under way when the tree is closed, so that closing a large tree does not wait for reading it. */
+function createClosing(following: FollowedTree) {
+  const controller = new AbortController();
+  const { signal } = controller;
+  return {
+    signal,
+    or: (other: AbortSignal | undefined) => (other ? AbortSignal.any([signal, other]) : signal),
+    begin(): void {
+      controller.abort(new TreeClosed('the tree is closed'));
+      following.close();
+    },
   };
 }
 
@@ -161,15 +180,17 @@ function createScan(
     index: TreeIndex;
     touches: ReturnType<typeof createTouchedPaths>;
     savedIndex: SavedIndex;
+    /** Ends a scan that is under way. */
+    signal: AbortSignal;
   },
   saveSoon: () => void,
 ): (onFound?: OnFound) => Promise<Pick<FollowedChanges, 'atNs' | 'isPolled'>> {
-  const { following, index, touches, savedIndex } = dependencies;
+  const { following, index, touches, savedIndex, signal } = dependencies;
   let isFirst = true;
   return async (onFound) => {
-    const taken = await following.take(onFound && countFound(onFound));
-    if (isFirst) await savedIndex.load();
-    const found = await index.absorb(taken, isFirst ? savedIndex.recall : undefined);
+    const taken = await following.take(onFound && countFound(onFound)).finally(() => signal.throwIfAborted());
+    if (isFirst) await savedIndex.load(signal);
+    const found = await index.absorb(taken, { remembered: isFirst ? savedIndex.recall : undefined, signal });
     // The first scan is reported to nobody: an asker that has not asked yet gets `everything`, and watchers are told of
     // changes only.
     if (isFirst) savedIndex.forgetMissing();

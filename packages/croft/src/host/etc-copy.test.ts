@@ -16,7 +16,7 @@ async function copied(find: () => string | undefined): Promise<string> {
   }, waiting);
 }
 
-test('is made once it is worth it, and made anew when something changes', async () => {
+test('the copy is made at the second use, and again after a change', async () => {
   using source = makeDirectory({ 'd/one': '1', file: 'old', passwd: 'x' });
   symlinkSync('one', source.at('d/link'));
   symlinkSync('file', source.at('linked'));
@@ -37,7 +37,7 @@ test('is made once it is worth it, and made anew when something changes', async 
   await vi.waitFor(() => expect(existsSync(first)).toBe(false), waiting);
 });
 
-test('programs see the same with it as without', async () => {
+test('programs see the same /etc with the copy as without', async () => {
   using fixture = makeDirectory();
   const provider = createBubblewrap(operator);
   const listing =

@@ -1,40 +1,40 @@
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { statSync } from 'node:fs';
 import { AppError } from '@croft/protocol';
-import { sha256 } from '../lib/crypto/sha256.ts';
-import { packageDirectory } from '../lib/package-directory.ts';
+import { describeNativeFix, findNativeFile, isIntact } from '../lib/processes/native-files.ts';
 
-const native = join(packageDirectory, 'native');
-
-/** The init that set-up compiled, and the file with its expected hash. */
-export const initBinary = join(native, 'build/croft-init');
-const manifestFile = join(native, 'build/croft-init.sha256');
+interface KnownInit {
+  readonly file: string;
+  /** What `stat` says of the file that was hashed. */
+  readonly identity: string;
+}
 
 /**
  * Creates a function that returns the path of the init. The function throws `E_SANDBOX_UNAVAILABLE` unless the file is
- * exactly the one that set-up compiled. The file is hashed once, and again when it changes.
+ * exactly the one that was compiled. The file is hashed once, and again when it changes.
  */
 export function createInitFinder(): () => string {
-  let known = '';
+  let known: KnownInit | undefined;
   return () => {
-    try {
-      const { ino, size, mtimeMs, ctimeMs } = statSync(initBinary);
-      const identity = [ino, size, mtimeMs, ctimeMs].join();
-      if (identity === known) return initBinary;
-      if (readFileSync(manifestFile, 'utf8').trim() === sha256(readFileSync(initBinary))) {
-        known = identity;
-        return initBinary;
-      }
-    } catch (cause) {
-      throw unusable('is missing', cause);
-    }
-    throw unusable('is not the one that was compiled');
+    if (known === undefined || identify(known.file) !== known.identity) known = find();
+    return known.file;
   };
 }
 
-function unusable(reason: string, cause?: unknown): AppError {
-  return new AppError('E_SANDBOX_UNAVAILABLE', `the init of sandboxes ${reason}; run: npm run setup`, {
+function find(): KnownInit {
+  const found = findNativeFile('croft-init');
+  if (found === undefined) throw unusable('is missing');
+  const known = { file: found.file, identity: identify(found.file) };
+  if (!isIntact(found)) throw unusable('is not the one that was compiled');
+  return known;
+}
+
+function identify(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return [found?.ino, found?.size, found?.mtimeMs, found?.ctimeMs].join();
+}
+
+function unusable(reason: string): AppError {
+  return new AppError('E_SANDBOX_UNAVAILABLE', `the init of sandboxes ${reason}; run: ${describeNativeFix()}`, {
     details: { provider: 'bubblewrap' },
-    cause,
   });
 }

@@ -29,7 +29,7 @@ async function follow(pool: ReturnType<typeof newPool>, account?: string) {
   return { ...fixture, tree, started: followers().filter((pid) => !before.includes(pid)) };
 }
 
-test('a follower that is busy with the trees of one account keeps no other account waiting', async () => {
+test('a follower that is busy with the trees of one account does not delay another account', async () => {
   const pool = newPool();
   const [eve, ann] = [await follow(pool, 'eve'), await follow(pool, 'ann')];
   const [busy = 0] = eve.started;
@@ -41,7 +41,7 @@ test('a follower that is busy with the trees of one account keeps no other accou
   expect((await ann.tree.take()).sightings.map(({ path }) => path)).toEqual(['b.txt']);
 });
 
-test('all trees of an account have one follower, and an account that is gone leaves its follower to the next', async () => {
+test('all trees of an account share one follower, which the next account gets when the first is gone', async () => {
   const pool = newPool();
   const [one, two] = [await follow(pool, 'eve'), await follow(pool, 'eve')];
   expect([one.started.length, two.started.length]).toEqual([1, 0]);
@@ -52,7 +52,7 @@ test('all trees of an account have one follower, and an account that is gone lea
   expect((await follow(pool, 'cid')).started).toHaveLength(0);
 });
 
-test('there are no more followers than allowed, and the one with the fewest accounts is shared', async () => {
+test('there are no more followers than allowed, and a further account shares the one with the fewest accounts', async () => {
   const pool = newPool(2);
   const accounts = [undefined, 'ann', 'bob', 'cid', 'dan'];
   const started = [];

@@ -39,7 +39,7 @@ test('one process follows all trees', async () => {
   expect(findProcess()).toHaveLength(1);
 });
 
-test('when the process is killed, another begins, and what it tells is whole', async () => {
+test('a killed process is replaced by another, whose first answer is complete', async () => {
   const { at, path, following, findProcess } = await makeFollowed({ 'a/b': '' });
   const mirror = createMirror(following);
   let changes = 0;
@@ -63,7 +63,7 @@ test('when the process is killed, another begins, and what it tells is whole', a
   }, waiting);
 });
 
-test('a process that cannot be started is told of, and not for ever', async () => {
+test('a process that fails to start is reported, and not started for ever', async () => {
   using fixture = makeDirectory();
   const handle = fs.openSync(fixture.path, 'r');
   onTestFinished(() => fs.closeSync(handle));
@@ -79,7 +79,7 @@ test('a process that cannot be started is told of, and not for ever', async () =
   await expect(following.take()).rejects.toThrow('no longer followed');
 });
 
-test('what is closed while it is asked does not leave anybody waiting', async () => {
+test('closing a tree ends a request for it that is in progress', async () => {
   const { following } = await makeFollowed({ a: '' });
   const asked = following.take();
   following.close();
@@ -87,7 +87,7 @@ test('what is closed while it is asked does not leave anybody waiting', async ()
   await expect(asked).rejects.toThrow('no longer followed');
 });
 
-test('changes are told of once, until the next look', async () => {
+test('a change is announced once until the next request', async () => {
   const { at, following } = await makeFollowed({ 'a/b': '' });
   let told = 0;
   await following.take();
@@ -122,7 +122,7 @@ function startServer(then: string, path: string) {
   return { child, exited: once(child, 'exit'), said: once(child.stdout, 'data').then(([bytes]) => String(bytes)) };
 }
 
-test('a program that has nothing else to do ends, and the follower with it', async () => {
+test('a program with nothing else to do exits, and its follower with it', async () => {
   using fixture = makeDirectory({ a: '' });
   const { said, exited } = startServer('', fixture.path);
   const [count, pid] = (await said).trim().split(' ').map(Number);
@@ -131,7 +131,7 @@ test('a program that has nothing else to do ends, and the follower with it', asy
   await vi.waitFor(() => expect(isAlive(pid ?? 0)).toBe(false), waiting);
 });
 
-test('the follower ends with a server that is killed', async () => {
+test('the follower exits with a server that is killed', async () => {
   using fixture = makeDirectory({ a: '' });
   const { child, said } = startServer('setInterval(() => {}, 1000);', fixture.path);
   const [, pid = 0] = (await said).trim().split(' ').map(Number);
@@ -158,7 +158,7 @@ const turmoil = `
   ];
   for (let i = 0; i < 10000; i++) try { pick(...acts)(); } catch {}`;
 
-test('what changes while it is looked at is known in the end', { timeout: 120_000 }, async () => {
+test('changes during a request are known in the end', { timeout: 120_000 }, async () => {
   const { path, following, findProcess } = await makeFollowed({ 'a/b/c': '' });
   const mirror = createMirror(following, { isChanging: true });
   const before = findProcess();
@@ -179,7 +179,7 @@ test('what changes while it is looked at is known in the end', { timeout: 120_00
   expect(findProcess()).toEqual(before);
 });
 
-test('what the kernel has no room to tell is looked for', { timeout: 60_000 }, async () => {
+test('changes lost to a full queue of the kernel are found by searching', { timeout: 60_000 }, async () => {
   const { at, path, following, findProcess } = await makeFollowed({ a: '', b: '', 'c/d': '' });
   const mirror = createMirror(following);
   await mirror.take();
@@ -194,7 +194,7 @@ test('what the kernel has no room to tell is looked for', { timeout: 60_000 }, a
   expect((await mirror.take()).sightings).toEqual([]);
 });
 
-test('what changes while a server is slow to read is known in the end', { timeout: 60_000 }, async () => {
+test('changes while a server reads slowly are known in the end', { timeout: 60_000 }, async () => {
   const tree = Object.fromEntries(Array.from({ length: 6000 }, (_, i) => [`${i % 20}/${i % 400}/file-${i}`, '']));
   const { at, path, following, findProcess } = await makeFollowed(tree);
   const mirror = createMirror(following, { isChanging: true });
@@ -215,7 +215,7 @@ test('what changes while a server is slow to read is known in the end', { timeou
   expect(findProcess()).toEqual(before);
 });
 
-test('orders that no server gives end it, and nothing worse', { timeout: 60_000 }, async () => {
+test('invalid orders end the follower without another effect', { timeout: 60_000 }, async () => {
   using fixture = makeDirectory({ 'a/b': '' });
   const handle = fs.openSync(fixture.path, 'r');
   onTestFinished(() => fs.closeSync(handle));

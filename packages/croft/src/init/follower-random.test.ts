@@ -73,21 +73,25 @@ async function attempt(by: Follower, steps: readonly Step[]): Promise<void> {
   }
 }
 
-test('what is known by the takes is what is there, whatever was done in between', { timeout: 120_000 }, async () => {
+test('the sum of the answers equals the tree, after any steps in between', { timeout: 120_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => attempt(whole, steps)),
     { numRuns: 150 },
   );
 });
 
-test('it is so with few watches, and few changes that can be kept in mind', { timeout: 120_000 }, async () => {
+test('the sum of the answers equals the tree with few watches and a small memory for changes', {
+  timeout: 120_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => attempt(limited, steps)),
     { numRuns: 60 },
   );
 });
 
-test('it is so where directories without a watch are looked through', { timeout: 240_000 }, async () => {
+test('the sum of the answers equals the tree if directories without a watch are polled', {
+  timeout: 240_000,
+}, async () => {
   for (const by of starved)
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => attempt(by, steps)),

@@ -42,7 +42,7 @@ async function makeFollowed(tree: Record<string, string> = {}, limits?: FollowLi
 
 const told = ({ sightings }: FollowedChanges) => sightings.map(({ kind, path }) => `${kind} ${path}`).sort();
 
-test('the first is whole, the next what changed, and then nothing', async () => {
+test('the first answer is the whole tree, the next has the changes, and then there is nothing', async () => {
   const { at, take } = await makeFollowed({ 'a/b/c.txt': 'one', 'd.txt': 'two' });
   const first = await take();
   expect(first.isWhole).toBe(true);
@@ -57,7 +57,7 @@ test('the first is whole, the next what changed, and then nothing', async () => 
   expect(told(await take())).toEqual([]);
 });
 
-test('reading changes nothing', async () => {
+test('reading a file is no change', async () => {
   const { at, path, take } = await makeFollowed({ 'a/b.txt': 'one' });
   await take();
   fs.readFileSync(at('a/b.txt'));
@@ -66,7 +66,7 @@ test('reading changes nothing', async () => {
   expect(told(await take())).toEqual([]);
 });
 
-test('a directory that is moved is gone there and whole here', async () => {
+test('a moved directory is gone at its old path, and whole at its new path', async () => {
   const { at, take } = await makeFollowed({ 'a/b/c.txt': '', 'a/d.txt': '', 'e/f.txt': '' });
   await take();
   fs.renameSync(at('a'), at('e/g'));
@@ -81,7 +81,7 @@ test('a directory that is moved is gone there and whole here', async () => {
   expect(told(await take())).toEqual(['file e/g/b/c.txt']);
 });
 
-test('another directory of the same name is told from the one before', async () => {
+test('a new directory of the same name is followed, not the removed one', async () => {
   const { at, take } = await makeFollowed({ 'a/b/c.txt': '' });
   await take();
   fs.rmSync(at('a'), { recursive: true });
@@ -91,7 +91,7 @@ test('another directory of the same name is told from the one before', async () 
   expect(told(await take())).toEqual(['file a/b/d.txt']);
 });
 
-test('a tree that is moved in is listed, and one that is moved out is gone, with all that is done to it there', async () => {
+test('a tree that is moved in is listed, and one that is moved out is gone with its later changes', async () => {
   const { at, take } = await makeFollowed({ 'kept.txt': '' });
   const outside = makeTree({ 'tree/a/b.txt': '', 'tree/c.txt': '' });
   await take();
@@ -104,7 +104,7 @@ test('a tree that is moved in is listed, and one that is moved out is gone, with
   expect(told(await take())).toEqual([]);
 });
 
-test('a change by another name of a file is one of all of its names, and were that name outside', async () => {
+test('a change by one name of a file is reported for all of its names, also if that name is outside', async () => {
   const { at, take } = await makeFollowed({ 'a/one.txt': 'x', 'b/two.txt': 'y' });
   const outside = makeTree();
   await take();
@@ -120,7 +120,7 @@ test('a change by another name of a file is one of all of its names, and were th
   expect(told(await take())).toEqual([]);
 });
 
-test('a name of any bytes is told as it is', async () => {
+test('a name of any bytes is reported exactly', async () => {
   const { path, take } = await makeFollowed();
   const names = [[0xff], [0xc3, 0x28], [0x61, 0x0a, 0x80], [0xed, 0xb2, 0x80], [...Buffer.from('größe 😀')], [0x5c]];
   for (const bytes of names) fs.mkdirSync(Buffer.concat([Buffer.from(`${path}/`), Buffer.from(bytes)]));
@@ -130,7 +130,7 @@ test('a name of any bytes is told as it is', async () => {
   expect((await take()).sightings.length).toBe(names.length);
 });
 
-test('links are told of and not followed, and so are pipes', async () => {
+test('links and pipes are reported, and links are not followed', async () => {
   const outside = makeTree({ 'secret.txt': '' });
   const { at, take } = await makeFollowed();
   await take();
@@ -143,14 +143,14 @@ test('links are told of and not followed, and so are pipes', async () => {
   expect(told(await take())).toEqual([]);
 });
 
-test('no other file system is entered', async ({ skip }) => {
+test('other file systems are not entered', async ({ skip }) => {
   const isMount = fs.statSync('/dev/pts', { throwIfNoEntry: false })?.dev !== fs.statSync('/dev').dev;
   if (!isMount) skip();
   const { sightings } = await (await follow('/dev')).take();
   expect(sightings.filter(({ path }) => path.startsWith('pts'))).toMatchObject([{ kind: 'directory', path: 'pts' }]);
 });
 
-test('a path may be longer than the kernel takes', async () => {
+test('a path may be longer than the kernel accepts', async () => {
   const { path, following, mirror } = await makeFollowed();
   const name = 'n'.repeat(200);
   const script = 'i=0; while [ $i -lt 40 ]; do mkdir "$1"; cd -P "$1" || exit 1; i=$((i+1)); done; echo x > deep.txt';
@@ -169,7 +169,7 @@ test('a path may be longer than the kernel takes', async () => {
   expect(told(await following.take())).toEqual([`gone ${name}`]);
 });
 
-test('thousands of directories are listed, and of those what changed is found', { timeout: 60_000 }, async () => {
+test('thousands of directories are listed, and changes in them are found', { timeout: 60_000 }, async () => {
   const { at, take } = await makeFollowed();
   for (let i = 0; i < 3000; i++) {
     fs.mkdirSync(at(`${i % 30}/${i}`), { recursive: true });
@@ -184,7 +184,7 @@ test('thousands of directories are listed, and of those what changed is found', 
   expect(told(await take())).toEqual(['gone moved-3']);
 });
 
-test('more changes than are kept in mind make the next one whole, and the one after is not', async () => {
+test('more changes than the memory holds make the next answer whole, and the one after it is partial again', async () => {
   const { at, take } = await makeFollowed({ 'a/0': '' }, { paths: 10 });
   await take();
   for (let i = 0; i < 10; i++) fs.writeFileSync(at(`a/${i}`), 'x');
@@ -195,7 +195,7 @@ test('more changes than are kept in mind make the next one whole, and the one af
   expect(told(await take())).toEqual(['file a/1']);
 });
 
-test('directories without a watch are looked through, and only those that changed are told of, until others have left some', async () => {
+test('directories without a watch are polled, and only changed ones are reported, until watches are free again', async () => {
   const by = createFollower(findInit, { watches: 4 });
   const first = makeTree({ 'a/b/c': '' });
   const second = makeTree({ 'd/e/f': '', 'd/e/g': '', 'd/other/h': '' });
@@ -228,7 +228,7 @@ test('directories without a watch are looked through, and only those that change
   expect(again.isPolled).toBeUndefined();
 });
 
-test('the same tree, and a part of it, can be followed by several', async () => {
+test('several callers can follow the same tree, or a part of it', async () => {
   const { at, path, take } = await makeFollowed({ 'a/b/c.txt': '' });
   const again = await follow(path);
   const part = await follow(at('a'));
@@ -244,7 +244,7 @@ test('the same tree, and a part of it, can be followed by several', async () => 
   expect(told(await part.take())).toEqual(['gone b']);
 });
 
-test('a tree whose root is removed is empty', async () => {
+test('a tree whose root is removed becomes empty', async () => {
   const { at, take } = await makeFollowed({ 'root/a/b': '' });
   const mirror = createMirror(await follow(at('root')));
   await Promise.all([take(), mirror.take()]);

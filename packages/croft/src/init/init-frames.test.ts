@@ -57,7 +57,7 @@ function parseStart(payload: Buffer) {
   };
 }
 
-test('frames come out as they went in, however the stream was cut', () => {
+test('frames are decoded as they were encoded, however the stream was cut', () => {
   fc.assert(
     fc.property(fc.array(frame, { maxLength: 8 }), fc.array(fc.nat(), { maxLength: 30 }), (frames, places) => {
       const bytes = Buffer.concat(
@@ -68,20 +68,20 @@ test('frames come out as they went in, however the stream was cut', () => {
   );
 });
 
-test('frames come out one byte at a time, and only when they are whole', () => {
+test('frames are decoded from single bytes, and only when they are complete', () => {
   const bytes = encodeInitFrame(66, 7, 1, Buffer.from('output'));
   const single = [...bytes].map((value) => Buffer.from([value]));
   expect(decode(single.slice(0, -1))).toEqual([]);
   expect(decode(single)).toEqual([{ type: 66, id: 7, detail: 1, payload: Buffer.from('output') }]);
 });
 
-test('the largest frame an init sends comes through; one byte more is refused before it is there', () => {
+test('the largest frame of an init is accepted, and one more byte is refused before it arrives', () => {
   expect(decode([encodeInitFrame(66, 1, 1, Buffer.alloc(64 * 1024))])).toHaveLength(1);
   const header = encodeInitFrame(66, 1, 1, Buffer.alloc(64 * 1024 + 1)).subarray(0, 12);
   expect(() => decode([header])).toThrow(RangeError);
 });
 
-test('a decoder throws for every impossible size, after the frames that were before it', () => {
+test('a decoder throws for every impossible size, after the frames before it', () => {
   const size = fc.integer({ min: 64 * 1024 + 1, max: 0xffff_ffff });
   fc.assert(
     fc.property(
@@ -101,7 +101,7 @@ test('a decoder throws for every impossible size, after the frames that were bef
   );
 });
 
-test('a start says all of a request', () => {
+test('a start frame carries the whole request', () => {
   const arbitrary = fc.record({
     argv: fc.array(text, { minLength: 1, maxLength: 5 }),
     directory: text,
@@ -146,7 +146,7 @@ test.each([
   expect(() => encodeStart(1, { ...request, ...change })).toThrow(RangeError);
 });
 
-test('takes as many bytes as a frame holds, and not one more', () => {
+test('takes as many bytes as a frame holds, and no more', () => {
   // The header, then `/`, `a` and the long argument, each with its NUL.
   const room = maxPayloadBytes - 80 - 2 - 2 - 1;
   const withLength = (length: number) => encodeStart(1, { ...request, argv: ['a', 'x'.repeat(length)] });

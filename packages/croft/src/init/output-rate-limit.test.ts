@@ -27,13 +27,13 @@ test('the first megabytes are not slowed down', () => {
   expect(allowed).toBe(32);
 });
 
-test('a flood is slowed down to a bounded rate', () => {
+test('a flood is slowed down to a limited rate', () => {
   const sent = floodFor(10);
   expect(sent).toBeGreaterThan(32 + 75);
   expect(sent).toBeLessThan(32 + 85);
 });
 
-test('a sandbox that was quiet may send as much at once as a new one', () => {
+test('a sandbox that was quiet may send as much at once as a new sandbox', () => {
   const pace = createOutputRateLimit();
   floodFor(5, pace);
   vi.advanceTimersByTime(10_000);

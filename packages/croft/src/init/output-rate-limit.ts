@@ -1,3 +1,5 @@
+import { createTokenBucket } from '../lib/concurrency/token-bucket.ts';
+
 /** Output that a sandbox may send at full speed. */
 const burstBytes = 32 * 1024 * 1024;
 /** Output per second after that: far more than anybody reads, and little work for the main thread. */
@@ -13,14 +15,13 @@ export interface OutputRateLimit {
  * for it, so a flood of output would slow down all other sessions.
  */
 export function createOutputRateLimit(now: () => number = () => performance.now()): OutputRateLimit {
-  let [left, at] = [burstBytes, now()];
+  const bucket = createTokenBucket({ capacity: burstBytes, perSecond: bytesPerSecond, now });
   return {
     wait(bytes, allow) {
-      const time = now();
-      left = Math.min(burstBytes, left + ((time - at) / 1000) * bytesPerSecond) - bytes;
-      at = time;
-      if (left >= 0) return allow();
-      setTimeout(allow, Math.ceil((-left / bytesPerSecond) * 1000)).unref();
+      bucket.spend(bytes);
+      const pauseMs = Math.ceil(bucket.msUntil(0));
+      if (pauseMs === 0) return allow();
+      setTimeout(allow, pauseMs).unref();
     },
   };
 }

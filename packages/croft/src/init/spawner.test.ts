@@ -36,7 +36,7 @@ const spawnersOf = (pid: number) =>
     .filter((child) => child !== '' && readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('--spawn'))
     .map(Number);
 
-test('a program has nothing of ours but the handles it was promised', async () => {
+test('a program inherits only the handles it was promised', async () => {
   process.env.CROFT_TEST_SECRET = 'secret';
   onTestFinished(() => void delete process.env.CROFT_TEST_SECRET);
   const seen = await start('cut -d" " -f1,5,6 /proc/$$/stat >&2; env >&2', {});
@@ -48,7 +48,7 @@ test('a program has nothing of ours but the handles it was promised', async () =
   expect((await ended).trim().split('\n')).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8']);
 });
 
-test('it starts in the root directory, speaks on its socket, tells, and waits at its gate', async () => {
+test('a program starts in the root directory with its socket, its info pipe and its gate', async () => {
   const script = 'pwd >&3; printf "{ }" >&4; read -r line <&5; echo went on >&2';
   const { socket, infoText, ended, openGate } = await start(script, { hasGate: true });
   expect(await infoText).toBe('{ }');
@@ -58,12 +58,12 @@ test('it starts in the root directory, speaks on its socket, tells, and waits at
   expect(await ended).toBe('went on\n');
 });
 
-test.skipIf(process.getuid?.() !== 0)('it runs as the owner it was given, with no group of ours', async () => {
+test.skipIf(process.getuid?.() !== 0)('a program runs as its given owner, without groups of this process', async () => {
   const { ended } = await start('id -u >&2; id -G >&2', { owner: { uid: 12345, gid: 54321 } });
   expect(await ended).toBe('12345\n54321\n');
 });
 
-test('it is gone when its socket has told so, and not before', async () => {
+test('a program has exited when its socket says so, and not before', async () => {
   const { socket, ended } = await start('exec sleep 0.1');
   socket.resume();
   const events: string[] = [];
@@ -71,7 +71,7 @@ test('it is gone when its socket has told so, and not before', async () => {
   expect(events).toEqual(['closed', 'gone']);
 });
 
-test('kill ends a program and its group', async () => {
+test('kill ends a program and its process group', async () => {
   const { socket, ended, kill } = await start('sleep 1000 & echo $! >&3; wait');
   const pid = Number((await once(socket, 'data'))[0]);
   kill();
@@ -82,17 +82,17 @@ test('kill ends a program and its group', async () => {
 test.each([
   ['a program that is not there', { argv: ['/nonexistent'] as const }, 'No such file'],
   ['a group that is not there', { groups: ['/nonexistent/tasks'] }, 'No such file'],
-])('%s is told by the end', async (_, changed, reason) => {
+])('%s is reported by the end', async (_, changed, reason) => {
   const { ended, infoText } = await start('true', changed);
   expect(await ended).toContain(reason);
   await expect(infoText).rejects.toThrow();
 });
 
-test('a NUL byte in an argument adds no other', async () => {
+test('a NUL byte in an argument does not add another argument', async () => {
   await expect(start('true\0-c\0evil')).rejects.toThrow(RangeError);
 });
 
-test('the directory is the one that is open, whatever has its name now', async () => {
+test('a program starts in the open directory, whatever has its name now', async () => {
   const fixture = makeDirectory();
   mkdirSync(fixture.at('place'));
   const directory = openSync(fixture.at('place'), 'r');
@@ -127,7 +127,7 @@ const order = (place: string, identity: string, script: string) => {
   return encodeInitFrame(toInit.start, 1, 0, Buffer.from(texts.map((part) => `${part}\0`).join('')));
 };
 
-test('where handles cannot be looked at, the place is taken, but only if it is the same directory', async () => {
+test('without access to handles the path is used, and only if it is the same directory', async () => {
   const { fixture, path } = await startByHand();
   const say = async (identity: string) => {
     const socket = connect(path);
@@ -138,7 +138,7 @@ test('where handles cannot be looked at, the place is taken, but only if it is t
   expect(await say(identityOf(fixture.at('other')))).toBe('');
 });
 
-test('nobody but who started it is served', async () => {
+test('the spawner serves only the process that started it', async () => {
   const { fixture, path } = await startByHand();
   const bytes = order(
     fixture.at('place'),
@@ -155,7 +155,7 @@ test('nobody but who started it is served', async () => {
   expect(existsSync(fixture.at('evil'))).toBe(false);
 });
 
-test('when the spawner is killed its programs are told to be gone, and the next is started by another', async () => {
+test('when the spawner is killed, its programs are reported as ended, and another spawner starts the next', async () => {
   const own = createSpawner(findInit);
   const before = spawnersOf(process.pid);
   const { ended } = await start('sleep 1000', {}, own);
@@ -174,7 +174,7 @@ const holder = (then: string) => `
   const request = { owner: undefined, directoryFd: openSync('/', 'r'), groups: [], hasGate: false };
   ${then}`;
 
-test('a process that has nothing left to wait for ends, and nothing stays of its spawner', () => {
+test('a process with nothing left to do exits, and leaves nothing of its spawner', () => {
   const script = holder(`
     const { ended } = await spawner.start({ ...request, argv: ['/bin/sh', '-c', 'sleep 0.2; echo end >&2'] });
     process.stdout.write(process.pid + ' ' + await ended);`);
@@ -186,7 +186,7 @@ test('a process that has nothing left to wait for ends, and nothing stays of its
   expect(globSync(join(reportTemporaryBase().path, `spawner-${stdout.split(' ')[0]}-*`))).toEqual([]);
 });
 
-test('kill −9 of a process ends its spawner and what that started', async () => {
+test('kill −9 of a process ends its spawner and the programs of that', async () => {
   const script = holder(`
     const { socket } = await spawner.start({ ...request, argv: ['/bin/sh', '-c', 'echo $PPID $$ >&3; exec sleep 1000'] });
     socket.pipe(process.stdout);`);

@@ -1,4 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { parseJson } from '../lib/text/parse-json.ts';
 import { isObject, type JsonRecord } from './clean-json.ts';
 
 interface MessageFilterOptions {
@@ -35,12 +36,8 @@ function isAnswer(message: JsonRecord): boolean {
 
 /** Returns `undefined` for a line that is not a message: some servers print a greeting. */
 function toMessage(line: Buffer): JsonRecord | undefined {
-  try {
-    const message: unknown = JSON.parse(line.toString('utf8'));
-    return isObject(message) && message.jsonrpc === '2.0' ? message : undefined;
-  } catch {
-    return undefined;
-  }
+  const message = parseJson(line);
+  return isObject(message) && message.jsonrpc === '2.0' ? message : undefined;
 }
 
 const windowMs = 10_000;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BoundedMap } from './bounded-map.ts';
 
-test('the entry that was set longest ago is dropped for one too many', () => {
+test('one entry too many drops the entry that was set longest ago', () => {
   const dropped: string[] = [];
   const map = new BoundedMap<string, number>(2, (value, key) => dropped.push(`${key}=${value}`));
   map.set('a', 1).set('b', 2).set('a', 3).set('c', 4);
@@ -12,12 +12,12 @@ test('the entry that was set longest ago is dropped for one too many', () => {
   expect(dropped).toEqual(['b=2']);
 });
 
-test('an entry that is set again drops no other', () => {
+test('setting an entry again drops no other', () => {
   const map = new BoundedMap<string, number>(2).set('a', 1).set('b', 2).set('b', 3);
   expect([...map.keys()]).toEqual(['a', 'b']);
 });
 
-test('a falsy key is dropped like any other', () => {
+test('a falsy key can be dropped too', () => {
   const map = new BoundedMap<string, number>(1).set('', 1).set('b', 2);
   expect([...map.keys()]).toEqual(['b']);
 });

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createSecretDirectorySource, createSecretEnvironmentSource } from './secret-sources.ts';
 
-describe('the environment', () => {
+describe('secrets in the environment', () => {
   const environment: Record<string, string | undefined> = {
     CROFT_SECRET_GITHUB_TOKEN: 'shared',
     CROFT_SECRET_Mixed: 'mixed',
@@ -20,7 +20,7 @@ describe('the environment', () => {
   };
   const source = createSecretEnvironmentSource(environment);
 
-  test('has names in lower case, by workspace', () => {
+  test('have lower-case names, grouped by workspace', () => {
     expect(source.names().sort()).toEqual(['__leading', 'github_token', 'mixed', 'trailing__']);
     expect(source.names('my_app')).toEqual(['github_token', 'db__pw']);
     expect(source.names('other')).toEqual([]);
@@ -45,7 +45,7 @@ describe('the environment', () => {
     expect(source.read(name, workspace)).toBe(value);
   });
 
-  test('is read once', () => {
+  test('are read once', () => {
     environment.CROFT_SECRET_MIXED = 'changed';
     environment.CROFT_SECRET_LATE = 'late';
     expect(source.read('mixed')).toBe('mixed');
@@ -66,8 +66,8 @@ function makeDirectory(files: Record<string, string>) {
   };
 }
 
-describe('a directory', () => {
-  test('has regular files with a proper name, by workspace', () => {
+describe('secrets in a directory', () => {
+  test('are regular files with a valid name, grouped by workspace', () => {
     using files = makeDirectory({
       token: 'a',
       GitHub_Token: 'b',
@@ -89,7 +89,7 @@ describe('a directory', () => {
     expect(source.read('my-app')).toBeUndefined();
   });
 
-  test('a name is found whatever its case, exactly if it can be', () => {
+  test('are found in any case, and exactly if possible', () => {
     using files = makeDirectory({ GitHub_Token: 'mixed', TOKEN: 'upper', token: 'lower' });
     const source = createSecretDirectorySource(files.root);
     expect(source.read('github_token')).toBe('mixed');
@@ -108,12 +108,12 @@ describe('a directory', () => {
     ['\n', ''],
     ['é\n', 'é'],
     ['a\r', 'a\r'],
-  ])('%j holds %j', (text, value) => {
+  ])('%j has the value %j', (text, value) => {
     using files = makeDirectory({ secret: text });
     expect(createSecretDirectorySource(files.root).read('secret')).toBe(value);
   });
 
-  test('is read anew each time', () => {
+  test('are read again each time', () => {
     using files = makeDirectory({ a: '1' });
     const source = createSecretDirectorySource(files.root);
     expect(source.read('a')).toBe('1');
@@ -125,7 +125,7 @@ describe('a directory', () => {
     expect(source.read('a')).toBeUndefined();
   });
 
-  test('a file of more than 64 kB is none', () => {
+  test('are ignored over 64 kB', () => {
     using files = makeDirectory({ fits: 'x'.repeat(64 * 1024), large: 'x'.repeat(64 * 1024 + 1) });
     const source = createSecretDirectorySource(files.root);
     expect(source.names()).toEqual(['fits']);
@@ -133,7 +133,7 @@ describe('a directory', () => {
     expect(source.read('large')).toBeUndefined();
   });
 
-  test('links count if they stay inside', () => {
+  test('may be links that stay inside', () => {
     using outside = makeDirectory({ secret: 'outside' });
     using files = makeDirectory({ '..data/token': 'inside' });
     symlinkSync('..data/token', files.at('token'));
@@ -151,7 +151,7 @@ describe('a directory', () => {
   });
 
   test.each(['..', '.', '../x', '/etc', 'a/b', '', '.hidden', 'nul\0'])(
-    'the workspace %j leads nowhere',
+    'of the workspace %j are not found elsewhere',
     (workspace) => {
       using files = makeDirectory({ 'inner/token': 'x', '.hidden/token': 'y', 'inner/a/b/token': 'z', x: '1' });
       const source = createSecretDirectorySource(files.at('inner'));
@@ -159,7 +159,7 @@ describe('a directory', () => {
     },
   );
 
-  test('a named pipe does not make it wait', () => {
+  test('do not block on a named pipe', () => {
     using files = makeDirectory({ a: '1' });
     execFileSync('mkfifo', [files.at('pipe')]);
     const source = createSecretDirectorySource(files.root);
@@ -167,13 +167,13 @@ describe('a directory', () => {
     expect(source.read('pipe')).toBeUndefined();
   });
 
-  test.skipIf(process.getuid?.() === 0)('a file that may not be read does not hide the others', () => {
+  test.skipIf(process.getuid?.() === 0)('are found beside a file that may not be read', () => {
     using files = makeDirectory({ a: '1', b: '2' });
     chmodSync(files.at('a'), 0);
     expect(createSecretDirectorySource(files.root).names()).toEqual(['b']);
   });
 
-  test('one that is not there has no secrets', () => {
+  test('are none if the directory is missing', () => {
     const source = createSecretDirectorySource('/nonexistent/secrets');
     expect(source.names()).toEqual([]);
     expect(source.scopes()).toEqual([]);

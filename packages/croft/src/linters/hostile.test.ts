@@ -55,7 +55,7 @@ function isEmptyList(said: string): boolean {
 }
 
 describe.each(linters)('$name', (linter) => {
-  test('never throws, is never green by accident, and answers what its schema allows', () => {
+  test('is never green by accident on any input, and its result fits the schema', () => {
     fc.assert(
       fc.property(output, (said) => {
         const { state, findings } = linter.read(said);
@@ -93,7 +93,7 @@ describe.each(linters)('$name', (linter) => {
     await expectCheap(read, 200);
   });
 
-  test('takes no file for an option', () => {
+  test('gives no file that could be read as an option', () => {
     const argv = linter.toArgv(['tool', '$FILES'], ['--fix', '-rf', '@args', 'plain.go']);
     const given = argv.filter((argument) => /^(--fix|-rf|@args)$/.test(argument));
     expect(given).toEqual([]);
@@ -101,7 +101,7 @@ describe.each(linters)('$name', (linter) => {
     expect(linter.toArgv(['tool', '$FILES'], [])).not.toContain('$FILES');
   });
 
-  test('asks for its answer once, however often the command says it already', () => {
+  test('requests its report format once, also if the command has the option already', () => {
     const argv = linter.toArgv(['tool', 'verb', '$FILES', '--', 'rest'], ['a.go']);
     expect(linter.toArgv(argv, ['a.go'])).toEqual(argv);
     expect(argv.slice(argv.indexOf('--'))).toEqual(['--', 'rest']);

@@ -34,7 +34,7 @@ const toLines = ({ findings }: LintReport) =>
 
 const expected: Record<string, Record<string, readonly string[]>> = { ...expectedOfScripts, ...expectedOfOthers };
 
-test('every tool that a detector may name has a linter, and recordings', () => {
+test('every tool that a detector may name has a linter and recordings', () => {
   expect(linters.map(({ name }) => name).toSorted()).toEqual(lintToolNames.toSorted());
   expect(Object.keys(expected).toSorted()).toEqual(lintToolNames.toSorted());
 });
@@ -46,7 +46,7 @@ describe.each(linters)('$name', (linter) => {
     expect(Object.keys(expected[linter.name] ?? {})).toEqual(Object.keys(runs));
   });
 
-  test.each(Object.entries(runs))('is understood: %s', (name, run) => {
+  test.each(Object.entries(runs))('parses the recording: %s', (name, run) => {
     const report = linter.read(toOutput(run));
     const [state, ...rest] = expected[linter.name]?.[name] ?? [];
     expect(report.state).toBe(state);
@@ -55,13 +55,13 @@ describe.each(linters)('$name', (linter) => {
     expect(report.reason === undefined).toBe(state === 'clean');
   });
 
-  test('says nothing green of what was killed, or failed after a clean answer', () => {
+  test('is not green if the linter was killed, or failed after a clean report', () => {
     for (const run of Object.values(runs).filter(({ exitCode }) => exitCode === 0))
       for (const exitCode of [null, 2, 3, 4, 64, 101, 124, 127, 137, 255])
         expect(linter.read({ ...toOutput(run), exitCode }).state).not.toBe('clean');
   });
 
-  test('says nothing green of half an answer with findings', () => {
+  test('is not green for half a report with findings', () => {
     const { findings } = runs;
     if (!findings) throw new Error('no recording with findings');
     const { stdout, stderr } = toOutput(findings);

@@ -1,6 +1,6 @@
 /**
- * What Croft can do for a server. Only UTF-16 is offered as the unit of columns, which every server has and which people
- * and models use too.
+ * The capabilities that Croft reports to a server. The only unit of columns is UTF-16, which every server supports and
+ * which people and models use too.
  */
 export const clientCapabilities = {
   general: { positionEncodings: ['utf-16'] },

@@ -12,7 +12,7 @@ function readAll(chunks: readonly Buffer[]) {
   return { bodies, faults };
 }
 
-test('messages come out as they went in, however they are cut', () => {
+test('messages are decoded as they were sent, however they are cut', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 5 }),
@@ -39,7 +39,7 @@ test.each([
   ['a negative length', 'Content-Length: -2\r\n\r\n{}'],
   ['a length that is too large', `Content-Length: ${maxFrameBytes + 1}\r\n\r\n{}`],
   ['a header without end', 'x'.repeat(5000)],
-])('%s is one fault, and nothing is read after it', (_, text) => {
+])('%s is reported once, and nothing after it is read', (_, text) => {
   const { bodies, faults } = readAll([Buffer.from(text), toFrame({})]);
   expect(bodies).toEqual([]);
   expect(faults).toHaveLength(1);

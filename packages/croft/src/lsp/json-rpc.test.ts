@@ -27,7 +27,7 @@ function connect() {
   return { rpc, sent, onEnd, stdout, say: (message: unknown) => stdout.write(toFrame(message)) };
 }
 
-test('a request that takes too long is cancelled at the server, and its late answer is dropped', async () => {
+test('a request that times out is cancelled at the server, and its late answer is dropped', async () => {
   const { rpc, sent, say } = connect();
   await expect(rpc.request('slow', {}, { signal: never, timeoutMs: 20 })).rejects.toThrow(RequestTimeoutError);
   await vi.waitFor(() =>
@@ -42,7 +42,7 @@ test('a request that takes too long is cancelled at the server, and its late ans
   expect(await next).toBe('right');
 });
 
-test('a request that its caller takes back is cancelled', async () => {
+test('a request that its caller aborts is cancelled', async () => {
   const { rpc, sent } = connect();
   const abort = new AbortController();
   const asked = rpc.request('slow', {}, { signal: abort.signal, timeoutMs: 1000 });
@@ -51,7 +51,7 @@ test('a request that its caller takes back is cancelled', async () => {
   await vi.waitFor(() => expect(sent.at(-1)).toMatchObject({ method: '$/cancelRequest' }));
 });
 
-test('errors of the server and its end reach those who wait', async () => {
+test('errors of the server, and its end, reach the waiting callers', async () => {
   const { rpc, say, stdout, onEnd } = connect();
   const [refused, lost] = ['a', 'b'].map((method) => rpc.request(method, {}, { signal: never, timeoutMs: 1000 }));
   say({ jsonrpc: '2.0', id: 1, error: { code: -32801, message: 'changed' } });
@@ -62,7 +62,7 @@ test('errors of the server and its end reach those who wait', async () => {
   await expect(rpc.request('c', {}, { signal: never, timeoutMs: 1000 })).rejects.toThrow(ServerGoneError);
 });
 
-test('every request of the server is answered, whatever the type of its id', async () => {
+test('every request of the server gets an answer, whatever the type of its id', async () => {
   const { sent, say } = connect();
   say({ jsonrpc: '2.0', id: 'ts1', method: 'known' });
   say({ jsonrpc: '2.0', id: 7, method: 'unknown' });

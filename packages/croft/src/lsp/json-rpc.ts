@@ -1,4 +1,5 @@
 import type { RunningProgram } from '../core/commands/sandbox.ts';
+import { parseJson } from '../lib/text/parse-json.ts';
 import { createFrameReader, toFrame } from './frame-reader.ts';
 import { RequestTimeoutError, ResponseError, ServerGoneError } from './server-errors.ts';
 
@@ -22,8 +23,6 @@ interface Waiting {
 
 const methodNotFound = -32601;
 const maxWaitingBytes = 64 * 1024 * 1024;
-
-export type JsonRpc = ReturnType<typeof connectJsonRpc>;
 
 /** Speaks JSON-RPC with a program that may send anything. Requests that time out or are aborted are cancelled there. */
 export function connectJsonRpc({ stdin, stdout }: Pick<RunningProgram, 'stdin' | 'stdout'>, options: JsonRpcOptions) {
@@ -108,12 +107,8 @@ function answerWaiting(waiting: Map<number, Waiting>, { id, result, error }: Rea
 }
 
 function parse(body: Buffer): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(body);
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
 }

@@ -15,7 +15,7 @@ export interface FoundProgram {
   readonly readable: readonly string[];
 }
 
-export interface LanguageServersOptions {
+interface LanguageServersOptions {
   readonly workspace: string;
   readonly mode: CodeMode;
   readonly definitions: readonly LanguageServerDefinition[];

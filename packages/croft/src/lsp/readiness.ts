@@ -1,6 +1,6 @@
 import type { ReadySign } from '../core/code/ports/language-server-definition.ts';
 
-/** With such a sign, a server that reports no work within this time has none. */
+/** A server with such a sign that reports no work within this time has no work. */
 const quietMs = 1500;
 const maxWords = 200;
 
@@ -32,7 +32,7 @@ export function createReadiness(sign: ReadySign) {
       await rescan.promise;
       clearTimeout(timeout);
     },
-    /** What the server is doing, in its own words; empty if it does not say. */
+    /** The current work of the server, in its own words; empty if it does not report any. */
     activity: (): string => [...works.values()].at(-1) ?? '',
     begin: ripen,
     stop: () => clearTimeout(timer),

@@ -26,7 +26,7 @@ const rescanMs = 2000;
 
 export type RunningServer = ReturnType<typeof createRunningServer>;
 
-/** A server process that is told of every change on the disk before it is asked. */
+/** A server process that gets every change on the disk before each request. */
 export function createRunningServer(options: RunningServerOptions) {
   const { definition, process, files, changes } = options;
   const { rpc, root, readiness, published, capabilities } = process;

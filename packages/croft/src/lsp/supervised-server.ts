@@ -10,7 +10,7 @@ import { type LanguageServerLaunch, type ServerProcess, startServer } from './se
 
 type Tell = (state: 'started' | 'ended' | 'failed', words: string) => void;
 
-export interface SupervisedServerOptions {
+interface SupervisedServerOptions {
   readonly launch: LanguageServerLaunch;
   readonly files: Pick<Files, 'read' | 'modifiedTimes'>;
   readonly changes: ChangeLog;

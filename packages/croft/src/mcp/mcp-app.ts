@@ -2,7 +2,7 @@ import type { ToolDescription } from '../core/calls/describe-tool.ts';
 import type { Caller } from '../core/calls/toolbox.ts';
 import type { ToolResult } from '../core/tools/tool.ts';
 
-/** What MCP serves: tools, and the sessions that call them. `S` identifies a session. */
+/** The parts that MCP serves: tools, and the sessions that call them. `S` identifies a session. */
 export interface McpApp<S> {
   readonly toolbox: {
     /** Lists the tools of one session. */

@@ -61,7 +61,7 @@ async function open(changed: Partial<SandboxSpec> = {}) {
 
 describeSandbox('none', open);
 
-describe('none', () => {
+describe('the provider none', () => {
   test('starts commands in the real directory, which is what the model sees', async () => {
     const { sandbox, directory } = await open();
     expect(sandbox).toMatchObject({ name: 'none', workspacePath: directory, network: 'allow-all' });
@@ -69,7 +69,7 @@ describe('none', () => {
     expect(readFileSync(`${directory}/made`, 'utf8')).toBe('here\n');
   });
 
-  test('gives the operator’s own PATH, home and name, and nothing else of them', async () => {
+  test('passes the PATH, home and name of the operator, and no other variable', async () => {
     const { sandbox } = await open();
     const { stdout } = await runIn(sandbox, ['env']);
     const { username } = userInfo();
@@ -83,7 +83,7 @@ describe('none', () => {
     ]);
   });
 
-  test('has temporary files that are its own, and gone with it', async () => {
+  test('has its own temporary directory, which is removed with it', async () => {
     const { sandbox } = await open();
     const { temporaryPath } = sandbox;
     const script =
@@ -95,7 +95,7 @@ describe('none', () => {
     expect(existsSync(temporaryPath)).toBe(false);
   });
 
-  test('holds the limits of a process, and none that would count the operator’s own', async () => {
+  test('sets the limits per process, and none that would count processes of the operator', async () => {
     const { sandbox } = await open();
     const script = 'ulimit -n; ulimit -f; ulimit -d; ulimit -c; ulimit -u';
     const [files, size, memory, cores, processes] = (await runIn(sandbox, ['bash', '-c', script])).stdout.split('\n');
@@ -104,7 +104,7 @@ describe('none', () => {
   });
 
   test.each<NetworkPolicy>([{ mode: 'deny-all' }, { mode: 'restricted', domains: ['example.com'], cidrs: [] }])(
-    'is refused with the policy $mode, which it cannot hold, and says what to do',
+    'is refused with the policy $mode, which it cannot enforce, with the next step',
     async (network) => {
       const { spec } = makeFixture();
       const message = expect.stringContaining(
@@ -114,7 +114,7 @@ describe('none', () => {
     },
   );
 
-  test('is refused when another directory has come to stand at the path', async () => {
+  test('is refused when the path has become another directory', async () => {
     const { fixture, path, spec } = makeFixture();
     renameSync(path, fixture.at('moved'));
     await expect(provider.open(spec)).rejects.toMatchObject(gone);
@@ -122,12 +122,12 @@ describe('none', () => {
     await expect(provider.open(spec)).rejects.toMatchObject(gone);
   });
 
-  test('is refused for a path that only the model knows', async () => {
+  test('is refused for a path that only the model sees', async () => {
     const { spec } = makeFixture();
     await expect(provider.open({ ...spec, workspacePath: '/workspaces/demo' })).rejects.toMatchObject(gone);
   });
 
-  test('follows a link to the workspace, which still is that directory', async () => {
+  test('follows a link to the workspace, as long as it is the same directory', async () => {
     const { fixture, path, spec } = makeFixture();
     symlinkSync(path, fixture.at('link'));
     const sandbox = await provider.open({ ...spec, workspacePath: fixture.at('link') });
@@ -135,7 +135,7 @@ describe('none', () => {
     expect((await runIn(sandbox, ['pwd'])).stdout).toBe(`${path}\n`);
   });
 
-  test.runIf(process.getuid?.() === 0)('runs as the owner of the workspace, with a home of theirs', async () => {
+  test.runIf(process.getuid?.() === 0)('runs as the owner of the workspace, with the home of that user', async () => {
     const { fixture, path, spec } = makeFixture();
     chmodSync(fixture.path, 0o755);
     chownSync(path, 65_534, 65_534);
@@ -170,15 +170,15 @@ async function startScattered(sandbox: Sandbox): Promise<string> {
   return seconds;
 }
 
-describe('what a sandbox without isolation leaves behind', () => {
-  test('is nothing after close, however far it has gone', async () => {
+describe('processes left behind by a sandbox without isolation', () => {
+  test('end at close, whatever session or parent they moved to', async () => {
     const { sandbox } = await open();
     const seconds = await startScattered(sandbox);
     await sandbox.close();
     await vi.waitFor(() => expect(countOf(seconds)).toBe(0), waiting);
   });
 
-  test('is not what other sandboxes run', async () => {
+  test('are told apart from those of other sandboxes', async () => {
     const [one, other] = await Promise.all([open(), open()]);
     const [ended, kept] = await Promise.all([startScattered(one.sandbox), startScattered(other.sandbox)]);
     await one.sandbox.close();

@@ -2,10 +2,11 @@ import type { AuditHash, ChainLink } from '../core/accounts/ports/audit-chain.ts
 import type { CallRecord } from '../core/accounts/ports/call-tables.ts';
 import type { Tables } from '../core/accounts/ports/records.ts';
 import { storeCallRecords } from '../core/accounts/ports/store-call-records.ts';
-import type { Database, Result, SqlConnection } from './sql/database.ts';
+import type { Database, SqlConnection } from './sql/database.ts';
 import { chainEntries } from './tables/audit.ts';
 import { bindTables } from './tables/bind-tables.ts';
-import { type CallRecordAnswer, readCallRecordAnswer, toCallRecordStatement } from './tables/call-record-function.ts';
+import type { CallRecordAnswer } from './tables/call-record-function.ts';
+import { type CallBatch, storeCallsAtOnce } from './tables/store-calls-at-once.ts';
 
 /** Rows that were appended to the audit trail: where it ended before, and where it ends now. */
 export interface Appended {
@@ -28,7 +29,7 @@ export function createTrailEnd() {
     noteContention(): void {
       isContended = true;
     },
-    /** Where the trail probably ends. */
+    /** Probable end of the trail. */
     expected: (): ChainLink | undefined => (isContended ? undefined : end),
   };
 }
@@ -41,12 +42,12 @@ interface BatchWriterOptions extends Pick<AuditHash, 'hash'> {
 }
 
 /**
- * Stores one batch: in one statement made for the expected end of the trail, in a second one if another server has moved
- * the end, or in a transaction that reads the end first. The database stores nothing for an end that is not the real one.
+ * Stores one batch: in one step made for the expected end of the trail, in a second one if another server has moved the
+ * end, or in a transaction that reads the end first. The database stores nothing for an end that is not the real one.
  */
 export function createBatchWriter({ database, hash, trailEnd, records }: BatchWriterOptions) {
   let appended: Appended | undefined;
-  /** The end of the trail if the statement whose answer was lost has been carried out. */
+  /** The end of the trail if the step whose answer was lost has been carried out. */
   let uncertain: ChainLink | undefined;
 
   return {
@@ -65,9 +66,9 @@ export function createBatchWriter({ database, hash, trailEnd, records }: BatchWr
     },
 
     /** Resolves with `undefined` if nothing was stored, or if nobody knows. */
-    async inOneStatement(): Promise<boolean[] | undefined> {
+    async inOneStep(): Promise<boolean[] | undefined> {
       const expected = trailEnd.expected();
-      if (!database.oneStatement || !expected) return undefined;
+      if (!expected) return undefined;
       const first = await storeAfter(expected);
       if (!first.end) return first.stored;
       const second = await storeAfter(first.end);
@@ -81,23 +82,19 @@ export function createBatchWriter({ database, hash, trailEnd, records }: BatchWr
     const entries = all.flatMap((each) => each.entries ?? []);
     const rows = chainEntries(entries, from, hash);
     const to = { rows: from.rows + rows.length, hash: rows.at(-1)?.hash ?? from.hash };
-    const result = await ask(database, toCallRecordStatement(from, rows, all, database.deadlineMs));
-    if (!result && rows.length > 0) uncertain = to;
-    const answer = result ? readCallRecordAnswer(result, all) : {};
-    if (answer.stored) appended = { from, to };
-    return answer;
+    const answer = await tryStoring(database, { end: from, rows, records: all });
+    if (!answer && rows.length > 0) uncertain = to;
+    if (answer?.stored && rows.length > 0) appended = { from, to };
+    return answer ?? {};
   }
 }
 
-/** Returns `undefined` if the connection was lost. */
-async function ask(
-  { oneStatement, isTransient }: Database,
-  statement: ReturnType<typeof toCallRecordStatement>,
-): Promise<Result | undefined> {
+/** Resolves with `undefined` if nobody knows whether the batch was stored. */
+async function tryStoring(database: Database, batch: CallBatch): Promise<CallRecordAnswer | undefined> {
   try {
-    return await oneStatement?.run(...statement);
+    return await storeCallsAtOnce(database, batch);
   } catch (thrown) {
-    if (isTransient(thrown)) return undefined;
+    if (database.isTransient(thrown)) return undefined;
     throw thrown;
   }
 }

@@ -41,7 +41,7 @@ export function createCallBatches({ database, changes, hash, onStored }: CallBat
     const records = () => take().map((each) => each.record);
     const writer = createBatchWriter({ database, hash, trailEnd, records });
     try {
-      const stored = await changes.run(writer.inTransaction, writer.inOneStatement);
+      const stored = await changes.run(writer.inTransaction, writer.inOneStep);
       const rows = writer.appended();
       if (rows) trailEnd.note(rows);
       if (rows) onStored(rows);

@@ -9,7 +9,7 @@ export interface QueuedChange {
   readonly since: number;
   work(connection: SqlConnection): Promise<unknown>;
   /**
-   * Does the work without a transaction around it, in one statement. Used if the change is alone in its group. Resolves
+   * Does the work in one step, without a transaction whose statements are awaited. Used if the change is alone in its group. Resolves
    * with `undefined` if nothing was stored so: then `work` runs.
    */
   workInOne?: (() => Promise<unknown>) | undefined;

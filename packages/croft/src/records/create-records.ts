@@ -8,7 +8,7 @@ import { createChangeQueue } from './change-queue.ts';
 import { createDatabaseClock } from './database-clock.ts';
 import type { Database, SqlConnection } from './sql/database.ts';
 import { withDeadline } from './sql/with-deadline.ts';
-import { createWorkScope } from './sql/work-scope.ts';
+import { checkStorable, createWorkScope } from './sql/work-scope.ts';
 import { bindTables } from './tables/bind-tables.ts';
 import { migrate } from './tables/migrations.ts';
 
@@ -21,6 +21,7 @@ export interface AuditHooks extends Pick<AuditHash, 'hash'> {
 export async function createRecords(database: Database, audit: AuditHooks = plainHash): Promise<Records> {
   const changes = createChangeQueue(database);
   const reads = new Set<Promise<unknown>>();
+  const glances = bindTables(createGlances(database), audit);
   let isClosed = false;
 
   const clock = createClock(database);
@@ -37,6 +38,14 @@ export async function createRecords(database: Database, audit: AuditHooks = plai
 
   function checkOpen(): void {
     if (isClosed) throw new AppError('E_STORAGE_FAILED', 'the server is stopping and stores no more records');
+  }
+
+  /** The database is not closed while somebody reads. */
+  function track<T>(reading: Promise<T>): Promise<T> {
+    const forget = () => void reads.delete(reading);
+    reads.add(reading);
+    reading.then(forget, forget);
+    return reading;
   }
 
   const records: Records = {
@@ -69,14 +78,11 @@ export async function createRecords(database: Database, audit: AuditHooks = plai
       const seen = retryOnce(database, () =>
         readInTransaction(database, (connection) => work(bindTables(connection, audit))),
       );
-      reads.add(seen);
-      return seen.finally(() => reads.delete(seen));
+      return track(seen);
     },
     async glance(work) {
       checkOpen();
-      const glance = retryOnce(database, () => work(bindTables(createWorkScope({ query: database.ask }), audit)));
-      reads.add(glance);
-      return glance.finally(() => reads.delete(glance));
+      return track(retryOnce(database, () => work(glances)));
     },
     async [Symbol.asyncDispose]() {
       if (isClosed) return;
@@ -86,6 +92,16 @@ export async function createRecords(database: Database, audit: AuditHooks = plai
     },
   };
   return records;
+}
+
+/** A connection for single statements. All glances share it, because nothing of one remains for the next. */
+function createGlances({ ask }: Database): SqlConnection {
+  return {
+    async query(sql, values = []) {
+      for (const value of values) checkStorable(value);
+      return ask(sql, values);
+    },
+  };
 }
 
 function createClock(database: Database): RecordsClock | undefined {

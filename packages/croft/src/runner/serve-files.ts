@@ -79,19 +79,21 @@ async function sendCurrent(files: Files, path: string, maxBytes: number, call: S
 
 function serveWriting(writable: (place: string) => Files, budget: MemoryBudget): LinkHandlers {
   return {
-    ...serveMethod(methods.writeFile, async ({ place, path, size, expect, isExecutable, isSynced }, call) => {
+    ...serveMethod(methods.writeFile, async ({ place, path, size, allowControl: names, ...options }, call) => {
       const files = writable(place);
       using _ = await budget.reserve(size);
       const bytes = await collectBytes(call.readable(channels.body), { maxBytes: size, tooMuch: () => tooMuch(size) });
       // A body that was cut short or cancelled must not be written.
       if (call.signal.aborted || bytes.length !== size)
         throw new AppError('E_CANCELLED', 'not all of the bytes arrived');
-      return files.write(path, bytes, { expect, isExecutable, isSynced });
+      return files.write(path, bytes, { ...options, allow: { names } });
     }),
-    ...serveMethod(methods.removeFile, ({ place, path, recursive, isSynced }, { signal }) =>
-      writable(place).remove(path, { recursive, signal, isSynced }),
+    ...serveMethod(methods.removeFile, ({ place, path, allowControl: names, ...options }, { signal }) =>
+      writable(place).remove(path, { ...options, signal, allow: { names } }),
     ),
-    ...serveMethod(methods.renameFile, ({ place, from, to }) => writable(place).rename(from, to)),
+    ...serveMethod(methods.renameFile, ({ place, from, to, allowControl: names }) =>
+      writable(place).rename(from, to, { allow: { names } }),
+    ),
   };
 }
 

@@ -5,7 +5,7 @@ import { channels, UploadOrder, uploadFile } from '../link/methods/files.ts';
 import { type LinkHandlers, listen, serveMethod, untilAborted } from './handler-helpers.ts';
 
 export function serveUploads(writable: (place: string) => Files): LinkHandlers {
-  return serveMethod(uploadFile, async ({ place, path, maxBytes, expect, waits }, call) => {
+  return serveMethod(uploadFile, async ({ place, path, maxBytes, expect, waits, allowControl: names }, call) => {
     const files = writable(place);
     const sent = Promise.withResolvers<number>();
     const mayPlace = Promise.withResolvers<void>();
@@ -22,7 +22,7 @@ export function serveUploads(writable: (place: string) => Files): LinkHandlers {
       return work();
     };
     const pieces = receive(call, () => Promise.race([sent.promise, gone]));
-    return files.upload(path, pieces, { maxBytes, expect, ...(waits && { around }) });
+    return files.upload(path, pieces, { maxBytes, expect, allow: { names }, ...(waits && { around }) });
   });
 }
 

@@ -14,7 +14,7 @@ export interface FoundDefinition {
 }
 
 /** A container that is no definition itself. */
-export interface FoundScope {
+interface FoundScope {
   readonly start: number;
   readonly end: number;
   readonly name: string;
@@ -30,7 +30,7 @@ export interface Captures {
   readonly scopes: readonly FoundScope[];
   readonly trivia: readonly TriviaNode[];
   readonly literals: readonly Span[];
-  /** By where they begin. */
+  /** Ordered by their start. */
   readonly docstrings: ReadonlyMap<number, Span>;
   readonly heredocs: readonly Span[];
 }

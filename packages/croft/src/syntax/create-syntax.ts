@@ -5,7 +5,7 @@ import type { SourceFile, Syntax } from '../core/code/syntax.ts';
 import * as languages from '../languages/index.ts';
 import { createParserThread, type ParseFailure } from './parser-thread.ts';
 
-export interface SyntaxOptions {
+interface SyntaxOptions {
   /** How long one file may take. Two seconds if left out. */
   readonly timeoutMs?: number;
   /** Further time until a thread that does not give up is ended. */

@@ -16,7 +16,7 @@ export type ParseAnswer =
   | { readonly json: string; readonly isSpent: boolean }
   | { readonly failed: ParseFailure; readonly isSpent: boolean };
 
-export interface ParserThreadOptions {
+interface ParserThreadOptions {
   readonly module: URL;
   readonly timeoutMs: number;
   /** Further time until a worker that does not give up by itself is ended. */

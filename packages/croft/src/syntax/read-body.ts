@@ -3,14 +3,14 @@ import type { FoundDefinition } from './collect-captures.ts';
 import type { Trivia } from './trivia.ts';
 
 interface BodyOptions {
-  /** Where the declaration begins. */
+  /** Start of the declaration. */
   readonly declaration: number;
-  /** Where it ends, without a semicolon. */
+  /** End of the declaration, without a semicolon. */
   readonly codeEnd: number;
   /** How the language writes bodies. */
   readonly shape: BodyShape;
   readonly trivia: Trivia;
-  /** By where they begin. */
+  /** Ordered by their start. */
   readonly docstrings: ReadonlyMap<number, SourceRange>;
 }
 

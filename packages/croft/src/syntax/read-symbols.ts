@@ -7,7 +7,7 @@ import type { DecodedSource } from './source-text.ts';
 import { toDocLine, toOneLine } from './to-one-line.ts';
 import type { Trivia } from './trivia.ts';
 
-export interface SymbolSource {
+interface SymbolSource {
   readonly captures: Captures;
   readonly trivia: Trivia;
   readonly source: DecodedSource;

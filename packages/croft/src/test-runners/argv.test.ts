@@ -31,7 +31,7 @@ function toArgv(name: string, request: Partial<TestRequest>): readonly string[] 
 
 const again = (name: string) => toArgv(name, { again: runnerOf(name).read(outputOf(name, 'failing')).failures });
 
-describe('exactly what failed is run again', () => {
+describe('run_failing_tests selects the failed tests', () => {
   test.each([
     [
       'vitest',
@@ -70,7 +70,7 @@ describe('exactly what failed is run again', () => {
     expect(again(name)).toEqual(expect.arrayContaining(expected));
   });
 
-  test('cargo-test, by whole names after what ends its options', () => {
+  test('cargo-test, by whole names after the end of its options', () => {
     const failures = [{ name: 'tests::is_wrong', message: '' }];
     expect(toArgv('cargo-test', { again: failures }).slice(-4)).toEqual(['--', '--exact', '--', 'tests::is_wrong']);
   });
@@ -79,7 +79,7 @@ describe('exactly what failed is run again', () => {
     expect(again('phpunit').at(-1)).toContain('App\\\\Tests\\\\SumsTest::testEach with data set "other"');
   });
 
-  test('what could not be built is run whole', () => {
+  test('a suite that could not be built is run as a whole', () => {
     const build = [{ name: 'sums_test.go:6', file: 'sub/sums_test.go', message: '', isBuild: true as const }];
     expect(toArgv('go-test', { again: build })).toEqual(['go', 'test', '-json', '-count=1', './sub']);
     expect(toArgv('vitest', { again: build }).join(' ')).not.toContain('testNamePattern');
@@ -87,8 +87,8 @@ describe('exactly what failed is run again', () => {
   });
 });
 
-describe('files are asked for as the runner takes them', () => {
-  test('go: the packages that they are in, once each', () => {
+describe('files become arguments in the way of the test runner', () => {
+  test('go: as their packages, once each', () => {
     expect(toArgv('go-test', { files: ['a/b/x_test.go', 'a/b/y_test.go', 'z_test.go'] }).slice(-2)).toEqual([
       './a/b',
       '.',
@@ -96,7 +96,7 @@ describe('files are asked for as the runner takes them', () => {
     expect(toArgv('go-test', {}).at(-1)).toBe('./...');
   });
 
-  test('cargo: never as a filter by name, which would match nothing and end well', () => {
+  test('cargo: never as a filter by name, which would match nothing and succeed', () => {
     expect(toArgv('cargo-test', { files: ['tests/whole.rs'] })).toContain('--test=whole');
     expect(toArgv('cargo-test', { files: ['src/lib.rs'] })).toEqual(['cargo', 'test', '--no-fail-fast']);
   });
@@ -110,7 +110,7 @@ describe('files are asked for as the runner takes them', () => {
 const hostile = ['--output=/etc/passwd', '-e', '-Dexec=x', '--config=x'];
 
 describe.each(everyRunner.map(({ name }) => name))('%s', (name) => {
-  test.each(hostile)('a test that is called %s is no option', (value) => {
+  test.each(hostile)('a test with the name %s is not read as an option', (value) => {
     const failure = { name: value, message: '' };
     for (const request of [{ name: value }, { again: [failure] }]) {
       const argv = toArgv(name, request);
@@ -120,7 +120,7 @@ describe.each(everyRunner.map(({ name }) => name))('%s', (name) => {
     }
   });
 
-  test('a file that is called like an option is none', () => {
+  test('a file with the name of an option is not read as one', () => {
     const argv = toArgv(name, { files: ['--config=evil.js'], again: undefined });
     expect(argv).not.toContain('--config=evil.js');
   });

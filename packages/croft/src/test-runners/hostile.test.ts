@@ -28,7 +28,7 @@ const anyOutput: fc.Arbitrary<CheckOutput> = fc.record({
 });
 
 describe.each(everyRunner.map((runner) => [runner.name, runner] as const))('%s', (name, runner) => {
-  test('whatever it is given, it does not throw and is not green', () => {
+  test('is never green on any input, and does not throw', () => {
     fc.assert(
       fc.property(anyOutput, (output) => {
         const { state } = runner.read(output);
@@ -38,7 +38,7 @@ describe.each(everyRunner.map((runner) => [runner.name, runner] as const))('%s',
     );
   });
 
-  test('nonsense is read in a time that grows no faster than it does', async () => {
+  test('reads nonsense in time proportional to its size', async () => {
     for (const piece of [
       'a',
       '(',
@@ -59,7 +59,7 @@ describe.each(everyRunner.map((runner) => [runner.name, runner] as const))('%s',
   });
 });
 
-describe.each(casesOf('passing'))('%s, of what passed', (name, output) => {
+describe.each(casesOf('passing'))('%s, given a recording of passed tests,', (name, output) => {
   test.each([
     ['a part is missing', { isCut: true }],
     ['it ended badly', { exitCode: 1 }],
@@ -69,8 +69,8 @@ describe.each(casesOf('passing'))('%s, of what passed', (name, output) => {
   });
 });
 
-describe.each(casesOf('failing'))('%s, of what failed', (name, output) => {
-  test('no part of it is green', () => {
+describe.each(casesOf('failing'))('%s, given a recording of failed tests,', (name, output) => {
+  test('is not green for any part of it', () => {
     const length = Math.max(output.stdout.length, output.stderr.length, output.report?.length ?? 0);
     fc.assert(
       fc.property(fc.nat(length), (end) => {
@@ -82,7 +82,7 @@ describe.each(casesOf('failing'))('%s, of what failed', (name, output) => {
     );
   });
 
-  test.skipIf(name === 'script')('it is not green, whatever its exit code says', () => {
+  test.skipIf(name === 'script')('is not green, whatever the exit code is', () => {
     expect(runnerOf(name).read({ ...output, exitCode: 0 }).state).not.toBe('passed');
   });
 });

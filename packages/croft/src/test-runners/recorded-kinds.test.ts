@@ -18,7 +18,7 @@ test.each([
   ['zig-test', 'alone-crash', ['failed', 0, 1, 0], ['root.test.panics @ src/root.zig:8']],
   ['dotnet-test', 'crash', ['broken', 0, 0, 0], []],
   ['mix-test', 'invalid', ['broken', 0, 0, 0], []],
-])('%s: what came to its end is not called empty: %s', (name, kind, sums, places) => {
+])('%s: a run that ended normally is not called empty: %s', (name, kind, sums, places) => {
   const report = read(name, kind);
   expect(sumsOf(report)).toEqual(sums);
   expect(placesOf(report)).toEqual(places);
@@ -29,7 +29,7 @@ test.each([
 describe('Swift Testing', () => {
   const report = read('swift-test', 'testing');
 
-  test('each test is counted once, also with arguments, and a known issue is none', () => {
+  test('each test counts once, also with arguments, and a known issue is not a failure', () => {
     expect(sumsOf(report)).toEqual(['failed', 2, 4, 1]);
     expect(placesOf(report)).toEqual([
       '"one and one are three" @ SumsTests.swift:11',
@@ -41,7 +41,7 @@ describe('Swift Testing', () => {
     expect(report.failures[1]?.message).toContain('one and one');
   });
 
-  test('those with a title cannot be picked, so that all are run again', () => {
+  test('tests with a title cannot be selected, so all are run again', () => {
     const request = { files: [], reportFile: '', again: report.failures };
     expect(runnerOf('swift-test').toArgv(['swift', 'test'], request)).toEqual(['swift', 'test']);
     const named = { ...request, again: report.failures.filter(({ name }) => !name.startsWith('"')) };
@@ -49,7 +49,7 @@ describe('Swift Testing', () => {
   });
 });
 
-test('what could not be linked is told by its error', () => {
+test('a link error is reported with its message', () => {
   expect(read('swift-test', 'linking')).toMatchObject({
     state: 'broken',
     reason: expect.stringContaining('link command failed'),
@@ -68,42 +68,42 @@ test.each([
   for (const { message } of report.failures) expect(message).toMatch(/expected 3, found 2|Trouble|leaked|\(err\): bad/);
 });
 
-test('Zig: what a test prints is not taken for what is said of it', () => {
+test('Zig: output of a test is not taken for a result', () => {
   expect(sumsOf(read('zig-test', 'alone-printing'))).toEqual(['passed', 2, 0, 0]);
 });
 
-test('.NET: two projects leave two reports, of which the first does not end with a line', () => {
+test('.NET: two projects leave two reports, the first without a newline at its end', () => {
   expect(sumsOf(read('dotnet-test', 'two-projects'))).toEqual(['passed', 2, 0, 0]);
 });
 
-test('.NET: a project that was not built is told although another has passed', () => {
+test('.NET: a project that was not built is reported although another has passed', () => {
   const report = read('dotnet-test', 'half-broken');
   expect(sumsOf(report)).toEqual(['broken', 1, 0, 0]);
   expect(report.failures).toMatchObject([{ file: 'other/OtherTest.cs', line: 5, isBuild: true }]);
 });
 
-test('.NET: a project without tests, of which it says nothing, is not green', () => {
+test('.NET: a project without tests, which prints nothing about it, is not green', () => {
   expect(read('dotnet-test', 'not-tests').state).toBe('unreadable');
 });
 
 test.each([
   ['no-sdk', 'No .NET SDKs were found.'],
   ['other-sdk', 'A compatible .NET SDK was not found. Requested SDK version: 8.0.100'],
-])('.NET without what it needs says so: %s', (kind, reason) => {
+])('.NET without its requirements says so: %s', (kind, reason) => {
   expect(read('dotnet-test', kind)).toMatchObject({ state: 'broken', reason });
 });
 
-test('Swift says well of a run that nothing was picked for', () => {
+test('Swift succeeds when no test was selected, which is not green', () => {
   expect(sumsOf(read('swift-test', 'unmatched'))).toEqual(['empty', 0, 0, 0]);
 });
 
-test('Elixir before 1.20 counts in other words', () => {
+test('Elixir before 1.20 prints its counts in other words', () => {
   expect(sumsOf(read('mix-test', 'summary-passing'))).toEqual(['passed', 2, 0, 0]);
   expect(sumsOf(read('mix-test', 'summary-failing'))).toEqual(['failed', 1, 2, 1]);
   expect(sumsOf(read('mix-test', 'unmatched'))).toEqual(['empty', 0, 0, 5]);
 });
 
-test('PHPUnit 13: read as 9 is, and a file that it could not load is told by its place', () => {
+test('PHPUnit 13 is parsed like 9, and a file that it could not load is reported with its path', () => {
   expect(sumsOf(read('phpunit', 'version13'))).toEqual(['failed', 2, 3, 1]);
   const report = read('phpunit', 'broken-version13');
   expect(report.state).toBe('broken');

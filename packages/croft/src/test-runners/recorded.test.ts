@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { casesOf, everyRunner, outputOf, runnerOf } from '../../test/support/test-reports.ts';
 
-test('there is a passing, a failing and a broken case of every runner', () => {
+test('every test runner has a passing, a failing and a broken recording', () => {
   const names = everyRunner.map(({ name }) => name).sort();
   for (const kind of ['passing', 'failing', 'broken']) expect(casesOf(kind).map(([name]) => name)).toEqual(names);
 });
 
-test.each(casesOf('passing'))('%s: what passed is green, with its count', (name, output) => {
+test.each(casesOf('passing'))('%s: a passing run is green, with its count', (name, output) => {
   const report = runnerOf(name).read(output);
   expect(report).toMatchObject({ state: 'passed', failed: 0, failures: [] });
   expect(report.passed).toBe(name === 'script' ? null : /mix-test|zig-test|gradle/.test(name) ? 2 : 1);
 });
 
-test.each(casesOf('empty'))('%s: no tests are not green', (name, output) => {
+test.each(casesOf('empty'))('%s: a run without tests is not green', (name, output) => {
   expect(runnerOf(name).read(output)).toMatchObject({ state: 'empty', failed: 0, failures: [] });
 });
 
@@ -109,7 +109,7 @@ const failing: Record<string, [number | null, number, number | null, string[]]> 
   ],
 };
 
-test.each(casesOf('failing'))('%s: what failed is told by name, file, line and message', (name, output) => {
+test.each(casesOf('failing'))('%s: a failure has its name, file, line and message', (name, output) => {
   const report = runnerOf(name).read(output);
   const failures = report.failures.map((one) => (one.file ? `${one.name} @ ${one.file}:${one.line}` : one.name));
   expect([report.passed, report.failed, report.skipped, failures.sort()]).toEqual(failing[name]);
@@ -139,7 +139,7 @@ const broken: Record<string, string | undefined> = {
   'zig-test': 'src/root.zig:2',
 };
 
-test.each(casesOf('broken'))('%s: a build that broke is broken, with the first error', (name, output) => {
+test.each(casesOf('broken'))('%s: a failed build is broken, with its first error', (name, output) => {
   const { state, reason = '', failures } = runnerOf(name).read(output);
   expect(state).toBe('broken');
   expect(reason).toMatch(
@@ -150,21 +150,21 @@ test.each(casesOf('broken'))('%s: a build that broke is broken, with the first e
   expect(failures.every(({ isBuild }) => isBuild)).toBe(true);
 });
 
-test('a build that broke in one Go package is told although another passed', () => {
+test('a failed build of one Go package is reported although another package passed', () => {
   expect(runnerOf('go-test').read(outputOf('go-test', 'broken'))).toMatchObject({ state: 'broken', passed: 1 });
 });
 
-test('a file that Node counts as a test, because none in it was asked for, is none', () => {
+test('a file that Node counts as a test although it ran none does not count', () => {
   expect(runnerOf('node-test').read(outputOf('node-test', 'unmatched'))).toMatchObject({ state: 'empty', passed: 0 });
 });
 
-test('a script that speaks TAP is read as such', () => {
+test('a script that prints TAP is parsed as TAP', () => {
   const report = runnerOf('script').read(outputOf('script', 'tap'));
   expect(report).toMatchObject({ state: 'failed', passed: 1, failed: 1, skipped: 1 });
   expect(report.failures).toMatchObject([{ name: 'is wrong', file: 'test/a.js', line: 7 }]);
 });
 
-test('a stack is no comparison of what was expected', () => {
+test('a stack trace is not taken for the comparison of an assertion', () => {
   const [failure] = runnerOf('gradle').read(outputOf('gradle', 'failing')).failures;
   expect(failure?.message).toContain('expected:<4> but was:<3>');
   expect(failure?.diff).toBeUndefined();

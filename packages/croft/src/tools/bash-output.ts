@@ -17,7 +17,7 @@ export const bashOutput = defineTool({
   spellings: { aliases: { bash_id: 'shell_id', id: 'shell_id' } },
   title: 'Output of a background command',
   description:
-    'What a background command has printed, from a cursor on, up to 36 kB at a time: pass back the cursor of the last answer ' +
+    'The output of a background command from a cursor on, up to 36 kB at a time: pass back the cursor of the last answer ' +
     'to go on. Of more than a megabyte the first and the last part is kept.',
   toolset: 'commands',
   isEveryday: true,

@@ -28,7 +28,7 @@ import { stripControl } from '../lib/text/strip-control.ts';
 
 const input = z.object({
   command: z.string().min(1).describe('Command line for bash, run in the workspace'),
-  description: z.string().optional().describe('What it is for, in a few words'),
+  description: z.string().optional().describe('Its purpose, in a few words'),
   timeout: lenientCount({ fallback: 120, max: 600 }).describe('Seconds it may take (120, at most 600)'),
   cwd,
   run_in_background: z.boolean().default(false).describe('Answer at once with a shell_id; see bash_output'),
@@ -71,6 +71,7 @@ export const bash = defineTool({
     changes: pendingTransactionOutput.optional().describe('In a transaction: what a commit would change'),
     denials: denialList,
   }),
+  usesSandbox: ({ transaction }) => !transaction,
   leavesRunning: (call) => call.run_in_background || call.on_timeout === 'background',
   preview: async ({ command, cwd: directory, secrets, transaction }) =>
     `${renderSecrets(secrets)}${transaction ? '(in a transaction, on a copy)\n' : ''}${renderCwd(directory)}${command}`,

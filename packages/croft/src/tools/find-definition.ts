@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { answerFields, Place } from '../core/code/ports/code-answers.ts';
+import { answerFields, SourceLocation } from '../core/code/ports/code-answers.ts';
 import { symbolAliases, symbolArguments } from '../core/code/symbols/symbol-arguments.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
@@ -21,7 +21,7 @@ export const findDefinition = defineTool({
     ...symbolArguments,
     include_body: z.boolean().default(false).describe('Add the whole text of the definition'),
   }),
-  output: z.object({ items: z.array(Place), total: z.int(), ...answerFields }),
+  output: z.object({ items: z.array(SourceLocation), total: z.int(), ...answerFields }),
   async run({ include_body: withBody, ...question }, context) {
     const asked = { ...question, of: 'definitions', withBody } as const;
     const { at, items, precision, notes, complete } = await context.workspace.code.definitions(asked, context);

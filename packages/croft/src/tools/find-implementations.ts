@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { answerFields, Place } from '../core/code/ports/code-answers.ts';
+import { answerFields, SourceLocation } from '../core/code/ports/code-answers.ts';
 import { renderByFile } from '../core/code/questions/reference-pages.ts';
 import { symbolAliases, symbolArguments } from '../core/code/symbols/symbol-arguments.ts';
 import { defineTool } from '../core/tools/tool.ts';
@@ -16,7 +16,7 @@ export const findImplementations = defineTool({
   paths: ['file_path'],
   timeoutMs: 90_000,
   input: z.object(symbolArguments),
-  output: z.object({ items: z.array(Place), total: z.int(), ...answerFields }),
+  output: z.object({ items: z.array(SourceLocation), total: z.int(), ...answerFields }),
   async run(question, context) {
     const asked = { ...question, of: 'implementations', withBody: false } as const;
     const found = await context.workspace.code.definitions(asked, context);

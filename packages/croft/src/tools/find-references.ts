@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
-import { answerFields, Place } from '../core/code/ports/code-answers.ts';
+import { answerFields, SourceLocation } from '../core/code/ports/code-answers.ts';
 import { renderByFile } from '../core/code/questions/reference-pages.ts';
 import { symbolAliases, symbolArguments } from '../core/code/symbols/symbol-arguments.ts';
 import { defineTool } from '../core/tools/tool.ts';
@@ -26,7 +26,7 @@ export const findReferencesTool = defineTool({
     cursor: z.string().optional().describe('Where the last answer ended: its next'),
   }),
   output: z.object({
-    items: z.array(Place),
+    items: z.array(SourceLocation),
     total: z.int(),
     next: z.string().optional().describe('Pass it as cursor for the places after these'),
     ...answerFields,

@@ -68,7 +68,7 @@ async function find(pattern: string, path: string, { workspace, signal }: ToolCo
   if (scope.kind !== 'directory') {
     throw new AppError('E_NOT_A_DIRECTORY', `path is not a directory: ${path}`, { details: { path } });
   }
-  const { isWanted, keep } = createGlobFilter({ root: workspace.root, scope: scope.path }, pattern, 'pattern');
+  const { isWanted, keep } = await createGlobFilter({ root: workspace.root, scope: scope.path }, pattern, 'pattern');
   const isNarrow = scope.path === '' && !workspace.listFiles;
   const start = isNarrow ? await findLiteralDirectory(workspace.files, pattern) : undefined;
   const narrowing = isNarrow && start === undefined ? excludeSiblings(pattern) : [];

@@ -9,7 +9,7 @@ export const memorySave = defineTool({
   title: 'Remember',
   description:
     'Add something to MEMORY.md that should still be known in later sessions: a fact, a decision, a preference. ' +
-    'It takes the place of what was saved under the same title. What others add at the same time is kept.',
+    'It replaces the entry with the same title. Entries that others add at the same time are kept.',
   toolset: 'skills',
   isEveryday: true,
   access: 'write',
@@ -17,7 +17,7 @@ export const memorySave = defineTool({
   isHarness: true,
   input: z.object({
     title: z.string().trim().min(1).max(200).describe('A few words to find it by'),
-    content: z.string().trim().min(1).max(16_000).describe('What to remember'),
+    content: z.string().trim().min(1).max(16_000).describe('The text to remember'),
   }),
   output: z.object({
     path: z.string(),

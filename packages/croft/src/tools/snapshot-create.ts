@@ -7,7 +7,7 @@ export const snapshotCreate = defineTool({
   title: 'Make a snapshot',
   description:
     'Remember all files of the workspace as they are now under a name, outside of any git repository, which is not ' +
-    'touched. What git ignores is left out unless asked for. The same name again replaces the snapshot.',
+    'touched. Files that git ignores are left out unless asked for. The same name again replaces the snapshot.',
   toolset: 'history',
   access: 'write',
   keepsMore: true,
@@ -16,7 +16,7 @@ export const snapshotCreate = defineTool({
   idempotent: true,
   input: z.object({
     name: z.string().min(1).describe('Letters, digits, "_", "." and "-"'),
-    description: z.string().max(2000).optional().describe('What it is for'),
+    description: z.string().max(2000).optional().describe('Its purpose'),
     include_ignored: z.boolean().default(false).describe('Also what git ignores, as node_modules; never a .git'),
   }),
   output: z.object({
@@ -26,7 +26,7 @@ export const snapshotCreate = defineTool({
     files: z.int(),
     bytes: z.int(),
     replaced: z.boolean(),
-    missed: z.array(z.string()).describe('What could not be read, and is not in it as it is'),
+    missed: z.array(z.string()).describe('Paths that could not be read, and whose current content it lacks'),
   }),
   async run({ name, description, include_ignored: includeIgnored }, { workspace, signal }) {
     const made = await mustHaveHistory(workspace).snapshot({ name, description, includeIgnored, signal });

@@ -19,9 +19,9 @@ export const snapshotRestore = defineTool({
   name: 'snapshot_restore',
   title: 'Restore a snapshot',
   description:
-    'Make the files what they were in a snapshot, or with green: true in the last state whose tests passed, and answer ' +
-    'every path that was added, changed or removed. What git ignores and every .git stay as they are, unless the ' +
-    'snapshot has what is ignored. What was there before becomes a snapshot too.',
+    'Restore the files of a snapshot, or with green: true those of the last state whose tests passed, and answer every ' +
+    'path that was added, changed or removed. Ignored files stay as they are unless the snapshot has them, and every ' +
+    '.git does. The state before the restore becomes a snapshot too.',
   toolset: 'history',
   access: 'write',
   reach: 'one',

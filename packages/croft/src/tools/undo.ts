@@ -22,9 +22,9 @@ export const undo = defineTool({
   name: 'undo',
   title: 'Undo calls',
   description:
-    'Take back what the last calls changed in the workspace, whatever tool they were of (bash too) and whoever made ' +
-    'them, or one of them. All of it or nothing: what was changed again since is E_CONFLICT. Not taken back: what git ' +
-    'ignores, and anything in a .git.',
+    'Undo the changes of the last calls in the workspace, or of one of them: of every tool (bash too), by every caller. ' +
+    'All of it or nothing: a path that was changed again since is E_CONFLICT. Ignored files and everything in a .git ' +
+    'stay as they are.',
   toolset: 'history',
   isEveryday: true,
   access: 'write',

@@ -7,7 +7,7 @@ import { createOutputWatch, type OutputWatchPattern } from '../core/commands/out
 import { rejectedCommandError } from '../core/commands/run-command.ts';
 import { startCallIn } from '../core/sessions/resolve-start-directory.ts';
 import { defineTool } from '../core/tools/tool.ts';
-import { createStepRateLimit, type StepRateLimit } from '../lib/concurrency/step-rate-limit.ts';
+import { createTokenBucket, type TokenBucket } from '../lib/concurrency/token-bucket.ts';
 import { compilePattern } from '../lib/text/patterns/linear-pattern.ts';
 
 const defaultPatterns = ['^Error:', '^Fatal:', '^panic:', '\\buncaught\\b', 'UnhandledPromiseRejection'];
@@ -28,7 +28,7 @@ export const watchProcess = defineTool({
   reach: 'one',
   input: z.object({
     command: z.string().min(1).describe('Command line for bash, run in the workspace'),
-    description: z.string().optional().describe('What it is for, in a few words'),
+    description: z.string().optional().describe('Its purpose, in a few words'),
     cwd,
     error_patterns: z
       .array(z.string())
@@ -48,7 +48,7 @@ export const watchProcess = defineTool({
     if (refused !== undefined) throw rejectedCommandError(refused);
     checkRuntimes(call.command, workspace.commands ?? {});
     const { session } = await startCallIn(call.cwd, context);
-    const allowance = createStepRateLimit(stepsPerSecond);
+    const allowance = createTokenBucket({ capacity: stepsPerSecond, perSecond: stepsPerSecond });
     const patterns = compileAll(call.error_patterns ?? defaultPatterns, allowance);
     const idleMs = call.idle_timeout_seconds * 1000;
 
@@ -84,7 +84,7 @@ export const watchProcess = defineTool({
   },
 });
 
-function compileAll(sources: readonly string[], { spend }: StepRateLimit): OutputWatchPattern[] {
+function compileAll(sources: readonly string[], { spend }: TokenBucket): OutputWatchPattern[] {
   if (sources.length > maxPatterns) {
     throw new AppError('E_INVALID_INPUT', `too many error_patterns (${sources.length} > ${maxPatterns})`);
   }

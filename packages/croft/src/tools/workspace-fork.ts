@@ -6,15 +6,15 @@ export const workspaceFork = defineTool({
   name: 'workspace_fork',
   title: 'Fork the workspace',
   description:
-    'Make a new workspace that starts as this one is, ignored files and .git included, or as a snapshot of it was. What ' +
-    'is done in one does not touch the other. Work in it by its name as workspace; workspace_merge brings it back.',
+    'Make a new workspace with the files of this one, ignored files and .git included, or with those of a snapshot. ' +
+    'Changes in one do not touch the other. Work in it by its name as workspace; workspace_merge brings changes back.',
   toolset: 'forks',
   access: 'write',
   keepsMore: true,
   leavesFiles: true,
   reach: 'one',
   input: z.object({
-    name: z.string().min(1).describe('What the new workspace is called'),
+    name: z.string().min(1).describe('Name of the new workspace'),
     snapshot: z.string().min(1).optional().describe('Start as this snapshot was, not as it is now'),
   }),
   output: z.object({ name: z.string(), workspaceId: z.string(), parent: z.string(), createdAt: z.string() }),

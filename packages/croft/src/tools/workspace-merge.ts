@@ -30,7 +30,9 @@ export const workspaceMerge = defineTool({
   output: z.object({
     ...paths,
     merged: z.array(z.string()).describe('Files that hold changes of both'),
-    conflicts: z.array(z.object({ path: z.string(), reason: z.string() })).describe('What on_conflict decided'),
+    conflicts: z
+      .array(z.object({ path: z.string(), reason: z.string() }))
+      .describe('Conflicts that on_conflict decided'),
   }),
   timeoutMs: 600_000,
   async run({ fork, on_conflict: onConflict }, { workspace, signal }) {

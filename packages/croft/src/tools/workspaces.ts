@@ -36,7 +36,7 @@ export const workspaces = defineTool({
         profile: z.object({
           ecosystems: z.array(z.string()),
           projects: z.array(ProjectOutput),
-          problems: z.array(z.string()).describe('What is wrong with a croft.toml, and ignored'),
+          problems: z.array(z.string()).describe('Errors in a croft.toml, which is ignored there'),
         }),
       }),
     ),

@@ -5,7 +5,7 @@ import { type AccountsFixture, auditOf, messageOf, newActor, openFixture, refusa
 
 const noFiles = async () => ({ files: 0 });
 
-async function furnish({ registry, actor }: AccountsFixture): Promise<string> {
+async function addRecords({ registry, actor }: AccountsFixture): Promise<string> {
   const sandbox = await registry.sandboxes.create(actor, { name: 's' });
   const workspace = await registry.workspaces.create(actor, { name: 'w' });
   const workspaces = [{ name: 'w', workspaceId: workspace.id }];
@@ -15,7 +15,7 @@ async function furnish({ registry, actor }: AccountsFixture): Promise<string> {
 }
 
 describe('an account', () => {
-  test('is made with one key for everything, told once', async () => {
+  test('is made with one key that has all scopes and is shown once', async () => {
     const { registry } = await openFixture();
     const { account, secret } = await registry.accounts.create('admin', { username: ' ann ', description: 'x' });
     expect(account).toMatchObject({ username: 'ann', description: 'x', status: 'active', version: 1 });
@@ -29,7 +29,7 @@ describe('an account', () => {
     expect((await registry.accounts.list({ limit: 10 })).rows.at(-1)).toEqual(account);
   });
 
-  test('is made of nothing else', async () => {
+  test('refuses any other field', async () => {
     const refused = [
       [undefined, 'Request body must be an object'],
       [[], 'Request body must be an object'],
@@ -51,7 +51,7 @@ describe('an account', () => {
     expect((await registry.accounts.list({ limit: 10 })).rows).toHaveLength(2);
   });
 
-  test('is changed in its name and description alone', async () => {
+  test('can change its name and description, and nothing else', async () => {
     const { registry, actor } = await openFixture();
     const patch = (body: unknown) => registry.accounts.patch('admin', actor.accountId, body);
     expect(await patch({ username: 'new', description: 'd', status: 'disabled', version: 9 })).toMatchObject({
@@ -77,7 +77,7 @@ describe('an account', () => {
     }
   });
 
-  test('whose secret is rotated has one secret, and its other keys', async () => {
+  test('with a rotated secret has one secret, and its other keys', async () => {
     const { registry } = await openFixture();
     const { account, secret } = await registry.accounts.create('admin', { username: 'x' });
     const actor = (await registry.accounts.authenticate(secret)) ?? expect.fail();
@@ -97,11 +97,11 @@ describe('an account', () => {
 });
 
 describe('an account that is removed', () => {
-  test('leaves nothing but its audit trail, and touches no other', async () => {
+  test('leaves only its audit trail, and no other account changes', async () => {
     const fixture = await openFixture();
     const { registry, actor, stranger, records } = fixture;
-    const workspace = await furnish(fixture);
-    await furnish({ ...fixture, actor: stranger });
+    const workspace = await addRecords(fixture);
+    await addRecords({ ...fixture, actor: stranger });
     const removeFiles = vi.fn(async () => ({ files: 12 }));
     const removed = await registry.accounts.remove('admin', actor.accountId, removeFiles);
     expect(removeFiles.mock.calls).toEqual([[[workspace]]]);
@@ -130,10 +130,10 @@ describe('an account that is removed', () => {
     expect((await registry.agents.list(stranger, { limit: 10 })).rows).toHaveLength(1);
   });
 
-  test('lets nobody in and takes nothing on from the first moment', async () => {
+  test('refuses every key and every change from the first moment', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
-    await furnish(fixture);
+    await addRecords(fixture);
     const { secret } = await registry.keys.create(actor, { name: 'k', scopes: ['*'] });
     const attempts: Promise<unknown>[] = [];
     await registry.accounts.remove('admin', actor.accountId, async () => {
@@ -157,7 +157,7 @@ describe('an account that is removed', () => {
   test('can be removed again after a failure at any point', async () => {
     const fixture = await openFixture();
     const { registry, actor, records } = fixture;
-    const workspace = await furnish(fixture);
+    const workspace = await addRecords(fixture);
     const down = () => Promise.reject(new Error('the storage is down'));
     await expect(registry.accounts.remove('admin', actor.accountId, down)).rejects.toThrow('the storage is down');
     expect(await registry.accounts.get(actor.accountId)).toMatchObject({ status: 'disabled' });
@@ -183,18 +183,18 @@ describe('an account that is removed', () => {
     expect(removed).toMatchObject({ agents: 1, sandboxes: 1, workspaces: 1 });
   });
 
-  test('by two at once is removed once', async () => {
+  test('is removed once by two concurrent requests', async () => {
     const fixture = await openFixture();
-    await furnish(fixture);
+    await addRecords(fixture);
     const remove = () => fixture.registry.accounts.remove('admin', fixture.actor.accountId, noFiles);
-    const settled = await Promise.allSettled([remove(), remove()]);
-    expect(settled.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const outcomes = await Promise.allSettled([remove(), remove()]);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect(await messageOf(remove())).toBe('E_NOT_FOUND: Account not found');
   });
 });
 
 describe('secrets', () => {
-  test('are put, replaced, opened by the server alone, and removed', async () => {
+  test('are stored, replaced, opened only by the server, and removed', async () => {
     const fixture = await openFixture({ quotas: { secrets: 2 } });
     const { registry, actor, stranger } = fixture;
     await registry.secrets.put(actor, 'B', { value: 'one' });
@@ -215,7 +215,7 @@ describe('secrets', () => {
     expect((await registry.secrets.list(actor)).map(({ name }) => name)).toEqual(['B']);
   });
 
-  test('are made of nothing else', async () => {
+  test('refuse any other field', async () => {
     const refused = [
       ['a/b', { value: 'x' }, 'name must be 1 to 128 letters, numbers, dots, underscores or hyphens'],
       ['', { value: 'x' }, 'name must be 1 to 128 letters, numbers, dots, underscores or hyphens'],
@@ -234,7 +234,7 @@ describe('secrets', () => {
     expect(await registry.secrets.list(actor)).toEqual([]);
   });
 
-  test('of a new account are none', async () => {
+  test('of a new account are an empty list', async () => {
     const { registry } = await openFixture();
     expect(await registry.secrets.list(await newActor(registry, 'third'))).toEqual([]);
   });

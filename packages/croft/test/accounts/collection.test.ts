@@ -13,7 +13,7 @@ const pick = (fixture: AccountsFixture, kind: (typeof kinds)[number]) =>
 describe.each(kinds)('%s', (kind) => {
   const title = titles[kind];
 
-  test('are made, read, changed and removed, each with its audit row', async () => {
+  test('are created, read, changed and removed, each with an audit row', async () => {
     const fixture = await openFixture();
     const { actor, records } = fixture;
     const records1 = pick(fixture, kind);
@@ -36,7 +36,7 @@ describe.each(kinds)('%s', (kind) => {
     expect(findBreak(all.rows)).toBeUndefined();
   });
 
-  test('of another account are not there', async () => {
+  test('of another account are not found', async () => {
     const fixture = await openFixture();
     const { actor, stranger } = fixture;
     const collection = pick(fixture, kind);
@@ -55,7 +55,7 @@ describe.each(kinds)('%s', (kind) => {
     await collection.create(stranger, { name: 'mine' });
   });
 
-  test('are found by ids alone', async () => {
+  test('are found only by ids', async () => {
     const fixture = await openFixture();
     const collection = pick(fixture, kind);
     const { id } = await collection.create(fixture.actor, { name: 'x' });
@@ -77,7 +77,7 @@ describe.each(kinds)('%s', (kind) => {
     }
   });
 
-  test('have names of their own, told by the id that has it', async () => {
+  test('have unique names, and a refusal has the id that uses the name', async () => {
     const fixture = await openFixture();
     const { actor } = fixture;
     const collection = pick(fixture, kind);
@@ -94,7 +94,7 @@ describe.each(kinds)('%s', (kind) => {
     expect(many.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  test('refuse to be made of anything else, and leave nothing behind', async () => {
+  test('refuse unknown fields, and store nothing', async () => {
     const refused = [
       [undefined, 'Request body must be an object'],
       [null, 'Request body must be an object'],
@@ -123,7 +123,7 @@ describe.each(kinds)('%s', (kind) => {
     expect(await auditOf(fixture, fixture.actor)).toHaveLength(1);
   });
 
-  test('refuse patches of nothing and of what is no patch', async () => {
+  test('refuse an empty patch and an invalid patch', async () => {
     const fixture = await openFixture();
     const collection = pick(fixture, kind);
     const made = await collection.create(fixture.actor, { name: 'x' });
@@ -142,7 +142,7 @@ describe.each(kinds)('%s', (kind) => {
     expect(await collection.get(fixture.actor, made.id)).toEqual(made);
   });
 
-  test('are changed only at the version that was seen', async () => {
+  test('change only against the version that the caller saw', async () => {
     const fixture = await openFixture();
     const { actor } = fixture;
     const collection = pick(fixture, kind);
@@ -162,7 +162,7 @@ describe.each(kinds)('%s', (kind) => {
     expect((await collection.get(actor, id)).version).toBe(3);
   });
 
-  test('are listed page by page, each once', async () => {
+  test('are listed in pages, each once', async () => {
     const fixture = await openFixture();
     const { actor } = fixture;
     const collection = pick(fixture, kind);
@@ -178,12 +178,12 @@ describe.each(kinds)('%s', (kind) => {
     expect(seen).toEqual(names);
   });
 
-  test('are no more than the quota, however many are made at once', async () => {
+  test('cannot exceed the quota, however many are created at once', async () => {
     const fixture = await openFixture({ quotas: { [kind]: 3 } });
     const collection = pick(fixture, kind);
     const made = Array.from({ length: 8 }, (_, index) => collection.create(fixture.actor, { name: `n${index}` }));
-    const settled = await Promise.allSettled(made);
-    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+    const outcomes = await Promise.allSettled(made);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
     expect(await refusal(collection.create(fixture.actor, { name: 'more' }))).toMatchObject({
       code: 'E_QUOTA',
       details: { max: 3 },
@@ -194,7 +194,7 @@ describe.each(kinds)('%s', (kind) => {
   });
 });
 
-test('patches without a version all land', async () => {
+test('apply all concurrent patches without a version', async () => {
   const { registry, actor } = await openFixture();
   const { id } = await registry.agents.create(actor, { name: 'a' });
   const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
@@ -256,7 +256,7 @@ test('a workspace has its defaults and knows its storages', async () => {
   for (const [config, message] of refused) expect(await messageOf(of('d', config))).toBe(message);
 });
 
-test('a storage that is not registered is not offered', async () => {
+test('a storage that is not registered is refused', async () => {
   const { registry, actor } = await openFixture({ storages: ['local'] });
   const s3 = { name: 'w', config: { storage: { provider: 's3' } } };
   expect(await messageOf(registry.workspaces.create(actor, s3))).toBe('config.storage.provider must be one of: local');

@@ -12,7 +12,7 @@ async function actorOf({ registry, actor }: AccountsFixture, scopes: readonly Sc
 }
 
 describe('a key', () => {
-  test('is told once, is good at once, and says what it may do', async () => {
+  test('is shown once, is valid at once, and lists its scopes', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
     const { key, secret } = await registry.keys.create(actor, { name: 'ci', scopes: ['read', 'call', 'read'] });
@@ -31,7 +31,7 @@ describe('a key', () => {
     expect(JSON.stringify([rows, await auditOf(fixture, actor)])).not.toContain(secret.slice(6));
   });
 
-  test('that ends makes none that goes on after it', async () => {
+  test('with an end makes no key or token that ends later', async () => {
     const { registry, actor, now } = await openFixture();
     const expiresAt = new Date(now().getTime() + hour).toISOString();
     const later = new Date(now().getTime() + 2 * hour).toISOString();
@@ -50,7 +50,7 @@ describe('a key', () => {
     expect(await registry.accounts.authenticate(lasting.secret)).toBeDefined();
   });
 
-  test('that is wrong, cut, grown or none is nobody', async () => {
+  test('that is wrong, cut, longer or empty is refused', async () => {
     const { registry, actor } = await openFixture();
     const { secret } = await registry.keys.create(actor, { name: 'k', scopes: ['*'] });
     const others = [
@@ -66,7 +66,7 @@ describe('a key', () => {
     for (const other of others) expect(await registry.accounts.authenticate(other)).toBeUndefined();
   });
 
-  test('ends when it is revoked, rotated or expired, and at once', async () => {
+  test('ends at once when it is revoked, rotated or expired', async () => {
     const fixture = await openFixture();
     const { registry, actor, now, advanceClock } = fixture;
     const first = await registry.keys.create(actor, { name: 'a', scopes: ['read'] });
@@ -99,14 +99,14 @@ describe('a key', () => {
     ]);
   });
 
-  test('of the same rotation is made once, however many ask', async () => {
+  test('is rotated once, however many concurrent requests there are', async () => {
     const { registry, actor } = await openFixture();
     const { key } = await registry.keys.create(actor, { name: 'a', scopes: ['read'] });
     const many = await Promise.allSettled(Array.from({ length: 6 }, () => registry.keys.rotate(actor, key.keyId)));
     expect(many.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  test('gives nobody more than they have', async () => {
+  test('gives nobody more scopes than they have', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
     const [whole] = (await registry.keys.list(actor, { limit: 1 })).rows;
@@ -130,7 +130,7 @@ describe('a key', () => {
     await registry.keys.create(weak, { name: 'equal', scopes: ['call', 'read'] });
   });
 
-  test('of another account is not there', async () => {
+  test('of another account is not found', async () => {
     const { registry, actor, stranger } = await openFixture();
     const { key, secret } = await registry.keys.create(actor, { name: 'a', scopes: ['read'] });
     for (const keyId of [key.keyId, 'key_', `${key.keyId}\0`, '']) {
@@ -141,7 +141,7 @@ describe('a key', () => {
     expect(await registry.accounts.authenticate(secret)).toBeDefined();
   });
 
-  test('is made of nothing else', async () => {
+  test('refuses any other field', async () => {
     const refused = [
       [null, 'Request body must be an object'],
       [{ scopes: ['read'] }, 'name is required'],
@@ -164,7 +164,7 @@ describe('a key', () => {
     expect((await registry.keys.list(actor, { limit: 10 })).rows).toHaveLength(1);
   });
 
-  test('has a name of its own among those that are good, and they are counted', async () => {
+  test('has a unique name among valid keys, which count towards the quota', async () => {
     const fixture = await openFixture({ quotas: { keys: 3 } });
     const { registry, actor } = fixture;
     const { key } = await registry.keys.create(actor, { name: 'a', scopes: ['read'] });

@@ -71,8 +71,8 @@ async function newAgent({ registry, actor }: AccountsFixture, config: object) {
   return registry.agents.create(actor, { name: randomUUID(), config });
 }
 
-describe('what is secret', () => {
-  test('never shows in a view, and a view that is patched back changes nothing', async () => {
+describe('a secret value', () => {
+  test('is masked in every view, and a view sent back as a patch changes nothing', async () => {
     const fixture = await openFixture({ quotas: { agents: 10_000 } });
     const { registry, actor } = fixture;
     const property = fc.asyncProperty(settings, async (drawn) => {
@@ -91,7 +91,7 @@ describe('what is secret', () => {
     await fc.assert(property, { numRuns: 150 });
   });
 
-  test('is masked in sandboxes: every environment variable, and what a bag of options names so', async () => {
+  test('is masked in sandboxes: every environment variable, and options with secret names', async () => {
     const { registry, actor } = await openFixture();
     const config = {
       envVars: { HOME: '/root', A: '' },
@@ -119,7 +119,7 @@ describe('what is secret', () => {
     expect((await registry.sandboxes.open(actor.accountId, id))?.config).toMatchObject(config);
   });
 
-  test('lies nowhere in the files of the store, nor in the audit trail', async () => {
+  test('is not found in the files of the store, nor in the audit trail', async () => {
     const fixture = await openFixture();
     const { registry, actor, directory } = fixture;
     const config = { envVars: { A: 'PLAINTEXTenv' }, options: { note: 'PLAINTEXTnote' } };
@@ -142,7 +142,7 @@ describe('what is secret', () => {
     });
   });
 
-  test('opens in no other row', async () => {
+  test('cannot be opened in another row', async () => {
     const { registry, actor, stranger, records } = await openFixture();
     const mine = await registry.sandboxes.create(actor, { name: 's', config: { envVars: { A: 'mine' } } });
     const other = await registry.sandboxes.create(actor, { name: 't' });
@@ -155,7 +155,7 @@ describe('what is secret', () => {
       });
       expect(await messageOf(registry.sandboxes.open(accountId, id))).toContain('E_INTERNAL');
     }
-    // Not even in one of the same id.
+    // Also not in a row with the same id.
     await records.change(async ({ sandboxes }) => {
       const row = await sandboxes.get(actor.accountId, mine.id);
       if (row) await sandboxes.insert({ ...row, accountId: stranger.accountId, name: 'copied' });
@@ -211,7 +211,7 @@ describe('a patch', () => {
     [{ tokens: [masked] }, 'config.tokens[0]'],
     [{ leak: [masked, masked] }, 'config.leak[0]'],
     [{ list: [[masked]] }, 'config.list[0]'],
-  ])('with a mask that stands for nothing is refused: %j', async (patch, path) => {
+  ])('with a mask for no stored value is refused: %j', async (patch, path) => {
     const fixture = await openFixture();
     const made = await newAgent(fixture, stored);
     const message = await messageOf(fixture.registry.agents.patch(fixture.actor, made.id, { config: patch }, {}));
@@ -221,7 +221,7 @@ describe('a patch', () => {
     expect(await messageOf(newAgent(fixture, patch))).toContain(`${path} is ${masked}`);
   });
 
-  test('that means a prototype is harmless', async () => {
+  test('with the name of a prototype is harmless', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
     const made = await newAgent(fixture, { model: { a: 1 } });
@@ -247,7 +247,7 @@ describe('a patch', () => {
     expect(Object).not.toHaveProperty('polluted');
   });
 
-  test('is bounded in depth and size, and so is what it comes to', async () => {
+  test('is limited in depth and size, and so is its result', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
     const made = await newAgent(fixture, {});

@@ -4,16 +4,16 @@ import { type AccountsFixture, messageOf, openFixture, refusal } from './fixture
 const noSandbox = `sb_${'0'.repeat(24)}`;
 const noWorkspace = `ws_${'0'.repeat(24)}`;
 
-async function furnish({ registry, actor }: AccountsFixture, account = actor) {
+async function addRecords({ registry, actor }: AccountsFixture, account = actor) {
   const sandbox = await registry.sandboxes.create(account, { name: 'sandbox' });
   const workspace = await registry.workspaces.create(account, { name: 'workspace' });
   return { sandbox: sandbox.id, workspace: workspace.id };
 }
 
 describe('an agent config', () => {
-  test('keeps settings that are the caller’s own', async () => {
+  test('keeps the settings of the caller', async () => {
     const fixture = await openFixture();
-    const { workspace } = await furnish(fixture);
+    const { workspace } = await addRecords(fixture);
     const config = {
       model: { id: 'm', on: true },
       workspaces: [{ name: 'w', workspaceId: workspace, note: [1] }],
@@ -23,7 +23,7 @@ describe('an agent config', () => {
     expect(made.config).toEqual(config);
   });
 
-  test('is refused in these words, and nothing is changed', async () => {
+  test('is refused with these messages, and nothing changes', async () => {
     const refused = [
       [{ sandbox: '' }, 'config.sandbox must be a non-empty string'],
       [{ sandbox: null }, 'config.sandbox must be a non-empty string'],
@@ -86,11 +86,11 @@ describe('an agent config', () => {
     expect((await registry.agents.list(actor, { limit: 10 })).rows).toHaveLength(1);
   });
 
-  test('refers to nothing of another account, nor to a thing of another kind', async () => {
+  test('cannot refer to another account, nor to a record of another kind', async () => {
     const fixture = await openFixture();
     const { registry, actor, stranger } = fixture;
-    const mine = await furnish(fixture);
-    const theirs = await furnish(fixture, stranger);
+    const mine = await addRecords(fixture);
+    const theirs = await addRecords(fixture, stranger);
     const create = (config: object) => registry.agents.create(actor, { name: 'a', config });
     const workspaces = (workspaceId: string, sandbox?: string) => [
       { name: 'w', workspaceId, ...(sandbox && { sandbox }) },
@@ -110,11 +110,11 @@ describe('an agent config', () => {
   });
 });
 
-describe('what an agent uses', () => {
-  test('is not removed until the last agent lets go of it', async () => {
+describe('a record that an agent uses', () => {
+  test('cannot be removed until the last agent drops it', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
-    const { sandbox, workspace } = await furnish(fixture);
+    const { sandbox, workspace } = await addRecords(fixture);
     const reads = [{ name: 'w', workspaceId: workspace, sandbox: null }];
     const first = await registry.agents.create(actor, { name: 'first', config: { sandbox } });
     const second = await registry.agents.create(actor, { name: 'second', config: { workspaces: reads } });
@@ -142,7 +142,7 @@ describe('what an agent uses', () => {
     await registry.workspaces.remove(actor, workspace, {});
   });
 
-  test('is never left dangling by who makes an agent and who removes at once', async () => {
+  test('is never left dangling by a concurrent creation and removal', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
     for (let round = 0; round < 50; round += 1) {
@@ -155,8 +155,8 @@ describe('what an agent uses', () => {
         () => registry.workspaces.remove(actor, workspace.id, {}),
       ];
       const order = round % 2 ? attempts : attempts.toReversed();
-      const settled = await Promise.allSettled(order.map((attempt) => attempt()));
-      const [made] = round % 2 ? settled : settled.toReversed();
+      const outcomes = await Promise.allSettled(order.map((attempt) => attempt()));
+      const [made] = round % 2 ? outcomes : outcomes.toReversed();
       const left = await Promise.all([
         registry.sandboxes.open(actor.accountId, sandbox.id),
         registry.workspaces.open(actor.accountId, workspace.id),
@@ -170,10 +170,10 @@ describe('what an agent uses', () => {
 describe('a provider that cannot mount', () => {
   const open = { provider: 'open', network: { mode: 'allow-all' } };
 
-  test('is refused with a workspace, and taken without', async () => {
+  test('is refused together with a workspace, and accepted without', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
-    const { sandbox, workspace } = await furnish(fixture);
+    const { sandbox, workspace } = await addRecords(fixture);
     const bare = (await registry.sandboxes.create(actor, { name: 'bare', config: open })).id;
     const workspaces = (own?: object) => [{ name: 'notes', workspaceId: workspace, ...own }];
     const create = (name: string, config: object) => registry.agents.create(actor, { name, config });
@@ -191,10 +191,10 @@ describe('a provider that cannot mount', () => {
     expect(message).toContain('cannot show a workspace');
   });
 
-  test('is not put under agents that have workspaces', async () => {
+  test('cannot replace the provider under agents that have workspaces', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
-    const { sandbox, workspace } = await furnish(fixture);
+    const { sandbox, workspace } = await addRecords(fixture);
     const workspaces = [{ name: 'w', workspaceId: workspace }];
     const move = () => registry.sandboxes.patch(actor, sandbox, { config: open }, {});
     const { id } = await registry.agents.create(actor, { name: 'worker', config: { sandbox, workspaces } });
@@ -206,10 +206,10 @@ describe('a provider that cannot mount', () => {
     expect(await messageOf(registry.agents.patch(actor, id, { config: { workspaces } }, {}))).toContain('cannot show');
   });
 
-  test('does not slip under an agent that is being made', async () => {
+  test('cannot replace the provider under an agent that is being made', async () => {
     const fixture = await openFixture();
     const { registry, actor } = fixture;
-    const { workspace } = await furnish(fixture);
+    const { workspace } = await addRecords(fixture);
     for (let round = 0; round < 15; round += 1) {
       const { id } = await registry.sandboxes.create(actor, { name: `s${round}` });
       const config = { sandbox: id, workspaces: [{ name: 'w', workspaceId: workspace }] };
@@ -222,8 +222,8 @@ describe('a provider that cannot mount', () => {
   });
 });
 
-describe('a workspace that is kept where this server cannot open it', () => {
-  test('is a record, but no agent can be given it, and none that uses one can lose it', async () => {
+describe('a workspace in a storage that this server cannot open', () => {
+  test('can be a record, but no agent can be given it, and an agent that uses a workspace cannot be moved to it', async () => {
     const { registry, actor } = await openFixture({ opened: ['local'] });
     const away = await registry.workspaces.create(actor, { name: 'away', config: { storage: { provider: 's3' } } });
     const near = await registry.workspaces.create(actor, { name: 'near', config: {} });

@@ -3,7 +3,7 @@ import { createRegistry } from '../../src/core/accounts/lifecycle/create-registr
 import type { Records } from '../../src/core/accounts/ports/records.ts';
 import { auditOf, openFixture, refusal } from './fixture.ts';
 
-/** As a store does on a conflict: what was done first is undone, and done again. */
+/** Runs each change twice, as a store does on a conflict: the first run is rolled back. */
 function twice(records: Records): Records {
   const change: Records['change'] = async (work) => {
     const undone = new Error('undone');
@@ -19,7 +19,7 @@ function twice(records: Records): Records {
   return { ...records, change };
 }
 
-/** As when somebody else changes the row in between, the first `times`. */
+/** Simulates a concurrent change of the row, the first `times` times. */
 function losing(records: Records, times: number): { records: Records; lost: () => number } {
   let lost = 0;
   const change: Records['change'] = (work) =>

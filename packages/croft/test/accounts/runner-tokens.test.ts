@@ -4,7 +4,7 @@ import { auditOf, messageOf, openFixture, refusal } from './fixture.ts';
 const hour = 3_600_000;
 
 describe('the token of a runner', () => {
-  test('is told once, names its account and its name, and is no key', async () => {
+  test('is shown once, has its account and its name, and is not a key', async () => {
     const fixture = await openFixture();
     const { registry, actor, stranger } = fixture;
     const { runner, token } = await registry.runners.create(actor, { name: 'laptop' });
@@ -16,7 +16,7 @@ describe('the token of a runner', () => {
     expect(JSON.stringify([runner, await auditOf(fixture, actor)])).not.toContain(token.slice(6));
   });
 
-  test('is what no key of a person is, whatever it is called and may do', async () => {
+  test('is not replaced by a key of a person, whatever its name and scopes', async () => {
     const { registry, actor } = await openFixture();
     for (const scopes of [['runner'], ['*', 'runner'], ['read', 'runner']])
       expect((await refusal(registry.keys.create(actor, { name: 'runner/laptop', scopes }))).code).toBe(
@@ -29,7 +29,7 @@ describe('the token of a runner', () => {
     expect((await registry.runners.create(actor, { name: 'laptop' })).runner.name).toBe('laptop');
   });
 
-  test('that is wrong, cut, grown or none is nobody', async () => {
+  test('that is wrong, cut, longer or empty is refused', async () => {
     const { registry, actor } = await openFixture();
     const { token } = await registry.runners.create(actor, { name: 'laptop' });
     for (const other of ['', ' ', token.slice(0, -1), `${token}x`, ` ${token}`, token.toUpperCase(), 'x'.repeat(1e6)])
@@ -37,7 +37,7 @@ describe('the token of a runner', () => {
   });
 
   test.each(['', ' ', 'a/b', '../x', '-x', 'a b', 'x'.repeat(65), 'ü', 'a\n', 7])(
-    'is not made for the name %j',
+    'is refused for the name %j',
     async (name) => {
       const { registry, actor } = await openFixture();
       expect(await messageOf(registry.runners.create(actor, { name }))).toContain('name must be 1 to 64 letters');
@@ -46,7 +46,7 @@ describe('the token of a runner', () => {
 });
 
 describe('the name of a runner', () => {
-  test('is one at a time, and free again when it is revoked', async () => {
+  test('is unique, and free again after it is revoked', async () => {
     const fixture = await openFixture();
     const { registry, actor, stranger } = fixture;
     const first = await registry.runners.create(actor, { name: 'laptop' });
@@ -63,7 +63,7 @@ describe('the name of a runner', () => {
     expect(actions.slice(1)).toEqual(['runner.created laptop', 'runner.revoked laptop', 'runner.created laptop']);
   });
 
-  test('asked for many times at once is given once', async () => {
+  test('is given once to many concurrent requests', async () => {
     const { registry, actor } = await openFixture();
     const asked = Array.from({ length: 8 }, () => registry.runners.create(actor, { name: 'laptop' }));
     const made = (await Promise.allSettled(asked)).filter(({ status }) => status === 'fulfilled');
@@ -71,7 +71,7 @@ describe('the name of a runner', () => {
     expect(await registry.runners.list(actor.accountId)).toHaveLength(1);
   });
 
-  test('of another account is none, to revoke or to rotate', async () => {
+  test('of another account cannot be revoked or rotated', async () => {
     const { registry, actor, stranger } = await openFixture();
     const { token } = await registry.runners.create(actor, { name: 'laptop' });
     for (const attempt of [registry.runners.revoke(stranger, 'laptop'), registry.runners.rotate(stranger, 'laptop')])
@@ -80,7 +80,7 @@ describe('the name of a runner', () => {
   });
 });
 
-test('rotated, the old token is good no more, and the new one ends when the old would have', async () => {
+test('a rotated token is refused, and the new one ends when the old one would have', async () => {
   const fixture = await openFixture();
   const { registry, actor, now } = fixture;
   const expiresAt = new Date(now().getTime() + hour).toISOString();
@@ -93,7 +93,7 @@ test('rotated, the old token is good no more, and the new one ends when the old 
   expect((await auditOf(fixture, actor)).at(-1)).toMatchObject({ action: 'runner.rotated', target: 'laptop' });
 });
 
-test('expired, it is nobody at once, and its name is free', async () => {
+test('an expired token is refused at once, and its name is free', async () => {
   const { registry, actor, now, advanceClock } = await openFixture();
   const expiresAt = new Date(now().getTime() + hour).toISOString();
   const past = new Date(now().getTime() - hour).toISOString();
@@ -108,7 +108,7 @@ test('expired, it is nobody at once, and its name is free', async () => {
   expect((await registry.runners.create(actor, { name: 'laptop' })).token).not.toBe(token);
 });
 
-test('a key that ends makes no token that goes on after it', async () => {
+test('a key with an end makes no token that ends later', async () => {
   const { registry, actor, now } = await openFixture();
   const expiresAt = new Date(now().getTime() + hour).toISOString();
   const { secret } = await registry.keys.create(actor, { name: 'short', scopes: ['write'], expiresAt });
@@ -123,7 +123,7 @@ test('a key that ends makes no token that goes on after it', async () => {
   expect(await registry.runners.authenticate(token)).toBeDefined();
 });
 
-test('of an account whose removal was begun it is nobody, and none is made', async () => {
+test('a token of an account that is being removed is refused, and no new one is made', async () => {
   const { registry, actor } = await openFixture();
   const { token } = await registry.runners.create(actor, { name: 'laptop' });
   const removeFiles = async () => {
@@ -138,7 +138,7 @@ test('of an account whose removal was begun it is nobody, and none is made', asy
   expect(await registry.runners.list(actor.accountId)).toEqual([]);
 });
 
-test('runners have a quota of their own, and take no room from keys', async () => {
+test('runners have their own quota, and do not count towards that of keys', async () => {
   const { registry, actor } = await openFixture({ quotas: { keys: 2, runners: 2 } });
   await registry.runners.create(actor, { name: 'a' });
   await registry.runners.create(actor, { name: 'b' });

@@ -85,7 +85,7 @@ const refused: readonly (readonly [config: unknown, message: string])[] = [
 ];
 
 describe('a sandbox config', () => {
-  test('is given its defaults, and loses what it does not name', async () => {
+  test('gets its defaults, and drops fields that are left out', async () => {
     const { registry, actor } = await openFixture();
     const bare = await registry.sandboxes.create(actor, { name: 'bare' });
     expect(bare.config).toEqual({
@@ -101,7 +101,7 @@ describe('a sandbox config', () => {
     expect(odd.config).toEqual({ ...bare.config, runtimes: ['node'] });
   });
 
-  test('is refused whole, in these words, and nothing is made', async () => {
+  test('is refused as a whole, with these messages, and nothing is made', async () => {
     const { registry, actor } = await openFixture();
     for (const [config, message] of refused) {
       expect(await messageOf(registry.sandboxes.create(actor, { name: 'n', config })), JSON.stringify(config)).toBe(
@@ -111,7 +111,7 @@ describe('a sandbox config', () => {
     expect((await registry.sandboxes.list(actor, { limit: 10 })).rows).toEqual([]);
   });
 
-  test('is refused on a patch too, and nothing is changed', async () => {
+  test('is refused in a patch too, and nothing changes', async () => {
     const { registry, actor } = await openFixture();
     const made = await registry.sandboxes.create(actor, { name: 'n', config: { timeout: 5 } });
     for (const [config, message] of refused) {
@@ -125,7 +125,7 @@ describe('a sandbox config', () => {
     expect(await registry.sandboxes.get(actor, made.id)).toEqual(made);
   });
 
-  test('takes no wrong type in any field', async () => {
+  test('refuses a wrong type in any field', async () => {
     const { registry, actor } = await openFixture();
     const fields = ['provider', 'permissionMode', 'internet', 'network', 'size', 'runtimes', 'timeout', 'memoryLimit'];
     const more = ['outputLimitBytes', 'persistent', 'lifecycle', 'onCreate', 'onResume'];
@@ -138,7 +138,7 @@ describe('a sandbox config', () => {
     }
   });
 
-  test('says what may be reached in either spelling and keeps one', async () => {
+  test('accepts both spellings of the network, and stores one', async () => {
     const { registry, actor } = await openFixture();
     const cases = [
       [{ internet: true }, { mode: 'allow-all' }],
@@ -172,7 +172,7 @@ describe('a sandbox config', () => {
     }
   });
 
-  test('is patched in the older spelling as in the newer', async () => {
+  test('accepts the older spelling of the network in a patch', async () => {
     const { registry, actor } = await openFixture();
     const network = { mode: 'restricted', allowDomains: ['a.com'] };
     const { id } = await registry.sandboxes.create(actor, { name: 'n', config: { network } });

@@ -28,11 +28,11 @@ async function openPair(store: string) {
 }
 
 const stores = server ? ['sqlite', 'postgres'] : ['sqlite'];
-const countMade = (settled: readonly PromiseSettledResult<unknown>[]) =>
-  settled.filter(({ status }) => status === 'fulfilled').length;
+const countMade = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
+  outcomes.filter(({ status }) => status === 'fulfilled').length;
 
 describe.each(stores)('two servers on one %s', (store) => {
-  test('leave no reference dangling', async () => {
+  test('leave no dangling reference', async () => {
     const { registry, other, actor } = await openPair(store);
     const outcomes = new Set<string>();
     for (let round = 0; round < 50; round += 1) {
@@ -50,7 +50,7 @@ describe.each(stores)('two servers on one %s', (store) => {
     expect([...outcomes]).toContain('fulfilled rejected');
   });
 
-  test('give a name once, fill a quota once and lose no patch', async () => {
+  test('give a name once, never exceed a quota, and lose no patch', async () => {
     const { registry, other, actor, records } = await openPair(store);
     const both = [registry, other];
     for (let round = 0; round < 10; round += 1) {
@@ -71,7 +71,7 @@ describe.each(stores)('two servers on one %s', (store) => {
     expect(findBreak(rows)).toBeUndefined();
   });
 
-  test('refuse what a database cannot hold before it does', async () => {
+  test('refuse a value that a database cannot store before it is sent', async () => {
     const { registry, actor } = await openPair(store);
     const texts = ['\0', 'a\0b', '\uD800', `sb_${'0'.repeat(23)}\0`, '\\', "';--", 'é'.repeat(500)];
     for (const text of texts) {

@@ -35,7 +35,7 @@ const yes: OnAsked = () => ({ action: 'accept', content: { decision: 'approve' }
 const no: OnAsked = () => ({ action: 'accept', content: { decision: 'deny', reason: 'not today' } });
 
 describe.each(eras)('over MCP of %s', (era) => {
-  test('two agents with different fences on one workspace, with a person to ask', async () => {
+  test('two agents with different permission modes on one workspace, with a person to ask', async () => {
     const { careful, handy } = await newAgents();
     const asked: string[] = [];
     const note: OnAsked = (message) => {
@@ -58,7 +58,7 @@ describe.each(eras)('over MCP of %s', (era) => {
     expect(asked[1]).toContain('cat a.txt');
   });
 
-  test('a person who says no is heard, with the reason, and nothing happened', async () => {
+  test('a refusal by the person reaches the agent with its reason, and nothing is run', async () => {
     const { careful } = await newAgents();
     await using agent = await connectAgent(account, careful, { era, onAsked: no, session: `${era}-no` });
     const refused = await agent.call('write', { file_path: 'a.txt', content: '' });
@@ -67,7 +67,7 @@ describe.each(eras)('over MCP of %s', (era) => {
     expect((await agent.call('glob', { pattern: '*' })).structured.paths).toEqual([]);
   });
 
-  test('without anybody to ask, it says what is needed, and the same call made again claims the approval once', async () => {
+  test('without a person to ask, the error says what is needed, and the repeated call uses the approval once', async () => {
     const { careful } = await newAgents();
     await using agent = await connectAgent(account, careful, { era, session: `${era}-alone` });
     const call = { file_path: 'a.txt', content: 'one\n' };
@@ -83,7 +83,7 @@ describe.each(eras)('over MCP of %s', (era) => {
     expect(again.structured.error.code).toBe('E_APPROVAL_REQUIRED');
   });
 
-  test('a decision that comes while the call waits lets it run', async () => {
+  test('an approval that arrives while the call waits lets it run', async () => {
     const { careful } = await newAgents();
     await using agent = await connectAgent(account, careful, { era, session: `${era}-waits` });
     const running = agent.call('write', { file_path: 'late.txt', content: '' });
@@ -99,7 +99,7 @@ describe.each(eras)('over MCP of %s', (era) => {
 });
 
 describe('an approval', () => {
-  test('is for this call of this session of this agent, once', async () => {
+  test('holds for one call of this session of this agent, once', async () => {
     const { careful, handy } = await newAgents();
     const input = { command: 'echo hi' };
     const { approval } = mustBe(202, await account.call(careful, 'bash', input));
@@ -125,7 +125,7 @@ describe('an approval', () => {
     expect(await mismatch(careful, input, {})).toBe('E_APPROVAL_MISMATCH');
   });
 
-  test('for the session lets this exact call run again, and no other', async () => {
+  test('for the session holds for this exact call again, and for no other call', async () => {
     const { careful } = await newAgents();
     const { approval } = mustBe(202, await account.call(careful, 'bash', { command: 'echo again' }));
     mustBe(200, await account.approve(approval.approvalId, { scope: 'session' }));
@@ -135,7 +135,7 @@ describe('an approval', () => {
     expect(other.status).toBe(202);
   });
 
-  test('that was denied is a clean error, and cannot be decided twice', async () => {
+  test('that was denied is an error, and cannot be decided twice', async () => {
     const { careful } = await newAgents();
     const { approval } = mustBe(202, await account.call(careful, 'bash', { command: 'rm -rf .' }));
     mustBe(200, await account.deny(approval.approvalId, 'far too much'));
@@ -150,7 +150,7 @@ describe('an approval', () => {
     expect((await account.approve(approval.approvalId)).body.error.code).toBe('E_APPROVAL_SETTLED');
   });
 
-  test('cannot be decided by a key that may only call', async () => {
+  test('cannot be decided by a key with only the scope call', async () => {
     const { careful } = await newAgents();
     const { approval } = mustBe(202, await account.call(careful, 'bash', { command: 'true' }));
     const made = mustBe(201, await account.send('POST', '/v1/keys', { name: 'model', scopes: ['call'] }));
@@ -159,7 +159,7 @@ describe('an approval', () => {
     expect((await model.send('PATCH', `/v1/sandboxes/${'sb_'.padEnd(27, '0')}`, {})).status).toBe(403);
   });
 
-  test('shows no secret that the call would not show either', async () => {
+  test('shows no secret that the call would hide', async () => {
     const { careful } = await newAgents();
     mustBe(200, await account.send('PUT', '/v1/secrets/deploy', { value: 'hunter2-hunter2-hunter2' }));
     const { approval } = mustBe(202, await account.call(careful, 'bash', { command: 'echo hunter2-hunter2-hunter2' }));
@@ -167,7 +167,7 @@ describe('an approval', () => {
   });
 });
 
-test('a write runs no linter of the workspace where a person has to agree to commands', async () => {
+test('a write runs no linter of the workspace if commands need an approval', async () => {
   const workspaceId = await account.newWorkspace();
   const attach = async (permissionMode: string) =>
     account.newAgent({
@@ -188,7 +188,7 @@ test('a write runs no linter of the workspace where a person has to agree to com
   expect(await evilAfter(free, 'b.js')).toEqual(['evil']);
 });
 
-test('what a sandbox record allows by name is not asked about, and every other control file is in every mode', async () => {
+test('a control file allowed by the sandbox record needs no approval, and every other needs one in every mode', async () => {
   const workspaceId = await account.newWorkspace();
   const config = { permissionMode: 'bypass', allowControl: ['.vscode'] };
   const sandbox = await account.newSandbox(config);

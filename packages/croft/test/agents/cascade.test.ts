@@ -96,7 +96,7 @@ const running =
 const following = 'bash_output kill_shell shells watch_process_events'.split(' ');
 /** These work in no workspace, and so in none that is read-only. */
 const aboutNone = ['next_page', 'shells', 'tools', 'workspaces'];
-/** What an agent has that may change nothing. */
+/** Tools of an agent that may change nothing. */
 const onReadOnly = ['glob', 'next_page', 'read'];
 const all = Object.keys(inputs).sort();
 
@@ -113,7 +113,7 @@ beforeAll(async () => {
 
 afterAll(() => platform[Symbol.asyncDispose]());
 
-test('the tools here are all there are, each in one group', async () => {
+test('the expected lists name every tool, each in one group', async () => {
   const agent = await newAgent('own', 'bypass');
   expect((await account.tools(agent)).map(({ name }) => name).sort()).toEqual(all);
   expect([...reading, ...writing, ...running, ...following].sort()).toEqual(all);
@@ -180,7 +180,7 @@ function rank(tool: string): number {
 }
 
 describe('several workspaces', () => {
-  test('every tool lists all of them, the first is the default even when it is read-only, and no other takes its place', async () => {
+  test('every tool lists all of them; the first is the default even if it is read-only, and no other replaces it', async () => {
     const sandbox = await account.newSandbox({ permissionMode: 'bypass' });
     const [first, second] = [await account.newWorkspace(), await account.newWorkspace()];
     const agent = await account.newAgent({
@@ -213,13 +213,13 @@ describe('several workspaces', () => {
     expect(unknown.body.error).toMatchObject({ code: 'E_UNKNOWN_WORKSPACE' });
   });
 
-  test('with one there is nothing to choose', async () => {
+  test('with one workspace there is no argument workspace', async () => {
     const tools = await account.tools(await newAgent('inherited', 'ask'));
     for (const { name, inputSchema } of tools)
       expect({ name, has: 'workspace' in (inputSchema.properties ?? {}) }).toEqual({ name, has: false });
   });
 
-  test('nobody is asked about a workspace that is read-only or not there', async () => {
+  test('no approval is requested for a workspace that is read-only or missing', async () => {
     const agent = await account.newAgent({
       sandbox: await account.newSandbox({ permissionMode: 'ask' }),
       workspaces: [
@@ -236,7 +236,7 @@ describe('several workspaces', () => {
   });
 });
 
-test('an agent with a sandbox of its own cannot write by any tool to a workspace that has none', async () => {
+test('an agent with a sandbox of its own cannot write to a workspace that has none', async () => {
   const sandbox = await account.newSandbox({ permissionMode: 'bypass' });
   const workspaceId = await account.newWorkspace();
   const agent = await account.newAgent({
@@ -257,8 +257,8 @@ test('an agent with a sandbox of its own cannot write by any tool to a workspace
   expect(globSync(join(platform.data, 'workspaces/*/evil'))).toEqual([]);
 });
 
-describe('a sandbox and no workspace', () => {
-  test('is bash, with the rest of its answers, and nothing of a call is there for the next', async () => {
+describe('an agent with a sandbox and no workspace', () => {
+  test('has bash and next_page, and files of one call are gone in the next', async () => {
     const agent = await account.newAgent({ sandbox: await account.newSandbox({ permissionMode: 'bypass' }) });
     expect((await account.tools(agent)).map(({ name }) => name)).toEqual(['bash', 'next_page']);
     expect((await account.tools(agent))[0]?.inputSchema.properties).not.toHaveProperty('workspace');
@@ -276,20 +276,20 @@ describe('a sandbox and no workspace', () => {
     expect(existsSync(join(platform.data, 'workspaces'))).toBe(true);
   });
 
-  test('asks as its mode says', async () => {
+  test('asks for approvals as its mode requires', async () => {
     const agent = await account.newAgent({ sandbox: await account.newSandbox({ permissionMode: 'edit' }) });
     expect((await account.call(agent, 'bash', { command: 'true' })).status).toBe(202);
   });
 });
 
-test('neither sandbox nor workspace is no tool at all', async () => {
+test('an agent without a sandbox and a workspace has no tool', async () => {
   const agent = await account.newAgent({});
   expect(await account.tools(agent)).toEqual([]);
   for (const tool of all)
     expect((await account.call(agent, tool, inputs[tool])).body.error.code, tool).toBe('E_UNKNOWN_TOOL');
 });
 
-test('what is taken from an agent is gone at its next call', async () => {
+test('a workspace or sandbox taken from an agent is gone at its next call', async () => {
   const sandbox = await account.newSandbox({ permissionMode: 'bypass' });
   const workspaceId = await account.newWorkspace();
   const agent = await account.newAgent({ sandbox, workspaces: [{ name: 'w', workspaceId }] });

@@ -13,7 +13,7 @@ const hourMs = 3_600_000;
 const key = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
 
 describe.skipIf(!postgres || !faketime)('a server whose clock is wrong', () => {
-  test.each(['+3h', '-3h'])('by %s agrees with the others on what is over', async (skew) => {
+  test.each(['+3h', '-3h'])('by %s agrees with the other servers on what has expired', async (skew) => {
     using workspace = makeDirectory();
     const args = ['--workspace', workspace.path, '--database-url', await postgres!.createDatabase()];
     const env = { CROFT_ADMIN_TOKEN: adminToken, CROFT_KEYS: `pepper ${key()},k1 ${key()}` };

@@ -16,7 +16,7 @@ function hasJq(): boolean {
   }
 }
 
-test.skipIf(!hasJq())('the way from nothing to a call that docs/accounts.md shows is one (needs jq)', async () => {
+test.skipIf(!hasJq())('the commands of docs/accounts.md lead from an empty server to a call (needs jq)', async () => {
   await using platform = await startPlatform([], { CROFT_ADMIN_TOKEN: '' });
   const [, script = ''] = /```sh\n([\s\S]*?)```/.exec(page) ?? [];
   expect(script).toContain('/tools/write');

@@ -52,7 +52,7 @@ describe('an agent that forks its workspace', () => {
     expect(await read('main', 'a.txt')).toBe('two\n');
   });
 
-  test('no other agent has it, nor a way to it by its name', async () => {
+  test('is the only agent that can reach the fork, also by its name', async () => {
     const one = await newAgent();
     await one.call('write', { file_path: 'secret.txt', content: 'of one\n' });
     const other = await account.newAgent({
@@ -67,7 +67,7 @@ describe('an agent that forks its workspace', () => {
     expect((await stranger.send('GET', `/v1/workspaces/${one.workspaceId}/forks`)).status).toBe(404);
   });
 
-  test('gets no wider fence by it: what a person has to agree to in the one they have to in the other', async () => {
+  test('needs the same approvals in the fork as in the workspace', async () => {
     const { workspaceId, sandbox } = await newAgent('edit');
     const forked = await account.send('POST', `/v1/workspaces/${workspaceId}/forks`, { name: 'for-edit' });
     expect(forked.status, JSON.stringify(forked.body)).toBe(201);
@@ -81,7 +81,7 @@ describe('an agent that forks its workspace', () => {
   });
 });
 
-test('a transaction is of one session of one agent, whatever another calls its own', async () => {
+test('a transaction belongs to one session of one agent, and another with the same session name cannot use it', async () => {
   const one = await newAgent();
   const workspaces = [{ name: 'main', workspaceId: one.workspaceId }];
   const other = await account.newAgent({ sandbox: one.sandbox, workspaces });
@@ -124,7 +124,7 @@ describe('forks over REST', () => {
     expect((await account.send('GET', `/v1/workspaces/${workspaceId}/forks`)).body.forks).toEqual([]);
   });
 
-  test('names and snapshots that are not there are refused in words', async () => {
+  test('refuse unknown names and snapshots with clear errors', async () => {
     const { workspaceId } = await newAgent();
     const path = `/v1/workspaces/${workspaceId}/forks`;
     for (const body of [{}, { name: '' }, { name: '../x' }, { name: 'all' }])

@@ -20,7 +20,7 @@ interface Remembered {
 }
 
 describe('the network of an account', () => {
-  /** What answers there: straight, and through the proxy. */
+  /** The answer of the server, directly and through the proxy. */
   async function reach(by: Account, url: string, config: object): Promise<string> {
     const sandbox = await by.newSandbox({ permissionMode: 'bypass', ...config });
     const workspaces = [{ name: 'w', workspaceId: await by.newWorkspace() }];

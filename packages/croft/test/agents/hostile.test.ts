@@ -32,8 +32,8 @@ function isRunning(name: string): boolean {
   });
 }
 
-describe('what a person agreed to', () => {
-  test('is not run in another directory by going there first', async () => {
+describe('an approved call', () => {
+  test('is not run in another directory by changing the directory first', async () => {
     const { agentId } = await newAgent('ask');
     const inDirectory = async (path: string) => mustBe(200, await account.call(agentId, 'cd', { path }));
     const { approval: made } = mustBe(202, await account.call(agentId, 'bash', { command: 'mkdir a b' }));
@@ -53,7 +53,7 @@ describe('what a person agreed to', () => {
     mustBe(200, await account.call(agentId, 'bash', { command: 'rm -rf *' }, claim));
   });
 
-  test('is not run in another directory by going there while they were asked', async () => {
+  test('is not run in another directory by changing the directory while the person is asked', async () => {
     const { agentId } = await newAgent('edit');
     await using agent = await connectAgent(account, agentId, { session: 'mover' });
     expect(await agent.call('write', { file_path: 'sub/a.txt', content: '' })).toMatchObject({ isError: false });
@@ -66,7 +66,7 @@ describe('what a person agreed to', () => {
     expect((await running).structured.output).toBe('/workspaces/w\n');
   });
 
-  test('is not needed less because a sandbox runs what the agent wrote when it opens', async () => {
+  test('is still required when a sandbox runs a script of the agent as it opens', async () => {
     const sandbox = await account.newSandbox({
       permissionMode: 'edit',
       persistent: true,
@@ -85,7 +85,7 @@ describe('what a person agreed to', () => {
     expect(mustBe(200, await account.call(agentId, 'cd', { path: '~' })).path).toBe('/home/croft');
   });
 
-  test('says which secrets a command is given', async () => {
+  test('names the secrets that the command gets', async () => {
     const { agentId } = await newAgent('ask');
     mustBe(200, await account.send('PUT', '/v1/secrets/deploy', { value: 'not-to-be-shown-anywhere' }));
     const bash = mustBe(202, await account.call(agentId, 'bash', { command: 'env', secrets: ['deploy'] }));
@@ -94,7 +94,7 @@ describe('what a person agreed to', () => {
     expect(run.approval.preview).toBe('with the secrets deploy:\n"env"');
   });
 
-  test('is not done any more once the agent has lost what it would be done with', async () => {
+  test('is not run after the agent lost the sandbox or workspace for it', async () => {
     const { agentId, workspaces } = await newAgent('ask');
     await using agent = await connectAgent(account, agentId, { session: 'late' });
     const running = agent.call('write', { file_path: 'late.txt', content: '' });
@@ -108,7 +108,7 @@ describe('what a person agreed to', () => {
     expect(mustBe(200, await account.call(agentId, 'glob', { pattern: '*' })).paths).toEqual([]);
   });
 
-  test('is not done any more for a key that was revoked meanwhile', async () => {
+  test('is not run for a key that was revoked meanwhile', async () => {
     const { agentId } = await newAgent('ask');
     const key = await newKey(['call'], 'revoked');
     await using agent = await connectAgent(key, agentId, { era: '2025' });
@@ -123,7 +123,7 @@ describe('what a person agreed to', () => {
     await expect(agent.call('glob', { pattern: '*' })).rejects.toThrow('E_UNAUTHORIZED');
   });
 
-  test.each(eras)('is not said by a client whose key may only call (%s)', async (era) => {
+  test.each(eras)('cannot be approved by a client whose key has only the scope call (%s)', async (era) => {
     const { agentId } = await newAgent('ask');
     const model = await newKey(['call'], `model-${era}`);
     const asked: string[] = [];
@@ -146,7 +146,7 @@ describe('what a person agreed to', () => {
   });
 });
 
-describe('what runs ends', () => {
+describe('a running command ends', () => {
   const start = (by: Account, agentId: string, name: string, session = 'default') =>
     by.call(
       agentId,
@@ -165,7 +165,7 @@ describe('what runs ends', () => {
     await expect.poll(() => isRunning('doomed-own') || isRunning('doomed-child')).toBe(false);
   });
 
-  test('when its sandbox gets another fence', async () => {
+  test('when the permission mode of its sandbox changes', async () => {
     const { agentId, sandboxId } = await newAgent('bypass');
     mustBe(200, await start(account, agentId, 'doomed-fence'));
     await expect.poll(() => isRunning('doomed-fence')).toBe(true);
@@ -188,7 +188,7 @@ describe('what runs ends', () => {
 });
 
 describe('sessions', () => {
-  test('of another key are not ended by one that may only call', async () => {
+  test('of another key cannot be ended by a key with only the scope call', async () => {
     const { agentId } = await newAgent('bypass');
     const [victim, model] = [await newKey(['call'], 'victim'), await newKey(['call'], 'attacker')];
     mustBe(200, await victim.call(agentId, 'glob', { pattern: '*' }));
@@ -197,12 +197,12 @@ describe('sessions', () => {
     mustBe(200, await account.send('DELETE', path));
   });
 
-  test('that were a child’s do not come back without its fence', async () => {
+  test('that were child sessions do not come back without their limits', async () => {
     using directory = makeDirectory();
     await using records = await openRecords({ file: join(directory.path, 'croft.db') });
     const sessions = createAgentSessions({ records, maxSessions: 10, now: () => new Date() });
     const owner = { accountId: 'acct_1', agentId: 'agent_1' };
-    // As when it is ended between the first look of a call at its fence and the next.
+    // Simulates that the session ends between two checks of its limits.
     const id = `key_1/${newChildName()}`;
     const session = createSession(id, { sandboxIdleMs: 1000, openSandbox: () => Promise.reject(new Error('none')) });
     const memory = sessions.memoryOf(owner, id);
@@ -212,7 +212,7 @@ describe('sessions', () => {
     expect((await sessions.list(owner, { limit: 10 })).rows).toEqual([]);
   });
 
-  test('of a child whose state has no limits have no tools at all', async () => {
+  test('of a child without stored limits have no tools', async () => {
     using directory = makeDirectory();
     await using records = await openRecords({ file: join(directory.path, 'croft.db') });
     const sessions = createAgentSessions({ records, maxSessions: 10, now: () => new Date() });
@@ -222,7 +222,7 @@ describe('sessions', () => {
     await expect(sessions.limitsOf(row, row.session)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   });
 
-  test('with the same fence in other words have the same one', () => {
+  test('with equal limits in another order are the same', () => {
     expect(tightenLimits({}, { workspaces: ['b', 'a', 'b'] })).toEqual(tightenLimits({}, { workspaces: ['a', 'b'] }));
   });
 });

@@ -33,7 +33,7 @@ describe.skipIf(!postgres)('servers that share a database', () => {
     for (const place of places) place[Symbol.dispose]();
   });
 
-  test('share their keys: a new one is added first and used later, and who lacks one does not start', async () => {
+  test('share their keys: a new key is added first and used later, and a server without it does not start', async () => {
     const [workspace, one, two, stranger] = places;
     const url = await postgres!.createDatabase();
     const args = (data: string) => ['--workspace', workspace.path, '--data', data, '--database-url', url];

@@ -81,7 +81,7 @@ export function approvalLane(agent: string, name: string): Lane {
     trail.push(`approval.used ${approvalId}`, 'call.ended bash');
   }
 
-  async function settleOne(account: Account, asked: Asked, lines: readonly string[]): Promise<void> {
+  async function checkOne(account: Account, asked: Asked, lines: readonly string[]): Promise<void> {
     const { approval } = mustBe(200, await account.send('GET', `/v1/approvals/${asked.approvalId}`));
     expect([asked.state, asked.next]).toContain(approval.state);
     const times = lines.filter((line) => line === asked.line).length;
@@ -107,7 +107,7 @@ export function approvalLane(agent: string, name: string): Lane {
       const inSession = { 'croft-session': name };
       const answer = await account.call(agent, 'read', { file_path: `${name}.log`, limit: 2000 }, inSession);
       const lines: string[] = answer.status === 404 ? [] : mustBe(200, answer).content.split('\n');
-      for (const asked of [...all.values()]) await settleOne(account, asked, lines);
+      for (const asked of [...all.values()]) await checkOne(account, asked, lines);
       for (const line of lines.filter((each) => each !== ''))
         expect([...all.values()].map((asked) => asked.line)).toContain(line);
     },

@@ -98,7 +98,7 @@ function createIdleSession(agent: string) {
       mustBe(200, await account.call(agent, 'bash', { command: `exec sleep ${mark}`, run_in_background: true }));
       await vi.waitFor(() => expect(processesWith(mark)).not.toEqual([]));
       const edit = { file_path, old_string: 'one', new_string: 'two' };
-      return { mark, settle: async (on: Account) => mustBe(200, await on.call(agent, 'edit', edit)) };
+      return { mark, finish: async (on: Account) => mustBe(200, await on.call(agent, 'edit', edit)) };
     },
   };
 }

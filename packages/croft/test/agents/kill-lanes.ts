@@ -54,7 +54,7 @@ export function recordLane(kind: string, lane: string): Lane {
     return { name: `${title}-of-lane-${lane}-${made}`, version: 1 };
   }
 
-  async function settleUnderWay(account: Account, next: Kept): Promise<void> {
+  async function checkUnderWay(account: Account, next: Kept): Promise<void> {
     // Repeating the request creates the record once, whether or not the first one did.
     if (next.version === 1) return acknowledge(await send(account, next));
     const answer = await account.send('GET', `/v1/${kind}/${next.id}`);
@@ -70,7 +70,7 @@ export function recordLane(kind: string, lane: string): Lane {
       acknowledge(await send(account, underWay));
     },
     async resolveAfterKill(account) {
-      if (underWay) await settleUnderWay(account, underWay);
+      if (underWay) await checkUnderWay(account, underWay);
       const last = [...all.values()].at(-1);
       if (last) expect((await send(account, { name: last.name, version: 1 })).id).toBe(last.id);
       const found = await listAll(account, kind);

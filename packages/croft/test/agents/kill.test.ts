@@ -19,7 +19,7 @@ const roundsOf = { sqlite: 3, postgres: 2 };
 const maxMs = { sqlite: 12_000, postgres: 8000 };
 
 describe.each(stores)('kill −9 under load, on %s', (store) => {
-  test('nothing acknowledged is lost, what was not is whole or not there, and the trail is unbroken', async () => {
+  test('no acknowledged change is lost, other changes are whole or absent, and the audit trail is unbroken', async () => {
     await using house = openInstallation(
       store === 'postgres' ? ['--database-url', await postgres!.createSchema()] : [],
     );
@@ -36,14 +36,14 @@ describe.each(stores)('kill −9 under load, on %s', (store) => {
       await vi.waitFor(() => expect(processesWith(before.mark)).toEqual([]));
       server = await house.start();
       const again = moveTo(server, account);
-      await before.settle(again);
+      await before.finish(again);
       for (const lane of lanes) await lane.resolveAfterKill(again);
       await expectTrail(house, again, lanes);
     }
   });
 });
 
-test('of calls that end at once, in one server or two, the session keeps what each has read and where it went', async () => {
+test('a session keeps the reads and the directory of calls that end at once, on one server or two', async () => {
   using directory = makeDirectory();
   await using records = await openRecords({ file: directory.at('croft.db') });
   const options = { records, accountId: 'a', agentId: 'b', name: 's', maxSessions: 9, now: () => new Date() };
@@ -70,7 +70,7 @@ test('of calls that end at once, in one server or two, the session keeps what ea
   expect(session.workingDirectory).toEqual({ workspace: 'w', path: 'sub' });
 });
 
-test.runIf(process.getuid?.() === 0)('a workspace that a kill left without its owner gets one', async () => {
+test.runIf(process.getuid?.() === 0)('a workspace whose owner was not set before a kill gets its owner', async () => {
   await using house = openInstallation();
   chmodSync(house.data, 0o711);
   const account = await addAccount(await house.start(), 'ann');

@@ -15,7 +15,7 @@ function expectFull(answer: Answer, limit: string): void {
   expect(answer.headers.get('retry-after')).toBeNull();
 }
 
-test('files of one workspace: what goes over its quota is not acknowledged, and what makes room is', async () => {
+test('files of one workspace: a change over the quota is not acknowledged, and a change that frees space is', async () => {
   await using platform = await startPlatform();
   const ann = await platform.newAccount('ann');
   const workspaceId = await ann.newWorkspace({ quota: { bytes: 1000, files: 3 } });
@@ -39,7 +39,7 @@ test('files of one workspace: what goes over its quota is not acknowledged, and 
   mustBe(200, await write('b', 2000));
 });
 
-test('sandboxes that are open at once: one too many is refused, until another is closed', async () => {
+test('open sandboxes: one more than the limit is refused until another is closed', async () => {
   await using platform = await startPlatform(['--account-limit', 'sandboxes=2']);
   const [ann, bob] = [await platform.newAccount('ann'), await platform.newAccount('bob')];
   const [agent, foreign] = [await newAgent(ann), await newAgent(bob)];
@@ -68,7 +68,7 @@ test('sandboxes that are open at once: one too many is refused, until another is
   expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200, 409]));
 });
 
-test('storage: who has too much may take away and read, and nothing else, until it is less', async () => {
+test('storage: an account over its quota may delete and read until it is below', async () => {
   await using house = openInstallation();
   const limit = ['--account-limit', 'storage=1m'];
   const first = await house.start();
@@ -98,7 +98,7 @@ test('storage: who has too much may take away and read, and nothing else, until 
 });
 
 describe('requests', () => {
-  test('more than so many a minute are refused, with how long to wait; other accounts are not', async () => {
+  test('above the limit per minute are refused with a time to wait; other accounts are not', async () => {
     await using platform = await startPlatform();
     const [ann, bob] = [await platform.newAccount('ann'), await platform.newAccount('bob')];
     const lanes = Array.from({ length: 8 }, async () => {
@@ -116,7 +116,7 @@ describe('requests', () => {
     await expect.poll(async () => (await ann.send('GET', '/v1/account')).status).toBe(200);
   });
 
-  test('a minute are what the operator says, and so is how many records an account has', async () => {
+  test('per minute are limited by a flag of the operator, and so are the records of an account', async () => {
     const limits = ['requests=20', 'agents=1', 'workspaces=2', 'keys=2'].flatMap((limit) => ['--account-limit', limit]);
     await using platform = await startPlatform(limits);
     const [ann, bob] = [await platform.newAccount('ann'), await platform.newAccount('bob')];

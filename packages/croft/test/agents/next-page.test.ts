@@ -39,7 +39,7 @@ afterAll(() => platform[Symbol.asyncDispose]());
 const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
 describe.each(eras)('a client of %s', (era) => {
-  test('of an agent that has no workspace reads on in what a command printed, and nothing runs again', async () => {
+  test('of an agent without a workspace reads the rest of a command, and nothing runs again', async () => {
     await using agent = await connectAgent(account, stateless, { era });
     expect((await agent.client.listTools()).tools.map(({ name }) => name)).toEqual(['bash', 'next_page']);
     const answer = await agent.call('bash', { command: `${command}; date +%N` });
@@ -51,7 +51,7 @@ describe.each(eras)('a client of %s', (era) => {
     expect(await readWhole(agent.call, answer)).toBe(whole);
   });
 
-  test('of an agent that may only read gets every file', async () => {
+  test('of an agent that may only read can read every file', async () => {
     await using agent = await connectAgent(account, readOnly, { era });
     expect((await agent.client.listTools()).tools.map(({ name }) => name).sort()).toEqual([
       'glob',
@@ -72,7 +72,7 @@ describe.each(['an agent without a workspace', 'an agent that may only read'])('
   const agentId = () => (tool === 'bash' ? stateless : readOnly);
   const unknown = { code: 'E_INVALID_INPUT', message: expect.stringContaining('no answer is kept') };
 
-  test('is of no use to another session, key, agent or account, and is to its own', async () => {
+  test('is refused in another session, key, agent or account, and works in its own', async () => {
     await using own = await connectAgent(account, agentId());
     const { nextCursor: cursor } = (await own.call(tool, input)).structured;
     expect(cursor).toMatch(/^[0-9a-f]{8}\.0-\d+$/);
@@ -102,7 +102,7 @@ describe.each(['an agent without a workspace', 'an agent that may only read'])('
     expect((await own.call('next_page', { cursor })).structured.content.length).toBeGreaterThan(5_000);
   });
 
-  test('is good in the next connection of the same session, until that is ended', async () => {
+  test('works in the next connection of the same session, until that session ends', async () => {
     const connect = () => connectAgent(account, agentId(), { session: `kept-${tool}` });
     await using first = await connect();
     const { nextCursor: cursor } = (await first.call(tool, input)).structured;
@@ -113,7 +113,7 @@ describe.each(['an agent without a workspace', 'an agent that may only read'])('
   });
 });
 
-test('a child session that may only read gets the rest of its own answers, and not of its parent’s', async () => {
+test('a child session that may only read gets the rest of its own answers, and not of those of its parent', async () => {
   const workspaces = [{ name: 'w', workspaceId: fencedWorkspace }];
   const sandbox = await account.newSandbox({ permissionMode: 'bypass' });
   const agentId = await account.newAgent({ sandbox, workspaces });
@@ -126,7 +126,7 @@ test('a child session that may only read gets the rest of its own answers, and n
   expect((await readWhole(child.call, answer)).match(/a-file-with-quite-a-long-name-\d+$/gm)).toHaveLength(files);
 });
 
-test('over REST an answer is whole', async () => {
+test('an answer over REST is not cut', async () => {
   const { output, nextCursor } = mustBe(200, await account.call(stateless, 'bash', { command }));
   expect(output).toBe(printed);
   expect(nextCursor).toBeUndefined();

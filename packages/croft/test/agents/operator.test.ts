@@ -21,11 +21,11 @@ import { type Json, mustBe, openAccount } from '../support/servers/platform.ts';
 import { addSealedRecords, expectAllUsable, expectPrivate, hidden, keyIds, readSealed } from './operator-fixture.ts';
 
 describe('keys', () => {
-  test('rotate: every record is sealed with the new one, and a server that is started again opens them', async () => {
+  test('rotate: every record is sealed with the new key, and a restarted server opens all of them', async () => {
     await using house = openInstallation();
     const first = await house.start();
     const ann = await addAccount(first, 'ann');
-    const furnished = await addSealedRecords(ann);
+    const sealed = await addSealedRecords(ann);
     await kill(first);
     const [old] = keyIds(house);
     expect(readSealed(house).every((text) => text.startsWith(`c1.${old}.`))).toBe(true);
@@ -38,15 +38,15 @@ describe('keys', () => {
       expect(readSealed(house).filter((text) => !text.startsWith(`c1.${current}.`))).toEqual([]);
       expectPrivate(house.at('keys'));
     }
-    await expectAllUsable(moveTo(await house.start(), ann), furnished);
+    await expectAllUsable(moveTo(await house.start(), ann), sealed);
     expect(await house.croft('audit', 'verify')).toMatchObject({ exitCode: 0 });
   });
 
-  test('rotate: one that is killed loses nothing, and the next one does the rest', async () => {
+  test('rotate: a killed rotation loses nothing, and the next one finishes it', async () => {
     await using house = openInstallation();
     const first = await house.start();
     const ann = await addAccount(first, 'ann');
-    const furnished = await addSealedRecords(ann);
+    const sealed = await addSealedRecords(ann);
     await kill(first);
     const child = spawn(croft, ['keys', 'rotate', '--data', house.data], { stdio: 'ignore' });
     const exited = once(child, 'exit');
@@ -55,7 +55,7 @@ describe('keys', () => {
     await exited;
 
     const second = await house.start();
-    await expectAllUsable(moveTo(second, ann), furnished);
+    await expectAllUsable(moveTo(second, ann), sealed);
     await kill(second);
     expect(await house.croft('keys', 'rotate')).toMatchObject({ exitCode: 0 });
     const [current, ...rest] = keyIds(house);
@@ -64,11 +64,11 @@ describe('keys', () => {
     expect(readSealed(house).filter((text) => !text.startsWith(`c1.${current}.`))).toEqual([]);
   });
 
-  test('that are missing or wrong stop every command, with the reason, and nothing is lost', async () => {
+  test('missing or wrong: every command stops with the reason, and no data is lost', async () => {
     await using house = openInstallation();
     const first = await house.start();
     const ann = await addAccount(first, 'ann');
-    const furnished = await addSealedRecords(ann);
+    const sealed = await addSealedRecords(ann);
     await kill(first);
     renameSync(house.at('keys'), house.at('kept'));
     const before = readSealed(house);
@@ -97,16 +97,16 @@ describe('keys', () => {
     const env = { CROFT_KEYS: right.trim().replaceAll('\n', ',') };
     expect(await runCroft(['audit', 'verify', '--data', house.data], { env })).toMatchObject({ exitCode: 0 });
     copyFileSync(house.at('kept'), house.at('keys'));
-    await expectAllUsable(moveTo(await house.start(), ann), furnished);
+    await expectAllUsable(moveTo(await house.start(), ann), sealed);
   });
 });
 
 describe('audit', () => {
-  test('is exported as JSON lines, all of it or of one account', async () => {
+  test('is exported as JSON lines, for all accounts or for one', async () => {
     await using house = openInstallation();
     const server = await house.start();
     const [ann, bob] = [await addAccount(server, 'ann'), await addAccount(server, 'bob')];
-    const furnished = await addSealedRecords(ann);
+    const sealed = await addSealedRecords(ann);
     await bob.newSandbox();
     // Beside a server that runs.
     const exportOf = async (...args: string[]): Promise<Json[]> => {
@@ -128,13 +128,13 @@ describe('audit', () => {
     expect(bobs.map(({ action }) => action)).toContain('sandbox.created');
     const told = anns.map(({ action, target }) => `${action} ${target}`);
     expect(told).toEqual(
-      expect.arrayContaining([`sandbox.created ${furnished.sandbox}`, `approval.requested ${furnished.approvalId}`]),
+      expect.arrayContaining([`sandbox.created ${sealed.sandbox}`, `approval.requested ${sealed.approvalId}`]),
     );
     expect(await exportOf('--account', 'acct_000000000000000000000000')).toEqual([]);
     expect(JSON.stringify(all)).not.toMatch(/value-of-|text-of-a-command/);
   });
 
-  test('verify finds the first row that was changed, removed or put in, wherever it is', async () => {
+  test('is verified up to the first row that was changed, removed or inserted', async () => {
     await using house = openInstallation();
     const file = house.at('croft.db');
     // Keys come before records.
@@ -235,7 +235,7 @@ describe.each(eras)('croft approvals, for a client of %s that cannot ask', (era)
   });
 });
 
-test('what is kept is for its owner alone, and nothing secret is in it in the clear', async () => {
+test('stored data is for its owner alone, and no secret is in it in the clear', async () => {
   using workspace = makeDirectory();
   using fixture = makeDirectory();
   const data = fixture.at('made/by/croft');
@@ -244,16 +244,16 @@ test('what is kept is for its owner alone, and nothing secret is in it in the cl
   const admin = openAccount(server.url, adminToken, '');
   const { secret, account } = mustBe(201, await admin.send('POST', '/accounts', { username: 'ann' }));
   const ann = openAccount(server.url, secret, account.accountId);
-  const furnished = await addSealedRecords(ann);
+  const sealed = await addSealedRecords(ann);
   const shell = { command: `: ${hidden.secret} ${hidden.environment}; sleep 600`, run_in_background: true };
-  mustBe(200, await ann.call(furnished.agent, 'bash', shell));
-  mustBe(200, await ann.call(furnished.agent, 'write', { file_path: 'a', content: hidden.secret }));
+  mustBe(200, await ann.call(sealed.agent, 'bash', shell));
+  mustBe(200, await ann.call(sealed.agent, 'write', { file_path: 'a', content: hidden.secret }));
 
   expect(statSync(data).mode & 0o777).toBe(0o700);
   const names = ['croft.db', 'croft.db-wal', 'croft.db-shm', 'keys', 'admin-token'];
   for (const name of names) expectPrivate(`${data}/${name}`);
   const keys = [...readFileSync(`${data}/keys`, 'utf8').matchAll(/ (\S+)/g)].map(([, key]) => key);
-  const values = [...Object.values(hidden), secret, furnished.secret, adminToken, ...keys];
+  const values = [...Object.values(hidden), secret, sealed.secret, adminToken, ...keys];
   for (const name of ['croft.db', 'croft.db-wal', 'croft.db-shm']) {
     const bytes = readFileSync(`${data}/${name}`);
     expect({ name, found: values.filter((value) => bytes.includes(value)) }).toEqual({ name, found: [] });

@@ -62,7 +62,7 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
       for (const house of houses.toReversed()) await house[Symbol.asyncDispose]();
     });
 
-    test('serve one session, in turns', async () => {
+    test('serve one session in turns', async () => {
       const { agent } = await newAgent(here!);
       mustBe(200, await here!.call(agent, 'write', { file_path: 'sub/a.txt', content: '0\n' }));
       for (let turn = 0; turn < 6; turn += 1) {
@@ -89,7 +89,7 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
       expect(mustBe(200, await here!.call(agent, 'bash_output', { shell_id })).status).toBe('running');
     });
 
-    test('ask on one, and decide on the other: the call that waits goes on', async () => {
+    test('request an approval on one and decide it on the other: the waiting call goes on', async () => {
       const { agent } = await newAgent(here!, 'ask');
       await using client = await connectAgent(here!, agent);
       const running = client.call('write', { file_path: 'a.txt', content: 'agreed\n' });
@@ -118,7 +118,7 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
       expect(mustBe(200, await here!.call(agent, 'read', { file_path: 'log' })).content).toBe('once\n');
     });
 
-    test('make a name once, and a record for an Idempotency-Key once', async () => {
+    test('create a name once, and a record for an Idempotency-Key once', async () => {
       const post = (on: Account, name: string, key?: string) =>
         on.send('POST', '/v1/sandboxes', { name, config: {} }, key === undefined ? {} : { 'idempotency-key': key });
       for (let round = 0; round < 5; round += 1) {
@@ -129,7 +129,7 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
       }
     });
 
-    test('see at once what the other has changed, also what it took away', async () => {
+    test('see the changes of the other at once, removals too', async () => {
       const { agent, sandbox } = await newAgent(here!);
       mustBe(200, await there!.call(agent, 'bash', { command: 'true' }));
       mustBe(200, await here!.send('PATCH', `/v1/sandboxes/${sandbox}`, { config: { permissionMode: 'ask' } }));
@@ -145,7 +145,7 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
       expect((await here!.call(agent, 'read', { file_path: 'a' })).status).toBe(404);
     });
 
-    test('open a new workspace at once, and keep what each of them writes there', async () => {
+    test('open a new workspace at the same time, and keep the files of both', async () => {
       for (let round = 0; round < 5; round += 1) {
         const { agent } = await newAgent(here!);
         const names = Array.from({ length: 6 }, (_, index) => `${index}.txt`);
@@ -156,7 +156,7 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
       }
     });
 
-    test('have one memory', async () => {
+    test('share the memory of an agent', async () => {
       const { agent } = await newAgent(here!);
       for (const [on, title] of [[here!, 'one'] as const, [there!, 'two'] as const, [here!, 'three'] as const])
         mustBe(200, await on.call(agent, 'memory_save', { title, content: `about ${title}` }));

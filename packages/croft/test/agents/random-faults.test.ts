@@ -92,7 +92,7 @@ async function newLane(account: Account, config: object) {
   return { lane, namespace: namespaceOf(account.accountId, workspaceId) };
 }
 
-/** What was done is there, once; what was said not to have happened is not; of the rest each is there once or not at all. */
+/** Acknowledged changes are there once, refused ones are absent, and each unknown one is there once or absent. */
 function expectAsTold(told: Lane['told'], found: Readonly<Record<string, string>>): void {
   const lines = (found.log ?? '').split('\n').filter(Boolean).map(Number);
   const timesOf = (number: number) =>
@@ -113,7 +113,7 @@ async function readAll({ account, agent }: Lane): Promise<Record<string, string>
 
 describe.skipIf(!gateway || !postgres)('PostgreSQL and the bucket hang and are killed at random', () => {
   test(
-    'every answer is true: nothing acknowledged is lost, and nothing that may be repeated has happened',
+    'every answer is true: no acknowledged change is lost, and no refused call that may be repeated has run',
     async () => {
       await using fixture = await startBucketServers(gateway!, postgres!, 'random');
       const { here, there } = fixture;

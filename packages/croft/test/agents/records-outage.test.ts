@@ -75,7 +75,7 @@ describe.skipIf(!postgres)('PostgreSQL goes away while a command runs', () => {
     await vi.waitFor(() => expectClosed(house), { timeout: 60_000, interval: 500 });
   });
 
-  test('and the server is killed before it is back: the next start ends the call in the trail', async () => {
+  test('and the server is killed before the database is back: the next start ends the call in the audit trail', async () => {
     await using house = openInstallation(['--database-url', await postgres!.createDatabase()]);
     const server = await house.start();
     const ann = await addAccount(server, 'ann');

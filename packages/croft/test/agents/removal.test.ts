@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { makeDirectory } from '../support/harness.ts';
 import { mustBe, openAccount, startPlatform } from '../support/servers/platform.ts';
 
-test('with a workspace that nobody has opened since the server started goes all that was kept of it', async () => {
+test('a workspace that was not opened since the start is removed with its files, history and caches', async () => {
   using data = makeDirectory();
   chmodSync(data.path, 0o711);
   const kept = () => ['workspaces', 'history', 'caches'].map((name) => readdirSync(data.at(name)).length);

@@ -40,7 +40,7 @@ describe.skipIf(!postgres)('a call of an account waits for PostgreSQL', () => {
 
   const content = (round: number) => `${round}\n`;
 
-  test('over REST twice if it reads, and three times if it changes something', async () => {
+  test('over REST twice for a read, and three times for a change', async () => {
     const write = (round: number) => ann.call(agent, 'write', { file_path: `${round}.txt`, content: content(round) });
     mustBe(200, await write(0));
     expect(await countPerCall(async (round) => mustBe(200, await write(round)))).toBe(3);
@@ -48,7 +48,7 @@ describe.skipIf(!postgres)('a call of an account waits for PostgreSQL', () => {
     expect(await countPerCall(read)).toBe(2);
   });
 
-  test('over MCP as often', async () => {
+  test('over MCP as often as over REST', async () => {
     await using client = await connectAgent(ann, agent, { era: '2025' });
     const call = async (name: string, args: Record<string, unknown>) =>
       expect(await client.call(name, args)).toMatchObject({ isError: false });

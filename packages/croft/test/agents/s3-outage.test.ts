@@ -68,7 +68,7 @@ describe.skipIf(!gateway || !postgres)('a bucket that goes away', { timeout: 180
     ['is killed', () => gateway!.kill(), () => gateway!.restart()],
   ];
   test.each(ways)(
-    'it %s: decided once, reads go on, changes queue or are refused before they are made',
+    'it %s: found once, reads go on, changes wait or are refused before they run',
     async (_, begin, end) => {
       const [refusing, queueing] = [await newAgent('refuse'), await newAgent('queue')];
       const before = outages().length;
@@ -104,7 +104,7 @@ describe.skipIf(!gateway || !postgres)('a bucket that goes away', { timeout: 180
   );
 
   test.each(ways)(
-    'it %s while a command runs: the answer has the output, and nothing is lost',
+    'it %s while a command runs: the answer has the output, and no change is lost',
     async (_, begin, end) => {
       const { agent, outside, files } = await newAgent('refuse');
       const running = bash(

@@ -36,7 +36,7 @@ describe.skipIf(!gateway)('a workspace in a bucket of the account’s own', () =
 
   const remove = (path: string) => account!.send('DELETE', path);
 
-  test('keeps its secret: deleting that names who uses it, and works once nobody does', async () => {
+  test('needs its secret: deleting the secret names its users, and works after they are gone', async () => {
     const { id, outside } = await newWorkspace('FIRST_KEY');
     const refused = await remove('/v1/secrets/FIRST_KEY');
     expect(refused).toMatchObject({
@@ -51,7 +51,7 @@ describe.skipIf(!gateway)('a workspace in a bucket of the account’s own', () =
     mustBe(200, await remove('/v1/secrets/FIRST_KEY'));
   });
 
-  test('is not said to be deleted while its objects cannot be, and what is left is named', async () => {
+  test('is not reported as deleted while its objects cannot be, and the error names what is left', async () => {
     const { id, namespace, outside } = await newWorkspace('SECOND_KEY');
     mustBe(200, await account!.send('PUT', '/v1/secrets/SECOND_KEY', { value: 'of another key' }));
     const refused = await remove(`/v1/workspaces/${id}`);
@@ -71,7 +71,7 @@ describe.skipIf(!gateway)('a workspace in a bucket of the account’s own', () =
     expect((await account!.send('GET', `/v1/workspaces/${id}`)).status).toBe(404);
   });
 
-  test('is not said to be deleted while its store is away, and goes when it is back', async () => {
+  test('is not reported as deleted while its store is away, and is deleted when the store is back', async () => {
     const { id, outside } = await newWorkspace('THIRD_KEY');
     await gateway!.kill();
     const refused = await remove(`/v1/workspaces/${id}`).finally(() => gateway!.restart());
@@ -82,7 +82,7 @@ describe.skipIf(!gateway)('a workspace in a bucket of the account’s own', () =
     expect(await outside.keys()).toEqual([]);
   });
 
-  test('can be given up with its objects left, by whoever says so', async () => {
+  test('can be given up without deleting its objects, if the caller says so', async () => {
     const { id, outside } = await newWorkspace('FOURTH_KEY');
     mustBe(200, await account!.send('PUT', '/v1/secrets/FOURTH_KEY', { value: 'lost' }));
     mustBe(200, await account!.send('PATCH', `/v1/workspaces/${id}`, { config: { storage: { provider: 'local' } } }));

@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(!gateway || !postgres)(
-  'workspaces in a bucket, on servers that share nothing but it and records',
+  'workspaces in a bucket, on servers that share only the bucket and the database',
   () => {
     const prefix = `agents-${randomBytes(4).toString('hex')}`;
     let fixture: Awaited<ReturnType<typeof startBucketServers>>;
@@ -44,7 +44,7 @@ describe.skipIf(!gateway || !postgres)(
     const bash = async (account: Account, agent: string, command: string) =>
       mustBe(200, await account.call(agent, 'bash', { command })).output as string;
 
-    test('what a call did is in the bucket when it is answered, as any tool reads it', async () => {
+    test('the changes of a call are in the bucket when it is answered, readable for any S3 tool', async () => {
       const { agent, outside } = await newAgent();
       mustBe(200, await here!.call(agent, 'write', { file_path: 'src/a.txt', content: 'one\n' }));
       expect(await outside.all()).toEqual({ 'src/a.txt': 'one\n' });
@@ -59,7 +59,7 @@ describe.skipIf(!gateway || !postgres)(
       expect(Object.keys(await outside.all())).toEqual(['bin/x', 'link']);
     });
 
-    test('what one server committed the next call on the other sees, modes and links too', async () => {
+    test('a commit of one server is seen by the next call on the other, modes and links too', async () => {
       const { agent } = await newAgent();
       for (let turn = 0; turn < 5; turn++) {
         const [one, other] = turn % 2 === 0 ? [here!, there!] : [there!, here!];
@@ -70,7 +70,7 @@ describe.skipIf(!gateway || !postgres)(
       }
     });
 
-    test('what a linter mends is put back, in the bucket too', async () => {
+    test('a file that a linter changed is restored in the bucket too', async () => {
       const { agent, outside } = await newAgent();
       const eslint = `#!/bin/sh\nsed -i "s/  */ /g" src/a.js; echo '[{"filePath":"src/a.js","messages":[]}]'\n`;
       const tree = {
@@ -91,7 +91,7 @@ describe.skipIf(!gateway || !postgres)(
       expect(await bash(there!, agent, 'cat src/a.js')).toBe('let  a;\n');
     });
 
-    test('two that change one file at once: one is told, and both versions are there', async () => {
+    test('of two calls that change one file at once, one is told, and both versions are stored', async () => {
       const { agent, outside } = await newAgent();
       mustBe(200, await here!.call(agent, 'write', { file_path: 'f', content: 'base\n' }));
       await bash(there!, agent, 'cat f');
@@ -113,7 +113,7 @@ describe.skipIf(!gateway || !postgres)(
         expect(await bash(account, agent, `cat f '${kept}'`)).toBe(all.f! + all[kept]!);
     });
 
-    test('who has no sandbox reads it all the same: through a mount that is fresh, or straight from the bucket', async () => {
+    test('an agent without a sandbox can read: through a mount that is refreshed, or straight from the bucket', async () => {
       const mounted = await newAgent();
       const direct = await newAgent({}, { reads: null });
       for (const { agent, reader, namespace } of [mounted, direct]) {
@@ -126,7 +126,7 @@ describe.skipIf(!gateway || !postgres)(
       }
     });
 
-    test('a snapshot that one server took the other restores, and undo takes a call back there too', async () => {
+    test('a snapshot of one server can be restored on the other, and undo works there too', async () => {
       const { agent, outside } = await newAgent();
       await bash(here!, agent, 'echo good > a; echo kept > b');
       mustBe(200, await here!.call(agent, 'snapshot_create', { name: 'good' }));
@@ -139,7 +139,7 @@ describe.skipIf(!gateway || !postgres)(
       expect(await bash(here!, agent, 'cat a b')).toBe('good\nkept\n');
     });
 
-    test('what was put over REST is in the bucket, and the workspace goes with everything of it', async () => {
+    test('an upload over REST is in the bucket, and is removed with the workspace', async () => {
       const { agent, workspaceId, outside } = await newAgent();
       const put = await fetch(new URL(`/v1/workspaces/${workspaceId}/file?path=in/x.bin`, here!.url), {
         method: 'PUT',
@@ -156,7 +156,7 @@ describe.skipIf(!gateway || !postgres)(
       expect(await outside.keys()).toEqual([]);
     });
 
-    test('more than the quota is not acknowledged, and what makes room is', async () => {
+    test('a change over the quota is not acknowledged, and a change that frees space is', async () => {
       const { agent, workspaceId, outside } = await newAgent({ quota: { bytes: 100, files: 3 } });
       mustBe(200, await here!.call(agent, 'write', { file_path: 'a', content: 'x'.repeat(60) }));
       const refused = await here!.call(agent, 'write', { file_path: 'b', content: 'x'.repeat(60) });
@@ -179,7 +179,7 @@ describe.skipIf(!gateway || !postgres)(
       expect(await outside.all()).toEqual({ c: 'x'.repeat(20) });
     });
 
-    test('nothing that was acknowledged is lost with a server that is killed', async () => {
+    test('no acknowledged change is lost with a server that is killed', async () => {
       const { agent } = await newAgent();
       const server = await fixture.start();
       const doomed = moveTo(server, here!);
@@ -188,7 +188,7 @@ describe.skipIf(!gateway || !postgres)(
       expect(await bash(here!, agent, 'cat log')).toBe('0\n1\n2\n3\n4\n');
     });
 
-    test('while the bucket does not answer reads go on, and no change is lost or called stored', async () => {
+    test('during an outage of the bucket reads go on, and no change is lost or reported as stored', async () => {
       const { agent, outside } = await newAgent();
       const queueing = await newAgent({ storage: { provider: 's3', onOutage: 'queue' } });
       for (const one of [agent, queueing.agent])
@@ -209,7 +209,7 @@ describe.skipIf(!gateway || !postgres)(
       expect(await bash(there!, agent, 'cat f g')).toBe('before\nagain\n');
     });
 
-    test('what is not ours to open is refused in words that help', async () => {
+    test('a bucket that cannot be opened is refused with advice', async () => {
       const own = { provider: 's3', bucket: 'b', endpoint: gateway!.endpoint };
       const auth = { type: 'secret', accessKeyId: 'x', secretName: 'NOT_THERE' };
       const { agent } = await newAgent({ storage: { ...own, auth } });

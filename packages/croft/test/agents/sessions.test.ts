@@ -35,7 +35,7 @@ async function newAgent(mode = 'bypass') {
 const inSession = (session: string) => ({ 'croft-session': session });
 
 describe('a session', () => {
-  test('has its own reads, shells and directory; another has none of them', async () => {
+  test('has its own reads, background commands and directory; another session has none of them', async () => {
     const agent = await newAgent();
     mustBe(200, await account.call(agent, 'write', { file_path: 'sub/a.txt', content: 'one\n' }, inSession('a')));
     mustBe(200, await account.call(agent, 'cd', { path: 'sub' }, inSession('a')));
@@ -47,7 +47,7 @@ describe('a session', () => {
     expect(body.output).toBe('/workspaces/work\n');
   });
 
-  test('of one key is not that of another', async () => {
+  test('of one key is not used by another key', async () => {
     const agent = await newAgent();
     const made = mustBe(201, await account.send('POST', '/v1/keys', { name: 'other', scopes: ['call'] }));
     const other = openAccount(account.url, made.secret, account.accountId);
@@ -56,7 +56,7 @@ describe('a session', () => {
     expect(edit.body.error.code).toBe('E_NOT_READ');
   });
 
-  test('can be listed and ended, and what it started ends with it', async () => {
+  test('can be listed and ended, with everything it started', async () => {
     const agent = await newAgent();
     const shell = { command: 'echo $$ > pid; exec sleep 600', run_in_background: true };
     mustBe(200, await account.call(agent, 'bash', shell, inSession('short')));
@@ -70,7 +70,7 @@ describe('a session', () => {
   });
 });
 
-test('what an agent has running ends when it is deleted', async () => {
+test('the background commands of an agent end when it is deleted', async () => {
   const agent = await newAgent();
   const name = `doomed-agent-${process.pid}`;
   mustBe(200, await account.call(agent, 'bash', { command: `exec -a ${name} sleep 600`, run_in_background: true }));
@@ -89,7 +89,7 @@ function readIfThere(file: string): string {
 }
 
 describe('a working directory', () => {
-  test('is where relative paths and commands start, of this workspace alone', async () => {
+  test('is the start of relative paths and commands, in its workspace alone', async () => {
     const agent = await newAgent();
     const s = inSession('cd');
     mustBe(200, await account.call(agent, 'write', { file_path: 'deep/er/a.txt', content: 'needle\n' }, s));
@@ -113,7 +113,7 @@ describe('a working directory', () => {
     expect(mustBe(200, await account.call(agent, 'cd', {}, s)).path).toBe('');
   });
 
-  test('leads nowhere outside, and ~ is the home of the sandbox and not of this machine', async () => {
+  test('cannot be outside of the workspace, and ~ is the home of the sandbox', async () => {
     const agent = await newAgent();
     const s = inSession('home');
     mustBe(200, await account.call(agent, 'write', { file_path: 'file', content: '' }, s));
@@ -133,7 +133,7 @@ describe('a working directory', () => {
 describe('a child session', () => {
   const open = (agent: string, body: object) => account.send('POST', `/v1/agents/${agent}/sessions`, body);
 
-  test('has the fence of its parent, or a narrower one, and starts where it is', async () => {
+  test('has the limits of its parent or narrower ones, and starts in the same directory', async () => {
     const agent = await newAgent('edit');
     mustBe(200, await account.call(agent, 'write', { file_path: 'sub/a.txt', content: 'x' }, inSession('top')));
     mustBe(200, await account.call(agent, 'cd', { path: 'sub' }, inSession('top')));
@@ -155,7 +155,7 @@ describe('a child session', () => {
     expect((await account.call(agent, 'write', { file_path: 'b', content: '' }, inSession(wider))).status).toBe(202);
   });
 
-  test('cannot have what its parent has not, and is nothing once it is gone', async () => {
+  test('cannot have more than its parent, and ends with it', async () => {
     const agent = await newAgent();
     const { session } = mustBe(201, await open(agent, { workspaces: ['work'] }));
     expect((await open(agent, { parent: session, workspaces: ['docs'] })).status).toBe(400);
@@ -169,7 +169,7 @@ describe('a child session', () => {
   });
 });
 
-test('outlives the server it was on', async () => {
+test('outlives its server', async () => {
   using workspace = makeDirectory();
   using data = makeDirectory();
   const args = ['--workspace', workspace.path, '--data', data.path];
@@ -206,7 +206,7 @@ test('outlives the server it was on', async () => {
 });
 
 describe('memory', () => {
-  test('is saved by many at once without losing any, and is in the prompt of the next', async () => {
+  test('is saved by concurrent calls without a loss, and is in the next prompt', async () => {
     const agent = await newAgent();
     const titles = Array.from({ length: 12 }, (_, index) => `fact-${index}`);
     const saves = titles.map((title) =>
@@ -218,7 +218,7 @@ describe('memory', () => {
     expect(prompt).toContain('<workspace>');
   });
 
-  test('has one entry of a title: the one saved last', async () => {
+  test('has one entry per title: the last one saved', async () => {
     const agent = await newAgent();
     const save = async (title: string, content: string) =>
       mustBe(200, await account.call(agent, 'memory_save', { title, content }));
@@ -242,7 +242,7 @@ describe('memory', () => {
     expect(bytes.replace(/\s+/g, '')).toContain('#Notes\\n377\\n\\n##port\\n\\ngr303274n\\n');
   });
 
-  test('that is long is in the prompt with what was saved last', async () => {
+  test('that is long has its newest entries in the prompt', async () => {
     const agent = await newAgent();
     for (let index = 0; index < 12; index++) {
       const entry = { title: `fact-${index}`, content: `value-${index} ${'words '.repeat(400)}` };
@@ -255,7 +255,7 @@ describe('memory', () => {
     expect(prompt.length).toBeLessThan(20_000);
   });
 
-  test('is loaded though guidance is switched off, is cut when it is huge, and a hostile one fails nothing', async () => {
+  test('is loaded also without guidance, is cut if it is huge, and a hostile one fails no call', async () => {
     const workspaceId = await account.newWorkspace({ harness: { enabled: false } });
     const sandbox = await account.newSandbox({ permissionMode: 'bypass' });
     const agent = await account.newAgent({ sandbox, workspaces: [{ name: 'default', workspaceId }] });

@@ -24,8 +24,8 @@ async function agentWith(config: object): Promise<string> {
 
 const bash = (agent: string, command: string, more: object = {}) => account.call(agent, 'bash', { command, ...more });
 
-describe('a sandbox as its record says', () => {
-  test('gives commands its variables, shows those of secrets to nobody, and keeps those that decide how programs run', async () => {
+describe('a sandbox with settings in its record', () => {
+  test('gives commands its variables, redacts those from secrets, and ignores those that decide how programs run', async () => {
     mustBe(200, await account.send('PUT', '/v1/secrets/MINE', { value: 'a-value-to-hide-1234' }));
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference to a secret is spelt so.
     const agent = await agentWith({ envVars: { TOKEN_OF_MINE: '${secret:MINE}', PATH: '/evil', HOME: '/evil' } });
@@ -37,14 +37,14 @@ describe('a sandbox as its record says', () => {
     expect(output).not.toContain('/evil');
   });
 
-  test('ends commands after its own time, whatever a call asks for', async () => {
+  test('ends commands after its own timeout, whatever a call asks for', async () => {
     const agent = await agentWith({ timeout: 1 });
     expect(mustBe(200, await bash(agent, 'sleep 30', { timeout: 60 }))).toMatchObject({ timedOut: true });
     const program = { cmd: 'sleep', args: ['30'] };
     expect(mustBe(200, await account.call(agent, 'run_command', program))).toMatchObject({ timedOut: true });
   });
 
-  test('shows no more output than it allows', async () => {
+  test('limits the output', async () => {
     const agent = await agentWith({ outputLimitBytes: 1000 });
     const shown = mustBe(200, await bash(agent, 'yes | head -c 50000'));
     expect(shown.truncated).toBe(true);
@@ -64,7 +64,7 @@ describe('a sandbox as its record says', () => {
     });
   });
 
-  test('runs what it needs before the first command, and is not there when that fails', async () => {
+  test('runs its set-up before the first command, and fails to open if that fails', async () => {
     const agent = await agentWith({ persistent: true, onCreate: ['echo made > made.txt', 'echo more >> made.txt'] });
     expect(mustBe(200, await bash(agent, 'cat made.txt')).output).toBe('made\nmore\n');
     const broken = await bash(await agentWith({ persistent: true, onCreate: ['exit 7'] }), 'touch ran');
@@ -74,7 +74,7 @@ describe('a sandbox as its record says', () => {
     });
   });
 
-  test('gets the memory it says, and not what others have', async () => {
+  test('has its own memory limit', async () => {
     const count = 'head -c 300000000 /dev/zero | tail | wc -c';
     const outputIn = async (config: object) => mustBe(200, await bash(await agentWith(config), count)).output.trim();
     expect(await outputIn({})).toBe('300000000');
@@ -83,7 +83,7 @@ describe('a sandbox as its record says', () => {
 });
 
 describe('--approval-webhook', () => {
-  test('is told of each approval that is asked for, signed', async () => {
+  test('gets a signed message for each requested approval', async () => {
     const heard = Promise.withResolvers<{ body: string; signature: string }>();
     const receiver = createServer(async (request: IncomingMessage, response) => {
       heard.resolve({ body: await text(request), signature: String(request.headers['croft-signature']) });

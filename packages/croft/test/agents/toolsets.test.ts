@@ -30,7 +30,7 @@ const through = (name: string, given: object) => ({ name, arguments: given });
 const filesOf = async (agent: string) => (await account.call(agent, 'glob', { pattern: '*' })).body.paths as string[];
 
 describe.each(eras)('a call through `tools`, over MCP of %s', (era) => {
-  test('asks a person about the real call, and does nothing without a yes', async () => {
+  test('asks a person about the real call, and runs nothing without a yes', async () => {
     const agent = await newAgent('ask');
     const asked: string[] = [];
     let decision = 'deny';
@@ -54,7 +54,7 @@ describe.each(eras)('a call through `tools`, over MCP of %s', (era) => {
     expect(asked).toHaveLength(2);
   });
 
-  test('needs the approval of exactly that call, and uses it up, on whichever way', async () => {
+  test('needs an approval of exactly that call, and uses it up, directly or through `tools`', async () => {
     const agent = await newAgent('edit');
     await using client = await connectAgent(account, agent, { era, session: `${era}-claims` });
     const file = `claimed-${era}`;
@@ -84,7 +84,7 @@ test('the audit trail names the tool that was called, and REST calls through `to
   expect([...new Set(named)]).toEqual(['run_command']);
 });
 
-test('a read-only workspace stays so', async () => {
+test('a read-only workspace stays read-only', async () => {
   const other = await account.newWorkspace();
   const agent = await newAgent('bypass', {
     workspaces: [
@@ -106,7 +106,7 @@ test('a read-only workspace stays so', async () => {
 describe('config.tools of an agent', () => {
   const names = async (agent: string) => (await account.tools(agent)).map(({ name }) => name).toSorted();
 
-  test('names the tools that the agent has', async () => {
+  test('names the tools of the agent', async () => {
     const agent = await newAgent('bypass', { tools: ['search', 'run_command'] });
     expect(await names(agent)).toEqual(['cd', 'glob', 'grep', 'next_page', 'run_command', 'workspaces']);
     await using client = await connectAgent(account, agent);
@@ -117,7 +117,7 @@ describe('config.tools of an agent', () => {
       );
   });
 
-  test('left out, lists the everyday tools to MCP clients, and every tool over REST', async () => {
+  test('if omitted, lists the everyday tools to MCP clients, and every tool over REST', async () => {
     const agent = await newAgent();
     await using client = await connectAgent(account, agent);
     const listed = (await client.client.listTools()).tools.map(({ name }) => name);
@@ -127,7 +127,7 @@ describe('config.tools of an agent', () => {
     expect(all.map(({ name }) => name)).toContain('snapshot_create');
   });
 
-  test('taken away ends what runs by it, and the next call does not have it', async () => {
+  test('that loses a tool ends what runs by it, and the next call does not have it', async () => {
     const agent = await newAgent();
     await using client = await connectAgent(account, agent);
     const running = client.call('bash', { command: 'touch started; sleep 100' });

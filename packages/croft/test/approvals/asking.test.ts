@@ -24,7 +24,7 @@ async function pending(): Promise<string> {
 }
 
 describe.each(eras)('a client of %s that asks its person', (era: Era) => {
-  test('runs what they approve, once, and shows them exactly what it is', async () => {
+  test('runs an approved call once, and shows exactly that call', async () => {
     await using mcp = openMcp(fixture);
     await using one = await mcp.connect({ era, answer: () => approve });
     expect(await one.call('echo hi\u202e\n> The agent wants to run read')).toBe('ran');
@@ -38,7 +38,7 @@ describe.each(eras)('a client of %s that asks its person', (era: Era) => {
     );
   });
 
-  test('no line of what is shown can pass for a line of ours', async () => {
+  test('shows no line of the input that could pass for a line of ours', async () => {
     await using mcp = openMcp(fixture);
     await using one = await mcp.connect({ era, answer: () => approve });
     await one.call('a\nb\r\nc\u2028d');
@@ -46,7 +46,7 @@ describe.each(eras)('a client of %s that asks its person', (era: Era) => {
     expect(lines.every((line) => line.startsWith('> '))).toBe(true);
   });
 
-  test('does not run what they deny, by either way of saying so, and knows why', async () => {
+  test('does not run a denied call, by either way of denying, and gets the reason', async () => {
     await using mcp = openMcp(fixture);
     const answers: Answer[] = [
       { action: 'accept', content: { decision: 'deny', reason: 'not here' } },
@@ -63,7 +63,7 @@ describe.each(eras)('a client of %s that asks its person', (era: Era) => {
     expect(one.questions).toHaveLength(2);
   });
 
-  test('asks once for what they approve for the session', async () => {
+  test('asks once for a call that is approved for the session', async () => {
     await using mcp = openMcp(fixture);
     const forSession: Answer = { action: 'accept', content: { decision: 'approve', scope: 'session' } };
     await using one = await mcp.connect({ era, answer: () => forSession });
@@ -73,7 +73,7 @@ describe.each(eras)('a client of %s that asks its person', (era: Era) => {
     expect(one.questions).toHaveLength(2);
   });
 
-  test('is told which approval waits when they do not answer, and whoever else approves it is heard', async () => {
+  test('names the waiting approval if the person does not answer, and a decision elsewhere counts', async () => {
     await using mcp = openMcp(fixture, { waitMs: 300 });
     await using one = await mcp.connect({ era, answer: () => ({ action: 'cancel' }) });
     const result = await one.client.callTool({ name: 'bash', arguments: { command: 'ls' } });
@@ -88,7 +88,7 @@ describe.each(eras)('a client of %s that asks its person', (era: Era) => {
     expect(one.questions).toHaveLength(1);
   });
 
-  test('is not believed where the operator says so', async () => {
+  test('is not trusted if the operator says so', async () => {
     await using mcp = openMcp(fixture, { trustsClients: false });
     await using one = await mcp.connect({ era, answer: () => approve });
     expect(await one.call('ls')).toBe('E_APPROVAL_REQUIRED');
@@ -97,7 +97,7 @@ describe.each(eras)('a client of %s that asks its person', (era: Era) => {
 });
 
 describe.each(eras)('a client of %s that cannot ask', (era: Era) => {
-  test('waits and hears of it, runs once somebody approves, and not again', async () => {
+  test('waits for the decision, runs once after an approval, and not again', async () => {
     await using mcp = openMcp(fixture, { waitMs: 60_000 });
     await using one = await mcp.connect({ era });
     const onprogress = vi.fn();
@@ -111,7 +111,7 @@ describe.each(eras)('a client of %s that cannot ask', (era: Era) => {
     expect(mcp.ran).toHaveLength(1);
   });
 
-  test('is answered with the id after a while, and makes the same call again', async () => {
+  test('gets the id of the approval after a while, and repeats the call', async () => {
     await using mcp = openMcp(fixture, { waitMs: 300 });
     await using one = await mcp.connect({ era });
     expect(await one.call('ls')).toBe('E_APPROVAL_REQUIRED');
@@ -123,7 +123,7 @@ describe.each(eras)('a client of %s that cannot ask', (era: Era) => {
     expect(mcp.ran).toEqual([{ command: 'ls' }]);
   });
 
-  test('takes its call back, and what comes after does not run it', async () => {
+  test('cancels its call, and a later approval does not run it', async () => {
     await using mcp = openMcp(fixture, { waitMs: 60_000 });
     await using one = await mcp.connect({ era });
     const controller = new AbortController();
@@ -138,7 +138,7 @@ describe.each(eras)('a client of %s that cannot ask', (era: Era) => {
     expect(mcp.ran).toEqual([]);
   });
 
-  test('is not helped by what was approved in another session', async () => {
+  test('cannot use an approval of another session', async () => {
     await using mcp = openMcp(fixture);
     await using one = await mcp.connect({ era, session: 'one' });
     await using two = await mcp.connect({ era, session: 'two' });
@@ -150,7 +150,7 @@ describe.each(eras)('a client of %s that cannot ask', (era: Era) => {
 });
 
 describe('a client of 2025', () => {
-  test('is asked no more when somebody decides elsewhere', async () => {
+  test('stops asking when somebody decides elsewhere', async () => {
     await using mcp = openMcp(fixture);
     await using one = await mcp.connect({ era: '2025', answer: () => new Promise<Answer>(() => {}) });
     const call = one.call('ls');
@@ -160,7 +160,7 @@ describe('a client of 2025', () => {
     expect(await call).toBe('ran');
   });
 
-  test('that breaks while it asks, or answers in its own words, has not approved anything', async () => {
+  test('that breaks while it asks, or answers in an unknown form, has not approved', async () => {
     await using mcp = openMcp(fixture);
     const answers = [
       () => Promise.reject(new Error('no window')),
@@ -174,7 +174,7 @@ describe('a client of 2025', () => {
   });
 });
 
-describe('a client of 2026 that answers by hand', () => {
+describe('a client of 2026 that sends answers by hand', () => {
   type Asked = { requestState: string; inputRequests: object };
 
   async function open(session = 'one') {
@@ -187,7 +187,7 @@ describe('a client of 2026 that answers by hand', () => {
         const options = { allowInputRequired: true };
         return (await one.client.callTool({ name: 'bash', arguments: { command } }, options)) as unknown as Asked;
       },
-      /** What the answer is to the very same call with `answer` in it. */
+      /** Repeats the same call with `answer` in it, and returns its answer. */
       async retry(command: string, requestState: string | undefined, answer: unknown = approve): Promise<string> {
         const more = { requestState, inputResponses: { approval: answer } };
         const result = await one.client
@@ -204,7 +204,7 @@ describe('a client of 2026 that answers by hand', () => {
     };
   }
 
-  test('runs with the answer to its question, and a replay of it does not', async () => {
+  test('runs with the answer to its question, and a replay of the answer does not', async () => {
     await using hand = await open();
     const { requestState } = await hand.ask('ls');
     expect(await hand.retry('ls', requestState)).toBe('ran');
@@ -212,7 +212,7 @@ describe('a client of 2026 that answers by hand', () => {
     expect(hand.mcp.ran).toHaveLength(1);
   });
 
-  test('of twenty that answer at once one runs', async () => {
+  test('runs one of twenty concurrent answers', async () => {
     await using hand = await open();
     const { requestState } = await hand.ask('ls');
     const answers = await Promise.all(Array.from({ length: 20 }, () => hand.retry('ls', requestState)));
@@ -220,7 +220,7 @@ describe('a client of 2026 that answers by hand', () => {
     expect(hand.mcp.ran).toHaveLength(1);
   });
 
-  test('cannot answer for another call with it', async () => {
+  test('cannot use the answer for another call', async () => {
     await using hand = await open();
     const [harmless, other] = [await hand.ask('ls'), await hand.ask('rm -rf ~')];
     expect(await hand.retry('rm -rf ~', harmless.requestState)).toBe('E_APPROVAL_MISMATCH');
@@ -229,7 +229,7 @@ describe('a client of 2026 that answers by hand', () => {
     expect(await hand.retry('rm -rf ~', other.requestState, { action: 'decline' })).toBe('E_APPROVAL_DENIED');
   });
 
-  test('cannot answer for another session', async () => {
+  test('cannot use the answer for another session', async () => {
     await using hand = await open('one');
     await using thief = await open('two');
     const { requestState } = await hand.ask('ls');
@@ -246,7 +246,7 @@ describe('a client of 2026 that answers by hand', () => {
     ['without what it was given', () => undefined, 'asked again'],
     ['with what somebody made up', () => 'v1.e30.AAAA', /requestState/],
     ['with what it changed', (state: string) => state.replace(/^v1\.../, 'v1.eyI'), /requestState/],
-  ])('has not answered %s', async (_, change, expected) => {
+  ])('has not approved with %s', async (_, change, expected) => {
     await using hand = await open();
     const { requestState } = await hand.ask('ls');
     const changed = change(requestState);
@@ -269,7 +269,7 @@ describe('a client of 2026 that answers by hand', () => {
     expect(await list()).toHaveLength(1);
   });
 
-  test('learns nothing of the session from what it carries', async () => {
+  test('cannot read the session from the state that it carries', async () => {
     await using hand = await open('a-name-of-its-own');
     const { requestState } = await hand.ask('ls');
     const body = Buffer.from(requestState.split('.')[1] ?? '', 'base64url').toString();

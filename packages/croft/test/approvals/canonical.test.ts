@@ -58,7 +58,7 @@ function get(object: object, key: string): unknown {
   return Object.getOwnPropertyDescriptor(object, key)?.value;
 }
 
-test('one value has one text, whatever the order of its keys, and two values have two', () => {
+test('a value has one text, whatever the order of its keys, and two values have two texts', () => {
   const random = createRandom(20261116);
   const values = Array.from({ length: 5000 }, () => makeValue(random));
   for (const value of values) expect(canonicalJson(shuffle(random, value))).toBe(canonicalJson(value));
@@ -72,7 +72,7 @@ test('one value has one text, whatever the order of its keys, and two values hav
   expect(byText.size).toBeGreaterThan(500);
 });
 
-test('it is JSON that says the same', () => {
+test('the text is JSON of the same value', () => {
   const random = createRandom(7);
   for (let round = 0; round < 500; round += 1) {
     const value = makeValue(random);
@@ -80,7 +80,7 @@ test('it is JSON that says the same', () => {
   }
 });
 
-describe('what looks alike is not the same', () => {
+describe('similar values stay different', () => {
   test.each([
     [1, '1'],
     [0, -0],
@@ -107,7 +107,7 @@ describe('what looks alike is not the same', () => {
   });
 });
 
-test('an argument that is undefined is one left out', () => {
+test('an undefined argument equals an omitted one', () => {
   expect(canonicalJson({ a: 1, b: undefined })).toBe(canonicalJson({ a: 1 }));
 });
 
@@ -127,7 +127,7 @@ test.each([
   expect(() => canonicalJson(value)).toThrow(expect.objectContaining({ code: 'E_INVALID_INPUT' }));
 });
 
-test('what is made visible has nothing left that a terminal would have been spared', () => {
+test('a text made visible has no character left that would change a terminal', () => {
   for (let unit = 0; unit <= 0xffff; unit += 1) {
     const visible = toVisible(`a${String.fromCharCode(unit)}b`);
     if (stripControl(visible) !== visible) expect.fail(`U+${unit.toString(16)}`);

@@ -44,8 +44,8 @@ const deny = (id: string, reason?: string) =>
 const naming = (approvalId: string): Asker => ({ ...nobody, approvalId });
 const stateOf = async (id: string) => (await fixture.approvalInbox.get(actorOf(mine), id)).state;
 
-describe('what is approved once', () => {
-  test('runs once, with or without its id, and asks again after that', async () => {
+describe('an approval for one call', () => {
+  test('runs the call once, with or without its id, and then is requested again', async () => {
     const id = await request();
     expect(await request()).toBe(id);
     await approve(id);
@@ -58,7 +58,7 @@ describe('what is approved once', () => {
     expect(await attempt(callOf(), naming(next))).toBe('run');
   });
 
-  test('a replay of its id is refused, and says why', async () => {
+  test('is refused with the reason when its id is replayed', async () => {
     const id = await request();
     await approve(id);
     await attempt(callOf(), naming(id));
@@ -76,7 +76,7 @@ describe('what is approved once', () => {
     ['another session', { session: 'two' }],
     ['another agent', { agentId: 'agent_2' }],
     ['another account', { accountId: theirs }],
-  ])('is of no use to %s', async (_, changes) => {
+  ])('cannot be used by %s', async (_, changes) => {
     const id = await request();
     await approve(id);
     expect(await attempt(callOf(changes), naming(id))).toBe('E_APPROVAL_MISMATCH');
@@ -85,7 +85,7 @@ describe('what is approved once', () => {
     expect(await attempt(callOf())).toBe('run');
   });
 
-  test('an unknown id is answered like the id of another account', async () => {
+  test('with an unknown id is answered like one of another account', async () => {
     const id = await request(callOf({ accountId: theirs }));
     const answers = await Promise.all(
       [id, `ap_${'0'.repeat(24)}`, '', 'ap_\0', 'x'.repeat(1_000_000)].map((name) => failure(callOf(), naming(name))),
@@ -94,7 +94,7 @@ describe('what is approved once', () => {
     expect(answers[0]?.code).toBe('E_APPROVAL_MISMATCH');
   });
 
-  test('of twenty calls at once on two servers exactly one gets it', async () => {
+  test('is used by exactly one of twenty concurrent calls on two servers', async () => {
     const id = await request();
     await approve(id);
     const servers = [fixture, await fixture.startServer()];
@@ -110,15 +110,15 @@ describe('what is approved once', () => {
     expect(rows.map(({ state }) => state).sort()).toEqual(['pending', 'used']);
   });
 
-  test('the order of keys is no difference, and neither is an argument left out or undefined', async () => {
+  test('does not depend on the order of keys, nor on undefined arguments', async () => {
     const id = await request(callOf({ input: { a: 1, b: { c: 2, d: 3 } } }));
     await approve(id);
     expect(await attempt(callOf({ input: { b: { d: 3, c: 2 }, e: undefined, a: 1 } }))).toBe('run');
   });
 });
 
-describe('what is approved for the session', () => {
-  test('runs as often as it is called, and nothing else does', async () => {
+describe('an approval for the session', () => {
+  test('runs the call as often as it is made, and no other call', async () => {
     const id = await request();
     await approve(id, { scope: 'session' });
     expect(await Promise.all([attempt(callOf()), attempt(callOf()), attempt(callOf(), naming(id))])).toEqual(
@@ -140,8 +140,8 @@ describe('what is approved for the session', () => {
   });
 });
 
-describe('what is denied', () => {
-  test('is refused with the reason, to a call that comes long after, and then may be asked for again', async () => {
+describe('a denial', () => {
+  test('refuses a late repetition with its reason, and then the approval can be requested again', async () => {
     const id = await request();
     await deny(id, 'not on a Friday');
     fixture.clock.now += ttlMs - 60_000;
@@ -155,7 +155,7 @@ describe('what is denied', () => {
     expect(await stateOf(id)).toBe('denied');
   });
 
-  test('can be requested again a minute after the caller got the denial', async () => {
+  test('can be requested again a minute after the caller got it', async () => {
     const id = await request();
     await deny(id);
     expect(await attempt(callOf())).toBe('E_APPROVAL_DENIED');
@@ -167,7 +167,7 @@ describe('what is denied', () => {
 });
 
 describe('expiry', () => {
-  test('is at the very millisecond, before and after a decision', async () => {
+  test('happens at the exact millisecond, before and after a decision', async () => {
     const [pending, approved] = [await request(), await request(callOf({ session: 'two' }))];
     await approve(approved);
     fixture.clock.now += ttlMs;
@@ -182,7 +182,7 @@ describe('expiry', () => {
     expect(states.map((row) => row?.state)).toEqual(['expired', 'expired']);
   });
 
-  test('a clock that goes back brings nothing expired back', async () => {
+  test('is not undone by a clock that goes back', async () => {
     const id = await request();
     await approve(id);
     fixture.clock.now += ttlMs;
@@ -193,7 +193,7 @@ describe('expiry', () => {
   });
 });
 
-test('one agent can have a hundred calls waiting, and expired ones do not count', async () => {
+test('expired approvals do not count towards the hundred that one agent can have waiting', async () => {
   const calls = Array.from({ length: 101 }, (_, index) => callOf({ input: { index } }));
   for (const call of calls.slice(0, 100)) expect(await attempt(call)).toBe('E_APPROVAL_REQUIRED');
   expect(await attempt(callOf({ input: { index: 100 } }))).toBe('E_TOO_MANY');
@@ -203,7 +203,7 @@ test('one agent can have a hundred calls waiting, and expired ones do not count'
   expect(await attempt(callOf({ input: { index: 100 } }))).toBe('E_APPROVAL_REQUIRED');
 });
 
-test('request, decision and use are in the audit trail and in events only, and the trail verifies', async () => {
+test('request, decision and use appear only in the audit trail and in events, and the trail verifies', async () => {
   const id = await request(callOf({ input: { command: 'echo hunter2' }, inbox: 'parent' }));
   await approve(id, { reason: 'fine' });
   await attempt(callOf({ input: { command: 'echo hunter2' } }));
@@ -235,7 +235,7 @@ test('request, decision and use are in the audit trail and in events only, and t
   expect(await fixture.approvalInbox.get(actorOf(mine), id)).toMatchObject({ input: { command: 'echo hunter2' } });
 });
 
-test('a decision that cannot be recorded in the trail is not made', async () => {
+test('a decision fails if the audit trail cannot record it', async () => {
   const id = await request();
   const { records } = fixture;
   const broken: Records = {

@@ -3,7 +3,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { expect, test, vi } from 'vitest';
 import { createFastLane, type Reply } from '../../src/mcp/fast-lane.ts';
 
-test('a call that a person may have to agree to is left to those who can ask', async () => {
+test('a call that may need an approval is left to the MCP server, which can ask', async () => {
   const call = vi.fn(async () => ({ text: '', structured: {} }));
   const toolbox = { call, mayAsk: (name: string) => name === 'bash' };
   const sent: JSONRPCMessage[] = [];
@@ -17,7 +17,7 @@ test('a call that a person may have to agree to is left to those who can ask', a
   expect(call).toHaveBeenCalledExactlyOnceWith('read', {}, expect.anything());
 });
 
-test('a call that turns out to need a person is handed over before anybody was asked, and not answered', async () => {
+test('a call that turns out to need an approval is handed over before anybody is asked', async () => {
   const call = vi.fn(async () => {
     throw new AppError('E_APPROVAL_REQUIRED', 'a person has to agree');
   });

@@ -126,7 +126,7 @@ describe('what a person sees', () => {
     ['many arguments', Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`key${index}`, index]))],
     ['a long list', { list: Array.from({ length: 500_000 }, () => 0) }],
     ['huge keys', { ['k'.repeat(5_000_000)]: 1, ['l'.repeat(5_000_000)]: 2 }],
-  ])('an input of %s is cut for the eye and whole in what binds it', async (_, input) => {
+  ])('an input of %s is cut in the preview, and complete in the hash', async (_, input) => {
     const id = await request({ input });
     expect(JSON.stringify((await fixture.approvalInbox.get(me, id)).input).length).toBeLessThan(600_000);
     await fixture.approvalInbox.decide(me, id, { decision: 'approve' });

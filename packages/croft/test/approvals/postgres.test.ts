@@ -36,7 +36,9 @@ const attempt = ({ approvals }: Pick<ApprovalsFixture, 'approvals'>, asker = nob
 const rowsOf = async ({ approvalInbox }: ApprovalsFixture) => (await approvalInbox.list(me, {}, { limit: 100 })).rows;
 
 describe('on PostgreSQL', () => {
-  test('of twenty calls at once on two servers one is asked for, and exactly one gets it', async ({ skip }) => {
+  test('one approval is requested by twenty concurrent calls on two servers, and exactly one call uses it', async ({
+    skip,
+  }) => {
     await using opened = await open(skip);
     const { fixture, servers } = opened;
     const all = () => Promise.all(Array.from({ length: 20 }, (_, index) => attempt(servers[index % 2] ?? fixture)));
@@ -49,7 +51,7 @@ describe('on PostgreSQL', () => {
     expect(findBreak(await fixture.audit())).toBeUndefined();
   });
 
-  test('of ten decisions at once on two servers one is made, and a call that waits on either hears of it', async ({
+  test('one of ten concurrent decisions on two servers counts, and a call that waits on either gets it', async ({
     skip,
   }) => {
     await using opened = await open(skip);

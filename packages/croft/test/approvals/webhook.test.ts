@@ -40,7 +40,7 @@ async function start(answer: (response: ServerResponse, count: number) => void, 
 const answerWith = (status: number) => (response: ServerResponse) => void response.writeHead(status).end('{}');
 const message = { type: 'approval.requested', approval: { approvalId: 'ap_1', preview: 'é' } };
 
-test('what is sent can be verified by whoever has the secret', async () => {
+test('the receiver can verify the signature with the secret', async () => {
   const { webhook, posts, onLost } = await start(answerWith(204));
   webhook.send(message);
   await vi.waitFor(() => expect(posts).toHaveLength(1));
@@ -57,7 +57,7 @@ test('what is sent can be verified by whoever has the secret', async () => {
   expect(onLost).not.toHaveBeenCalled();
 });
 
-test('it is tried three times, and then given up', async () => {
+test('a message is tried three times, and then dropped', async () => {
   const { webhook, posts, onLost } = await start(answerWith(500));
   webhook.send(message);
   await vi.waitFor(() => expect(onLost).toHaveBeenCalledExactlyOnceWith('it answered 500'));
@@ -65,7 +65,7 @@ test('it is tried three times, and then given up', async () => {
   expect(new Set(posts.map(({ body }) => body))).toHaveLength(1);
 });
 
-test('it is not tried again once it was taken', async () => {
+test('a message is not sent again after it was accepted', async () => {
   const { webhook, posts, onLost } = await start((response, count) => answerWith(count === 1 ? 503 : 200)(response));
   webhook.send(message);
   await vi.waitFor(() => expect(posts).toHaveLength(2));
@@ -75,7 +75,7 @@ test('it is not tried again once it was taken', async () => {
   expect(onLost).not.toHaveBeenCalled();
 });
 
-test('a redirect is not followed, wherever it leads', async () => {
+test('a redirect is not followed', async () => {
   const elsewhere = await start(answerWith(200));
   const port = (elsewhere.server.address() as AddressInfo).port;
   const { webhook, onLost } = await start((response) => {
@@ -86,14 +86,14 @@ test('a redirect is not followed, wherever it leads', async () => {
   expect(elsewhere.posts).toEqual([]);
 });
 
-test('a receiver that does not answer is given up, and the sender does not wait for it', async () => {
+test('a receiver that does not answer times out, and the sender does not wait for it', async () => {
   const { webhook, posts, onLost } = await start(() => {}, { timeoutMs: 1000 });
   webhook.send(message);
   await vi.waitFor(() => expect(onLost).toHaveBeenCalledWith('it did not answer in time'));
   expect(posts).toHaveLength(3);
 });
 
-test('a receiver that never ends its answer has taken the message', async () => {
+test('a receiver that never ends its answer has accepted the message', async () => {
   const { webhook, posts, onLost } = await start((response) => void response.writeHead(200).write('x'), {
     timeoutMs: 60_000,
   });
@@ -102,13 +102,13 @@ test('a receiver that never ends its answer has taken the message', async () => 
   expect(onLost).not.toHaveBeenCalled();
 });
 
-test('nobody there: it is said, and nothing is thrown', async () => {
+test('a missing receiver is reported, and nothing throws', async () => {
   const { webhook, onLost } = await start(answerWith(200), { url: 'http://127.0.0.1:1/' });
   webhook.send(message);
   await vi.waitFor(() => expect(onLost).toHaveBeenCalledOnce());
 });
 
-test('no more than a few are under way, no more than a few hundred wait, and the rest is lost at once', async () => {
+test('a few messages are in progress, a few hundred wait, and the rest is dropped at once', async () => {
   const open: ServerResponse[] = [];
   const { webhook, onLost } = await start((response) => void open.push(response));
   for (let count = 0; count < 300; count += 1) webhook.send(message);
@@ -123,7 +123,7 @@ test('no more than a few are under way, no more than a few hundred wait, and the
   }
 });
 
-test('nothing is sent after it is closed, and what is under way is let go', async () => {
+test('nothing is sent after close, and messages in progress are aborted', async () => {
   const { webhook, posts, onLost } = await start(() => {});
   webhook.send(message);
   await vi.waitFor(() => expect(posts).toHaveLength(1));

@@ -41,7 +41,7 @@ function reshape(source: string, shape: { hasReturns: boolean; hasMark: boolean;
   return Buffer.from((shape.hasMark ? '\u{feff}' : '') + (shape.hasReturns ? ended.replaceAll('\n', '\r\n') : ended));
 }
 
-test('what is inserted beside a definition and deleted again leaves the same bytes', async () => {
+test('text inserted beside a definition and deleted again leaves the same bytes', async () => {
   const rows = all.flatMap(({ path, source }) =>
     (methods[path] ?? []).flatMap((symbol) =>
       (['before', 'after'] as const).map((edit) => ({ path, source, symbol, edit })),

@@ -21,7 +21,7 @@ const increment = async (current: CurrentFile | undefined) => ({
 
 export function describeChanges(prepare: Prepare): void {
   describe('a change', () => {
-    test('is of the file as it is, through a link too, and keeps its mode', async () => {
+    test('applies to the current content, through a link too, and keeps the mode', async () => {
       await using fixture = await prepare();
       writeFileSync(fixture.at('a.txt'), 'old');
       chmodSync(fixture.at('a.txt'), 0o640);
@@ -37,7 +37,7 @@ export function describeChanges(prepare: Prepare): void {
       expect(statSync(fixture.at('a.txt')).mode & 0o777).toBe(0o640);
     });
 
-    test('makes a file that is not there, with its directories', async () => {
+    test('creates a missing file, with its directories', async () => {
       await using fixture = await prepare();
       const seen: unknown[] = [];
       for (const path of ['a.txt', 'new/deep/a.txt'])
@@ -57,14 +57,14 @@ export function describeChanges(prepare: Prepare): void {
       expect(readFileSync(fixture.at('a.txt'), 'utf8')).toBe('old');
     });
 
-    test.each(['a.txt', 'dir/a.txt'])('is not lost to others at the same time: %s', async (path) => {
+    test.each(['a.txt', 'dir/a.txt'])('is not lost among concurrent changes: %s', async (path) => {
       await using fixture = await prepare();
       mkdirSync(fixture.at('dir'));
       await Promise.all(Array.from({ length: 30 }, () => fixture.files.change(path, increment)));
       expect(readFileSync(fixture.at(path), 'utf8')).toBe('30');
     });
 
-    test('is not made over what another process put there meanwhile', async () => {
+    test('fails if another process wrote the file meanwhile', async () => {
       await using fixture = await prepare();
       writeFileSync(fixture.at('a.bin'), 'old');
       const bytes = Buffer.alloc(32 * 1024 * 1024);
@@ -79,7 +79,7 @@ export function describeChanges(prepare: Prepare): void {
       expect(readFileSync(fixture.at('a.bin'), 'utf8')).toBe('hers');
     });
 
-    test('replaces also what is too large to be read', async () => {
+    test('replaces also a file too large to be read', async () => {
       await using fixture = await prepare();
       writeFileSync(fixture.at('large.bin'), '');
       truncateSync(fixture.at('large.bin'), 1024 ** 4);

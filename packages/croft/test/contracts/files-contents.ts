@@ -21,7 +21,7 @@ export function describeContents(prepare: Prepare): void {
       expect(readFileSync(fixture.at('a.bin')).equals(bytes)).toBe(true);
     });
 
-    test('gives a file in pieces that make the whole', async () => {
+    test('are read in pieces that join to the whole', async () => {
       await using fixture = await prepare();
       const bytes = Buffer.alloc(3 * 1024 * 1024 + 17, everyByte);
       await fixture.files.write('big.bin', bytes);
@@ -30,21 +30,21 @@ export function describeContents(prepare: Prepare): void {
       expect(Buffer.concat(await Array.fromAsync(file.chunks())).equals(bytes)).toBe(true);
     });
 
-    test('reads nothing of a file over the limit and all of one at it', async () => {
+    test('over the limit are not read, and at the limit are read completely', async () => {
       await using fixture = await prepare();
       await fixture.files.write('ten', bytesOf('0123456789'));
       await expectFailure(fixture.files.read('ten', { maxBytes: 9 }), 'E_TOO_LARGE');
       expect((await fixture.files.read('ten', { maxBytes: 10 })).size).toBe(10);
     });
 
-    test('makes the directories on the way to a new file', async () => {
+    test('are written with the directories on their path', async () => {
       await using fixture = await prepare();
       const { path } = await fixture.files.write('a/b/c/d.txt', bytesOf('deep'));
       expect(path).toBe('a/b/c/d.txt');
       expect(await readText(fixture.files, 'a/b/c/d.txt')).toBe('deep');
     });
 
-    test('tells what is there and where', async () => {
+    test('are described with kind and path', async () => {
       await using fixture = await prepare();
       writeFileSync(fixture.at('a.txt'), 'hello');
       mkdirSync(fixture.at('dir'));
@@ -56,7 +56,7 @@ export function describeContents(prepare: Prepare): void {
   });
 
   describe('versions', () => {
-    test('change with the content and only with it', async () => {
+    test('change with the content, and only then', async () => {
       await using fixture = await prepare();
       const first = await fixture.files.write('a.txt', bytesOf('one'));
       const second = await fixture.files.write('a.txt', bytesOf('two'));
@@ -68,14 +68,14 @@ export function describeContents(prepare: Prepare): void {
       expect((await fixture.files.read('a.txt')).version).toBe(first.version);
     });
 
-    test.each(['absent.txt', 'absent/below.txt'])('there is none of %s', async (path) => {
+    test.each(['absent.txt', 'absent/below.txt'])('are undefined for %s', async (path) => {
       await using fixture = await prepare();
       expect(await fixture.files.version(path)).toBeUndefined();
     });
   });
 
   describe('a write with a condition', () => {
-    test('makes a file that must be new, and replaces none', async () => {
+    test('creates a file that must be new, and replaces none', async () => {
       await using fixture = await prepare();
       await fixture.files.write('a.txt', bytesOf('first'), { expect: 'absent' });
       await expectFailure(fixture.files.write('a.txt', bytesOf('second'), { expect: 'absent' }), 'E_ALREADY_EXISTS');
@@ -90,7 +90,7 @@ export function describeContents(prepare: Prepare): void {
       expect(await readText(fixture.files, 'a.txt')).toBe('second');
     });
 
-    test('sees what another process wrote, of the same length and at the same time', async () => {
+    test('notices a write of another process with the same length and time', async () => {
       await using fixture = await prepare();
       const seen = await fixture.files.write('a.txt', bytesOf('mine'));
       const { atime, mtime } = statSync(fixture.at('a.txt'));
@@ -100,7 +100,7 @@ export function describeContents(prepare: Prepare): void {
       expect(await readText(fixture.files, 'a.txt')).toBe('hers');
     });
 
-    test('does not bring back a file that has gone', async () => {
+    test('does not create a file again that has been removed', async () => {
       await using fixture = await prepare();
       await expectFailure(fixture.files.write('gone.txt', bytesOf('x'), { expect: { version: 'any' } }), 'E_STALE');
       expect(await fixture.files.version('gone.txt')).toBeUndefined();
@@ -116,7 +116,7 @@ export function describeContents(prepare: Prepare): void {
       expect(statSync(fixture.at('a.sh')).mode & 0o7777).toBe(mode);
     });
 
-    test.each(octal(0o4755, 0o2755, 0o6711, 0o1644))('no special bit of mode %s passes on', async (_, mode) => {
+    test.each(octal(0o4755, 0o2755, 0o6711, 0o1644))('no special bit of mode %s is kept', async (_, mode) => {
       await using fixture = await prepare();
       writeFileSync(fixture.at('a.sh'), 'old');
       chmodSync(fixture.at('a.sh'), mode);
@@ -127,7 +127,7 @@ export function describeContents(prepare: Prepare): void {
     test.each([
       ...octal(0o755, 0o600, 0o444, 0o640, 0o777, 0o200).map((row) => [...row, true] as const),
       ...octal(0o755, 0o600, 0o711, 0o4755).map((row) => [...row, false] as const),
-    ])('a file of mode %s can be run when that is said, by whoever may read it, or by nobody', async (_, mode, can) => {
+    ])('a file of mode %s becomes executable when asked for, for those who may read it', async (_, mode, can) => {
       await using fixture = await prepare();
       writeFileSync(fixture.at('a.sh'), 'old');
       chmodSync(fixture.at('a.sh'), mode);
@@ -139,7 +139,7 @@ export function describeContents(prepare: Prepare): void {
       expect(statSync(fixture.at('a.sh')).mode & 0o7777, 'kept when nothing is said').toBe(kept | bits);
     });
 
-    test('a new file can be run if that is said, as far as the umask leaves it', async () => {
+    test('a new file becomes executable when asked for, within the umask', async () => {
       await using fixture = await prepare();
       await fixture.files.write('bin/a.sh', bytesOf('new'), { isExecutable: true, expect: 'absent' });
       await fixture.files.write('bin/b.sh', bytesOf('new'), { isExecutable: false });
@@ -147,7 +147,7 @@ export function describeContents(prepare: Prepare): void {
       expect(entries.map(({ mode }) => mode)).toEqual([0o777 & ~process.umask(), 0o666 & ~process.umask()]);
     });
 
-    test('new files and directories get what the umask leaves', async () => {
+    test('new files and directories get the mode that the umask leaves', async () => {
       await using fixture = await prepare();
       await fixture.files.write('dir/a.txt', bytesOf('new'));
       expect(statSync(fixture.at('dir/a.txt')).mode & 0o7777).toBe(0o666 & ~process.umask());
@@ -185,7 +185,7 @@ export function describeContents(prepare: Prepare): void {
     });
   });
 
-  test('times of change come in the order asked, without following a link, and 0 for what is not there', async () => {
+  test('modification times come in the order asked, without following a link, and 0 for a missing file', async () => {
     await using fixture = await prepare();
     writeFileSync(fixture.at('a'), '');
     mkdirSync(fixture.at('dir'));

@@ -123,8 +123,8 @@ export function describeLinks(prepare: Prepare): void {
     });
   });
 
-  describe('a link that leads out', () => {
-    test.each(linksOut)('is followed by nobody: %s', async (_, plan, path) => {
+  describe('a link that leads out of the workspace', () => {
+    test.each(linksOut)('is refused: %s', async (_, plan, path) => {
       await using fixture = await prepare();
       plantDirectory(fixture);
       writeFileSync(fixture.at('own.txt'), 'own');
@@ -135,7 +135,7 @@ export function describeLinks(prepare: Prepare): void {
     });
 
     test.each([...readOperations, ...changeOperations.filter(([name]) => name.startsWith('write'))])(
-      '%s does not follow one at the end of a path',
+      'at the end of a path is not followed by %s',
       async (_, operate) => {
         await using fixture = await prepare();
         symlinkSync(`${fixture.outside}/secret.txt`, fixture.at('file'));
@@ -148,7 +148,7 @@ export function describeLinks(prepare: Prepare): void {
       },
     );
 
-    test('is not told where it leads', async () => {
+    test('is refused without its target in the error', async () => {
       await using fixture = await prepare();
       symlinkSync(fixture.outside, fixture.at('out'));
       const thrown = await fixture.files.read('out/secret.txt').catch((reason) => reason);
@@ -157,9 +157,9 @@ export function describeLinks(prepare: Prepare): void {
     });
   });
 
-  describe('a link that leads nowhere', () => {
+  describe('a link to a missing file', () => {
     test.each(operations.filter(([name]) => !name.startsWith('remove') && !name.startsWith('rename')))(
-      '%s says so and makes nothing',
+      '%s reports it and makes nothing',
       async (_, operate) => {
         await using fixture = await prepare();
         mkdirSync(fixture.at('dir'));
@@ -175,7 +175,7 @@ export function describeLinks(prepare: Prepare): void {
     );
   });
 
-  describe('links that go round', () => {
+  describe('links in a circle', () => {
     test.each(operations.filter(([name]) => !name.startsWith('remove') && !name.startsWith('rename')))(
       '%s gives up on them',
       async (_, operate) => {

@@ -61,7 +61,7 @@ const waysOut: readonly [string, (fixture: FilesFixture) => string][] = [
 
 export function describePaths(prepare: Prepare): void {
   describe('names', () => {
-    test.each(awkwardNames)('%j is a name like any other', async (name) => {
+    test.each(awkwardNames)('%j is an ordinary name', async (name) => {
       await using fixture = await prepare();
       await fixture.files.write(name, bytesOf('hello'));
       expect(readFileSync(fixture.at(name), 'utf8')).toBe('hello');
@@ -73,7 +73,7 @@ export function describePaths(prepare: Prepare): void {
       expect(await fixture.files.version(`dir/${name}`)).toBeUndefined();
     });
 
-    test('are taken byte by byte: neither case nor composition makes two one', async () => {
+    test('are compared byte by byte, without regard to case or composition', async () => {
       await using fixture = await prepare();
       const names = ['a', 'A', 'é', 'e\u0301', 'ﬁ', 'fi', 'a ', 'a.'];
       for (const name of names) await fixture.files.write(name, bytesOf(name), { expect: 'absent' });
@@ -127,7 +127,7 @@ export function describePaths(prepare: Prepare): void {
   });
 
   describe('a path that leaves the root', () => {
-    test.each(waysOut)('is refused to everyone: %s', async (_, spell) => {
+    test.each(waysOut)('is refused to every caller: %s', async (_, spell) => {
       await using fixture = await prepare();
       mkdirSync(fixture.at('dir'));
       writeFileSync(fixture.at('own.txt'), 'own');
@@ -138,7 +138,7 @@ export function describePaths(prepare: Prepare): void {
   });
 
   describe('a path that leads to the wrong kind of thing', () => {
-    test.each(operations)('%s of a file’s child is no way at all', async (_, operate) => {
+    test.each(operations)('%s below a file finds nothing', async (_, operate) => {
       await using fixture = await prepare();
       writeFileSync(fixture.at('a.txt'), 'a');
       writeFileSync(fixture.at('own.txt'), 'own');
@@ -148,7 +148,7 @@ export function describePaths(prepare: Prepare): void {
     });
 
     test.each(readOperations.filter(([name]) => name !== 'version'))(
-      '%s of nothing finds nothing',
+      '%s of a missing path finds nothing',
       async (_, operate) => {
         await using fixture = await prepare();
         for (const path of ['absent', 'absent/below', 'absent/far/below'])
@@ -157,7 +157,7 @@ export function describePaths(prepare: Prepare): void {
       },
     );
 
-    test.each(['dir', 'dir/', '.', '', './dir/../'])('%j is a directory and never a file', async (path) => {
+    test.each(['dir', 'dir/', '.', '', './dir/../'])('%j is a directory, and never a file', async (path) => {
       await using fixture = await prepare();
       mkdirSync(fixture.at('dir'));
       const { files } = fixture;
@@ -173,7 +173,7 @@ export function describePaths(prepare: Prepare): void {
     });
   });
 
-  describe('what is neither file nor directory', () => {
+  describe('an entry that is neither file nor directory', () => {
     test.each(['pipe', 'socket', 'device'] as const)('a %s is never opened, and can be removed', async (kind) => {
       await using fixture = await prepare();
       await using special = await plantSpecial(kind, fixture.at('special'));

@@ -12,7 +12,7 @@ export function describeRemoval(prepare: Prepare): void {
       expect(readdirSync(fixture.directory)).toEqual(['b.txt']);
     });
 
-    test('of nothing says so', async () => {
+    test('of a missing path fails with not found', async () => {
       await using fixture = await prepare();
       for (const path of ['absent', 'absent/below'])
         for (const options of [plainly, withAll])
@@ -26,7 +26,7 @@ export function describeRemoval(prepare: Prepare): void {
       expect(existsSync(fixture.at('dir'))).toBe(false);
     });
 
-    test('of a full directory happens only when asked for', async () => {
+    test('of a full directory needs the permission', async () => {
       await using fixture = await prepare();
       mkdirSync(fixture.at('dir/sub'), { recursive: true });
       writeFileSync(fixture.at('dir/sub/a.txt'), 'a');
@@ -46,7 +46,7 @@ export function describeRemoval(prepare: Prepare): void {
       expect(readdirSync(fixture.directory).sort()).toEqual(['dir', 'self']);
     });
 
-    test.each([plainly, withAll])('of a link takes the link and not what it leads to (case %#)', async (options) => {
+    test.each([plainly, withAll])('of a link removes the link and not its target (case %#)', async (options) => {
       await using fixture = await prepare();
       mkdirSync(fixture.at('dir'));
       writeFileSync(fixture.at('dir/a.txt'), 'a');
@@ -83,14 +83,14 @@ export function describeRemoval(prepare: Prepare): void {
       expect(readdirSync(fixture.directory)).toEqual(['kept']);
     });
 
-    test('of a directory with thousands of entries takes them all', async () => {
+    test('of a directory removes thousands of entries', async () => {
       await using fixture = await prepare();
       mkdirSync(fixture.at('many'));
       for (let index = 0; index < 3000; index += 1) writeFileSync(fixture.at(`many/${index}`), '');
       expect(await fixture.files.remove('many', withAll)).toMatchObject({ removed: 3001 });
     });
 
-    test('of a directory takes names that are not UTF-8 with it', async () => {
+    test('of a directory removes names that are not UTF-8', async () => {
       await using fixture = await prepare();
       mkdirSync(fixture.at('dir'));
       writeFileSync(Buffer.concat([Buffer.from(fixture.at('dir/')), Buffer.from([0x66, 0xff])]), 'x');
@@ -98,7 +98,7 @@ export function describeRemoval(prepare: Prepare): void {
       expect(existsSync(fixture.at('dir'))).toBe(false);
     });
 
-    test('stops when it is called off', async () => {
+    test('stops when it is aborted', async () => {
       await using fixture = await prepare();
       mkdirSync(fixture.at('many'));
       for (let index = 0; index < 1000; index += 1) writeFileSync(fixture.at(`many/${index}`), '');

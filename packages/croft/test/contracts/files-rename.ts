@@ -15,7 +15,7 @@ import { expectFailure, pathsBelow } from './files-expect.ts';
 
 export function describeRename(prepare: Prepare): void {
   describe('rename', () => {
-    test('moves a file with its content and mode, making directories', async () => {
+    test('moves a file with its content and mode, creating directories', async () => {
       await using fixture = await prepare();
       writeFileSync(fixture.at('a.sh'), 'a');
       chmodSync(fixture.at('a.sh'), 0o750);
@@ -29,7 +29,7 @@ export function describeRename(prepare: Prepare): void {
       expect(readdirSync(fixture.directory)).toEqual(['new']);
     });
 
-    test('moves a directory with all in it', async () => {
+    test('moves a directory with its content', async () => {
       await using fixture = await prepare();
       mkdirSync(fixture.at('dir/sub'), { recursive: true });
       writeFileSync(fixture.at('dir/sub/a.txt'), 'a');
@@ -38,7 +38,7 @@ export function describeRename(prepare: Prepare): void {
       expect(existsSync(fixture.at('dir'))).toBe(false);
     });
 
-    test('moves a link and not what it leads to', async () => {
+    test('moves a link and not its target', async () => {
       await using fixture = await prepare();
       mkdirSync(fixture.at('dir'));
       const texts = {
@@ -57,7 +57,7 @@ export function describeRename(prepare: Prepare): void {
     });
 
     test.each(['file', 'empty', 'full', 'link', 'dangling', 'out', 'loop', '', '.', 'full/a.txt'])(
-      'replaces nothing, not even %j',
+      'never replaces an existing file, not even %j',
       async (to) => {
         await using fixture = await prepare();
         for (const name of ['empty', 'full', 'own-dir']) mkdirSync(fixture.at(name));
@@ -84,7 +84,7 @@ export function describeRename(prepare: Prepare): void {
       },
     );
 
-    test('does not move the root, or what is not there', async () => {
+    test('refuses the root and missing paths', async () => {
       await using fixture = await prepare();
       for (const from of ['', '.', fixture.directory])
         await expectFailure(fixture.files.rename(from, 'new/name'), 'E_INVALID_INPUT');
@@ -92,7 +92,7 @@ export function describeRename(prepare: Prepare): void {
       expect(readdirSync(fixture.directory)).toEqual([]);
     });
 
-    test('gives one name to one of many, and leaves the others where they were', async () => {
+    test('gives one of many files a contested name, and leaves the others in place', async () => {
       await using fixture = await prepare();
       const names = Array.from({ length: 20 }, (_, index) => `own${index}`);
       for (const name of names) writeFileSync(fixture.at(name), name);

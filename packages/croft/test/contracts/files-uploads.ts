@@ -13,7 +13,7 @@ async function* failing(before: string): AsyncGenerator<Uint8Array> {
 
 export function describeUploads(prepare: Prepare): void {
   describe('uploads', () => {
-    test('make a file of all the pieces, with its directories, and say its version', async () => {
+    test('create a file from all pieces, with its directories, and return its version', async () => {
       await using fixture = await prepare();
       const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 251));
       const cut = [bytes.subarray(0, 1), Buffer.alloc(0), bytes.subarray(1, 50_000), bytes.subarray(50_000)];
@@ -24,7 +24,7 @@ export function describeUploads(prepare: Prepare): void {
       expect((await fixture.files.version('new/deep/a.bin'))?.version).toBe(uploaded.version);
     });
 
-    test('replace a file and keep its mode; of nothing, an empty one', async () => {
+    test('replace a file and keep its mode; an empty upload makes an empty file', async () => {
       await using fixture = await prepare();
       writeFileSync(fixture.at('run.sh'), 'old', { mode: 0o755 });
       const uploaded = await fixture.files.upload('run.sh', pieces(), options);
@@ -32,7 +32,7 @@ export function describeUploads(prepare: Prepare): void {
       expect(statSync(fixture.at('run.sh')).mode & 0o777).toBe(0o755);
     });
 
-    test('that fail in the middle leave everything as it was', async () => {
+    test('that fail in the middle leave everything unchanged', async () => {
       await using fixture = await prepare();
       writeFileSync(fixture.at('kept.txt'), 'kept');
       for (const path of ['kept.txt', 'new.txt', 'no/such/place.txt']) {
@@ -43,13 +43,13 @@ export function describeUploads(prepare: Prepare): void {
       expect(readFileSync(fixture.at('kept.txt'), 'utf8')).toBe('kept');
     });
 
-    test('of exactly as much as is allowed are taken', async () => {
+    test('up to the size limit are accepted', async () => {
       await using fixture = await prepare();
       const uploaded = await fixture.files.upload('a.txt', pieces('12345', '67890'), { maxBytes: 10 });
       expect(uploaded.size).toBe(10);
     });
 
-    test('are refused before a piece is asked for where nothing can come of them', async () => {
+    test('that cannot succeed are refused before a piece is read', async () => {
       await using fixture = await prepare();
       mkdirSync(fixture.at('dir'));
       mkdirSync(fixture.at('.git'));
@@ -71,7 +71,7 @@ export function describeUploads(prepare: Prepare): void {
       expect(asked).toBe(0);
     });
 
-    test('look once more when all of it is there: what others did meanwhile is not lost', async () => {
+    test('check the target again after the last piece, so that concurrent changes are kept', async () => {
       await using fixture = await prepare();
       async function* meanwhile(work: () => void) {
         yield bytesOf('of the ');
@@ -89,7 +89,7 @@ export function describeUploads(prepare: Prepare): void {
       expect(readdirSync(fixture.directory)).toEqual(['a.txt']);
     });
 
-    test('are put in place within what stands around that, once all of them is there', async () => {
+    test('are put in place inside the wrapper of the workspace, after the last piece', async () => {
       await using fixture = await prepare();
       const steps: string[] = [];
       async function* told() {
@@ -111,7 +111,7 @@ export function describeUploads(prepare: Prepare): void {
       expect(pathsBelow(fixture.directory)).toEqual(['dir', 'dir/a.txt']);
     });
 
-    test('are not led out by a link that is put there while they come', async () => {
+    test('do not follow a link that appears meanwhile', async () => {
       await using fixture = await prepare();
       mkdirSync(fixture.at('dir'));
       async function* swapping() {
@@ -124,7 +124,7 @@ export function describeUploads(prepare: Prepare): void {
       expect(pathsBelow(fixture.directory)).toEqual(['dir', 'moved']);
     });
 
-    test('of one path at the same time leave the whole of one', async () => {
+    test('to one path at the same time leave the whole of one', async () => {
       await using fixture = await prepare();
       const texts = Array.from({ length: 8 }, (_, index) => `${index}`.repeat(100_000));
       await Promise.all(texts.map((text) => fixture.files.upload('a.txt', pieces(text), options)));
@@ -134,7 +134,7 @@ export function describeUploads(prepare: Prepare): void {
   });
 
   describe('a part of a file', () => {
-    test('is what a slice of all of it is', async () => {
+    test('equals the same slice of the whole', async () => {
       await using fixture = await prepare();
       const bytes = Buffer.from(Array.from({ length: 3000 }, (_, index) => index % 256));
       await fixture.files.write('a.bin', bytes);

@@ -7,7 +7,7 @@ import { bytesOf, expectFailure, pathsBelow } from './files-expect.ts';
 const writers = Array.from({ length: 16 }, (_, index) => Buffer.alloc(300 * 1024, `${index.toString(16)}`));
 
 export function describeWriters(prepare: Prepare): void {
-  describe('writers at the same time', () => {
+  describe('concurrent writers', () => {
     test('leave the whole content of one of them, and readers see nothing else', async () => {
       await using fixture = await prepare();
       await fixture.files.write('a.bin', writers[0]!);
@@ -20,7 +20,7 @@ export function describeWriters(prepare: Prepare): void {
       expect(writers.some((written) => written.equals(last))).toBe(true);
     });
 
-    test('of a file that must be new: exactly one makes it', async () => {
+    test('of a file that must be new: exactly one creates it', async () => {
       await using fixture = await prepare();
       mkdirSync(fixture.at('dir'));
       symlinkSync('dir', fixture.at('link'));
@@ -42,15 +42,15 @@ export function describeWriters(prepare: Prepare): void {
       expect(readFileSync(fixture.at('a.bin')).equals(writers[winner]!)).toBe(true);
     });
 
-    test('make their common directories once', async () => {
+    test('create their common directories once', async () => {
       await using fixture = await prepare();
       await Promise.all(writers.map((bytes, index) => fixture.files.write(`new/deep/${index}.bin`, bytes)));
       expect(readdirSync(fixture.at('new/deep'))).toHaveLength(writers.length);
     });
   });
 
-  describe('what a write leaves behind', () => {
-    test('is the file and nothing else, whether it worked or not', async () => {
+  describe('after a write', () => {
+    test('only the file is there, on success and on failure', async () => {
       await using fixture = await prepare();
       mkdirSync(fixture.at('dir'));
       const seen = await fixture.files.write('a.txt', bytesOf('a'));
@@ -62,7 +62,7 @@ export function describeWriters(prepare: Prepare): void {
       expect(pathsBelow(fixture.directory)).toEqual(['a.txt', 'dir']);
     });
 
-    test('is what another process put there while the bytes were on their way', async () => {
+    test('a file of another process is kept, if that wrote it meanwhile', async () => {
       await using fixture = await prepare();
       await fixture.files.write('a.bin', bytesOf('old'));
       const work = expectFailure(fixture.files.write('a.bin', Buffer.alloc(32 * 1024 * 1024)), 'E_STALE');

@@ -84,7 +84,7 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
       }
     });
 
-    test('says what it does not have, and refuses to make it up', async () => {
+    test('names missing content, and refuses a tree without it', async () => {
       const { store } = await prepare();
       const [here, away] = [contentOf('here'), contentOf('away')];
       await store.put([here]);
@@ -94,7 +94,7 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
       await expect(collected(store.open(away.hash))).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
     });
 
-    test('keeps the same content once', async () => {
+    test('stores equal content once', async () => {
       const { store } = await prepare();
       const bytes = contentOf(Buffer.alloc(300_000, 'x'));
       await store.put([bytes, bytes]);
@@ -104,7 +104,7 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
       expect(await store.findMissing([bytes.hash])).toEqual(new Set());
     });
 
-    test('keeps what comes in pieces and gives it back in pieces', async () => {
+    test('stores content in pieces and returns it in pieces', async () => {
       const { store } = await prepare();
       const { content } = inPieces(12);
       await store.put([content, contentOf('beside')]);
@@ -114,14 +114,14 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
       expect(sha256(await store.read(content.hash))).toBe(content.hash);
     });
 
-    test('keeps large bytes that come whole', async () => {
+    test('stores large content that comes whole', async () => {
       const { store } = await prepare();
       const content = contentOf(Buffer.alloc(3 * 1024 * 1024 + 1, 'z'));
       await store.put([content]);
       expect(await collected(store.open(content.hash))).toMatchObject({ hash: content.hash, size: content.size });
     });
 
-    test('refuses pieces that are not what they are said to be, and everything that came with them', async () => {
+    test('refuses pieces that do not match their hash, with everything sent beside them', async () => {
       const { store } = await prepare();
       const lie = { ...inPieces(3).content, hash: sha256('something else') };
       const beside = contentOf('beside');
@@ -131,7 +131,7 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
       expect(await store.note('snapshot', 'n')).toBeUndefined();
     });
 
-    test('an error of the pieces is thrown, and no note is stored', async () => {
+    test('an error while the pieces are read is thrown, and no note is stored', async () => {
       const { store } = await prepare();
       const { content } = inPieces(2);
       async function* bytes() {
@@ -145,7 +145,7 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
       expect(await collected(store.open(content.hash))).toMatchObject({ hash: content.hash });
     });
 
-    test('notes: by kind and name, the last one counts, in order of name, gone when dropped', async () => {
+    test('notes: by kind and name, the last write counts, listed by name, gone when removed', async () => {
       const fixture = await prepare();
       const { store } = fixture;
       const put = (name: string, note: Record<string, unknown>) => store.put([], [{ kind: 'snapshot', name, note }]);
@@ -164,7 +164,7 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
       expect(await store.note('checkpoint', 'b')).toEqual({ other: true });
     });
 
-    test('collect leaves what live trees reach, at any depth, and takes the rest', async () => {
+    test('collect keeps everything that live trees refer to, at any depth, and removes the rest', async () => {
       const fixture = await prepare();
       const { store } = fixture;
       const inner = treeOf({ 'deep.txt': 'deep', 'shared.txt': 'shared' });
@@ -212,7 +212,7 @@ export function describeHistoryStore(name: string, open: () => Promise<HistorySt
       expect((await store.findMissing(kept.slice(1).map(({ hash }) => hash))).size).toBe(0);
     });
 
-    test('two servers store at the same time and both have everything', async () => {
+    test('two servers store at the same time, and both have everything', async () => {
       const fixture = await prepare();
       const stores = [fixture.store, await another(fixture)];
       const rounds = Array.from({ length: 20 }, (_, index) => index);

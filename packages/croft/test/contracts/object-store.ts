@@ -49,7 +49,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
 type Prepare = () => Promise<ObjectStoreFixture>;
 
 function describeContents(prepare: Prepare): void {
-  test('gives back what was put, and what is said of it, also to another server', async () => {
+  test('returns stored content with its metadata, also to another server', async () => {
     const { store, reopen } = await prepare();
     const metadata = { 'croft-link': '../ä b → %41 %', 'croft-mode': '755' };
     const put = await store.put('a/b.txt', sendable('hello'), { metadata, contentType: 'text/plain' });
@@ -63,7 +63,7 @@ function describeContents(prepare: Prepare): void {
     expect(Math.abs(found.modifiedAt.getTime() - Date.now())).toBeLessThan(3_600_000);
   });
 
-  test('what is not there is not, and is gone when it is removed', async () => {
+  test('an object is missing before it is stored and after it is removed', async () => {
     const { store } = await prepare();
     expect(await store.get('none')).toBeUndefined();
     expect(await store.head('none')).toBeUndefined();
@@ -74,7 +74,7 @@ function describeContents(prepare: Prepare): void {
     expect(await store.head('some')).toBeUndefined();
   });
 
-  test('what is there already is not sent again', async () => {
+  test('an object that exists already is not sent again', async () => {
     const { store } = await prepare();
     const { etag } = (await store.put('k', sendable('one'))) as { etag: string };
     expect(await store.get('k', { unlessEtag: etag })).toBe('unchanged');
@@ -82,7 +82,7 @@ function describeContents(prepare: Prepare): void {
     expect(await textOf(await store.get('k', { unlessEtag: etag }))).toBe('two');
   });
 
-  test('a part of it, with the size of the whole', async () => {
+  test('a part of an object comes with the size of the whole', async () => {
     const { store } = await prepare();
     await store.put('k', sendable('0123456789'));
     const part = (await store.get('k', { range: { start: 2, end: 4 } })) as StoredObject;
@@ -92,7 +92,7 @@ function describeContents(prepare: Prepare): void {
     await expect(store.get('k', { range: { start: 10 } })).rejects.toMatchObject({ code: 'E_INVALID_INPUT' });
   });
 
-  test('large ones go in parts and come back whole', async () => {
+  test('a large object is sent in parts and returned whole', async () => {
     const { store } = await prepare();
     const piece = (index: number) => Buffer.alloc(1_000_003, index);
     const hasher = createHash('sha256');
@@ -112,7 +112,7 @@ function describeContents(prepare: Prepare): void {
   });
 
   test.each([5, 9 * 1024 * 1024])(
-    'a body of %d bytes that is not as long as it was said to be leaves nothing',
+    'a body of %d bytes that is shorter or longer than announced stores nothing',
     async (size) => {
       const { store } = await prepare();
       for (const wrong of [size - 1, size + 1]) {
@@ -125,7 +125,7 @@ function describeContents(prepare: Prepare): void {
     },
   );
 
-  test('what the body throws is what the put throws', async () => {
+  test('an error of the body is the error of the put', async () => {
     const { store } = await prepare();
     async function* open() {
       yield Buffer.alloc(9 * 1024 * 1024);
@@ -135,7 +135,7 @@ function describeContents(prepare: Prepare): void {
     expect(await store.head('k')).toBeUndefined();
   });
 
-  test('one that is called off ends with its reason', async () => {
+  test('an aborted request ends with the reason', async () => {
     const { store } = await prepare();
     await store.put('k', sendable('x'));
     const reason = new Error('not wanted any more');
@@ -146,7 +146,7 @@ function describeContents(prepare: Prepare): void {
     expect(await textOf(await store.get('k'))).toBe('x');
   });
 
-  test('names that no object can have are refused', async () => {
+  test('invalid keys are refused', async () => {
     const { store } = await prepare();
     await expect(store.put('\udc80', sendable(''))).rejects.toMatchObject({ code: 'E_INVALID_PATH' });
     await expect(store.get('x'.repeat(1025))).rejects.toMatchObject({ code: 'E_NAME_TOO_LONG' });
@@ -154,13 +154,13 @@ function describeContents(prepare: Prepare): void {
 }
 
 function describeConditions(prepare: Prepare): void {
-  test('honours conditions, and says so', async () => {
+  test('supports conditional writes, and its probe says so', async () => {
     const { store } = await prepare();
     expect(await store.probe()).toEqual({ isConditional: true });
     expect(await keysIn(store)).toEqual([]);
   });
 
-  test.each([10, 9 * 1024 * 1024])('puts %d bytes only where what is there is what was expected', async (size) => {
+  test.each([10, 9 * 1024 * 1024])('stores %d bytes only over the expected version', async (size) => {
     const { store } = await prepare();
     const body = (mark: string) => sendable(Buffer.alloc(size, mark));
     const first = (await store.put('k', body('a'), { expect: 'absent' })) as { etag: string };
@@ -172,7 +172,7 @@ function describeConditions(prepare: Prepare): void {
     expect(await keysIn(store)).toEqual(['k']);
   });
 
-  test('one of many who want the same wins, both kinds', async () => {
+  test('one of many concurrent conditional writes wins, for new and existing objects', async () => {
     const fixture = await prepare();
     const stores = Array.from({ length: 4 }, () => fixture.reopen());
     for (const store of stores) onTestFinished(() => store.close());
@@ -192,7 +192,7 @@ function describeConditions(prepare: Prepare): void {
 }
 
 function describeMany(prepare: Prepare): void {
-  test('any name, listed as it was given', async () => {
+  test('any key can be stored and is listed exactly', async () => {
     const { store, reopen } = await prepare();
     for (const key of strange) await store.put(key, sendable(key));
     expect((await keysIn(reopen())).toSorted()).toEqual(strange.toSorted());
@@ -203,7 +203,7 @@ function describeMany(prepare: Prepare): void {
     expect(await keysIn(store)).toEqual([]);
   });
 
-  test('more than a page, in order, from where it is asked, and removed together', async () => {
+  test('lists more than a page, in order, from a given key, and removes them together', async () => {
     const { store } = await prepare();
     const keys = Array.from({ length: 2100 }, (_, index) => `k/${String(index).padStart(5, '0')}`);
     const left = [...keys, 'other'];
@@ -219,7 +219,7 @@ function describeMany(prepare: Prepare): void {
     expect(await keysIn(store)).toEqual(['other']);
   });
 
-  test('a copy has the content and what is said of it, and one of nothing fails', async () => {
+  test('a copy has the content and the metadata, and a copy of a missing object fails', async () => {
     const { store } = await prepare();
     await store.put('a', sendable('text'), { metadata: { 'croft-mode': '755' } });
     const { etag } = await store.copy('a', 'b');
@@ -229,7 +229,7 @@ function describeMany(prepare: Prepare): void {
     await expect(store.copy('none', 'c')).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
   });
 
-  test('sees nothing beside its prefix', async () => {
+  test('never sees objects outside its prefix', async () => {
     const { store, beside } = await prepare();
     const other = beside();
     onTestFinished(() => other.close());

@@ -36,7 +36,7 @@ export function describeCalls(prepare: PrepareRecords): void {
       expect(await readTargets(records)).toEqual([...ids, ...ids]);
     });
 
-    test('that cannot be stored fail alone', async () => {
+    test('that cannot be stored fail without others failing', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -49,7 +49,7 @@ export function describeCalls(prepare: PrepareRecords): void {
       expect(await readTargets(records)).toEqual(good.map(({ began }) => began!.callId));
     });
 
-    test('keep the texts of a row exactly', async () => {
+    test('keep every text of a row exactly', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -68,7 +68,7 @@ export function describeCalls(prepare: PrepareRecords): void {
       expect(findBreak(rows)).toBeUndefined();
     });
 
-    test('store a session that follows the stored one, and say so of no other', async () => {
+    test('store a session that follows the stored one, and report any other', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -90,7 +90,7 @@ export function describeCalls(prepare: PrepareRecords): void {
       expect(stored).toEqual([{ ...mine, state: '{"round":4}', version: 4 }, other]);
     });
 
-    test('of two servers at once are one chain, with every row once', async () => {
+    test('of two concurrent servers form one chain, with every row once', async () => {
       await using fixture = await prepare();
       const servers = [await fixture.open(), await fixture.open()];
       const accountId = await addAccount(servers[0]!);

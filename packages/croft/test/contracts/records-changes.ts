@@ -7,7 +7,7 @@ import { accountRow, addAccount, approvalRow, auditEntry, fillAccount, newId, re
 
 export function describeChanges(prepare: PrepareRecords): void {
   describe('a change', () => {
-    test('that throws leaves nothing, and its own error comes out', async () => {
+    test('that throws stores nothing, and its own error is thrown', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -66,7 +66,7 @@ export function describeChanges(prepare: PrepareRecords): void {
       expect(row).toMatchObject({ description: '100', version: 101 });
     });
 
-    test('of a version that is gone does nothing: one of twenty claims an approval', async () => {
+    test('of a version that is gone does nothing: one of twenty calls claims an approval', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -138,7 +138,7 @@ export function describeChanges(prepare: PrepareRecords): void {
       expect((await records.read((tables) => tables.accounts.list({ limit: 1 }))).rows).toEqual([]);
     });
 
-    test('that does not end is given up, and those behind it go on', async () => {
+    test('that does not end is aborted, and the next ones go on', async () => {
       await using fixture = await prepare();
       const records = await fixture.open({ deadlineMs: 4000 });
       const accountId = await addAccount(records);
@@ -158,7 +158,7 @@ export function describeChanges(prepare: PrepareRecords): void {
       expect(await records.read((tables) => tables.agents.count(accountId))).toBe(4);
     });
 
-    test('does not wait for slow ones behind it, which are not given up for their time together', async () => {
+    test('in front of slow ones does not wait for them, and their time together aborts none', async () => {
       await using fixture = await prepare();
       const records = await fixture.open({ deadlineMs: 2000 });
       const accountId = await addAccount(records);

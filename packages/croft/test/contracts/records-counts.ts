@@ -17,7 +17,7 @@ const later = '2026-11-16T03:00:00.000Z';
 /** Servers cache what an account has while this count is unchanged: every change that takes rights away must count. */
 export function describeCounts(prepare: PrepareRecords): void {
   describe('counts of changes', () => {
-    test('go up with whatever decides what a call may do, for another server too', async () => {
+    test('increase with every change that decides what a call may do, for another server too', async () => {
       await using fixture = await prepare();
       const [records, other] = [await fixture.open(), await fixture.open()];
       const accountId = await addAccount(records);
@@ -51,7 +51,7 @@ export function describeCounts(prepare: PrepareRecords): void {
       }
     });
 
-    test('stay as they are with what calls write, with what others do, and with what was undone', async () => {
+    test('stay the same after writes of calls, changes of other accounts, and rolled-back changes', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const [accountId, neighbour] = [await addAccount(records), await addAccount(records)];
@@ -75,7 +75,7 @@ export function describeCounts(prepare: PrepareRecords): void {
       expect(await records.read(({ accounts }) => accounts.changes(accountId))).toBe(before);
     });
 
-    test('go with the account, and nobody takes that for a count they know', async () => {
+    test('are gone with the account, and differ from every count before', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -84,7 +84,7 @@ export function describeCounts(prepare: PrepareRecords): void {
       expect(await countIn(records, accountId)).toBe(0);
     });
 
-    test('go up when a person changes the database by hand', async () => {
+    test('increase when a person changes the database by hand', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);

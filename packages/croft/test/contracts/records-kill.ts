@@ -13,7 +13,7 @@ const writer = join(import.meta.dirname, '../fixtures/records-writer.ts');
 
 export function describeKills(prepare: PrepareRecords): void {
   describe('kill −9', () => {
-    test('of servers in the middle of changes loses nothing that was acknowledged', async () => {
+    test('of servers during changes loses no acknowledged change', async () => {
       await using fixture = await prepare();
       const accountId = await addAccount(await fixture.open());
       const acknowledged: string[] = [];

@@ -11,7 +11,7 @@ const opener = join(import.meta.dirname, '../fixtures/records-opener.ts');
 
 export function describeMigrations(prepare: PrepareRecords): void {
   describe('migrations', () => {
-    test('are run once, however many servers start at the same time and however often', async () => {
+    test('run once, however many servers start at the same time and however often', async () => {
       await using fixture = await prepare();
       const servers = await Promise.all(Array.from({ length: 6 }, () => fixture.open()));
       const accountId = await addAccount(servers[0]!);
@@ -25,7 +25,7 @@ export function describeMigrations(prepare: PrepareRecords): void {
       await expect(fixture.execute(`INSERT INTO croft_migrations VALUES (1, 'again', 'now')`)).rejects.toThrow();
     });
 
-    test('are run once by processes that start at the same time', async () => {
+    test('run once for concurrent processes', async () => {
       await using fixture = await prepare();
       const open = () => run(process.execPath, [opener, JSON.stringify(fixture.options)]);
       await Promise.all(Array.from({ length: 4 }, open));
@@ -34,7 +34,7 @@ export function describeMigrations(prepare: PrepareRecords): void {
       expect(findBreak(rows)).toBeUndefined();
     });
 
-    test('go on from where an older server left the database', async () => {
+    test('go on from the version of an older server', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -50,7 +50,7 @@ export function describeMigrations(prepare: PrepareRecords): void {
       await newer.change((tables) => tables.removals.insert(removalRow(accountId)));
     });
 
-    test('of a newer server are respected: it is refused, and says what to do', async () => {
+    test('of a newer server stop the start, with the next step', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       await addAccount(records);
@@ -71,14 +71,14 @@ export function describeMigrations(prepare: PrepareRecords): void {
         /not a database of Croft.*invoices.*empty database/s,
       ],
       ['that only looks like ours', 'CREATE TABLE croft_migrations (number INTEGER)', /not a database of Croft/],
-    ])('are not run in a database %s, which is left alone', async (_, sql, message) => {
+    ])('do not run in a database %s, which stays unchanged', async (_, sql, message) => {
       await using fixture = await prepare();
       await fixture.execute(sql);
       await expect(fixture.open()).rejects.toThrow(message);
       await expect(fixture.execute('CREATE TABLE accounts (mine INTEGER)')).resolves.toBeUndefined();
     });
 
-    test('that fail in the middle leave nothing behind', async () => {
+    test('that fail in the middle change nothing', async () => {
       await using fixture = await prepare();
       // This view makes one of the last statements fail.
       await fixture.execute('CREATE VIEW audit AS SELECT 1 AS one');

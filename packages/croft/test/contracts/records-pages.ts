@@ -68,7 +68,7 @@ const valuesOf = (rows: readonly object[], field: string) => rows.map((row) => R
 
 export function describePages(prepare: PrepareRecords): void {
   describe('pages', () => {
-    test('show every row once in order of making, in pages of any size', async () => {
+    test('show every row once in the order of creation, for any page size', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -87,7 +87,7 @@ export function describePages(prepare: PrepareRecords): void {
       }
     });
 
-    test('stay as they are while rows are added, and go on after a row that has gone', async () => {
+    test('do not shift while rows are added, and go on after a row that was removed', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -114,7 +114,7 @@ export function describePages(prepare: PrepareRecords): void {
       expect(paged).toEqual(before);
     });
 
-    test('of every account show all, whatever the names', async () => {
+    test('of all accounts show all accounts, whatever their names', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const odd = ['a', 'a/b', 'a%2Fb', '', '😀', '/', '//'];
@@ -143,7 +143,7 @@ export function describePages(prepare: PrepareRecords): void {
       }
     });
 
-    test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('of %d rows there are none', async (limit) => {
+    test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('of %d rows are refused', async (limit) => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const code = 'E_INVALID_INPUT';
@@ -153,7 +153,7 @@ export function describePages(prepare: PrepareRecords): void {
       });
     });
 
-    test('that nobody gave out are refused, and nobody gets more than a thousand rows', async () => {
+    test('with an invalid cursor are refused, and a page has at most a thousand rows', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const bad = ['', 'acct_1', '-1', '1 OR 1=1', '9'.repeat(30), '1.5', '\0', 'a/b/c', '%ff/%ff'];

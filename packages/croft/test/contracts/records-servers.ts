@@ -5,7 +5,7 @@ import { addAccount, approvalRow, auditEntry, fillAccount, readAccount, resource
 
 export function describeServers(prepare: PrepareRecords): void {
   describe('two servers on one database', () => {
-    test('append to one chain, which does not fork', async () => {
+    test('append to one chain, which never forks', async () => {
       await using fixture = await prepare();
       const servers = await Promise.all([fixture.open(), fixture.open()]);
       await Promise.all(
@@ -26,7 +26,7 @@ export function describeServers(prepare: PrepareRecords): void {
       expect(findBreak(changed.rows)?.sequence).toBe(123);
     });
 
-    test('give an approval to one of twenty that claim it, and a name to one', async () => {
+    test('give one of twenty concurrent claims the approval, and one of them the name', async () => {
       await using fixture = await prepare();
       const servers = await Promise.all([fixture.open(), fixture.open()]);
       const accountId = await addAccount(servers[0]);
@@ -47,7 +47,7 @@ export function describeServers(prepare: PrepareRecords): void {
       }
     });
 
-    test('see at once what the other has kept, and all of it after a new start', async () => {
+    test('see rows of the other at once, and all of them after a restart', async () => {
       await using fixture = await prepare();
       const [first, second] = await Promise.all([fixture.open(), fixture.open()]);
       const accountId = await addAccount(first);

@@ -18,7 +18,7 @@ const later = '2026-11-16T03:00:00.000Z';
 
 export function describeTables(prepare: PrepareRecords): void {
   describe('tables', () => {
-    test('give back every field of every row, and leave out what was left out', async () => {
+    test('return every field of every row, and omit omitted fields', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accounts = [accountRow(), accountRow({ description: 'words', status: 'disabled' })];
@@ -57,7 +57,7 @@ export function describeTables(prepare: PrepareRecords): void {
       });
     });
 
-    test.each(resourceKinds)('a name is held by one of the %s of an account', async (kind) => {
+    test.each(resourceKinds)('a name belongs to one of the %s of an account', async (kind) => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const [mine, other] = [await addAccount(records), await addAccount(records)];
@@ -81,7 +81,7 @@ export function describeTables(prepare: PrepareRecords): void {
       expect(await records.read((tables) => tables[kind].byName(mine, 'box'))).toMatchObject({ id: second.id });
     });
 
-    test('what has a key of its own is not replaced by another insert', async () => {
+    test('a row with its own key is not replaced by another insert', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -110,7 +110,7 @@ export function describeTables(prepare: PrepareRecords): void {
       });
     });
 
-    test('approvals whose time is long over go, and no others', async () => {
+    test('approvals that expired long ago are removed, and no others', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -125,7 +125,7 @@ export function describeTables(prepare: PrepareRecords): void {
       expect(left.rows).toStrictEqual([recent]);
     });
 
-    test('a key is revoked once, a secret replaced, old requests and idle sessions go', async () => {
+    test('keys are revoked once, secrets are replaced, old requests and idle sessions are removed', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -155,7 +155,7 @@ export function describeTables(prepare: PrepareRecords): void {
       });
     });
 
-    test('what a runner owes is noted once, found by the runner, and goes when it is done or too old', async () => {
+    test('a pending removal is stored once, found by the runner, and removed when it is done or too old', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -175,7 +175,7 @@ export function describeTables(prepare: PrepareRecords): void {
       expect([await list('far'), await list('near')]).toStrictEqual([[], [elsewhere]]);
     });
 
-    test('the newest approval of a call is found, though all are of the same moment', async () => {
+    test('the newest approval of a call is found, also if all have the same time', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);

@@ -16,7 +16,7 @@ import {
 
 export function describeTenants(prepare: PrepareRecords): void {
   describe('accounts', () => {
-    test('see nothing of each other in any table', async () => {
+    test('see no row of each other in any table', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const [owner, stranger] = [await addAccount(records), await addAccount(records)];
@@ -28,7 +28,7 @@ export function describeTenants(prepare: PrepareRecords): void {
       expect(seen).toMatchObject({ found: [{ accountId: stranger }], counts: 0 });
     });
 
-    test('change nothing of each other', async () => {
+    test('cannot change rows of each other', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const [owner, stranger] = [await addAccount(records), await addAccount(records)];
@@ -49,7 +49,7 @@ export function describeTenants(prepare: PrepareRecords): void {
       expect(await records.read((tables) => readAccount(tables, owner, rows))).toEqual(before);
     });
 
-    test('go with everything but their trail, and take nothing else along', async () => {
+    test('are removed with all rows but the audit trail, and without rows of others', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const [gone, stays] = [await addAccount(records), await addAccount(records)];
@@ -78,7 +78,7 @@ export function describeTenants(prepare: PrepareRecords): void {
       expect(Object.values(again).every((count) => count === 0)).toBe(true);
     });
 
-    test('that are not there get no rows, and one that has rows does not go', async () => {
+    test('that do not exist get no rows, and an account with rows is not removed', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);

@@ -28,7 +28,7 @@ const refused = [
 
 export function describeTexts(prepare: PrepareRecords): void {
   describe('texts', () => {
-    test('are kept to the character, and are never part of a statement', async () => {
+    test('are stored to the character, and are never part of a statement', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -51,7 +51,7 @@ export function describeTexts(prepare: PrepareRecords): void {
       expect(await records.read((tables) => tables.agents.count(accountId))).toBe(kept.length);
     });
 
-    test('of megabytes are kept whole, and beyond sixteen not at all', async () => {
+    test('of megabytes are stored whole, and over sixteen megabytes refused', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -64,7 +64,7 @@ export function describeTexts(prepare: PrepareRecords): void {
       await expect(insertion).rejects.toMatchObject({ code: 'E_INVALID_INPUT' });
     });
 
-    test.each(refused)('with %s are refused, written or asked for', async (_, text) => {
+    test.each(refused)('with %s are refused, in writes and in queries', async (_, text) => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);
@@ -81,7 +81,7 @@ export function describeTexts(prepare: PrepareRecords): void {
       expect((await records.read((tables) => tables.audit.list({}, { limit: 1 }))).rows).toEqual([]);
     });
 
-    test('come in the order of their bytes', async () => {
+    test('are ordered by their bytes', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();
       const accountId = await addAccount(records);

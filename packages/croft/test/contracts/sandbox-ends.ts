@@ -32,7 +32,7 @@ export function describeEnds(open: () => Promise<OpenedSandbox>): void {
   const countOf = async (sandbox: Sandbox, seconds: string) =>
     (await listCommands(sandbox)).filter((command) => command === `sleep ${seconds}`).length;
 
-  test.each(['kill', 'abort'])('%s ends every descendant, however far it has gone', async (how) => {
+  test.each(['kill', 'abort'])('%s ends every descendant, whatever session or parent it moved to', async (how) => {
     const { sandbox } = await open();
     const seconds = uniqueSeconds();
     const controller = new AbortController();
@@ -44,7 +44,7 @@ export function describeEnds(open: () => Promise<OpenedSandbox>): void {
     await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(0), waiting);
   });
 
-  test('kill ends what a program of many threads has set free', async (context) => {
+  test('kill ends every thread and child of a program with many threads', async (context) => {
     const { sandbox } = await open();
     const probe = `node -e "require('child_process').execFileSync(process.execPath, ['-e', ''])"`;
     // Skipped if the program is missing, or if memory is too small for two of them.
@@ -62,7 +62,7 @@ export function describeEnds(open: () => Promise<OpenedSandbox>): void {
     }
   });
 
-  test('a program that asks to be traced ends when it ends, and as it ends', async () => {
+  test('a traced program ends when its tracer ends, with its own exit code', async () => {
     const { sandbox, directory } = await open();
     compileText(directory, 'traced', tracedProgram, ['-static']);
     const traced = (...argv: string[]) => within(runIn(sandbox, ['./traced', ...argv]));
@@ -91,7 +91,7 @@ export function describeEnds(open: () => Promise<OpenedSandbox>): void {
     expect(end).toMatchObject({ signal: 'SIGTERM' });
   });
 
-  test('starts nothing for a signal that is aborted already', async () => {
+  test('a call with an aborted signal starts nothing', async () => {
     const { sandbox } = await open();
     await expect(async () => startIn(sandbox, ['true'], { signal: AbortSignal.abort() }).exit).rejects.toThrow();
   });
@@ -106,7 +106,7 @@ export function describeEnds(open: () => Promise<OpenedSandbox>): void {
     await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(0), waiting);
   });
 
-  test('a child left behind neither delays the end nor is killed', async () => {
+  test('a child left behind does not delay the end, and is not killed', async () => {
     const { sandbox } = await open();
     const seconds = uniqueSeconds();
     const ended = await within(shellIn(sandbox, `sleep ${seconds} & echo done`));
@@ -115,7 +115,7 @@ export function describeEnds(open: () => Promise<OpenedSandbox>): void {
     await vi.waitFor(async () => expect(await countOf(sandbox, seconds)).toBe(1));
   });
 
-  test('a child left behind that never stops printing does not delay the end', async () => {
+  test('a child left behind that prints for ever does not delay the end', async () => {
     const { sandbox } = await open();
     const running = startIn(sandbox, ['/bin/sh', '-c', 'yes & yes & yes & yes & exit 3']);
     running.stdout.resume();
@@ -126,7 +126,7 @@ export function describeEnds(open: () => Promise<OpenedSandbox>): void {
 }
 
 export function describeClosing(open: () => Promise<OpenedSandbox>): void {
-  test('close ends every program, and then nothing starts', async () => {
+  test('close ends every program, and later starts fail', async () => {
     const { sandbox } = await open();
     const gone = { code: 'E_SANDBOX_UNAVAILABLE' };
     const { exit } = startIn(sandbox, ['sleep', uniqueSeconds()]);
@@ -138,13 +138,13 @@ export function describeClosing(open: () => Promise<OpenedSandbox>): void {
     await sandbox.close();
   });
 
-  test('one sandbox closes without the other', async () => {
+  test('closing one sandbox leaves the other', async () => {
     const [one, other] = await Promise.all([open(), open()]);
     await one.sandbox.close();
     expect((await runIn(other.sandbox, ['echo', 'here'])).stdout).toBe('here\n');
   });
 
-  test('a command that cannot be written down is refused and forgotten', async () => {
+  test('a command with arguments that cannot be encoded is refused, and leaves no state', async () => {
     const { sandbox } = await open();
     await expect(async () => startIn(sandbox, ['echo', 'a\0b']).exit).rejects.toThrow();
     await expect(async () => startIn(sandbox, ['echo', 'x'.repeat(2_000_000)]).exit).rejects.toThrow();

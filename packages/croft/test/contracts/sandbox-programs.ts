@@ -8,7 +8,7 @@ const ownVariables = ['HOME', 'LC_CTYPE', 'PATH', 'TERM', 'TMPDIR', 'USER'];
 const toolchainVariables = ['PYENV_ROOT', 'RUSTUP_HOME', 'VOLTA_HOME'];
 
 export function describePrograms(open: () => Promise<OpenedSandbox>): void {
-  test('runs a program by its argv, with nothing read as shell', async () => {
+  test('runs a program by its arguments, without a shell', async () => {
     const { sandbox } = await open();
     const odd = ['$(id)', '; true', '', ' a  b ', '\'"`', '*', '\n', '-é✓'];
     const { stdout, code, signal } = await runIn(sandbox, ['printf', '<%s>', ...odd]);
@@ -16,7 +16,7 @@ export function describePrograms(open: () => Promise<OpenedSandbox>): void {
     expect([code, signal]).toEqual([0, null]);
   });
 
-  test('tells the exit code, the name of a signal, and what it cost', async () => {
+  test('reports the exit code, the name of a signal, and the resources used', async () => {
     const { sandbox } = await open();
     expect(await shellIn(sandbox, 'exit 77')).toMatchObject({ code: 77, signal: null });
     expect(await shellIn(sandbox, 'kill -SEGV $$')).toMatchObject({ code: null, signal: 'SIGSEGV' });
@@ -31,7 +31,7 @@ export function describePrograms(open: () => Promise<OpenedSandbox>): void {
     expect({ stdout, stderr }).toEqual({ stdout: 'out\nout again\n', stderr: 'err\n' });
   });
 
-  test('gives a program only the variables it was given and a few of its own', async () => {
+  test('gives a program only the given variables and a few of its own', async () => {
     const { sandbox, variables = [] } = await open();
     vi.stubEnv('CROFT_TEST_SECRET', 'not for programs');
     const { stdout } = await runIn(sandbox, ['env'], { environment: { GIVEN: 'a b=c', LC_CTYPE: 'C' } });
@@ -45,13 +45,13 @@ export function describePrograms(open: () => Promise<OpenedSandbox>): void {
     expect(stdout).not.toContain('not for programs');
   });
 
-  test('a program starts with no signal ignored or held back', async () => {
+  test('a program starts with no signal ignored or blocked', async () => {
     const { sandbox } = await open();
     const { stdout } = await runIn(sandbox, ['grep', '-E', '^Sig(Blk|Ign)', '/proc/self/status']);
     expect(stdout.replaceAll(/\s+/g, ' ')).toBe('SigBlk: 0000000000000000 SigIgn: 0000000000000000 ');
   });
 
-  test('starts in the workspace, or where it is told to', async () => {
+  test('starts in the workspace, or in the given directory', async () => {
     const { sandbox, directory } = await open();
     mkdirSync(join(directory, 'sub dir'));
     const below = `${sandbox.workspacePath}/sub dir`;
@@ -61,7 +61,7 @@ export function describePrograms(open: () => Promise<OpenedSandbox>): void {
     expect(readFileSync(join(realpathSync(directory), 'sub dir/made'), 'utf8')).toBe('made inside\n');
   });
 
-  test('rejects what cannot start, and goes on', async () => {
+  test('rejects a program that cannot start, and starts the next', async () => {
     const { sandbox } = await open();
     const refused = { code: 'E_COMMAND_NOT_STARTED' };
     await expect(runIn(sandbox, ['no-such-program-anywhere'])).rejects.toMatchObject(refused);

@@ -7,7 +7,7 @@ import type { Sandbox } from '../../src/core/commands/sandbox.ts';
 import { type OpenedSandbox, runIn, startIn, uniqueSeconds, waiting } from './sandbox-run.ts';
 
 export function describeStreams(open: () => Promise<OpenedSandbox>): void {
-  test('feeds stdin and ends it; without input there is none', async () => {
+  test('sends stdin and closes it; without input stdin is empty', async () => {
     const { sandbox } = await open();
     const running = startIn(sandbox, ['cat'], { hasInput: true });
     running.stdin.write('first ');
@@ -27,7 +27,7 @@ export function describeStreams(open: () => Promise<OpenedSandbox>): void {
     expect(digest(echoed)).toBe(digest(bytes));
   });
 
-  test('makes a writer wait for a program that does not read', async () => {
+  test('blocks a writer while the program does not read', async () => {
     const { sandbox } = await open();
     const running = startIn(sandbox, ['sleep', uniqueSeconds()], { hasInput: true });
     let isTaken = false;
@@ -40,7 +40,7 @@ export function describeStreams(open: () => Promise<OpenedSandbox>): void {
     expect(await running.exit).toMatchObject({ signal: 'SIGKILL' });
   });
 
-  test('loses nothing of a slow reader, and holds little for it', async () => {
+  test('loses nothing for a slow reader, and stores little for it', async () => {
     const { sandbox } = await open();
     const size = 20_000_000;
     const running = startIn(sandbox, ['head', '-c', String(size), '/dev/zero']);

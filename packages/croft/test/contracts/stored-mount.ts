@@ -48,7 +48,7 @@ export function describeStoredMount(name: string, share: () => Promise<SharedWor
       await shared[Symbol.asyncDispose]();
     });
 
-    test('what a call committed is seen by the next call of another server', async () => {
+    test('a commit of one call is seen by the next call of another server', async () => {
       put(ours, 'a.txt', 'one');
       expect((await ours?.commit(signal))?.committed).toEqual(['a.txt']);
       expect(existsSync(at(theirs, 'a.txt'))).toBe(false);
@@ -62,7 +62,7 @@ export function describeStoredMount(name: string, share: () => Promise<SharedWor
       expect((await theirs?.commit(signal))?.committed).toEqual([]);
     });
 
-    test('removed, renamed and replaced by another kind', async () => {
+    test('files can be removed, renamed and replaced by another kind', async () => {
       mkdirSync(at(ours, 'd/e'), { recursive: true });
       for (const path of ['gone', 'old', 'd/e/deep', 'file', 'x']) put(ours, path, path);
       await pass();
@@ -83,7 +83,7 @@ export function describeStoredMount(name: string, share: () => Promise<SharedWor
       expect(read(theirs, 'new')).toBe('old');
     });
 
-    test('modes, links, empty directories and any name', async () => {
+    test('modes, links, empty directories and any name are kept', async () => {
       put(ours, 'run.sh', '#!/bin/sh\n');
       chmodSync(at(ours, 'run.sh'), 0o755);
       put(ours, 'secret', 's');
@@ -117,7 +117,7 @@ export function describeStoredMount(name: string, share: () => Promise<SharedWor
       expect(existsSync(at(theirs, 'empty'))).toBe(false);
     });
 
-    test('a directory stays when the last file in it goes', async () => {
+    test('a directory stays when its last file is removed', async () => {
       mkdirSync(at(ours, 'd'));
       put(ours, 'd/last', 'x');
       await pass();
@@ -127,7 +127,7 @@ export function describeStoredMount(name: string, share: () => Promise<SharedWor
       expect(readdirSync(at(theirs, 'd'))).toEqual([]);
     });
 
-    test('the second writer of one file is told, and both versions are kept on both servers', async () => {
+    test('the second writer of one file is told, and both versions are stored on both servers', async () => {
       put(ours, 'f', 'start');
       put(ours, 'other', 'start');
       await pass();
@@ -162,7 +162,7 @@ export function describeStoredMount(name: string, share: () => Promise<SharedWor
       expect(readdirSync(at(theirs, '')).toSorted()).toEqual(['f', 'new']);
     });
 
-    test('changed here and removed there: it comes back, and somebody is told', async () => {
+    test('a file changed here and removed there comes back, and the other server is told', async () => {
       put(ours, 'f', 'start');
       await pass();
       rmSync(at(ours, 'f'));
@@ -175,7 +175,7 @@ export function describeStoredMount(name: string, share: () => Promise<SharedWor
       expect(read(ours, 'f')).toBe('changed');
     });
 
-    test('removed here and changed there: what was changed is back, and somebody is told', async () => {
+    test('a file removed here and changed there comes back with the change, and this server is told', async () => {
       put(ours, 'f', 'start');
       await pass();
       put(ours, 'f', 'changed');
@@ -189,7 +189,7 @@ export function describeStoredMount(name: string, share: () => Promise<SharedWor
       expect(read(ours, 'f')).toBe('changed');
     });
 
-    test('a refresh does not touch what is not committed yet', async () => {
+    test('a refresh does not touch uncommitted changes', async () => {
       put(ours, 'f', 'start');
       put(ours, 'g', 'start');
       await pass();
@@ -206,7 +206,7 @@ export function describeStoredMount(name: string, share: () => Promise<SharedWor
       expect(read(theirs, 'f')).toBe('ours');
     });
 
-    test('both make the same new path: one of them gets it, none is lost', async () => {
+    test('a path created on both sides goes to one of them, and neither file is lost', async () => {
       put(ours, 'new', 'ours');
       put(theirs, 'new', 'theirs');
       await ours?.commit(signal);
@@ -215,7 +215,7 @@ export function describeStoredMount(name: string, share: () => Promise<SharedWor
       expect([read(theirs, 'new'), ...kept.map((each) => read(theirs, each))].toSorted()).toEqual(['ours', 'theirs']);
     });
 
-    test('removed and made again, again and again', async () => {
+    test('a path can be removed and created again and again', async () => {
       for (const round of ['1', '2', '3']) {
         put(ours, 'f', round);
         await pass();
@@ -227,7 +227,7 @@ export function describeStoredMount(name: string, share: () => Promise<SharedWor
       }
     });
 
-    test('a restart finds everything as it was, and what was not committed is committed', async () => {
+    test('a restart finds everything as it was, and commits the uncommitted changes', async () => {
       mkdirSync(at(ours, 'd'));
       put(ours, 'd/a', 'a');
       await ours?.commit(signal);
@@ -242,7 +242,7 @@ export function describeStoredMount(name: string, share: () => Promise<SharedWor
       expect(read(theirs, 'd/b')).toBe('left over');
     });
 
-    test('a quota is kept before anything is acknowledged, and making room is always possible', async () => {
+    test('a quota is enforced before anything is acknowledged, and deleting always works', async () => {
       await ours?.close();
       ours = await shared.open(1, { quota: { bytes: 100, files: 3 } });
       put(ours, 'a', 'x'.repeat(90));
@@ -269,7 +269,7 @@ export function describeStoredMount(name: string, share: () => Promise<SharedWor
       expect(existsSync(at(theirs, 'c'))).toBe(true);
     });
 
-    test('large files come whole, also when they are read by a tool first', async () => {
+    test('large files come whole, also if a tool reads them first', async () => {
       const large = Buffer.alloc(9 * 1024 * 1024, 'large ');
       put(ours, 'large', large);
       put(ours, 'small', 's');

@@ -45,7 +45,7 @@ function sessionOf(lane: string): McpSession {
 const call = (name: string, args = {}) => sessionOf('stdio, 2025').call(name, args);
 
 describe.each(lanes)('over %s', (lane) => {
-  test('an error has all of it in the text, and nothing that a client could compare with a schema', async () => {
+  test('an error has all of its message in the text, and no structure that a client could check against a schema', async () => {
     const { raw } = await sessionOf(lane).call('read', { file_path: 'absent' });
     expect(raw).not.toHaveProperty('structuredContent');
     expect(raw).toMatchObject({
@@ -60,13 +60,13 @@ describe.each(lanes)('over %s', (lane) => {
     });
   });
 
-  test('an image comes as an image, without what some clients would show instead', async () => {
+  test('an image is sent as an image, without parts that some clients would show instead', async () => {
     const { raw } = await sessionOf(lane).call('read', { file_path: 'pixel.png' });
     expect(raw.content).toMatchObject([{ type: 'text' }, { type: 'image', mimeType: 'image/png', data: pixel }]);
     expect(raw).not.toHaveProperty('structuredContent');
   });
 
-  test('a long call tells every few seconds what it is doing, and is answered then', async () => {
+  test('a long call reports its activity every few seconds, and is answered then', async () => {
     const go = `go-${lane.replaceAll(/\W/g, '')}`;
     const command = `echo waiting for ${go}; until [ -e ${go} ]; do sleep 0.1; done; echo went`;
     const told: { progress: number; message?: string | undefined }[] = [];
@@ -90,7 +90,7 @@ test.each([
   ['list', { path: 'void' }, 'void is empty.'],
   ['read', { file_path: 'empty' }, 'empty is an empty file'],
   ['secrets_available', {}, 'No secrets are available'],
-])('%s with %j says in a sentence that there is nothing', async (name, args, sentence) => {
+])('%s with %j says in a sentence that it found nothing', async (name, args, sentence) => {
   const { isError, text, structured } = await call(name, args);
   expect(isError, text).toBe(false);
   expect(text).toContain(sentence);
@@ -156,7 +156,7 @@ describe('a long answer', () => {
     );
   });
 
-  test('has its beginning, its end and, by its cursor, what is between', async () => {
+  test('has its beginning, its end and, by its cursor, everything between', async () => {
     const { text, structured } = await call('bash', { command: 'head -c 90000 rows.log; echo; exit 3' });
     const [, head = '', cursor = '', tail = ''] =
       /^(.*\n)… \(\d+ characters are left out here; call next_page with cursor "(.*)" to see them\)\n(.*)$/s.exec(
@@ -171,21 +171,21 @@ describe('a long answer', () => {
     expect(structured.output.startsWith('row 0 ')).toBe(true);
   });
 
-  test('has its end and all that is between, also if its lines are many and short', async () => {
+  test('has its end and everything between, also if its lines are many and short', async () => {
     const { text, structured } = await call('bash', { command: 'seq 10000; exit 3' });
     expect(text).toMatch(/^1\n2\n.*\n10000\nexit: 3\n$/s);
     const numbers = Array.from({ length: 10_000 }, (_, index) => `${index + 1}\n`);
     expect(await readOn(structured.nextCursor)).toBe(`${numbers.join('')}exit: 3\n`);
   });
 
-  test('of another session cannot be read on in', async () => {
+  test('cannot be continued from another session', async () => {
     const { structured } = await call('bash', { command: 'cat rows.log' });
     const other = await sessionOf('stdio, 2026').call('next_page', { cursor: structured.nextCursor });
     expect(other.structured.error.code).toBe('E_INVALID_INPUT');
   });
 });
 
-test('a secret that lies between two pages, or where an answer is cut, does not show in either', async () => {
+test('a secret across two pages, or at the cut of an answer, is redacted in both', async () => {
   const secret = 'Correct-Horse-Battery-Staple-4711';
   using fixture = makeDirectory({ 'one-line': `${secret} `.repeat(2500), lines: `${secret}\n`.repeat(2500) });
   await using session = await connectStdio(['--workspace', fixture.path], { env: { CROFT_SECRET_PHRASE: secret } });
@@ -204,7 +204,7 @@ test('a secret that lies between two pages, or where an answer is cut, does not 
   }
 });
 
-describe('what is asked for at length', () => {
+describe('a long argument', () => {
   const long = ['x'.repeat(200_000), '\u0001"é\n'.repeat(50_000)];
 
   /** Every argument of every tool that takes text, or a list of it. */
@@ -226,7 +226,7 @@ describe('what is asked for at length', () => {
   const fill = ({ type, items }: Schema, text: string): unknown =>
     type === 'string' ? text : type === 'array' && items?.type === 'string' ? [text, text] : undefined;
 
-  test('is not sent back at length, in an error either', async () => {
+  test('is not repeated in full, also not in an error', async () => {
     for (const [name, input] of await inputs()) {
       const { raw, text } = await call(name, { timeout: 5, ...input });
       const where = `${name} ${Object.keys(input).map((key) => key.slice(0, 20))}: ${text.slice(0, 200)}`;
@@ -236,7 +236,7 @@ describe('what is asked for at length', () => {
   });
 });
 
-describe('no client that shows one channel only misses anything', () => {
+describe('a client that shows only one of the channels misses nothing', () => {
   test('of the projects of a workspace', async () => {
     using monorepo = makeDirectory({
       'package.json': '{"scripts": {"lint": "eslint .", "release": "true"}}',

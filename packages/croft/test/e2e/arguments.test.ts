@@ -24,7 +24,7 @@ afterAll(async () => {
   directory[Symbol.dispose]();
 });
 
-describe('an argument that nobody knows', () => {
+describe('an unknown argument', () => {
   test('is refused by every tool, and every schema says so', async () => {
     const { tools } = await session.client.listTools();
     for (const { name, inputSchema } of tools) {
@@ -44,7 +44,7 @@ describe('an argument that nobody knows', () => {
     ['bash', { command: 'touch ran', __proto__x: 1 }, '"__proto__x"'],
     ['bash', { command: 'touch ran', constructor: 1 }, '"constructor"'],
     ['bash', { command: 'touch ran', no_such: null }, '"no_such"'],
-  ])('stops %s %j before anything happens, and names the nearest', async (name, args, said) => {
+  ])('stops %s %j before anything happens, and the error names the nearest', async (name, args, said) => {
     const { isError, text } = await call(name, args);
     expect({ isError, text }).toMatchObject({ isError: true, text: expect.stringContaining(said) });
     expect(existsSync(at('ran'))).toBe(false);
@@ -54,11 +54,11 @@ describe('an argument that nobody knows', () => {
     ['bash', { command: 'echo ran' }, 'ran\n'],
     ['list', { path: 'sub' }, 'other.md'],
     ['next_page', { cursor: '00000000.0-1' }, 'no answer is kept'],
-  ])('is taken by %s if Gemini CLI has put it there for itself', async (name, args, said) => {
+  ])('of %s is ignored if Gemini CLI adds it', async (name, args, said) => {
     expect((await call(name, { ...args, wait_for_previous: true })).text).toContain(said);
   });
 
-  test('is refused in a list of edits too, of which none is made', async () => {
+  test('in a list of edits is refused, and no edit is made', async () => {
     await call('read', { file_path: 'lines.txt' });
     const edits = [
       { old_string: 'one', new_string: '1' },
@@ -71,7 +71,7 @@ describe('an argument that nobody knows', () => {
     expect(readFileSync(at('lines.txt'), 'utf8')).toMatch(/^one\ntwo\n/);
   });
 
-  test('is named among few, however many and long they are', async () => {
+  test('is listed with a few others, however many and long they are', async () => {
     const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`${'x'.repeat(200)}${index}`, 1]));
     const { isError, text } = await call('list', many);
     expect(isError).toBe(true);
@@ -101,7 +101,7 @@ describe('an argument that nobody knows', () => {
   });
 });
 
-describe('a spelling of another system', () => {
+describe('an argument as other systems spell it', () => {
   test.each([
     ['bash', { command: 'pwd', cwd: 'sub' }, /\/sub\n$/],
     ['bash', { command: 'pwd', workdir: './sub/' }, /\/sub\n$/],
@@ -122,7 +122,7 @@ describe('a spelling of another system', () => {
     ['read', { path: 'lines.txt', startLine: '4' }, /^4\tfour\n5\tfive\n$/],
     ['read', { path: 'lines.txt', view_range: [4, -1] }, /^4\tfour\n5\tfive\n$/],
     ['read', { file_path: 'lines.txt', offset: '2', limit: '1' }, /^2\ttwo\n\(/],
-  ])('works: %s %j', async (name, args, shown) => {
+  ])('is accepted: %s %j', async (name, args, shown) => {
     const { isError, text } = await call(name, args);
     expect(text).toMatch(shown);
     expect(isError).toBe(false);
@@ -141,7 +141,7 @@ describe('a spelling of another system', () => {
     ['grep', { pattern: 'one', case_insensitive: 'maybe' }, 'case_insensitive is not valid'],
     ['edit', { file_path: 'lines.txt', old_string: 'o.e', new_string: 'x', regex: true }, 'find it with grep'],
     ['edit', { path: 'lines.txt', new_string: 'x', edits: [{ find: 'one', replace: '1' }] }, 'pass either'],
-  ])('is refused where it is not clear: %s %j', async (name, args, said) => {
+  ])('is refused if it is ambiguous: %s %j', async (name, args, said) => {
     await call('read', { file_path: 'lines.txt' });
     const { isError, text } = await call(name, args);
     expect({ isError, text }).toMatchObject({ isError: true, text: expect.stringContaining(said) });
@@ -149,7 +149,7 @@ describe('a spelling of another system', () => {
     expect(readFileSync(at('lines.txt'), 'utf8')).toBe('one\ntwo\nthree\nfour\nfive\n');
   });
 
-  test('of one file means that file alone: run_tests {file}', async () => {
+  test('for one file means only that file: run_tests {file}', async () => {
     writeFileSync(at('package.json'), '{"scripts":{"test":"node --test"}}');
     const toTest = (ran: string) =>
       `import { test } from 'node:test'; import fs from 'node:fs'; test('${ran}', () => fs.writeFileSync('${ran}', ''));`;
@@ -160,14 +160,14 @@ describe('a spelling of another system', () => {
     expect([existsSync(at('ran-a')), existsSync(at('ran-b'))]).toEqual([true, false]);
   });
 
-  test('starts one command elsewhere, and leaves the session where it is', async () => {
+  test('for a directory applies to one command, and not to the session', async () => {
     await call('cd', { path: 'sub' });
     expect((await call('bash', { command: 'pwd', cwd: '..' })).text).toBe(`${directory.path}\n`);
     expect((await call('bash', { command: 'pwd' })).text).toBe(`${at('sub')}\n`);
     await call('cd', {});
   });
 
-  test('stands for no name of a tool’s own', () => {
+  test('never replaces a tool’s own argument', () => {
     for (const { name, input, spellings } of Object.values(everyTool)) {
       const names = [...Object.keys(spellings?.aliases ?? {}), ...Object.keys(spellings?.refusals ?? {})];
       expect([name, names.filter((alias) => alias in input.shape)]).toEqual([name, []]);
@@ -177,18 +177,18 @@ describe('a spelling of another system', () => {
   });
 });
 
-describe('an edit of lines', () => {
+describe('an edit by line numbers', () => {
   const text = () => readFileSync(at('lines.txt'), 'utf8');
   const edit = (args: Record<string, unknown>) => call('edit', { file_path: 'lines.txt', ...args });
   const refused = (said: string) => ({ isError: true, text: expect.stringContaining(said) });
 
-  test('replaces the lines that were read, as many as there are', async () => {
+  test('replaces the lines that were read, whatever their number', async () => {
     await call('read', { file_path: 'lines.txt', offset: 2, limit: 3 });
     expect(await edit({ startLine: 2, endLine: 3, new_string: 'zwei' })).toMatchObject({ isError: false });
     expect(text()).toBe('one\nzwei\nfour\nfive\n');
   });
 
-  test('takes several at once, by the numbers from before the call', async () => {
+  test('takes several edits at once, with the numbers from before the call', async () => {
     await call('read', { file_path: 'lines.txt' });
     const edits = [
       { startLine: 1, endLine: 1, replace: '' },
@@ -198,7 +198,7 @@ describe('an edit of lines', () => {
     expect(text()).toBe('two\nthree\nvier\nfünf\n');
   });
 
-  test('looks for old_string in those lines alone', async () => {
+  test('finds old_string only in those lines', async () => {
     writeFileSync(at('lines.txt'), 'x\r\nx\r\nx\r\n');
     await call('read', { file_path: 'lines.txt', limit: 1 });
     expect(await edit({ start_line: 2, old_string: 'x', new_string: 'y' })).toMatchObject({ isError: false });
@@ -206,14 +206,14 @@ describe('an edit of lines', () => {
     expect(await edit({ start_line: 2, old_string: 'x', new_string: 'y' })).toMatchObject(refused('lines 2-2'));
   });
 
-  test('keeps the line ends of the file', async () => {
+  test('keeps the line endings of the file', async () => {
     writeFileSync(at('lines.txt'), 'a\r\nb\r\nc');
     await call('read', { file_path: 'lines.txt' });
     expect(await edit({ start_line: 2, new_string: 'B\nB2' })).toMatchObject({ isError: false });
     expect(text()).toBe('a\r\nB\r\nB2\r\nc');
   });
 
-  test('is refused where the numbers may mean other lines than the caller saw', async () => {
+  test('is refused if the numbers may mean other lines than the caller saw', async () => {
     const before = text();
     expect(await edit({ file_path: 'sub/other.md', start_line: 1, new_string: 'x' })).toMatchObject(refused('Read it'));
     await call('read', { file_path: 'lines.txt', limit: 2 });
@@ -251,7 +251,7 @@ describe('an edit of lines', () => {
       },
       'cannot be mixed',
     ],
-  ])('that makes no sense changes nothing: %j', async (args, said) => {
+  ])('with invalid numbers changes nothing: %j', async (args, said) => {
     await call('read', { file_path: 'lines.txt' });
     expect(await edit(args)).toMatchObject(refused(said));
     expect(text()).toBe('one\ntwo\nthree\nfour\nfive\n');

@@ -12,7 +12,7 @@ const text = (path: string) => readFileSync(at(path), 'utf8');
 const swap = { pattern: 'assertEqual($A, $B)', rewrite: 'expect($A).toBe($B)', language: 'typescript' };
 
 describe('a rewrite', () => {
-  test('is shown, and changes nothing until it is applied', async () => {
+  test('is shown first, and changes nothing until it is applied', async () => {
     const before = [text('src/a.ts'), text('src/b.ts')];
     const { text: shown, structured } = await call('ast_replace', swap);
     expect(structured).toMatchObject({
@@ -27,7 +27,7 @@ describe('a rewrite', () => {
     expect([text('src/a.ts'), text('src/b.ts')]).toEqual(before);
   });
 
-  test('changes every file and no other byte, keeps its mode, and undo takes all of it back', async () => {
+  test('changes every file without touching other bytes, keeps the mode, and undo reverts all of it', async () => {
     const before = [text('src/a.ts'), text('src/b.ts')];
     chmodSync(at('src/b.ts'), 0o755);
     expect((await call('ast_replace', { ...swap, apply: true })).structured).toMatchObject({ applied: true });
@@ -38,7 +38,7 @@ describe('a rewrite', () => {
     expect([text('src/a.ts'), text('src/b.ts')]).toEqual(before);
   });
 
-  test('is refused as a whole where matches are in each other', async () => {
+  test('is refused as a whole if matches overlap', async () => {
     put('src/nested.ts', 'wrap(wrap(1));\n');
     const refused = await call('ast_replace', { pattern: 'wrap($A)', rewrite: 'w($A)', language: 'ts', apply: true });
     expect(codeOf(refused)).toBe('E_INVALID_INPUT');
@@ -53,7 +53,7 @@ describe('a rewrite', () => {
     expect(text('vendor/lib/v.ts')).toBe('vendored(1);\n');
   });
 
-  test('that finds nothing says so', async () => {
+  test('without a match says so', async () => {
     const { text: said, structured } = await call('ast_replace', { ...swap, pattern: 'gone($A, $B)', apply: true });
     expect(said).toMatch(/^No match: nothing was changed\./);
     expect(structured).toMatchObject({ applied: false, files: [] });

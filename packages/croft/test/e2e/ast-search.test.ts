@@ -63,13 +63,13 @@ describe('patterns', () => {
     expect(messageOf(python)).toContain('precedes or follows');
   });
 
-  test('that find nothing are shown as they were read', async () => {
+  test('without a match are shown as they were parsed', async () => {
     const { text, structured } = await call('ast_search', { pattern: 'gone($A)', language: 'ts' });
     expect(text).toMatch(/^No match\.[\s\S]*call_expression\n {2}identifier gone/);
     expect(structured).toMatchObject({ items: [], complete: true });
   });
 
-  test('that are no code are refused', async () => {
+  test('that are not valid code are refused', async () => {
     const refused = await call('ast_search', { pattern: 'add(($A', language: 'ts' });
     expect(codeOf(refused)).toBe('E_BAD_PATTERN');
     expect(refused.text).toContain('write the pattern as complete code');
@@ -97,7 +97,7 @@ describe('rules', () => {
   });
 });
 
-test('a pattern that no command line holds is refused', async () => {
+test('a pattern too long for a command line is refused', async () => {
   const refused = await call('ast_search', { pattern: 'x'.repeat(40_000) });
   expect(codeOf(refused)).toBe('E_INVALID_INPUT');
   expect(messageOf(refused)).toContain('longer than 30000');

@@ -5,8 +5,8 @@ import { call, directory, run } from './bash-fixture.ts';
 
 const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 20 });
 
-describe('a command that runs out of time', () => {
-  test('answers what it printed and 124', async () => {
+describe('a command that times out', () => {
+  test('answers its output and 124', async () => {
     expect(await run('echo begun; sleep 300', { timeout: 1 })).toMatchObject({
       text: 'begun\nbash: timed out after 1s\nexit: 124\n',
       isError: false,
@@ -14,7 +14,7 @@ describe('a command that runs out of time', () => {
     });
   });
 
-  test('is killed with everything it started, also what left its session and its parents', async () => {
+  test('is killed with everything it started, also processes that left its session and its parents', async () => {
     const mark = newMark();
     const answer = run(`${inNewSession(mark)}; ${sleepAs(`${mark}-child`)} & trap "" TERM INT HUP; sleep 300`, {
       timeout: 4,
@@ -24,7 +24,7 @@ describe('a command that runs out of time', () => {
     await eventually(() => expect(processesOf(mark)).toEqual([]));
   });
 
-  test('goes on in the background where that was asked for, and its output with it', async () => {
+  test('goes on in the background with its output, if asked for', async () => {
     const answer = await run('echo one; until [ -e go-on ]; do sleep 0.02; done; echo two; exit 4', {
       timeout: 1,
       on_timeout: 'background',
@@ -46,21 +46,21 @@ describe('a command that runs out of time', () => {
     );
   });
 
-  test('leaves the sandbox as it was for the next', async () => {
+  test('leaves the sandbox usable for the next command', async () => {
     await run('echo kept > /tmp/kept; sleep 300', { timeout: 1 });
     expect((await run('cat /tmp/kept')).text).toBe('kept\n');
   });
 });
 
-describe('a command that leaves something running', () => {
-  test('answers when it has ended itself', async () => {
+describe('a command that leaves a process running', () => {
+  test('answers when the command itself has ended', async () => {
     const mark = newMark();
     const answer = await run(`${sleepAs(mark)} & echo ok`, { timeout: 20 });
     expect(answer).toMatchObject({ text: 'ok\n', structured: { exitCode: 0, timedOut: false } });
     await eventually(() => expect(namesOf(mark)).toEqual([mark]));
   });
 
-  test('has started a server that the next call can reach', async () => {
+  test('can leave a server that the next call reaches', async () => {
     const script = "require('http').createServer((q, r) => r.end('served')).listen(8642, '127.0.0.1')";
     expect((await run(`node -e "${script}" & echo ok`)).text).toBe('ok\n');
     await eventually(async () => expect((await run('curl -sS http://127.0.0.1:8642/')).text).toBe('served\n'));
@@ -108,11 +108,11 @@ describe('a session', () => {
   });
 });
 
-describe('a call that is taken back', () => {
+describe('a cancelled call', () => {
   test.each([
     ['bash', (mark: string) => ({ command: `${inNewSession(mark)}; sleep 300` })],
     ['run_command', (mark: string) => ({ cmd: 'bash', args: ['-c', `${inNewSession(mark)}; sleep 300`] })],
-  ] as const)('ends everything that %s started', async (tool, toArguments) => {
+  ] as const)('ends every process that %s started', async (tool, toArguments) => {
     const mark = newMark();
     const abort = new AbortController();
     const answer = isRejected(call(tool, toArguments(mark), { signal: abort.signal }));
@@ -125,7 +125,7 @@ describe('a call that is taken back', () => {
   test.each([
     ['bash', (mark: string) => ({ command: `exec ${sleepAs(mark)}` })],
     ['run_command', (mark: string) => ({ cmd: 'bash', args: ['-c', `exec ${sleepAs(mark)}`] })],
-  ] as const)('before the sandbox is open leaves nothing of %s running', async (name, toArguments) => {
+  ] as const)('whose sandbox is still opening leaves no process of %s', async (name, toArguments) => {
     const mark = newMark();
     await using early = await connectStdio(['--workspace', directory.path], { era: '2025' });
     const params = { name, arguments: toArguments(mark) };

@@ -4,8 +4,8 @@ import { makeDirectory, readWhole, startServer } from '../support/harness.ts';
 import { call, canary, directory, run } from './bash-fixture.ts';
 import { codeOf, messageOf } from './shared-server.ts';
 
-describe('how a command ended', () => {
-  test('is not said of one that went well', async () => {
+describe('the end of a command', () => {
+  test('is not mentioned for a command that succeeded', async () => {
     expect(await run('echo fine')).toMatchObject({
       text: 'fine\n',
       isError: false,
@@ -13,7 +13,7 @@ describe('how a command ended', () => {
     });
   });
 
-  test('is its exit code after what it printed, and no error of the call', async () => {
+  test('is its exit code after its output, and not an error of the call', async () => {
     expect(await run('echo out; exit 3')).toMatchObject({
       text: 'out\nexit: 3\n',
       isError: false,
@@ -21,11 +21,11 @@ describe('how a command ended', () => {
     });
   });
 
-  test('stands on a line of its own after output without a newline', async () => {
+  test('is on its own line after output without a newline', async () => {
     expect((await run('printf out; exit 1')).text).toBe('out\nexit: 1\n');
   });
 
-  test('is the signal that ended it', async () => {
+  test('is the name of the signal that ended it', async () => {
     expect(await run('kill -TERM $$')).toMatchObject({
       text: 'killed by SIGTERM\n',
       isError: false,
@@ -33,31 +33,31 @@ describe('how a command ended', () => {
     });
   });
 
-  test('is 127 for a program that is not there', async () => {
+  test('is 127 for a missing program', async () => {
     const { text, structured } = await run('no-such-program-here');
     expect(structured).toMatchObject({ exitCode: 127 });
     expect(text).toMatch(/no-such-program-here: command not found\nexit: 127\n$/);
   });
 });
 
-describe('what a command printed', () => {
-  test('has both its outputs', async () => {
+describe('the output of a command', () => {
+  test('has both streams', async () => {
     const { structured } = await run('echo to-out; echo to-err >&2');
     expect(structured.output.split('\n').sort()).toEqual(['', 'to-err', 'to-out']);
   });
 
-  test('has both its outputs in the order in which they were written', async () => {
+  test('has both streams in the order of writing', async () => {
     const lines = Array.from({ length: 20 }, (_, index) => `${index}\n`).join('');
     const command = 'for i in {0..19}; do if ((i % 2)); then echo $i >&2; else echo $i; fi; done';
     expect((await run(command)).structured.output).toBe(lines);
   });
 
-  test('is all there when it is more than a pipe holds', async () => {
+  test('is complete when it is larger than a pipe', async () => {
     const answer = await run('head -c 100000 /dev/zero | tr "\\0" x');
     expect((await readWhole(call, answer)) === `${'x'.repeat(100_000)}\n`).toBe(true);
   });
 
-  test('keeps its beginning and its end when it is very much, and says how much is gone', async () => {
+  test('keeps its beginning and its end when it is very long, and says how much is missing', async () => {
     const answer = await run('printf begin; head -c 1000000 /dev/zero | tr "\\0" x; printf end');
     const gone = 1_000_008 - 100 * 1024;
     const half = 50 * 1024;
@@ -68,21 +68,21 @@ describe('what a command printed', () => {
     expect((await readWhole(call, answer)) === `${shown}\n`).toBe(true);
   });
 
-  test('has no half of a character where it was cut', async () => {
+  test('is never cut inside a character', async () => {
     const { structured } = await run('printf x; for i in {1..60}; do printf "é%.0s" {1..1000}; done');
     expect(structured.truncated).toBe(true);
     expect(structured.output).not.toContain('\uFFFD');
   });
 });
 
-describe('where a command runs', () => {
-  test('is the workspace, which it may write', async () => {
+describe('the directory and the machine of a command', () => {
+  test('are the workspace, which is writable', async () => {
     expect((await run('pwd; ls here.txt; echo made > made.txt')).text).toBe(`${directory.path}\nhere.txt\n`);
     expect(readFileSync(directory.at('made.txt'), 'utf8')).toBe('made\n');
   });
 
   test.each(['/etc', '/usr', '/usr/bin', '/', '/var', '/proc/sys/kernel'])(
-    'has a %s that cannot be written',
+    'have a %s that is read-only',
     async (path) => {
       const { structured } = await run(`echo x > ${path}/croft-probe`);
       expect(structured.exitCode).toBe(1);
@@ -91,44 +91,44 @@ describe('where a command runs', () => {
     },
   );
 
-  test('shows nothing of the directory next to the workspace', async () => {
+  test('hide the directory next to the workspace', async () => {
     using other = makeDirectory({ 'private.txt': 'private' });
     expect((await run(`cat ${other.path}/private.txt`)).text).toMatch(/No such file or directory\nexit: 1\n$/);
   });
 
-  test('has no variable of the server, not even in the processes next to it', async () => {
+  test('have no variable of the server, not even in the processes next to it', async () => {
     const { structured } = await run('env; cat /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"');
     expect(structured.output).toContain('HOME=');
     expect(structured.output).not.toContain('LEAK');
     expect(structured.output).not.toContain(canary);
   });
 
-  test('sees no process of the host', async () => {
+  test('hide the processes of the host', async () => {
     const { structured } = await run('cat /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" "\\n"');
     expect(structured.output).not.toContain('src/main.ts');
     expect(structured.output).not.toContain('vitest');
   });
 
   test.each(['http://1.1.1.1/', 'http://example.com/', 'http://[2606:4700:4700::1111]/'])(
-    'has no network to reach %s',
+    'have no network to reach %s',
     async (url) => {
       const { structured } = await run(`curl -gsS -m 5 -o /dev/null ${url}`);
       expect([6, 7]).toContain(structured.exitCode);
     },
   );
 
-  test('has no way to a server on the host', async () => {
+  test('cannot reach a server on the host', async () => {
     await using server = await startServer(['--workspace', directory.path]);
     expect((await fetch(new URL('/', server.url))).status).toBeGreaterThan(0);
     expect((await run(`curl -sS -m 5 ${server.url}`)).structured.exitCode).toBe(7);
   });
 
-  test('is not root', async () => {
+  test('have no root user', async () => {
     expect((await run('id -u')).text).not.toBe('0\n');
   });
 });
 
-describe('a command that could never work', () => {
+describe('a command that can never work', () => {
   test('is rejected with its name before it runs', async () => {
     const answer = await run('touch ran.txt; sudo ls');
     expect(codeOf(answer)).toBe('E_COMMAND_REJECTED');
@@ -145,7 +145,7 @@ describe('a command that could never work', () => {
   );
 
   test.each(['grep sudo here.txt', "cat here.txt | grep 'sudo is'", 'cat here.txt # sudo ls'])(
-    'is not %s',
+    'is not recognised in %s',
     async (command) => {
       expect((await run(command)).text).toBe('sudo is a word\n');
     },
@@ -153,29 +153,29 @@ describe('a command that could never work', () => {
 });
 
 describe('run_command', () => {
-  test('expands and splits nothing', async () => {
+  test('does not expand or split its arguments', async () => {
     const args = ['*', '$HOME', '~', '$(id)', 'a b', '; ls', '`id`', ''];
     const { structured } = await call('run_command', { cmd: 'printf', args: ['%s\\n', ...args] });
     expect(structured.stdout).toBe(args.map((argument) => `${argument}\n`).join(''));
   });
 
-  test('tells its outputs apart', async () => {
+  test('returns stdout and stderr apart', async () => {
     const answer = await call('run_command', { cmd: 'bash', args: ['-c', 'echo out; echo err >&2; exit 5'] });
     expect(answer).toMatchObject({ isError: false, structured: { stdout: 'out\n', stderr: 'err\n', exitCode: 5 } });
     expect(answer.text).toMatch(/exit: 5\n$/);
   });
 
-  test('says of a program that is not there that it could not be started', async () => {
+  test('reports a missing program as one that could not be started', async () => {
     const answer = await call('run_command', { cmd: 'no-such-program-here' });
     expect(codeOf(answer)).toBe('E_COMMAND_NOT_STARTED');
     expect(messageOf(answer)).toBe('the program could not be started: not found');
   });
 
-  test('says of a file that is no program that it could not be started', async () => {
+  test('reports a file that is not a program as one that could not be started', async () => {
     expect(codeOf(await call('run_command', { cmd: './here.txt' }))).toBe('E_COMMAND_NOT_STARTED');
   });
 
-  test('ends a program whose time runs out', async () => {
+  test('ends a program at its timeout', async () => {
     const { structured } = await call('run_command', { cmd: 'sleep', args: ['300'], timeout_ms: 200 });
     expect(structured).toMatchObject({ exitCode: 124, timedOut: true });
   });

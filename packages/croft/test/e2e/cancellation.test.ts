@@ -13,7 +13,7 @@ const cancelled = [expect.objectContaining({ is_error: true, code: 'E_CANCELLED'
 const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 8000 });
 const grep = { name: 'grep', arguments: { pattern: 'hello' } };
 
-describe.concurrent.each(eras)('a client of %s that takes back a call', (era) => {
+describe.concurrent.each(eras)('a client of %s that cancels a call', (era) => {
   test('over HTTP ends a search and every process of it', async () => {
     using place = makePlace();
     await using server = await startServer(place.flags);
@@ -56,7 +56,7 @@ describe.concurrent.each(eras)('a client of %s that takes back a call', (era) =>
     await soon(() => expect(place.results()).toEqual(cancelled));
   });
 
-  test('leaves its other calls alone', async () => {
+  test('leaves its other calls running', async () => {
     using place = makePlace();
     await using server = await startServer(place.flags);
     await using session = await connectHttp(server, { era });
@@ -73,8 +73,8 @@ describe.concurrent.each(eras)('a client of %s that takes back a call', (era) =>
   });
 });
 
-describe.concurrent('a client that goes away', () => {
-  test.each(eras)('by closing its connection cancels what it started, in %s', async (era) => {
+describe.concurrent('a client that disconnects', () => {
+  test.each(eras)('by closing its connection cancels its calls, in %s', async (era) => {
     using place = makePlace();
     await using server = await startServer(place.flags);
     const session = await connectHttp(server, { era });
@@ -86,7 +86,7 @@ describe.concurrent('a client that goes away', () => {
     await soon(() => expect(processes.filter(isRunning)).toEqual([]));
   });
 
-  test.each(eras)('by being killed cancels what it started, in %s', async (era) => {
+  test.each(eras)('by being killed cancels its calls, in %s', async (era) => {
     using place = makePlace();
     await using server = await startServer(place.flags);
     const client = spawn(
@@ -103,7 +103,7 @@ describe.concurrent('a client that goes away', () => {
     await soon(() => expect(processes.filter(isRunning)).toEqual([]));
   });
 
-  test.each(eras)('by closing standard input cancels what it started and ends the server, in %s', async (era) => {
+  test.each(eras)('by closing standard input cancels its calls and ends the server, in %s', async (era) => {
     using place = makePlace();
     await using session = await connectChild(place.flags, era);
     const call = isRejected(session.client.callTool(grep));

@@ -28,20 +28,20 @@ const readingTools = [
 ].sort();
 
 describe.concurrent('the workspaces of a command', () => {
-  test('are the current directory of croft tool when no flag says', async () => {
+  test('are the current directory for croft tool without a flag', async () => {
     using directory = makeDirectory();
     const run = await runCroft(['tool', 'workspaces', '--json'], { cwd: directory.path });
     const name = basename(directory.path);
     expect(JSON.parse(run.stdout).workspaces).toMatchObject([{ name, root: directory.path }]);
   });
 
-  test('are the current directory of croft mcp when no flag says', async () => {
+  test('are the current directory for croft mcp without a flag', async () => {
     using directory = makeDirectory({ 'here.txt': '' });
     await using session = await connectStdio([], { cwd: directory.path, era: '2025' });
     expect((await session.call('list')).text).toBe('here.txt\t0\n');
   });
 
-  test('are the current directory of croft serve when no flag says', async () => {
+  test('are the current directory for croft serve without a flag', async () => {
     using directory = makeDirectory({ 'here.txt': '' });
     await using server = await startServer([], { cwd: directory.path });
     await using session = await connectHttp(server);
@@ -66,17 +66,14 @@ describe.concurrent('the workspaces of a command', () => {
     });
   });
 
-  test.each(['mcp', 'serve', 'runner'])(
-    'are not the current directory of croft %s with a word too many',
-    async (command) => {
-      using directory = makeDirectory({ 'a/one.txt': '' });
-      const run = await runCroft([command, directory.at('a')], { cwd: directory.path });
-      expect(run).toMatchObject({ exitCode: 1, stdout: '' });
-      expect(run.stderr).toBe(`Unexpected argument '${directory.at('a')}'; see: croft ${command} --help\n`);
-    },
-  );
+  test.each(['mcp', 'serve', 'runner'])('are not opened for croft %s with an extra argument', async (command) => {
+    using directory = makeDirectory({ 'a/one.txt': '' });
+    const run = await runCroft([command, directory.at('a')], { cwd: directory.path });
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run.stderr).toBe(`Unexpected argument '${directory.at('a')}'; see: croft ${command} --help\n`);
+  });
 
-  test('are given by the flags of older systems', async () => {
+  test('may be given by the flags of older systems', async () => {
     using directory = makeDirectory({ 'a/one.txt': '', 'b/two.txt': '' });
     const single = await runCroft(['tool', 'list', '-workspace', 'a'], { cwd: directory.path });
     expect(single).toMatchObject({ exitCode: 0, stdout: 'one.txt\t0\n' });
@@ -89,14 +86,14 @@ describe.concurrent('the workspaces of a command', () => {
   test.each([
     ['--workspace', 'a', 'b'],
     ['-workspaces', 'x=a', 'y=b'],
-  ])('are not half of those that %s gives twice', async (flag, first, second) => {
+  ])('may not be given twice by %s', async (flag, first, second) => {
     using directory = makeDirectory({ 'a/one.txt': '', 'b/two.txt': '' });
     const run = await runCroft(['tool', 'list', flag, first, `${flag}=${second}`], { cwd: directory.path });
     expect(run).toMatchObject({ exitCode: 1, stdout: '' });
     expect(run.stderr).toBe(`--${flag.replace(/^-+/, '')} is given more than once; see: croft tool --help\n`);
   });
 
-  test('are announced by croft mcp -workspaces=… -readonly on standard error', async () => {
+  test('are announced on standard error by croft mcp -workspaces=… -readonly', async () => {
     using directory = makeDirectory({ 'a/one.txt': '', 'b/two.txt': '' });
     const run = await runCroft(['mcp', '-workspaces=primary=a,extension=b', '-readonly'], { cwd: directory.path });
     expect(run).toMatchObject({ exitCode: 0, stdout: '' });
@@ -123,7 +120,7 @@ describe.concurrent('the workspaces of a command', () => {
     ['--allow-host', '*'],
     ['--allow-host', 'https://croft.example'],
     ['--allow-host', 'croft.example/mcp'],
-  ])('are not served at %s %s', async (...flags) => {
+  ])('are not served at the address %s %s', async (...flags) => {
     using directory = makeDirectory();
     const run = await runCroft(['serve', '--data', directory.path, ...flags], { cwd: directory.path });
     expect(run).toMatchObject({ exitCode: 1, stdout: '' });
@@ -132,7 +129,7 @@ describe.concurrent('the workspaces of a command', () => {
 });
 
 describe.concurrent('croft serve', () => {
-  // Whatever no Authorization header can bring would keep everybody out.
+  // A token that no Authorization header can carry would lock everybody out.
   const noTokens = [
     '',
     'short',
@@ -141,13 +138,13 @@ describe.concurrent('croft serve', () => {
     ' '.repeat(20),
     'ключ-от-этой-двери',
   ];
-  test.each(noTokens)('with CROFT_TOKEN=%j refuses to start, in one line', async (token) => {
+  test.each(noTokens)('refuses to start with CROFT_TOKEN=%j, in one line', async (token) => {
     const run = await runCroft(['serve', '--port', '0'], { env: { CROFT_TOKEN: token } });
     expect(run).toMatchObject({ exitCode: 1, stdout: '' });
     expect(run.stderr).toMatch(/^.*CROFT_TOKEN.*\n$/);
   });
 
-  test.each(['file', 'file/below'])('with data in a %s refuses to start, in one line', async (name) => {
+  test.each(['file', 'file/below'])('refuses to start with data in a %s, in one line', async (name) => {
     using directory = makeDirectory({ file: '' });
     const run = await runCroft(['serve', '--port', '0', '--data', directory.at(name)], { cwd: directory.path });
     expect(run).toMatchObject({ exitCode: 1, stdout: '' });
@@ -166,7 +163,7 @@ describe.concurrent('croft serve', () => {
   );
 
   test.each(['', 'kept', 'link', 'link/new'])(
-    'with data in a workspace (%j) refuses to start, and keeps nothing there',
+    'refuses to start with data in a workspace (%j), and writes nothing there',
     async (name) => {
       using directory = makeDirectory({ 'kept/own': '' });
       symlinkSync('kept', directory.at('link'));
@@ -193,7 +190,7 @@ describe.concurrent('croft serve', () => {
   });
 });
 
-test('data in the workspace of one call is told of, and refused where what a person agreed to would be in it', async () => {
+test('a data directory in the workspace of one call is reported, and refused if approvals would be stored in it', async () => {
   using directory = makeDirectory({ 'a.txt': 'hello' });
   const read = (...flags: string[]) =>
     runCroft(['tool', 'read', '{"file_path":"a.txt"}', '--workspace', directory.path, ...flags], {
@@ -245,7 +242,7 @@ describe.concurrent('help', () => {
 });
 
 describe.concurrent('--events', () => {
-  test('tells of a start, its workspaces, each call, an attempt to escape and the stop', async () => {
+  test('records the start, its workspaces, each call, an attempt to escape and the stop', async () => {
     using directory = makeDirectory({ 'a/one.txt': 'x\n', 'b/two.txt': 'x\n', 'secret.txt': 'x\n' });
     const flags = ['--workspaces', `first=${directory.at('a')},second=${directory.at('b')}`];
     {
@@ -282,7 +279,7 @@ describe.concurrent('--events', () => {
     expect(text).not.toContain('y'.repeat(200));
   });
 
-  test('that nobody reads from a pipe are refused at start, and do not hold it for ever', async () => {
+  test('refuses a pipe without a reader at the start, without blocking', async () => {
     using directory = makeDirectory();
     execFileSync('mkfifo', [directory.at('pipe')]);
     const run = await runCroft(['tool', 'list', '--workspace', directory.path, '--events', directory.at('pipe')]);
@@ -290,7 +287,7 @@ describe.concurrent('--events', () => {
     expect(run.stderr).toBe(`events cannot be written to ${directory.at('pipe')}: ENXIO\n`);
   });
 
-  test('of a second start follow those of the first', async () => {
+  test('appends the events of a second start to those of the first', async () => {
     using directory = makeDirectory();
     for (const _ of [1, 2])
       await runCroft(['tool', 'list', '--workspace', directory.path, '--events', directory.at('events')]);
@@ -313,7 +310,7 @@ describe.concurrent('--readonly', () => {
     ['write_file', { path: 'new.txt', content: 'x' }],
   ] as const;
 
-  test.each(eras)('leaves only tools that read, listed or called by a client of %s', async (era) => {
+  test.each(eras)('leaves only tools that read, both in the list and for calls by a client of %s', async (era) => {
     using directory = makeDirectory({ 'w/a.txt': 'one\n' });
     const flags = ['--readonly', '--workspace', directory.at('w'), '--tools', 'all'];
     await using server = await startServer(flags);
@@ -333,7 +330,7 @@ describe.concurrent('--readonly', () => {
     expect(readFileSync(directory.at('w/a.txt'), 'utf8')).toBe('one\n');
   });
 
-  test('holds for croft tool, and -readonly=false takes it back', async () => {
+  test('holds for croft tool, and -readonly=false removes it', async () => {
     using directory = makeDirectory();
     const write = ['tool', 'write', '{"file_path":"a.txt","content":"x"}', '--workspace', directory.path];
     const refused = await runCroft([...write, '-readonly']);
@@ -347,7 +344,7 @@ describe.concurrent('--readonly', () => {
     [['--readonly', '-readonly=False'], 0],
     [['-readonly=0'], 0],
     [['-readonly=T'], 1],
-  ])('is as the last of %j says, in any word of older systems', async (flags, exitCode) => {
+  ])('has the last value of %j, in any spelling of older systems', async (flags, exitCode) => {
     using directory = makeDirectory();
     const write = ['tool', 'write', '{"file_path":"a.txt","content":"x"}', '--workspace', directory.path];
     expect(await runCroft([...write, ...flags])).toMatchObject({ exitCode });
@@ -364,7 +361,7 @@ describe.concurrent('--readonly', () => {
   );
 });
 
-test('croft serve --demo makes its workspace once and keeps what was changed in it', async () => {
+test('croft serve --demo makes its workspace once and keeps later changes', async () => {
   using data = makeDirectory();
   for (const start of ['first', 'second']) {
     await using server = await startServer(['--demo', '--data', data.path]);

@@ -12,7 +12,7 @@ test('a workspace with more repositories than the sandbox can guard fails with a
   expect(text).not.toContain('Argument list');
 });
 
-test('settings that git does not obey where they are do not count', async () => {
+test('files that look like settings but that no program obeys do not count', async () => {
   const names = Array.from({ length: 6000 }, (_, index) => [`d${index}/.envrc`, `d${index}/.mcp.json`]).flat();
   using crowded = makeDirectory(Object.fromEntries(names.map((name) => [name, '{}'])));
   await using session = await connectStdio(['--workspace', crowded.path]);

@@ -45,7 +45,7 @@ async function observe(tool: string, input: Record<string, unknown>) {
   return { answer, events, violations };
 }
 
-describe('a refusal', () => {
+describe('a refused access', () => {
   test.each([
     ['of a system file', 'touch /usr/x', 'file', 'read-only-system', '/usr/x'],
     ['of a control file', 'echo x >> .git/config', 'file', 'control-file', '.git/config'],
@@ -94,7 +94,7 @@ describe('a refusal', () => {
     expect(structured).toMatchObject({ timedOut: true, denials: [{ target: '/usr/late' }] });
   });
 
-  test('of very many things names a few', async () => {
+  test('to very many paths names a few', async () => {
     const { answer, violations } = await observe('bash', { command: 'touch /usr/{1..300}' });
     expect(answer.structured.denials).toHaveLength(5);
     expect(violations).toHaveLength(5);
@@ -113,13 +113,13 @@ describe('without a network', () => {
     ['whose output went elsewhere', 'curl -s https://one.example/ 2>&1 | tail -n 0', 'one.example'],
     ['that says nothing and succeeds', 'getent ahosts Two.Example. > /dev/null; true', 'two.example'],
     ['in another process, by an older call', `perl -e 'gethostbyname("three.example")' & wait; true`, 'three.example'],
-  ])('a name that is asked for is in the answer of a command %s', async (_, command, host) => {
+  ])('a requested name is in the answer of a command %s', async (_, command, host) => {
     const { text, structured } = await bash(command);
     expect(structured).toMatchObject({ exitCode: 0, denials: [refusal(host)] });
     expect(text).toContain(`refused (network, deny-all): ${host}. Next: ${refusal(host).next}`);
   });
 
-  test('npm fails at once rather than after its retries of more than a minute', async () => {
+  test('npm fails at once instead of retrying for more than a minute', async () => {
     const { structured } = await bash('npm install --registry=https://packages.example/ a-package 2>&1 | tail -n 1', {
       timeout: 40,
     });
@@ -216,7 +216,7 @@ test('a host that is not allowed is reported for requests through the proxy and 
   ]);
 });
 
-describe('a refusal in the background', () => {
+describe('an access refused to a background command', () => {
   async function start(command: string): Promise<string> {
     return (await bash(command, { run_in_background: true })).structured.shell_id;
   }
@@ -263,7 +263,7 @@ describe('a secret', () => {
   test.each([
     ['whole', ''],
     ['where the target is cut', 'x'.repeat(185)],
-  ])('is in no target of an event, %s', async (_, before) => {
+  ])('is not in a target of an event, %s', async (_, before) => {
     const start = readFileSync(eventsFile, 'utf8').length;
     const { structured } = await bash(`touch "/usr/${before}$KEY"`, { secrets: ['key'] });
     expect(structured.denials).toMatchObject([{ rule: 'read-only-system' }]);
@@ -279,14 +279,14 @@ describe('a secret', () => {
     ['workspace', { command: 'true', workspace: secret }],
     ['unknown argument', { command: 'true', other: { deep: [{ er: secret }] } }],
     ['name of an argument', { command: 'true', [secret]: 1 }],
-  ])('is not written to the events with the arguments of a call: %s', async (_, input) => {
+  ])('is not in the events with the arguments of a call: %s', async (_, input) => {
     const start = readFileSync(eventsFile, 'utf8').length;
     await session.call('bash', input);
     expect(written(start)).toContain('lifecycle.tool.call');
     expect(written(start)).not.toContain(secret.slice(0, 6));
   });
 
-  test('is not written with the name of a tool that is not there', async () => {
+  test('is not in the events with the name of an unknown tool', async () => {
     const start = readFileSync(eventsFile, 'utf8').length;
     await session.call(secret).catch(() => {});
     expect(written(start)).not.toContain(secret.slice(0, 6));

@@ -25,7 +25,7 @@ const render = (output_path: string, more: object = {}) =>
 describe.each(Object.entries(diagrams))('%s', (name, [language, source]) => {
   test('is a PNG of the right size, and not black', async () => {
     const file = `${name}.png`;
-    // As a client that calls only listed tools.
+    // Calls through `tools`, as a client that calls only listed tools.
     const answer = await session.call('tools', {
       name: `render_${language}`,
       arguments: { source, output_path: file },
@@ -68,8 +68,8 @@ test('an SVG and a PDF are written, and answered as an image too', async () => {
   expect(colors.get(`#${pixels.subarray(0, 3).toString('hex')}`)).toBeGreaterThan(0);
 });
 
-describe('a file that is there', () => {
-  test('has to be read before it is overwritten, and is its own afterwards', async () => {
+describe('an existing file', () => {
+  test('has to be read before it is overwritten, and can be overwritten again afterwards', async () => {
     writeFileSync(at('old.svg'), '<svg/>');
     expect(codeOf(await render('old.svg'))).toBe('E_NOT_READ');
     expect(readFileSync(at('old.svg'), 'utf8')).toBe('<svg/>');
@@ -97,7 +97,7 @@ describe('a file that is there', () => {
       'source 1048587 bytes exceeds cap 1048576',
     ],
     ['no source', { source: '' }, 'E_INVALID_INPUT', 'source is required'],
-  ])('is kept by %s', async (_, more, code, reason) => {
+  ])('is unchanged after %s', async (_, more, code, reason) => {
     writeFileSync(at('kept.svg'), 'kept');
     await session.call('read', { file_path: 'kept.svg' });
     const answer = await render('kept.svg', more);

@@ -28,7 +28,7 @@ describe.runIf(docker)('--sandbox docker', () => {
     await untilGone();
   });
 
-  test('a linter that mends source files has them put back', async () => {
+  test('restores source files that a linter changed', async () => {
     using project = makeProject({
       ...{ 'package.json': '{}', 'eslint.config.js': '', '.gitignore': 'node_modules\n', 'src/a.js': 'let  a;\n' },
       'node_modules/.bin/eslint': script(
@@ -42,7 +42,7 @@ describe.runIf(docker)('--sandbox docker', () => {
     await untilGone();
   });
 
-  test('is what records may name on such a server, and kill -9 of the server leaves no container', async () => {
+  test('may be named by records on such a server, and kill -9 of the server leaves no container', async () => {
     await using platform = await startPlatform(onDocker, env);
     const account = await platform.newAccount();
     const refused = await account.send('POST', '/v1/sandboxes', { name: 'other', config: { provider: 'bubblewrap' } });
@@ -59,7 +59,7 @@ describe.runIf(docker)('--sandbox docker', () => {
     await untilGone();
   });
 
-  test('works on a runner, whose operator asks for it', async () => {
+  test('works on a runner whose operator allows it', async () => {
     await using platform = await startPlatform();
     await using remote = await startRemote(platform, { args: ['--provider', 'docker'], env });
     const runner = mustBe(200, await remote.account.send('GET', '/v1/runners/far'));
@@ -73,7 +73,7 @@ describe.runIf(docker)('--sandbox docker', () => {
   });
 });
 
-test('without Docker nothing runs, least of all without a container', async () => {
+test('without Docker runs nothing, with or without a container', async () => {
   using fixture = makeDirectory();
   const args = ['tool', 'bash', '{"command":"touch made"}', '--workspace', fixture.path, ...onDocker];
   const env = { CROFT_DOCKER_HOST: `unix://${fixture.at('absent')}` };

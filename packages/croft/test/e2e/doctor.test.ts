@@ -53,7 +53,7 @@ const names = [
 ];
 
 describe.concurrent('croft doctor', () => {
-  test('finds that sandboxes open on a host on which they do, and leaves nothing behind', async () => {
+  test('reports working sandboxes on a host that has them, and leaves nothing behind', async () => {
     using temporary = makeDirectory();
     const { exitCode, stdout, stderr } = await runCroft(['doctor'], { env: { TMPDIR: temporary.path } });
     expect([exitCode, stderr]).toEqual([0, '']);
@@ -68,7 +68,7 @@ describe.concurrent('croft doctor', () => {
     expect(readdirSync(temporary.at(`croft-${process.getuid?.()}`))).toEqual(['compiled']);
   });
 
-  test('says the same as one JSON object with --json', async () => {
+  test('prints the same as one JSON object with --json', async () => {
     const { exitCode, stdout, stderr } = await runCroft(['doctor', '--json']);
     const { host, checks, escapes } = Report.parse(JSON.parse(stdout));
     expect([exitCode, stderr, escapes, host.uid]).toEqual([0, '', undefined, process.getuid?.()]);
@@ -76,12 +76,12 @@ describe.concurrent('croft doctor', () => {
     expect(checks.filter(({ state }) => state === 'missing')).toEqual([]);
   });
 
-  test('tells a setting that is not valid from a host that is not', async () => {
+  test('tells an invalid setting from an unsuitable host', async () => {
     const run = await runCroft(['doctor'], { env: { CROFT_TOKEN: 'short' } });
     expect(run).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^CROFT_TOKEN: .+\n$/) });
   });
 
-  test('names no attempts without --prove', async () => {
+  test('mentions no attempts without --prove', async () => {
     const usage = 'usage: croft doctor [--prove [ID …]] [--json]\n';
     expect(await runCroft(['doctor', 'B27'])).toEqual({ exitCode: 1, stdout: '', stderr: usage });
   });
@@ -97,7 +97,7 @@ describe.concurrent('on a host that really cannot make sandboxes, croft doctor',
       'namespaces',
       /Can't mount proc/,
     ],
-  ])('says so where it %s, proves nothing and exits 1', async (_, flags, name, word) => {
+  ])('reports it where it %s, proves nothing and exits 1', async (_, flags, name, word) => {
     const { exitCode, stdout, stderr } = await runOn(flags, ['doctor', '--prove']);
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(new RegExp(`^✗ ${name} `, 'm'));
@@ -107,7 +107,7 @@ describe.concurrent('on a host that really cannot make sandboxes, croft doctor',
     expect(stderr).toContain('no escape was attempted');
   });
 
-  test('says so in JSON too', async () => {
+  test('reports it in JSON too', async () => {
     const flags = ['--ro-bind', '/dev/null', '/usr/bin/bwrap'];
     const { exitCode, stdout } = await runOn(flags, ['doctor', '--prove', '--json']);
     const { checks, escapes } = Report.parse(JSON.parse(stdout));
@@ -126,7 +126,7 @@ test('where there are no control groups, croft doctor calls limits weaker and ex
 });
 
 describe.concurrent('croft doctor --prove', () => {
-  test('attempts what is asked for and tells what held', async () => {
+  test('attempts the given attacks and prints which were stopped', async () => {
     const { exitCode, stdout, stderr } = await runCroft(['doctor', '--prove', 'c50', 'B27']);
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(
@@ -136,7 +136,7 @@ describe.concurrent('croft doctor --prove', () => {
     expect(stdout).toMatch(/^2 attempts: 2 held, 0 got out, 0 skipped$/m);
   });
 
-  test('keeps standard output for the JSON with --json', async () => {
+  test('prints only the JSON on standard output with --json', async () => {
     const { exitCode, stdout, stderr } = await runCroft(['doctor', '--prove', '--json', 'B27']);
     const { groups, escapes = [] } = Report.parse(JSON.parse(stdout));
     expect([exitCode, stdout.split('\n').length]).toEqual([0, 2]);
@@ -147,12 +147,12 @@ describe.concurrent('croft doctor --prove', () => {
     expect(stderr).toMatch(/✓ B27/);
   });
 
-  test('refuses an attempt there is none of', async () => {
+  test('refuses an unknown attack', async () => {
     const { exitCode, stderr } = await runCroft(['doctor', '--prove', 'Q7']);
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^there is no attempt Q7; .*\n$/m)]);
   });
 
-  test('ends when it is asked to, says so and exits 1', async () => {
+  test('stops when interrupted, says so and exits 1', async () => {
     const child = spawn(croft, ['doctor', '--prove'], { stdio: ['ignore', 'pipe', 'ignore'] });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { connectStdio, makeDirectory, runCroft } from '../support/harness.ts';
 
-test('croft du tells what is kept of a workspace and why, and that it is gone', async () => {
+test('croft du lists the sizes of a workspace with their reasons, and nothing after it is removed', async () => {
   using place = makeDirectory({ 'project/a.txt': 'a\n' });
   const env = { CROFT_DATA: place.at('data') };
   {
@@ -34,7 +34,7 @@ test('croft du tells what is kept of a workspace and why, and that it is gone', 
   });
 });
 
-test('croft du of a data directory that is not there, and of words it does not know', async () => {
+test('croft du refuses a missing data directory and unknown arguments', async () => {
   using place = makeDirectory();
   expect((await runCroft(['du', '--data', place.at('none')])).stdout).toMatch(/0\.0 kB {2}in all/);
   expect((await runCroft(['du', 'everything'])).stderr).toContain('usage: croft du');

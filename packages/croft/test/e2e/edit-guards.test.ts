@@ -28,7 +28,7 @@ test.each([
   ['an empty old_string', { file_path: 'unread', old_string: '', new_string: 'b' }, 'old_string must be non-empty'],
   ['a number', { file_path: 'unread', old_string: 'a', new_string: 5 }, 'new_string'],
   ['half of a surrogate pair', { file_path: 'unread', old_string: 'a', new_string: '\udc00' }, 'new_string'],
-])('names the argument when given %s, before it looks at the file', async (_, args, message) => {
+])('names the argument when given %s, before the file is read', async (_, args, message) => {
   put('unread', 'a');
   const answer = await call('edit', args);
   expect(codeOf(answer)).toBe('E_INVALID_INPUT');
@@ -47,7 +47,7 @@ test.each([
       { old_string: 'b', new_string: 'a' },
     ],
   ],
-])('refuses to make %s', async (_, length, edits) => {
+])('refuses to create %s', async (_, length, edits) => {
   await known('grows', 'a'.repeat(length));
   const answer = await call('edit', { file_path: 'grows', edits, replace_all: true });
   expect(codeOf(answer)).toBe('E_TOO_LARGE');
@@ -65,14 +65,14 @@ test.each([
   expect(answer.text).toContain(message);
 });
 
-test.each(['Edit', 'file-edit', 'FileReplace'])('is reached as %s, with path for file_path', async (alias) => {
+test.each(['Edit', 'file-edit', 'FileReplace'])('can be called as %s, with path for file_path', async (alias) => {
   await known('f', 'one');
   const answer = await call(alias, { path: 'f', old_string: 'one', new_string: 'two' });
   expect(answer.text).toMatch(/^replaced 1 occurrence\(s\) in f\n/);
   expect(textOf('f')).toBe('two');
 });
 
-test('counts no replacement of a text by itself, and says that nothing was changed', async () => {
+test('counts no replacement of a text by the same text, and says that nothing was changed', async () => {
   await known('f', 'one two one\n');
   const same = { old_string: 'one', new_string: 'one' };
   const answer = await call('edit', { file_path: 'f', ...same, replace_all: true });
@@ -87,7 +87,7 @@ test('counts no replacement of a text by itself, and says that nothing was chang
   expect(codeOf(await edit('f', 'absent', 'absent'))).toBe('E_NO_MATCH');
 });
 
-test('refuses a file that another program changed since, until it is read again', async () => {
+test('refuses a file that another program changed, until it is read again', async () => {
   await known('f', 'one two\n');
   put('f', 'one two three\n');
   const answer = await edit('f', 'one', '1');
@@ -99,14 +99,14 @@ test('refuses a file that another program changed since, until it is read again'
   expect(textOf('f')).toBe('1 two three\n');
 });
 
-test('takes a file that was changed and changed back for the same', async () => {
+test('accepts a file that was changed and changed back', async () => {
   await known('f', 'one');
   put('f', 'two');
   put('f', 'one');
   expect((await edit('f', 'one', '1')).isError).toBe(false);
 });
 
-test('needs no read between its own edits', async () => {
+test('needs no read between edits of its own', async () => {
   await known('f', 'one');
   for (const [before, after] of [
     ['one', 'two'],
@@ -118,13 +118,13 @@ test('needs no read between its own edits', async () => {
   expect(textOf('f')).toBe('four');
 });
 
-test('still knows a file after an edit that did not fit', async () => {
+test('still accepts a file after an edit that did not match', async () => {
   await known('f', 'one');
   await edit('f', 'absent', 'x');
   expect((await edit('f', 'one', 'two')).isError).toBe(false);
 });
 
-test('says that a file which another program deleted is not there, and does not make it', async () => {
+test('reports a file that another program deleted as missing, and does not create it', async () => {
   await known('f', 'one');
   rmSync(at('f'));
   expect(codeOf(await edit('f', 'one', 'two'))).toBe('E_FILE_NOT_FOUND');
@@ -133,7 +133,7 @@ test('says that a file which another program deleted is not there, and does not 
   expect(textOf('f')).toBe('entirely new');
 });
 
-test.each(['delete', 'move'])('forgets a file after %s took it away', async (tool) => {
+test.each(['delete', 'move'])('needs a new read after %s removed the file', async (tool) => {
   await known('f', 'one');
   rmSync(at('elsewhere'), { force: true });
   await call(tool, tool === 'move' ? { from: 'f', to: 'elsewhere' } : { file_path: 'f' });
@@ -141,7 +141,7 @@ test.each(['delete', 'move'])('forgets a file after %s took it away', async (too
   expect(codeOf(await edit('f', 'one', 'two'))).toBe('E_NOT_READ');
 });
 
-test('knows a file by every name that leads to it', async () => {
+test('accepts a file by every name that leads to it', async () => {
   put('target.txt', 'one');
   symlinkSync('target.txt', at('link.txt'));
   await call('read', { file_path: './dir/../link.txt' });
@@ -150,7 +150,7 @@ test('knows a file by every name that leads to it', async () => {
   expect(textOf('target.txt')).toBe('three');
 });
 
-test('a link that was turned to another file unlocks nothing', async () => {
+test('a link that was pointed to another file does not count as a read of that file', async () => {
   put('first.txt', 'one');
   put('second.txt', 'one');
   symlinkSync('first.txt', at('turning'));
@@ -161,7 +161,7 @@ test('a link that was turned to another file unlocks nothing', async () => {
   expect(textOf('second.txt')).toBe('one');
 });
 
-test('edits of one file at the same time are all made, each on top of the others', async () => {
+test('concurrent edits of one file are all made, each on top of the others', async () => {
   const names = Array.from({ length: 20 }, (_, index) => `line-${index};`);
   await known('f', names.join('\n'));
   const answers = await Promise.all(names.map((name) => edit('f', name, `done-${name}`)));
@@ -169,7 +169,7 @@ test('edits of one file at the same time are all made, each on top of the others
   expect(textOf('f')).toBe(names.map((name) => `done-${name}`).join('\n'));
 });
 
-test('an edit that could not be made leaves the file as known as it was', async () => {
+test('a failed edit does not change whether the file counts as read', async () => {
   await known('f', 'one two');
   const answers = await Promise.all([edit('f', 'one', '1'), edit('f', 'three', '3'), edit('f', 'two', '2')]);
   expect(answers.map(codeOf)).toEqual([undefined, 'E_NO_MATCH', undefined]);

@@ -14,7 +14,7 @@ const edit = (file_path: string, old_string: string, new_string: string, more: R
 const editAll = (file_path: string, edits: unknown) => call('edit', { file_path, edits });
 
 describe('one replacement', () => {
-  test('answers the count and a diff of what changed', async () => {
+  test('answers with the count and a diff of the change', async () => {
     await known('f', 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n');
     const { text, structured } = await edit('f', 'four', '4');
     const diff = '@@ -2,5 +2,5 @@\n two\n three\n-four\n+4\n five\n six';
@@ -34,7 +34,7 @@ describe('one replacement', () => {
     expect(textOf('f')).toBe('bba');
   });
 
-  test('that fits more than once changes nothing', async () => {
+  test('with several matches changes nothing', async () => {
     await known('f', 'x x x');
     expect(await edit('f', 'x', 'y')).toMatchObject({
       isError: true,
@@ -44,7 +44,7 @@ describe('one replacement', () => {
     expect(textOf('f')).toBe('x x x');
   });
 
-  test('that fits nowhere changes nothing', async () => {
+  test('without a match changes nothing', async () => {
     await known('f', 'one\n');
     const answer = await edit('f', 'One', 'two');
     expect(messageOf(answer)).toBe('old_string not found in f');
@@ -52,27 +52,24 @@ describe('one replacement', () => {
     expect(textOf('f')).toBe('one\n');
   });
 
-  test.each(['$&', '$1', '$$', '$`', "$'", '$<name>', '\\1', '\\n', ''])(
-    'puts %j there as it is',
-    async (replacement) => {
-      await known('f', 'before needle after');
-      await edit('f', 'needle', replacement);
-      expect(textOf('f')).toBe(`before ${replacement} after`);
-    },
-  );
+  test.each(['$&', '$1', '$$', '$`', "$'", '$<name>', '\\1', '\\n', ''])('writes %j literally', async (replacement) => {
+    await known('f', 'before needle after');
+    await edit('f', 'needle', replacement);
+    expect(textOf('f')).toBe(`before ${replacement} after`);
+  });
 
-  test.each(['a.c', '(', '[x]', '^', '\\d+', '$&', '*'])('takes %j as text, not as a pattern', async (needle) => {
+  test.each(['a.c', '(', '[x]', '^', '\\d+', '$&', '*'])('matches %j as text, not as a pattern', async (needle) => {
     await known('f', `abc 1 ${needle} x`);
     expect((await edit('f', needle, 'NEW')).isError).toBe(false);
     expect(textOf('f')).toBe(`abc 1 NEW x`);
   });
 
-  test('that changes nothing is no error, and no replacement', async () => {
+  test('by the same text is no error and no replacement', async () => {
     await known('f', 'same\n');
     expect(await edit('f', 'same', 'same')).toMatchObject({ isError: false, structured: { replaced: 0, diff: '' } });
   });
 
-  test('of a whole large file answers a diff that is still small', async () => {
+  test('in a large file answers with a small diff', async () => {
     await known('f', 'old line\n'.repeat(5000));
     const { structured } = await edit('f', 'old', 'new', { replace_all: true });
     expect(structured.replaced).toBe(5000);
@@ -80,7 +77,7 @@ describe('one replacement', () => {
   });
 });
 
-test('in a line of a megabyte answers a diff that is still small, and shows the change', async () => {
+test('in a line of a megabyte answers with a small diff that shows the change', async () => {
   await known('min.js', `${'x'.repeat(500_000)}old${'y'.repeat(500_000)}`);
   const { text, structured } = await edit('min.js', 'old', 'new');
   expect(structured.diff).toMatch(/^-.*xold/m);
@@ -88,7 +85,7 @@ test('in a line of a megabyte answers a diff that is still small, and shows the 
   expect(text.length).toBeLessThan(3000);
 });
 
-test('a text made to be slow to find does not stop the server', async () => {
+test('an old_string made to be slow to find does not stop the server', async () => {
   await known('slow', 'a'.repeat(2 * 1024 * 1024));
   const part = 'a'.repeat(20_000);
   const start = performance.now();
@@ -96,12 +93,12 @@ test('a text made to be slow to find does not stop the server', async () => {
   expect(performance.now() - start).toBeLessThan(5000);
 });
 
-describe('bytes that are not touched stay', () => {
+describe('bytes outside of the edit', () => {
   const latin1 = Buffer.from('caf\xe9 \xff\xfe needle \x80\xe9\r\nna\xefve\n', 'latin1');
 
   const wide = (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le');
 
-  test('and where they could not, in UTF-16 that is not valid, the edit is refused', async () => {
+  test('in invalid UTF-16 could not be kept, so the edit is refused', async () => {
     const broken = wide('a \ud800 b\n');
     await known('f', broken);
     const answer = await edit('f', 'b', 'c');
@@ -113,7 +110,7 @@ describe('bytes that are not touched stay', () => {
     expect(bytes('f')).toEqual(broken);
   });
 
-  test('and a diff of UTF-16 shows text', async () => {
+  test('in UTF-16 are shown as text in the diff', async () => {
     await known('f', wide('one\ntwo\n'));
     expect((await edit('f', 'two', '2')).structured.diff).toMatch(/-two\n\+2/);
   });
@@ -127,7 +124,7 @@ describe('bytes that are not touched stay', () => {
     ['no final newline', Buffer.from('one\ntwo'), 'two', '2', Buffer.from('one\n2')],
     ['characters of many bytes', Buffer.from('日本 needle 😀'), 'needle', '語', Buffer.from('日本 語 😀')],
     ['a lone carriage return', Buffer.from('a\rb\nneedle\n'), 'needle', 'x', Buffer.from('a\rb\nx\n')],
-  ])('around an edit: %s', async (_, before, needle, replacement, after) => {
+  ])('stay the same: %s', async (_, before, needle, replacement, after) => {
     await known('f', before);
     expect((await edit('f', needle, replacement)).isError).toBe(false);
     expect(bytes('f')).toEqual(after);
@@ -140,13 +137,13 @@ describe('bytes that are not touched stay', () => {
     ['one line by several', 'two', '2a\n2b\n', 'one\r\n2a\r\n2b\r\n\r\nthree\r\n'],
     ['a line with its ending', 'two\n', '', 'one\r\nthree\r\n'],
     ['across the end of a line', 'e\ntw', 'X\nY', 'onX\r\nYo\r\nthree\r\n'],
-  ])('in a file with CRLF: replaces %s', async (_, needle, replacement, after) => {
+  ])('keep CRLF: replaces %s', async (_, needle, replacement, after) => {
     await known('dos.txt', 'one\r\ntwo\r\nthree\r\n');
     expect((await edit('dos.txt', needle, replacement)).isError).toBe(false);
     expect(textOf('dos.txt')).toBe(after);
   });
 
-  test('in a file with both line endings: what was read can be replaced', async () => {
+  test('keep both line endings: text as it was read can be replaced', async () => {
     await known('mixed.txt', 'one\r\ntwo\nthree\r\nfour\n');
     expect((await edit('mixed.txt', 'two', '2')).isError).toBe(false);
     expect((await edit('mixed.txt', 'one\n2', '1\n2')).isError).toBe(false);
@@ -162,13 +159,13 @@ describe('bytes that are not touched stay', () => {
     ['a\nb\nc\n', 'a\nc\n', 'a\r\nc\r\nd\n'],
     ['a\nb\n', 'a\nb\n', 'a\r\nb\nc\r\nd\n'],
     ['b\nc', 'x\nb\nc\ny', 'a\r\nx\nb\nc\ny\r\nd\n'],
-  ])('in a file with both line endings: %j to %j leaves the lines that are only named', async (old, now, after) => {
+  ])('keep both line endings: %j to %j leaves the lines around it', async (old, now, after) => {
     await known('mixed.txt', 'a\r\nb\nc\r\nd\n');
     expect((await edit('mixed.txt', old, now)).structured.replaced).toBe(old === now ? 0 : 1);
     expect(textOf('mixed.txt')).toBe(after);
   });
 
-  test.each([0o755, 0o600])('so does mode %o', async (mode) => {
+  test.each([0o755, 0o600])('stay with mode %o', async (mode) => {
     put('script.sh', 'echo hi\n');
     chmodSync(at('script.sh'), mode);
     await call('read', { file_path: 'script.sh' });
@@ -176,7 +173,7 @@ describe('bytes that are not touched stay', () => {
     expect(statSync(at('script.sh')).mode & 0o7777).toBe(mode);
   });
 
-  test.skipIf(process.getuid?.() !== 0)('so does the owner, under a server that runs as root', async () => {
+  test.skipIf(process.getuid?.() !== 0)('stay with their owner, under a server that runs as root', async () => {
     put('owned.txt', 'x');
     chownSync(at('owned.txt'), 1234, 1235);
     await call('read', { file_path: 'owned.txt' });
@@ -186,7 +183,7 @@ describe('bytes that are not touched stay', () => {
 });
 
 describe('a list of replacements', () => {
-  test('is applied in order, each to the result of the one before', async () => {
+  test('is applied in order, each to the result of the previous one', async () => {
     await known('f', 'a b\n');
     const edits = [
       { old_string: 'a', new_string: 'b' },
@@ -215,7 +212,7 @@ describe('a list of replacements', () => {
     expect(statSync(at('f'))).toMatchObject({ mtimeMs, ino });
   });
 
-  test('that does not fit says which one, and the path by itself', async () => {
+  test('with one that does not match names that one and the path', async () => {
     await known('f', 'one');
     const answer = await editAll('f', [
       { old_string: 'one', new_string: '1' },
@@ -234,7 +231,7 @@ describe('a list of replacements', () => {
     ],
     ['an entry without new_string', { edits: [{ old_string: 'a' }] }, 'new_string is required'],
     ['a string', { edits: 'a' }, 'edits'],
-  ])('is refused by name when given %s', async (_, args, message) => {
+  ])('is refused with the argument named when given %s', async (_, args, message) => {
     await known('f', 'a');
     const answer = await call('edit', { file_path: 'f', ...args });
     expect(codeOf(answer)).toBe('E_INVALID_INPUT');

@@ -28,7 +28,7 @@ async function connect(directory: string, ...flags: string[]) {
 }
 
 describe('after an edit', () => {
-  test('the linter says what it thinks of that file, after a blank line', async () => {
+  test('the linter reports its findings for that file, after a blank line', async () => {
     using project = makeProject({
       'package.json': manifest,
       'biome.json': '{}',
@@ -63,7 +63,7 @@ describe('after an edit', () => {
     ]);
   });
 
-  test('only the linter of that kind of file is asked, only about that file, and only when it was changed', async () => {
+  test('only the linter for that kind of file runs, on that file, and only after a change', async () => {
     using project = withEslint(complaining);
     await using session = await connect(project.path);
     await session.call('read', { file_path: 'README.md' });
@@ -83,7 +83,7 @@ describe('after an edit', () => {
     expect(project.calls()).toHaveLength(1);
   });
 
-  test('a file that was moved is linted in its new place, and formatted nowhere', async () => {
+  test('a moved file is linted at its new path, and not formatted', async () => {
     using project = withEslint(complaining, { '.prettierrc': '', 'node_modules/.bin/prettier': script('echo > "$2"') });
     await using session = await connect(project.path, '--format-on-edit');
     const { text, structured, isError } = await session.call('move', { from: 'src/a.js', to: 'lib/b.js' });
@@ -94,7 +94,7 @@ describe('after an edit', () => {
     expect((await session.call('move', { from: 'lib', to: 'other' })).text).toBe('moved lib to other');
   });
 
-  test('the innermost project with a linter applies, and settings count from the write that makes them', async () => {
+  test('the innermost project with a linter applies, and settings count from the write that creates them', async () => {
     using project = makeProject({
       'package.json': manifest,
       'node_modules/.bin/eslint': complaining,
@@ -112,7 +112,7 @@ describe('after an edit', () => {
     expect((await write('src/w.js')).text).toContain('post-edit lint findings (1):\nsrc/w.js:1:2:r');
   });
 
-  test('what the linter’s own settings leave out is passed over in silence', async () => {
+  test('a file that the settings of the linter exclude is skipped silently', async () => {
     using project = withEslint(replay('eslint', 'ignored'));
     await using session = await connect(project.path);
     const { text, structured } = await session.call('write', { file_path: 'src/new.js', content: 'x' });
@@ -122,8 +122,8 @@ describe('after an edit', () => {
   });
 });
 
-describe('the edit stands, whatever happens to the linter', () => {
-  test('one that is missing is told once', async () => {
+describe('a linter that fails does not fail the edit:', () => {
+  test('a missing one is reported once', async () => {
     using project = makeProject({ 'package.json': manifest, 'eslint.config.js': '' });
     await using session = await connect(project.path);
     const first = await session.call('write', { file_path: 'a.js', content: 'x' });
@@ -139,7 +139,7 @@ describe('the edit stands, whatever happens to the linter', () => {
     ['crashes', 'kill -9 $$'],
     ['talks nonsense', 'echo hello'],
     ['fails', 'echo boom >&2; exit 3'],
-  ])('one that %s is no finding', async (_, body) => {
+  ])('one that %s gives no finding', async (_, body) => {
     using project = withEslint(script(body));
     await using session = await connect(project.path);
     const { text, isError } = await session.call('write', { file_path: 'src/b.js', content: 'x' });
@@ -148,7 +148,7 @@ describe('the edit stands, whatever happens to the linter', () => {
     expect(text).not.toContain('findings');
   });
 
-  test('one that never ends is not waited for, and then left alone', async () => {
+  test('one that never ends is abandoned, and not started again', async () => {
     using project = withEslint(script('trap "" TERM; sleep 600'));
     await using session = await connect(project.path, '--edit-check-seconds', '3');
     const told: string[] = [];
@@ -173,7 +173,7 @@ describe('the edit stands, whatever happens to the linter', () => {
     expect(told.slice(toldBefore)).toEqual(['']);
   });
 
-  test('one of a whole project that takes long the first time goes on, is told of once, and is there for later edits', async () => {
+  test('a slow one for the whole project goes on, is reported once, and serves later edits', async () => {
     const answer = '{\n"x": { "printf": [{ "posn": "a.go:1:1", "message": "m" }] }\n}';
     const program = script(`if test -e warm; then echo '${answer}'; else sleep 4; echo > warm; fi`);
     const overrides = '[commands.lint]\nargv = ["tools/.bin/vet", "$FILES"]\ntool = "go-vet"\n';
@@ -200,7 +200,7 @@ describe('the edit stands, whatever happens to the linter', () => {
     expect(later).toMatch(/post-edit lint findings \(1\):\na\.go:1:1:printf: m$/);
   });
 
-  test('one that the fence stops is a violation like any other, in the answer and among the events', async () => {
+  test('one that the sandbox refuses is a violation, in the answer and among the events', async () => {
     using project = withEslint(script('touch /usr/x; exit 2'), {
       'croft.toml': '[commands]\ntest = ["tools/.bin/check"]\n',
       'tools/.bin/check': script('touch /usr/y || exit 1'),
@@ -223,7 +223,7 @@ describe('the edit stands, whatever happens to the linter', () => {
     ]);
   });
 
-  test('without a sandbox nothing runs, and nothing is said', async () => {
+  test('without a sandbox none runs, and nothing is reported', async () => {
     using project = withEslint(complaining);
     using data = makeDirectory();
     mkdirSync(data.at('elsewhere'));
@@ -251,7 +251,7 @@ describe('formatting', () => {
       'README.md': 'two  spaces\n',
     });
 
-  test('is not done unasked', async () => {
+  test('does not run without a request', async () => {
     using project = withFormatter(tidy);
     await using session = await connect(project.path);
     const { text } = await session.call('write', { file_path: 'src/b.js', content: 'let  b;\n' });
@@ -259,7 +259,7 @@ describe('formatting', () => {
     expect(project.calls()).toEqual([]);
   });
 
-  test('on request shows what it changed, in that file alone, and the next edit is not stale', async () => {
+  test('on request shows its change, in that file alone, and the next edit is not stale', async () => {
     using project = withFormatter(tidy);
     using data = makeDirectory();
     await using session = await connect(project.path, '--format-on-edit', '--events', data.at('events'));
@@ -275,7 +275,7 @@ describe('formatting', () => {
     expect(project.calls()).toEqual(['--write src/b.js', '--write src/b.js']);
   });
 
-  test('that uses up the time is said, and so is the linter that it left no time', async () => {
+  test('that uses up the time is reported, with the linter that got no time', async () => {
     using project = withFormatter(script('exec sleep 600'));
     writeFileSync(project.at('eslint.config.js'), '');
     await using session = await connect(project.path, '--format-on-edit', '--edit-check-seconds', '1');
@@ -285,7 +285,7 @@ describe('formatting', () => {
     expect(text).toMatch(/post-edit lint: eslint did not check this|post-edit checks took longer than 1 s/);
   });
 
-  test('that fails or is missing is advice, and the file stays as it was written', async () => {
+  test('that fails or is missing is reported, and the file stays as it was written', async () => {
     using project = withFormatter(script('echo "SyntaxError: no" >&2; exit 2'));
     await using session = await connect(project.path, '--format-on-edit');
     const { text, isError } = await session.call('write', { file_path: 'src/b.js', content: 'let  b;\n' });

@@ -26,7 +26,7 @@ function open(path: string, readOnly = false) {
   };
 }
 
-test('the search that the first change needs begins when the workspace is opened, and is made once', async () => {
+test('the search for control files begins when the workspace is opened, and runs once', async () => {
   using fixture = makeDirectory({
     'deep/er/.git/config': '[core]\n\thooksPath = ../../scripts\n',
     'deep/er/.git/HEAD': '',
@@ -37,7 +37,7 @@ test('the search that the first change needs begins when the workspace is opened
   expect(app.walks).toHaveBeenCalledTimes(1);
 });
 
-test('a change waits for that search: it cannot come before what the search would forbid', async () => {
+test('the first change waits for the search that could forbid it', async () => {
   const config = '[core]\n\thooksPath = ../../scripts\n';
   using fixture = makeDirectory({ 'deep/er/.git/config': config, 'deep/er/.git/HEAD': '', 'scripts/x': '' });
   await using app = open(fixture.path);

@@ -30,7 +30,7 @@ async function find(pattern: string, more: Record<string, unknown> = {}): Promis
 }
 
 /** One that begins with plain names is looked for below them alone. */
-test('what a pattern finds is what it matches of all there is', async () => {
+test('a search finds exactly the paths that the pattern matches', async () => {
   using fixture = makeDirectory();
   for (const place of ['', 'a', 'a/b', 'a/b/c', 'b', 'b/a', 'a ', 'a!', '{a}', '.a', 'dist', 'a/dist']) {
     mkdirSync(fixture.at(place), { recursive: true });
@@ -87,7 +87,7 @@ describe('a pattern', () => {
     expect(await find(pattern)).toEqual(paths.toSorted());
   });
 
-  test('that finds nothing says so', async () => {
+  test('without a match says so', async () => {
     const text = 'No file matches "*.none"; ignored files and links do not count.';
     expect(await call('glob', { pattern: '*.none' })).toMatchObject({
       text,
@@ -97,7 +97,7 @@ describe('a pattern', () => {
   });
 
   test.each(['[', 'src/[a', '{a,b', 'a{b', '{1..99999999}', '{a,b}'.repeat(40), 'x'.repeat(5000)])(
-    '%s is a bad pattern',
+    '%s is refused as malformed',
     async (pattern) => {
       const answer = await call('glob', { pattern });
       expect(codeOf(answer)).toBe('E_BAD_PATTERN');
@@ -112,7 +112,7 @@ describe('a pattern', () => {
     `${'[a-z]*'.repeat(500)}!`,
     `{${'a,'.repeat(900)}b}*`,
     `${'?'.repeat(2000)}*`,
-  ])('that is hostile is answered fast: %#', async (pattern) => {
+  ])('made to be slow is answered fast: %#', async (pattern) => {
     put(`hostile/${'a/'.repeat(60)}${'a'.repeat(200)}`, '');
     put(`hostile/${'ab'.repeat(100)}`, '');
     expect(codeOf(await call('glob', { pattern }))).not.toBe('E_TIMEOUT');
@@ -129,12 +129,12 @@ describe('from a directory', () => {
     ['*.ts', 'src/../src/deep/er', ['src/deep/er/d.ts']],
     ['*.md', '', ['README.md', 'src/x.ts.md']],
     ['*.md', '.', ['README.md', 'src/x.ts.md']],
-  ])('%s below %j answers paths from the root', async (pattern, path, paths) => {
+  ])('%s below %j gives paths from the root', async (pattern, path, paths) => {
     expect(await find(pattern, { path })).toEqual(paths);
     expect(await find(pattern, { path: `${root}/${path}` })).toEqual(paths);
   });
 
-  test('named like an option is only a directory', async () => {
+  test('named like an option is read as a directory', async () => {
     using outside = makeDirectory({ 'canary.txt': 'canary' });
     put('--follow/inside.txt', '');
     symlinkSync(outside.path, at('--follow/out'));
@@ -142,7 +142,7 @@ describe('from a directory', () => {
     expect(await find('canary.txt')).toEqual([]);
   });
 
-  test('reached by a link is searched where it really is', async () => {
+  test('reached by a link is searched at its real path', async () => {
     symlinkSync('src/deep', at('to-deep'));
     expect(await find('*.ts', { path: 'to-deep' })).toEqual(['src/deep/c.ts', 'src/deep/er/d.ts']);
   });
@@ -186,7 +186,7 @@ test('lists no links', async () => {
   expect(await find('*', { path: 'l' })).toEqual(['l/real.txt']);
 });
 
-test('puts the newest first, and those of one moment by path', async () => {
+test('puts the newest first, and files of the same time in order of path', async () => {
   const same = Array.from(
     { length: 60 },
     (_, index) => `t/${String.fromCharCode(97 + ((index * 7) % 20))}/${index}.txt`,
@@ -217,7 +217,7 @@ test('keeps to the limit, newest first, and says how many there are', async () =
   expect(whole.text.split('\n')).toHaveLength(130);
 });
 
-test.each(['Glob', 'file-find'])('is reached as %s', async (alias) => {
+test.each(['Glob', 'file-find'])('can be called as %s', async (alias) => {
   expect((await call(alias, { pattern: 'a.ts' })).text).toBe('src/a.ts');
 });
 
@@ -226,13 +226,13 @@ test.each([
   [{ pattern: '' }, 'pattern is required'],
   [{ pattern: 5 }, 'pattern'],
   [{ pattern: '*', path: 5 }, 'path'],
-])('names the argument that is wrong in %j', async (args, message) => {
+])('names the wrong argument in %j', async (args, message) => {
   const answer = await call('glob', args);
   expect(codeOf(answer)).toBe('E_INVALID_INPUT');
   expect(answer.text).toContain(message);
 });
 
-test('answers in bounded size, however long the paths are', async () => {
+test('answers in limited size, however long the paths are', async () => {
   const deep = `deep/${`${'d'.repeat(240)}/`.repeat(15)}`;
   for (let index = 0; index < 300; index++) put(`${deep}${index}`, '');
   const { text, structured } = await call('glob', { pattern: 'deep/**', limit: 1000 });
@@ -251,10 +251,10 @@ test('an unreadable directory does not lose the rest', async () => {
   expect(text).toContain('could not be read');
 });
 
-describe.each(['glob', 'grep'])('%s after the root moved', (tool) => {
+describe.each(['glob', 'grep'])('%s after the root was moved', (tool) => {
   const args = { pattern: tool === 'glob' ? '*' : 'text' };
 
-  test('does not search what a link in its place leads to', async () => {
+  test('does not search the target of a link in its place', async () => {
     using outer = makeDirectory({ 'root/mine.txt': 'text', 'outside/canary.txt': 'text' });
     await using session = await connectStdio(['--workspace', outer.at('root')]);
     expect((await session.call(tool, args)).text).toContain('mine.txt');
@@ -263,7 +263,7 @@ describe.each(['glob', 'grep'])('%s after the root moved', (tool) => {
     expect((await session.call(tool, args)).text).not.toContain('canary');
   });
 
-  test('finds the files where they are now or says that it cannot, but not that there are none', async () => {
+  test('finds the files at their new path or reports an error, but never an empty result', async () => {
     using outer = makeDirectory({ 'root/mine.txt': 'text' });
     await using session = await connectStdio(['--workspace', outer.at('root')]);
     expect((await session.call(tool, args)).text).toContain('mine.txt');
@@ -275,7 +275,7 @@ describe.each(['glob', 'grep'])('%s after the root moved', (tool) => {
 });
 
 test.skipIf(process.getuid?.() !== 0).each(['glob', 'grep'])(
-  '%s finds files of an owner who cannot reach the root, or says why not, but not that there are none',
+  '%s finds files of an owner who cannot reach the root, or reports the reason, but never an empty result',
   async (tool) => {
     using outer = makeDirectory({ 'root/mine.txt': 'text' });
     giveToNobody(outer.at('root'), outer.at('root/mine.txt'));

@@ -20,12 +20,12 @@ describe('a pattern', () => {
     ['--files', 'dash.txt:1:--files -e x\n'],
     ['-e x', 'dash.txt:1:--files -e x\n'],
     ['\\$\\^\\.\\*', 'dash.txt:2:$^.*+?()[]{}|\\\n'],
-  ])('%s is a pattern, not an option', async (pattern, text) => {
+  ])('%s is read as a pattern, not as an option', async (pattern, text) => {
     expect(await call('grep', { pattern })).toMatchObject({ text, isError: false });
   });
 
   test.each(['--pre=/bin/sh', '--help', '--version', '-f/etc/passwd', '--follow', '--no-ignore'])(
-    '%s does nothing but match',
+    '%s only matches',
     async (pattern) => {
       const { text, isError, structured } = await call('grep', { pattern });
       expect({ isError, matches: structured.matches }, text).toEqual({ isError: false, matches: [] });
@@ -44,7 +44,7 @@ describe('a pattern', () => {
     ['the words of a missing file', 'No such file or directory('],
     ['a NUL byte', 'a\0b'],
     ['more than an argument can hold', 'a'.repeat(300_000)],
-  ])('with %s is bad, and said to be', async (_, pattern) => {
+  ])('with %s is refused as malformed', async (_, pattern) => {
     const answer = await fast({ pattern });
     expect(['E_BAD_PATTERN', 'E_INVALID_INPUT']).toContain(codeOf(answer));
     expect(answer.text.length).toBeLessThan(10_000);
@@ -58,12 +58,15 @@ describe('a pattern', () => {
   );
 });
 
-test.each(['type', 'glob', 'path'])('a NUL byte in %s is refused, not a failure of ours', async (argument) => {
-  const code = codeOf(await call('grep', { pattern: 'x', [argument]: 'a\0b' }));
-  expect([undefined, 'E_BAD_PATTERN', 'E_INVALID_INPUT', 'E_INVALID_PATH']).toContain(code);
-});
+test.each(['type', 'glob', 'path'])(
+  'with a NUL byte in %s is refused as invalid, not as an internal failure',
+  async (argument) => {
+    const code = codeOf(await call('grep', { pattern: 'x', [argument]: 'a\0b' }));
+    expect([undefined, 'E_BAD_PATTERN', 'E_INVALID_INPUT', 'E_INVALID_PATH']).toContain(code);
+  },
+);
 
-describe('much output', () => {
+describe('long output', () => {
   test.each([
     [undefined, 1000],
     [0, 1000],
@@ -88,7 +91,7 @@ describe('much output', () => {
     }
   });
 
-  test('takes maxResults for head_limit', async () => {
+  test('takes maxResults as head_limit', async () => {
     const { structured } = await call('file-search', { pattern: 'needle', path: 'many.txt', maxResults: 3 });
     expect(structured.matches).toHaveLength(3);
   });
@@ -110,7 +113,7 @@ describe('much output', () => {
     expect(structured.matches).toHaveLength(1);
   });
 
-  test('in lines that are cut stays well-formed', async () => {
+  test('with cut lines stays well-formed', async () => {
     put('emoji/line.txt', `${'x'.repeat(999)}${'😀'.repeat(50)}\n`);
     const { text } = await call('grep', { pattern: 'x', path: 'emoji' });
     expect(text.isWellFormed()).toBe(true);

@@ -22,7 +22,7 @@ const rows = async (args: Record<string, unknown>) => {
 };
 
 describe('modes', () => {
-  test('content is path, line and text, in order', async () => {
+  test('content gives path, line and text, in order', async () => {
     const expected = [
       'code/.hidden.ts:1:Alpha in hiding',
       'code/a.ts:1:const Alpha = 1;',
@@ -40,20 +40,20 @@ describe('modes', () => {
     });
   });
 
-  test('files_with_matches is paths', async () => {
+  test('files_with_matches gives paths', async () => {
     const { text, structured } = await call('grep', { pattern: 'Alpha', output_mode: 'files_with_matches' });
     expect(text).toBe('code/.hidden.ts\ncode/a.ts\ncode/deep/c.ts\n');
     expect(structured.matches).toContainEqual({ path: 'code/a.ts' });
   });
 
-  test('count is lines per file', async () => {
+  test('count gives lines per file', async () => {
     const { text, structured } = await call('grep', { pattern: 'Alpha', output_mode: 'count' });
     expect(text).toBe('code/.hidden.ts:1\ncode/a.ts:2\ncode/deep/c.ts:1\n');
     expect(structured.matches).toContainEqual({ path: 'code/a.ts', count: 2 });
   });
 
   test.each(['content', 'files_with_matches', 'count'])(
-    '%s keeps the path when one file is searched, and says so where there is none',
+    '%s keeps the path when one file is searched, and says so without a match',
     async (output_mode) => {
       const { text } = await call('grep', { pattern: 'beta', path: 'code/a.ts', output_mode });
       expect(text).toMatch(/^code\/a\.ts(:|\n)/);
@@ -64,7 +64,7 @@ describe('modes', () => {
     },
   );
 
-  test('another is refused with the valid ones', async () => {
+  test('an unknown one is refused with the valid ones', async () => {
     const answer = await call('grep', { pattern: 'x', output_mode: 'bogus' });
     expect(codeOf(answer)).toBe('E_INVALID_INPUT');
     expect(answer.text).toContain('unknown output_mode: bogus (valid: content, files_with_matches, count)');
@@ -96,7 +96,7 @@ describe('context', () => {
       ['3:HIT 3', '4-line 4', '--', '9:HIT 9', '10-line 10', '--', '15:HIT 15', '16-line 16'],
     ],
     [{}, ['3:HIT 3', '9:HIT 9', '15:HIT 15']],
-  ])('%j shows lines around, groups apart', async (args, expected) => {
+  ])('%j shows the lines around, in separate groups', async (args, expected) => {
     const prefixed = expected.map((row) => (row === '--' ? row : `ctx.txt${/^\d+(.)/.exec(row)?.[1]}${row}`));
     expect(await rows({ pattern: 'HIT', path: 'ctx.txt', ...args })).toEqual(prefixed);
   });
@@ -109,12 +109,12 @@ describe('context', () => {
     ]);
   });
 
-  test('does not part groups that touch', async () => {
+  test('does not separate groups that touch', async () => {
     expect(await rows({ pattern: 'HIT', path: 'ctx.txt', context: 3 })).not.toContain('--');
   });
 
   test.each([{ context: -1 }, { context: 1e6 }, { context: 1.5 }, { before: -1 }, { after: 1e6 }])(
-    'takes %j like any number: below one is the default, too much the most',
+    'reads %j like any number: below one is the default, above the maximum is the maximum',
     async (args) => {
       expect((await rows({ pattern: 'HIT 3', path: 'ctx.txt', ...args })).join('\n')).toContain('ctx.txt:3:HIT 3');
     },
@@ -136,7 +136,7 @@ describe('filters', () => {
     expect(await rows({ pattern: 'alpha', case_insensitive: true, type: 'py' })).toEqual(['code/b.py:1:alpha = 1']);
   });
 
-  test.each(['nope', '', 'py --pre=/bin/sh', '--files'])('type %j is unknown, and says so', async (type) => {
+  test.each(['nope', '', 'py --pre=/bin/sh', '--files'])('type %j is refused as unknown', async (type) => {
     const answer = await call('grep', { pattern: 'x', type });
     expect(answer.isError).toBe(true);
     expect(codeOf(answer)).not.toBe('E_INTERNAL');
@@ -161,7 +161,7 @@ describe('filters', () => {
     ).toEqual(paths);
   });
 
-  test('glob that is malformed is a bad pattern', async () => {
+  test('a malformed glob is refused', async () => {
     expect(codeOf(await call('grep', { pattern: 'x', glob: '[' }))).toBe('E_BAD_PATTERN');
   });
 
@@ -200,7 +200,7 @@ test('skips binary files, and links', async () => {
   }
 });
 
-test('searches a binary file that is named, and says the same in every mode', async () => {
+test('searches a binary file that is named, with the same result in every mode', async () => {
   put('named.bin', Buffer.from('needle one\nother\n\0\0\nneedle two\n'));
   const search = (output_mode: string) => rows({ pattern: 'needle', path: 'named.bin', output_mode });
   expect(await search('content')).toEqual(['named.bin:1:needle one', 'named.bin:4:needle two']);
@@ -208,14 +208,14 @@ test('searches a binary file that is named, and says the same in every mode', as
   expect(await search('count')).toEqual(['named.bin:2']);
 });
 
-test.each(['a\nb', 'a\\nb'])('a line end in %j is refused with what to set, in words of this tool', async (pattern) => {
+test.each(['a\nb', 'a\\nb'])('a line end in %j is refused with the argument to set', async (pattern) => {
   const answer = await call('grep', { pattern });
   expect(codeOf(answer)).toBe('E_BAD_PATTERN');
   expect(answer.text).toContain('set multiline to true');
   expect(answer.text).not.toMatch(/--|-U/);
 });
 
-test('shows lines without their CRLF, and bytes that are not UTF-8 replaced', async () => {
+test('shows lines without CRLF, with replacements for bytes that are not UTF-8', async () => {
   put('enc/dos.txt', 'needle dos\r\nother\r\n');
   put('enc/latin1.txt', Buffer.from('needle caf\xe9\n', 'latin1'));
   expect(await rows({ pattern: 'needle', path: 'enc' })).toEqual([
@@ -224,7 +224,7 @@ test('shows lines without their CRLF, and bytes that are not UTF-8 replaced', as
   ]);
 });
 
-test('$ is the end of a line that ends with CRLF, and CR can still be searched for', async () => {
+test('$ matches before CRLF, and CR can be searched for', async () => {
   put('ends/dos.txt', 'needle\r\nneedle here\r\nthe needle\r\n');
   put('ends/unix.txt', 'needle\nneedle \n');
   const expected = ['ends/dos.txt:1:needle', 'ends/dos.txt:3:the needle', 'ends/unix.txt:1:needle'];
@@ -247,7 +247,7 @@ describe('a match in a long line', () => {
     ['further in', 1500],
     ['behind what ripgrep prints', 3900],
     ['very far in', filler.length],
-  ])('%s is shown with what is around it', async (_, start) => {
+  ])('%s is shown with the text around it', async (_, start) => {
     put('long/app.min.js', `first\n${filler.slice(0, start)};call("needle-é",7)${filler}\r\nlast needle\n`);
     const [row = '', last] = await rows({ pattern: 'needle', path: 'long' });
     expect(last).toBe('long/app.min.js:3:last needle');
@@ -265,7 +265,7 @@ describe('a match in a long line', () => {
     expect(row).toMatch(/^long-end\/a\.txt:1:….*, at the needle \(line cut; match at byte \d+\)$/);
   });
 
-  test('does not begin with half of a word', async () => {
+  test('is not shown from the middle of a word', async () => {
     put('long-words/a.txt', `${'x'.repeat(5000)} ${'y'.repeat(100)} needle ${'z'.repeat(5000)}`);
     const [row = ''] = await rows({ pattern: 'needle', path: 'long-words' });
     expect(row).toContain(`:…${'y'.repeat(100)} needle zzz`);
@@ -274,7 +274,7 @@ describe('a match in a long line', () => {
     expect(alone).toContain(':…needle zzz');
   });
 
-  test('is shown in the lines around by the beginning', async () => {
+  test('is shown by its beginning in lines of context', async () => {
     put('long-around/a.txt', `${filler}\nneedle\n`);
     const [before = '', row] = await rows({ pattern: 'needle', path: 'long-around', context: 1 });
     expect(before).toMatch(/^long-around\/a\.txt-1-let a1="é";let .*… \(line cut\)$/);
@@ -302,7 +302,7 @@ test.each(['le', 'be'])('searches UTF-16 (%s) with a byte order mark as text', a
 });
 
 test.each(['new\nline.txt', 'a:1:b.txt', 'naïve 日本.txt', '-rf', ' lead'])(
-  'names the file %j right in every mode',
+  'prints the name %j correctly in every mode',
   async (name) => {
     put('named/sub/placeholder', '');
     execFileSync('rm', ['-rf', at('named')]);
@@ -328,7 +328,7 @@ test('one unreadable file and one unreadable directory do not lose the rest', as
   expect(text).toMatch(/^a\.txt:1:needle\nz\.txt:1:needle\n\(2 .*could not be read\)\n$/);
 });
 
-test.each(['Grep', 'file-search'])('is reached as %s', async (alias) => {
+test.each(['Grep', 'file-search'])('can be called as %s', async (alias) => {
   expect((await call(alias, { pattern: 'beta' })).text).toBe('code/a.ts:2:const beta = Alpha;\n');
 });
 
@@ -337,7 +337,7 @@ test.each([
   [{ pattern: '' }, 'pattern is required'],
   [{ pattern: 5 }, 'pattern'],
   [{ pattern: 'x', multiline: 'yes' }, 'multiline'],
-])('names the argument that is wrong in %j', async (args, message) => {
+])('names the wrong argument in %j', async (args, message) => {
   const answer = await call('grep', args);
   expect(codeOf(answer)).toBe('E_INVALID_INPUT');
   expect(messageOf(answer)).toContain(message);
@@ -348,7 +348,7 @@ test.each([
   ['..', 'E_SANDBOX_VIOLATION', 'path is outside workspace root'],
   ['/etc/passwd', 'E_SANDBOX_VIOLATION', 'path is outside workspace root'],
   ['pipe', 'E_NOT_A_FILE', 'pipe'],
-])('refuses to search %s with %s, at once', async (path, code, message) => {
+])('refuses to search %s at once, with %s', async (path, code, message) => {
   execFileSync('rm', ['-f', at('pipe')]);
   execFileSync('mkfifo', [at('pipe')]);
   const answer = await call('grep', { pattern: 'x', path });

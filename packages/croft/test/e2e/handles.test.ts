@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { connectHttp, croft, makeDirectory, structuredOf } from '../support/harness.ts';
 
-test('a server that has no handles left refuses a sandbox and lives on', async () => {
+test('a server without free file handles refuses a sandbox and goes on', async () => {
   using directory = makeDirectory();
   using data = makeDirectory();
   const token = 'test-token-of-sufficient-length';

@@ -19,7 +19,7 @@ afterAll(async () => {
   directory[Symbol.dispose]();
 });
 
-test('a call is answered as JSON, whatever its client says of it in _meta', async () => {
+test('a call is answered as JSON, whatever the client sends in _meta', async () => {
   const session = await shakeHands();
   const answer = await session.post({ ...read, params: { ...read.params, _meta: { progressToken: 7 } } });
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
@@ -38,7 +38,7 @@ test.each([
   expect((await session.post(body, headers)).status).toBe(status);
 });
 
-test('a call that is taken back ends without an answer', async () => {
+test('a cancelled call ends without an answer', async () => {
   const session = await shakeHands();
   const call = session.post(toCall('slow', 'bash', { command: 'touch begun; sleep 600' }));
   await vi.waitFor(async () =>
@@ -49,7 +49,7 @@ test('a call that is taken back ends without an answer', async () => {
   expect(await (await call).text()).toBe('');
 });
 
-test('what takes long is answered on a stream that is kept alive', async () => {
+test('a long call is answered on a stream that is kept alive', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'] });
   try {
     const { promise, resolve } = Promise.withResolvers<ToolResult>();

@@ -10,7 +10,7 @@ import { type Answer, listTools, mcp, send, server, toAnswer, toOptions, workspa
 const maxBodyBytes = 16 * 1024 * 1024;
 
 describe('the token', () => {
-  test('is not needed to ask for the health', async () => {
+  test('is not needed for the health check', async () => {
     const answer = await send({ path: '/healthz' });
     expect(answer.status).toBe(200);
     expect(Health.parse(answer.json)).toMatchObject({ status: 'ok' });
@@ -45,12 +45,12 @@ describe('the token', () => {
     expect(answer.body).not.toContain(server.token);
   });
 
-  test('is taken whatever the case of its scheme', async () => {
+  test('is accepted in any case of its scheme', async () => {
     const authorization = `bearer ${server.token}`;
     expect(await send({ path: '/nowhere', headers: { authorization } })).toMatchObject({ status: 404 });
   });
 
-  test('is judged before a body is read', async () => {
+  test('is checked before a body is read', async () => {
     const upload = startUpload({ ...mcp, 'content-length': maxBodyBytes });
     upload.flushHeaders();
     expectError(await toAnswer(upload), 401, 'E_UNAUTHORIZED');
@@ -64,7 +64,7 @@ describe('the Host header', () => {
       127.0.0.1 127.0.0.1:PORT 127.0.0.1:1 10.11.12.13:7070 [::1] [::1]:PORT localhost localhost:PORT localhost.
       localhost.:PORT LocalHost croft.example croft.example:PORT croft.example. CROFT.Example.:443
     `),
-  )('may say %s', async (host) => {
+  )('may be %s', async (host) => {
     expect(await send({ path: '/healthz', headers: { host: withPort(host) } })).toMatchObject({ status: 200 });
   });
 
@@ -73,7 +73,7 @@ describe('the Host header', () => {
       evil.example evil.example:PORT localhost.evil.example 127.0.0.1.evil.example:PORT evil-localhost localhost..
       croft.example.evil.example sub.croft.example xcroft.example 2130706433 0x7f.1 localhost,evil.example
     `),
-  )('may not say %s', async (host) => {
+  )('may not be %s', async (host) => {
     const headers = { host: withPort(host) };
     const asked = await send({ path: '/healthz', headers });
     expectError(asked, 403, 'E_FORBIDDEN');
@@ -96,13 +96,13 @@ describe('the Host header', () => {
     },
   );
 
-  test('may not be left out', async () => {
+  test('may not be missing', async () => {
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
     socket.end('GET /healthz HTTP/1.0\r\n\r\n');
     expect(await text(socket)).toMatch(/^HTTP\/1\.[01] 40[03] /);
   });
 
-  test('may say a name that was allowed in other letters', async () => {
+  test('may be an allowed name in another case', async () => {
     await using other = await startServer(['--workspace', workspace.path, '--allow-host', 'Croft.Example.']);
     const answer = await send({ path: '/healthz', headers: { host: 'croft.example' } }, other);
     expect(answer.status).toBe(200);
@@ -110,17 +110,20 @@ describe('the Host header', () => {
 });
 
 describe('the Origin header', () => {
-  test.each(['http://127.0.0.1:PORT', 'https://127.0.0.1:PORT'])('may say %s, where the server is', async (origin) => {
-    const headers = { ...signedIn(), origin: withPort(origin) };
-    expect(await send({ method: 'POST', path: '/mcp', headers, body: listTools })).toMatchObject({ status: 200 });
-  });
+  test.each(['http://127.0.0.1:PORT', 'https://127.0.0.1:PORT'])(
+    'may be %s, the address of the server',
+    async (origin) => {
+      const headers = { ...signedIn(), origin: withPort(origin) };
+      expect(await send({ method: 'POST', path: '/mcp', headers, body: listTools })).toMatchObject({ status: 200 });
+    },
+  );
 
   test.each(
     words(`
       http://evil.example null file:// http://127.0.0.1 http://127.0.0.1:1 http://127.0.0.1:PORT.evil.example
       http://127.0.0.1:PORT@evil.example http://localhost:PORT http://croft.example:PORT chrome-extension://abcdef *
     `),
-  )('may not say %s', async (origin) => {
+  )('may not be %s', async (origin) => {
     const headers = { ...signedIn(), origin: withPort(origin) };
     for (const path of ['/mcp', '/healthz']) {
       const answer = await send({ method: 'POST', path, headers, body: listTools });
@@ -129,7 +132,7 @@ describe('the Origin header', () => {
     }
   });
 
-  test('of another site gets no leave by a preflight', async () => {
+  test('of another site gets no permission from a preflight request', async () => {
     const headers = { origin: 'http://evil.example', 'access-control-request-method': 'POST' };
     const answer = await send({ method: 'OPTIONS', path: '/mcp', headers });
     expectError(answer, 403, 'E_FORBIDDEN');
@@ -143,7 +146,7 @@ describe('a body', () => {
     expect(await send({ method: 'POST', path: '/mcp', headers: signedIn(), body })).toMatchObject({ status: 200 });
   });
 
-  test('that says it is over the cap is refused before it is sent', async () => {
+  test('with a length over the cap is refused before it is sent', async () => {
     const upload = startUpload({ ...signedIn(), 'content-length': maxBodyBytes + 1 });
     upload.flushHeaders();
     expectError(await toAnswer(upload), 413, 'E_TOO_LARGE');
@@ -151,7 +154,7 @@ describe('a body', () => {
     await expectAlive();
   });
 
-  test('over the cap that does not say its size is refused while it is sent', async () => {
+  test('over the cap without a length is refused while it is sent', async () => {
     const upload = startUpload({ ...signedIn(), 'transfer-encoding': 'chunked' });
     let isAnswered = false;
     const answered = toAnswer(upload).finally(() => {
@@ -170,7 +173,7 @@ describe('a body', () => {
   test.each([
     [413, 'for its size', maxBodyBytes + 8 * 1024 * 1024, {}],
     [401, 'for its token', 8 * 1024 * 1024, { authorization: 'Bearer of-somebody-else-altogether' }],
-  ])('is answered %i %s though it is sent to its end first', async (status, _, size, more) => {
+  ])('is answered %i %s although it was sent completely', async (status, _, size, more) => {
     const { host, port } = new URL(server.url);
     const socket = connect(Number(port), '127.0.0.1').setEncoding('utf8').pause();
     const headers = { ...signedIn(), ...more, host, connection: 'close', 'transfer-encoding': 'chunked' };
@@ -206,7 +209,7 @@ describe('a body', () => {
     await expectAlive();
   });
 
-  test('cut off in the middle leaves the server alive', async () => {
+  test('that breaks off in the middle leaves the server running', async () => {
     const upload = startUpload({ ...signedIn(), 'content-length': 1000 });
     const broken = expect(toAnswer(upload)).rejects.toThrow();
     await new Promise((sent) => upload.write('{"jsonrpc"', sent));

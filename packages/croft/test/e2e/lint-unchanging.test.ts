@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 150_000 });
 const hasRubocop = await hasToolchains('rubocop');
 
 const clean = 'echo \'[{"filePath":"src/a.js","messages":[]}]\'';
-/** As a linter does that is set up to mend what it finds. */
+/** Changes files, as a linter does that is configured to fix. */
 const mending = 'for f in src/*.js; do sed -i "s/  */ /g" $f; done';
 const bad = 'let  a;\n';
 
@@ -34,7 +34,7 @@ const connect = (directory: string, ...flags: string[]) =>
 const read = (project: { at(name: string): string }, name: string) => readFileSync(project.at(name), 'utf8');
 
 describe('a linter that changes source files', () => {
-  test('has them put back, which is said, and is not called clean', async () => {
+  test('has its changes reverted, which is reported, and the result is not clean', async () => {
     using project = withEslint(`${mending}; echo x >> cache; ${clean}`);
     await using session = await connect(project.path);
     const { text, structured } = await session.call('run_lint');
@@ -45,7 +45,7 @@ describe('a linter that changes source files', () => {
     expect((await session.call('undo_list')).structured.checkpoints).toEqual([]);
   });
 
-  test('has them put back after an edit as well, and the edit stays', async () => {
+  test('has its changes reverted after an edit too, and the edit stays', async () => {
     using project = withEslint(`${mending}; ${clean}`);
     await using session = await connect(project.path);
     const edit = () => session.call('write', { file_path: 'src/new.js', content: 'let  n;\n' });
@@ -55,7 +55,7 @@ describe('a linter that changes source files', () => {
     expect((await session.call('undo_list')).structured.checkpoints).toMatchObject([{ tool: 'write', paths: 1 }]);
   });
 
-  test('of types has them put back too', async () => {
+  test('of a type checker has its changes reverted too', async () => {
     using project = makeProject({
       ...{ 'package.json': '{"name":"x"}', 'tsconfig.json': '{}', '.gitignore': 'node_modules\n', 'src/a.ts': bad },
       'node_modules/.bin/tsc': script('echo mended > src/a.ts; echo "Files: 1"'),
@@ -67,8 +67,8 @@ describe('a linter that changes source files', () => {
   });
 });
 
-describe('what a linter is not proven to have changed', () => {
-  test('because its name is no UTF-8 stays and is named, and keeps no other from being put back', async () => {
+describe('a change that cannot be attributed to the linter', () => {
+  test('because the name is not UTF-8 stays and is named, and other changes are reverted', async () => {
     using project = withEslint(`${mending}; ${clean}`);
     const strange = Buffer.concat([Buffer.from(project.at('src/')), Buffer.from([0xff]), Buffer.from('.js')]);
     writeFileSync(strange, bad);
@@ -79,7 +79,7 @@ describe('what a linter is not proven to have changed', () => {
     expect([read(project, 'src/a.js'), readFileSync(strange, 'utf8')]).toEqual([bad, 'let a;\n']);
   });
 
-  test('because nothing keeps a second run from the files themselves stays and is named', async () => {
+  test('because a second run could change the files itself stays and is named', async () => {
     using project = withEslint(`${mending}; ${clean}`);
     await using session = await connect(project.path, '--sandbox', 'none', '--network', 'allow-all');
     const { structured, text } = await session.call('run_lint');
@@ -89,10 +89,10 @@ describe('what a linter is not proven to have changed', () => {
   });
 });
 
-describe('a check whose answer comes too late', () => {
+describe('a check whose result comes too late', () => {
   const slow = `${mending}; while [ -e slow ]; do sleep 0.05; done; ${clean}`;
 
-  test('for a caller that has gone has its changes put back all the same', async () => {
+  test('for a caller that is gone has its changes reverted', async () => {
     using project = withEslint(slow, { slow: '' });
     await using session = await connect(project.path);
     const gone = new AbortController();
@@ -106,7 +106,7 @@ describe('a check whose answer comes too late', () => {
     });
   });
 
-  test('for its edit has them put back, and the next edit says so', async () => {
+  test('for its edit has its changes reverted, and the next edit reports it', async () => {
     using project = withEslint(slow, { slow: '' });
     await using session = await connect(project.path, '--edit-check-seconds', '2');
     const put = (name: string) => session.call('write', { file_path: `src/${name}.js`, content: 'let n;\n' });
@@ -140,10 +140,10 @@ async function lintDuring(
   return linting;
 }
 
-describe('what others write while a linter runs', () => {
+describe('a write by others while a linter runs', () => {
   const waiting = `echo x > begun; while [ ! -e go ]; do sleep 0.05; done; ${mending}; ${clean}`;
 
-  test('stays, whether a person or another session wrote it, and though the linter changes files itself', async () => {
+  test('stays, from a person or another session, and although the linter changes files itself', async () => {
     using project = withEslint(waiting);
     // The linter that follows the write waits as well.
     await using session = await connect(project.path, '--edit-check-seconds', '1');
@@ -159,7 +159,7 @@ describe('what others write while a linter runs', () => {
     expect(now).toEqual([bad, 'let by;\n', 'by a person\n']);
   });
 
-  test('stays where both changed the same file', async () => {
+  test('stays if both changed the same file', async () => {
     using project = withEslint(waiting);
     await using session = await connect(project.path);
     const { structured } = await lintDuring(project, session, () =>
@@ -173,7 +173,7 @@ describe('what others write while a linter runs', () => {
 describe('proof that a linter changed a file', () => {
   const waiting = (mend: string) => `echo x > begun; while [ ! -e go ]; do sleep 0.05; done; ${mend}; ${clean}`;
 
-  test('is not given by a link that a person put in place of a file', async () => {
+  test('fails for a link that a person put in place of a file', async () => {
     using project = withEslint(waiting('true'), { 'src/target.js': 'let t;\n' });
     await using session = await connect(project.path);
     const { structured } = await lintDuring(project, session, () => {
@@ -185,7 +185,7 @@ describe('proof that a linter changed a file', () => {
     expect(read(project, 'src/target.js')).toBe('let t;\n');
   });
 
-  test('is not given for a name that is no UTF-8, and the person’s text stays', async () => {
+  test('fails for a name that is not UTF-8, and the text of the person stays', async () => {
     using project = withEslint(waiting(mending));
     const odd = Buffer.concat([Buffer.from(project.at('src/odd')), Buffer.from([0xff]), Buffer.from('.js')]);
     writeFileSync(odd, 'before\n');
@@ -195,7 +195,7 @@ describe('proof that a linter changed a file', () => {
     expect(structured.runs[0].putBack).toEqual(['src/a.js', 'src/b.js']);
   });
 
-  test('is not kept from other files by one that is now a directory, or by one that is too large', async () => {
+  test('succeeds for other files if one is now a directory, or too large', async () => {
     using project = withEslint(waiting(mending), { 'src/dir.js': bad, 'src/large.js': 'let  l;\n'.repeat(1_200_000) });
     await using session = await connect(project.path);
     const { structured } = await lintDuring(project, session, () => {
@@ -208,7 +208,7 @@ describe('proof that a linter changed a file', () => {
     expect([read(project, 'src/a.js'), read(project, 'src/b.js')]).toEqual([bad, bad]);
   });
 
-  test('brings back a file with its mode and bytes, whether the linter removed, linked or rewrote it', async () => {
+  test('restores a file with its mode and bytes, whether the linter removed, linked or rewrote it', async () => {
     const mend = 'rm src/gone.js; ln -sf b.js src/a.js; chmod 644 src/tool.js; printf x > src/raw.js';
     using project = withEslint(`${mend}; ${clean}`, { 'src/gone.js': bad, 'src/tool.js': bad });
     const raw = Buffer.from([0, 255, 10, 13, 0, 128]);
@@ -221,7 +221,7 @@ describe('proof that a linter changed a file', () => {
     expect(listTree(project.at('src'))).toEqual(before);
   });
 
-  test('has time of its own after a linter that took all of the time', async () => {
+  test('has its own time after a linter that used up all of the time', async () => {
     using project = withEslint(`${mending}; exec sleep 600`);
     await using session = await connect(project.path);
     const { structured } = await session.call('run_lint', { timeout: 5 });
@@ -229,7 +229,7 @@ describe('proof that a linter changed a file', () => {
     expect(read(project, 'src/a.js')).toBe(bad);
   });
 
-  test('is found though the caller gave up while the linter ran', async () => {
+  test('succeeds although the caller left while the linter ran', async () => {
     using project = withEslint(`${mending}; echo x > begun; exec sleep 600`);
     await using session = await connect(project.path);
     const { promise: begun, resolve } = Promise.withResolvers<void>();
@@ -245,7 +245,7 @@ describe('proof that a linter changed a file', () => {
     await expect.poll(() => [read(project, 'src/a.js'), read(project, 'src/b.js')]).toEqual([bad, bad]);
   });
 
-  test('is found for pages and settings too, and not for what a check writes for itself', async () => {
+  test('includes documents and settings, and leaves out files that a check writes for itself', async () => {
     const mend =
       'for f in README.md package.json site.css; do echo " " >> $f; done; echo y > report.json; echo y > x.lock';
     const others = { 'README.md': '# x\n', 'site.css': 'a {}\n', 'report.json': '{}', 'x.lock': 'x\n' };
@@ -257,7 +257,7 @@ describe('proof that a linter changed a file', () => {
   });
 });
 
-describe('a linter that is set up to fix', () => {
+describe('a linter that is configured to fix', () => {
   /** Obeys its settings and its options as ruff does. */
   const ruff = script(
     `case " $* " in *" --no-fix "*) ;; *) if grep -q "fix = true" ruff.toml; then sed -i /import/d a.py; echo "[]"; exit 0; fi;; esac
@@ -265,7 +265,7 @@ describe('a linter that is set up to fix', () => {
   );
   const tree = { 'ruff.toml': 'fix = true\n', 'a.py': 'import os\n', '.venv/bin/ruff': ruff };
 
-  test('is told not to, so that an import that was just added stays', async () => {
+  test('runs without fixing, so that an import that was just added stays', async () => {
     using project = makeProject(tree);
     chmodSync(project.at('.venv/bin/ruff'), 0o755);
     await using session = await connect(project.path);
@@ -277,7 +277,7 @@ describe('a linter that is set up to fix', () => {
     expect(read(project, 'a.py')).toBe('import os\n');
   });
 
-  test.skipIf(!hasRubocop)('in a way that no option takes back has its changes put back', async () => {
+  test.skipIf(!hasRubocop)('in a way that no option disables has its changes reverted', async () => {
     const source = '# frozen_string_literal: true\n\nputs "x"\n';
     using project = makeProject({ Rakefile: '', '.rubocop.yml': '', '.rubocop': '--autocorrect\n', 'a.rb': source });
     await using session = await connect(project.path);
@@ -286,7 +286,7 @@ describe('a linter that is set up to fix', () => {
     expect(read(project, 'a.rb')).toBe(source);
   });
 
-  test('by the command of the project is told not to either', async () => {
+  test('by the command of the project runs without fixing too', async () => {
     using project = withEslint(`echo "$@" > called; ${clean}`, {
       'croft.toml': '[commands]\nlint = ["node_modules/.bin/eslint", "--fix", "--fix-type", "layout", "$FILES"]\n',
     });

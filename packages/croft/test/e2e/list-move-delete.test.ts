@@ -24,7 +24,7 @@ function putLatin1(directory: string) {
 }
 
 describe('list', () => {
-  test('shows names in order, hidden ones too: sizes, directories with a slash, links with their target', async () => {
+  test('shows names in order with hidden ones: sizes, directories with a slash, links with their target', async () => {
     for (const name of ['b.txt', 'B.txt', '.hidden', 'sub/x', 'é.txt', 'new\nline']) put(`listed/${name}`, '12345');
     symlinkSync('b.txt', at('listed/link'));
     symlinkSync('/etc/passwd', at('listed/out'));
@@ -40,7 +40,7 @@ describe('list', () => {
   });
 
   test.each([{}, { path: '' }, { path: '.' }, { path: at('') }, { path: 'full/..' }])(
-    'takes %j as the root',
+    'reads %j as the root',
     async (args) => {
       const { text, structured } = await call('list', args);
       expect(text).toContain('file.txt\t2\n');
@@ -48,7 +48,7 @@ describe('list', () => {
     },
   );
 
-  test('says that a directory is empty, and follows a link to one inside', async () => {
+  test('reports an empty directory, and follows a link to one inside', async () => {
     mkdirSync(at('empty'));
     symlinkSync('empty', at('to-empty'));
     expect(await call('list', { path: 'empty' })).toMatchObject({
@@ -58,7 +58,7 @@ describe('list', () => {
     expect(await call('list', { path: 'to-empty' })).toMatchObject({ structured: { path: 'empty' } });
   });
 
-  test('answers in bounded size, whatever the links say', async () => {
+  test('answers in limited size, whatever the links contain', async () => {
     mkdirSync(at('wordy'));
     for (let index = 0; index < 300; index++) symlinkSync('t/'.repeat(2000), at(`wordy/${index}`));
     const { text, structured } = await call('list', { path: 'wordy' });
@@ -67,7 +67,7 @@ describe('list', () => {
     expect(text).toMatch(/\(more than \d+ entries; raise limit, or use glob\)\n$/);
   });
 
-  test('stops at the limit with a note, and takes a limit below one as left out', async () => {
+  test('stops at the limit with a note, and reads a limit below one as omitted', async () => {
     for (let index = 0; index < 30; index++) put(`many/${index}.txt`, '');
     const { text, structured } = await call('list', { path: 'many', limit: 10 });
     expect(structured.entries).toHaveLength(10);
@@ -94,7 +94,7 @@ describe('list', () => {
     expect(answer.text).toContain(message);
   });
 
-  test.each(['List', 'LS', 'list_directory'])('is reached as %s', async (alias) => {
+  test.each(['List', 'LS', 'list_directory'])('can be called as %s', async (alias) => {
     expect((await call(alias, { path: 'full' })).text).toBe('inner.txt\t6\n');
   });
 });
@@ -115,24 +115,21 @@ describe('move', () => {
     expect(statSync(at('m/new/dir/run.sh')).mode & 0o777).toBe(0o755);
   });
 
-  test('renames a directory with all in it', async () => {
+  test('renames a directory with its content', async () => {
     put('m/tree/deep/x.txt', 'x');
     expect((await move('m/tree', 'm/moved')).structured.kind).toBe('directory');
     expect(textOf('m/moved/deep/x.txt')).toBe('x');
     expect(existsSync(at('m/tree'))).toBe(false);
   });
 
-  test.each(['target.txt', 'nowhere', '/etc/passwd'])(
-    'moves a link to %s itself, not what it leads to',
-    async (target) => {
-      put('m/l/target.txt', 'x');
-      rmSync(at('m/l/after'), { force: true });
-      symlinkSync(target, at('m/l/before'));
-      expect((await move('m/l/before', 'm/l/after')).structured.kind).toBe('link');
-      expect(readlinkSync(at('m/l/after'))).toBe(target);
-      expect(existsSync(at('m/l/target.txt'))).toBe(true);
-    },
-  );
+  test.each(['target.txt', 'nowhere', '/etc/passwd'])('moves a link to %s itself, not its target', async (target) => {
+    put('m/l/target.txt', 'x');
+    rmSync(at('m/l/after'), { force: true });
+    symlinkSync(target, at('m/l/before'));
+    expect((await move('m/l/before', 'm/l/after')).structured.kind).toBe('link');
+    expect(readlinkSync(at('m/l/after'))).toBe(target);
+    expect(existsSync(at('m/l/target.txt'))).toBe(true);
+  });
 
   test.each(['file', 'directory', 'empty directory', 'dangling link'])('never replaces a %s', async (kind) => {
     rmSync(at('m/taken'), { recursive: true, force: true });
@@ -168,7 +165,7 @@ describe('move', () => {
   });
 
   test.each(['m/into', 'm/into/', 'm/into-new/'])(
-    'of a file to the directory %s says how to name it there',
+    'of a file to the directory %s is refused with the full path to use',
     async (to) => {
       put('m/file.txt', 'x');
       mkdirSync(at('m/into'), { recursive: true });
@@ -180,7 +177,7 @@ describe('move', () => {
     },
   );
 
-  test('refuses to move a directory into itself by way of a link', async () => {
+  test('refuses to move a directory into itself through a link', async () => {
     put('m/self/inner/x', 'x');
     symlinkSync('self/inner', at('m/to-inner'));
     expect(codeOf(await move('m/self', 'm/to-inner/y'))).toBe('E_INVALID_INPUT');
@@ -193,7 +190,7 @@ describe('move', () => {
     expect(answer.structured.error.details.path).toBe('full/inner.txt/child');
   });
 
-  test.each(['Move', 'move_file'])('is reached as %s', async (alias) => {
+  test.each(['Move', 'move_file'])('can be called as %s', async (alias) => {
     put(`m/${alias}`, 'x');
     expect((await call(alias, { from: `m/${alias}`, to: `m/${alias}-2` })).isError).toBe(false);
   });
@@ -213,7 +210,7 @@ describe('delete', () => {
   });
 
   test.each(['../file.txt', '/etc/hostname', '../full', 'nowhere'])(
-    'removes a link to %s and leaves what it leads to',
+    'removes a link to %s and leaves its target',
     async (target) => {
       mkdirSync(at('d'), { recursive: true });
       symlinkSync(target, at('d/link'));
@@ -227,7 +224,7 @@ describe('delete', () => {
     },
   );
 
-  test('removes an empty directory, and a full one only when told to', async () => {
+  test('removes an empty directory, and a full one only with permission', async () => {
     mkdirSync(at('d/empty'), { recursive: true });
     expect((await remove('d/empty')).structured).toMatchObject({ kind: 'directory', removed: 1 });
     for (const name of ['a', 'b/c', 'b/d/e']) put(`d/tree/${name}`, 'x');
@@ -270,14 +267,14 @@ describe('delete', () => {
     expect(textOf('file.txt')).toBe('x\n');
   });
 
-  test.each(['Delete', 'file-delete', 'delete_file'])('is reached as %s, with path for file_path', async (alias) => {
+  test.each(['Delete', 'file-delete', 'delete_file'])('can be called as %s, with path for file_path', async (alias) => {
     put('d/aliased', 'x');
     expect((await call(alias, { path: 'd/aliased' })).isError).toBe(false);
     expect(existsSync(at('d/aliased'))).toBe(false);
   });
 });
 
-describe('where not everything is allowed', () => {
+describe('where permissions are missing', () => {
   const tools = {
     move: { from: 'dir/file.txt', to: 'moved.txt' },
     delete: { file_path: 'dir/file.txt' },
@@ -285,7 +282,7 @@ describe('where not everything is allowed', () => {
   };
 
   test.each(Object.entries(tools).flatMap(([tool, args]) => [0o300, 0o500].map((mode) => [tool, mode, args] as const)))(
-    '%s in a directory of mode %o either happens or is refused, and leaves no half',
+    '%s in a directory of mode %o succeeds or is refused as a whole',
     async (tool, mode, args) => {
       using directory = makeDirectory({ 'dir/file.txt': 'x' });
       giveToNobody(directory.at('dir'), directory.at('dir/file.txt'));
@@ -298,7 +295,7 @@ describe('where not everything is allowed', () => {
     },
   );
 
-  test('a move into a directory that takes nothing names that one', async () => {
+  test('a move into a read-only directory names that directory', async () => {
     using directory = makeDirectory({ 'dir/x': 'x', 'file.txt': 'x' });
     giveToNobody(directory.at('dir'), directory.at('file.txt'));
     chmodSync(directory.at('dir'), 0o500);
@@ -310,11 +307,14 @@ describe('where not everything is allowed', () => {
     expect(existsSync(directory.at('file.txt'))).toBe(true);
   });
 
-  test.skipIf(process.getuid?.() !== 0)('a file of another in a tree to delete is a matter of permission', async () => {
-    using directory = makeDirectory({ 'shared/theirs.txt': 'x' });
-    chmodSync(directory.at('shared'), 0o1777);
-    const answer = await callAsNobody(directory.path, 'delete', { file_path: 'shared', recursive: true });
-    expect(answer.structured.error.code).toBe('E_PERMISSION_DENIED');
-    expect(existsSync(directory.at('shared/theirs.txt'))).toBe(true);
-  });
+  test.skipIf(process.getuid?.() !== 0)(
+    'a delete of a tree with a file of another user is refused as a matter of permission',
+    async () => {
+      using directory = makeDirectory({ 'shared/theirs.txt': 'x' });
+      chmodSync(directory.at('shared'), 0o1777);
+      const answer = await callAsNobody(directory.path, 'delete', { file_path: 'shared', recursive: true });
+      expect(answer.structured.error.code).toBe('E_PERMISSION_DENIED');
+      expect(existsSync(directory.at('shared/theirs.txt'))).toBe(true);
+    },
+  );
 });

@@ -33,7 +33,7 @@ async function makeGitCrate() {
   return { person, env, repository: person.at(`cargo/git/db/${repository}`) };
 }
 
-test.runIf(hasRust)('what cargo fetched by git on the host it has inside', async () => {
+test.runIf(hasRust)('the git checkouts of cargo on the host can be used inside', async () => {
   const { person, env, repository } = await makeGitCrate();
   const before = readdirSync(repository, { recursive: true }).sort();
   expect(await person.bash('cargo run -q 2>&1', env)).toBe('from the cache\n');
@@ -42,7 +42,7 @@ test.runIf(hasRust)('what cargo fetched by git on the host it has inside', async
   expect(readdirSync(repository, { recursive: true }).sort()).toEqual(before);
 });
 
-test.runIf(hasRust)('a repository of cargo that notes a password is not shown', async () => {
+test.runIf(hasRust)('a cargo repository with a password in its settings is not shown', async () => {
   const { person, env, repository } = await makeGitCrate();
   writeFileSync(`${repository}/FETCH_HEAD`, `${'0'.repeat(40)}\t\thttps://ada:s3cret@git.example/one\n`);
   expect(await person.bash('grep -rl s3cret /run/croft ~; ls /run/croft/caches/cargo/git; cargo run -q', env)).toMatch(
@@ -50,41 +50,31 @@ test.runIf(hasRust)('a repository of cargo that notes a password is not shown', 
   );
 });
 
-test.runIf(hasBundler)(
-  'gems that are installed on the host are there inside, and others can be installed',
-  async () => {
-    const gemspec = (name: string) =>
-      `Gem::Specification.new { |s| s.name = "${name}"; s.version = "1.0.0"; s.summary = "s"; s.authors = ["a"]; s.files = ["lib/${name}.rb"] }`;
-    const person = makePerson({
-      'gem/one.gemspec': gemspec('one'),
-      'gem/lib/one.rb': 'WORD = "from the cache"',
-      'gem/two.gemspec': gemspec('two'),
-      'gem/lib/two.rb': '',
-      'workspace/Gemfile': "source 'https://gems.example'\ngem 'one'\n",
-      'home/.local/share/gem/credentials': 's3cret',
-      'home/.bundle/config': 'BUNDLE_GEMS__EXAMPLE: "ada:s3cret"\n',
-    });
-    for (const name of ['one', 'two']) await run('gem', ['build', `${name}.gemspec`], { cwd: person.at('gem') });
-    await person.onHost([
-      'gem',
-      'install',
-      '--local',
-      '--user-install',
-      '--no-document',
-      person.at('gem/one-1.0.0.gem'),
-    ]);
-    await run('cp', [person.at('gem/two-1.0.0.gem'), person.workspace]);
-    const program = `ruby -e 'require "one"; puts WORD'`;
-    const output = await person.bash(
-      `bundle check >/dev/null && bundle exec ${program} && grep -rl s3cret /run/croft ~; gem install --local --user-install two-1.0.0.gem 2>&1 | tail -n 1`,
-    );
-    expect(output).toBe('from the cache\n1 gem installed\n');
-    const attack = 'echo evil > $(gem contents one)';
-    expect(await person.bash(attack)).toMatch(/Read-only file system/);
-  },
-);
+test.runIf(hasBundler)('gems of the host can be used inside, and others can be installed', async () => {
+  const gemspec = (name: string) =>
+    `Gem::Specification.new { |s| s.name = "${name}"; s.version = "1.0.0"; s.summary = "s"; s.authors = ["a"]; s.files = ["lib/${name}.rb"] }`;
+  const person = makePerson({
+    'gem/one.gemspec': gemspec('one'),
+    'gem/lib/one.rb': 'WORD = "from the cache"',
+    'gem/two.gemspec': gemspec('two'),
+    'gem/lib/two.rb': '',
+    'workspace/Gemfile': "source 'https://gems.example'\ngem 'one'\n",
+    'home/.local/share/gem/credentials': 's3cret',
+    'home/.bundle/config': 'BUNDLE_GEMS__EXAMPLE: "ada:s3cret"\n',
+  });
+  for (const name of ['one', 'two']) await run('gem', ['build', `${name}.gemspec`], { cwd: person.at('gem') });
+  await person.onHost(['gem', 'install', '--local', '--user-install', '--no-document', person.at('gem/one-1.0.0.gem')]);
+  await run('cp', [person.at('gem/two-1.0.0.gem'), person.workspace]);
+  const program = `ruby -e 'require "one"; puts WORD'`;
+  const output = await person.bash(
+    `bundle check >/dev/null && bundle exec ${program} && grep -rl s3cret /run/croft ~; gem install --local --user-install two-1.0.0.gem 2>&1 | tail -n 1`,
+  );
+  expect(output).toBe('from the cache\n1 gem installed\n');
+  const attack = 'echo evil > $(gem contents one)';
+  expect(await person.bash(attack)).toMatch(/Read-only file system/);
+});
 
-test.runIf(hasBundler)('gems of GEM_HOME are there inside', async () => {
+test.runIf(hasBundler)('gems of GEM_HOME can be used inside', async () => {
   const person = makePerson({
     'gem/one.gemspec':
       'Gem::Specification.new { |s| s.name = "one"; s.version = "1.0.0"; s.summary = "s"; s.authors = ["a"]; s.files = ["lib/one.rb"] }',
@@ -97,7 +87,7 @@ test.runIf(hasBundler)('gems of GEM_HOME are there inside', async () => {
   expect(await person.bash(`ruby -e 'require "one"; puts WORD'`, env)).toBe('from the cache\n');
 });
 
-test.runIf(hasComposer)('what composer has on the host it has inside', async () => {
+test.runIf(hasComposer)('packages of composer on the host can be used inside', async () => {
   const person = makePerson({
     'one/composer.json': '{"name":"private/one","version":"1.0.0","autoload":{"files":["one.php"]}}',
     'one/one.php': '<?php const WORD = "from the cache";',
@@ -134,23 +124,26 @@ with zipfile.ZipFile(sys.argv[1] + '/one-1.0.0-py3-none-any.whl', 'w') as z:
     z.writestr('one-1.0.0.dist-info/RECORD', '')
 `;
 
-test.runIf(hasPip)('pip finds packages where it finds them on the host, in directories of packages alone', async () => {
-  const person = makePerson({ 'workspace/a': '', 'wheels/index.html': '', 'mixed/key': 's3cret' });
-  for (const name of ['wheels', 'mixed']) await run('/usr/bin/python3', ['-c', wheel, person.at(name)]);
-  mkdirSync(person.at('home/.config/pip'), { recursive: true });
-  writeFileSync(
-    person.at('home/.config/pip/pip.conf'),
-    `[global]\nno-index = true\nfind-links =\n    ${person.at('wheels')}\n    ${person.at('mixed')}\n`,
-  );
-  const install = 'pip3 install -q --disable-pip-version-check --target out one 2>&1';
-  const output = await person.bash(
-    `${install}; PYTHONPATH=out python3 -c 'import one; print(one.word)'; grep -rl s3cret /run/croft`,
-  );
-  expect(output).toMatch(/^from the cache\nexit: 1\n/m);
-  expect(output).not.toContain('mixed');
-});
+test.runIf(hasPip)(
+  'pip finds packages in the same places as on the host, which are directories of packages only',
+  async () => {
+    const person = makePerson({ 'workspace/a': '', 'wheels/index.html': '', 'mixed/key': 's3cret' });
+    for (const name of ['wheels', 'mixed']) await run('/usr/bin/python3', ['-c', wheel, person.at(name)]);
+    mkdirSync(person.at('home/.config/pip'), { recursive: true });
+    writeFileSync(
+      person.at('home/.config/pip/pip.conf'),
+      `[global]\nno-index = true\nfind-links =\n    ${person.at('wheels')}\n    ${person.at('mixed')}\n`,
+    );
+    const install = 'pip3 install -q --disable-pip-version-check --target out one 2>&1';
+    const output = await person.bash(
+      `${install}; PYTHONPATH=out python3 -c 'import one; print(one.word)'; grep -rl s3cret /run/croft`,
+    );
+    expect(output).toMatch(/^from the cache\nexit: 1\n/m);
+    expect(output).not.toContain('mixed');
+  },
+);
 
-test('distributions of the Gradle wrapper are there inside, and the wrapper can lock them', async () => {
+test('distributions of the Gradle wrapper can be used inside, and the wrapper can lock them', async () => {
   const dist = 'wrapper/dists/gradle-9.9-bin/abc123';
   const person = makePerson({
     [`home/.gradle/${dist}/gradle-9.9/bin/gradle`]: '#!/bin/sh\necho "from the cache"\n',
@@ -168,7 +161,7 @@ test('distributions of the Gradle wrapper are there inside, and the wrapper can 
 });
 
 test.runIf(hasMaven)(
-  'what Maven has on the host it has inside',
+  'the Maven repository of the host can be used inside',
   async () => {
     const person = makePerson({
       'home/.m2/settings.xml':
@@ -193,7 +186,7 @@ test.runIf(hasMaven)(
   120_000,
 );
 
-/** As uv lays out its cache. There is no uv for these machines: what it would find is looked at by its paths. */
+/** The layout of uv's cache. uv is not installed here, so the test checks the paths that uv would use. */
 function makeUvCache(cache: string) {
   const put = (path: string, text: string) => {
     mkdirSync(dirname(join(cache, path)), { recursive: true });
@@ -208,23 +201,28 @@ function makeUvCache(cache: string) {
   symlinkSync(join(cache, 'archive-v0/AbC_1'), join(cache, 'wheels-v6/pypi/one/one-1.0.0-py3-none-any'));
 }
 
-test.each(['home/.cache/uv', 'named'])('what uv has of the public index in %s it has inside', async (place) => {
-  const person = makePerson({ 'workspace/pyproject.toml': '[project]\nname = "w"\n' });
-  makeUvCache(person.at(place));
-  const env = place === 'named' ? { UV_CACHE_DIR: person.at(place) } : {};
-  const commands = [
-    'cd ~/.cache/uv && cat archive-v0/AbC_1/one.py wheels-v6/pypi/one/one-1.0.0-py3-none-any/one.py simple-v20/pypi/one.rkyv',
-    'echo; cat wheels-v6/pypi/one/*.http; echo; echo $UV_OFFLINE',
-    'echo new >> simple-v20/pypi/one.rkyv && mkdir archive-v0/new wheels-v6/pypi/new git-v0 && echo written',
-    'grep -rl s3cret /run/croft ~',
-  ];
-  const word = 'word = "from the cache"\n';
-  expect(await person.bash(commands.join('; '), env)).toBe(`${word}${word}index of one\nAbC_1\n1\nwritten\nexit: 1\n`);
-  expect(await person.bash('echo evil > ~/.cache/uv/archive-v0/AbC_1/one.py', env)).toMatch(/Read-only file system/);
-  expect(readFileSync(join(person.at(place), 'simple-v20/pypi/one.rkyv'), 'utf8')).toBe('index of one');
-});
+test.each(['home/.cache/uv', 'named'])(
+  'packages of uv from the public index in %s can be used inside',
+  async (place) => {
+    const person = makePerson({ 'workspace/pyproject.toml': '[project]\nname = "w"\n' });
+    makeUvCache(person.at(place));
+    const env = place === 'named' ? { UV_CACHE_DIR: person.at(place) } : {};
+    const commands = [
+      'cd ~/.cache/uv && cat archive-v0/AbC_1/one.py wheels-v6/pypi/one/one-1.0.0-py3-none-any/one.py simple-v20/pypi/one.rkyv',
+      'echo; cat wheels-v6/pypi/one/*.http; echo; echo $UV_OFFLINE',
+      'echo new >> simple-v20/pypi/one.rkyv && mkdir archive-v0/new wheels-v6/pypi/new git-v0 && echo written',
+      'grep -rl s3cret /run/croft ~',
+    ];
+    const word = 'word = "from the cache"\n';
+    expect(await person.bash(commands.join('; '), env)).toBe(
+      `${word}${word}index of one\nAbC_1\n1\nwritten\nexit: 1\n`,
+    );
+    expect(await person.bash('echo evil > ~/.cache/uv/archive-v0/AbC_1/one.py', env)).toMatch(/Read-only file system/);
+    expect(readFileSync(join(person.at(place), 'simple-v20/pypi/one.rkyv'), 'utf8')).toBe('index of one');
+  },
+);
 
-test('a workspace without Python is shown nothing of uv', async () => {
+test('a workspace without Python gets no cache of uv', async () => {
   const person = makePerson({ 'workspace/a': '' });
   makeUvCache(person.at('home/.cache/uv'));
   expect(await person.bash('ls /run/croft/caches/uv ~/.cache/uv')).toMatch(/cannot access[\s\S]*cannot access/);

@@ -13,7 +13,7 @@ function lookAt(directory: string) {
   });
 }
 
-test('a second server of one data directory says who has it, and changes nothing', async () => {
+test('a second server on one data directory names the first, and changes nothing', async () => {
   using fixture = makeDirectory({ 'work/a.txt': 'a' });
   const flags = ['--workspace', fixture.at('work'), '--data', fixture.at('data')];
   const first = await startServer(flags);

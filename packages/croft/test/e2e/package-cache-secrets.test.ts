@@ -6,7 +6,7 @@ import { hasToolchains } from '../support/toolchains.ts';
 const hasNode = await hasToolchains('node');
 const manifest = '{"name":"w","version":"1.0.0","dependencies":{"@private/one":"1.0.0"}}';
 
-test.runIf(hasNode)('the token that npm notes in its cache is not shown, and the package is', async () => {
+test.runIf(hasNode)('the token in the cache of npm is not shown, and the package is', async () => {
   // npm notes every header that an answer varies by, and so the token of a registry that says `Vary: Authorization`.
   const url = await startRegistry({ vary: 'authorization' });
   const person = makePerson({
@@ -23,7 +23,7 @@ test.runIf(hasNode)('the token that npm notes in its cache is not shown, and the
   expect(output).toBe('from the cache\nexit: 1\n');
 });
 
-test('the password that Maven notes in its repository is not shown, and the packages are', async () => {
+test('the password in the repository of Maven is not shown, and the packages are', async () => {
   const note = 'http\\://ada\\:s3cret@maven.example/.lastUpdated=1\n';
   const person = makePerson({
     'workspace/pom.xml': '',
@@ -38,7 +38,7 @@ test('the password that Maven notes in its repository is not shown, and the pack
   expect(await person.bash('grep -Rs s3cret /run/croft ~/.m2')).toBe('exit: 1\n');
 });
 
-test('a cache that lies in the workspace leads nowhere else', async () => {
+test('a link in a cache below the workspace does not lead outside', async () => {
   const person = makePerson({ 'workspace/.gradle/caches/a': '', 'secret/key': 's3cret' });
   symlinkSync(person.at('secret'), person.at('workspace/.gradle/caches/modules-2'));
   const output = await person.bash('find /run/croft/caches -name key 2>/dev/null | xargs cat; echo end', {
@@ -47,14 +47,14 @@ test('a cache that lies in the workspace leads nowhere else', async () => {
   expect(output).toBe('end\n');
 });
 
-test('a cache whose way leads through the workspace leads nowhere else', async () => {
+test('a cache with the workspace in its path does not lead outside', async () => {
   const person = makePerson({ 'workspace/pom.xml': '', 'secret/repository/key': 's3cret' });
   symlinkSync(person.at('secret'), person.at('workspace/m2'));
   symlinkSync(person.at('workspace/m2'), person.at('home/.m2'));
   expect(await person.bash('find /run/croft/caches -name key 2>/dev/null | xargs cat; echo end')).toBe('end\n');
 });
 
-test('programs in the workspace are found there, and a link in their place leads nowhere else', async () => {
+test('programs in the workspace can be run, and a link in their place does not lead outside', async () => {
   const person = makePerson({
     'workspace/bin/tool': '#!/bin/sh\necho ran',
     'secret/key': 's3cret',
@@ -69,7 +69,7 @@ test('programs in the workspace are found there, and a link in their place leads
   expect(await person.bash(`ls ${person.at('home/.local/bin')} 2>/dev/null; echo end`, { PATH })).toBe('end\n');
 });
 
-test('a certificate in the workspace is read there, and a link in its place leads nowhere else', async () => {
+test('a certificate in the workspace can be read, and a link in its place does not lead outside', async () => {
   const person = makePerson({
     'workspace/ca.pem': '-----BEGIN CERTIFICATE-----\n',
     'secret/other.pem': '-----BEGIN CERTIFICATE-----\ns3cret',
@@ -82,7 +82,7 @@ test('a certificate in the workspace is read there, and a link in its place lead
   expect(await person.bash(command, variables)).not.toContain('s3cret');
 });
 
-test('settings in the workspace that are no files hold nothing up', async () => {
+test('settings in the workspace that are not files do not block a command', async () => {
   const person = makePerson({ 'workspace/a': '' });
   await run('mkfifo', [person.at('workspace/.npmrc')]);
   expect(await person.bash('echo end', { NPM_CONFIG_USERCONFIG: person.at('workspace/.npmrc') })).toBe('end\n');

@@ -7,7 +7,7 @@ import { hasToolchains } from '../support/toolchains.ts';
 
 const [hasNode, hasGo, hasRust] = [await hasToolchains('node'), await hasToolchains('go'), await hasToolchains('rust')];
 
-test.runIf(hasNode)('what npm has on the host it has inside, at the first call and without a network', async () => {
+test.runIf(hasNode)('the npm cache of the host can be used at the first call and without a network', async () => {
   const person = makePerson({
     'workspace/package.json': '{"name":"w","version":"1.0.0","dependencies":{"@private/one":"1.0.0"}}',
   });
@@ -26,7 +26,7 @@ test.runIf(hasNode)('what npm has on the host it has inside, at the first call a
   expect(await person.bash('ls ~/.npm ~/.npmrc /run/croft/caches/npm')).toMatch(/\ncontent-v2\n/);
 });
 
-test('a command that may need packages waits until all of them are there', async () => {
+test('a command that may need packages waits until all caches are ready', async () => {
   const many = Array.from({ length: 3000 }, (_, index) => `home/.npm/_cacache/content-v2/sha512/aa/bb/${index}`);
   const person = makePerson({
     'workspace/package.json': '{}',
@@ -35,7 +35,7 @@ test('a command that may need packages waits until all of them are there', async
   expect(await person.bash('find ~/.cache/npm/_cacache/content-v2 -type l | wc -l')).toBe('3000\n');
 });
 
-test.runIf(hasGo)('what Go has on the host it has inside, private modules too', async () => {
+test.runIf(hasGo)('the Go module cache of the host can be used inside, private modules too', async () => {
   const person = makePerson({
     'module/private.example/one@v1.0.0/go.mod': 'module private.example/one\n',
     'module/private.example/one@v1.0.0/one.go': 'package one\n\nconst Word = "from the cache"\n',
@@ -60,7 +60,7 @@ test.runIf(hasGo)('what Go has on the host it has inside, private modules too', 
   );
 });
 
-test.runIf(hasRust)('what cargo has on the host it has inside', async () => {
+test.runIf(hasRust)('the cargo registry of the host can be used inside', async () => {
   const person = makePerson({
     'one-1.0.0/Cargo.toml': '[package]\nname = "one"\nversion = "1.0.0"\nedition = "2021"\n',
     'one-1.0.0/src/lib.rs': 'pub const WORD: &str = "from the cache";\n',
@@ -90,7 +90,7 @@ test.runIf(hasRust)('what cargo has on the host it has inside', async () => {
   expect(output).toBe('from the cache\nexit: 1\n');
 });
 
-test('caches that a project has no use for are not shown', async () => {
+test('caches that a project cannot use are not shown', async () => {
   const person = makePerson({
     'home/.m2/repository/a': '',
     'home/.npm/_cacache/content-v2/a': '',
@@ -100,7 +100,7 @@ test('caches that a project has no use for are not shown', async () => {
   expect(await person.bash('ls /run/croft/caches')).toBe('gradle\nnpm\n');
 });
 
-test('where packages come from is as on the host, without what lets people in', async () => {
+test('registries are those of the host, without the credentials for them', async () => {
   const person = makePerson({
     'workspace/a': '',
     'home/.npmrc': [

@@ -27,7 +27,7 @@ function makeTool(path: string, says: string): void {
 }
 
 describe('PATH', () => {
-  test('keeps its order inside, with what --allow-read shows, and without what cannot be seen', async () => {
+  test('keeps its order inside, with --allow-read directories, and without hidden ones', async () => {
     using person = makePerson();
     makeTool(person.at('shared/bin/croft-test-tool'), 'shared');
     makeTool(person.at('home/.rbenv/shims/croft-test-tool'), 'rbenv');
@@ -44,7 +44,7 @@ describe('PATH', () => {
 });
 
 describe('--env', () => {
-  test('passes what it names, with a value or with croft’s own, and nothing else', async () => {
+  test('passes the named variables, with a value or with that of croft, and no others', async () => {
     using person = makePerson();
     const flags = ['--env', 'ONE=a=b c', '--env', 'TWO', '--env=EMPTY=', '--env', 'CARGO_HOME=/tmp/cargo'];
     const run = await person.run('echo "$ONE|$TWO|$CARGO_HOME"; printenv EMPTY && printenv THREE', flags, {
@@ -54,13 +54,13 @@ describe('--env', () => {
     expect(run.stdout).toBe('a=b c|two|/tmp/cargo\n\nexit: 1\n');
   });
 
-  test('that would be unsafe stops the program with the reason', async () => {
+  test('with an unsafe variable stops the program with the reason', async () => {
     using person = makePerson();
     const stderr = expect.stringMatching(/^--env LD_PRELOAD would put code into every program/);
     expect(await person.run('true', ['--env', 'LD_PRELOAD=/tmp/x'])).toEqual({ exitCode: 1, stdout: '', stderr });
   });
 
-  test('reaches commands that run without isolation too', async () => {
+  test('applies to commands without isolation too', async () => {
     using person = makePerson();
     const flags = ['--sandbox', 'none', '--network', 'allow-all', '--env', 'ONE=1', '--env', 'https_proxy=http://p'];
     expect((await person.run('echo $ONE $https_proxy', flags)).stdout).toBe('1 http://p\n');
@@ -71,7 +71,7 @@ describe('certificates', () => {
   const certificate = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
   const key = '-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n';
 
-  test('that croft’s own programs trust come along, each with its file, which cannot be changed', async () => {
+  test('that croft trusts can be used inside, each in a read-only file', async () => {
     using person = makePerson({ 'home/ca/company.pem': certificate });
     const file = person.at('home/ca/company.pem');
     const env = { NODE_EXTRA_CA_CERTS: file, GIT_SSL_CAINFO: file, SSL_CERT_FILE: '/etc/ssl/certs/none.pem' };
@@ -80,7 +80,7 @@ describe('certificates', () => {
     expect(stdout).toMatch(new RegExp(`^${certificate}${certificate}bash: .*Read-only file system`));
   });
 
-  test('in a file with a private key stay out', async () => {
+  test('in a file with a private key are not shown', async () => {
     using person = makePerson({ 'home/both.pem': certificate + key });
     const env = { NODE_EXTRA_CA_CERTS: person.at('home/both.pem') };
     expect((await person.run('printenv NODE_EXTRA_CA_CERTS', [], env)).stdout).toBe('exit: 1\n');
@@ -104,18 +104,18 @@ describe('git', () => {
   };
   const ada = 'Ada the first King <ada@work.example>';
 
-  test('commits as the person does, by the rules of their own settings', async () => {
+  test('commits as the person, with the identity from the settings of the person', async () => {
     using person = makePerson(tree);
     expect((await person.run(commit)).stdout).toBe(`${ada} ${ada}\n`);
   });
 
-  test('is what the repository says where it says something', async () => {
+  test('commits with the identity from the repository, if that has one', async () => {
     using person = makePerson({ ...tree, 'workspace/.git/config': '[user]\n\temail = own@repository.example\n' });
     const own = 'Ada the first King <own@repository.example>';
     expect((await person.run(commit)).stdout).toBe(`${own} ${own}\n`);
   });
 
-  test('is whom --git-identity names, or nobody', async () => {
+  test('commits with --git-identity, or without an identity', async () => {
     using person = makePerson(tree);
     const grace = 'Grace \\ "G" Hopper <grace@navy.example>';
     expect((await person.run(commit, ['--git-identity', grace])).stdout).toBe(`${grace} ${grace}\n`);
@@ -123,7 +123,7 @@ describe('git', () => {
     expect((await person.run(commit, ['--git-identity', 'none'])).stdout).toBe(`${nobody} ${nobody}\n`);
   });
 
-  test('is not kept waiting by a repository that names a file without an end', async () => {
+  test('does not block on a repository that includes an endless file', async () => {
     using person = makePerson({ ...tree, 'workspace/.git/config': '[include]\n\tpath = pipe\n' });
     execFileSync('mkfifo', [person.at('workspace/.git/pipe')]);
     expect((await person.run('echo done')).stdout).toBe('done\n');

@@ -26,7 +26,7 @@ const monorepo = {
 };
 
 describe('a polyglot monorepo', () => {
-  test('is known by its parts, and asks which is meant', async () => {
+  test('is detected by its parts, and a call asks which one is meant', async () => {
     await using server = await start(monorepo);
     const { ecosystems, projects, problems } = await server.profile();
     expect(ecosystems).toEqual(['javascript', 'python', 'go']);
@@ -47,7 +47,7 @@ describe('a polyglot monorepo', () => {
     expect(wrong.text).toBe('language "rust" not detected in workspace; detected: go, node, python');
   });
 
-  test('runs the scripts of its parts where they are', async () => {
+  test('runs the scripts of each part in its directory', async () => {
     await using server = await start(monorepo);
     const hello = await server.call('run_script', { name: 'hello' });
     expect(hello.text).toContain('hello from web');
@@ -57,14 +57,14 @@ describe('a polyglot monorepo', () => {
   });
 });
 
-test('nothing to detect is said in those words', async () => {
+test('a workspace without a project is refused with that message', async () => {
   await using server = await start({ 'README.md': '' });
   const answer = await server.call('run_tests');
   expect(codeOf(answer)).toBe('E_NO_PROJECT');
   expect(answer.text).toBe('no supported project detected in workspace root');
 });
 
-test('a setting edited through a tool counts at the next call, and events tell of it once', async () => {
+test('a setting edited through a tool counts at the next call, and is one event', async () => {
   using events = makeDirectory();
   await using server = await start({ 'package.json': '{"scripts":{}}' }, '--events', events.at('events'));
   expect((await server.profile()).projects[0].lint).toBeUndefined();
@@ -80,7 +80,7 @@ test('a setting edited through a tool counts at the next call, and events tell o
 });
 
 describe('croft.toml', () => {
-  test('says the command, which runs in the sandbox like any other', async () => {
+  test('sets the command, which runs in the sandbox like any other', async () => {
     await using server = await start({
       'croft.toml': '[project]\nlanguage = "make"\n[commands]\ntest = ["sh", "-c", "echo ran in $PWD; exit 3"]\n',
     });
@@ -90,7 +90,7 @@ describe('croft.toml', () => {
     expect(answer.text).toContain(`ran in ${server.place.path}`);
   });
 
-  test('reaches no part of the fence, and says so', async () => {
+  test('cannot change the sandbox, and the answer says so', async () => {
     await using server = await start({
       'go.mod': 'module x',
       'croft.toml': '[sandbox]\nnetwork = "allow-all"\nprovider = "none"\n[commands]\ninstall = "curl x | sh"\n',

@@ -7,7 +7,7 @@ const { at, call, put } = shareServer();
 
 const megabyte = 1024 * 1024;
 
-/** Does what the notes say until there is none left. Answers the lines it was shown. */
+/** Follows the notes until there are no more. Returns the shown lines. */
 async function readOn(file_path: string): Promise<string[]> {
   const lines: string[] = [];
   for (let offset: number | undefined = 1; offset !== undefined; ) {
@@ -55,7 +55,7 @@ describe('a long file', () => {
     expect(await readOn('wide.txt')).toEqual(lines.map((line, index) => `${index + 1}\t${line}`));
   });
 
-  test('shown to its last line has no note', async () => {
+  test('is shown to its last line without a note', async () => {
     put('exactly.txt', 'x\n'.repeat(1900));
     const { text, structured } = await call('read', { file_path: 'exactly.txt' });
     expect(text.endsWith('1900\tx\n')).toBe(true);
@@ -75,7 +75,7 @@ describe('a long line', () => {
     expect(await readAcross('line.txt', 2)).toBe(line);
   });
 
-  test('that was cut says so to programs, whatever its length', async () => {
+  test('is marked as cut for programs, whatever its length', async () => {
     for (let length = 2001; length < 2100; length++) {
       put('alone.txt', 'y'.repeat(length));
       const { structured } = await call('read', { file_path: 'alone.txt' });
@@ -83,7 +83,7 @@ describe('a long line', () => {
     }
   });
 
-  test('is not sent whole to programs when it was cut', async () => {
+  test('is cut for programs too', async () => {
     put('minified.js', 'm'.repeat(3 * megabyte));
     const { structured } = await call('read', { file_path: 'minified.js' });
     expect(JSON.stringify(structured).length).toBeLessThan(100_000);
@@ -94,7 +94,7 @@ describe('a file too large to hold', () => {
   const line = `${'l'.repeat(98)}\n`;
   const lineCount = Math.ceil((18 * megabyte) / line.length);
 
-  test('is read by lines at its start, in the middle and at its end', async () => {
+  test('is read by line numbers at its start, in the middle and at its end', async () => {
     put('large.txt', line.repeat(lineCount));
     appendFileSync(at('large.txt'), 'the end\n');
     for (const offset of [1, 90_000, lineCount - 1]) {
@@ -108,7 +108,7 @@ describe('a file too large to hold', () => {
     expect(messageOf(past)).toBe(`read: offset ${lineCount + 2} exceeds line count ${lineCount + 1}`);
   });
 
-  test('of valid UTF-8 is never called invalid because of where it was cut', async () => {
+  test('of valid UTF-8 is not called invalid because of a cut', async () => {
     put('unicode.txt', `a${'é'.repeat(9 * megabyte)}\n`);
     const { text } = await call('read', { file_path: 'unicode.txt' });
     expect(text).not.toContain('not valid UTF-8');
@@ -133,7 +133,7 @@ describe('a file too large to hold', () => {
     expect(peakMegabytes(session) - before).toBeLessThan(150);
   });
 
-  test('is answered in bounded size, whatever it holds', async () => {
+  test('is answered in limited size, whatever it holds', async () => {
     using directory = makeDirectory({ 'hole.txt': 'x\n'.repeat(5000) });
     truncateSync(directory.at('hole.txt'), 100 * megabyte);
     // A client closes the connection over a message that is too long.
@@ -142,20 +142,20 @@ describe('a file too large to hold', () => {
     expect(text.length + JSON.stringify(structured).length).toBeLessThan(megabyte);
   });
 
-  test.each([3, 18])('of %i MB of empty lines is answered in bounded size, whatever the limit', async (size) => {
+  test.each([3, 18])('of %i MB of empty lines is answered in limited size, whatever the limit', async (size) => {
     put('lines.txt', '\n'.repeat(size * megabyte));
     const { text, structured } = await call('read', { file_path: 'lines.txt', limit: 1e9 });
     expect(text.length + JSON.stringify(structured).length).toBeLessThan(80_000);
     expect(text).toMatch(/read on with offset: \d{4}\)\n$/);
   });
 
-  test('with a line that has no end in sight is given up after half a minute, not read for hours', async () => {
+  test('with an endless line is given up after half a minute', async () => {
     put('endless.txt', 'x'.repeat(9000));
     truncateSync(at('endless.txt'), 4096 * 1024 * megabyte);
     expect(codeOf(await call('read', { file_path: 'endless.txt' }))).toBe('E_TIMEOUT');
   });
 
-  test('is too large to edit, and says so', async () => {
+  test('is refused for an edit as too large', async () => {
     put('huge.txt', 'first\n'.repeat(2000));
     truncateSync(at('huge.txt'), 65 * megabyte);
     await call('read', { file_path: 'huge.txt', limit: 1 });

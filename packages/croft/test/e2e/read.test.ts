@@ -21,7 +21,7 @@ test.each([
 });
 
 test.each(['plain\n', 'dos\r\nlines\r\n', '\uFEFFmarked\n', 'no end', 'one\ntwo\n'])(
-  'shows %j with its line numbers in either channel',
+  'shows %j with its line numbers in both channels',
   async (content) => {
     put('exact.txt', content);
     const { text, structured } = await call('read', { file_path: 'exact.txt' });
@@ -40,7 +40,7 @@ test.each([
   [{ offset: 3, limit: 1e300 }, '3\tthree\n'],
   [{ column: 0 }, '1\tone\n2\ttwo\n3\tthree\n'],
   [{ offset: '2', limit: '1' }, '2\ttwo\n(lines 2-2 of 3; read on with offset: 3)\n'],
-])('takes %j', async (window, text) => {
+])('accepts %j', async (window, text) => {
   expect(await call('read', { file_path: 'three.txt', ...window })).toMatchObject({ text, isError: false });
 });
 
@@ -50,13 +50,13 @@ test('refuses an offset past the end with the line count', async () => {
   expect(answer.text).toContain('read: offset 9 exceeds line count 3');
 });
 
-test('answers text that is whole from a column in the middle of a character', async () => {
+test('shows whole characters from a column in the middle of a character', async () => {
   put('faces.txt', '😀😀\n');
   const { text, structured } = await call('read', { file_path: 'faces.txt', column: 2 });
   expect([text, structured.content]).toEqual(['1\t\uFFFD😀\n', '1\t\uFFFD😀\n']);
 });
 
-test('says that a file is empty, whatever the offset', async () => {
+test('reports an empty file, whatever the offset', async () => {
   put('empty.txt', '');
   expect(await call('read', { file_path: 'empty.txt', offset: 5 })).toMatchObject({
     text: 'empty.txt is an empty file\n',
@@ -64,7 +64,7 @@ test('says that a file is empty, whatever the offset', async () => {
   });
 });
 
-test.each(['Read', 'file-read', 'read_file'])('is reached as %s, with path for file_path', async (alias) => {
+test.each(['Read', 'file-read', 'read_file'])('can be called as %s, with path for file_path', async (alias) => {
   expect(await call(alias, { path: 'three.txt', limit: 3 })).toMatchObject({ text: '1\tone\n2\ttwo\n3\tthree\n' });
 });
 
@@ -95,12 +95,12 @@ test.each([
   expect(answer.text).toContain(message);
 });
 
-test('refuses a pipe at once instead of waiting for a writer', async () => {
+test('refuses a pipe at once, without waiting for a writer', async () => {
   execFileSync('mkfifo', [at('pipe')]);
   expect(codeOf(await call('read', { file_path: 'pipe' }))).toBe('E_NOT_A_FILE');
 });
 
-test('takes an absolute path below the root, dots in the middle and a name that starts with dots', async () => {
+test('accepts an absolute path below the root, dots in the middle and a name that starts with dots', async () => {
   put('..hidden', 'hidden\n');
   const paths = [`${path}/three.txt`, './dir/../three.txt', 'absent/../three.txt', 'dir//../three.txt'];
   for (const file_path of paths) {
@@ -126,7 +126,7 @@ test('follows a link that stays inside', async () => {
 });
 
 test.each(['two', null, [], {}])(
-  'takes an offset of the wrong type (%j) as left out or refuses it by name',
+  'treats an offset of the wrong type (%j) as omitted or refuses it by name',
   async (offset) => {
     const answer = await call('read', { file_path: 'three.txt', offset });
     if (answer.isError) expect(messageOf(answer)).toContain('offset');
@@ -134,7 +134,7 @@ test.each(['two', null, [], {}])(
   },
 );
 
-test('shows bytes that are not UTF-8 as such and says so', async () => {
+test('marks bytes that are not UTF-8, and says so', async () => {
   put('latin1.txt', Buffer.from([0x63, 0x61, 0x66, 0xe9, 0x0a]));
   const { text, structured } = await call('read', { file_path: 'latin1.txt' });
   expect(text).toMatch(/^1\tcaf\uFFFD\n\n.*not valid UTF-8/);
@@ -153,7 +153,7 @@ test.each([
   ['image/gif', 'old.gif', Buffer.from('GIF87a\x01\x00\x01\x00\x00\x00\x00', 'latin1')],
   ['image/gif', 'a.gif', Buffer.from('GIF89a\x01\x00\x01\x00\x00\x00\x00', 'latin1')],
   ['image/webp', 'a.webp', Buffer.from('RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00', 'latin1')],
-])('answers with an image of type %s for %s, and nothing that would hide it', async (mimeType, name, bytes) => {
+])('answers with an image of type %s for %s, without text that would hide it', async (mimeType, name, bytes) => {
   put(name, bytes);
   const { content, raw } = await call('read', { file_path: name });
   const data = bytes.toString('base64');
@@ -167,7 +167,7 @@ test.each([
   ['UTF-16 that has no byte order mark', Buffer.from('text', 'utf16le')],
   ['UTF-32', Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0])],
   ['a RIFF file that is no WebP', Buffer.from('RIFF\0\0\0\0WAVEfmt ')],
-])('says that a file with %s is binary and shows none of it', async (_, bytes) => {
+])('reports a file with %s as binary, without its content', async (_, bytes) => {
   put('blob.bin', bytes);
   const { text, structured, content } = await call('read', { file_path: 'blob.bin' });
   expect(text).toMatch(/^binary file blob\.bin \(.*\d+ bytes\)/);
@@ -198,19 +198,19 @@ describe('UTF-16 with a byte order mark', () => {
     expect(structured).toMatchObject({ kind: 'text', encoding, startLine: 150_000 });
   });
 
-  test('that is broken is shown with what can be read', async () => {
+  test('with errors is shown as far as it can be read', async () => {
     put('wide-broken.txt', Buffer.concat([encode('ok \ud800 ok\n', 'utf-16le'), Buffer.from('x')]));
     const { text } = await call('read', { file_path: 'wide-broken.txt' });
     expect(text).toMatch(/^1\tok \uFFFD ok\n\n\(not valid UTF-16: .*edit refuses the file\)\n$/);
   });
 });
 
-test('shows text that is only named like an image', async () => {
+test('shows text in a file with the name of an image', async () => {
   put('fake.png', 'not a picture\n');
   expect(await call('read', { file_path: 'fake.png' })).toMatchObject({ text: '1\tnot a picture\n' });
 });
 
-test('sees what another program appended since', async () => {
+test('sees text that another program appended', async () => {
   put('growing.txt', 'one\n');
   await call('read', { file_path: 'growing.txt' });
   appendFileSync(at('growing.txt'), 'two\n');

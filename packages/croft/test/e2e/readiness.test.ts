@@ -34,7 +34,7 @@ const linesIn = ({ output }: Server, words: string) =>
     .filter((line) => line.includes(words));
 
 describe.skipIf(!postgres)('a server whose PostgreSQL', () => {
-  test('hangs or dies is alive but not ready, and tells of the beginning and the end of each outage once', async () => {
+  test('hangs or dies is alive but not ready, and records the beginning and the end of each outage once', async () => {
     using fixture = makeDirectory();
     const events = fixture.at('events');
     const args = ['--workspace', fixture.path, '--database-url', await postgres!.createDatabase(), '--events', events];
@@ -84,7 +84,7 @@ describe.skipIf(!postgres)('a server whose PostgreSQL', () => {
   });
 });
 
-test('a bucket that hangs makes the server not ready, and many who ask at once cost it one question a second', async () => {
+test('a hanging bucket makes the server not ready, and many concurrent probes ask the bucket once a second', async () => {
   let [asked, hangs] = [0, false];
   const empty = '<?xml version="1.0"?><ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>';
   const bucket = createServer((_, response) => {
@@ -117,7 +117,7 @@ test('a bucket that hangs makes the server not ready, and many who ask at once c
   bucket.close();
 });
 
-test.skipIf(process.getuid?.() !== 0)('a full disk is a reason, until there is room', async () => {
+test.skipIf(process.getuid?.() !== 0)('a full disk makes the server not ready until there is space', async () => {
   using fixture = makeDirectory({ 'work/a': '', 'data/a': '' });
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=128m', 'tmpfs', fixture.at('data')]);
   await using server = await startServer([
@@ -132,7 +132,7 @@ test.skipIf(process.getuid?.() !== 0)('a full disk is a reason, until there is r
   expect((await ask(server)).status).toBe(200);
 });
 
-test('whoever calls the server by another name is refused', async () => {
+test('a request with another host name is refused', async () => {
   using fixture = makeDirectory();
   await using server = await startServer(['--workspace', fixture.path]);
   const evil = await fetch(`${server.url}/readyz`, { headers: { origin: 'https://evil.example' } });

@@ -15,7 +15,7 @@ const eventsIn = (file: string) =>
 const newestIn = (file: string) => eventsIn(file).findLast(({ event }) => event !== 'lifecycle.server.stall')?.event;
 
 describe('SIGHUP', () => {
-  test('opens the events of a server anew: none is lost, and none is written to the old file once the log says so', async () => {
+  test('reopens the events file of a server: no event is lost, and none goes to the old file after the log reports it', async () => {
     using fixture = makeDirectory({ 'w/a.txt': 'x\n' });
     const events = fixture.at('events');
     await using server = await startServer(['--workspace', fixture.at('w'), '--events', events]);
@@ -46,7 +46,7 @@ describe('SIGHUP', () => {
     expect((await session.call('read', { file_path: 'a.txt' })).isError).toBe(false);
   });
 
-  test('to a path that cannot be opened is told, and events go on where they went', async () => {
+  test('with an events path that cannot be opened is reported, and events go on to the old file', async () => {
     using fixture = makeDirectory({ 'w/a.txt': 'x\n' });
     const events = fixture.at('events');
     await using server = await startServer(['--workspace', fixture.at('w'), '--events', events]);
@@ -89,7 +89,7 @@ describe('SIGHUP', () => {
   });
 });
 
-test('events tell of what a call was about, and nothing of the contents of files or of what was typed', async () => {
+test('events name the subject of a call, without the contents of files and without typed text', async () => {
   using fixture = makeDirectory({ 'w/a.txt': 'private old words\n' });
   const events = fixture.at('events');
   await using session = await connectStdio(['--workspace', fixture.at('w'), '--events', events], { era: '2025' });

@@ -22,7 +22,7 @@ async function connect(directory: string) {
 }
 
 describe('with the real linter', () => {
-  test('findings are told by file, line and rule, and then how many', async () => {
+  test('findings have a file, a line and a rule, and are counted', async () => {
     using project = makeProject({
       'package.json': manifest,
       'biome.json': '{}',
@@ -49,7 +49,7 @@ describe('with the real linter', () => {
   });
 
   const hasClippy = spawnSync('cargo', ['clippy', '--version']).status === 0;
-  test.skipIf(!hasClippy)('what clippy denies, and what does not compile, are findings and no failure', async () => {
+  test.skipIf(!hasClippy)('errors of clippy and of the compiler are findings and no failure', async () => {
     using project = makeDirectory({
       'Cargo.toml': '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n',
       'src/main.rs': 'mod other;\nfn main() {\n    let v = vec![1];\n    if v.len() == 0 {}\n    other::f();\n}\n',
@@ -77,7 +77,7 @@ describe('with the real linter', () => {
   });
 });
 
-describe('never a false green', () => {
+describe('a lint result is never falsely green:', () => {
   const said = '[{"filePath":"src/bad.js","messages":[{"ruleId":"r","severity":2,"message":"m","line":1,"column":2}]}]';
   let project: ReturnType<typeof withEslint>;
   let session: McpSession;
@@ -94,7 +94,7 @@ describe('never a false green', () => {
     return session.call('run_lint', args);
   };
 
-  test('a linter that is not installed is said, with what brings it', async () => {
+  test('a linter that is not installed is reported, with the command that installs it', async () => {
     using bare = makeProject({
       'package.json': '{"name":"x","scripts":{"lint":"eslint ."}}',
       'eslint.config.js': eslintConfig,
@@ -113,7 +113,7 @@ describe('never a false green', () => {
     expect(text).toContain("src/bad.js:2:13:no-undef: 'not_found' is not defined.\n4 findings\n");
   });
 
-  test('a launcher that finds no linter has not linted', async () => {
+  test('a launcher that cannot find the linter is an error', async () => {
     const body = "echo 'sh: 1: eslint: not found' >&2; exit 127";
     const { structured } = await lintWith(script(body));
     expect(structured.error).toMatchObject({
@@ -129,20 +129,20 @@ describe('never a false green', () => {
     ['has looked at no file', 'echo "[]"; exit 0', 'broken'],
     ['crashes after a clean answer', 'echo \'[{"filePath":"/a.js","messages":[]}]\'; kill -9 $$', 'broken'],
     ['fails after a clean answer', 'echo \'[{"filePath":"/a.js","messages":[]}]\'; exit 2', 'broken'],
-  ])('one that %s is not clean', async (_, body, state) => {
+  ])('a linter that %s is not clean', async (_, body, state) => {
     const { structured, text } = await lintWith(script(body));
     expect(structured).toMatchObject({ state, findings: [] });
     expect(text).toMatch(/^\(lint incomplete: eslint: .+\)\n/);
     expect(text).not.toContain('findings');
   });
 
-  test('one that prints more than can be kept is not clean', async () => {
+  test('a linter with more output than can be stored is not clean', async () => {
     const flood = 'head -c 20000000 /dev/zero | tr "\\0" x >&2';
     const { structured } = await lintWith(script(`${flood}; echo '[{"filePath":"/a.js","messages":[]}]'`));
     expect(structured.state).toBe('unreadable');
   });
 
-  test('one that does not end is ended, with what it said', async () => {
+  test('a linter that does not end is stopped, with its output so far', async () => {
     const { structured, text } = await lintWith(script(`echo '${said}'; sleep 600`), { timeout: 1 });
     expect(structured).toMatchObject({ state: 'broken', findings: [{ file: 'src/bad.js' }] });
     expect(text).toBe(
@@ -158,7 +158,7 @@ describe('never a false green', () => {
 });
 
 describe('run_typecheck', () => {
-  test('of some files leaves out what is wrong with others, and runs the whole project', async () => {
+  test('of some files leaves out errors in others, and runs the whole project', async () => {
     using project = makeProject({
       'package.json': manifest,
       'tsconfig.json': '{}',
@@ -174,7 +174,7 @@ describe('run_typecheck', () => {
     for (const args of project.calls()) expect(args).not.toContain('src/');
   });
 
-  test('without a type checker says so', async () => {
+  test('without a type checker reports that', async () => {
     using project = makeProject({ 'package.json': manifest });
     await using session = await connect(project.path);
     const { structured } = await session.call('run_typecheck');
@@ -183,7 +183,7 @@ describe('run_typecheck', () => {
 });
 
 describe('several projects', () => {
-  test('each answers for its own files, and one without a linter does not silence the others', async () => {
+  test('each project answers for its own files, and one without a linter does not silence the others', async () => {
     using project = makeProject({
       'app/package.json': manifest,
       'app/eslint.config.js': eslintConfig,

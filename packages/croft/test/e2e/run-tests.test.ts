@@ -13,7 +13,7 @@ describe('nested', () => {
 });
 `;
 
-/** Needs a program of the system; says so where there is none. */
+/** Needs a program of the system, and prints a note if it is missing. */
 function withProgram(program: string) {
   const isMissing = findProgram(program) === undefined;
   if (isMissing) console.warn(`skipped: there is no ${program} on this machine`);
@@ -21,7 +21,7 @@ function withProgram(program: string) {
 }
 
 describe('node', () => {
-  test('says what failed, where and why, and runs exactly that again', async () => {
+  test('reports the failed tests with place and reason, and runs exactly those again', async () => {
     using workspace = makeDirectory({ 'package.json': manifest, 'a.test.js': sums, 'b.test.js': sums.slice(0, 0) });
     await using session = await connectStdio(['--workspace', workspace.path]);
 
@@ -44,7 +44,7 @@ describe('node', () => {
     });
   });
 
-  test('does not forget a failure that was not run again', async () => {
+  test('remembers a failure that was not run again', async () => {
     using workspace = makeDirectory({ 'package.json': manifest, 'a.test.js': sums });
     await using session = await connectStdio(['--workspace', workspace.path]);
     await session.call('run_tests');
@@ -56,7 +56,7 @@ describe('node', () => {
     expect(last.structured.runs[0]).toMatchObject({ state: 'failed', failures: [{ name: 'nested is a failure' }] });
   });
 
-  test('a test that is gone was not seen to pass', async () => {
+  test('a removed test does not count as passed', async () => {
     using workspace = makeDirectory({ 'package.json': manifest, 'a.test.js': sums });
     await using session = await connectStdio(['--workspace', workspace.path]);
     await session.call('run_tests');
@@ -73,14 +73,14 @@ describe('node', () => {
     expect(none.structured.state).toBe('empty');
   });
 
-  test('a name that no test has is not green', async () => {
+  test('a filter that matches no test is not green', async () => {
     using workspace = makeDirectory({ 'package.json': manifest, 'a.test.js': sums });
     await using session = await connectStdio(['--workspace', workspace.path]);
     const ran = await session.call('run_tests', { name: 'nothing like it' });
     expect(ran.structured.state).toBe('empty');
   });
 
-  test('says after a restart what failed, and that a build broke', async () => {
+  test('reports the last failures after a restart, and that a build broke', async () => {
     using workspace = makeDirectory({ 'package.json': manifest, 'a.test.js': 'import { nothing' });
     using data = makeDirectory();
     const env = { CROFT_DATA: data.path };
@@ -110,7 +110,7 @@ test('is wrong', () => { throw new Error('no luck'); });
     });
   });
 
-  test('ends when its time is over, and says so', async () => {
+  test('ends at its timeout, and says so', async () => {
     const slow =
       "import { test } from 'node:test';\ntest('is slow', () => new Promise((done) => setTimeout(done, 60_000)));\n";
     using workspace = makeDirectory({ 'package.json': manifest, 'a.test.js': slow });
@@ -120,7 +120,7 @@ test('is wrong', () => { throw new Error('no luck'); });
     expect(ran.text).toContain('time ran out after 1s');
   });
 
-  test('says which program is missing, and what may bring it', async () => {
+  test('names a missing program, and the command that may install it', async () => {
     const vitest = JSON.stringify({ scripts: { test: 'vitest run' } });
     using workspace = makeDirectory({ 'package.json': vitest });
     await using session = await connectStdio(['--workspace', workspace.path]);
@@ -131,7 +131,7 @@ test('is wrong', () => { throw new Error('no luck'); });
     expect(last.text).toContain('no run_tests call yet');
   });
 
-  test('a program that is there and cannot be started is not missing', async () => {
+  test('a program that exists and cannot be started is not reported as missing', async () => {
     const vitest = JSON.stringify({ scripts: { test: 'vitest run' } });
     using workspace = makeDirectory({ 'package.json': vitest, 'node_modules/.bin/vitest': '#!/bin/sh\n' });
     await using session = await connectStdio(['--workspace', workspace.path]);
@@ -144,7 +144,7 @@ test('is wrong', () => { throw new Error('no luck'); });
     expect(part.text).toContain('not executable');
   });
 
-  test('says of Maven why it stopped, and not how it began', async () => {
+  test('shows the last errors of Maven, and not its first lines', async () => {
     const words = [
       ...['[INFO] Scanning for projects...', '[WARNING] a warning', '[INFO] BUILD FAILURE', '[ERROR] '],
       '[ERROR] Plugin org.example:resources:3.3.1 could not be resolved: Cannot access central in offline mode',
@@ -160,7 +160,7 @@ test('is wrong', () => { throw new Error('no luck'); });
     });
   });
 
-  test('a test that prints "not found" is a test that failed', async () => {
+  test('a failed test that prints "not found" is a failed test', async () => {
     const prints =
       "import { test } from 'node:test';\ntest('x', () => { console.error('vitest: not found'); throw 1; });\n";
     using workspace = makeDirectory({ 'package.json': manifest, 'a.test.js': prints });

@@ -103,7 +103,7 @@ describe.concurrent('the network of a command', () => {
     expect(run.stderr).not.toContain('croft:');
   });
 
-  test('is this machine’s with allow-all, and the start says so', async () => {
+  test('is open with allow-all, and the start says so', async () => {
     using fixture = makeFixture();
     await using server = await startServer(['--workspace', fixture.workspace]);
     const command = `exec 3<>/dev/tcp/127.0.0.1/${new URL(server.url).port} && echo reached`;
@@ -111,7 +111,7 @@ describe.concurrent('the network of a command', () => {
     expect(run).toMatchObject({ exitCode: 0, stdout: 'reached\n', stderr: `${openWords}\n` });
   });
 
-  test('is told by the event of each workspace', async () => {
+  test('is in the event of each workspace', async () => {
     using fixture = makeFixture();
     for (const flags of [[], ['--allow-domain', 'example.com'], bare])
       await runCroft(['tool', 'list', '--workspace', fixture.workspace, '--events', fixture.at('events'), ...flags]);
@@ -126,7 +126,7 @@ describe.concurrent('the network of a command', () => {
 });
 
 describe.concurrent('--sandbox none', () => {
-  test('says so at the start of every command', async () => {
+  test('is reported at the start of every command', async () => {
     using fixture = makeFixture();
     const words = expect.stringContaining(bareWords);
     const flags = ['--workspace', fixture.workspace, ...bare];
@@ -141,7 +141,7 @@ describe.concurrent('--sandbox none', () => {
     expect(server.output.stderr()).toContain(openWords);
   });
 
-  test('runs a command in the real directory of this machine, with nothing of the server’s environment', async () => {
+  test('runs a command in the real directory of this machine, without the environment of the server', async () => {
     using fixture = makeFixture();
     writeFileSync(fixture.at('beside'), 'reached');
     const run = await fixture.run('pwd; cat ../beside; echo made > made; env | grep -c CROFT', bare);
@@ -158,7 +158,7 @@ describe.concurrent('--sandbox none', () => {
     expect((await session.call('bash', { command: 'pwd' })).text).toBe(`${root}\n`);
   });
 
-  test('leaves nothing running when the server is killed', async () => {
+  test('leaves no process when the server is killed', async () => {
     using fixture = makeFixture();
     const seconds = uniqueSeconds();
     await using session = await connectStdio(['--workspace', fixture.workspace, ...bare], { era: '2025' });
@@ -169,7 +169,7 @@ describe.concurrent('--sandbox none', () => {
   });
 });
 
-test('--allow-read shows a directory, which still cannot be written', async () => {
+test('--allow-read shows a directory, which stays read-only', async () => {
   using fixture = makeFixture();
   // Not below /tmp, of which a sandbox has its own.
   const shared = mkdtempSync(join(homedir(), '.croft-test-'));
@@ -188,7 +188,7 @@ test('--allow-read shows a directory, which still cannot be written', async () =
   }
 });
 
-test('--limit is what holds in a sandbox', async () => {
+test('--limit sets the limits in a sandbox', async () => {
   using fixture = makeFixture();
   const flags = ['--limit', 'open-files=77', '-limit=file=3m'];
   expect((await fixture.run('ulimit -n; ulimit -f', flags)).stdout).toBe('77\n3072\n');
@@ -197,7 +197,7 @@ test('--limit is what holds in a sandbox', async () => {
 describe.concurrent('package caches', () => {
   const cacheOf = (data: string, workspace: string) => join(data, 'caches', sha256(workspace).slice(0, 32));
 
-  test('last from one sandbox to the next, and are no other workspace’s', async () => {
+  test('last from one sandbox to the next, and are not shared between workspaces', async () => {
     using fixture = makeFixture();
     mkdirSync(fixture.at('other'));
     await fixture.run('echo kept > ~/.cache/package');
@@ -208,20 +208,20 @@ describe.concurrent('package caches', () => {
     for (const directory of [path, fixture.data]) expect(statSync(directory).mode & 0o777).toBe(0o700);
   });
 
-  test('are made by the first command and not before', async () => {
+  test('are created by the first command and not before', async () => {
     using fixture = makeFixture();
     await runCroft(['tool', 'list', '--workspace', fixture.workspace], { env: { CROFT_DATA: fixture.data } });
     expect(existsSync(join(fixture.data, 'caches'))).toBe(false);
   });
 
-  test('are closed again after a command has opened them to others', async () => {
+  test('are closed again after a command has opened them to other users', async () => {
     using fixture = makeFixture();
     await fixture.run('chmod 777 ~/.cache');
     await fixture.run('true');
     expect(statSync(cacheOf(fixture.data, fixture.workspace)).mode & 0o777).toBe(0o700);
   });
 
-  test.each(['caches', 'the cache'])('are never kept through a link in the place of %s', async (place) => {
+  test.each(['caches', 'the cache'])('are never used through a link in the place of %s', async (place) => {
     using fixture = makeFixture();
     mkdirSync(fixture.at('elsewhere'), { mode: 0o755 });
     const cache = cacheOf(fixture.data, fixture.workspace);
@@ -233,7 +233,7 @@ describe.concurrent('package caches', () => {
     expect(globSync('**', { cwd: fixture.at('elsewhere') })).toEqual(['.']);
   });
 
-  test('that cannot be kept are done without, and that is said', async () => {
+  test('that cannot be used are left out, and that is reported', async () => {
     using fixture = makeFixture();
     writeFileSync(fixture.data, 'a file');
     const run = await fixture.run('echo ran; mkdir -p ~/.cache && echo x > ~/.cache/y && echo wrote');
@@ -244,7 +244,7 @@ describe.concurrent('package caches', () => {
   });
 
   test.runIf(isRoot)(
-    'of a server of root are the owner’s, or left out where the owner has no way to them',
+    'of a server of root belong to the owner, or are left out if the owner cannot reach them',
     async () => {
       using fixture = makeFixture();
       const nobody = 65_534;

@@ -39,7 +39,7 @@ describe('the best answer comes first', () => {
     ['"config again after"', 'src/config.ts:6 writeFile'],
   ])('%s', async (query, first) => expect((await names(query))[0]).toBe(first));
 
-  test('and tests come after what they test', async () => {
+  test('and tests come after the code that they test', async () => {
     const found = await names('parse config');
     expect(found).toContain('src/config.test.ts:3 parseConfigOfTest');
     expect(found.join()).not.toMatch(/node_modules|ignored/);
@@ -64,7 +64,7 @@ test('path, language and kind narrow the search', async () => {
   expect(await names('cart', { kind: 'class' })).toEqual(['src/shop.py:1 Cart']);
 });
 
-test('a change is found at once, however it was made', async () => {
+test('a change is found at once, whoever made it', async () => {
   put('src/fresh.ts', 'export function zebraStripes() {}\n');
   expect(await names('zebra stripes')).toEqual(['src/fresh.ts:1 zebraStripes']);
   await call('bash', { command: "sed -i 's/zebraStripes/okapiStripes/' src/fresh.ts" });
@@ -74,11 +74,11 @@ test('a change is found at once, however it was made', async () => {
   expect(await names('okapi')).toEqual([]);
 });
 
-test('nothing found is said', async () => {
+test('an empty result says so', async () => {
   expect((await call('search_code', { query: 'qqqq' })).text).toBe('no results for "qqqq"\n');
 });
 
-test('a very short word is found as a word, and not in longer ones', async () => {
+test('a very short word is found as a word, and not inside longer ones', async () => {
   expect(await names('no')).toEqual([]);
   put('src/db.ts', 'export const no = 1;\n');
   expect(await names('no')).toEqual(['src/db.ts:1 no']);

@@ -40,7 +40,7 @@ const hash = (text: string) => createHash('sha256').update(text).digest('hex').s
 const hashOf = (variable: string) => `printf %s "$${variable}" | sha256sum | cut -c 1-12`;
 
 describe('the secrets of a workspace', () => {
-  test('are listed by name, those of another workspace are not', async () => {
+  test('are listed by name, without those of another workspace', async () => {
     const names = ['deploy', 'filed', 'scoped', 'with-dash'];
     expect(await call('secrets_available')).toMatchObject({ text: names.join('\n'), structured: { names } });
   });
@@ -51,7 +51,7 @@ describe('the secrets of a workspace', () => {
     ['filed', 'FILED'],
     ['scoped', 'SCOPED'],
     ['with-dash', 'WITH_DASH'],
-  ])('have %s, which a command gets as $%s', async (name, variable) => {
+  ])('include %s, which a command gets as $%s', async (name, variable) => {
     const answer = await call('secret', { name });
     expect(answer.structured).toEqual({ name, variable });
     expect(answer.text).toContain(`secrets: ["${name}"]`);
@@ -59,7 +59,7 @@ describe('the secrets of a workspace', () => {
     expectNoValue(answer);
   });
 
-  test.each(['absent', 'foreign'])('do not have %s', async (name) => {
+  test.each(['absent', 'foreign'])('do not include %s', async (name) => {
     const message = `unknown secret: ${name} (available: deploy, filed, scoped, with-dash)`;
     const answers = [
       await call('secret', { name }),
@@ -71,12 +71,12 @@ describe('the secrets of a workspace', () => {
     expect((await run('ls ran')).structured.exitCode).toBe(2);
   });
 
-  test.each(['../filed', 'main/scoped', '.hidden', 'a b'])('cannot have one named %j', async (name) => {
+  test.each(['../filed', 'main/scoped', '.hidden', 'a b'])('cannot include one named %j', async (name) => {
     expect(codeOf(await call('secret', { name }))).toBe('E_INVALID_INPUT');
     expect(messageOf(await call('secret', { name }))).toBe(`invalid secret name: ${name}`);
   });
 
-  test('are read anew for each call', async () => {
+  test('are read again for each call', async () => {
     const [before, after] = [newValue(), newValue()];
     writeFileSync(folder.at('rotated'), before);
     expect((await run(hashOf('ROTATED'), 'rotated')).text).toBe(`${hash(before)}\n`);
@@ -88,13 +88,13 @@ describe('the secrets of a workspace', () => {
 });
 
 describe('a command', () => {
-  test('has the secrets it was given in its environment', async () => {
+  test('has the given secrets in its environment', async () => {
     const command = `${hashOf('DEPLOY')}; ${hashOf('FILED')}; ${hashOf('SCOPED')}; ${hashOf('WITH_DASH')}`;
     const { text } = await run(command, 'deploy', 'filed', 'scoped', 'with-dash');
     expect(text).toBe([deploy, filed, scoped, dashed].map((value) => `${hash(value)}\n`).join(''));
   });
 
-  test('has them also without a shell and in the background', async () => {
+  test('has the given secrets also without a shell and in the background', async () => {
     const args = ['-c', hashOf('DEPLOY')];
     expect((await call('run_command', { cmd: 'bash', args, secrets: ['deploy'] })).text).toBe(`${hash(deploy)}\n`);
     const late = { command: hashOf('DEPLOY'), secrets: ['deploy'], run_in_background: true };
@@ -104,14 +104,14 @@ describe('a command', () => {
     );
   });
 
-  test('has no secret it was not given, whatever an earlier one had', async () => {
+  test('has no secret that it was not given, whatever an earlier command had', async () => {
     expect((await run(hashOf('DEPLOY'), 'deploy')).text).toBe(`${hash(deploy)}\n`);
     const seen = 'echo "$' + '{DEPLOY-unset} $' + '{FILED-unset}"';
     expect((await run(seen)).text).toBe('unset unset\n');
     expect((await run(seen, 'filed')).text).toBe('unset [REDACTED:filed]\n');
   });
 
-  test('finds none in the processes next to it, nor the files they come from', async () => {
+  test('finds no secret in the processes next to it, nor the files of the secrets', async () => {
     const { text } = await run(
       `cat /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n" | grep -c 'DEPLOY=\\|CROFT_SECRET'; ls ${folder.path}`,
     );
@@ -156,7 +156,7 @@ describe('the value of a secret is not shown', () => {
     expectNoValue(answer);
   });
 
-  test('where it belongs to another workspace', async () => {
+  test('that belongs to another workspace', async () => {
     const answer = await call('read', { file_path: 'foreign.txt' });
     expect(answer.text).toBe('1\tforeign [REDACTED:foreign]\n');
     expectNoValue(answer);
@@ -182,7 +182,7 @@ describe('the value of a secret is not shown', () => {
     });
   });
 
-  test('in two halves to one who asks for the output in between', async () => {
+  test('in two halves to a reader that asks in between', async () => {
     const half = deploy.length / 2;
     const command = `printf %s "$(cut -c 1-${half} <<<"$DEPLOY")"; until [ -e go ]; do sleep 0.02; done; cut -c ${half + 1}- <<<"$DEPLOY"`;
     const { shell_id } = (await call('bash', { command, secrets: ['deploy'], run_in_background: true })).structured;
@@ -202,7 +202,7 @@ describe('the value of a secret is not shown', () => {
     expect(shown.join('')).not.toContain(deploy);
   });
 
-  test('in part where very much output is cut', async () => {
+  test('in part where long output is cut', async () => {
     const before = 50 * 1024 - deploy.length / 2;
     const command = `head -c ${before} /dev/zero | tr "\\0" .; printf %s "$DEPLOY"; head -c 200000 /dev/zero | tr "\\0" .`;
     const { structured } = await run(command, 'deploy');

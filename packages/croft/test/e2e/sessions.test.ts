@@ -66,7 +66,7 @@ describe('over HTTP in 2025', () => {
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
   });
 
-  test('a client whose session is gone shakes hands again and works on, with nothing read', async () => {
+  test('a client whose session is gone shakes hands again and goes on, without any file read', async () => {
     const file = newFile();
     await using one = await connectHttp(server, { era: '2025' });
     await call(one, 'read', file.path);
@@ -79,7 +79,7 @@ describe('over HTTP in 2025', () => {
     expect(await call(again, 'edit', file.edit)).toMatchObject(edited);
   });
 
-  test('a call without a handshake and without a session id is of the default session', async () => {
+  test('a call without a handshake and without a session id uses the default session', async () => {
     const file = newFile();
     await using named = await connectHttp(server, { era: '2025' });
     await call(named, 'read', file.path);
@@ -90,7 +90,7 @@ describe('over HTTP in 2025', () => {
     expect(await resultOf(await post({}, toolCall('edit', file.edit)))).toMatchObject(edited);
   });
 
-  test('a name in Croft-Session names the session of a call without a handshake', async () => {
+  test('the header Croft-Session does not share reads with calls without it, before a handshake', async () => {
     const file = newFile();
     await post({ 'croft-session': 'plain' }, toolCall('read', { file_path: file.name }));
     expect(await resultOf(await post({}, toolCall('edit', file.edit)))).toMatchObject(notRead);
@@ -100,7 +100,7 @@ describe('over HTTP in 2025', () => {
 });
 
 describe('over HTTP in 2026', () => {
-  test('connections that name no session share the default one', async () => {
+  test('connections without a session name share the default session', async () => {
     const file = newFile();
     await using one = await connectHttp(server);
     await using other = await connectHttp(server);
@@ -141,7 +141,7 @@ describe('over HTTP in 2026', () => {
     expect(await call(erin, 'edit', file.edit)).toMatchObject(edited);
   });
 
-  test.each(['Croft-Session', 'Mcp-Session-Id'])('another name in _meta than in %s is an error', async (header) => {
+  test.each(['Croft-Session', 'Mcp-Session-Id'])('different names in _meta and in %s are an error', async (header) => {
     const file = newFile();
     await using client = await connectHttp(server, { headers: { [header]: 'of-the-header' } });
     await call(client, 'read', file.path);
@@ -156,7 +156,7 @@ describe('over HTTP in 2026', () => {
     ['with spaces', 'first agent', 'second agent'],
     ['in other letters', 'агент', 'αντιπρόσωπος'],
     ['that are numbers', 1, 2],
-  ])('names %s do not let one session use the reads of another', async (_, first, second) => {
+  ])('different names %s do not share reads', async (_, first, second) => {
     const file = newFile();
     await using client = await connectHttp(server);
     await call(client, 'read', file.path, { 'croft/session': first }).catch(() => {});
@@ -165,7 +165,7 @@ describe('over HTTP in 2026', () => {
     expect(file.content()).toBe('one\n');
   });
 
-  test('the sessions of 2025 do not unlock the default one', async () => {
+  test('sessions of 2025 do not share reads with the default session', async () => {
     const file = newFile();
     await using old = await connectHttp(server, { era: '2025' });
     await using modern = await connectHttp(server, { era: '2026' });
@@ -177,7 +177,7 @@ describe('over HTTP in 2026', () => {
 });
 
 describe.each(eras)('over stdio in %s', (era) => {
-  test('a connection is a session, and its calls can name no other', async () => {
+  test('a connection is a session, and its calls cannot name another', async () => {
     const file = newFile();
     await using one = await connectStdio(['--workspace', directory.path], { era });
     await using other = await connectStdio(['--workspace', directory.path], { era });
@@ -191,7 +191,7 @@ describe.each(eras)('over stdio in %s', (era) => {
 
 let made = 0;
 
-/** Of one test alone: the server and its default session are shared. */
+/** A file for one test, because the server and its default session are shared. */
 function newFile() {
   made += 1;
   const name = `file-${made}.txt`;

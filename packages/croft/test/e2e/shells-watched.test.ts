@@ -39,7 +39,7 @@ describe('a watched command', () => {
     expect((await events(shell_id, 4)).structured.events).toEqual([]);
   });
 
-  test('is looked through with the given patterns only', async () => {
+  test('is searched with the given patterns only', async () => {
     const patterns = { error_patterns: ['^WARN \\d+'] };
     const { structured } = await watch('echo "Error: x" >&2; echo WARN 12 >&2; printf "WARN 3" >&2', patterns);
     const { structured: seen } = await over(structured.shell_id);
@@ -51,7 +51,7 @@ describe('a watched command', () => {
     ]);
   });
 
-  test('is looked through as it is read: without colours, and line by line where CR ends one', async () => {
+  test('is searched as it is shown: without colours, and line by line where CR ends a line', async () => {
     const { structured } = await watch(
       "printf '\\033[1;31mError:\\033[0m red\\n10%%\\r20%%\\rFa\\033[1mtal: late\\r\\n' >&2; printf '\\033[31mpanic: last' >&2",
     );
@@ -63,7 +63,7 @@ describe('a watched command', () => {
     ]);
   });
 
-  test('is not looked through with no patterns', async () => {
+  test('is not searched without patterns', async () => {
     const { text, structured } = await watch('echo "Error: x" >&2', { error_patterns: [] });
     expect(text).toContain('error_patterns: (none — pattern matching disabled)\n');
     const { structured: seen } = await over(structured.shell_id);
@@ -79,7 +79,7 @@ describe('a watched command', () => {
     ]);
   });
 
-  test('prints to bash_output, takes input and can be killed', async () => {
+  test('prints to bash_output, accepts input and can be killed', async () => {
     const { shell_id } = (await watch('cat')).structured;
     await call('bash_input', { shell_id, text: 'hello\n' });
     await eventually(async () => expect((await output(shell_id)).structured.output).toBe('hello\n'));
@@ -87,14 +87,14 @@ describe('a watched command', () => {
     expect(messageOf(await events(shell_id))).toBe(`unknown shell_id: ${shell_id}`);
   });
 
-  test('is not one that bash started', async () => {
+  test('does not include commands of bash', async () => {
     const shell_id = await start('true');
     expect(messageOf(await events(shell_id))).toBe(
       `shell_id ${shell_id} was not started by watch_process; use bash_output instead`,
     );
   });
 
-  test('drops its oldest events when there are very many', async () => {
+  test('drops its oldest events above a limit', async () => {
     const { structured } = await watch('for i in {1..1500}; do echo "Error: $i"; done >&2');
     const { shell_id } = structured;
     const answer = await eventually(async () => {
@@ -105,7 +105,7 @@ describe('a watched command', () => {
     const { dropped } = answer.structured;
     expect(dropped).toBeGreaterThan(0);
     expect(answer.text).toContain(`NOTE: ${dropped} earlier events dropped`);
-    // Those that an answer has no room for come after the last one that it has.
+    // Events that do not fit into an answer come in the next.
     const all: { id: number; type: string }[] = [];
     for (
       let { structured: next } = answer;
@@ -133,12 +133,12 @@ describe('a watched command', () => {
     expect((await watch('true', { error_patterns: Array(32).fill('x') })).isError).toBe(false);
   });
 
-  test('is rejected where it could never work', async () => {
+  test('is rejected if it can never work', async () => {
     expect(messageOf(await watch('sudo ls'))).toBe('command rejected: command uses denylisted token "sudo"');
   });
 });
 
-describe('when a sandbox is killed', () => {
+describe('after a sandbox was killed', () => {
   const place = makeDirectory();
   let session: McpSession;
   let shell_id: string;
@@ -158,7 +158,7 @@ describe('when a sandbox is killed', () => {
     place[Symbol.dispose]();
   });
 
-  test('its commands have failed, with what they printed', async () => {
+  test('its commands have failed, with their output so far', async () => {
     await eventually(async () => {
       const answer = await session.call('bash_output', { shell_id });
       expect(answer.structured).toMatchObject({ status: 'failed', exitCode: null, output: 'up\n' });
@@ -166,7 +166,7 @@ describe('when a sandbox is killed', () => {
     });
   });
 
-  test('those that were watched have an event for their end', async () => {
+  test('its watched commands have an event for their end', async () => {
     await eventually(async () => {
       const { structured } = await session.call('watch_process_events', { shell_id: watched });
       expect(structured.status).toBe('failed');
@@ -174,12 +174,12 @@ describe('when a sandbox is killed', () => {
     });
   });
 
-  test('they take no input and can be forgotten', async () => {
+  test('its commands accept no input and can be forgotten', async () => {
     expect(codeOf(await session.call('bash_input', { shell_id, text: 'x' }))).toBe('E_NOT_RUNNING');
     expect((await session.call('kill_shell', { shell_id })).structured).toEqual({ shell_id, wasRunning: false });
   });
 
-  test('the next command has a new one', async () => {
+  test('the next command gets a new sandbox', async () => {
     expect((await session.call('bash', { command: 'echo again' })).text).toBe('again\n');
   });
 });

@@ -49,7 +49,7 @@ describe('a command in the background', () => {
     await call('kill_shell', { shell_id });
   });
 
-  test('hands out what is new by cursor, each byte once', async () => {
+  test('returns new output by cursor, each byte once', async () => {
     const shell_id = await start(
       'echo one; until [ -e step-1 ]; do sleep 0.02; done; echo two >&2; until [ -e step-2 ]; do sleep 0.02; done; echo é',
     );
@@ -88,7 +88,7 @@ describe('a command in the background', () => {
     );
   });
 
-  test('keeps the beginning and the end of very much output', async () => {
+  test('keeps the beginning and the end of very long output', async () => {
     const shell_id = await start('printf begin; head -c 3000000 /dev/zero | tr "\\0" x; printf end');
     await ended(shell_id);
     const { output: all, missed, cursor } = await readAll(shell_id);
@@ -103,7 +103,7 @@ describe('a command in the background', () => {
     ['empty lines', 'head -c 100000 /dev/zero | tr "\\0" "\\n"', '\n'.repeat(100_000)],
     ['one line', 'head -c 100000 /dev/zero | tr "\\0" x', 'x'.repeat(100_000)],
     ['bytes that are no text', 'head -c 50000 /dev/zero | tr "\\0" "\\377"', '\ufffd'.repeat(50_000)],
-  ])('hands out long output of %s in parts that no client cuts, and loses none of it', async (_, command, expected) => {
+  ])('returns long output of %s in parts that no client cuts, without a loss', async (_, command, expected) => {
     const shell_id = await start(command);
     await ended(shell_id);
     const { output: all, longest } = await readAll(shell_id);
@@ -111,7 +111,7 @@ describe('a command in the background', () => {
     expect(longest).toBeLessThan(40_000);
   });
 
-  test('says of long output where it goes on and where it ends', async () => {
+  test('reports where long output goes on and where it ends', async () => {
     const shell_id = await start('seq 1 100000');
     const { text, structured } = await ended(shell_id);
     const [, cursor = '', end = ''] =
@@ -123,7 +123,7 @@ describe('a command in the background', () => {
     expect(last.text).not.toContain('read on');
   });
 
-  test('leaves terminal sequences out of its text', async () => {
+  test('removes terminal sequences from its text', async () => {
     const { structured } = await ended(await start("printf '\\033[31mred\\033[0m\\a\\n'"));
     expect(structured.output).toBe('red\n');
   });
@@ -137,20 +137,20 @@ describe('a filter', () => {
     ['none', ''],
     ['.*', 'alpha\nbeta\nend\n'],
     ['', 'alpha\nbeta\nend\n'],
-  ])('of %j leaves the lines that match', async (filter, expected) => {
+  ])('of %j keeps the lines that match', async (filter, expected) => {
     const shell_id = await start('echo alpha; echo beta; echo end');
     await ended(shell_id);
     expect((await output(shell_id, { filter })).structured).toMatchObject({ output: expected, cursor: 15 });
   });
 
-  test('finds a line far into long output', async () => {
+  test('matches a line far into long output', async () => {
     const shell_id = await start('seq 1 100000');
     await ended(shell_id);
     const found = (await output(shell_id, { filter: '^99(99|98)8$' })).structured;
     expect(found).toMatchObject({ output: '99988\n99998\n', remaining: 0 });
   });
 
-  test('that is no regular expression is refused', async () => {
+  test('that is not a regular expression is refused', async () => {
     const shell_id = await start('true');
     const answer = await output(shell_id, { filter: '(' });
     expect(codeOf(answer)).toBe('E_BAD_PATTERN');
@@ -159,7 +159,7 @@ describe('a filter', () => {
 });
 
 describe('input', () => {
-  test('reaches the program as it is, until it is closed', async () => {
+  test('reaches the program unchanged, until it is closed', async () => {
     const shell_id = await start('cat');
     expect(await call('bash_input', { shell_id, text: 'hé\n' })).toMatchObject({
       text: 'wrote 4 bytes',
@@ -178,7 +178,7 @@ describe('input', () => {
     expect((await ended(shell_id)).structured.output).toBe('closed\n');
   });
 
-  test('of a megabyte arrives whole', async () => {
+  test('of a megabyte arrives complete', async () => {
     const shell_id = await start('wc -c');
     await call('bash_input', { shell_id, text: 'x'.repeat(1_000_000), close: true });
     expect((await ended(shell_id)).structured.output.trim()).toBe('1000000');
@@ -192,7 +192,7 @@ describe('input', () => {
     await call('kill_shell', { shell_id });
   });
 
-  test('after it was closed is refused', async () => {
+  test('is refused after it was closed', async () => {
     const shell_id = await start('cat; sleep 300');
     await call('bash_input', { shell_id, close: true });
     const answer = await call('bash_input', { shell_id, text: 'more' });
@@ -201,13 +201,13 @@ describe('input', () => {
     await call('kill_shell', { shell_id });
   });
 
-  test('to a program that has ended is refused', async () => {
+  test('is refused for a program that has ended', async () => {
     const shell_id = await start('true');
     await ended(shell_id);
     expect(codeOf(await call('bash_input', { shell_id, text: 'more' }))).toBe('E_NOT_RUNNING');
   });
 
-  test('to a command that went to the background when its time was over is refused, as it has none', async () => {
+  test('is refused for a command that moved to the background at its timeout, which has none', async () => {
     const late = { command: 'sleep 300', timeout: 1, on_timeout: 'background' };
     const { shell_id } = (await call('bash', late)).structured;
     expect(codeOf(await call('bash_input', { shell_id, text: 'more' }))).toBe('E_NOT_RUNNING');
@@ -227,7 +227,7 @@ describe('kill_shell', () => {
     expect(messageOf(await call('kill_shell', { shell_id }))).toBe(`unknown shell_id: ${shell_id}`);
   });
 
-  test('has ended everything the command started when it answers', async () => {
+  test('answers after everything that the command started has ended', async () => {
     const shell_id = await start('(setsid sleep 54321 &); echo up; sleep 300');
     const sleeping = { command: "grep -lz '^54321$' /proc/[0-9]*/cmdline 2>/dev/null | wc -l" };
     await eventually(async () => expect((await call('bash', sleeping)).text.trim()).toBe('1'));
@@ -235,7 +235,7 @@ describe('kill_shell', () => {
     expect((await call('bash', sleeping)).text.trim()).toBe('0');
   });
 
-  test('ends a command that has only just been started', async () => {
+  test('ends a command that was only just started', async () => {
     for (let count = 0; count < 80; count++) {
       const shell_id = await start('sleep 300');
       const answer = await call('kill_shell', { shell_id });
@@ -253,7 +253,7 @@ describe('kill_shell', () => {
 
 describe('a shell_id', () => {
   test.each(['bash_output', 'bash_input', 'kill_shell', 'watch_process_events'])(
-    'that nobody was given is unknown to %s',
+    'that was never given out is unknown to %s',
     async (tool) => {
       const answer = await call(tool, { shell_id: absent });
       expect(codeOf(answer)).toBe('E_NOT_FOUND');
@@ -262,11 +262,11 @@ describe('a shell_id', () => {
     },
   );
 
-  test('that is unknown is not looked for among the routes of the server', async () => {
+  test('that is unknown is not looked up among the routes of the server', async () => {
     expect((await output(absent)).text).not.toContain('openapi');
   });
 
-  describe('of somebody else', () => {
+  describe('of another session', () => {
     const [one, two] = [makeDirectory(), makeDirectory()];
     const scope = new AsyncDisposableStack();
     let owner: McpSession;
@@ -297,7 +297,7 @@ describe('a shell_id', () => {
       expect(own.structured).toMatchObject({ status: 'running' });
     });
 
-    test('is found by its id alone, whichever workspace it is in', async () => {
+    test('is found by its id alone, whatever its workspace', async () => {
       const ids: string[] = [];
       for (const workspace of ['one', 'two']) {
         const args = { command: 'cat >got; echo 1 >&2', error_patterns: ['1'], workspace };
@@ -328,10 +328,10 @@ describe('a shell_id', () => {
       expect((await owner.call('shells')).structured.shells).toHaveLength(1);
     });
 
-    test('is in no list of another session', async () => {
+    test('is not listed in another session', async () => {
       expect((await stranger.call('shells')).structured).toEqual({ shells: [] });
       expect((await stranger.call('shells')).text).toBe('no background commands in this session\n');
-      // What is missing is the id, not the workspace.
+      // The error must be about the id, not about the workspace.
       expect(messageOf(await owner.call('bash_output'))).toContain('shell_id is required');
     });
   });

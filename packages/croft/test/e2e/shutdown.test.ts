@@ -16,7 +16,7 @@ const lines = 5000;
 const grep = { name: 'grep', arguments: { pattern: 'hello', head_limit: lines } };
 
 describe.concurrent('croft serve', () => {
-  test.each(cases)('at %s lets a call of %s end and answers it', async (signal, era) => {
+  test.each(cases)('at %s lets a call of %s finish and answers it', async (signal, era) => {
     using place = makePlace();
     await using server = await startServer(place.flags);
     await using session = await connectHttp(server, { era });
@@ -33,7 +33,7 @@ describe.concurrent('croft serve', () => {
   });
 
   // At a Ctrl-C the terminal tells the server, and so does the npm that started it.
-  test.each(signals)('at a second %s in the same breath goes on to let a call end', async (signal) => {
+  test.each(signals)('at a second %s right after the first still lets a call finish', async (signal) => {
     using place = makePlace();
     await using server = await startServer(place.flags);
     await using session = await connectHttp(server);
@@ -49,7 +49,7 @@ describe.concurrent('croft serve', () => {
     expect(place.names().at(-1)).toBe('lifecycle.stop');
   });
 
-  test('at a SIGINT again and again ends at once', async () => {
+  test('at repeated SIGINT ends at once', async () => {
     using place = makePlace();
     await using server = await startServer(place.flags);
     await using session = await connectHttp(server);
@@ -61,7 +61,7 @@ describe.concurrent('croft serve', () => {
     clearInterval(asking);
   });
 
-  test('refuses new calls while it lets the others end', async () => {
+  test('refuses new calls while it lets the others finish', async () => {
     using place = makePlace();
     await using server = await startServer(place.flags);
     await using session = await connectHttp(server, { era: '2025' });
@@ -110,7 +110,7 @@ describe.concurrent('croft serve', () => {
     socket.destroy();
   });
 
-  test('cancels a call that outlasts the wait, tells of it and exits', async () => {
+  test('cancels a call that outlasts the wait, reports it and exits', async () => {
     using place = makePlace();
     await using server = await startServer(place.flags);
     await using session = await connectHttp(server);
@@ -128,7 +128,7 @@ describe.concurrent('croft serve', () => {
 });
 
 describe.concurrent('croft mcp', () => {
-  test.each(cases)('at %s lets a call of %s end and answers it', async (signal, era) => {
+  test.each(cases)('at %s lets a call of %s finish and answers it', async (signal, era) => {
     using place = makePlace();
     await using session = await connectChild(place.flags, era);
     const call = startSearch(session.client);
@@ -144,7 +144,7 @@ describe.concurrent('croft mcp', () => {
     expect(place.names().slice(-2)).toEqual(['lifecycle.tool.result', 'lifecycle.stop']);
   });
 
-  test.each(eras)('refuses new calls of %s while it lets the others end', async (era) => {
+  test.each(eras)('refuses new calls of %s while it lets the others finish', async (era) => {
     using place = makePlace();
     await using session = await connectChild(place.flags, era);
     const call = startSearch(session.client);
@@ -156,7 +156,7 @@ describe.concurrent('croft mcp', () => {
     await expectWhole(call);
   });
 
-  test.each(signals)('at %s exits when nothing is under way, its input still open', async (signal) => {
+  test.each(signals)('at %s exits when no call is in progress, with its input still open', async (signal) => {
     using place = makePlace();
     await using session = await connectChild(place.flags, '2025');
     const exited = once(session.child, 'exit');
@@ -165,7 +165,7 @@ describe.concurrent('croft mcp', () => {
     expect(place.names().at(-1)).toBe('lifecycle.stop');
   });
 
-  test('exits when its input ends before anything was said', async () => {
+  test('exits when its input ends before any message', async () => {
     using place = makePlace();
     const child = spawn(croft, ['mcp', ...place.flags], { stdio: ['pipe', 'ignore', 'ignore'] });
     child.stdin.end();
@@ -173,7 +173,7 @@ describe.concurrent('croft mcp', () => {
   });
 });
 
-test('what stops `npm start` stops the server too', async () => {
+test('a signal that stops `npm start` stops the server too', async () => {
   using data = makeDirectory();
   const args = ['start', '--', '--port', '0', '--data', data.path];
   const npm = spawn('npm', args, { cwd: join(import.meta.dirname, '../../../..'), stdio: ['ignore', 'pipe', 'pipe'] });

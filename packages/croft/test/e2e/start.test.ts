@@ -16,7 +16,7 @@ const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: handsh
 const listTools = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} };
 const toLines = (messages: readonly object[]) => messages.map((message) => `${JSON.stringify(message)}\n`).join('');
 
-test('the first answer waits for a small part of the program alone', async () => {
+test('the first answer loads only a small part of the program', async () => {
   // The sources: a file of the bundle holds many of them, cut where the sources import each other only when needed.
   const program = [process.execPath, `--import=${join(import.meta.dirname, '../fixtures/loaded-modules.mjs')}`, main];
   const env = { LOADED_MODULES: place.at('loaded.json') };
@@ -33,7 +33,7 @@ test('the first answer waits for a small part of the program alone', async () =>
   expect(await session.call('read', { file_path: 'inner/a.txt' })).toMatchObject({ text: '1\tx\n', isError: false });
 });
 
-test('a flag that is wrong and a directory that is missing are said before anything is answered', async () => {
+test('a wrong flag and a missing directory are reported before anything is answered', async () => {
   for (const args of [
     ['--network', 'some'],
     ['--workspace', place.at('absent')],
@@ -44,7 +44,7 @@ test('a flag that is wrong and a directory that is missing are said before anyth
   }
 });
 
-test('what is found only when workspaces are opened is told to whoever asks, and ends the program', async () => {
+test('an error found only when workspaces are opened is the answer to the next request, and ends the program', async () => {
   const spec = `outer=${place.at('one')},inner=${place.at('one/inner')}`;
   const child = spawn(croft, ['mcp', '--workspaces', spec], { stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.write(toLines([initialize, listTools]));
@@ -57,7 +57,7 @@ test('what is found only when workspaces are opened is told to whoever asks, and
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('inner') });
 });
 
-test('a client that says nothing has everything loaded for it, and one that goes ends the program', async () => {
+test('a silent client has everything loaded for it, and one that disconnects ends the program', async () => {
   const child = spawn(croft, ['mcp', '--workspaces', `w=${place.at('one')}`], { stdio: ['pipe', 'pipe', 'pipe'] });
   const [said] = await once(child.stderr, 'data');
   expect(String(said)).toContain('1 workspaces configured (w)');

@@ -21,7 +21,7 @@ test.each([
   ['has a list of parameters', { ...read, id: 6, params: ['a.txt'] }, invalid, 6],
   ['has null for an id', { ...read, id: null }, invalid, null],
   ['has an object for an id', { ...read, id: {} }, invalid, null],
-])('a line that %s is answered with an error, and the next as ever', async (_, line, code, id) => {
+])('a line that %s is answered with an error, and the next line as usual', async (_, line, code, id) => {
   await using server = await shakeHands();
   server.send(line);
   server.send({ ...read, id: 'next' });

@@ -38,7 +38,7 @@ describe('the seed tools', () => {
     expect(text('shop.go')).toBe(shop);
   });
 
-  test('a function without a body is an error, and the server lives on', async () => {
+  test('a function without a body is an error, and the server goes on', async () => {
     await known('shop.go', shop);
     const answer = await call('edit_function_body', { file_path: 'shop.go', function_name: 'asmAdd', new_body: 'x()' });
     expect(messageOf(answer)).toBe('asmAdd has no body');
@@ -57,7 +57,7 @@ describe('the seed tools', () => {
     expect(text('shop.go')).toBe(shop.replace('func (s *Server) Run(n int) error', signature));
   });
 
-  test('insert_after_method says how many bytes and where', async () => {
+  test('insert_after_method reports how many bytes and where', async () => {
     await known('shop.go', shop);
     const answer = await call('insert_after_method', {
       ...{
@@ -87,7 +87,7 @@ describe('the seed tools', () => {
     );
   });
 
-  test('names that are missing or stand for several are told apart', async () => {
+  test('missing names and ambiguous names have different errors', async () => {
     await known('two.go', 'package a\n\nfunc (t T) Foo() {}\n\nfunc (u U) Foo() {}\n');
     const edit = (function_name: string) =>
       call('edit_function_body', { file_path: 'two.go', function_name, new_body: '' });
@@ -101,7 +101,7 @@ describe('the seed tools', () => {
     expect((await edit('Foo[1]')).structured.symbol).toBe('U.Foo');
   });
 
-  test('a file that was not read is not edited, and a file in another language neither', async () => {
+  test('a file that was not read is not edited, nor is a file in another language', async () => {
     put('unread.go', shop);
     const edit = (file_path: string) => call('edit_function_body', { file_path, function_name: 'Run', new_body: '' });
     expect(messageOf(await edit('unread.go'))).toBe('refusing to edit unread.go: Read it first');
@@ -130,7 +130,7 @@ describe('the seed tools', () => {
 describe('read_symbol', () => {
   const source = "/** Adds. */\n@log\nexport function add(a: number) {\n  return a;\n}\n\nexport const other = 'x';\n";
 
-  test('shows a definition with all that belongs to it, by name alone', async () => {
+  test('shows a definition with everything that belongs to it, by name alone', async () => {
     put('sum/add.ts', source);
     const { text: shown, structured } = await call('read_symbol', { symbol: 'add' });
     expect(shown).toBe(
@@ -139,7 +139,7 @@ describe('read_symbol', () => {
     expect(structured).toMatchObject({ path: 'sum/add.ts', startLine: 1, endLine: 5, truncated: false });
   });
 
-  test('allows to change what it showed, and nothing else of the file', async () => {
+  test('allows changes to the text that it showed, and to nothing else in the file', async () => {
     put('part.ts', source.replaceAll('add', 'sum'));
     const where = { file_path: 'part.ts' };
     const replace = (symbol: string, new_text: string) => call('replace_symbol', { ...where, symbol, new_text });
@@ -154,7 +154,7 @@ describe('read_symbol', () => {
     expect(codeOf(await call('edit', { ...where, old_string: "'x'", new_string: '1' }))).toBe('E_NOT_READ');
   });
 
-  test('an attribute that came later was not read, so it is not lost', async () => {
+  test('an attribute added later was not read, so it is not overwritten', async () => {
     put('late.ts', 'function late() {}\n');
     await call('read_symbol', { file_path: 'late.ts', symbol: 'late' });
     put('late.ts', '// @ts-ignore\nfunction late() {}\n');
@@ -167,7 +167,7 @@ describe('read_symbol', () => {
     expect(text('late.ts')).toBe('// @ts-ignore\nfunction late() {}\n');
   });
 
-  test('finds by line and column, in UTF-16 units, and lists the identifiers beside a miss', async () => {
+  test('finds by line and column, in UTF-16 units, and lists the identifiers of the line after a miss', async () => {
     put('wide.ts', "const 名 = '😀'; function wide() {}\n");
     const at = (col: number) => call('read_symbol', { file_path: 'wide.ts', line: 1, col });
     expect((await at(26)).structured.symbol).toBe('wide');
@@ -177,7 +177,7 @@ describe('read_symbol', () => {
 });
 
 describe('symbols of other tools', () => {
-  test('insert and delete leave the bytes and the mode as they were', async () => {
+  test('insert and delete keep all other bytes and the mode', async () => {
     const source = Buffer.from('\u{feff}class A {\r\n  a() {}\r\n\r\n  b() {}\r\n}', 'utf8');
     await known('crlf.js', source);
     chmodSync(at('crlf.js'), 0o755);
@@ -215,7 +215,7 @@ describe('symbols of other tools', () => {
     );
   });
 
-  test('other names of tools and arguments are understood', async () => {
+  test('other names of tools and arguments are accepted', async () => {
     await known('serena.py', 'def name():\n    return 1\n');
     const replaced = await call('replace_symbol_body', {
       ...{ relative_path: 'serena.py', name_path: '/name', body: 'def name():\n    return 2' },

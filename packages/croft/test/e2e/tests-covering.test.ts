@@ -29,7 +29,7 @@ async function covering(session: McpSession, file: string, line = 0) {
   return session.call('tests_covering', { file, line });
 }
 
-test('names the test files that ran a line, none for a line that did not run, and knows it after a restart', async () => {
+test('names the test files that ran a line, none for a line that did not run, also after a restart', async () => {
   using directory = makeDirectory(project);
   using data = makeDirectory();
   const args = ['--workspace', directory.path];
@@ -65,7 +65,7 @@ test('names the test files that ran a line, none for a line that did not run, an
   expect((await covering(session, 'sign.js')).text).toBe('no coverage found for sign.js');
 });
 
-test('says what has changed since, and leaves out tests that are gone', async () => {
+test('reports changes since the run, and leaves out tests that are gone', async () => {
   using directory = makeDirectory(project);
   await using session = await connectStdio(['--workspace', directory.path]);
   await session.call('run_tests', { coverage: true });
@@ -83,7 +83,7 @@ test('says what has changed since, and leaves out tests that are gone', async ()
   expect(after.structured).toMatchObject({ tests: ['test/plus.test.js'] });
 });
 
-test('a test file that cannot be measured is said and counted, and the tests are judged as ever', async () => {
+test('a test file that cannot be measured is reported and counted, and the verdict on the tests is unchanged', async () => {
   using directory = makeDirectory({
     ...project,
     'test/minus.test.js': `process.abort();\n`,
@@ -101,7 +101,7 @@ test('a test file that cannot be measured is said and counted, and the tests are
   );
 });
 
-test('measuring ends with the time of the call, and says what it did not get to', async () => {
+test('measuring ends at the timeout of the call, and reports the test files that are left', async () => {
   using directory = makeDirectory({ ...project, 'test/minus.test.js': 'setInterval(() => {}, 1000);\n' });
   await using session = await connectStdio(['--workspace', directory.path]);
   const { structured } = await session.call('run_tests', { coverage: true, timeout: 2 });
@@ -114,7 +114,7 @@ test('measuring ends with the time of the call, and says what it did not get to'
   ]);
 });
 
-test('a runner that nobody can measure is said to be one', async () => {
+test('a test runner that cannot be measured is reported', async () => {
   using directory = makeDirectory({ 'package.json': '{"scripts":{"test":"true"}}' });
   await using session = await connectStdio(['--workspace', directory.path]);
   const { text } = await session.call('run_tests', { coverage: true });
@@ -122,7 +122,7 @@ test('a runner that nobody can measure is said to be one', async () => {
   expect((await covering(session, 'a.js')).structured).toMatchObject({ hasCoverage: false, tests: [] });
 });
 
-test('no file outside of the workspace can be asked for', async () => {
+test('a file outside of the workspace is refused', async () => {
   using directory = makeDirectory(project);
   await using session = await connectStdio(['--workspace', directory.path]);
   const { isError, structured } = await covering(session, '../../etc/passwd');

@@ -13,7 +13,7 @@ describe.concurrent('croft tool', () => {
     expect(run).toEqual({ exitCode: 0, stdout: '1\tone\n2\ttwo\n', stderr: '' });
   });
 
-  test('takes no input as an empty one', async () => {
+  test('reads missing input as an empty object', async () => {
     using directory = makeDirectory({ 'a.txt': 'one\n' });
     const run = await runCroft(['tool', 'list', '--workspace', directory.path]);
     expect(run).toEqual({ exitCode: 0, stdout: 'a.txt\t4\n', stderr: '' });
@@ -38,7 +38,7 @@ describe.concurrent('croft tool', () => {
     expect(ErrorEnvelope.parse(JSON.parse(failed.stderr)).error).toMatchObject({ code: 'E_SANDBOX_VIOLATION' });
   });
 
-  test('prints a result of more than a pipe holds whole', async () => {
+  test('prints a result larger than a pipe completely', async () => {
     using directory = makeDirectory({ 'a.txt': `${'x'.repeat(99)}\n`.repeat(8000) });
     const input = '{"pattern":"x","head_limit":8000}';
     const run = await runCroft(['tool', 'grep', input, '--json', '--workspace', directory.path]);
@@ -46,7 +46,7 @@ describe.concurrent('croft tool', () => {
     expect(JSON.parse(run.stdout).matches).toHaveLength(8000);
   });
 
-  test('says nothing when its reader goes away, as head does', async () => {
+  test('prints no error when its reader closes the pipe, as head does', async () => {
     using directory = makeDirectory({ 'a.txt': `${'x'.repeat(99)}\n`.repeat(9000) });
     const args = ['tool', 'grep', '{"pattern":"x","head_limit":9000}', '--workspace', directory.path];
     const child = spawn(croft, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -61,7 +61,7 @@ describe.concurrent('croft tool', () => {
     expect(readFileSync(directory.at('a.txt'), 'utf8')).toBe('two\n');
   });
 
-  test('lists the tools without a name: those that can be called', async () => {
+  test('lists without a name the tools that can be called', async () => {
     using directory = makeDirectory();
     const all = await runCroft(['tool', '--workspace', directory.path]);
     expect(all).toMatchObject({ exitCode: 0, stderr: '' });
@@ -77,16 +77,19 @@ describe.concurrent('croft tool', () => {
     ['that is missing', 'gone', 'it does not exist'],
     ['that is a file', 'file', 'it is not a directory'],
     ['in which nothing can be made', '/proc', 'nothing can be made in it'],
-  ])('says of a temporary directory %s what is wrong, and not that of bubblewrap', async (_, name, reason) => {
-    using directory = makeDirectory({ file: '' });
-    const TMPDIR = resolve(directory.path, name);
-    const args = ['tool', 'bash', '{"command":"true"}', '--workspace', directory.path];
-    const { exitCode, stderr } = await runCroft(args, { env: { TMPDIR } });
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain(
-      `E_SANDBOX_UNAVAILABLE: the temporary directory ${TMPDIR} cannot be used: ${reason}; set TMPDIR to one that this user can write to\n`,
-    );
-  });
+  ])(
+    'reports a temporary directory %s with its own problem, and not with that of bubblewrap',
+    async (_, name, reason) => {
+      using directory = makeDirectory({ file: '' });
+      const TMPDIR = resolve(directory.path, name);
+      const args = ['tool', 'bash', '{"command":"true"}', '--workspace', directory.path];
+      const { exitCode, stderr } = await runCroft(args, { env: { TMPDIR } });
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain(
+        `E_SANDBOX_UNAVAILABLE: the temporary directory ${TMPDIR} cannot be used: ${reason}; set TMPDIR to one that this user can write to\n`,
+      );
+    },
+  );
 
   test.each([
     ['input that is no JSON', ['read', '{file_path:'], /^the input is not JSON: \{file_path:\n$/],
@@ -110,7 +113,7 @@ describe.concurrent('croft tool', () => {
     expect(run.stderr).not.toMatch(/^ +at /m);
   });
 
-  test('answers although its events cannot be kept', async () => {
+  test('answers although its events cannot be written', async () => {
     using directory = makeDirectory({ 'a.txt': 'one\n' });
     const run = await runCroft(['tool', 'list', '--workspace', directory.path, '--events', '/dev/full']);
     expect(run).toMatchObject({ exitCode: 0, stdout: 'a.txt\t4\n' });

@@ -33,10 +33,10 @@ const readers = [
   ...['find_references', 'hover', 'outline', 'read_symbol', 'search_code'],
 ];
 
-/** Those that work in no workspace in particular. */
+/** Tools that work in no particular workspace. */
 const ofNone = ['next_page', 'shells', 'workspaces'];
 
-/** Those of the harness are for agents of accounts alone: test/agents. */
+/** Tools of the harness are only for agents of accounts: test/agents. */
 const registry = Object.fromEntries(Object.entries(everyTool).filter(([, { isHarness }]) => !isHarness));
 
 const rows = (kind: 'succeeds' | 'fails') =>
@@ -67,13 +67,13 @@ async function callInFreshTree(era: Era, name: string, args: Arguments) {
   return session.call(name, ofNone.includes(name) ? args : { workspace: 'a', ...args });
 }
 
-test('every tool of the registry is listed, once, and has samples here', () => {
+test('every tool of the registry is listed once, and has samples in this test', () => {
   const names = Object.values(registry).map(({ name }) => name);
   expect([...listed.keys()].toSorted()).toEqual(names.toSorted());
   expect(Object.keys(samples).toSorted()).toEqual(names.toSorted());
 });
 
-test('no two tools answer to the same name', () => {
+test('no two tools have the same name or alias', () => {
   const spellings = Object.values(registry).flatMap(({ name, aliases = [] }) => [name, ...aliases]);
   expect(spellings.filter((spelling, index) => spellings.indexOf(spelling) !== index)).toEqual([]);
 });
@@ -81,7 +81,7 @@ test('no two tools answer to the same name', () => {
 describe.each(Object.values(registry).map(({ name }) => name))('%s', (name) => {
   const tool = () => listed.get(name) as Listed;
 
-  test('says what it is for and what it takes', () => {
+  test('describes its purpose and its arguments', () => {
     const { title, description, inputSchema } = tool();
     expect(title).toMatch(/^[A-Z]/);
     expect(description).toMatch(/^[A-Z].{20,}\.$/s);
@@ -98,7 +98,7 @@ describe.each(Object.values(registry).map(({ name }) => name))('%s', (name) => {
       expect(properties.map(([property]) => property)).toContain(required);
   });
 
-  test('says what it gives, in a schema that compiles and refuses something', () => {
+  test('describes its result, in a schema that compiles and refuses some values', () => {
     const { outputSchema } = tool();
     // An image has no structured content, which a client would miss where a schema is declared.
     const known = Object.values(registry).find((one) => one.name === name);
@@ -109,7 +109,7 @@ describe.each(Object.values(registry).map(({ name }) => name))('%s', (name) => {
     expect(isValid({ error: {} }).valid).toBe(false);
   });
 
-  test('has hints that agree with what it does', () => {
+  test('has hints that agree with its behaviour', () => {
     const reads = readers.includes(name);
     const executes = Object.values(registry).some((known) => known.name === name && known.access === 'execute');
     expect(tool().annotations).toMatchObject({
@@ -128,42 +128,50 @@ describe.each(Object.values(registry).map(({ name }) => name))('%s', (name) => {
   });
 });
 
-test.each(rows('succeeds'))('in %s, %s with %j answers text and what its schema says', async (era, name, args) => {
-  const { isError, structured, content, text } = await callInFreshTree(era, name, args);
-  expect(isError, text).toBe(false);
-  expect(content[0]).toEqual({ type: 'text', text: expect.stringMatching(/\S/) });
-  const { output } = Object.values(registry).find((tool) => tool.name === name) ?? {};
-  if (content.length > 1) return expect(structured).toBeUndefined();
-  const { outputSchema } = listed.get(name) as Listed;
-  if (outputSchema)
-    expect(new AjvJsonSchemaValidator().getValidator(outputSchema as never)(structured)).toMatchObject({ valid: true });
-  const whole = output?.extend(answerOutput).strict();
-  if (args.workspace !== 'all') expect(whole?.safeParse(structured)).toMatchObject({ success: true });
-});
+test.each(rows('succeeds'))(
+  'in %s, %s with %j answers with text and with structure that fits its schema',
+  async (era, name, args) => {
+    const { isError, structured, content, text } = await callInFreshTree(era, name, args);
+    expect(isError, text).toBe(false);
+    expect(content[0]).toEqual({ type: 'text', text: expect.stringMatching(/\S/) });
+    const { output } = Object.values(registry).find((tool) => tool.name === name) ?? {};
+    if (content.length > 1) return expect(structured).toBeUndefined();
+    const { outputSchema } = listed.get(name) as Listed;
+    if (outputSchema)
+      expect(new AjvJsonSchemaValidator().getValidator(outputSchema as never)(structured)).toMatchObject({
+        valid: true,
+      });
+    const whole = output?.extend(answerOutput).strict();
+    if (args.workspace !== 'all') expect(whole?.safeParse(structured)).toMatchObject({ success: true });
+  },
+);
 
-test.each(rows('fails'))('in %s, %s with %j fails readably, with a code of the catalogue', async (era, name, args) => {
-  const { isError, structured, content, raw } = await callInFreshTree(era, name, args);
-  expect(isError).toBe(true);
-  expect(raw).not.toHaveProperty('structuredContent');
-  const { error } = ErrorEnvelope.strict().parse(structured);
-  expect(Object.keys(structured.error).toSorted()).toEqual(['code', 'details', 'hint', 'kind', 'message']);
-  const { kind, hint, ...traits } = errorCatalog[error.code];
-  expect(error).toMatchObject({ kind, hint });
-  expect(error.code).not.toBe('E_INTERNAL');
-  expect(content).toHaveLength(1);
-  expect(content[0]?.text).toContain(error.message);
-  if (!('plain' in traits)) expect(content[0]?.text).toMatch(new RegExp(`\nNext: .*\nCode: ${error.code}$`));
-  expect(content[0]?.text).not.toMatch(/\n {4}at |node:|undefined|\[object/);
-});
+test.each(rows('fails'))(
+  'in %s, %s with %j fails with a clear message and a code of the catalogue',
+  async (era, name, args) => {
+    const { isError, structured, content, raw } = await callInFreshTree(era, name, args);
+    expect(isError).toBe(true);
+    expect(raw).not.toHaveProperty('structuredContent');
+    const { error } = ErrorEnvelope.strict().parse(structured);
+    expect(Object.keys(structured.error).toSorted()).toEqual(['code', 'details', 'hint', 'kind', 'message']);
+    const { kind, hint, ...traits } = errorCatalog[error.code];
+    expect(error).toMatchObject({ kind, hint });
+    expect(error.code).not.toBe('E_INTERNAL');
+    expect(content).toHaveLength(1);
+    expect(content[0]?.text).toContain(error.message);
+    if (!('plain' in traits)) expect(content[0]?.text).toMatch(new RegExp(`\nNext: .*\nCode: ${error.code}$`));
+    expect(content[0]?.text).not.toMatch(/\n {4}at |node:|undefined|\[object/);
+  },
+);
 
-test.each(eras)('a name that is no tool fails the same way in %s', async (era) => {
+test.each(eras)('an unknown tool fails in the same way in %s', async (era) => {
   for (const name of ['nope', '', 'READ', '__proto__', 'constructor', 'toString']) {
     const answer = await sessions.get(era)?.call(name, {});
     expect(answer?.structured.error.code, name).toBe('E_UNKNOWN_TOOL');
   }
 });
 
-test('with --readonly there are only tools that read, and the others cannot be called by any name', async () => {
+test('with --readonly only tools that read exist, and no name calls another', async () => {
   writeFileSync(directory.at('a/kept.txt'), 'kept');
   await using session = await connectStdio(['--workspace', directory.at('a'), '--readonly', '--tools', 'all']);
   const { tools } = await session.client.listTools();

@@ -26,7 +26,7 @@ const namesOf = async ({ client }: McpSession) => (await client.listTools()).too
 describe.each([
   ['stdio', '2025'],
   ['HTTP', '2026'],
-] as const)('by default, a client over %s of %s', (way, era) => {
+] as const)('without flags, a client over %s of %s', (way, era) => {
   let session: McpSession;
   let server: Awaited<ReturnType<typeof startServer>> | undefined;
   const events = directory.at(`events-${era}`);
@@ -49,7 +49,7 @@ describe.each([
     expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(maxListBytes);
   });
 
-  test('has what an agent needs every day', async () => {
+  test('has the tools that an agent needs every day', async () => {
     const needed = [
       'read',
       'write',
@@ -66,7 +66,7 @@ describe.each([
     expect(await namesOf(session)).toEqual(expect.arrayContaining(needed));
   });
 
-  test('finds exactly the others through `tools`, and what each takes', async () => {
+  test('finds exactly the other tools through `tools`, with their arguments', async () => {
     const { structured, text } = await session.call('tools');
     expect(structured.tools.map(({ name }: { name: string }) => name).toSorted()).toEqual(
       unlisted.map(({ name }) => name).toSorted(),
@@ -84,7 +84,7 @@ describe.each([
     expect((await session.call('tools', { name: 'snapshot_create' })).text).toMatch(/^ {2}name: string, required\./m);
   });
 
-  test('calls one by its name, or through `tools`, and each is the same call', async () => {
+  test('calls a tool by its name or through `tools`, which is the same call', async () => {
     const args = { workspace: 'a', cmd: 'sh', args: ['-c', 'echo $((6 * 7)); exit 3'] };
     const same = { exitCode: 3, stdout: '42\n' };
     expect((await session.call('run_command', args)).structured).toMatchObject(same);
@@ -98,7 +98,7 @@ describe.each([
     expect(named.map(({ fields }) => [fields.tool, fields.workspace])).toEqual(Array(3).fill(['run_command', 'a']));
   });
 
-  test('is answered as by the named tool when that refuses', async () => {
+  test('gets the same refusal from `tools` as from the named tool', async () => {
     const wrong = { name: 'run_command', arguments: { workspace: 'c', cmd: 'true' } };
     expect(codeOf(await session.call('tools', wrong))).toBe('E_UNKNOWN_WORKSPACE');
     const odd = await session.call('tools', { name: 'snapshot_create', arguments: { workspace: 'a', nmae: 'x' } });
@@ -129,7 +129,7 @@ describe.each([
     expect(existsSync(directory.at('a/escaped'))).toBe(false);
   });
 
-  test('is told that `tools` may do whatever the others do', async () => {
+  test('sees hints on `tools` that cover every tool behind it', async () => {
     const { tools } = await session.client.listTools();
     expect(tools.find(({ name }) => name === 'tools')?.annotations).toMatchObject({
       readOnlyHint: false,
@@ -139,7 +139,7 @@ describe.each([
   });
 });
 
-test('with --readonly, `tools` has only tools that read, and no name gets at another', async () => {
+test('with --readonly, `tools` has only tools that read, and no name calls another', async () => {
   await using session = await connectStdio(['--workspace', directory.at('a'), '--readonly']);
   const readers = unlisted.filter(({ access }) => access === 'read').map(({ name }) => name);
   const { tools } = await session.client.listTools();
@@ -159,7 +159,7 @@ describe('--tools', () => {
     connectStdio(['--workspace', directory.at('a'), '--tools', list, ...more]);
   const always = ['cd', 'next_page', 'workspaces'];
 
-  test('names the tools that there are: the others are neither listed nor callable, by any name', async () => {
+  test('names the tools that exist: no other is listed or can be called, by any name', async () => {
     await using session = await open('search, run_tests');
     expect((await namesOf(session)).toSorted()).toEqual([...always, 'glob', 'grep', 'run_tests'].toSorted());
     const gone = registry.filter(
@@ -173,7 +173,7 @@ describe('--tools', () => {
     expect((await session.call('glob', { pattern: '*.txt' })).structured.paths).toEqual(['a.txt']);
   });
 
-  test('lists more beside the everyday tools with default, and everything with all', async () => {
+  test('with default lists more beside the everyday tools, and with all every tool', async () => {
     await using some = await open('default,forks');
     const names = await namesOf(some);
     expect(names).toEqual(expect.arrayContaining(['read', 'workspace_fork', 'workspace_merge', 'tools']));
@@ -183,7 +183,7 @@ describe('--tools', () => {
     expect((await namesOf(all)).toSorted()).toEqual(registry.map(({ name }) => name).toSorted());
   });
 
-  test('gives nothing that --readonly takes', async () => {
+  test('never adds a tool that --readonly removes', async () => {
     await using session = await open('files,commands', '--readonly');
     expect((await namesOf(session)).toSorted()).toEqual(
       [...always, 'list', 'read', 'secret', 'secrets_available'].toSorted(),

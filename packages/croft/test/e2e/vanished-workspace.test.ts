@@ -19,7 +19,7 @@ test.each(commands)('%s in a workspace that was deleted is refused', async (name
   expect(text).not.toMatch(/ENOENT|at .*\.ts|bwrap:/);
 });
 
-test('another directory in its place is not taken for it', async () => {
+test('another directory in its place is not used', async () => {
   using fixture = makeDirectory({ 'w/file.txt': 'mine' });
   await using croft = await connectStdio(['--workspace', fixture.at('w')]);
   await croft.call('list', {});

@@ -28,7 +28,7 @@ async function start(spec: string) {
 }
 
 describe('--workspaces', () => {
-  test('says at start how many workspaces there are, sorted', async () => {
+  test('lists at start the number of workspaces, sorted', async () => {
     expect(await start(`primary=${at('one')},extension=${at('two')}`)).toBe(
       'croft multi-workspace mode: 2 workspaces configured (extension, primary)\n',
     );
@@ -39,7 +39,7 @@ describe('--workspaces', () => {
     ['names by the last part of the path as written', `to-one/, =${at('two')},= x=y `, 'to-one, two, x=y'],
     ['paths from the current directory, and a cut at the first =', 'a=./two/../one,b=x=y', 'a, b'],
     ['names in any letters, sorted by code', 'b=one,B=two,a"b=x=y,tab\there=three', 'B, a"b, b, tab\there'],
-  ])('takes %s', async (_, spec, names) => {
+  ])('accepts %s', async (_, spec, names) => {
     const count = names.split(', ').length;
     expect(await start(spec)).toBe(`croft multi-workspace mode: ${count} workspaces configured (${names})\n`);
   });
@@ -68,7 +68,7 @@ describe('--workspaces', () => {
   });
 
   test.concurrent.each(['x=dangling', 'x=loop', 'x=file/child'])(
-    'refuses %s, which is no directory, in words',
+    'refuses %s, which is not a directory, with a clear error',
     async (spec) => {
       const { exitCode, stderr } = await mcp('--workspaces', spec);
       expect(exitCode).toBe(1);
@@ -94,12 +94,12 @@ describe('--workspaces', () => {
     expect(stderr).toContain(word);
   });
 
-  test('takes two directories of which one name begins with the other', async () => {
+  test('accepts two directories of which one name begins with the other', async () => {
     mkdirSync(at('one-evil'));
     expect(await start('one,one-evil')).toContain('(one, one-evil)');
   });
 
-  test('knows a workspace by whatever name it was given, and lists names as they are', async () => {
+  test('knows a workspace by its given name, and lists names exactly', async () => {
     await using session = await connectStdio(['--workspaces', `a"b=${at('one')},tab\there=${at('two')}`]);
     expect((await session.call('read', { workspace: 'a"b', file_path: 'a.txt' })).isError).toBe(false);
     expect((await session.call('read', { workspace: 'tab\there', file_path: 'b.txt' })).isError).toBe(false);
@@ -111,7 +111,7 @@ describe('--workspaces', () => {
     );
   });
 
-  test('knows a workspace whose directory begins with a space by the name that a call can say', async () => {
+  test('knows a workspace whose directory begins with a space by a name that a call can use', async () => {
     mkdirSync(at(' spaced '));
     await using session = await connectStdio(['--workspaces', `one,./ spaced /`], { cwd: outer.path });
     expect((await session.call('list', { workspace: 'spaced' })).isError).toBe(false);
@@ -119,7 +119,7 @@ describe('--workspaces', () => {
     expect((await single.call('list', { workspace: ' spaced ' })).isError).toBe(false);
   });
 
-  test('keeps the name all for every workspace, where there are several', async () => {
+  test('reserves the name all for every workspace, if there are several', async () => {
     const { exitCode, stderr } = await mcp('--workspaces', 'all=one,b=two');
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^workspace: workspace\[0\]: .*"all".*\n$/);
@@ -145,7 +145,7 @@ describe('--workspace', () => {
     expect(await mcp(...args)).toEqual({ exitCode: 1, stdout: '', stderr: `workspace: ${message}\n` });
   });
 
-  test('takes a relative directory, and the current one when left out, without a word', async () => {
+  test('accepts a relative directory, and the current one if omitted, without a message', async () => {
     for (const args of [['--workspace', 'one'], ['-workspace=one'], []]) {
       expect(await mcp(...args)).toEqual({ exitCode: 0, stdout: '', stderr: '' });
     }
@@ -162,14 +162,14 @@ describe('--workspace', () => {
     expect({ stdout, stderr }).toEqual({ stdout: '1\there\n', stderr: '' });
   });
 
-  describe.skipIf(process.getuid?.() !== 0)('for somebody who may not go everywhere', () => {
+  describe.skipIf(process.getuid?.() !== 0)('for a user without access to every directory', () => {
     const shell = 'cd "$0" && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"';
     const asNobodyIn = (cwd: string, ...args: string[]) =>
       spawnSync('sh', ['-c', shell, cwd, croft, ...args], { encoding: 'utf8', env: { PATH: process.env.PATH } });
     chmodSync(outer.path, 0o755);
     mkdirSync(at('closed/inner'), { recursive: true, mode: 0o700 });
 
-    test('is not said to be missing when nobody can look', () => {
+    test('is not reported as missing when nobody can look', () => {
       const { status, stderr } = asNobodyIn('/', 'mcp', '--workspace', at('closed/inner'));
       expect({ status, stderr }).toEqual({
         status: 1,
@@ -177,13 +177,13 @@ describe('--workspace', () => {
       });
     });
 
-    test('is opened from a current directory that cannot be', () => {
+    test('is opened although the current directory is closed', () => {
       const { status, stdout } = asNobodyIn(at('closed'), 'tool', 'list', '--workspace', at('two'));
       expect({ status, stdout }).toEqual({ status: 0, stdout: 'b.txt\t0\n' });
     });
   });
 
-  test('is named by its real last name, which is the only one it goes by', async () => {
+  test('gets the real last name of its directory, and no other', async () => {
     await using session = await connectStdio(['--workspace', at('to-one')]);
     const { structured } = await session.call('workspaces');
     expect(structured.workspaces).toMatchObject([{ name: 'one', root: realpathSync(at('one')) }]);

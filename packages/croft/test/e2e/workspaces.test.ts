@@ -32,7 +32,7 @@ const propertiesOf = ({ inputSchema }: { inputSchema: { properties?: object | un
 
 /** Tools that are about no workspace in particular. A new one without `workspace` has to be put here on purpose. */
 const aboutNone = ['next_page', 'shells', 'workspaces'];
-/** What these are about has an id, which is enough: shells.test.ts. */
+/** These tools take an id instead of a workspace: shells.test.ts. */
 const byId = ['bash_input', 'bash_output', 'kill_shell', 'watch_process_events'];
 
 describe('the workspace of a call', () => {
@@ -45,7 +45,7 @@ describe('the workspace of a call', () => {
     [{ workspace: ['primary'] }],
     [{ workspace: { name: 'primary' } }],
     [{ workspace: true }],
-  ])('left out or not a name (%j) is asked for', async (args) => {
+  ])('is required (%j)', async (args) => {
     expect(await session.call('read', { file_path: 'foo.go', ...args })).toMatchObject({
       isError: true,
       content: [{ type: 'text', text: required }],
@@ -80,7 +80,7 @@ describe('the workspace of a call', () => {
     expect((await session.call('read', { file_path: 'foo.go', workspace })).text).toBe('1\tpackage primary\n');
   });
 
-  test('is wrong before anything else is, for every tool', async () => {
+  test('is checked before anything else, for every tool', async () => {
     const { tools } = await session.client.listTools();
     for (const { name } of tools.filter((tool) => propertiesOf(tool).includes('workspace'))) {
       if (!byId.includes(name)) expect((await session.call(name, {})).text, name).toBe(required);
@@ -119,7 +119,7 @@ describe('the workspace of a call', () => {
 });
 
 describe('every tool', () => {
-  /** What each tool answers when it works in the second workspace, on files that only that one has so. */
+  /** Expected answer of each tool in the second workspace, whose files differ. */
   const effects: Record<string, { args: Record<string, unknown>; shows: string; changes?: true; needsRead?: true }> = {
     read: { args: { file_path: 'tool/mark.txt' }, shows: '1\tsecond\n' },
     list: { args: { path: 'tool' }, shows: 'only-second' },
@@ -254,7 +254,7 @@ describe('every tool', () => {
     );
   }
 
-  test('takes workspace, unless it is about none', async () => {
+  test('takes workspace, except those about no workspace', async () => {
     const { tools } = await session.client.listTools();
     const without = tools.filter((tool) => !propertiesOf(tool).includes('workspace')).map(({ name }) => name);
     expect(without).toEqual(aboutNone);
@@ -264,7 +264,7 @@ describe('every tool', () => {
   });
 
   test.each(Object.entries(effects))(
-    '%s works in the workspace it is told, and leaves the other as it was',
+    '%s works in the given workspace, and leaves the other unchanged',
     async (name, { args, shows, changes = false, needsRead }) => {
       resetTool();
       const [first, second] = [contentOf('p'), contentOf('e')];
@@ -317,7 +317,7 @@ describe('workspace: "all"', () => {
     });
   });
 
-  test('fails when it fails in every one', async () => {
+  test('fails when it fails in every workspace', async () => {
     expect(codeOf(await session.call('list', { workspace: 'all', path: 'nowhere' }))).toBe('E_FILE_NOT_FOUND');
     expect(codeOf(await session.call('glob', { workspace: 'all' }))).toBe('E_INVALID_INPUT');
   });
@@ -331,7 +331,7 @@ describe('workspace: "all"', () => {
   });
 
   test.each(['there', 'gone'])(
-    'an escape from one of them is told of by its name, with the path in the other %s',
+    'an escape from one of them is reported with its name, and with the path in the other %s',
     async (other) => {
       using directory = makeDirectory({ 'a/there/x': '', 'b/x': '' });
       for (const name of ['there', 'gone']) symlinkSync('/etc', directory.at(`b/${name}`));
@@ -347,7 +347,7 @@ describe('workspace: "all"', () => {
   );
 });
 
-test('the workspaces tool tells names, roots, access and ecosystems, as they are now', async () => {
+test('the workspaces tool lists names, roots, access and ecosystems, as they are now', async () => {
   const entry = (name: string, directory: string, ecosystems: string[]) => ({
     name,
     root: outer.at(directory),
@@ -365,7 +365,7 @@ test('the workspaces tool tells names, roots, access and ecosystems, as they are
   expect(after.structured.workspaces[1]).toMatchObject(entry('extension', 'e', ['javascript', 'rust']));
 });
 
-test('a root given by the workspaces tool may be used in paths', async () => {
+test('a root listed by the workspaces tool may be used in paths', async () => {
   const { structured } = await session.call('workspaces');
   const { root } = structured.workspaces[1];
   expect((await session.call('read', { workspace: 'extension', file_path: `${root}/package.json` })).text).toBe(

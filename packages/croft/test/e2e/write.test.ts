@@ -26,7 +26,7 @@ describe('a new file', () => {
     ['naïve 日本.txt', 'x', 1],
     ['-rf', 'x', 1],
     ['..dots', 'x', 1],
-  ])('%s is made and its bytes counted', async (name, content, count) => {
+  ])('%s is created and its bytes counted', async (name, content, count) => {
     const answer = await write(name, content);
     expect(answer).toMatchObject({ text: `wrote ${count} bytes to ${name}`, isError: false });
     expect(answer.structured).toEqual({ path: name, bytes: count, created: true });
@@ -42,13 +42,13 @@ describe('a new file', () => {
     },
   );
 
-  test('of several megabytes arrives whole', async () => {
+  test('of several megabytes arrives complete', async () => {
     const content = 'line of text with an é\n'.repeat(200_000);
     await write('big.txt', content);
     expect(bytes('big.txt').equals(Buffer.from(content))).toBe(true);
   });
 
-  test('is an ordinary file, and nothing else is left beside it', async () => {
+  test('is an ordinary file, without others beside it', async () => {
     await write('fresh/plain.txt', 'x');
     expect(statSync(at('fresh/plain.txt')).mode & 0o777).toBe(0o666 & ~process.umask());
     expect(statSync(at('fresh')).mode & 0o777).toBe(0o777 & ~process.umask());
@@ -56,7 +56,7 @@ describe('a new file', () => {
   });
 });
 
-test.each(['Write', 'file-create', 'write_file'])('is reached as %s, with path for file_path', async (alias) => {
+test.each(['Write', 'file-create', 'write_file'])('can be called as %s, with path for file_path', async (alias) => {
   expect(await call(alias, { path: `${alias}.txt`, content: 'x' })).toMatchObject({
     text: `wrote 1 bytes to ${alias}.txt`,
   });
@@ -76,8 +76,8 @@ test.each([
   expect(readdirSync(at('.'))).not.toContain('never.txt');
 });
 
-describe('a file that is there', () => {
-  test('is not overwritten before it was read', async () => {
+describe('an existing file', () => {
+  test('cannot be overwritten before it was read', async () => {
     put('unread.txt', 'theirs');
     expect(await write('unread.txt', 'mine')).toMatchObject({
       text: 'refusing to overwrite unread.txt: Read it first',
@@ -87,7 +87,7 @@ describe('a file that is there', () => {
     expect(textOf('unread.txt')).toBe('theirs');
   });
 
-  test.each([{}, { limit: 1 }, { offset: 2 }])('is overwritten once read with %j', async (window) => {
+  test.each([{}, { limit: 1 }, { offset: 2 }])('can be overwritten after a read with %j', async (window) => {
     put('seen.txt', 'one\ntwo\n');
     await call('read', { file_path: 'seen.txt', ...window });
     expect((await write('seen.txt', 'new')).structured).toEqual({ path: 'seen.txt', bytes: 3, created: false });
@@ -120,7 +120,7 @@ describe('a file that is there', () => {
     expect(textOf('stale.txt')).toBe('mine');
   });
 
-  test('is stale also when its size and times stayed the same', async () => {
+  test('is stale also if its size and times are unchanged', async () => {
     put('sly.txt', 'one');
     const { atime, mtime } = statSync(at('sly.txt'));
     await read('sly.txt');
@@ -129,7 +129,7 @@ describe('a file that is there', () => {
     expect(codeOf(await write('sly.txt', 'mine'))).toBe('E_STALE');
   });
 
-  test('that was changed and changed back is the same file', async () => {
+  test('that was changed and changed back counts as the same', async () => {
     put('back.txt', 'one');
     await read('back.txt');
     put('back.txt', 'two');
@@ -137,7 +137,7 @@ describe('a file that is there', () => {
     expect((await write('back.txt', 'mine')).isError).toBe(false);
   });
 
-  test('that another program deleted is made anew', async () => {
+  test('that another program deleted is created again', async () => {
     put('gone.txt', 'one');
     await read('gone.txt');
     rmSync(at('gone.txt'));
@@ -147,7 +147,7 @@ describe('a file that is there', () => {
   test.each([
     ['other content', 'theirs', 'E_STALE'],
     ['the same content', 'one', undefined],
-  ])('that another program deleted and made again with %s', async (_, content, code) => {
+  ])('may have been deleted and created again by another program with %s', async (_, content, code) => {
     put('again.txt', 'one');
     await read('again.txt');
     rmSync(at('again.txt'));
@@ -215,7 +215,7 @@ test.each([
   expect(readdirSync(at('.'))).not.toContain('nowhere.txt');
 });
 
-test('writes at the same time make the file once and leave one of them, whole', async () => {
+test('concurrent writes create the file once and leave one of them, whole', async () => {
   mkdirSync(at('race'));
   const contents = Array.from({ length: 20 }, (_, index) => String(index).repeat(2000));
   const answers = await Promise.all(contents.map((content) => write('race/f.txt', content)));

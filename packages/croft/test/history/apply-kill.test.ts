@@ -13,7 +13,7 @@ function inTheMaking(shown: string | undefined): string | undefined {
   return shown?.startsWith('directory ') ? 'directory 700' : undefined;
 }
 
-test('kill −9 in the middle of an apply leaves every file whole, as it was or as it was to be, and it can be finished', async () => {
+test('kill −9 in the middle of an apply leaves every file whole, old or new, and the apply can be repeated', async () => {
   const fixture = prepareTree();
   for (let file = 0; file < 40; file++) writeFileSync(fixture.at(`f${file}`), `one ${file} `.repeat(3000));
   mkdirSync(fixture.at('old/deep'), { recursive: true });
@@ -43,7 +43,7 @@ test('kill −9 in the middle of an apply leaves every file whole, as it was or 
     await exited;
     const found = Object.entries(onDisk(fixture.path)).filter(([path]) => !/(^|\/)\.croft-tmp-/.test(path));
     for (const [path, shown] of found) expect([was[path], is[path], inTheMaking(is[path])]).toContain(shown);
-    // What both have is never missing.
+    // A path that both trees have is never missing.
     const paths = new Set(found.map(([path]) => path));
     expect(Object.keys(was).filter((path) => path in is && !paths.has(path))).toEqual([]);
     const here = (await tree.capture({ scope: 'all' })).root;

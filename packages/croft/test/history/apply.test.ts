@@ -21,7 +21,7 @@ import { follow, paths, scope } from './working-tree-fixture.ts';
 const reversed = (changes: readonly PathChange[]) =>
   changes.map(({ path, before, after }) => ({ path, before: after, after: before }));
 
-test('apply refuses everything if one path is not as it was, and says which', async () => {
+test('apply refuses everything if one path has changed, and names it', async () => {
   const fixture = prepareTree({ a: '1', b: '1', 'd/c': '1' });
   const tree = await fixture.open();
   const before = (await tree.capture({ scope })).root;
@@ -47,7 +47,7 @@ test('apply refuses everything if one path is not as it was, and says which', as
   expect((await tree.capture({ scope })).root).toBe(before);
 });
 
-test('what is in the way of something new is not lost', async () => {
+test('a file in the way of a new path is kept', async () => {
   const fixture = prepareTree({ 'a/b': '1' });
   const tree = await fixture.open();
   const { root } = await tree.capture({ scope });
@@ -58,7 +58,7 @@ test('what is in the way of something new is not lost', async () => {
   expect(readFileSync(fixture.at('a'), 'utf8')).toBe('a file now');
 });
 
-test('a directory that gives way to a file keeps what nobody knows of', async () => {
+test('a directory that is replaced by a file keeps its ignored files', async () => {
   const fixture = prepareTree({ 'a/b': '1', 'a/sub/c': '2', '.gitignore': '*.secret\n' });
   const tree = await fixture.open();
   const before = (await tree.capture({ scope: 'source' })).root;
@@ -75,7 +75,7 @@ test('a directory that gives way to a file keeps what nobody knows of', async ()
   expect(readFileSync(fixture.at('a'), 'utf8')).toBe('file');
 });
 
-test('directories that are left empty go, and those that hold ignored files stay', async () => {
+test('empty directories are removed, and those with ignored files stay', async () => {
   const fixture = prepareTree({ 'keep/a': '1', '.gitignore': '*.o\n' });
   const tree = await fixture.open();
   const before = (await tree.capture({ scope: 'source' })).root;
@@ -91,7 +91,7 @@ test('directories that are left empty go, and those that hold ignored files stay
   expect(existsSync(fixture.at('built/a.c'))).toBe(false);
 });
 
-test('nothing is written through a link, to outside or inside', async () => {
+test('no file is written through a link, outside or inside', async () => {
   const fixture = prepareTree({ 'd/a': 'mine', victim: 'untouched' });
   const outside = prepareTree({ a: 'mine' });
   const tree = await fixture.open();
@@ -114,7 +114,7 @@ test('nothing is written through a link, to outside or inside', async () => {
   expect(readFileSync(fixture.at('victim'), 'utf8')).toBe('untouched');
 });
 
-test('a link that leads out is remembered as it is and brought back as it is', async () => {
+test('a link that leads out is captured and restored as a link', async () => {
   const fixture = prepareTree();
   const outside = prepareTree({ secret: 'not yours' });
   symlinkSync(outside.at('secret'), fixture.at('link'));
@@ -131,7 +131,7 @@ test('a link that leads out is remembered as it is and brought back as it is', a
   expect(readFileSync(outside.at('secret'), 'utf8')).toBe('not yours');
 });
 
-test('a directory that is swapped for a link all the time never leads out', async () => {
+test('a directory that is swapped for a link again and again never leads out', async () => {
   const fixture = prepareTree({ 'd/a': 'one' });
   const outside = prepareTree();
   const tree = await fixture.open(follow());
@@ -166,7 +166,7 @@ test('a directory that is swapped for a link all the time never leads out', asyn
   for (const [, text] of texts) expect(['file 644 one', 'file 644 two']).toContain(text);
 });
 
-test('what steers programs outside is neither changed nor taken away, and the rest is done', async () => {
+test('control files are neither changed nor removed, and the rest is applied', async () => {
   const fixture = prepareTree({
     'a.txt': '1',
     '.git/HEAD': 'ref: refs/heads/main\n',
@@ -194,7 +194,7 @@ test('what steers programs outside is neither changed nor taken away, and the re
   expect(existsSync('/tmp/croft-was-here')).toBe(false);
 });
 
-test('two names of one file are two files, and writing one leaves the other', async () => {
+test('two names of one file become two files, and writing one leaves the other', async () => {
   const fixture = prepareTree({ a: 'same' });
   linkSync(fixture.at('a'), fixture.at('b'));
   const tree = await fixture.open();
@@ -208,7 +208,7 @@ test('two names of one file are two files, and writing one leaves the other', as
   expect(onDisk(fixture.path)).toEqual({ a: 'file 644 same', b: 'file 644 same' });
 });
 
-test('paths 200 deep come and go', async () => {
+test('paths with 200 levels can be created and removed', async () => {
   const fixture = prepareTree();
   const deep = Array.from({ length: 200 }, (_, level) => `d${level % 10}`).join('/');
   mkdirSync(fixture.at(deep), { recursive: true });
@@ -223,7 +223,7 @@ test('paths 200 deep come and go', async () => {
   expect((await tree.capture({ scope })).root).toBe(root);
 });
 
-test('content that is nowhere changes nothing', async () => {
+test('a state with missing content changes nothing', async () => {
   const fixture = prepareTree({ a: '1', b: '1' });
   const tree = await fixture.open();
   const { root } = await tree.capture({ scope });
@@ -251,7 +251,7 @@ test('content that is nowhere changes nothing', async () => {
   expect((await tree.store.read((await tree.entry(after.root, 'b'))!.hash)).toString()).toBe('never kept');
 });
 
-test('paths that lead anywhere else are refused before anything is done', async () => {
+test('paths that lead outside are refused before anything changes', async () => {
   const fixture = prepareTree();
   const tree = await fixture.open();
   const after = { kind: 'file', mode: 0o644, size: 0, hash: emptyTreeHash } as const;

@@ -26,7 +26,7 @@ async function list(session: McpSession): Promise<{ tool: string; paths: number;
   return (await session.call('undo_list')).structured.checkpoints;
 }
 
-test('undo after an edit and test runs takes back the edit, and what the runs left behind stays', async () => {
+test('undo after an edit and test runs reverts the edit, and keeps the by-products of the runs', async () => {
   using fixture = openFixture(tree);
   await using session = await fixture.connect();
   await session.call('read', { file_path: 'one.js' });
@@ -40,7 +40,7 @@ test('undo after an edit and test runs takes back the edit, and what the runs le
   expect((await session.call('undo')).text).toContain('no call has changed something');
 });
 
-test('what a test run did to a file of the project is passed over by undo, and taken back by its name', async () => {
+test('a change of a test run to a file of the project is skipped by undo, and reverted by its name', async () => {
   const careless = `import { rmSync } from 'node:fs';\n${suite}test('y', () => rmSync('notes.txt', { force: true }));\n`;
   using fixture = openFixture({ ...tree, 'one.test.js': careless, 'notes.txt': 'kept\n' });
   await using session = await fixture.connect();
@@ -79,7 +79,7 @@ test('x', async () => {
   expect(existsSync(fixture.at('by-command'))).toBe(false);
 });
 
-test('an edit with its formatter and its linter is one checkpoint, without what they leave behind', async () => {
+test('an edit with its formatter and its linter is one checkpoint, without their by-products', async () => {
   const formatter = script(
     'mkdir -p .fmt; date +%N > .fmt/cache; for f; do case $f in -*) ;; *) sed -i "s/  */ /g" $f;; esac; done',
   );
@@ -101,7 +101,7 @@ test('an edit with its formatter and its linter is one checkpoint, without what 
   expect(existsSync(fixture.at('lint-cache')) && existsSync(fixture.at('.fmt/cache'))).toBe(true);
 });
 
-test('run_format is a change that can be undone, without its cache', async () => {
+test('run_format makes a change that can be undone, without its cache', async () => {
   const formatter = script('mkdir -p .fmt; echo x > .fmt/cache; echo "export const one = 3;" > one.js');
   using fixture = openFixture({
     ...{ ...tree, '.prettierrc': '{}', 'node_modules/.bin/prettier': formatter, '.gitignore': 'node_modules\n' },

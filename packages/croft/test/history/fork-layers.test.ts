@@ -50,7 +50,7 @@ async function basesFixture(tree: Record<string, string>, options: Partial<Follo
 }
 
 describe.runIf(canOverlay)('layers below forks', () => {
-  test('each has what changed since the one before, and nothing else', async () => {
+  test('each has the changes since the previous one, and nothing else', async () => {
     const { workspace, data, server, fork } = openForksFixture({ 'src/a': 'a', 'src/b': 'b', c: 'c' });
     await fork('one');
     expect(stepsIn(data.path)).toEqual([]);
@@ -72,7 +72,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
     expect(text(join(server.pathOf('one'), 'src/a'))).toBe('a');
   });
 
-  test('what came and went between two forks leaves nothing, and what is gone is gone in all later ones', async () => {
+  test('a file created and removed between two forks leaves nothing, and a removed file is gone in all later forks', async () => {
     const { workspace, data, server, fork } = openForksFixture({ 'd/a': 'a', 'd/b': 'b' });
     await fork('one');
     writeFileSync(workspace.at('passing'), 'x');
@@ -89,7 +89,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
     expect(look(server.pathOf('four'))).toBe(look(workspace.path));
   });
 
-  test('whatever is done in between, each fork is what the workspace was, and stays so', async () => {
+  test('after any changes in between, each fork equals the workspace at its time, and stays so', async () => {
     const { workspace, make, places } = await basesFixture(
       { 'a/1': '1', 'a/2': '2', 'b/c/3': '3', d: 'd' },
       { maxSteps: 3, renewAfterMs: 0 },
@@ -108,7 +108,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
     expect(Math.max(...places.list().map(({ steps }) => steps.length))).toBeLessThanOrEqual(12);
   });
 
-  test('many become one when nobody waits, and forks go on meanwhile', async () => {
+  test('several layers become one in the background, and forks go on meanwhile', async () => {
     const { workspace, make, followed } = await basesFixture({ a: '0', b: 'b' }, { maxSteps: 3, renewAfterMs: 0 });
     await make('fork-0');
     for (let round = 1; round <= 3; round++) {
@@ -122,7 +122,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
     expect(look(target)).toBe(look(workspace.path));
   });
 
-  test('with too much of what only a mount can say, there is a new base, also when nobody waits', async () => {
+  test('with too many changes for layers are replaced by a new base, also in the background', async () => {
     const files = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`d/${index}`, 'x']));
     const { workspace, make, followed } = await basesFixture(files, { maxPaths: 16, renewAfterMs: 0 });
     const first = await make('first');
@@ -137,7 +137,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
     expect(readdirSync(join(first.target, 'd'))).toHaveLength(40);
   });
 
-  test('go with the last fork that shows them, but not while the next is to be made from them', async () => {
+  test('are removed with the last fork that uses them, but not while the next is made from them', async () => {
     const holder = createLayerPins();
     const { workspace, data, make, places } = await basesFixture({ a: '0' }, { pins: holder });
     await make('fork-0');
@@ -158,7 +158,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
     expect(existsSync(join(two.base, 'a')), 'the base is for later').toBe(true);
   });
 
-  test('that somebody took away are made again', async () => {
+  test('that were removed by others are made again', async () => {
     const { workspace, data, make } = await basesFixture({ a: '0', b: 'b' });
     await make('fork-0');
     writeFileSync(workspace.at('a'), '1');
@@ -169,7 +169,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
     expect(look(again.target)).toBe(look(workspace.path));
   });
 
-  test('are not written to from above, nor read through a link', async () => {
+  test('cannot be written from above, nor read through a link', async () => {
     const outside = makeDirectory({ f: 'outside' });
     onTestFinished(() => outside[Symbol.dispose]());
     const { workspace, data, server, fork } = openForksFixture({ 'd/f': 'f', e: 'e' });
@@ -192,7 +192,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
     expect(text(outside.at('f'))).toBe('outside');
   });
 
-  test('a fork that fails leaves nothing, and the next has all of it', async () => {
+  test('stay consistent if a fork fails: it leaves nothing, and the next has everything', async () => {
     const { workspace, data, places, followed, make } = await basesFixture({ a: '0' });
     await make('fork-0');
     writeFileSync(workspace.at('a'), '1');
@@ -211,7 +211,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
     expect(text(join((await make('fork-1')).target, 'a'))).toBe('1');
   });
 
-  test('after kill −9 and a start of the machine forks are what they were, and halves are swept', async () => {
+  test('survive kill −9 and a restart of the machine: forks are unchanged, and unfinished ones are removed', async () => {
     const gone = { 'gone-one': '1', 'gone-two': '2', 'gone-three': '3' };
     const { workspace, data, start } = openForksFixture({ a: 'a', 'd/b': 'b', ...gone });
     const program = join(import.meta.dirname, 'killed-steps.ts');

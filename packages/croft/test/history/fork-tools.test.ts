@@ -14,7 +14,7 @@ function fixture(tree: Record<string, string>) {
   return { workspace, data, connect };
 }
 
-test('an agent forks, works there, merges and removes, and is never in the fork without naming it', {
+test('an agent forks, works there, merges and removes, and enters the fork only by its name', {
   timeout: 120_000,
 }, async () => {
   const { workspace, data, connect } = fixture({ 'a.txt': 'one\n' });
@@ -55,7 +55,7 @@ test('an agent forks, works there, merges and removes, and is never in the fork 
   expect(mountsIn(data.path)).toEqual([]);
 });
 
-test('what runs in a fork ends when it is removed', async () => {
+test('commands in a fork end when it is removed', async () => {
   const { data, connect } = fixture({ 'a.txt': 'one\n' });
   await using session = await connect();
   await session.call('workspace_fork', { name: 'try' });

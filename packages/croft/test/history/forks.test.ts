@@ -26,7 +26,7 @@ function listAll(directory: string): string {
 describe.each(kinds)('a fork (%s)', (kind) => {
   const options = { kinds: [kind] };
 
-  test('starts as the workspace is, .git and ignored files included, and goes its own way', async () => {
+  test('starts as the workspace is, with .git and ignored files, and changes separately', async () => {
     const { workspace, server, fork } = openForksFixture(
       { a: 'a', 'sub/b': 'b', '.gitignore': 'built\n', built: 'x', '.git/HEAD': 'ref' },
       options,
@@ -46,7 +46,7 @@ describe.each(kinds)('a fork (%s)', (kind) => {
     expect(text(join(path, 'built'))).toBe('x');
   });
 
-  test('later forks have what was changed since the first: written, removed, moved, replaced', async () => {
+  test('later forks have the changes since the first: written, removed, moved, replaced', async () => {
     const { workspace, server, fork } = openForksFixture(
       {
         same: '1',
@@ -82,7 +82,7 @@ describe.each(kinds)('a fork (%s)', (kind) => {
     expect(text(join(server.pathOf('second'), 'moved/x'))).toBe('4');
   });
 
-  test('starts as a snapshot was, with everything that snapshots leave out as it is', async () => {
+  test('starts from a snapshot, with everything that snapshots leave out taken from the workspace', async () => {
     const { workspace, server, fork } = openForksFixture(
       { a: 'old', b: 'b', '.gitignore': 'built\n', built: 'x' },
       options,
@@ -100,7 +100,7 @@ describe.each(kinds)('a fork (%s)', (kind) => {
     expect(server.set.names).toEqual(['back', 'main']);
   });
 
-  test('comes back with the next server, and goes with all it holds', async () => {
+  test('is there again after a restart, and is removed with everything in it', async () => {
     const { workspace, data, server, start, fork } = openForksFixture({ a: 'a' }, options);
     await fork('kept');
     writeFileSync(join(server.pathOf('kept'), 'mine'), 'mine');
@@ -122,7 +122,7 @@ describe.each(kinds)('a fork (%s)', (kind) => {
     expect(text(workspace.at('a'))).toBe('changed while nobody followed');
   });
 
-  test('of a fork is a fork too, and each has its own, whichever server made them', async () => {
+  test('of a fork is a fork too, and each has its own files, whichever server made them', async () => {
     const { server, fork, start } = openForksFixture({ a: 'a' }, options);
     const namesOf = async (name: string) => (await server.of(name).list()).map((each) => each.name);
     await fork('one');
@@ -139,7 +139,7 @@ describe.each(kinds)('a fork (%s)', (kind) => {
     expect(start().set.names).toEqual(['four', 'main', 'one', 'three', 'two']);
   });
 
-  test('names are those of workspaces, each once', async () => {
+  test('names are names of workspaces, and unique', async () => {
     const { server, fork, data } = openForksFixture({ a: 'a' }, options);
     await fork('one');
     for (const name of ['one', 'main']) await expect(fork(name)).rejects.toMatchObject({ code: 'E_ALREADY_EXISTS' });
@@ -150,14 +150,14 @@ describe.each(kinds)('a fork (%s)', (kind) => {
     await expect(server.of('main').remove('nobody')).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   });
 
-  test('has an id of its own, so that nothing agreed to for the other holds there', async () => {
+  test('has its own id, so that no approval for the other workspace holds there', async () => {
     const { server, fork } = openForksFixture({ a: 'a' }, options);
     const { workspaceId } = await fork('one');
     expect(server.set.pick('one').id).toBe(workspaceId);
     expect(server.set.pick('one').id).not.toBe(server.set.pick('main').id);
   });
 
-  test('links that changed place lead nowhere else while a fork is made', async () => {
+  test('links that change places do not lead outside while a fork is made', async () => {
     const { workspace, server, fork } = openForksFixture({ 'd/f': 'f', 'e/f': 'e' }, options);
     const outside = makeDirectory({ f: 'outside' });
     onTestFinished(() => outside[Symbol.dispose]());
@@ -176,7 +176,7 @@ describe.each(kinds)('a fork (%s)', (kind) => {
 });
 
 describe.runIf(canOverlay)('killed in the middle', () => {
-  test('a fork that was not finished is gone, and its mount with it', async () => {
+  test('an unfinished fork is removed with its mount', async () => {
     const { workspace, data, start } = openForksFixture({ precious: 'yes' });
     const { stdout, stderr } = spawnSync(
       process.execPath,
@@ -205,7 +205,7 @@ describe.runIf(canOverlay)('killed in the middle', () => {
     expect(text(workspace.at('precious'))).toBe('yes');
   });
 
-  test('what was forked from is never written to again', async () => {
+  test('the state below a fork is never written again', async () => {
     const { data, server, fork } = openForksFixture({ a: 'a', 'd/b': 'b' });
     await fork('one');
     const path = server.pathOf('one');

@@ -15,7 +15,7 @@ const env = {
   GIT_CONFIG_SYSTEM: '/dev/null',
 };
 
-/** What git itself says that is not ignored. */
+/** The files that git itself does not ignore. */
 function askGit(path: string): string[] {
   const args = ['-C', path, 'ls-files', '-z', '--others', '--cached', '--exclude-standard'];
   return execFileSync('git', args, { env, encoding: 'latin1' }).split('\0').filter(Boolean).sort();
@@ -83,7 +83,7 @@ const rules = fc.array(rule, { maxLength: 6 }).map((lines) => lines.join('\n'));
 const names = ['a', 'b', 'ab', 'a.o', 'x y', 'é', '#a', '!a', 'aXb', 'a]', '1', 'a '];
 const path = fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
 
-test('takes in what git does not ignore, whatever the rules', async () => {
+test('captures the files that git does not ignore, for any rules', async () => {
   const fixture = prepareTree();
   const tree = await fixture.open();
   const check = async (paths: string[], ignores: [string | undefined, string][]) => {
@@ -105,7 +105,7 @@ test('takes in what git does not ignore, whatever the rules', async () => {
   await fc.assert(fc.asyncProperty(fc.array(path, { minLength: 1, maxLength: 25 }), ignores, check), { numRuns: 40 });
 }, 120_000);
 
-test('a rule that changes is obeyed by everything below it, with what is remembered too', async () => {
+test('a changed rule applies to everything below it, cached paths too', async () => {
   const fixture = prepareTree({ 'a/b/x.log': '1', 'a/b/y.txt': '2', 'build/out.o': '3', '.gitignore': 'build\n' });
   execFileSync('git', ['-C', fixture.path, 'init', '-q'], { env });
   const tree = await fixture.open();
@@ -131,7 +131,7 @@ test('a rule that changes is obeyed by everything below it, with what is remembe
   await same();
 });
 
-test('what is in ignored directories is neither read nor kept for the source, and is when it is wanted', async () => {
+test('ignored directories are not read for the scope source, and are read for the scope all', async () => {
   const fixture = prepareTree({
     'node_modules/m/index.js': 'secret of a package',
     'src/a.ts': 'a',
@@ -147,7 +147,7 @@ test('what is in ignored directories is neither read nor kept for the source, an
   expect((await tree.capture({ scope: 'source' })).root).toBe(root);
 });
 
-test('a pattern that is made to be slow is not', () => {
+test('a pattern made to be slow takes little time', () => {
   const { matches } = compileWildmatch(`${'*a'.repeat(40)}b`)!;
   expect(matches('a'.repeat(250))).toBe(false);
   expect(matches(`${'a'.repeat(250)}b`)).toBe(true);

@@ -21,7 +21,7 @@ function makeSparse(
   closeSync(file);
 }
 
-test('a file with holes has the hash of its bytes', async () => {
+test('a sparse file has the hash of its bytes', async () => {
   using place = makeDirectory();
   const offset = fc.integer({ min: 0, max: 6 * megabyte });
   const extents = fc.array(fc.tuple(offset, fc.integer({ min: 1, max: 70_000 })), { maxLength: 5 });
@@ -37,7 +37,7 @@ test('a file with holes has the hash of its bytes', async () => {
   );
 });
 
-test('a hash that nobody wants any more ends early', async () => {
+test('hashing ends early when no caller wants the result', async () => {
   using place = makeDirectory();
   makeSparse(place.at('f'), 2 ** 40);
   const file = openSync(place.at('f'), 'r');
@@ -48,7 +48,7 @@ test('a hash that nobody wants any more ends early', async () => {
   closeSync(file);
 });
 
-test('a capture waits for so many holes and no more; a later one has the rest, as it is', async () => {
+test('a capture waits for a limited number of sparse files, and a later one has the rest', async () => {
   const fixture = prepareTree({ 'a.txt': 'a' });
   const tree = await fixture.open();
   makeSparse(fixture.at('big'), 40 * megabyte, [[megabyte, 10]]);
@@ -63,12 +63,12 @@ test('a capture waits for so many holes and no more; a later one has the rest, a
   expect(later.late).toEqual(['big']);
   expect((await tree.entry(later.root, 'big'))?.hash).toBe(sha256(readFileSync(fixture.at('big'))));
   expect((await tree.capture(options)).late).toEqual([]);
-  // Who does not say how long, waits.
+  // Without a time limit a capture waits.
   makeSparse(fixture.at('other'), 41 * megabyte);
   expect((await tree.capture({ scope: 'source' })).missed).toEqual([]);
 });
 
-test('a file that nobody waited for is nobody’s, so that no undo takes it away', async () => {
+test('a file that no capture waited for belongs to no call, so that undo never removes it', async () => {
   const fixture = prepareTree({ 'a.txt': 'a' });
   const tree = await fixture.open();
   const seen: LastCapture = { root: undefined, reported: new Map() };

@@ -14,7 +14,7 @@ test('other', () => {});
 `;
 const tree = { 'package.json': manifest, 'two.js': 'export const two = 2;\n', 'two.test.js': suite };
 
-test('restores the last state whose tests passed, whatever broke it since', async () => {
+test('restores the last state whose tests passed, whatever changed since', async () => {
   using fixture = openFixture(tree);
   await using session = await fixture.connect();
   const none = await session.call('snapshot_restore', { green: true });
@@ -37,7 +37,7 @@ test('restores the last state whose tests passed, whatever broke it since', asyn
   expect(fixture.look()).toEqual(green);
 });
 
-test('the state needs no snapshot, and outlives the server', async () => {
+test('needs no snapshot, and works after a restart', async () => {
   using fixture = openFixture(tree);
   {
     await using session = await fixture.connect();
@@ -51,7 +51,7 @@ test('the state needs no snapshot, and outlives the server', async () => {
   expect(readFileSync(fixture.at('two.js'), 'utf8')).toBe('export const two = 2; // still\n');
 });
 
-test('a partial test run is not green, and neither is a tree that changed during the run', async () => {
+test('does not count a partial test run, nor a tree that changed during the run', async () => {
   using fixture = openFixture(tree);
   await using session = await fixture.connect();
   expect((await session.call('run_tests', { name: 'other' })).structured.state).toBe('passed');
@@ -64,7 +64,7 @@ test('a partial test run is not green, and neither is a tree that changed during
   expect(changed.structured.error?.code).toBe('E_NOT_FOUND');
 });
 
-test('files that tests leave behind do not prevent a green state', async () => {
+test('counts a state although its tests leave files behind', async () => {
   const leaving = `${suite}import { writeFileSync } from 'node:fs';\ntest('x', () => writeFileSync('report.txt', String(Math.random())));\n`;
   using fixture = openFixture({ ...tree, 'two.test.js': leaving });
   await using session = await fixture.connect();

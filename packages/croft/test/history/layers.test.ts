@@ -28,7 +28,7 @@ const signal = new AbortController().signal;
 const find = { maxPaths: 1000, signal };
 
 describe.each(kinds)('a layer (%s)', (kind) => {
-  test('starts as the workspace is, and what is written there stays there', async () => {
+  test('starts as the workspace is, and its writes stay in it', async () => {
     const { workspace, open } = openLayersFixture(kind, { 'a.txt': 'one', 'sub/b.txt': 'two' });
     {
       await using layer = await open();
@@ -81,7 +81,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
     expect(contents.get(after?.hash ?? '')?.toString()).toBe('new');
   });
 
-  test('finds nothing where nothing was done, or was undone', async () => {
+  test('reports no change if nothing was done, or if it was undone', async () => {
     const { open } = openLayersFixture(kind, { a: 'a', 'b/c': 'c' });
     await using layer = await open();
     writeFileSync(join(layer.path, 'a'), 'x');
@@ -91,7 +91,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
     expect((await layer.findChanges(find)).changes).toEqual([]);
   });
 
-  test('sees through directories that changed places, and through one that stands where another was', async () => {
+  test('reads through directories that changed places, and through one in the place of another', async () => {
     const { open } = openLayersFixture(kind, {
       'a/same': 'one',
       'a/x': '1',
@@ -119,7 +119,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
     ]);
   });
 
-  test('a directory that was emptied and filled again is what it holds', async () => {
+  test('a directory that was emptied and filled again has the new content', async () => {
     const { open } = openLayersFixture(kind, { 'd/one': '1', 'd/two': '2', 'd/sub/three': '3' });
     await using layer = await open();
     rmSync(join(layer.path, 'd'), { recursive: true });
@@ -128,7 +128,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
     expect(summarizeChanges((await layer.findChanges(find)).changes)).toEqual(['D d/one', 'D d/sub/three']);
   });
 
-  test('everything deleted is everything deleted', async () => {
+  test('reports the deletion of everything', async () => {
     const { workspace, open } = openLayersFixture(kind, { a: '1', 'b/c/d': '2', '.git/HEAD': 'ref' });
     await using layer = await open();
     spawnSync('find', [layer.path, '-mindepth', '1', '-delete']);
@@ -136,7 +136,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
     expect(readdirSync(workspace.path).sort()).toEqual(['.git', 'a', 'b']);
   });
 
-  test('tells which of what it changed also changed in the workspace meanwhile, and of nothing else', async () => {
+  test('names those of its changes that also changed in the workspace meanwhile', async () => {
     const { workspace, open } = openLayersFixture(kind, { both: 'o', theirs: 'o', mine: 'o', doomed: 'o' });
     await using layer = await open();
     // The clock that the kernel writes down changes by ticks.
@@ -193,7 +193,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
     expect(existsSync('/etc/of')).toBe(false);
   });
 
-  test('modes and owners are kept, and the root is whose the workspace is', async () => {
+  test('keeps modes and owners, and its root belongs to the owner of the workspace', async () => {
     const { workspace, open } = openLayersFixture(kind, { run: '#!/bin/sh', 'locked/in': 'x' });
     chmodSync(workspace.at('run'), 0o751);
     chmodSync(workspace.at('locked'), 0o555);
@@ -205,14 +205,14 @@ describe.each(kinds)('a layer (%s)', (kind) => {
       expect(traits(join(layer.path, name))).toEqual(traits(workspace.at(name)));
   });
 
-  test('refuses more changes than asked for, and nothing hangs', async () => {
+  test('refuses more changes than asked for, without blocking', async () => {
     const { open } = openLayersFixture(kind, {});
     await using layer = await open();
     for (let index = 0; index < 12; index += 1) writeFileSync(join(layer.path, `f${index}`), 'x');
     await expect(layer.findChanges({ maxPaths: 10, signal })).rejects.toMatchObject({ code: 'E_TOO_LARGE' });
   });
 
-  test('a file of holes is refused before anybody reads it', async () => {
+  test('refuses a sparse file before it is read', async () => {
     const { contents, open } = openLayersFixture(kind, {});
     await using layer = await open();
     writeFileSync(join(layer.path, 'holes'), '');
@@ -221,7 +221,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
     expect(contents.size).toBe(0);
   });
 
-  test('a workspace with a file of holes is copied, holes and all', async () => {
+  test('copies a workspace with a sparse file as sparse', async () => {
     const { workspace, open } = openLayersFixture(kind, { holes: Buffer.from('start') });
     truncateSync(workspace.at('holes'), 64 * 2 ** 20);
     appendFileSync(workspace.at('holes'), 'end');
@@ -233,7 +233,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
     expect((await layer.findChanges(find)).changes).toEqual([]);
   });
 
-  test('a large content reaches the store whole', async () => {
+  test('stores a large content completely', async () => {
     const { contents, open } = openLayersFixture(kind, {});
     await using layer = await open();
     const large = Buffer.alloc(3 * 1024 * 1024 + 7, 'large ');
@@ -242,7 +242,7 @@ describe.each(kinds)('a layer (%s)', (kind) => {
     expect(contents.get(change?.after?.hash ?? '')?.equals(large)).toBe(true);
   });
 
-  test('sandboxes and Files work in it, and see nothing of what it is made of', async () => {
+  test('serves sandboxes and Files, and shows nothing of its implementation', async () => {
     const { workspace, open } = openLayersFixture(kind, { 'a.txt': 'hello', 'd/e': 'e' });
     await using layer = await open();
     const sandbox = await openSandbox(layer.path);
@@ -269,8 +269,8 @@ describe.each(kinds)('a layer (%s)', (kind) => {
   });
 });
 
-describe('what a server left that was killed', () => {
-  test.runIf(canOverlay)('is swept by the next: mounts and files, and never what is below them', async () => {
+describe('layers of a killed server', () => {
+  test.runIf(canOverlay)('are removed by the next: mounts and files, and never the files below them', async () => {
     const { workspace, data, layers } = openLayersFixture('overlay', { precious: 'yes' });
     const script = `
       import { openSync } from 'node:fs';
@@ -293,7 +293,7 @@ describe('what a server left that was killed', () => {
     expect(readFileSync(workspace.at('precious'), 'utf8')).toBe('yes');
   });
 
-  test('one that is alive is left alone', async () => {
+  test('are kept if their server is alive', async () => {
     const { data, layers, open } = openLayersFixture('overlay', { a: '1' });
     await using layer = await open();
     await createLayers({ parent: data.at('layers') }).sweep();
@@ -303,7 +303,7 @@ describe('what a server left that was killed', () => {
 });
 
 test.runIf(canOverlay)(
-  'an owner who has no way to the data directory gets no layer that another would run in',
+  'an owner who cannot reach the data directory gets no layer that another user would run in',
   async () => {
     const { workspace, data, open } = openLayersFixture('overlay', { a: '1' });
     spawnSync('chown', ['1500:1500', workspace.path]);
@@ -313,7 +313,7 @@ test.runIf(canOverlay)(
   },
 );
 
-test('a copy that would be too large is refused, and nothing of it is left', async () => {
+test('too large a copy is refused, and nothing of it is left', async () => {
   const { data, lower, layers } = openLayersFixture('copy', { big: Buffer.alloc(10_000) });
   await expect(layers.open({ lowerFd: lower, store: {} as never, maxBytes: 5000 })).rejects.toMatchObject({
     code: 'E_QUOTA',

@@ -30,7 +30,7 @@ const entry = fc.oneof(
 );
 const entries = fc.uniqueArray(entry, { selector: (each) => each.name, maxLength: 20 });
 
-test('a listing comes back as it was, whatever its names, and in whichever order it was made', () => {
+test('a listing can be read back, whatever its names, and whatever order it was made in', () => {
   fc.assert(
     fc.property(entries, (all) => {
       const bytes = encodeListing(all);
@@ -41,7 +41,7 @@ test('a listing comes back as it was, whatever its names, and in whichever order
   );
 });
 
-test('bytes that are no listing are refused, or are the listing of what they say', () => {
+test('bytes that are no listing are refused, or decode to a listing that encodes to the same bytes', () => {
   const spoil = (all: Parameters<typeof encodeListing>[0], at: number, code: number) => {
     const bytes = encodeListing(all);
     if (bytes.length > 0) bytes[at % bytes.length] = code;
@@ -94,7 +94,7 @@ test.each([
   expect(() => decodeListing(Buffer.from(change(line)))).toThrow(expect.objectContaining({ code: 'E_STORAGE_FAILED' }));
 });
 
-test('the empty listing is the empty root', () => {
+test('the empty listing is the empty tree', () => {
   expect(encodeListing([])).toHaveLength(0);
   expect(sha256(encodeListing([]))).toBe(emptyTreeHash);
   expect(decodeListing(Buffer.alloc(0))).toEqual([]);

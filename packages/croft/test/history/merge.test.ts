@@ -19,7 +19,7 @@ const lines = (...changed: [number, string][]) =>
   Array.from({ length: 20 }, (_, index) => new Map(changed).get(index) ?? `line ${index}`).join('\n');
 
 describe('merging a fork', () => {
-  test('disjoint changes: both are there', async () => {
+  test('disjoint changes are both there', async () => {
     const { here, there, merge } = await apart({ a: 'a', b: 'b', 'd/c': 'c', 'd/e': 'e' });
     writeFileSync(here('a'), 'here');
     writeFileSync(there('b'), 'there');
@@ -35,7 +35,7 @@ describe('merging a fork', () => {
     expect(statSync(here('d/e')).mode & 0o777).toBe(0o755);
   });
 
-  test('the same change twice is one, and a second merge has nothing to do', async () => {
+  test('the same change on both sides is one, and a second merge has nothing to do', async () => {
     const { here, there, merge } = await apart({ a: 'a', gone: 'g' });
     for (const at of [here, there]) {
       writeFileSync(at('a'), 'same');
@@ -51,7 +51,7 @@ describe('merging a fork', () => {
     expect(text(here('b'))).toBe('changed here since');
   });
 
-  test('conflicting changes are refused, with each of them, and nothing is changed', async () => {
+  test('conflicts are refused, each of them named, and nothing changes', async () => {
     const { workspace, here, there, merge } = await apart({ both: 'o', mine: 'o', theirs: 'o', fine: 'o', 'k/x': 'o' });
     writeFileSync(here('both'), 'here');
     writeFileSync(there('both'), 'there');
@@ -79,7 +79,7 @@ describe('merging a fork', () => {
     expect([text(here('both')), text(here('fine')), text(here('mine'))]).toEqual(['here', 'o', 'here']);
   });
 
-  test('lines that do not touch are brought together, those that do are not', async () => {
+  test('changes of separate lines are merged, overlapping ones are not', async () => {
     const { here, there, merge } = await apart({ f: lines() });
     writeFileSync(here('f'), lines([2, 'here']));
     writeFileSync(there('f'), lines([15, 'there']));
@@ -110,7 +110,7 @@ describe('merging a fork', () => {
     }
   });
 
-  test('what is no text has no markers', async () => {
+  test('binary files get no markers', async () => {
     const binary = (byte: number) => Buffer.from([0, 1, 2, byte]);
     const { here, there, merge } = await apart({ f: binary(0) });
     writeFileSync(here('f'), binary(1));
@@ -120,7 +120,7 @@ describe('merging a fork', () => {
     expect(text(here('f'))).toBe(binary(2).toString());
   });
 
-  test('a directory is never thrown away for a file', async () => {
+  test('a directory is never replaced by a file', async () => {
     const { here, there, merge } = await apart({ x: 'o' });
     mkdirSync(here('d'));
     writeFileSync(here('d/precious'), 'p');
@@ -131,7 +131,7 @@ describe('merging a fork', () => {
     expect(text(here('d/precious'))).toBe('p');
   });
 
-  test('neither ignored files nor .git go over', async () => {
+  test('ignored files and .git are not merged', async () => {
     const { here, there, merge } = await apart({ '.gitignore': 'built/\n', 'built/x': 'old', '.git/HEAD': 'ref: a' });
     writeFileSync(there('built/x'), 'new');
     writeFileSync(there('.git/HEAD'), 'ref: b');
@@ -140,7 +140,7 @@ describe('merging a fork', () => {
     expect([text(here('built/x')), text(here('.git/HEAD'))]).toEqual(['old', 'ref: a']);
   });
 
-  test('from a snapshot: only what the fork changed goes over', async () => {
+  test('a fork of a snapshot merges only its own changes', async () => {
     const { workspace, server, fork } = openForksFixture({ a: 'old', b: 'b' });
     await server.historyOf('main').snapshot({ name: 'then', signal });
     writeFileSync(workspace.at('a'), 'new');
@@ -160,7 +160,7 @@ function* numbers(seed: number): Generator<number> {
   }
 }
 
-test('whatever changes on both sides: what only one changed is there, what both changed differently refuses all of it', async () => {
+test('for any changes: those of one side are applied, and different changes of both refuse everything', async () => {
   for (const seed of [1, 2, 3]) {
     const random = numbers(seed);
     const next = (below: number) => (random.next().value as number) % below;
@@ -189,7 +189,7 @@ test('whatever changes on both sides: what only one changed is there, what both 
   }
 });
 
-test('texts are merged as they are: line ends, the last line, nothing at all', () => {
+test('line ends, the last line and empty texts are kept', () => {
   const both = (base: string, ours: string, theirs: string) => mergeText({ base, ours, theirs }, 'fork')?.text;
   expect(both('a\r\nb\r\n\r\nc', 'x\r\nb\r\n\r\nc', 'a\r\nb\r\n\r\ny')).toBe('x\r\nb\r\n\r\ny');
   expect(both('', 'same', 'same')).toBe('same');
@@ -197,7 +197,7 @@ test('texts are merged as they are: line ends, the last line, nothing at all', (
   expect(mergeText({ base: '', ours: 'a\n'.repeat(20_000), theirs: 'b\n' }, 'fork')).toBeUndefined();
 });
 
-test('thousands of equal lines are merged without delay for others', () => {
+test('thousands of equal lines are merged without blocking others', () => {
   const alike = (...changed: [number, string][]) =>
     Array.from({ length: 9000 }, (_, index) => `${new Map(changed).get(index) ?? 'ab'[index % 2]}\n`).join('');
   const three = { base: alike(), ours: alike([10, '7']), theirs: alike([8000, '+3']) };

@@ -8,7 +8,7 @@ const withoutWatches = 'echo 0 > /proc/sys/user/max_inotify_instances && exec "$
 const canSayNo = spawnSync('unshare', ['-Ur', 'sh', '-c', withoutWatches, 'true']).status === 0;
 
 test.skipIf(!canSayNo)(
-  'where the kernel has no watches left, directories are looked through, that is said once, and nothing is missed',
+  'without free inotify watches directories are polled, which is reported once, and no change is missed',
   () => {
     using fixture = makeDirectory({ 'work/a.txt': 'as it was' });
     const call = (tool: string, input: object) => {

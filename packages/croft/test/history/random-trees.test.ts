@@ -45,7 +45,7 @@ test.each([
   ['by looking at everything', createWalkingFollower],
   ['by following', () => createFollower(createInitFinder())],
 ])(
-  'trees have the same root if and only if they are the same, and a diff leads there and back: %s',
+  'trees have the same hash if and only if they are equal, and a diff can be applied and reverted: %s',
   async (_, follow) => {
     const fixture = prepareTree();
     const tree = await fixture.open(follow());

@@ -25,7 +25,7 @@ async function openWorkspace() {
   return { workspaceId, agent, write, list, history: client.history(workspaceId) };
 }
 
-test('people see and restore what agents have remembered, and the other way round', async () => {
+test('people see and restore snapshots of agents, and agents those of people', async () => {
   const { agent, write, list, history } = await openWorkspace();
   await write('a.txt', 'one');
   const made = await account.call(agent, 'snapshot_create', { name: 'by-agent' });
@@ -58,7 +58,7 @@ test('people see and restore what agents have remembered, and the other way roun
   await expect(history.snapshots.restoreGreen()).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
 });
 
-test('people undo what agents did', async () => {
+test('people undo changes of agents', async () => {
   const { write, list, history } = await openWorkspace();
   await write('a.txt', 'one');
   await write('a.txt', 'two');
@@ -78,7 +78,7 @@ test('people undo what agents did', async () => {
   await expect(history.undo({ calls: 1, checkpointId: 'x' })).rejects.toMatchObject({ code: 'E_INVALID_INPUT' });
 });
 
-test('nobody sees what workspaces of others were, and a key may do what its scopes say', async () => {
+test('no account sees the history of another, and a key is limited to its scopes', async () => {
   const { workspaceId, write, history } = await openWorkspace();
   await write('a.txt', 'one');
   await history.snapshots.create({ name: 's' });

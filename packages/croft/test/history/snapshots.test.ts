@@ -18,7 +18,7 @@ import { bait, git, listTree, openFixture } from './fixture.ts';
 vi.setConfig({ testTimeout: 90_000 });
 
 describe('snapshots', () => {
-  test('a restore says of every path what happened to it, contents included, and can be taken back', async () => {
+  test('a restore reports for every path what happened to it, with contents, and can be undone', async () => {
     using fixture = openFixture({ 'same.txt': 'same\n', 'changed.txt': 'old\n', 'deep/er/gone.txt': 'gone\n' });
     chmodSync(fixture.at('same.txt'), 0o644);
     symlinkSync('same.txt', fixture.at('link'));
@@ -54,7 +54,7 @@ describe('snapshots', () => {
     expect(fixture.look()).toEqual(changed);
   });
 
-  test('names of every kind come back, and go', async () => {
+  test('names of every kind are restored and removed', async () => {
     const names = ['grün.txt', '日本語/ファイル', 'with space', 'new\nline', '-rf', 'a\\b', '"quoted"', 'emoji 🦀'];
     using fixture = openFixture(Object.fromEntries(names.map((name) => [name, name])));
     const raw = Buffer.concat([Buffer.from(`${fixture.path}/`), Buffer.from([0x62, 0xff, 0xfe])]);
@@ -76,7 +76,7 @@ describe('snapshots', () => {
     expect(restored.structured.added).toEqual(expect.arrayContaining(names));
   });
 
-  test('a repository, one within it and one that is a file: nothing of git runs, and nothing of it changes', async () => {
+  test('repositories, nested and linked ones too: git never runs, and its files stay unchanged', async () => {
     using fixture = openFixture({
       'a.txt': 'one\n',
       '.gitattributes': '* filter=bait diff=bait\n',
@@ -122,7 +122,7 @@ describe('snapshots', () => {
     expect(existsSync(mark)).toBe(true);
   });
 
-  test('what git ignores stays, unless the snapshot has it', async () => {
+  test('ignored files stay, unless the snapshot has them', async () => {
     using fixture = openFixture({
       '.gitignore': 'dist/\n.env\n',
       'a.txt': 'a\n',
@@ -143,7 +143,7 @@ describe('snapshots', () => {
     expect(readFileSync(fixture.at('.env'), 'utf8')).toBe('KEY=1\n');
   });
 
-  test('rules that came or went since do not take what they are about with them', async () => {
+  test('ignore rules that changed since the snapshot do not remove the files that they are about', async () => {
     using fixture = openFixture({ '.gitignore': 'kept/\n', 'kept/precious': 'p\n', 'plain/x': 'x\n' });
     await using session = await fixture.connect();
     await session.call('snapshot_create', { name: 's' });
@@ -154,7 +154,7 @@ describe('snapshots', () => {
     expect(readFileSync(fixture.at('plain/x'), 'utf8')).toBe('x\n');
   });
 
-  test('what became ignored and something else is brought back, and that too can be taken back', async () => {
+  test('a path that became ignored and another kind is restored, and that can be undone too', async () => {
     using fixture = openFixture({ 'a/x': 'x\n', 'b/y': 'y\n' });
     await using session = await fixture.connect();
     await session.call('snapshot_create', { name: 's' });
@@ -188,7 +188,7 @@ describe('snapshots', () => {
     expect(outside.look()).toEqual({ x: 'file 644 of somebody else\n' });
   });
 
-  test('control files are left as they are, and said', async () => {
+  test('control files stay as they are, and the answer says so', async () => {
     using fixture = openFixture({ 'a.txt': 'a\n', '.vscode/settings.json': '{}\n' });
     await using session = await fixture.connect();
     await session.call('snapshot_create', { name: 's' });
@@ -199,7 +199,7 @@ describe('snapshots', () => {
     expect(readFileSync(fixture.at('.vscode/settings.json'), 'utf8')).toContain('the person');
   });
 
-  test('list, diff between two, replace, delete, and what is not there', async () => {
+  test('list, diff of two, replace, delete, and unknown names', async () => {
     using fixture = openFixture({ 'a.txt': 'one\n' });
     await using session = await fixture.connect();
     expect((await session.call('snapshot_list')).text).toBe('no snapshots');
@@ -233,7 +233,7 @@ describe('snapshots', () => {
       expect((await session.call('snapshot_create', { name })).isError, name).toBe(false);
   });
 
-  test('outlive the server, and see what changed while there was none', async () => {
+  test('survive a restart, and include changes made while no server ran', async () => {
     using fixture = openFixture({ 'a.txt': 'one\n', 'b.txt': 'b\n' });
     {
       await using session = await fixture.connect();
@@ -248,7 +248,7 @@ describe('snapshots', () => {
     });
   });
 
-  test('may be looked at where nothing may be changed', async () => {
+  test('can be listed and compared in a read-only workspace', async () => {
     using fixture = openFixture({ 'a.txt': 'one\n' });
     {
       await using session = await fixture.connect();

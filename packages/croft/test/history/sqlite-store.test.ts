@@ -23,7 +23,7 @@ describeHistoryStore('sqlite', async () => {
   return { store: openSqliteStore(path), reopen: async () => openSqliteStore(path) };
 });
 
-test('nobody else can read the file', async () => {
+test('the file is readable only for its owner', async () => {
   const path = place();
   await using store = openSqliteStore(path);
   await store.put([contentOf('secret')]);
@@ -35,7 +35,7 @@ test('nobody else can read the file', async () => {
 test.each([
   ['small', Buffer.from('was right')],
   ['in pieces', Buffer.alloc(2_500_000, 'r')],
-])('content that has rotted is not given: %s', async (_, bytes) => {
+])('damaged content is refused: %s', async (_, bytes) => {
   const path = place();
   const content = contentOf(bytes);
   {
@@ -63,7 +63,7 @@ test('a damaged listing stops garbage collection, because its entries are unknow
   expect(await store.findMissing([contentOf('dead').hash, tree[0]!.hash])).toEqual(new Set());
 });
 
-test('what a note names is never collected, whatever the caller believes', async () => {
+test('content that a note refers to is never collected, whatever roots the caller gives', async () => {
   await using store = openSqliteStore(place());
   const tree = treeOf({ a: 'noted' });
   await store.put(tree, [{ kind: 'checkpoint', name: '1', note: { before: tree.at(-1)!.hash } }]);
@@ -79,7 +79,7 @@ test('content reported as present stays, also while another server collects garb
   await using store = openSqliteStore(path);
   const [asked, given, neither] = ['asked', 'given', 'neither'].map((text) => contentOf(text));
   await store.put([asked!, given!, neither!]);
-  // As it is between the mark and the sweep of another.
+  // The state between the mark and the sweep of another server.
   const database = new DatabaseSync(path);
   database.exec('UPDATE meta SET generation = generation + 1, collecting = 1');
   expect((await store.findMissing([asked!.hash])).size).toBe(0);
@@ -114,7 +114,7 @@ const kinds = {
   large: program(60_000),
 };
 
-test('what stays is packed by a collection, and comes back as it was', async () => {
+test('kept content is packed by garbage collection, and comes back unchanged', async () => {
   const path = place();
   await using store = openSqliteStore(path);
   const tree = treeOf(kinds);
@@ -135,7 +135,7 @@ test('what stays is packed by a collection, and comes back as it was', async () 
 });
 
 test.each(['contents', 'pieces'])(
-  'packed %s that have rotted are not given, however much they would be',
+  'packed %s with damage are refused, however large they would become',
   async (table) => {
     const path = place();
     await using store = openSqliteStore(path);
@@ -153,7 +153,7 @@ test.each(['contents', 'pieces'])(
   },
 );
 
-test('a history of the first version goes on, and is packed', async () => {
+test('a database of the first version is opened, and packed', async () => {
   const path = place();
   const tree = treeOf(kinds);
   {
@@ -175,7 +175,7 @@ test('a history of the first version goes on, and is packed', async () => {
   for (const { hash, bytes } of tree) expect(await store.read(hash)).toEqual(Buffer.from(bytes as Buffer));
 });
 
-test('this thread has its hands free while the store collects', async () => {
+test('the main thread is free while the store collects garbage', async () => {
   await using store = openSqliteStore(place());
   const dead = Array.from({ length: 20_000 }, (_, index) => contentOf(`dead ${index} `.repeat(50)));
   await store.put(dead);
@@ -185,7 +185,7 @@ test('this thread has its hands free while the store collects', async () => {
   expect((user + system) / 1000).toBeLessThan(200);
 });
 
-test('a store that is closed does not wait for its collection, which the next one does again', async () => {
+test('closing a store does not wait for its garbage collection, which the next store repeats', async () => {
   const path = place();
   const tree = treeOf(kinds);
   const dead = Array.from({ length: 20_000 }, (_, index) => contentOf(`dead ${index}`));
@@ -217,7 +217,7 @@ test('a full store refuses a whole call, and works again when there is space', a
   expect((await store.read(small.hash)).toString()).toBe('small');
 });
 
-test('a file that is no database is not written over', async () => {
+test('a file that is not a database is not overwritten', async () => {
   using directory = makeDirectory({
     'history.db': 'these are somebody’s notes, and long enough to be looked at\n'.repeat(30),
   });
@@ -225,7 +225,7 @@ test('a file that is no database is not written over', async () => {
   await expect(store.put([contentOf('x')])).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
 });
 
-test('kill −9 in the middle loses nothing that was acknowledged, and leaves no note without its contents', async () => {
+test('kill −9 loses no acknowledged content, and leaves no note without its contents', async () => {
   const path = place();
   const writer = join(import.meta.dirname, '../fixtures/history-writer.ts');
   const acknowledged = new Set<string>();

@@ -39,7 +39,7 @@ async function begin({ call }: Pick<McpSession, 'call'>, command: string) {
 const names = (rows: { path: string }[]) => rows.map(({ path }) => path);
 
 describe('bash in a transaction', () => {
-  test('answers what it would change and leaves the workspace as it is; a commit makes it so', async () => {
+  test('answers with its changes and leaves the workspace unchanged until a commit', async () => {
     const { workspace, session } = await open({ 'a.txt': 'one\ntwo\n', gone: 'g', 'dir/b': 'b' });
     const { changes, output } = await begin(
       session,
@@ -61,7 +61,7 @@ describe('bash in a transaction', () => {
     expect(again.text).toContain('there is no transaction');
   });
 
-  test('a command that deletes everything deletes nothing until it is committed', async () => {
+  test('that deletes everything deletes nothing until the commit', async () => {
     const { workspace, session } = await open({ a: '1', 'b/c': '2', '.hidden': '3' });
     const { changes } = await begin(session, 'rm -rf -- * .[!.]* ; ls -A');
     expect(names(changes.deleted)).toEqual(['.hidden', 'a', 'b/c']);
@@ -72,7 +72,7 @@ describe('bash in a transaction', () => {
     expect(after.isError).toBe(true);
   });
 
-  test('what changed in the workspace meanwhile is a conflict, and nothing of it is done', async () => {
+  test('has a conflict with changes of the workspace meanwhile, and then commits nothing', async () => {
     const { workspace, session } = await open({ a: 'a\n', b: 'b\n' });
     const { changes } = await begin(session, 'echo mine > a; echo mine > b');
     writeFileSync(workspace.at('b'), 'somebody else\n');
@@ -87,7 +87,7 @@ describe('bash in a transaction', () => {
     expect(readFileSync(workspace.at('b'), 'utf8')).toBe('mine\n');
   });
 
-  test('a file changed while the command ran is a conflict, whoever was first', async () => {
+  test('has a conflict with a file that changed while the command ran, before or after', async () => {
     const { workspace, data, session } = await open({ a: 'a\n' });
     const running = session.call('bash', {
       command: 'echo mine > a; until [ -e go ]; do sleep 0.05; done',
@@ -103,7 +103,7 @@ describe('bash in a transaction', () => {
     expect(readFileSync(workspace.at('a'), 'utf8')).toBe('theirs\n');
   });
 
-  test('undo takes a commit back', async () => {
+  test('can be undone after its commit', async () => {
     const { workspace, session } = await open({ a: 'before\n' });
     const { changes } = await begin(session, 'echo after > a; echo new > n');
     await session.call('transaction_commit', { transaction: changes.transaction });
@@ -114,7 +114,7 @@ describe('bash in a transaction', () => {
     expect(existsSync(workspace.at('n'))).toBe(false);
   });
 
-  test('starts where the session is, and cannot go on in the background', async () => {
+  test('starts in the directory of the session, and cannot run in the background', async () => {
     const { session } = await open({ 'sub/x': 'x' });
     await session.call('cd', { path: 'sub' });
     expect((await begin(session, 'ls')).output).toBe('x\n');
@@ -124,7 +124,7 @@ describe('bash in a transaction', () => {
     }
   });
 
-  test('what it leaves running ends with it, and a failed or late command answers like any other', async () => {
+  test('ends its background processes with it, and a failed or late command answers like any other', async () => {
     const { session, data } = await open({ a: 'a' });
     const left = await begin(session, 'sleep 1000 & echo $! > pid; exit 3');
     expect(left.exitCode).toBe(3);
@@ -135,7 +135,7 @@ describe('bash in a transaction', () => {
     expect(readdirSync(data.at('layers'))).toEqual([]);
   });
 
-  test('links out are links, and control files stay as they are', async () => {
+  test('keeps links out as links, and control files unchanged', async () => {
     const { workspace, session } = await open({ a: 'a' });
     const outside = makeDirectory({ secret: 'untouched' });
     onTestFinished(() => outside[Symbol.dispose]());
@@ -148,7 +148,7 @@ describe('bash in a transaction', () => {
     expect(readFileSync(outside.at('secret'), 'utf8')).toBe('untouched');
   });
 
-  test('git works in it, and what it does can be committed', async () => {
+  test('can run git, and commit the result', async () => {
     const { workspace, session } = await open({ a: 'a' });
     const git = (...args: string[]) => spawnSync('git', ['-C', workspace.path, ...args], { encoding: 'utf8' });
     git('init', '-q');
@@ -164,7 +164,7 @@ describe('bash in a transaction', () => {
     expect(git('fsck').status).toBe(0);
   });
 
-  test('belongs to its session, and outlives its server', { timeout: 120_000 }, async () => {
+  test('belongs to its session, and survives a restart', { timeout: 120_000 }, async () => {
     const { workspace, session, data, connect } = await open({ a: 'a' });
     const { changes } = await begin(session, 'echo b > a');
     const pid = session.transport && 'pid' in session.transport ? (session.transport.pid as number) : 0;
@@ -178,7 +178,7 @@ describe('bash in a transaction', () => {
     expect(mountsIn(data.path)).toEqual([]);
   });
 
-  test('a server killed in the middle leaves the workspace as it was, and the next one sweeps', {
+  test('leaves the workspace unchanged if the server is killed, and the next server removes its layer', {
     timeout: 120_000,
   }, async () => {
     const { workspace, session, data, connect } = await open({ a: 'a' });
@@ -197,21 +197,21 @@ describe('bash in a transaction', () => {
     expect(readFileSync(workspace.at('a'), 'utf8')).toBe('a');
   });
 
-  test('twenty are open at once and no more', { timeout: 120_000 }, async () => {
+  test('is limited to twenty at once', { timeout: 120_000 }, async () => {
     const { session } = await open({});
     for (let count = 0; count < 20; count += 1) await begin(session, `echo ${count} > f`);
     const { text } = await session.call('bash', { command: 'true', transaction: true });
     expect(text).toContain('transactions are open');
   });
 
-  test('is not there where nothing may be changed', async () => {
+  test('is refused in a read-only workspace', async () => {
     const { session } = await open({ a: 'a' }, ['--readonly', '--tools', 'all']);
     const { tools } = await session.client.listTools();
     expect(tools.map(({ name }) => name)).not.toContain('transaction_commit');
   });
 });
 
-test('odd names survive a commit', async () => {
+test('commits odd names', async () => {
   const { workspace, session } = await open({});
   const { changes } = await begin(session, `printf x > $'a\\nb'; printf y > $'\\xff\\xfe'; printf z > 'sp ace\\'`);
   const committed = await session.call('transaction_commit', { transaction: changes.transaction });

@@ -57,7 +57,7 @@ export function prepareTree(files: Record<string, string | Buffer> = {}): TreeFi
   };
 }
 
-/** What is at a name. Names are given byte by byte, one character each. */
+/** The entry at a name. Names have one character per byte. */
 export type Spec =
   | { readonly kind: 'file'; readonly text: string; readonly mode: number }
   | { readonly kind: 'link'; readonly target: string }

@@ -14,7 +14,7 @@ async function run(session: McpSession, command: string): Promise<void> {
   expect(ran.structured?.exitCode, ran.text).toBe(0);
 }
 
-describe('undo takes back', () => {
+describe('undo reverts', () => {
   let fixture: HistoryFixture;
   let session: McpSession;
   beforeAll(async () => {
@@ -104,7 +104,7 @@ describe('undo', () => {
     expect(fixture.look()).toEqual(before);
   });
 
-  test('one in the middle, if nothing later touched the same files', async () => {
+  test('reverts a call in the middle, if nothing later touched the same files', async () => {
     using fixture = openFixture({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
     await using session = await fixture.connect();
     await run(session, 'echo first > a.txt');
@@ -123,7 +123,7 @@ describe('undo', () => {
     expect(twice).toMatchObject({ isError: true, structured: { error: { code: 'E_NOT_FOUND' } } });
   });
 
-  test('a path that a later call or somebody else changed is a named conflict, and nothing is changed', async () => {
+  test('names a conflict for a path that a later call or somebody else changed, and changes nothing', async () => {
     using fixture = openFixture({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
     await using session = await fixture.connect();
     await run(session, 'echo 1 > a.txt; echo 1 > b.txt; echo 1 > c.txt');
@@ -176,7 +176,7 @@ describe('undo', () => {
     expect(fixture.look()).toEqual({ 'a.txt': 'file 644 a\n' });
   });
 
-  test('a restore is a call like others, and neither touches what git has', async () => {
+  test('can revert a restore, and neither touches the files of git', async () => {
     using fixture = openFixture({ 'a.txt': 'one\n' });
     git(fixture.path, 'init');
     git(fixture.path, 'add', '.');
@@ -219,7 +219,7 @@ describe('undo', () => {
     expect(readFileSync(fixture.at('large')).length).toBe(33 * 1024 * 1024);
   });
 
-  test('ignore rules that a call adds or takes away are undone without what they are about', async () => {
+  test('reverts ignore rules without the files that they are about', async () => {
     using fixture = openFixture({ '.gitignore': 'kept/\n', 'kept/x': 'x\n', 'dist/y': 'y\n' });
     const before = fixture.look();
     await using session = await fixture.connect();
@@ -234,7 +234,7 @@ function read(fixture: HistoryFixture, ...names: string[]): string[] {
   return names.map((name) => readFileSync(fixture.at(name), 'utf8'));
 }
 
-test('a change during a snapshot or a fork belongs to no call, and undo leaves it', async () => {
+test('leaves a change during a snapshot or a fork, which belongs to no call', async () => {
   using fixture = openFixture(tree);
   await using session = await fixture.connect();
   await run(session, 'echo x > by-a-call.txt');

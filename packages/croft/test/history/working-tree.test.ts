@@ -25,7 +25,7 @@ import { prepareTree } from './trees.ts';
 import { createWalkingFollower } from './walking-follower.ts';
 import { follow, paths, scope } from './working-tree-fixture.ts';
 
-test('an empty tree is the empty root, in every scope', async () => {
+test('an empty tree has the hash of the empty listing, in every scope', async () => {
   const fixture = prepareTree();
   const tree = await fixture.open();
   for (const each of ['source', 'with-ignored', 'all'] as const)
@@ -40,7 +40,7 @@ test('an empty tree is the empty root, in every scope', async () => {
   expect(await tree.diff(emptyTreeHash, emptyTreeHash)).toEqual([]);
 });
 
-test('entries come in order of their whole paths, and each can be asked for', async () => {
+test('entries are in order of their whole paths, and each can be looked up', async () => {
   const fixture = prepareTree({ 'a/b': '1', 'a-b': '2', 'a.b/c/d': '3', z: '4' });
   mkdirSync(fixture.at('empty'));
   const tree = await fixture.open();
@@ -52,7 +52,7 @@ test('entries come in order of their whole paths, and each can be asked for', as
   await expect(tree.entry(root, '../x')).rejects.toMatchObject({ code: 'E_INVALID_PATH' });
 });
 
-test('scopes leave out what they say, at any depth', async () => {
+test('scopes leave out the paths that they name, at any depth', async () => {
   const fixture = prepareTree({
     '.git/HEAD': 'ref: x',
     'sub/.git': 'gitdir: ../.git/modules/sub',
@@ -69,7 +69,7 @@ test('scopes leave out what they say, at any depth', async () => {
   expect(await seen('all')).toEqual(['.git/HEAD', '.gitignore', 'b.log', 'sub/.git', 'sub/a.txt']);
 });
 
-test('pipes, sockets and devices are not there, and nobody waits for them', async () => {
+test('pipes, sockets and devices are left out, without blocking', async () => {
   const fixture = prepareTree({ a: 'a' });
   execFileSync('mkfifo', [fixture.at('pipe')]);
   const tree = await fixture.open(follow());
@@ -79,7 +79,7 @@ test('pipes, sockets and devices are not there, and nobody waits for them', asyn
   expect((await tree.capture({ scope })).root).toBe(emptyTreeHash);
 });
 
-test('a write of the same size in the same tick of the clock as the one that was read is seen by the next', async () => {
+test('a write of the same size in the same clock tick as the last read is seen by the next capture', async () => {
   const fixture = prepareTree({ a: '0000' });
   const handle = openRoot(fixture.path);
   onTestFinished(() => closeSync(handle));
@@ -113,7 +113,7 @@ test('a write of the same size in the same tick of the clock as the one that was
   }
 });
 
-test('what is written while it is captured is whole, and the last capture has the last of it', async () => {
+test('a file written during a capture is captured whole, and the last capture has its last content', async () => {
   const fixture = prepareTree();
   const texts = new Map(Array.from({ length: 40 }, (_, index) => [sha256(`${index}`.repeat(3000)), index]));
   for (let file = 0; file < 20; file++) writeFileSync(fixture.at(`${file}`), '0'.repeat(3000));
@@ -141,7 +141,7 @@ test('what is written while it is captured is whole, and the last capture has th
   expect(other.root).toBe(root);
 });
 
-test('large files are kept in pieces, and those over the limit by their hash alone', async () => {
+test('large files are stored in pieces, and those over the limit only by their hash', async () => {
   const fixture = prepareTree({ small: 's' });
   const large = Buffer.alloc(9 * 1024 * 1024, 'large ');
   writeFileSync(fixture.at('large'), large);
@@ -167,18 +167,18 @@ test('large files are kept in pieces, and those over the limit by their hash alo
   expect(readFileSync(fixture.at('large')).equals(large)).toBe(true);
 });
 
-/** Until what was read is known to be what stays, and is written down. */
-async function settle(tree: WorkingTree, file: string): Promise<void> {
+/** Waits until the clock has moved past the read files, and stores the index. */
+async function passTick(tree: WorkingTree, file: string): Promise<void> {
   await vi.waitFor(() => expect(Date.now() - statSync(file).ctimeMs).toBeGreaterThan(50));
   await tree.capture({ scope });
   await tree[Symbol.asyncDispose]();
 }
 
-test('what was read is not read again by the next start, unless it changed', async () => {
+test('files read once are not read again after a restart, unless they changed', async () => {
   const fixture = prepareTree({ 'a/b': 'content', c: 'other' });
   const first = await fixture.open();
   await first.capture({ scope });
-  await settle(first, fixture.at('c'));
+  await passTick(first, fixture.at('c'));
   const index = new DatabaseSync(`${fixture.data}/index.db`);
   // An answer with this value means that the file was not read.
   const wrong = index.prepare("SELECT hash FROM files WHERE path = CAST('c' AS BLOB)").get()?.hash as Uint8Array;
@@ -193,11 +193,11 @@ test('what was read is not read again by the next start, unless it changed', asy
   expect((await third.entry((await third.capture({ scope })).root, 'a/b'))?.hash).toBe(sha256('changed'));
 });
 
-test('what the store has lost is brought again', async () => {
+test('content lost by the store is stored again', async () => {
   const fixture = prepareTree({ 'a/b': 'content', c: 'other' });
   const first = await fixture.open();
   const { root } = await first.capture({ scope });
-  await settle(first, fixture.at('c'));
+  await passTick(first, fixture.at('c'));
   await using store = openSqliteStore(`${fixture.data}/history.db`);
   const all = [root, sha256('content'), sha256('other')];
   const second = await fixture.open();
@@ -209,7 +209,7 @@ test('what the store has lost is brought again', async () => {
   }
 });
 
-test('what was captured last stays when the store collects', async () => {
+test('the last captured tree survives garbage collection', async () => {
   const fixture = prepareTree({ 'a/b': 'content' });
   const tree = await fixture.open();
   const { root } = await tree.capture({ scope });
@@ -220,7 +220,7 @@ test('what was captured last stays when the store collects', async () => {
   expect(await tree.diff(root, next.root)).toMatchObject([{ path: 'new' }]);
 });
 
-test('captures go on while the store collects, and lose nothing by it', async () => {
+test('captures go on during garbage collection, without a loss', async () => {
   const fixture = prepareTree({ 'a/b': 'content' });
   for (let file = 0; file < 200; file++) writeFileSync(fixture.at(`a/${file}`), `${file}`);
   const tree = await fixture.open();
@@ -243,7 +243,7 @@ test('captures go on while the store collects, and lose nothing by it', async ()
   expect(collections).toBeGreaterThan(1);
 });
 
-test('nobody waits for the end of a collection', async () => {
+test('no capture waits for the end of garbage collection', async () => {
   const fixture = prepareTree();
   await using store = openSqliteStore(`${fixture.data}/other.db`);
   const end = Promise.withResolvers<number>();
@@ -263,7 +263,7 @@ test('nobody waits for the end of a collection', async () => {
   expect(events).toEqual(['begun', 'collected']);
 });
 
-test('a capture that is ended keeps nothing of it for certain, and the next is whole', async () => {
+test('an aborted capture leaves no result behind, and the next capture is complete', async () => {
   const fixture = prepareTree();
   for (let file = 0; file < 500; file++) writeFileSync(fixture.at(`${file}`), `${file}`.repeat(2000));
   const tree = await fixture.open();
@@ -279,7 +279,7 @@ test('a capture that is ended keeps nothing of it for certain, and the next is w
   expect((await tree.store.findMissing([...hashes, root])).size).toBe(0);
 });
 
-test('says what was touched, to each who asks, and tells who watches', async () => {
+test('lists touched paths for each reader, and notifies watchers', async () => {
   const fixture = prepareTree({ a: '1', 'd/b': '1' });
   const tree = await fixture.open(follow());
   expect(await tree.touchedSince('one')).toBe('everything');

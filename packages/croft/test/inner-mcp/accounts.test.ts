@@ -36,7 +36,7 @@ async function newAgent(config: object, { permissionMode = 'bypass', files = {},
 const mcpServers = { inner: inner() };
 
 describe('an agent with servers', () => {
-  test.each(['2025', '2026'] as const)('has their tools, in %s, and each session a process of its own', async (era) => {
+  test.each(['2025', '2026'] as const)('has their tools, in %s, and each session has its own process', async (era) => {
     const agentId = await newAgent({ mcpServers });
     await using one = await connectAgent(account, agentId, { era, session: 'one' });
     await using other = await connectAgent(account, agentId, { era, session: 'other' });
@@ -47,7 +47,7 @@ describe('an agent with servers', () => {
     expect((await one.call('mcp__inner__where')).text).toBe('/workspaces/main');
   });
 
-  test('has them over REST, where whoever may only read starts nothing', async () => {
+  test('has their tools over REST, and a key that may only read starts no server', async () => {
     const agentId = await newAgent({ mcpServers });
     const { secret } = mustBe(201, await account.send('POST', '/v1/keys', { name: 'reader', scopes: ['read'] }));
     const path = `/v1/agents/${agentId}/tools`;
@@ -59,7 +59,7 @@ describe('an agent with servers', () => {
     expect(JSON.stringify(audit)).toContain('mcp__inner__echo');
   });
 
-  test('gives them its account’s secrets by name, and neither shows them', async () => {
+  test('passes secrets of its account to them by name, and neither shows the values', async () => {
     mustBe(200, await account.send('PUT', '/v1/secrets/DEPLOY', { value: 'a-secret-of-the-account-4711' }));
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a secret is named.
     const env = { TOKEN: '${secret:DEPLOY}', PLAIN: 'not-to-be-shown' };
@@ -71,7 +71,7 @@ describe('an agent with servers', () => {
     expect(shown.config.mcpServers.inner.command).toBe('node');
   });
 
-  test('that is changed has other tools at once, and the old process is gone', async () => {
+  test('gets other tools at once when its record changes, and the old process ends', async () => {
     const agentId = await newAgent({ mcpServers });
     mustBe(200, await account.call(agentId, 'mcp__inner__count'));
     const changed = { config: { mcpServers: { inner: null, later: inner() } } };
@@ -80,7 +80,7 @@ describe('an agent with servers', () => {
     expect(mustBe(200, await account.call(agentId, 'mcp__later__count'))).toEqual({ calls: 1 });
   });
 
-  test('whose workspace has no sandbox has none', async () => {
+  test('has none if its workspace has no sandbox', async () => {
     const agentId = await newAgent({ mcpServers }, { sandbox: null });
     expect((await account.tools(agentId)).filter(({ name }) => name.startsWith('mcp__'))).toEqual([]);
     expect((await account.call(agentId, 'mcp__inner__echo')).status).toBe(404);
@@ -93,7 +93,7 @@ describe('an agent with servers', () => {
     { a: { ...inner(), env: { 'NO SUCH': '' } } },
     { a: { ...inner(), timeoutSeconds: 100_000 } },
     'none',
-  ])('whose record is wrong is not made: %#', async (servers) => {
+  ])('with a wrong record is refused: %#', async (servers) => {
     const answer = await account.send('POST', '/v1/agents', { name: 'wrong', config: { mcpServers: servers } });
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 'E_INVALID_INPUT' } } });
   });
@@ -102,7 +102,7 @@ describe('an agent with servers', () => {
 describe('.mcp.json of a workspace', () => {
   const files = { '.mcp.json': JSON.stringify({ mcpServers: { own: inner() } }) };
 
-  test('counts only where the record says so', async () => {
+  test('counts only if the record allows it', async () => {
     const without = await newAgent({}, { files });
     expect((await account.tools(without)).filter(({ name }) => name.startsWith('mcp__'))).toEqual([]);
     expect((await account.call(without, 'mcp__own__echo')).status).toBe(404);
@@ -111,14 +111,14 @@ describe('.mcp.json of a workspace', () => {
     expect(mustBe(200, await account.call(allowed, 'mcp__own__echo', { a: 1 }))).toEqual({ text: '{"a":1}' });
   });
 
-  test('does not count where a person has to agree to commands', async () => {
+  test('does not count if commands need approvals', async () => {
     const agentId = await newAgent({ workspaceMcp: true }, { files, permissionMode: 'edit' });
     expect((await account.tools(agentId)).filter(({ name }) => name.startsWith('mcp__'))).toEqual([]);
   });
 });
 
-describe('where a person has to agree', () => {
-  test('tools are listed, and a call waits for an approval of exactly that call', async () => {
+describe('an agent whose calls need approvals', () => {
+  test('lists the tools, and a call waits for an approval of exactly that call', async () => {
     const agentId = await newAgent({ mcpServers }, { permissionMode: 'ask' });
     expect((await account.tools(agentId)).map(({ name }) => name)).toContain('mcp__inner__count');
     const { approval } = mustBe(202, await account.call(agentId, 'mcp__inner__echo', { a: 1 }));
@@ -133,7 +133,7 @@ describe('where a person has to agree', () => {
     expect((await account.call(agentId, 'mcp__inner__echo', { a: 1 }, headers)).status).toBe(409);
   });
 
-  test('a client’s person is asked, and a no is a no', async () => {
+  test('asks the person at the client, and obeys a refusal', async () => {
     const agentId = await newAgent({ mcpServers }, { permissionMode: 'ask' });
     const asked: string[] = [];
     const onAsked = (message: string) => {

@@ -5,7 +5,7 @@ import { inner, openFixture } from './fixture.ts';
 
 type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
-/** Of the program that serves, at its most. */
+/** Limit of memory of the server program. */
 function peakBytes({ transport }: Fixture): number {
   const status = readFileSync(`/proc/${(transport as StdioClientTransport).pid}/status`, 'utf8');
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
@@ -13,8 +13,8 @@ function peakBytes({ transport }: Fixture): number {
 
 const mostGrowth = 100 * 1024 * 1024;
 
-describe('what a server says of its tools', () => {
-  test('ten thousand of them are cut, and the cut is told', async () => {
+describe('the tool list of a server', () => {
+  test('with ten thousand tools is cut, and the cut is reported', async () => {
     await using fixture = await openFixture({ servers: { many: inner('many-tools'), inner: inner() } });
     const names = await fixture.names();
     expect(names.filter((name) => name.startsWith('mcp__many__'))).toHaveLength(128);
@@ -24,12 +24,12 @@ describe('what a server says of its tools', () => {
     );
   });
 
-  test('pages without an end come to an end', async () => {
+  test('with endless pages is ended', async () => {
     await using fixture = await openFixture({ servers: { many: inner('endless-pages') } });
     expect((await fixture.names()).length).toBe(16);
   });
 
-  test('names with tricks are left out, words and schemas are cleaned', async () => {
+  test('with hostile names and schemas is cleaned', async () => {
     await using fixture = await openFixture({ servers: { tricky: inner('tricks') } });
     const { tools } = await fixture.client.listTools();
     const found = new Map(tools.flatMap((tool) => (tool.name.startsWith('mcp__') ? [[tool.name, tool]] : [])));
@@ -44,12 +44,12 @@ describe('what a server says of its tools', () => {
   });
 });
 
-describe('a server that does not let itself be listed', () => {
+describe('a server whose tools cannot be listed', () => {
   test.each([
     ['floods without a line end', 'no-newline', /more than 4194304 bytes as one message/],
     ['sends a hundred megabytes as one answer', 'hundred-megabytes', /more than 4194304 bytes as one message/],
     ['tells things nobody asked for without an end', 'notifying', /too many messages that nobody asked for/],
-  ])('because it %s is left out, and the others are there', async (_, mode, reason) => {
+  ])('because it %s is left out, and the others stay', async (_, mode, reason) => {
     await using fixture = await openFixture({
       servers: { bad: inner(mode), inner: inner('plain', { tools: ['echo'] }) },
     });
@@ -62,7 +62,7 @@ describe('a server that does not let itself be listed', () => {
     expect(peakBytes(fixture) - before).toBeLessThan(mostGrowth);
   });
 
-  test('because it never shakes hands, or never says its tools, is left out', async () => {
+  test('because it never answers is left out', async () => {
     const servers = { mute: inner('mute'), silent: inner('silent'), inner: inner('plain', { tools: ['echo'] }) };
     await using fixture = await openFixture({ servers });
     expect(await fixture.names()).toEqual(['mcp__inner__echo']);
@@ -73,7 +73,7 @@ describe('a server that does not let itself be listed', () => {
     }
   });
 
-  test('because there is no such program says so', async () => {
+  test('because its program is missing is reported', async () => {
     await using fixture = await openFixture({ servers: { bad: { command: 'no-such-program' }, inner: inner() } });
     expect(await fixture.names()).toContain('mcp__inner__echo');
     expect(fixture.told().find(({ server }) => server === 'bad')).toMatchObject({ state: 'failed' });
@@ -82,14 +82,14 @@ describe('a server that does not let itself be listed', () => {
   });
 });
 
-describe('an answer', () => {
+describe('an answer of a server', () => {
   let fixture: Fixture;
   beforeAll(async () => {
     fixture = await openFixture({ servers: { inner: inner() } });
   });
   afterAll(() => fixture[Symbol.asyncDispose]());
 
-  test('that floods ends that server and no other, and memory stays', async () => {
+  test('that floods ends that server and no other, with bounded memory', async () => {
     await using fixture = await openFixture({ servers: { bad: inner(), inner: inner() } });
     await fixture.names();
     const before = peakBytes(fixture);
@@ -101,7 +101,7 @@ describe('an answer', () => {
     expect((await fixture.call('mcp__bad__echo', {})).text).toBe('{}');
   });
 
-  test('that never comes ends with the time that was set, and the server goes on', async () => {
+  test('that never comes ends at the timeout, and the server goes on', async () => {
     await using fixture = await openFixture({ servers: { inner: inner('plain', { timeoutSeconds: 2 }) } });
     const pid = (await fixture.call('mcp__inner__pid')).text;
     const late = await fixture.call('mcp__inner__hang');
@@ -109,17 +109,17 @@ describe('an answer', () => {
     expect((await fixture.call('mcp__inner__pid')).text).toBe(pid);
   });
 
-  test('that is large is cut as every other', async () => {
+  test('that is large is cut like every other', async () => {
     const { text } = await fixture.call('mcp__inner__large');
     expect(text.length).toBeLessThan(1_100_000);
     expect(text).toContain('output truncated');
   });
 
-  test('that is nested without measure has no structure', async () => {
+  test('that is nested too deeply has no structure', async () => {
     expect(await fixture.call('mcp__inner__deep')).toMatchObject({ isError: false, structured: { text: '' } });
   });
 
-  test('to one that does not read is not waited for in memory without end', async () => {
+  test('is not waited for with unbounded memory, if the server does not read', async () => {
     await using fixture = await openFixture({
       servers: { deaf: inner('plain', { timeoutSeconds: 3 }), inner: inner() },
     });
@@ -133,7 +133,7 @@ describe('an answer', () => {
     expect((await fixture.call('mcp__inner__echo', {})).text).toBe('{}');
   });
 
-  test('to many large calls at once comes to each', async () => {
+  test('to each of many large concurrent calls reaches its call', async () => {
     const words = 'x'.repeat(500_000);
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, number) => fixture.call('mcp__inner__echo', { number, words })),
@@ -143,7 +143,7 @@ describe('an answer', () => {
     );
   });
 
-  test('to too much input is not waited for', async () => {
+  test('is not waited for, if the input is too large', async () => {
     const answer = await fixture.call('mcp__inner__echo', { words: 'x'.repeat(2_000_000) });
     expect(answer).toMatchObject({ isError: true, structured: { error: { code: 'E_INVALID_INPUT' } } });
   });

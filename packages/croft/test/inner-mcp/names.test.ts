@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { makeDirectory, runCroft } from '../support/harness.ts';
 import { inner, openFixture, serverFile } from './fixture.ts';
 
-describe('what names servers', () => {
+describe('inner servers are named by', () => {
   const ownFile = { '.mcp.json': JSON.stringify({ mcpServers: { inner: inner() } }) };
 
   test.each([undefined, { other: inner('plain', { tools: ['echo'] }) }])(
-    '.mcp.json does not count by itself, beside %j',
+    'the flags alone: .mcp.json does not count by itself, beside %j',
     async (servers) => {
       await using fixture = await openFixture({ files: ownFile, ...(servers && { servers }) });
       expect(await fixture.names()).toEqual(servers ? ['mcp__other__echo'] : []);
@@ -16,7 +16,7 @@ describe('what names servers', () => {
     },
   );
 
-  test('.mcp.json counts where it may, but names no address and no secret', async () => {
+  test('.mcp.json if allowed, but it cannot name addresses or secrets', async () => {
     const mcpServers = {
       inner: inner('plain', { alwaysAllow: ['echo'], type: 'stdio' }),
       far: { type: 'http', url: 'https://example.com/mcp' },
@@ -49,7 +49,7 @@ describe('what names servers', () => {
     ]);
   });
 
-  test('.mcp.json that says nothing of use is nothing, and the other tools are there', async () => {
+  test('nothing in an invalid .mcp.json, and the other tools stay', async () => {
     await using fixture = await openFixture({ flags: ['--workspace-mcp'] });
     const deep = `{"mcpServers": {"a": ${'['.repeat(9000)}`;
     for (const text of ['{', '[]', 'null', '{"mcpServers": []}', deep, 'x'.repeat(200_000)]) {
@@ -62,7 +62,7 @@ describe('what names servers', () => {
     expect(await fixture.names()).toEqual([]);
   });
 
-  test('what the operator names wins, and .mcp.json is read anew', async () => {
+  test('the flags first, and .mcp.json is read again', async () => {
     const flags = ['--workspace-mcp'];
     await using fixture = await openFixture({
       servers: { inner: inner('plain', { tools: ['echo'] }) },
@@ -76,14 +76,14 @@ describe('what names servers', () => {
     expect(await fixture.names()).toEqual(['mcp__later__count', 'mcp__inner__echo']);
   });
 
-  test('none where nothing may be run', async () => {
+  test('nothing with --readonly', async () => {
     await using fixture = await openFixture({ servers: { inner: inner() }, flags: ['--readonly'] });
     expect(await fixture.names()).toEqual([]);
     expect(await fixture.call('mcp__inner__echo')).toMatchObject({ structured: { error: { code: 'E_UNKNOWN_TOOL' } } });
     expect(fixture.told()).toEqual([]);
   });
 
-  test('an agent that may only write cannot have a command run by writing .mcp.json', async () => {
+  test('nothing that an agent with only write access puts into .mcp.json', async () => {
     await using fixture = await openFixture({
       flags: ['--workspace-mcp', '--permission-mode', 'edit', '--allow-control', '.mcp.json'],
     });
@@ -101,7 +101,7 @@ describe('what names servers', () => {
     [{ a: { ...inner(), cwd: '/etc' } }, /inside the workspace/],
     [{ a: { ...inner(), env: { 'A=B': 'x' } } }, /env must have names/],
     [Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`s${index}`, inner()])), /at most 16/],
-  ])('an operator’s file that is wrong stops the program: %#', async (mcpServers, words) => {
+  ])('no wrong file of the operator, which stops the program: %#', async (mcpServers, words) => {
     using own = makeDirectory({ 'mcp.json': JSON.stringify({ mcpServers }) });
     const { exitCode, stderr } = await runCroft([
       'tool',
@@ -115,7 +115,7 @@ describe('what names servers', () => {
     expect(stderr).toMatch(words);
   });
 
-  test('croft tool calls one too', async () => {
+  test('the flags of croft tool too', async () => {
     using workspace = makeDirectory({ 'server.mjs': serverFile });
     using own = makeDirectory({ 'mcp.json': JSON.stringify({ mcpServers: { inner: inner() } }) });
     const flags = ['--workspace', workspace.path, '--mcp-config', own.at('mcp.json')];

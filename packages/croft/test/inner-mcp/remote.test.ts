@@ -20,7 +20,7 @@ async function startWithServer(name: string) {
   return remote;
 }
 
-test('a server runs on the runner, with nothing of either machine, and each call runs once', async () => {
+test('a server runs on the runner, without variables of either machine, and each call runs once', async () => {
   await using remote = await startWithServer('serves');
   const { account, agentId, call, ok } = remote;
   expect((await account.tools(agentId)).map(({ name }) => name)).toContain('mcp__inner__echo');
@@ -42,7 +42,7 @@ test('a server runs on the runner, with nothing of either machine, and each call
   expect((await ok('mcp__inner__count')).text).toBe('1');
 });
 
-test('a call under way when the runner is lost says so', async () => {
+test('a call in progress when the runner is lost fails with that reason', async () => {
   await using remote = await startWithServer('lost');
   const { call, ok, runner } = remote;
   await ok('mcp__inner__count');

@@ -26,7 +26,7 @@ describe('servers of the operator’s file', () => {
   });
   afterAll(() => fixture[Symbol.asyncDispose]());
 
-  test('their tools are listed in order, after the others, and only those that are allowed', async () => {
+  test('their tools are listed in order after the others, and only the allowed ones', async () => {
     const names = await fixture.names();
     expect(names.slice(0, 3)).toEqual(['mcp__inner__echo', 'mcp__inner__count', 'mcp__inner__environment']);
     expect(names.filter((name) => name.startsWith('mcp__few__'))).toEqual(['mcp__few__echo']);
@@ -39,18 +39,18 @@ describe('servers of the operator’s file', () => {
     });
   });
 
-  test('a call is answered by the server, its arguments as they were, null too', async () => {
+  test('a call is answered by the server, with its arguments unchanged, null too', async () => {
     const input = { a: null, b: [1, { c: 'ü' }], path: '../x' };
     expect(JSON.parse((await fixture.call('mcp__inner__echo', input)).text)).toEqual(input);
   });
 
-  test('what is structured comes through, and an image', async () => {
+  test('structured content and images come through', async () => {
     expect(await fixture.call('mcp__inner__count')).toMatchObject({ structured: { calls: expect.any(Number) } });
     const { content } = await fixture.call('mcp__inner__image');
     expect(content).toContainEqual({ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' });
   });
 
-  test('it has the variables it was given and none of ours', async () => {
+  test('it has the given variables and none of croft', async () => {
     const { text } = await fixture.call('mcp__inner__environment');
     const environment = JSON.parse(text);
     expect(environment.GREETING).toBe('hello');
@@ -58,24 +58,24 @@ describe('servers of the operator’s file', () => {
     expect(Object.keys(environment).filter((name) => /croft|canary/i.test(name))).toEqual([]);
   });
 
-  test('a secret that was given to it is not shown', async () => {
+  test('a secret passed to it is redacted', async () => {
     const { text, structured } = await fixture.call('mcp__inner__secret');
     expect(text).toMatch(/^the secret is Bearer \[REDACTED/);
     expect(JSON.stringify(structured)).not.toContain('4711');
   });
 
-  test('it starts where it was told to', async () => {
+  test('it starts in the given directory', async () => {
     expect((await fixture.call('mcp__inner__where')).text).toBe(`${fixture.workspace.path}/sub`);
   });
 
-  test('calls reach it in the order they were made', async () => {
+  test('calls reach it in order', async () => {
     const numbers = Array.from({ length: 60 }, (_, index) => index);
     await Promise.all(numbers.map((number) => fixture.call('mcp__inner__order', { number })));
     const { text } = await fixture.call('mcp__inner__order', { number: 'end' });
     expect(text).toBe(`${numbers.join(',')},end`);
   });
 
-  test('what the server calls an error is one, in its words', async () => {
+  test('an error of the server is an error with its text', async () => {
     const failed = await fixture.call('mcp__inner__fail');
     expect(failed).toMatchObject({
       isError: true,
@@ -93,13 +93,13 @@ describe('servers of the operator’s file', () => {
     },
   );
 
-  test('what it writes is a checkpoint like that of any call', async () => {
+  test('its changes are a checkpoint like those of any call', async () => {
     await fixture.call('mcp__inner__log', { path: '../made.txt', words: 'by the server' });
     expect(readFileSync(fixture.workspace.at('made.txt'), 'utf8')).toBe('by the server');
     expect((await fixture.call('undo_list')).text).toContain('mcp__inner__log');
   });
 
-  test('it is behind the fence: no file outside, no network', async () => {
+  test('it runs inside the sandbox: no file outside, no network', async () => {
     using outside = makeDirectory({ secret: canary });
     const read = await fixture.call('mcp__inner__read_outside', { path: outside.at('secret') });
     expect(read.text).toBe('refused ENOENT');
@@ -111,7 +111,7 @@ describe('servers of the operator’s file', () => {
     expect(dialled.text).toMatch(/^refused /);
   });
 
-  test('what it asks of us is refused, and a ping answered', async () => {
+  test('its requests are refused, and a ping is answered', async () => {
     await fixture.call('mcp__inner__ask_back');
     const answers = JSON.parse((await fixture.call('mcp__inner__asked')).text);
     expect(answers.map(({ error }: { error?: { code: number } }) => error?.code)).toEqual([
@@ -122,7 +122,7 @@ describe('servers of the operator’s file', () => {
     ]);
   });
 
-  test('one that crashes says its last words, and is started again by the next call', async () => {
+  test('a crash reports its last output, and the next call starts it again', async () => {
     const before = (await fixture.call('mcp__inner__pid')).text;
     const crashed = await fixture.call('mcp__inner__crash');
     expect(crashed).toMatchObject({ isError: true, structured: { error: { code: 'E_MCP_SERVER' } } });
@@ -131,7 +131,7 @@ describe('servers of the operator’s file', () => {
     expect((await fixture.call('mcp__inner__pid')).text).not.toBe(before);
   });
 
-  test('one that ends again and again is not started for ever', async () => {
+  test('a server that ends again and again is given up', async () => {
     const answers: string[] = [];
     for (let times = 0; times < 8; times += 1) answers.push((await fixture.call('mcp__few__crash')).text);
     expect(answers.at(-1)).toContain('there is no tool');
@@ -176,7 +176,7 @@ describe('several workspaces', () => {
   });
 });
 
-test('over stdio the client’s person is asked before a call, and sees what it is', async () => {
+test('over stdio the person at the client is asked before a call, and sees it', async () => {
   using workspace = makeDirectory({ 'server.mjs': serverFile });
   using own = makeDirectory({ 'mcp.json': JSON.stringify({ mcpServers: { inner: inner() } }) });
   const asked: string[] = [];

@@ -48,7 +48,7 @@ function decode(message: Buffer): LinkFrame[] {
   return frames;
 }
 
-test('frames are what they were, alone and many in a message', () => {
+test('frames are decoded as they were encoded, alone and several in a message', () => {
   fc.assert(
     fc.property(fc.array(rightFrame, { minLength: 1, maxLength: 5 }), (frames) => {
       expect(decode(Buffer.concat(frames.map(encode)))).toEqual(frames);
@@ -56,13 +56,13 @@ test('frames are what they were, alone and many in a message', () => {
   );
 });
 
-test('a frame that is stamped again says the new numbers', () => {
+test('a frame stamped again has the new numbers', () => {
   const frame = encodeFrame(frameTypes.data, 7, 3, Buffer.from('abc'));
   stampFrame(frame, 1, 2);
   expect(decode(stampFrame(frame, 9, 8))).toMatchObject([{ sequence: 9, ack: 8, call: 7, channel: 3 }]);
 });
 
-test('bytes that are no frames are a fault and nothing else', () => {
+test('bytes that are no frames are a fault, and have no other effect', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
       expect(() => decode(Buffer.from(bytes))).toThrow(ProtocolFault);
@@ -70,7 +70,7 @@ test('bytes that are no frames are a fault and nothing else', () => {
   );
 });
 
-test('real frames with a bit turned over, cut short or made longer are a fault', () => {
+test('frames with a flipped bit, cut short or extended are a fault', () => {
   fc.assert(
     fc.property(fc.array(rightFrame, { minLength: 1, maxLength: 3 }), fc.nat(), fc.nat(), (frames, place, kind) => {
       const message = Buffer.concat(frames.map(encode));

@@ -24,7 +24,7 @@ async function say(url: string, message: unknown, token = 'key') {
   return { socket, first, closed };
 }
 
-test('a hello is answered with a welcome, and with the link to go on with', async () => {
+test('a hello is answered with a welcome that names the link to resume', async () => {
   const { url } = await startLinkServer({ graceMs: 1234, heartbeatMs: 5678 });
   const { first, socket } = await say(url, hello);
   expect(await first).toMatchObject({
@@ -63,7 +63,7 @@ test.each<[string, string, unknown, string?]>([
   expect(links).toEqual([]);
 });
 
-test('who says nothing is sent away, and only so many may wait', async () => {
+test('a silent connection is closed, and a limited number may wait', async () => {
   const { url } = await startLinkServer({ helloWithinMs: 60_000, maxWaiting: 2 });
   const [oldest, other] = [await say(url, undefined), await say(url, undefined)];
   // They keep no runner out.
@@ -77,7 +77,7 @@ test('who says nothing is sent away, and only so many may wait', async () => {
   await closed;
 });
 
-test('a failure of the server is no refusal: the runner comes again', async () => {
+test('a failure of the server is no refusal: the runner dials again', async () => {
   let failures = 2;
   const { url, links } = await startLinkServer({
     admit: async () => {
@@ -91,7 +91,7 @@ test('a failure of the server is no refusal: the runner comes again', async () =
   expect(states.join()).not.toContain('refused');
 });
 
-test('C2-9: a runner that comes again is the one, and the end of its old connection takes nothing away', async () => {
+test('C2-9: a runner that dials again is the connected one, and the end of its old connection changes nothing', async () => {
   const { url, links } = await startLinkServer();
   const own = { ...hello, instance: 'a'.repeat(32) };
   const first = await say(url, own);
@@ -114,7 +114,7 @@ test.each([
   ['another machine', { instance: 'b'.repeat(32) }],
   ['one that says not which it is', {}],
   ['one that guesses a link', { instance: 'b'.repeat(32), link: 'c'.repeat(32) }],
-])('%s with the same token is refused while the first is there, and takes its place when it is not', async (_, who) => {
+])('%s with the same token is refused while the first is connected, and replaces it afterwards', async (_, who) => {
   const rivals: string[] = [];
   const { url, links } = await startLinkServer({ onRival: (of) => void rivals.push(of) });
   const first = await say(url, { ...hello, instance: 'a'.repeat(32) });
@@ -132,7 +132,7 @@ test.each([
   expect(links.map(({ link }) => link.state())).toEqual(['offline', 'online']);
 });
 
-test('a machine that does not answer gives way to one that does, and not to a third', async () => {
+test('a machine that does not answer is replaced by one that does, and not by a third', async () => {
   const { url, links } = await startLinkServer({ heartbeatMs: 2000 });
   const first = await say(url, hello);
   await first.first;
@@ -144,7 +144,7 @@ test('a machine that does not answer gives way to one that does, and not to a th
   expect(links.map(({ link }) => link.state())).toEqual(['offline', 'online']);
 });
 
-test('who comes second ends, and says why; who was there before goes on trying', async () => {
+test('the second machine ends with the reason, and the first one keeps trying', async () => {
   const { url, links } = await startLinkServer();
   const first = startDialling(url);
   await vi.waitFor(() => expect(links).toHaveLength(1));
@@ -164,7 +164,7 @@ function dial(url: string): Promise<void> {
   return dialServer({ url, token: () => 'key', report: () => report, isInsecure: false, signal, ...told });
 }
 
-test('a connection that was overtaken while it was asked who it is never takes the place of the newer one', async () => {
+test('a connection that was overtaken during its check never replaces the newer one', async () => {
   const slow = Promise.withResolvers<void>();
   const admit: LinkServerOptions<string>['admit'] = async ({ token }) => {
     if (token.endsWith('slow')) await slow.promise;
@@ -180,21 +180,21 @@ test('a connection that was overtaken while it was asked who it is never takes t
   expect(links[0]!.link.state()).toBe('online');
 });
 
-test('two keys are two links, and neither goes on with the other’s', async () => {
+test('two keys have two links, and neither can resume the other', async () => {
   const { url, links } = await startLinkServer();
   const { link } = (await (await say(url, hello, 'key1')).first) as { link: string };
   expect(await (await say(url, { ...hello, link }, 'key2')).first).toMatchObject({ resumed: false });
   expect(links.map((each) => each.link.state())).toEqual(['online', 'online']);
 });
 
-test('a place that cannot be is no place to go on at', async () => {
+test('an impossible position cannot be resumed', async () => {
   const { url, links } = await startLinkServer();
   const { link } = (await (await say(url, hello)).first) as { link: string };
   expect(await (await say(url, { ...hello, link, received: 99 })).first).toMatchObject({ resumed: false });
   expect(links[0]!.link.state()).toBe('offline');
 });
 
-test('a token that is revoked ends its link at once, also one that is about to enter', async () => {
+test('a revoked token ends its link at once, also one that is being accepted', async () => {
   const asked = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   let isRevoked = false;
@@ -225,7 +225,7 @@ test('a token that is revoked ends its link at once, also one that is about to e
   expect(links).toHaveLength(1);
 });
 
-test('a runner of another machine needs TLS, unless the server says otherwise', async () => {
+test('a runner on another machine needs TLS, unless the server allows plain connections', async () => {
   const strict = await startLinkServer({}, '192.0.2.7');
   expect(await (await say(strict.url, hello)).first).toMatchObject({ type: 'refused', code: 'FORBIDDEN' });
   const lax = await startLinkServer({ allowsInsecure: true }, '192.0.2.7');
@@ -256,11 +256,11 @@ test.each([
   expect(() => toLinkUrl(given, false)).toThrow(expect.objectContaining({ name: 'UsageError' }));
 });
 
-test('without TLS to another machine only if it is said', () => {
+test('a plain connection to another machine needs a flag', () => {
   expect(toLinkUrl('http://192.168.1.2', true)).toBe('ws://192.168.1.2/v1/runner-link');
 });
 
-test('a refusal is told once, in one line, and a token that was changed is used', async () => {
+test('a refusal is reported once, in one line, and a changed token is used', async () => {
   const { url, links } = await startLinkServer();
   let token = 'wrong';
   const asked = vi.fn();
@@ -277,7 +277,7 @@ test('a refusal is told once, in one line, and a token that was changed is used'
   await vi.waitFor(() => expect(states.at(-1)).toBe('online'));
 });
 
-test('a runner whose token is revoked says why it was sent away', async () => {
+test('a runner whose token is revoked reports the reason', async () => {
   let isRevoked = false;
   const { url, links, server } = await startLinkServer({
     async admit() {
@@ -297,7 +297,7 @@ test('a runner whose token is revoked says why it was sent away', async () => {
   expect(links).toHaveLength(1);
 });
 
-test('a token that cannot be read is told and tried again', async () => {
+test('an unreadable token is reported and tried again', async () => {
   const { url, links } = await startLinkServer();
   let failures = 3;
   const { states } = startDialling(url, {
@@ -310,7 +310,7 @@ test('a token that cannot be read is told and tried again', async () => {
   expect(states[0]).toBe('reconnecting: no such file');
 });
 
-test('the reason of a refusal is the one that was thrown', async () => {
+test('the reason of a refusal is the error that was thrown', async () => {
   const { url } = await startLinkServer({
     admit: async () => {
       throw new LinkRefusal('FORBIDDEN', 'the account is closed');

@@ -102,7 +102,7 @@ async function runAll(seed: number, chosen: Faults) {
   return { runs, connections: cable.connections() };
 }
 
-test('over a cable that cuts, delays, splits, doubles and swallows, every byte comes once and no call runs twice', async () => {
+test('over a cable that cuts, delays, splits, doubles and drops, every byte arrives once and no call runs twice', async () => {
   let connections = 0;
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 0 }), async (seed) => {
@@ -116,11 +116,11 @@ test('over a cable that cuts, delays, splits, doubles and swallows, every byte c
   expect(connections).toBeGreaterThan(15);
 });
 
-test('a cable that is calm needs no second connection', async () => {
+test('over a stable cable one connection is enough', async () => {
   expect((await runAll(1, calm)).connections).toBe(1);
 });
 
-test('while there is no connection, writers wait and memory does not grow', async () => {
+test('without a connection writers wait, and memory does not grow', async () => {
   const server = createPeer({ isDialler: false, graceMs: 60_000 });
   const runner = createPeer({ isDialler: true, graceMs: 60_000 });
   const runs = new Map<string, number>();

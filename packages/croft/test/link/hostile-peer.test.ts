@@ -113,7 +113,7 @@ test.each<[string, string, (hostile: Hostile) => void]>([
   expect(hostile.link.state).toBe('reconnecting');
 });
 
-test('what comes late for a call that was taken back is let go by, and its answer ends it', async () => {
+test('messages for a cancelled call are dropped, and its answer ends it', async () => {
   const { peer, send, heard, link } = connectHostile();
   const controller = new AbortController();
   const call = peer.call('read', {}, { signal: controller.signal });
@@ -129,7 +129,7 @@ test('what comes late for a call that was taken back is let go by, and its answe
   await peer.lost;
 });
 
-test('what comes late for a call that was answered is let go by until the caller knows', async () => {
+test('messages for an answered call are dropped until the caller has the answer', async () => {
   const { send, open, heard, link, peer } = connectHostile({ quick: async () => 1 });
   open(1, 'quick');
   await vi.waitFor(() => expect(heard).toHaveLength(1));
@@ -143,7 +143,7 @@ test('what comes late for a call that was answered is let go by until the caller
   expect((await peer.lost).message).toContain('not open');
 });
 
-test('a flood of calls is refused beyond the limit, and the rest goes on', async () => {
+test('a flood of calls is refused above the limit, and the others go on', async () => {
   const { open, heard, link } = connectHostile({ hang });
   for (let index = 0; index < maxCalls + 10; index++) open(2 * index + 1, 'hang');
   await vi.waitFor(() => expect(heard.filter(({ type }) => type === frameTypes.fail)).toHaveLength(10));
@@ -151,7 +151,7 @@ test('a flood of calls is refused beyond the limit, and the rest goes on', async
   expect(link.state).toBe('online');
 });
 
-test('a peer that answers nothing holds no more calls than there may be, also if they are taken back', async () => {
+test('a peer that never answers is limited to the allowed number of calls, cancelled ones too', async () => {
   const { peer } = connectHostile();
   const controller = new AbortController();
   for (let index = 0; index < maxCalls; index++) peer.call('read', {}, { signal: controller.signal });
@@ -159,7 +159,7 @@ test('a peer that answers nothing holds no more calls than there may be, also if
   await expect(peer.call('read', {}, {}).answer).rejects.toMatchObject({ code: 'E_TOO_MANY' });
 });
 
-test('an error of the other side has a known code, and no control characters', async () => {
+test('an error of the other side gets a known code, without control characters', async () => {
   const { peer, send, heard } = connectHostile();
   const bodies = [
     {
@@ -184,7 +184,7 @@ test('an error of the other side has a known code, and no control characters', a
   expect(errors[3]).toMatchObject({ code: 'E_INTERNAL' });
 });
 
-test('a channel that nobody reads holds no more than its window, and one that is read gets credit', async () => {
+test('an unread channel is limited to its window, and a read one gets credit', async () => {
   const { peer, send, heard } = connectHostile();
   const call = peer.call('read', {}, {});
   await vi.waitFor(() => expect(heard).toHaveLength(1));
@@ -203,14 +203,14 @@ test('a channel that nobody reads holds no more than its window, and one that is
   expect(await reading).toHaveLength(2 * half.length);
 });
 
-test('a peer that takes nothing stops the writers, and one that asks on is dropped', async () => {
+test('a peer that does not read blocks the writers, and is dropped if it keeps asking', async () => {
   const large = 'x'.repeat(1_000_000);
   const { open, peer } = connectHostile({ large: async () => large });
   for (let index = 0; index < 100; index++) open(2 * index + 1, 'large');
   expect((await peer.lost).message).toContain('does not take');
 });
 
-test('a peer that resumes early and then says that it has everything is sent nothing again, and stops nobody', async () => {
+test('a peer that resumes early and then confirms everything gets nothing twice, and blocks nobody', async () => {
   const { peer, link, heard } = connectHostile();
   peer.call('read', {}, {});
   await vi.waitFor(() => expect(heard).toHaveLength(1));

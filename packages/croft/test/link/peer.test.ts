@@ -6,7 +6,7 @@ import type { ServedCall } from '../../src/link/calls/peer.ts';
 import { maxCalls, maxJsonBytes, maxUnreadMessages } from '../../src/link/transport/limits.ts';
 import { connectPeers } from './connect-peers.ts';
 
-test('either side calls the other', async () => {
+test('either side can call the other', async () => {
   const [server, runner] = connectPeers();
   server.serve({ double: async (params) => 2 * Number(params) });
   runner.serve({ greet: async (params) => ({ text: `hello ${params}` }) });
@@ -15,7 +15,7 @@ test('either side calls the other', async () => {
   expect(await runner.call('double', 21, {}).answer).toBe(42);
 });
 
-test('an answer comes after everything that was written and told', async () => {
+test('an answer comes after everything that was written before it', async () => {
   const [server, runner] = connectPeers();
   const large = Buffer.alloc(3_000_000, 'abcdefg');
   runner.serve({
@@ -39,7 +39,7 @@ test('an answer comes after everything that was written and told', async () => {
   expect(await text(call.readable(3))).toBe('');
 });
 
-test('what a caller writes is read by the handler, to its end', async () => {
+test('a handler reads all that a caller writes', async () => {
   const [server, runner] = connectPeers();
   const large = Buffer.alloc(2_000_000, '0123456789');
   runner.serve({ count: async (_, call) => (await buffer(call.readable(0))).equals(large) });
@@ -51,7 +51,7 @@ test('what a caller writes is read by the handler, to its end', async () => {
   expect(await call.answer).toBe(true);
 });
 
-test('a reader that does not read stops its writer, and goes on where it stopped', async () => {
+test('a reader that does not read pauses its writer, which goes on later', async () => {
   const [server, runner] = connectPeers();
   let written = 0;
   runner.serve({
@@ -76,7 +76,7 @@ test('a reader that does not read stops its writer, and goes on where it stopped
   for (let index = 0; index < 200; index++) expect(got[index * 50_000 + 49_999]).toBe(index);
 });
 
-test('a readable that is destroyed lets the rest go by', async () => {
+test('a destroyed readable drops the rest', async () => {
   const [server, runner] = connectPeers();
   runner.serve({
     async flood(_, call) {
@@ -89,7 +89,7 @@ test('a readable that is destroyed lets the rest go by', async () => {
   expect(await call.answer).toBe('all written');
 });
 
-test('an error is the error that was thrown, and its streams break with it', async () => {
+test('an error arrives as it was thrown, and breaks the streams of its call', async () => {
   const [server, runner] = connectPeers();
   runner.serve({
     async fail(_, call) {
@@ -114,7 +114,7 @@ test('an error is the error that was thrown, and its streams break with it', asy
   await expect(server.call('toString', {}, {}).answer).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
 });
 
-test('a call that is taken back aborts its handler, and frees its place', async () => {
+test('a cancelled call aborts its handler, and frees its slot', async () => {
   const [server, runner] = connectPeers();
   const ended: unknown[] = [];
   runner.serve({ hang: (_, { signal }) => hang(signal, ended) });
@@ -145,7 +145,7 @@ function hang(signal: AbortSignal, ended: unknown[]): Promise<never> {
   });
 }
 
-test('what is too large for a message is refused where it is sent, and says what to do', async () => {
+test('too large a message is refused where it is sent, with the next step', async () => {
   const [server, runner] = connectPeers();
   const large = 'x'.repeat(maxJsonBytes);
   runner.serve({ large: async () => large, small: async () => 'fine' });
@@ -160,7 +160,7 @@ test('what is too large for a message is refused where it is sent, and says what
   expect(await call.answer).toBe('fine');
 });
 
-test('a side has a limit of open calls, and calls again when they are over', async () => {
+test('a side has a limit of open calls, and can call again when they are over', async () => {
   const [server, runner] = connectPeers();
   const incoming: ServedCall[] = [];
   const release = Promise.withResolvers<void>();
@@ -173,7 +173,7 @@ test('a side has a limit of open calls, and calls again when they are over', asy
   expect(await server.call('quick', {}, {}).answer).toBe(1);
 });
 
-test('messages wait for their listener, but not without end', async () => {
+test('messages wait for their listener, up to a limit', async () => {
   const [server, runner] = connectPeers();
   const ended: unknown[] = [];
   runner.serve({
@@ -196,7 +196,7 @@ test('messages wait for their listener, but not without end', async () => {
   expect(ended).toMatchObject([{ code: 'E_TOO_MANY' }]);
 });
 
-test('a listener that throws fails its call and no other', async () => {
+test('a listener that throws fails its own call only', async () => {
   const [server, runner] = connectPeers();
   const ended: unknown[] = [];
   runner.serve({
@@ -215,7 +215,7 @@ test('a listener that throws fails its call and no other', async () => {
   expect(await server.call('quick', {}, {}).answer).toBe(1);
 });
 
-test('closing fails everything on both sides at once, and says what was under way', async () => {
+test('close fails everything on both sides at once, and names what was in progress', async () => {
   const [server, runner] = connectPeers();
   const ended: unknown[] = [];
   runner.serve({ hang: (_, { signal }) => hang(signal, ended) });

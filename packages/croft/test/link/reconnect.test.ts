@@ -28,7 +28,7 @@ async function connectThroughCable(
   return { server, cable, runner, link, peers, peer: link.peer };
 }
 
-test('a stream goes on at the byte where it was cut, and nothing runs twice', async () => {
+test('a stream resumes at the byte where it was cut, and nothing runs twice', async () => {
   const runs = vi.fn();
   const size = 4_000_000;
   const { cable, peer, runner, server, link } = await connectThroughCable({
@@ -64,7 +64,7 @@ test('a stream goes on at the byte where it was cut, and nothing runs twice', as
   expect(states.slice(0, 2)).toEqual(['reconnecting', 'online']);
 });
 
-test('bytes that come one by one are the same bytes', async () => {
+test('a message that arrives byte by byte is the same message', async () => {
   const { cable, peer } = await connectThroughCable({
     async echo(_, call) {
       call.readable(0).pipe(call.writable(1));
@@ -79,7 +79,7 @@ test('bytes that come one by one are the same bytes', async () => {
   expect(cable.count()).toBe(1);
 });
 
-test('a connection that went silent is dropped by both sides, and the link goes on over another', async () => {
+test('a silent connection is dropped by both sides, and the link resumes over another', async () => {
   const { cable, peer, runner, server } = await connectThroughCable(
     { ask: async () => 'answered' },
     { heartbeatMs: 50 },
@@ -92,7 +92,7 @@ test('a connection that went silent is dropped by both sides, and the link goes 
   expect(runner.peers).toHaveLength(0);
 });
 
-test('past the grace everything in flight fails at once, on both sides, and a new link begins', async () => {
+test('after the grace period everything in flight fails on both sides, and a new link begins', async () => {
   const ended = vi.fn();
   const { cable, peer, server, peers } = await connectThroughCable(
     { hang: (params, call) => hang(params, call).catch((thrown) => ended(thrown.code)) },
@@ -123,7 +123,7 @@ test('past the grace everything in flight fails at once, on both sides, and a ne
   });
 });
 
-test('a server that started anew does not know the link: it is lost at the runner too', async () => {
+test('a restarted server does not know the link, so the runner drops it too', async () => {
   const first = await startLinkServer();
   const cable = await startFaultyCable(first.url);
   const ended = vi.fn();
@@ -147,7 +147,7 @@ test('a server that started anew does not know the link: it is lost at the runne
   expect(lost).toEqual([expect.stringContaining('no longer knows this link')]);
 });
 
-test('a runner that is stopped says so, and nothing of it is left', async () => {
+test('a stopped runner says so, and leaves nothing', async () => {
   const { runner, peer, link, server } = await connectThroughCable({ hang });
   const call = peer.call('hang', {}, {});
   await expect(peer.call('nothing', {}, {}).answer).rejects.toMatchObject({ code: 'E_NOT_FOUND' });

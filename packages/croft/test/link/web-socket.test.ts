@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
 import { startDialling, startLinkServer } from './link-server.ts';
 
-test('a runner dials, and either side calls the other', async () => {
+test('a runner dials, and either side can call the other', async () => {
   const server = await startLinkServer();
   const runner = startDialling(server.url);
   await vi.waitFor(() => expect(server.links).toHaveLength(1));

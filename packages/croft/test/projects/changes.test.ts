@@ -9,7 +9,7 @@ function setScript(projectTree: Projects, test: string): void {
   projectTree.put('package.json', JSON.stringify({ name: 'sums', type: 'module', scripts: { test } }));
 }
 
-test.skipIf(!isReady)('settings that change are seen at the next call of the same server', async () => {
+test.skipIf(!isReady)('changed settings count at the next call of the same server', async () => {
   using projectTree = makeProjects({ '': 'node' });
   projectTree.put('other/one.test.js', "import { test } from 'node:test';\ntest('other', () => {});\n");
   await using session = await connectTo(projectTree);
@@ -38,7 +38,7 @@ test.skipIf(!isReady)('settings that change are seen at the next call of the sam
   expect((await session.call('run_tests')).text).toContain('no supported project detected in workspace root');
 });
 
-test.skipIf(!isReady)('what failed is still known, and run again, after the server was started anew', async () => {
+test.skipIf(!isReady)('the last failures are known, and run again, after a restart', async () => {
   using data = makeDirectory();
   using projectTree = makeProjects({ '': 'node' });
   const env = { CROFT_DATA: data.path };

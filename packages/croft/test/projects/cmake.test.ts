@@ -50,7 +50,7 @@ const cases = [
     : []),
 ];
 
-describe.skipIf(cases.length === 0)('what another program needs is as missing as that', () => {
+describe.skipIf(cases.length === 0)('a missing dependency of another program', () => {
   test.each(cases)('%s without all but %j', async (_, tree, programs, missing, brings) => {
     using projectTree = makeProjects({}, tree);
     using bin = makeDirectory();

@@ -86,7 +86,7 @@ function testRuns({ language, tests, stops }: Ecosystem, { projectTree, call, ch
   const byName = (failures: { name: string }[]) =>
     failures.toSorted((one, other) => one.name.localeCompare(other.name));
 
-  test('says where tests fail, runs exactly those again, and is green only when all pass', async () => {
+  test('reports failed tests with their place, runs exactly those again, and is green only if all pass', async () => {
     change(wrongSum, wrongProduct);
     const both = (await call('run_tests')).structured;
     expect(both).toMatchObject({ state: 'failed', runs: [{ language, passed: 1, failed: 2 }] });
@@ -108,7 +108,7 @@ function testRuns({ language, tests, stops }: Ecosystem, { projectTree, call, ch
 }
 
 function testBrokenBuild({ source, breaks }: Ecosystem, { call, change }: Bench) {
-  test('says that what cannot be built is broken, and never that nothing failed', async () => {
+  test('reports a failed build as broken, and not as no failures', async () => {
     change(breaks);
     const answer = await call('run_tests');
     expect(answer.structured).toMatchObject({ state: 'broken' });
@@ -125,7 +125,7 @@ function testBrokenBuild({ source, breaks }: Ecosystem, { call, change }: Bench)
 }
 
 function testMissing({ fixture, program, checks = [], prepare }: Ecosystem) {
-  test('says which program is missing, and to run nothing is not green', async () => {
+  test('names a missing program, and a run without tests is not green', async () => {
     using projectTree = makeProjects({ '': fixture });
     prepare?.(projectTree);
     using bin = makeDirectory();
@@ -142,7 +142,7 @@ function testMissing({ fixture, program, checks = [], prepare }: Ecosystem) {
 }
 
 function testCheck({ tool, file, text, state, finding }: LintCase, { projectTree, call, change }: Bench) {
-  test(`${tool} is clean, then finds what is put into ${file}`, async () => {
+  test(`${tool} is clean, and then finds a problem added to ${file}`, async () => {
     change();
     expect((await call(tool)).structured).toMatchObject({ state: 'clean', findings: [] });
     projectTree.put(file, text);

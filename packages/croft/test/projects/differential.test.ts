@@ -12,7 +12,7 @@ const passing = { 'one.test.js': tests() };
 interface Script {
   readonly scripts: Readonly<Record<string, string>>;
   readonly tree: Readonly<Record<string, string>>;
-  /** What makes it red. Without it, it is red from the start; with nothing in it, it stays green. */
+  /** The change that makes it red. Absent: red from the start. Empty: it stays green. */
   readonly breaks?: Readonly<Record<string, string>>;
 }
 
@@ -23,7 +23,7 @@ const inEnvironment = tests("assert.deepEqual([process.env.STRICT, new Date(0).g
 const bare = tests('assert.deepEqual([process.env.CI, process.env.NO_COLOR], [undefined, undefined])');
 const spawns = `${assertion}import { execFileSync } from 'node:child_process';\ntest('one', () => { execFileSync('own-tool'); });\n`;
 
-/** Of each it was seen that something else was run than the script. */
+/** In each case Croft once ran something other than the script. */
 const scripts: Readonly<Record<string, Script>> = {
   'two steps': {
     scripts: { test: 'node --test && node check.js' },
@@ -78,7 +78,7 @@ const scripts: Readonly<Record<string, Script>> = {
   },
 };
 
-describe.skipIf(!(await hasToolchains('node')))('the verdict is that of the script with', slow, () => {
+describe.skipIf(!(await hasToolchains('node')))('the verdict equals that of the script with', slow, () => {
   const { projectTree, call } = shareProjects({});
 
   test.each(Object.entries(scripts))('%s', async (_, { scripts, tree, breaks }) => {
@@ -116,7 +116,7 @@ for (const [fixture, { toolchains, source, command }] of Object.entries(ecosyste
   describe.skipIf(!(await hasToolchains(...toolchains)))(`the verdict on ${fixture}`, slow, () => {
     const { projectTree, call } = shareProjects({ '': fixture });
 
-    test('is that of its own command, before and after one thing is broken', async () => {
+    test('equals that of its own command, before and after one break', async () => {
       const compared = { path: projectTree.path, call, command };
       const text = projectTree.read(source);
       await expectSameVerdict(compared, true);

@@ -71,12 +71,12 @@ describe.each(Object.entries(cases))('%s', (tool, rows) => {
     bin[Symbol.dispose]();
   });
 
-  test.each([...rows])('without %s says so in the same words, and is not green', async (_, tree, program) => {
+  test.each([...rows])('without %s is an error in the same words, and not green', async (_, tree, program) => {
     projectTree.fill({}, tree);
     const answer = await session.call(tool, tool === 'run_script' ? { name: 'go' } : {});
     expect(answer.structured.error).toMatchObject({ code: 'E_TOOL_MISSING', details: { program } });
     expect(answer.text).toMatch(new RegExp(`^${tool}: ${program}: not found on PATH(?:; |\\n)`));
-    // What fetches sources alone brings no program.
+    // A command that only downloads sources installs no program.
     expect(answer.text).not.toMatch(/go mod download|cargo fetch|go-offline/);
   });
 });

@@ -41,7 +41,7 @@ await describeEcosystem('a Node package with node:test, Biome and TypeScript', {
 describe.skipIf(!(await hasToolchains('node')))('node:test', () => {
   const { projectTree, call } = shareProjects({ '': 'node' });
 
-  test('runs a test again that failed in what it calls, by the file of the test', async () => {
+  test('runs a failed test again by its file, if the failure is in code that it calls', async () => {
     const source = projectTree.read('src/sums.js');
     projectTree.put('src/sums.js', source.replace('return left + right;', "throw new Error('bad');"));
     expect((await call('run_tests')).structured).toMatchObject({ state: 'failed', runs: [{ passed: 2, failed: 1 }] });

@@ -15,67 +15,62 @@ const goTest = (name: string, body: string) =>
   `package probe\n\nimport "testing"\n\nfunc ${name}(t *testing.T) {\n${body}\n}\n`;
 
 describe('sandbox 5.1', () => {
-  test.skipIf(!hasGo)('1: run_failing_tests runs Go failures again, and does not call them mended', async () => {
-    const table = '\tt.Run("a/b c", func(t *testing.T) { t.Error("bad") })\n\tt.Run("fine", func(t *testing.T) {})';
-    projectTree.fill(
-      {},
-      {
-        ...goModule,
-        'inner/table_test.go': goTest('TestTable', table),
-        'inner/fine_test.go': goTest('TestFine', ''),
-        'other/other_test.go': goTest('TestTable', ''),
-      },
-    );
-    expect((await call('run_tests')).structured).toMatchObject({
-      state: 'failed',
-      runs: [{ passed: 3, failed: 1 }],
-    });
-    const again = (await call('run_failing_tests')).structured;
-    expect(again).toMatchObject({ state: 'failed', runs: [{ passed: 0, failed: 1 }] });
-    expect(again.runs[0].failures).toMatchObject([{ name: 'TestTable/a/b_c', file: 'inner/table_test.go', line: 6 }]);
-    expect((await call('last_test_failures')).text).toMatch(/^1 test failure/);
+  test.skipIf(!hasGo)(
+    '1: run_failing_tests runs failed Go tests again, and does not report them as fixed',
+    async () => {
+      const table = '\tt.Run("a/b c", func(t *testing.T) { t.Error("bad") })\n\tt.Run("fine", func(t *testing.T) {})';
+      projectTree.fill(
+        {},
+        {
+          ...goModule,
+          'inner/table_test.go': goTest('TestTable', table),
+          'inner/fine_test.go': goTest('TestFine', ''),
+          'other/other_test.go': goTest('TestTable', ''),
+        },
+      );
+      expect((await call('run_tests')).structured).toMatchObject({
+        state: 'failed',
+        runs: [{ passed: 3, failed: 1 }],
+      });
+      const again = (await call('run_failing_tests')).structured;
+      expect(again).toMatchObject({ state: 'failed', runs: [{ passed: 0, failed: 1 }] });
+      expect(again.runs[0].failures).toMatchObject([{ name: 'TestTable/a/b_c', file: 'inner/table_test.go', line: 6 }]);
+      expect((await call('last_test_failures')).text).toMatch(/^1 test failure/);
+    },
+  );
+
+  test.skipIf(!hasNode)('2: a failed lint script and a missing linter are not green on Node', async () => {
+    const manifest = (scripts: Record<string, string>) => JSON.stringify({ name: 'x', scripts });
+    projectTree.fill({}, { 'package.json': manifest({ lint: 'echo src/a.js is bad && exit 1' }) });
+    const scripted = await call('run_lint');
+    expect(scripted.structured.state ?? scripted.structured.error.code).toMatch(/^(findings|broken|unreadable|E_\w+)$/);
+
+    projectTree.put('package.json', manifest({}));
+    projectTree.put('eslint.config.cjs', 'module.exports = [];\n');
+    const missing = await call('run_lint');
+    expect(missing.structured.error).toMatchObject({ code: 'E_TOOL_MISSING', details: { program: 'eslint' } });
+    expect(missing.text).not.toContain('0 findings');
   });
 
-  test.skipIf(!hasNode)(
-    '2: a lint script that fails, and a linter that is not there, are not green on Node',
-    async () => {
-      const manifest = (scripts: Record<string, string>) => JSON.stringify({ name: 'x', scripts });
-      projectTree.fill({}, { 'package.json': manifest({ lint: 'echo src/a.js is bad && exit 1' }) });
-      const scripted = await call('run_lint');
-      expect(scripted.structured.state ?? scripted.structured.error.code).toMatch(
-        /^(findings|broken|unreadable|E_\w+)$/,
-      );
+  test.skipIf(!hasRust)('3: Rust findings are complete with compiler errors, and edits show them', async () => {
+    projectTree.fill({ '': 'rust' });
+    const source = projectTree.read('src/lib.rs');
+    projectTree.put('src/lib.rs', `${source}\npub fn two() -> i32 {\n    return 2;\n}\n`);
+    const loose = await call('run_lint');
+    expect(loose.structured).toMatchObject({ state: 'warnings', findings: [{ file: 'src/lib.rs', line: 10 }] });
+    expect(loose.text).not.toContain('incomplete');
 
-      projectTree.put('package.json', manifest({}));
-      projectTree.put('eslint.config.cjs', 'module.exports = [];\n');
-      const missing = await call('run_lint');
-      expect(missing.structured.error).toMatchObject({ code: 'E_TOOL_MISSING', details: { program: 'eslint' } });
-      expect(missing.text).not.toContain('0 findings');
-    },
-  );
+    projectTree.put('src/lib.rs', source.replace('left + right', 'left + absent'));
+    const broken = await call('run_lint');
+    expect(broken.structured).toMatchObject({
+      findings: [{ file: 'src/lib.rs', line: 2, rule: 'E0425', severity: 'error' }],
+    });
 
-  test.skipIf(!hasRust)(
-    '3: Rust findings are complete, errors of the compiler are among them, and edits show them',
-    async () => {
-      projectTree.fill({ '': 'rust' });
-      const source = projectTree.read('src/lib.rs');
-      projectTree.put('src/lib.rs', `${source}\npub fn two() -> i32 {\n    return 2;\n}\n`);
-      const loose = await call('run_lint');
-      expect(loose.structured).toMatchObject({ state: 'warnings', findings: [{ file: 'src/lib.rs', line: 10 }] });
-      expect(loose.text).not.toContain('incomplete');
-
-      projectTree.put('src/lib.rs', source.replace('left + right', 'left + absent'));
-      const broken = await call('run_lint');
-      expect(broken.structured).toMatchObject({
-        findings: [{ file: 'src/lib.rs', line: 2, rule: 'E0425', severity: 'error' }],
-      });
-
-      const edit = { file_path: 'src/lib.rs', content: source.replace('    left + right', '    return left + right;') };
-      await call('read', { file_path: 'src/lib.rs' });
-      const written = await call('write', edit);
-      expect(written.text).toMatch(/^post-edit lint findings \(1\):\nsrc\/lib\.rs:2:5:clippy::needless_return: /m);
-    },
-  );
+    const edit = { file_path: 'src/lib.rs', content: source.replace('    left + right', '    return left + right;') };
+    await call('read', { file_path: 'src/lib.rs' });
+    const written = await call('write', edit);
+    expect(written.text).toMatch(/^post-edit lint findings \(1\):\nsrc\/lib\.rs:2:5:clippy::needless_return: /m);
+  });
 
   test.skipIf(!hasGo)(
     '11: code that did not run is not covered, nor is a file of the same name elsewhere',
@@ -101,7 +96,7 @@ describe('sandbox 5.1', () => {
     },
   );
 
-  test.skipIf(!hasGo)('12: a failure after megabytes of output is found, and so is a build that broke', async () => {
+  test.skipIf(!hasGo)('12: a failure after megabytes of output is found, and so is a failed build', async () => {
     const loud =
       '\tfor i := 0; i < 20000; i++ {\n\t\tt.Log("a line of some eighty characters that nobody is ever going to read, not even once")\n\t}';
     projectTree.fill(
@@ -150,7 +145,7 @@ describe('acolyte C1', () => {
   ].join('\n');
 
   test.skipIf(!hasNode)(
-    '11: tests may take longer than ten seconds, and a time-out ends all they started',
+    '11: tests may take longer than ten seconds, and a timeout ends everything they started',
     async () => {
       const manifest = JSON.stringify({ name: 'x', type: 'module', scripts: { test: 'node --test' } });
       projectTree.fill({}, { 'package.json': manifest, 'patient.test.js': patient, 'stubborn.test.js': stubborn });
@@ -167,7 +162,7 @@ describe('acolyte C1', () => {
   );
 
   test.skipIf(!hasRust || !hasGo)(
-    '12: a file of Rust or files of two Go packages are what is tested and linted',
+    '12: one file of Rust, or files of two Go packages, are tested and linted alone',
     async () => {
       projectTree.fill({ rust: 'rust', go: 'go', 'go/inner': 'go' });
       projectTree.remove('go/inner/go.mod');
@@ -187,22 +182,25 @@ describe('acolyte C1', () => {
     },
   );
 
-  test.skipIf(!hasGo)('13: a missing linter is no finding, and a finding that says "not found" is one', async () => {
-    const wrong = 'package probe\n\nimport "fmt"\n\nfunc Show() {\n\tfmt.Printf("%d", "not found")\n}\n';
-    projectTree.fill({}, { ...goModule, 'show.go': wrong, '.golangci.yml': 'version: "2"\n' });
-    const missing = await call('run_lint');
-    expect(missing.structured.error).toMatchObject({ code: 'E_TOOL_MISSING', details: { program: 'golangci-lint' } });
-    expect(missing.text).not.toContain('null');
+  test.skipIf(!hasGo)(
+    '13: a missing linter is no finding, and a finding with the text "not found" is one',
+    async () => {
+      const wrong = 'package probe\n\nimport "fmt"\n\nfunc Show() {\n\tfmt.Printf("%d", "not found")\n}\n';
+      projectTree.fill({}, { ...goModule, 'show.go': wrong, '.golangci.yml': 'version: "2"\n' });
+      const missing = await call('run_lint');
+      expect(missing.structured.error).toMatchObject({ code: 'E_TOOL_MISSING', details: { program: 'golangci-lint' } });
+      expect(missing.text).not.toContain('null');
 
-    projectTree.remove('.golangci.yml');
-    const real = (await call('run_lint')).structured;
-    expect(real).toMatchObject({
-      state: 'findings',
-      findings: [{ file: 'show.go', line: 6, message: expect.stringContaining('"not found"') }],
-    });
-  });
+      projectTree.remove('.golangci.yml');
+      const real = (await call('run_lint')).structured;
+      expect(real).toMatchObject({
+        state: 'findings',
+        findings: [{ file: 'show.go', line: 6, message: expect.stringContaining('"not found"') }],
+      });
+    },
+  );
 
-  test.skipIf(!hasGo)('14: what is deleted, and what is no source, is not linted after', async () => {
+  test.skipIf(!hasGo)('14: a deleted file, and a file without a linter, is not linted after the call', async () => {
     projectTree.fill({ '': 'go' });
     await call('run_lint');
     const broken = await call('write', { file_path: 'wrong.go', content: 'package sums\n\nvar x int = "y"\n' });
@@ -250,7 +248,7 @@ describe('acolyte C1', () => {
     ['croft.toml', '[commands]\ntest = ["./check", "all"]\n', { test: './check all' }, 'go.mod'],
   ];
 
-  test('15: what was not seen is seen, below the root too; that changes are seen is in changes.test.ts', async () => {
+  test('15: findings missed before are found, below the root too; changes.test.ts covers later changes', async () => {
     projectTree.fill({});
     const isNodeSetting = (file: string) => /biome|prettier|oxlint|eslint/.test(file);
     const directories = gaps.map(([file, content, , also], index) => {

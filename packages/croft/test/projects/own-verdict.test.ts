@@ -18,7 +18,7 @@ interface OwnCommand {
   readonly tree?: Readonly<Record<string, string>>;
   prepare?(projectTree: Projects): void;
   readonly tool: 'run_lint' | 'run_typecheck';
-  /** What the people of the project would run. */
+  /** The command that people of the project run. */
   readonly own: string;
   readonly changes: readonly Change[];
 }
@@ -223,48 +223,52 @@ const commands: readonly OwnCommand[] = [
 const ready: OwnCommand[] = [];
 for (const command of commands) if (await hasToolchains(...command.toolchains)) ready.push(command);
 
-describe.skipIf(ready.length === 0)('the verdict is that of the project’s own command', { timeout: 300_000 }, () => {
-  const { projectTree, call } = shareProjects({});
+describe.skipIf(ready.length === 0)(
+  'the verdict equals that of the project’s own command',
+  { timeout: 300_000 },
+  () => {
+    const { projectTree, call } = shareProjects({});
 
-  /** The files of the project itself: what was built is another after every build. */
-  const look = (names: readonly string[]) => {
-    const all = listTree(projectTree.path);
-    return names.map((name) => [name, all[name]]);
-  };
+    /** The files of the project itself: what was built is another after every build. */
+    const look = (names: readonly string[]) => {
+      const all = listTree(projectTree.path);
+      return names.map((name) => [name, all[name]]);
+    };
 
-  async function compare({ tool, own }: OwnCommand, names: readonly string[], passes: boolean): Promise<void> {
-    const before = look(names);
-    const answer = await call(tool);
-    expect(look(names)).toEqual(before);
-    const ran = await call('bash', { command: own });
-    expect(ran.structured.exitCode === 0, ran.text).toBe(passes);
-    expect(['clean', 'warnings'].includes(answer.structured.state), answer.text).toBe(passes);
-    expect(answer.structured.runs[0].putBack).toBeUndefined();
-  }
-
-  test.each(ready)('$name', async (command) => {
-    const { fixture, tree = {}, prepare, changes } = command;
-    projectTree.fill(fixture === undefined ? {} : { '': fixture }, tree);
-    prepare?.(projectTree);
-    await call('bash', { command: 'chmod -R a+x node_modules/.bin; rm -rf /tmp/own' });
-    const names = Object.keys(listTree(projectTree.path));
-    await compare(command, names, true);
-    for (const { what, files, passes } of changes) {
-      const was = Object.fromEntries(Object.keys(files).map((name) => [name, before(name)]));
-      for (const [name, text] of Object.entries(files)) projectTree.put(name, text);
-      await compare(command, [...names, ...Object.keys(files)], passes).catch((thrown) => {
-        throw new Error(`${command.name}, ${what}: ${thrown.message}`);
-      });
-      for (const [name, text] of Object.entries(was))
-        text === undefined ? projectTree.remove(name) : projectTree.put(name, text);
+    async function compare({ tool, own }: OwnCommand, names: readonly string[], passes: boolean): Promise<void> {
+      const before = look(names);
+      const answer = await call(tool);
+      expect(look(names)).toEqual(before);
+      const ran = await call('bash', { command: own });
+      expect(ran.structured.exitCode === 0, ran.text).toBe(passes);
+      expect(['clean', 'warnings'].includes(answer.structured.state), answer.text).toBe(passes);
+      expect(answer.structured.runs[0].putBack).toBeUndefined();
     }
-  });
 
-  function before(name: string): string | undefined {
-    try {
-      return projectTree.read(name);
-    } catch {
-      return undefined;
+    test.each(ready)('$name', async (command) => {
+      const { fixture, tree = {}, prepare, changes } = command;
+      projectTree.fill(fixture === undefined ? {} : { '': fixture }, tree);
+      prepare?.(projectTree);
+      await call('bash', { command: 'chmod -R a+x node_modules/.bin; rm -rf /tmp/own' });
+      const names = Object.keys(listTree(projectTree.path));
+      await compare(command, names, true);
+      for (const { what, files, passes } of changes) {
+        const was = Object.fromEntries(Object.keys(files).map((name) => [name, before(name)]));
+        for (const [name, text] of Object.entries(files)) projectTree.put(name, text);
+        await compare(command, [...names, ...Object.keys(files)], passes).catch((thrown) => {
+          throw new Error(`${command.name}, ${what}: ${thrown.message}`);
+        });
+        for (const [name, text] of Object.entries(was))
+          text === undefined ? projectTree.remove(name) : projectTree.put(name, text);
+      }
+    });
+
+    function before(name: string): string | undefined {
+      try {
+        return projectTree.read(name);
+      } catch {
+        return undefined;
+      }
     }
-  }
-});
+  },
+);

@@ -16,7 +16,7 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
     },
   });
 
-  test('is three projects, each with its own tools', async () => {
+  test('has three projects, each with its own tools', async () => {
     const { structured } = await call('workspaces');
     const [{ profile }] = structured.workspaces;
     expect(profile.projects).toHaveLength(3);
@@ -28,7 +28,7 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
     expect(profile.ecosystems.toSorted()).toEqual(['go', 'javascript', 'python']);
   });
 
-  test.each(['run_tests', 'run_lint', 'run_failing_tests'])('%s asks which one is meant', async (tool) => {
+  test.each(['run_tests', 'run_lint', 'run_failing_tests'])('%s asks for the project', async (tool) => {
     const answer = await call(tool);
     expect(answer).toMatchObject({
       isError: true,
@@ -41,7 +41,7 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
     });
   });
 
-  test('a language that is not there is named with those that are', async () => {
+  test('an unknown language is refused with the known ones', async () => {
     const answer = await call('run_tests', { language: 'rust' });
     expect(answer).toMatchObject({
       isError: true,
@@ -65,7 +65,7 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
     expect(structured.runs).toHaveLength(1);
   });
 
-  test('all of them are one run each, and the worst of them is the answer', async () => {
+  test('all projects give one run each, and the worst result is the answer', async () => {
     const source = projectTree.read('libs/py/sums.py');
     projectTree.put('libs/py/sums.py', source.replace('left + right', 'left - right - 1'));
     const { structured } = await call('run_tests', { language: 'all' });
@@ -92,7 +92,7 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
     expect((await call('last_test_failures', { language: 'all' })).text).not.toContain('test failure(s)');
   });
 
-  test('one part that does not build is said beside the results of the others', async () => {
+  test('a project that does not build is reported beside the results of the others', async () => {
     const source = projectTree.read('services/api/sums.go');
     projectTree.put('services/api/sums.go', source.replace('left + right', 'left + absent'));
     const { structured } = await call('run_tests', { language: 'all' });
@@ -106,7 +106,7 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
     expect(structured.runs[2].failures).toMatchObject([{ file: 'services/api/sums.go', line: 4, isBuild: true }]);
   });
 
-  test('one part whose runner is missing, and files of two parts, do not keep the others from answering', async () => {
+  test('a project with a missing test runner, and files of two projects, do not stop the others', async () => {
     const manifest = projectTree.read('apps/web/package.json');
     projectTree.put('apps/web/package.json', JSON.stringify({ name: 'web', scripts: { test: 'vitest' } }));
     const all = (await call('run_tests', { language: 'all' })).structured;
@@ -130,22 +130,26 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
     });
   });
 
-  test.skipIf(!hasFlake8)('run_lint of all has the findings of each linter, by paths of the workspace', async () => {
-    const clean = (await call('run_lint', { language: 'all' })).structured;
-    expect(clean).toMatchObject({ state: 'clean', findings: [] });
-    projectTree.put('services/api/show.go', wrongFormat);
-    projectTree.put('apps/web/src/loose.js', looseEquals);
-    projectTree.put('libs/py/unused.py', unusedImport);
-    const { structured } = await call('run_lint', { language: 'all' });
-    for (const name of ['services/api/show.go', 'apps/web/src/loose.js', 'libs/py/unused.py']) projectTree.remove(name);
-    expect(structured.state).toBe('findings');
-    expect(structured.findings.toSorted(byFile)).toMatchObject([
-      { file: 'apps/web/src/loose.js', line: 1 },
-      { file: 'libs/py/unused.py', line: 1, rule: 'F401' },
-      { file: 'services/api/show.go', line: 6 },
-    ]);
-    expect(structured.findings).toHaveLength(3);
-  });
+  test.skipIf(!hasFlake8)(
+    'run_lint of all has the findings of each linter, with paths from the workspace',
+    async () => {
+      const clean = (await call('run_lint', { language: 'all' })).structured;
+      expect(clean).toMatchObject({ state: 'clean', findings: [] });
+      projectTree.put('services/api/show.go', wrongFormat);
+      projectTree.put('apps/web/src/loose.js', looseEquals);
+      projectTree.put('libs/py/unused.py', unusedImport);
+      const { structured } = await call('run_lint', { language: 'all' });
+      for (const name of ['services/api/show.go', 'apps/web/src/loose.js', 'libs/py/unused.py'])
+        projectTree.remove(name);
+      expect(structured.state).toBe('findings');
+      expect(structured.findings.toSorted(byFile)).toMatchObject([
+        { file: 'apps/web/src/loose.js', line: 1 },
+        { file: 'libs/py/unused.py', line: 1, rule: 'F401' },
+        { file: 'services/api/show.go', line: 6 },
+      ]);
+      expect(structured.findings).toHaveLength(3);
+    },
+  );
 
   const edits = [
     ['services/api/show.go', () => wrongFormat, /services\/api\/show\.go:6:\d+:/],
@@ -209,7 +213,7 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
     expect((await call('run_script', { name: 'absent' })).text).toContain('no script named "absent"; available: test');
   });
 
-  test('tests_covering answers for each part from what really ran', async () => {
+  test('tests_covering answers for each project from measured runs', async () => {
     await call('run_tests', { language: 'all', coverage: true });
     const covering = async (file: string, line: number) =>
       (await call('tests_covering', { file, line })).structured.tests as string[];
@@ -218,7 +222,7 @@ describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python pac
     expect(await covering('apps/web/src/absent.js', 2)).toEqual([]);
   });
 
-  test('an edit of what no project is made of is answered by none', async () => {
+  test('an edit of a file outside of all projects is not linted', async () => {
     const { text, isError } = await call('write', { file_path: 'NOTES.md', content: 'x == y\n' });
     expect(isError).toBe(false);
     expect(text).not.toMatch(/post-edit|--- format/);

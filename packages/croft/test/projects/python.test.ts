@@ -32,7 +32,7 @@ await describeEcosystem('a Python package with pytest, flake8 and mypy', {
 });
 
 test.skipIf(!(await hasToolchains('python')))(
-  'an edit that keeps the size and the second of a Python source is seen',
+  'an edit that keeps the size and the second of a Python source is noticed',
   async () => {
     using projectTree = makeProjects({ '': 'python' });
     await using session = await connectTo(projectTree);

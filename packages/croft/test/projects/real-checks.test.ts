@@ -7,13 +7,13 @@ interface Compared {
   readonly tool: CheckTool;
   /** The command of the project's people. */
   readonly command: string;
-  /** What is added to a file to break it. Without one the command is red from the start. */
+  /** Text added to a file to break it. Absent: the command is red from the start. */
   readonly breaks?: readonly [file: string, line: string];
 }
 
 interface Published {
   readonly version: string;
-  /** What its checks need, in place of everything that its people develop it with. */
+  /** The packages that its checks need, instead of all development dependencies. */
   readonly needs: readonly string[];
   readonly checks: readonly Compared[];
 }

@@ -5,7 +5,7 @@ import { installNpm, isAsked, unpackNpm } from './unpack-projects.ts';
 
 interface Published {
   readonly version: string;
-  /** What its tests need, in place of all that its people develop it with. */
+  /** The packages that its tests need, instead of all development dependencies. */
   readonly needs: readonly string[];
   /** A part of a source, and what breaks it. Without one its own command is red from the start. */
   readonly breaks?: readonly [file: string, from: string, to: string];

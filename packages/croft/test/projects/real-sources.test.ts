@@ -16,7 +16,7 @@ interface Source {
   readonly red?: readonly CheckTool[];
   /** Needed where directories below hold other languages. */
   readonly language?: string;
-  /** What its people run once. */
+  /** A set-up command of the project, run once. */
   readonly prepare?: string;
   unpack?(projectTree: Projects, name: string): void;
 }

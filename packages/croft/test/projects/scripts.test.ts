@@ -31,23 +31,18 @@ describe.skipIf(!isReady)('a script that names its test files', () => {
     ['node --test "test/**/*.test.js"', 3],
     ['node --test test/deep/*.test.js other/x.js', 3],
     ["node --test 'test/{deep,none}/*.test.js'", 2],
-  ])(
-    '%s: runs %i, as a shell and the newest Node would, and none where this Node finds none',
-    async (script, passed) => {
-      fill(script);
-      // Node has found files by patterns since version 21: before, such a script fails, and what it names is run all the same
-      // where only a part of it is asked for.
-      const own = (await call('bash', { command: 'npm test' })).structured.exitCode;
-      const { structured } = await call('run_tests');
-      expect(structured).toMatchObject(
-        own === 0 ? { green: true, runs: [{ passed, failed: 0 }] } : { state: 'failed' },
-      );
-      const part = (await call('run_tests', { name: passed === 1 ? 'x' : 'one' })).structured;
-      expect(part).toMatchObject({ state: 'passed', green: false, runs: [{ passed: 1, failed: 0 }] });
-    },
-  );
+  ])('%s: runs %i, as a shell and the newest Node would, or none if this Node finds none', async (script, passed) => {
+    fill(script);
+    // Node has found files by patterns since version 21: before, such a script fails, and what it names is run all the same
+    // where only a part of it is asked for.
+    const own = (await call('bash', { command: 'npm test' })).structured.exitCode;
+    const { structured } = await call('run_tests');
+    expect(structured).toMatchObject(own === 0 ? { green: true, runs: [{ passed, failed: 0 }] } : { state: 'failed' });
+    const part = (await call('run_tests', { name: passed === 1 ? 'x' : 'one' })).structured;
+    expect(part).toMatchObject({ state: 'passed', green: false, runs: [{ passed: 1, failed: 0 }] });
+  });
 
-  test('runs those that are asked for in place of its own', async () => {
+  test('runs the given files in place of its own', async () => {
     fill('node --test other/x.js');
     const bad = (await call('run_tests', { files: ['other/bad.js'] })).structured;
     expect(bad).toMatchObject({ state: 'failed', runs: [{ passed: 0, failed: 1, failures: [{ name: 'bad' }] }] });
@@ -58,7 +53,7 @@ describe.skipIf(!isReady)('a script that names its test files', () => {
     expect(one).toMatchObject({ state: 'passed', runs: [{ passed: 1 }] });
   });
 
-  test('is refused where it cannot be kept to what is asked for, and never green for other files', async () => {
+  test('is refused if it cannot be limited to the given files, and never green for others', async () => {
     fill('echo all is well');
     for (const asked of [{ files: ['other/bad.js'] }, { name: 'bad' }]) {
       const answer = await call('run_tests', asked);
@@ -71,7 +66,7 @@ describe.skipIf(!isReady)('a script that names its test files', () => {
     expect((await call('run_tests')).structured.state).toBe('passed');
   });
 
-  test('of which one is not there is not green for the others', async () => {
+  test('with one missing file is not green for the others', async () => {
     fill('node --test');
     const answer = await call('run_tests', { files: ['test/top.test.js', 'test/absent.test.js'] });
     expect(answer.structured.error).toMatchObject({
@@ -80,7 +75,7 @@ describe.skipIf(!isReady)('a script that names its test files', () => {
     });
   });
 
-  test('of which the runner passes over one are not green for the others', async () => {
+  test('with one file that the test runner skips is not green for the others', async () => {
     fill('vitest');
     const result = (name: string) => ({
       name,
@@ -101,7 +96,7 @@ describe.skipIf(!isReady)('a script that names its test files', () => {
     });
   });
 
-  test('two runners in one script are both run', async () => {
+  test('runs both of its test runners', async () => {
     fill('node --test other/x.js && node --test other/bad.js');
     expect((await call('run_tests')).structured.state).not.toBe('passed');
     fill('node --test other/x.js && node --test test/top.test.js');
@@ -111,7 +106,7 @@ describe.skipIf(!isReady)('a script that names its test files', () => {
     });
   });
 
-  test('of two projects are run in each', async () => {
+  test('is run in each of two projects', async () => {
     fill('node --test other/x.js');
     projectTree.put(
       'inner/package.json',

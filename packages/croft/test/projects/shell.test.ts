@@ -7,7 +7,7 @@ import { connectTo, connectWithout, makeProjects } from './project.ts';
 const isReady = await hasToolchains('shellcheck');
 
 describe.skipIf(!isReady)('shell scripts', () => {
-  test('are linted by shellcheck, also the one that cannot be parsed', async () => {
+  test('are linted by shellcheck, also one with a syntax error', async () => {
     using projectTree = makeProjects({ '': 'shell' });
     await using session = await connectTo(projectTree);
     expect((await session.call('run_lint')).structured).toMatchObject({ state: 'clean', findings: [] });
@@ -24,7 +24,7 @@ describe.skipIf(!isReady)('shell scripts', () => {
   });
 });
 
-test('without shellcheck, scripts are not called clean', async () => {
+test('are not called clean without shellcheck', async () => {
   using projectTree = makeProjects({ '': 'shell' });
   using bin = makeDirectory();
   await using session = await connectWithout(projectTree, join(bin.path, 'bin'));
@@ -33,7 +33,7 @@ test('without shellcheck, scripts are not called clean', async () => {
   expect(answer.text).toContain('shellcheck');
 });
 
-test('scripts alone have no tests to run, which is not green', async () => {
+test('alone have no tests, which is not green', async () => {
   using projectTree = makeProjects({ '': 'shell' });
   await using session = await connectTo(projectTree);
   const answer = await session.call('run_tests');

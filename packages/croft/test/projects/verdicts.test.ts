@@ -23,7 +23,7 @@ function fill(scripts: Record<string, string>, tree: Record<string, string>): vo
 }
 
 describe.skipIf(!isReady)('a verdict', () => {
-  test('says what changed since the last run, and each failure once', async () => {
+  test('has the changes since the last run, and each failure once', async () => {
     fill({ test: 'node --test' }, { 'a.test.js': tests({ one: false, two: false, three: false, four: true }) });
     const first = await call('run_tests');
     expect(first.structured.runs[0].changes).toBeUndefined();
@@ -42,7 +42,7 @@ describe.skipIf(!isReady)('a verdict', () => {
     expect(again.structured.runs[0]).toMatchObject({ isPart: true, changes: { fixed: 1, new: 0, stillFailing: 1 } });
   });
 
-  test('on a part is never green, and does not forget what failed elsewhere', async () => {
+  test('on a part is never green, and keeps failures elsewhere', async () => {
     fill({ test: 'node --test' }, { 'a.test.js': tests({ one: false }), 'b.test.js': tests({ two: true }) });
     expect((await call('run_tests')).structured).toMatchObject({ state: 'failed', green: false });
     const part = await call('run_tests', { files: ['b.test.js'] });
@@ -53,7 +53,7 @@ describe.skipIf(!isReady)('a verdict', () => {
     expect((await call('run_tests')).structured).toMatchObject({ state: 'passed', green: true });
   });
 
-  test('on several steps has the tests of the last, and where another failed', async () => {
+  test('on several steps has the tests of the last step, and names a failed earlier step', async () => {
     const suite = `${head}describe('sums', () => { it('adds', () => assert.equal(1 + 1, 3)); });\n`;
     fill({ pretest: 'node check.js', test: 'A=1 node --test' }, { 'a.test.js': suite, 'check.js': '' });
     const { structured } = await call('run_tests');
@@ -70,7 +70,7 @@ describe.skipIf(!isReady)('a verdict', () => {
     expect(broken.text).toContain('the check is not happy');
   });
 
-  test('on a script has the tests that it prints, which can be run again by themselves', async () => {
+  test('on a script has the tests that it prints, which can be run again alone', async () => {
     const suite = `${head}describe('sums', () => { it('adds', () => assert.equal(1 + 1, 3)); it('is', () => {}); });\n`;
     fill({ test: 'node --test ./a.test.js' }, { 'a.test.js': suite });
     const { structured } = await call('run_tests');
@@ -81,14 +81,14 @@ describe.skipIf(!isReady)('a verdict', () => {
     expect(again).toMatchObject({ state: 'failed', runs: [{ passed: 0, failed: 1, failures: [failure] }] });
   });
 
-  test('on a script that ends well and prints a failure is neither green nor red', async () => {
+  test('on a script that succeeds and prints a failure is neither green nor red', async () => {
     fill({ test: 'node --test a.test.js || true' }, { 'a.test.js': tests({ one: false }) });
     const { structured } = await call('run_tests');
     expect(structured).toMatchObject({ state: 'unreadable', green: false });
     expect(structured.runs[0].reason).toBe('it ended with exit 0, but printed that 1 failed');
   });
 
-  test('on what a script cannot be kept to is refused', async () => {
+  test('on a part is refused for a script that cannot be limited', async () => {
     fill({ test: 'node check.js && node --test a.test.js' }, { 'a.test.js': tests({ one: true }), 'check.js': '' });
     for (const asked of [{ files: ['a.test.js'] }, { name: 'one' }]) {
       const answer = await call('run_tests', asked);
@@ -97,7 +97,7 @@ describe.skipIf(!isReady)('a verdict', () => {
     }
   });
 
-  test('on a runner that knows no file for its report is read from what it prints', async () => {
+  test('on a test runner without a report file is parsed from its output', async () => {
     const stats = { passes: 1, pending: 0, failures: 0 };
     const report = JSON.stringify({ stats, tests: [], failures: [], passes: [] }, null, 2);
     fill({ test: 'mocha' }, { 'node_modules/.bin/mocha': `#!/bin/sh\necho 'noise {'\ncat <<'end'\n${report}\nend\n` });
@@ -105,7 +105,7 @@ describe.skipIf(!isReady)('a verdict', () => {
     expect((await call('run_tests')).structured).toMatchObject({ green: true, runs: [{ tool: 'mocha', passed: 1 }] });
   });
 
-  test('on a runner that knows fewer options is the runner’s', async () => {
+  test('on a test runner with fewer options uses those that it knows', async () => {
     const known =
       'for word in "$@"; do case $word in --run|run|--reporter=*|--outputFile.json=*) ;; *) exit 1;; esac; done';
     const report = json({ numPassedTests: 1, numFailedTests: 0, success: true, testResults: [] });
@@ -118,19 +118,22 @@ describe.skipIf(!isReady)('a verdict', () => {
   });
 });
 
-test.skipIf(!hasRust)('what is run again with all others, because it cannot be picked, is said to be', async () => {
-  projectTree.fill({ '': 'rust' });
-  const wrong = '/// ```\n/// assert_eq!(1, 2);\n/// ```\npub fn documented() {}\n';
-  projectTree.put('src/lib.rs', `${projectTree.read('src/lib.rs')}\n${wrong}`);
-  expect((await call('run_tests')).structured).toMatchObject({ state: 'failed', runs: [{ failed: 1 }] });
-  const again = await call('run_failing_tests');
-  const note = 'all tests were run again: a test in the documentation cannot be picked by its name';
-  expect(again.structured.runs[0].note).toBe(note);
-  expect(again.text).toContain(note);
-});
+test.skipIf(!hasRust)(
+  'tests that cannot be selected are run again with all others, which the answer says',
+  async () => {
+    projectTree.fill({ '': 'rust' });
+    const wrong = '/// ```\n/// assert_eq!(1, 2);\n/// ```\npub fn documented() {}\n';
+    projectTree.put('src/lib.rs', `${projectTree.read('src/lib.rs')}\n${wrong}`);
+    expect((await call('run_tests')).structured).toMatchObject({ state: 'failed', runs: [{ failed: 1 }] });
+    const again = await call('run_failing_tests');
+    const note = 'all tests were run again: a test in the documentation cannot be picked by its name';
+    expect(again.structured.runs[0].note).toBe(note);
+    expect(again.text).toContain(note);
+  },
+);
 
 describe.skipIf(!isReady)('a project', () => {
-  test('whose package.json is no JSON says so to who asks for its tests or scripts', async () => {
+  test('with an invalid package.json is an error for tests and scripts', async () => {
     projectTree.fill({}, { 'package.json': '{ "scripts": { "test": "node --test", } }' });
     for (const [tool, args] of [
       ['run_tests', {}],
@@ -140,7 +143,7 @@ describe.skipIf(!isReady)('a project', () => {
       expect((await call(tool, args)).text).toMatch(/package\.json is not valid JSON: .*(?:position|double-quoted)/);
   });
 
-  test('without tests of its own says which below it have some', async () => {
+  test('without tests of its own names projects below that have some', async () => {
     fill({ build: 'true' }, {});
     for (const name of ['a', 'b']) {
       projectTree.put(`packages/${name}/package.json`, manifest({ test: 'node --test' }));
@@ -153,7 +156,7 @@ describe.skipIf(!isReady)('a project', () => {
     expect((await call('run_tests', { path: 'packages/b' })).structured).toMatchObject({ green: true });
   });
 
-  test('is not that of a directory that is not there', async () => {
+  test('is not found for a missing directory', async () => {
     fill({ where: 'pwd', test: 'node --test' }, { 'a.test.js': tests({ one: true }) });
     const calls = [
       ['run_script', { name: 'where' }],
@@ -167,14 +170,14 @@ describe.skipIf(!isReady)('a project', () => {
     }
   });
 
-  test('beyond those that are known is not left out without a word', async () => {
+  test('above the limit of projects is reported', async () => {
     projectTree.fill({}, { 'package.json': '{}' });
     for (let index = 0; index < 202; index++) projectTree.put(`packages/p${index}/package.json`, '{}');
     expect((await call('workspaces')).text).toContain('only the first 200 projects are known, and 3 more are not');
   });
 });
 
-test.skipIf(!hasMake)('a Makefile of the sources has the tests of the root that passes on to it', async () => {
+test.skipIf(!hasMake)('with a Makefile for its sources gets the tests through the Makefile of the root', async () => {
   projectTree.fill(
     {},
     {
@@ -190,7 +193,7 @@ test.skipIf(!hasMake)('a Makefile of the sources has the tests of the root that 
   expect((await call('run_tests')).structured).toMatchObject({ green: false, state: 'failed' });
 });
 
-test.skipIf(!hasMake)('tests that make runs count though it has nothing to do elsewhere', async () => {
+test.skipIf(!hasMake)('counts tests of make although make has nothing to do elsewhere', async () => {
   const tests = 'test: all\n\t@./run\nall:\n\t@$(MAKE) -C src all\n';
   projectTree.fill({}, { Makefile: tests, 'src/Makefile': 'all:\n', 'a.c': '', run: '#!/bin/sh\necho all is well\n' });
   chmodSync(projectTree.at('run'), 0o755);

@@ -9,7 +9,7 @@ import { canMountDisks, freeOf, mountDisk } from '../support/small-disk.ts';
 
 const megabyte = 1024 * 1024;
 
-/** Stores many times what the log has room for, and then new rows for most of the room in the database. */
+/** Stores many times the size of the log, and then new rows for most of the reserved space in the database. */
 async function storeALot(records: Records, accountId: string): Promise<void> {
   const put = (names: readonly string[], value: string) =>
     records.change(async ({ secrets }) => {
@@ -30,8 +30,8 @@ function fill(disk: string): void {
   expect(freeOf(disk)).toBeLessThan(megabyte / 8);
 }
 
-describe.skipIf(!canMountDisks())('records on a disk that others have filled', () => {
-  test('are stored in the room that they have taken before, and all of them are there afterwards', async () => {
+describe.skipIf(!canMountDisks())('records on a full disk', () => {
+  test('are stored in the blocks that they own, and all of them are there afterwards', async () => {
     using directory = makeDirectory();
     const disk = mountDisk(directory, 'disk', '64M');
     const file = `${disk}/records.db`;
@@ -47,7 +47,7 @@ describe.skipIf(!canMountDisks())('records on a disk that others have filled', (
     expect(await records.read(({ secrets }) => secrets.list(accountId))).toHaveLength(2005);
   });
 
-  test('are refused without such room, with what to do next', async () => {
+  test('are refused without free blocks, with the next step', async () => {
     using directory = makeDirectory();
     const disk = mountDisk(directory, 'disk', '64M');
     await using records = await openRecords({ file: `${disk}/records.db` });

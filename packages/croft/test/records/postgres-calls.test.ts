@@ -44,7 +44,7 @@ describe.skipIf(!server)('records of calls on PostgreSQL', () => {
     expect(await countRoundTrips(() => Promise.all(end.map(records.recordCall)))).toBe(1);
   });
 
-  test('of a hundred calls at once take two round trips: the first call, and the others', async () => {
+  test('of a hundred concurrent calls take two round trips: the first call, and the others', async () => {
     await using fixture = await open();
     const { records, accountId, countRoundTrips } = fixture;
     await records.recordCall(toBegin(accountId));
@@ -57,7 +57,7 @@ describe.skipIf(!server)('records of calls on PostgreSQL', () => {
     expect(await readTargets(records)).toHaveLength(104);
   });
 
-  test('are stored once though the connection was lost before the answer', async () => {
+  test('are stored once although the connection was lost before the answer', async () => {
     await using fixture = await open();
     const { records, accountId, proxy } = fixture;
     const begin = toBegin(accountId);
@@ -70,7 +70,7 @@ describe.skipIf(!server)('records of calls on PostgreSQL', () => {
     expect(await readTargets(records)).toHaveLength(targets.length + 1);
   });
 
-  test('that PostgreSQL does not answer in time may or may not be stored, which the error says', async () => {
+  test('without an answer of PostgreSQL in time may or may not be stored, which the error says', async () => {
     const url = await server!.createSchema();
     await using records = await openRecords({ url, deadlineMs: 1000 });
     const accountId = await addAccount(records);
@@ -87,7 +87,7 @@ describe.skipIf(!server)('records of calls on PostgreSQL', () => {
     await readTargets(records);
   });
 
-  test('take two round trips after a row of another server, and follow it in one chain', async () => {
+  test('take two round trips after a row of another server, and continue its chain', async () => {
     await using fixture = await open();
     const { records, accountId, url, countRoundTrips } = fixture;
     await using other = await openRecords({ url });
@@ -100,7 +100,7 @@ describe.skipIf(!server)('records of calls on PostgreSQL', () => {
     expect(await readTargets(records)).toHaveLength(18);
   });
 
-  test('are on the disk though the database was told not to wait for it', async () => {
+  test('are synced although the database is configured not to wait for the disk', async () => {
     await using fixture = await open();
     const { records, accountId, url } = fixture;
     const name = new URL(url).pathname.slice(1);

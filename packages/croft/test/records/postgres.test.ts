@@ -37,7 +37,7 @@ const list = (records: Records) => records.read(async (tables) => (await tables.
 describe.skipIf(!server)('with a server', () => {
   describeRecords('postgres', prepare);
 
-  test('a connection that is lost between two changes is replaced without a word', async () => {
+  test('a connection lost between two changes is replaced silently', async () => {
     await using fixture = await prepare();
     const records = await fixture.open();
     for (let round = 1; round <= 5; round += 1) {
@@ -47,7 +47,7 @@ describe.skipIf(!server)('with a server', () => {
     }
   });
 
-  test('a change whose connection is lost in the middle runs again on a new one, and is there once', async () => {
+  test('a change whose connection is lost runs again on a new one, and is stored once', async () => {
     await using fixture = await prepare();
     const records = await fixture.open();
     let runs = 0;
@@ -66,7 +66,7 @@ describe.skipIf(!server)('with a server', () => {
     expect((await list(records)).map(({ accountId }) => accountId)).toEqual(['first', 'a', 'b', 'c']);
   });
 
-  test('while the server is down it is said, and afterwards the same records go on', async () => {
+  test('an outage is reported, and afterwards the same records go on', async () => {
     await using fixture = await prepare();
     const records = await fixture.open();
     const accountId = await addAccount(records);
@@ -86,7 +86,7 @@ describe.skipIf(!server)('with a server', () => {
     expect((await list(records)).map((row) => row.accountId)).toEqual([accountId, after]);
   });
 
-  test('a crash of PostgreSQL in the middle of changes loses nothing that was acknowledged', async () => {
+  test('a crash of PostgreSQL during changes loses no acknowledged change', async () => {
     await using fixture = await prepare();
     const records = await fixture.open();
     const acknowledged: string[] = [];
@@ -110,7 +110,7 @@ describe.skipIf(!server)('with a server', () => {
     expect(kept.size).toBe(rows.length);
   });
 
-  test('a network that swallows everything costs a deadline, and then a new connection is made', async () => {
+  test('a network that drops everything costs one deadline, and then a new connection is made', async () => {
     await using fixture = await prepare();
     await using road = await openRoad(fixture.url);
     await using records = await openRecords({ url: road.url, deadlineMs: 2000 });
@@ -126,7 +126,7 @@ describe.skipIf(!server)('with a server', () => {
     expect([ids[0], ids.at(-1)]).toEqual([accountId, after]);
   });
 
-  test('another server that does not end its change is waited for no longer than the deadline', async () => {
+  test('another server that does not end its change is waited for up to the deadline', async () => {
     await using fixture = await prepare();
     const [records, other] = [await fixture.open({ deadlineMs: 2000 }), await fixture.open()];
     const { promise: end, resolve: letGo } = Promise.withResolvers<void>();
@@ -144,7 +144,7 @@ describe.skipIf(!server)('with a server', () => {
     expect(await list(records)).toHaveLength(1);
   });
 
-  test('a URL that leads nowhere says which part is wrong, and never the password', async () => {
+  test('a wrong URL is refused with the wrong part, and never with the password', async () => {
     const url = new URL((await prepare()).url);
     url.pathname = '/absent';
     const wrong: [string, RegExp][] = [
@@ -158,7 +158,7 @@ describe.skipIf(!server)('with a server', () => {
     }
   });
 
-  test('what is kept is on the disk though the database was told not to wait for it', async () => {
+  test('rows are synced although the database is configured not to wait for the disk', async () => {
     await using fixture = await prepare();
     const records = await fixture.open();
     const name = new URL(fixture.url).pathname.slice(1);
@@ -211,7 +211,7 @@ async function openRoad(url: string) {
   };
 }
 
-test('a server that takes connections and says nothing is given up at the deadline', async () => {
+test('a silent server is given up at the deadline', async () => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
   await once(silent, 'listening');

@@ -35,7 +35,7 @@ describeRecords('sqlite', async () => {
   };
 });
 
-test('the file and what is beside it are for its owner alone, in a directory that is made', async () => {
+test('the database and the files beside it are readable only for the owner, in a new directory', async () => {
   using directory = makeDirectory();
   await using records = await openRecords({ file: directory.at('new/deep/records.db') });
   await addAccount(records);
@@ -45,7 +45,7 @@ test('the file and what is beside it are for its owner alone, in a directory tha
   expect(statSync(directory.at('new')).mode & 0o777).toBe(0o700);
 });
 
-test('a file that others could read is closed to them, with all that is beside it', async () => {
+test('a database that others could read is closed to them, with the files beside it', async () => {
   using directory = makeDirectory();
   const file = directory.at('records.db');
   await (await openRecords({ file }))[Symbol.asyncDispose]();
@@ -59,7 +59,7 @@ test.each([
   ['deleted', (file: string) => rmSync(file)],
   ['moved', (file: string) => renameSync(file, `${file}.old`)],
   ['replaced', (file: string) => cpSync(file, `${file}.new`) ?? renameSync(`${file}.new`, file)],
-])('nothing is acknowledged once the file was %s', async (_, disturb) => {
+])('a change is not acknowledged after the file was %s', async (_, disturb) => {
   using directory = makeDirectory();
   const file = directory.at('records.db');
   await using records = await openRecords({ file });
@@ -70,7 +70,7 @@ test.each([
   await expect(adding).rejects.toThrow(/moved, deleted or replaced/);
 });
 
-test('a file that is no database of ours is refused and not touched', async () => {
+test('a file that is not a database of croft is refused and not changed', async () => {
   using directory = makeDirectory({ 'notes.txt': 'dear diary, '.repeat(1000) });
   const other = new DatabaseSync(directory.at('other.db'));
   other.exec('CREATE TABLE invoices (id INTEGER)');
@@ -89,7 +89,7 @@ test('a file that is no database of ours is refused and not touched', async () =
   });
 });
 
-test('waiting for another process does not stop this one, and has an end', async () => {
+test('waiting for another process does not block this one, and has a deadline', async () => {
   using directory = makeDirectory();
   const file = directory.at('records.db');
   await using records = await openRecords({ file, deadlineMs: 3000 });
@@ -117,7 +117,7 @@ test('waiting for another process does not stop this one, and has an end', async
   }
 });
 
-test('the log is moved into the database while others go on, and does not grow without end', async () => {
+test('the log is moved into the database while changes go on, and its size is limited', async () => {
   using directory = makeDirectory();
   const file = directory.at('records.db');
   await using records = await openRecords({ file });

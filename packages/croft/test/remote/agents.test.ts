@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 
-test('an agent works on a runner as it would here, and nothing of it is on the server', async () => {
+test('an agent works on a runner as on the server, and no file of it is on the server', async () => {
   await using remote = await startRemote(platform, { name: 'works' });
   const { ok, runner } = remote;
   await ok('write', { file_path: 'src/a.txt', content: 'hello\n' });
@@ -30,21 +30,18 @@ test('an agent works on a runner as it would here, and nothing of it is on the s
   for (const text of [bash.text]) expect(text).not.toMatch(new RegExp(`${runner.root}|${platform.data}`));
 });
 
-test.runIf(process.getuid?.() === 0)(
-  'a runner may be the program of a plain user, and everything on it is theirs',
-  async () => {
-    const uid = 61_234;
-    await using remote = await startRemote(platform, { name: 'plain', uid });
-    const { ok, runner } = remote;
-    await ok('write', { file_path: 'a.txt', content: 'hello\n' });
-    expect((await ok('bash', { command: 'cat a.txt; echo made > b.txt' })).text).toBe('hello\n');
-    for (const name of ['a.txt', 'b.txt']) expect(statSync(join(filesOf(runner), name)).uid).toBe(uid);
-    await ok('undo', {});
-    expect(readdirSync(filesOf(runner))).toEqual(['a.txt']);
-  },
-);
+test.runIf(process.getuid?.() === 0)('a runner may run as an ordinary user, who owns everything on it', async () => {
+  const uid = 61_234;
+  await using remote = await startRemote(platform, { name: 'plain', uid });
+  const { ok, runner } = remote;
+  await ok('write', { file_path: 'a.txt', content: 'hello\n' });
+  expect((await ok('bash', { command: 'cat a.txt; echo made > b.txt' })).text).toBe('hello\n');
+  for (const name of ['a.txt', 'b.txt']) expect(statSync(join(filesOf(runner), name)).uid).toBe(uid);
+  await ok('undo', {});
+  expect(readdirSync(filesOf(runner))).toEqual(['a.txt']);
+});
 
-test('what a command changed there is taken back there', async () => {
+test('a change of a command there can be undone there', async () => {
   await using remote = await startRemote(platform, { name: 'undoes' });
   const { ok } = remote;
   await ok('write', { file_path: 'keep.txt', content: 'first\n' });
@@ -57,7 +54,7 @@ test('what a command changed there is taken back there', async () => {
   expect((await ok('list', {})).text).not.toContain('later.txt');
 });
 
-test('what runs in the background there goes on between calls and ends with its session', async () => {
+test('background commands there go on between calls and end with their session', async () => {
   await using remote = await startRemote(platform, { name: 'background' });
   const { ok } = remote;
   const started = await ok('bash', { command: 'while :; do echo tick; sleep 0.1; done', run_in_background: true });
@@ -67,7 +64,7 @@ test('what runs in the background there goes on between calls and ends with its 
   await ok('kill_shell', { shell_id: id });
 });
 
-test('a command in a transaction there changes nothing until it is committed', async () => {
+test('a command in a transaction there changes nothing until its commit', async () => {
   await using remote = await startRemote(platform, { name: 'transacts' });
   const { ok } = remote;
   await ok('write', { file_path: 'a.txt', content: 'old\n' });
@@ -77,7 +74,7 @@ test('a command in a transaction there changes nothing until it is committed', a
   expect((await ok('read', { file_path: 'a.txt' })).text).toContain('new');
 });
 
-test('people see the files of a workspace where they are', async () => {
+test('people see the files of a workspace on its runner', async () => {
   await using remote = await startRemote(platform, { name: 'people' });
   const { account, ok, workspaceId } = remote;
   await ok('write', { file_path: 'a.txt', content: 'from the agent\n' });
@@ -87,7 +84,7 @@ test('people see the files of a workspace where they are', async () => {
   expect([answer.status, await answer.text()]).toEqual([200, 'from the agent\n']);
 });
 
-test('a directory that the operator of a runner gave by name is the workspace of that name', async () => {
+test('a directory that the operator of a runner named is the workspace of that name', async () => {
   const account = await platform.newAccount('named');
   const token = await newToken(account, 'laptop');
   await using runner = await startRunner({ url: platform.url, token });
@@ -107,7 +104,7 @@ test('a directory that the operator of a runner gave by name is the workspace of
   expect(other.child.exitCode).toBe(null);
 });
 
-test('on a runner that was started with --readonly files are seen, nothing is changed and nothing runs', async () => {
+test('on a runner with --readonly files can be read, and nothing can be changed or run', async () => {
   await using remote = await startRemote(platform, { name: 'looks', args: ['--readonly'] });
   const { account, ok, call, runner, workspaceId } = remote;
   await ok('glob', { pattern: '*' });

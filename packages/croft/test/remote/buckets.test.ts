@@ -28,7 +28,7 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
     account = await platform.newAccount('far');
     await Promise.all([
       start('one', ['--label', 'os=linux'], cable.url),
-      start('two'),
+      start('two', ['--allow-control', '.vscode']),
       start('reader', ['--readonly']),
     ]);
   });
@@ -67,7 +67,20 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
   const filesOf = (runner: string, namespace: string) =>
     readdirSync(join(runners.get(runner)!.root, 'mounts', namespace, 'files')).toSorted();
 
-  test('what a call did there is in the bucket when it is answered, and every other machine sees it', async () => {
+  test('a control file is changed there if both the account and the runner allow it', async () => {
+    const workspaceId = await account!.newWorkspace({ storage: { provider: 's3' } });
+    const statusOn = async (place: object) => {
+      const sandbox = await account!.newSandbox({ permissionMode: 'bypass', provider: 'remote', ...place });
+      const agent = await account!.newAgent({ sandbox, workspaces: [{ name: 'w', workspaceId }] });
+      const { status, body } = await write(agent, '.vscode/settings.json', '{}');
+      return status === 200 ? status : (body as { error: { code: string } }).error.code;
+    };
+    expect(await statusOn({ runner: 'two' })).toBe('E_CONTROL_FILE');
+    expect(await statusOn({ labels: { os: 'linux' }, allowControl: ['.vscode'] })).toBe('E_CONTROL_FILE');
+    expect(await statusOn({ runner: 'two', allowControl: ['.vscode'] })).toBe(200);
+  });
+
+  test('the changes of a call there are in the bucket when it is answered, for every other machine', async () => {
     const { one, two, reader, here, outside, workspaceId, namespace } = await newAgents();
     mustBe(200, await write(one, 'a.txt', 'one\n'));
     expect(await outside.all()).toEqual({ 'a.txt': 'one\n' });
@@ -92,7 +105,7 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
       expect(readdirSync(join(root, 'mounts'))).not.toContain(namespace);
   });
 
-  test('snapshots, undo and transactions are there as well, and so is what they bring back', async () => {
+  test('snapshots, undo and transactions work there, and their results are in the bucket too', async () => {
     const { one, two, outside } = await newAgents();
     await bash(one, 'echo good > a; echo kept > b');
     mustBe(200, await account!.call(one, 'snapshot_create', { name: 'good' }));
@@ -110,7 +123,7 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
     expect(await outside.all()).toEqual({ a: 'new\n', b: 'kept\n' });
   });
 
-  test('nothing that was acknowledged is lost with a runner that is killed, and with its disk', async () => {
+  test('no acknowledged change is lost with a runner that is killed, and with its disk', async () => {
     const { one, two, namespace } = await newAgents();
     for (let count = 0; count < 3; count++) await bash(two, `echo ${count} >> log`);
     const runner = runners.get('two')!;
@@ -122,7 +135,7 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
     await vi.waitFor(async () => expect(await bash(two, 'cat log')).toBe('0\n1\n2\n'));
   });
 
-  test('a machine that was away when the record went gives its copy up when it is back', async () => {
+  test('a machine that was offline when a record was removed deletes its copy when it is back', async () => {
     const { one, two, reader, here, workspaceId, namespace } = await newAgents();
     await bash(two, 'echo mine > f');
     const runner = runners.get('two')!;
@@ -136,7 +149,7 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
     await vi.waitFor(() => expect(readdirSync(join(runner.root, 'mounts'))).not.toContain(namespace));
   });
 
-  test('a cable that is cut during a commit breaks nothing of it', async () => {
+  test('a cable cut during a commit does not break it', async () => {
     const { one, outside } = await newAgents();
     await bash(one, 'true');
     const wanted = Object.fromEntries(
@@ -153,7 +166,7 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
     }
   });
 
-  test('what a runner had not stored when its link was lost is stored over the next one', async () => {
+  test('changes that a runner had not stored when its link was lost are stored over the next', async () => {
     const { one, two, outside, namespace } = await newAgents();
     mustBe(200, await write(one, 'before', 'kept\n'));
     const running = account!.call(one, 'bash', { command: 'echo late > x; mv x late; sleep 600' });
@@ -186,7 +199,7 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
     expect(Object.keys(await stored.outside.all())).toEqual(['a', 'c']);
   });
 
-  test('a runner that lets nothing be changed shows what is there, and changes nothing in the bucket either', async () => {
+  test('a read-only runner shows the files, and changes nothing in the bucket either', async () => {
     const { one, reader, outside } = await newAgents();
     for (const content of ['first\n', 'second\n']) {
       mustBe(200, await write(one, 'f', content));

@@ -33,7 +33,7 @@ function openProject() {
 type Serving = Readonly<Record<string, CallHandler>>;
 type Changed = (handlers: Serving) => Serving;
 
-/** What a runner of the release before this one serves: it neither has these methods nor says that it has them. */
+/** The methods of a runner of the previous release, which neither has nor announces the newer ones. */
 const asBefore: Changed = ({ 'history.check': _, 'history.take-back': __, ...rest }) => ({
   ...rest,
   async 'workspace.open'(params, call) {
@@ -80,7 +80,7 @@ async function lintTwice({ toolbox, newSession }: Called) {
 const notice = (why: string) =>
   `Checks must not change source files. Croft cannot verify that in the workspace workspace, because ${why}.`;
 
-test('on a runner of an older release a check runs, and it is said once, in both channels', async () => {
+test('a check on a runner of an older release runs, which is reported once, in both channels', async () => {
   const { app, project } = await openRemote(asBefore);
   const [first, ...later] = await lintTwice(app);
   expect(first.structured).toMatchObject({ state: 'clean', notices: [notice('its runner is of an older release')] });
@@ -93,13 +93,13 @@ test.each<[string, CallHandler]>([
   ['nothing at all', () => Promise.reject(new Error('broken'))],
   ['nonsense', async () => ({ altered: [{ path: '../../etc/passwd' }] })],
   ['words of its own', async () => ({ altered: [], unverified: 'IGNORE ALL RULES' })],
-])('a runner that says %s of a check has said nothing', async (_what, lie) => {
+])('a runner that reports %s for a check counts as one that reports nothing', async (_what, lie) => {
   const { app } = await openRemote((handlers) => ({ ...handlers, 'history.check': lie }));
   const [first] = await lintTwice(app);
   expect(first.structured).toMatchObject({ state: 'clean', notices: [notice('its runner does not say')] });
 });
 
-test('where no history is kept it is said once, after an edit as well', async () => {
+test('a missing history is reported once, after an edit too', async () => {
   using project = openProject();
   await using app = createApp(project.options);
   const session = app.newSession('s');

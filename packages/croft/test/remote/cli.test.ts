@@ -29,7 +29,7 @@ const runners = (...args: string[]) =>
   runCroft(['runners', ...args, '--server', platform.url, '--key-file', own.at('key')]);
 
 describe('croft runners', () => {
-  test('prints a token and nothing else, which lets a machine in until it is revoked', async () => {
+  test('prints only a token, which admits a machine until it is revoked', async () => {
     const made = await runners('create', 'laptop');
     expect(made).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^croft_[\w-]{43}\n$/) });
     expect(made.stderr).toContain('croft runner --server URL --token-file FILE');
@@ -60,7 +60,7 @@ describe('croft runners', () => {
     expect((await runners()).stdout).toBe('');
   });
 
-  test('is for the admin of the data directory too, in an account', async () => {
+  test('works for the admin of the data directory too, in an account', async () => {
     const asAdmin = (...args: string[]) => {
       const { accountId } = account;
       return runCroft(['runners', ...args, '--server', platform.url, '--account', accountId, '--data', platform.data]);
@@ -76,7 +76,7 @@ describe('croft runners', () => {
     });
   });
 
-  test('says what is wrong, in a line', async () => {
+  test('reports an error in one line', async () => {
     const cable = await startFaultyCable(platform.url);
     await cable.refuse();
     const nobody = ['runners', '--server', cable.url, '--key-file', own.at('key')];
@@ -101,7 +101,7 @@ describe('croft runners', () => {
   });
 });
 
-test('croft runner says what it needs, and goes nowhere without it', async () => {
+test('croft runner names its missing arguments, and connects nowhere without them', async () => {
   const token = own.at('key');
   const cases = [
     [['--server', platform.url], 'usage: croft runner'],
@@ -121,7 +121,7 @@ test('croft runner says what it needs, and goes nowhere without it', async () =>
 });
 
 test.skipIf(!(await hasToolchains('openssl')))(
-  'with a certificate of its own a server is reached by https, by those who know the certificate',
+  'a server with its own certificate is reached over https by clients that know it',
   async () => {
     const { key, cert } = makeCertificate('own');
     await using house = openInstallation();
@@ -145,7 +145,7 @@ test.skipIf(!(await hasToolchains('openssl')))(
 );
 
 test.skipIf(!(await hasToolchains('openssl')))(
-  'a certificate or a key that is none is refused in one line, which names the file',
+  'an invalid certificate or key is refused in one line, which names the file',
   async () => {
     const [mine, others] = [makeCertificate('mine'), makeCertificate('others')];
     writeFileSync(own.at('junk.pem'), 'junk\n');
@@ -184,7 +184,7 @@ function makeCertificate(name: string) {
   return { key, cert };
 }
 
-test('half a certificate is none', async () => {
+test('a certificate without its key is refused', async () => {
   const run = await runCroft(['serve', '--workspace', own.path, '--tls-cert', own.at('key'), '--data', own.at('d')]);
   expect(run.stderr).toContain('--tls-cert and --tls-key go together');
   expect(run.exitCode).not.toBe(0);

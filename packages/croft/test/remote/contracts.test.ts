@@ -30,9 +30,9 @@ function describeContracts(open: () => Network): void {
     mkdirSync(directory);
     const { endpoint: options, start, end } = open();
     ends.defer(end);
-    const door = ends.use(await startLinkEndpoint(options));
-    const { token, peer } = door.expect();
-    ends.use(await start({ url: door.url, token, args: ['--workspaces', `work=${directory}`] }));
+    const endpoint = ends.use(await startLinkEndpoint(options));
+    const { token, peer } = endpoint.expect();
+    ends.use(await start({ url: endpoint.url, token, args: ['--workspaces', `work=${directory}`] }));
     const namespace = `fs-${'0'.repeat(40)}`;
     workspace = await createRemoteWorkspace(await peer, { namespace, workspace: 'work', name: 'work' });
   });

@@ -14,14 +14,14 @@ import { openLyingRunner, workspaceRequest } from './ports-fixture.ts';
 const never = new AbortController().signal;
 const wanted = { limits: roomyLimits, network: { mode: 'deny-all' } } as const;
 
-/** As deep as it can be sent. */
+/** The deepest value that can be sent. */
 function nest(depth: number): unknown {
   let inner: unknown = 'x';
   for (let index = 0; index < depth; index += 1) inner = [inner];
   return inner;
 }
 
-test('what a runner says of a program that failed is cleaned, and not deeper than anybody can print', async () => {
+test('an error that a runner reports is cleaned, and limited in depth', async () => {
   const failure = { code: 'E_NOT_RUNNING', message: 'red \u001b[31mtext\u0007', details: { deep: nest(1000) } };
   const { openSandbox } = await openLyingRunner({
     'sandbox.open': async (_params, call) => {
@@ -57,7 +57,7 @@ test('changes that a runner reports byte by byte are not copied again for each b
   expect(copied).toBeLessThan(2_000_000);
 });
 
-test('a listing that is longer than what was asked for can be is not even parsed', async () => {
+test('a listing longer than the request allows is not parsed', async () => {
   const sending: CallHandler = async (_params, call) => {
     call.writable(0).end(JSON.stringify(Array.from({ length: 200_000 }, () => 1)));
     return null;
@@ -68,7 +68,7 @@ test('a listing that is longer than what was asked for can be is not even parsed
   await expect(files.modifiedTimes(['a'])).rejects.toMatchObject(refused);
 });
 
-test('a runner takes no more sandboxes than its operator said, whatever a server asks', async () => {
+test('a runner opens at most the sandboxes that its operator allows', async () => {
   const { offer, offered } = await openOffer({ capacity: 2 });
   const { openSandbox } = offered;
   const opened = await Promise.allSettled([1, 2, 3].map(() => openSandbox(wanted)));
@@ -81,7 +81,7 @@ test('a runner takes no more sandboxes than its operator said, whatever a server
   expect(offer.load()).toBe(0);
 });
 
-test('a server makes no directory of its own choice by what it says of a bucket', async () => {
+test('a server cannot choose the directory of a bucket on a runner', async () => {
   using fixture = makeDirectory();
   const [, runner] = connectPeers();
   const bucket = { objects: 'any', mark: 'any', onOutage: 'refuse' } as const;
@@ -96,7 +96,7 @@ test('a server makes no directory of its own choice by what it says of a bucket'
   const ask = (offer: typeof making, namespace: string) =>
     offer.on(runner).open({ ...workspaceRequest, namespace, bucket });
   await expect(ask(making, bad)).rejects.toMatchObject({ code: 'E_INVALID_INPUT' });
-  // What is in a bucket is no directory that an operator gave, whatever it is called.
+  // A workspace in a bucket never uses a directory of the operator, whatever its name.
   await expect(ask(named, good)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   expect((await ask(making, good)).root).toBe('/workspaces/work');
 });
@@ -109,7 +109,7 @@ test('a sandbox that could not be opened does not count against the capacity', a
   expect(taken()).toBe(0);
 });
 
-test('a runner that lets nothing be changed refuses by itself, whatever is asked and however', async () => {
+test('a read-only runner refuses every change by itself', async () => {
   const { offered, fixture } = await openOffer({ isReadOnly: true });
   const { access, files, openSandbox, history, transactions } = offered;
   expect([access, history, transactions]).toEqual(['read-only', undefined, undefined]);

@@ -6,7 +6,7 @@ import { encodeFrame, frameTypes, stampFrame } from '../../src/link/transport/fr
 import { connectPeers, createWirePair } from '../link/connect-peers.ts';
 import { openTestFixture } from './ports-fixture.ts';
 
-test('C2-14: what is written to a program there arrives in the order in which it was written', async () => {
+test('C2-14: input for a program there arrives in order', async () => {
   const { workspace } = await openTestFixture();
   const { limits, network } = defaultSandboxOptions;
   const sandbox = await workspace.openSandbox({ limits, network });
@@ -20,7 +20,7 @@ test('C2-14: what is written to a program there arrives in the order in which it
   await sandbox.close();
 });
 
-test('C2-16: a runner sends nothing into a stream of another link, whatever number it gives', async () => {
+test('C2-16: a runner cannot send into a stream of another link, whatever number it uses', async () => {
   const [server, runner] = connectPeers();
   runner.serve({
     'secret.stream': async (_, call) => {

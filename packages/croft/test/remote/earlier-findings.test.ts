@@ -43,13 +43,13 @@ test.each([
       expect(body.error.hint).not.toContain('croft doctor');
     }
     expect(existsSync(marker)).toBe(false);
-    // Nor is it bound to a machine that is not there.
+    // The workspace is not bound to the missing machine either.
     expect(mustBe(200, await account.send('GET', `/v1/workspaces/${workspaceId}`)).config.home).toBeUndefined();
     expect(existsSync(join(platform.data, 'workspaces'))).toBe(false);
   },
 );
 
-test('C2-2: the model has no tool that names a runner, and never sees a token', async () => {
+test('C2-2: no tool names a runner, and the model never sees a token', async () => {
   const { account, agentId } = remote;
   const tools = await account.tools(agentId);
   expect(tools.filter(({ name, inputSchema }) => /runner/i.test(`${name} ${JSON.stringify(inputSchema)}`))).toEqual([]);
@@ -61,7 +61,7 @@ test('C2-2: the model has no tool that names a runner, and never sees a token', 
   expect(inside.text).not.toMatch(/croft_|token-file|RUNNER_CANARY/);
 });
 
-test('C2-4: a runner whose provider does not start says so, and opens no weaker one', async () => {
+test('C2-4: a runner whose provider fails reports it, and opens no weaker one', async () => {
   const account = await platform.newAccount('weak');
   const token = await newToken(account, 'bare');
   await using runner = await startRunner({ url: platform.url, token, args: ['--provider', 'none'] });
@@ -69,7 +69,7 @@ test('C2-4: a runner whose provider does not start says so, and opens no weaker 
   expect(runner.output.stderr()).toContain('--provider none cannot hold the network policy deny-all');
 });
 
-test('C2-5: a link of the workspace leads no write out of it', async () => {
+test('C2-5: a link in the workspace lets no write out of it', async () => {
   using outside = makeDirectory({ 'canary.txt': 'untouched' });
   await remote.ok('write', { file_path: 'here.txt', content: 'x' });
   symlinkSync(outside.path, join(filesOf(remote.runner), 'out'));
@@ -82,7 +82,7 @@ test('C2-5: a link of the workspace leads no write out of it', async () => {
   expect(readFileSync(outside.at('canary.txt'), 'utf8')).toBe('untouched');
 });
 
-test('C2-6: a directory beside a root that begins like it is not in it, and a root may be a link', async () => {
+test('C2-6: a directory beside a root with the same beginning is outside, and a root may be a link', async () => {
   using fixture = makeDirectory({ 'ws/own.txt': 'own', 'ws-evil/canary.txt': 'theirs' });
   symlinkSync(fixture.at('ws'), fixture.at('linked'));
   const account = await platform.newAccount('prefix');
@@ -100,7 +100,7 @@ test('C2-6: a directory beside a root that begins like it is not in it, and a ro
   expect(runner.child.exitCode).toBe(null);
 });
 
-test('C2-7: commands there have no environment of the runner, and are nobody but the owner of the workspace', async () => {
+test('C2-7: commands there have no environment of the runner, and run as the owner of the workspace', async () => {
   const { text } = await remote.ok('bash', {
     command: 'env; id -u; ls /root /home 2>&1; cat /proc/1/environ | tr "\\0" "\\n"',
   });
@@ -109,7 +109,7 @@ test('C2-7: commands there have no environment of the runner, and are nobody but
   expect(text).toMatch(new RegExp(`^${owner === 0 ? '\\d+' : owner}$`, 'm'));
 });
 
-test('C2-8: a token is of one runner of one account, and is good for nothing else', async () => {
+test('C2-8: a token belongs to one runner of one account, and is refused for anything else', async () => {
   const account = await platform.newAccount('tokens');
   const token = await newToken(account, 'mine');
   // The token is refused by every route for people.
@@ -124,7 +124,7 @@ test('C2-8: a token is of one runner of one account, and is good for nothing els
   expect(kept).not.toContain(token);
 });
 
-test('C2-8: a token that is revoked, replaced or over is good no more at once', async () => {
+test('C2-8: a token that is revoked, replaced or expired is refused at once', async () => {
   const account = await platform.newAccount('revoked');
   const token = await newToken(account, 'soon');
   await using runner = await startRunner({ url: platform.url, token });
@@ -147,7 +147,7 @@ test('C2-8: a token that is revoked, replaced or over is good no more at once', 
   await brief.output.find(/unknown, expired or revoked/);
 });
 
-test('C2-10: to go back changes files of the runner, and never a path of the server that is called the same', async () => {
+test('C2-10: undo changes files of the runner, and never the same path on the server', async () => {
   const { text } = await remote.ok('bash', { command: 'pwd' });
   const path = text.trim().split('\n')[0] ?? '';
   expect(path).toBe('/workspaces/main');
@@ -158,7 +158,7 @@ test('C2-10: to go back changes files of the runner, and never a path of the ser
   expect(existsSync('/workspaces/main')).toBe(false);
 });
 
-test('C2-11: a write that cannot be is an error, bytes come as they are, and nothing goes through a shell', async () => {
+test('C2-11: an impossible write is an error, bytes arrive unchanged, and no shell reads them', async () => {
   const content = `${'x'.repeat(1024 * 1024)}\n'"$(touch pwned)\`touch pwned\`\n`;
   await remote.ok('write', { file_path: "it's $HOME.txt", content });
   expect(readFileSync(join(filesOf(remote.runner), "it's $HOME.txt"), 'utf8')).toBe(content);
@@ -172,7 +172,7 @@ test('C2-11: a write that cannot be is an error, bytes come as they are, and not
   expect([stale.isError, stale.structured.error.code]).toEqual([true, 'E_STALE']);
 });
 
-test('C2-12: a command that takes too long is said to, ends with everything it started, and runs once', async () => {
+test('C2-12: a command that times out is reported, ends with everything it started, and runs once', async () => {
   const { structured } = await remote.call('bash', {
     command: 'echo run >> runs.txt; (sleep 1000 & echo $! > child.pid; wait)',
     timeout: 1,
@@ -184,7 +184,7 @@ test('C2-12: a command that takes too long is said to, ends with everything it s
   expect(text).not.toContain('sleep 1000');
 });
 
-test('C2-15: what is under way when a runner dies fails at once, and one that is asked to stop stops', async () => {
+test('C2-15: calls fail at once when a runner dies, and a runner that is asked to stop stops', async () => {
   await using own = await startRemote(platform, { name: 'dies' });
   const started = vi.fn();
   const slow = own.call('bash', { command: 'echo on > on.txt; sleep 1000', timeout: 600 }).finally(started);
@@ -199,7 +199,7 @@ test('C2-15: what is under way when a runner dies fails at once, and one that is
   await vi.waitFor(() => expect(own.runner.child.exitCode).toBe(0));
 });
 
-test('C2-17: a large file comes through whole, in pieces', async () => {
+test('C2-17: a large file arrives complete, in pieces', async () => {
   const bytes = Buffer.alloc(24 * 1024 * 1024, 'croft');
   writeFileSync(join(filesOf(remote.runner), 'large.bin'), bytes);
   const { account, workspaceId } = remote;
@@ -209,7 +209,7 @@ test('C2-17: a large file comes through whole, in pieces', async () => {
   expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
 });
 
-test('C2-18: a program there gets no more memory than its sandbox has, and is told so', async () => {
+test('C2-18: a program there is limited to the memory of its sandbox, and the answer says so', async () => {
   const { text } = await remote.call('bash', {
     // One line without an end, which `tail` holds in memory: more than a sandbox has, and less than would hurt a host.
     command: 'head -c 3000000000 /dev/zero | tail -n 1 | wc -c',
@@ -219,7 +219,7 @@ test('C2-18: a program there gets no more memory than its sandbox has, and is to
   expect(text).toContain('memory');
 });
 
-test('C2-19: a runner looks at nothing of its machine but its roots and its data', async () => {
+test('C2-19: a runner reads only its roots and its data', async () => {
   using fixture = makeDirectory({ 'root/.keep': '', 'neighbour/secret.txt': 'canary' });
   const account = await platform.newAccount('apart');
   const token = await newToken(account, 'apart');
@@ -232,7 +232,7 @@ test('C2-19: a runner looks at nothing of its machine but its roots and its data
   expect(runner.child.exitCode).toBe(null);
 });
 
-test('C2-20: what is taken out of a workspace there is all of it, or an error', async () => {
+test('C2-20: a download from a workspace there is complete, or an error', async () => {
   await using own = await startRemote(platform, { name: 'export' });
   await own.ok('write', { file_path: 'a,b/c.txt', content: 'x' });
   const get = () =>
@@ -247,7 +247,7 @@ test('C2-20: what is taken out of a workspace there is all of it, or an error', 
   expect([refused.status, (await refused.json()).error.code]).toEqual([503, 'E_SANDBOX_UNAVAILABLE']);
 });
 
-test('C2-21: what runs in the background has a PATH, and one that was killed is said to be', async () => {
+test('C2-21: background commands have a PATH, and a killed one is reported as killed', async () => {
   const command = 'node -e "" 2>/dev/null; command -v ls; echo "$EXTRA"; sleep 1000';
   const { structured } = await remote.ok('bash', { command, run_in_background: true });
   await vi.waitFor(async () => {
@@ -259,7 +259,7 @@ test('C2-21: what runs in the background has a PATH, and one that was killed is 
   expect(gone.isError).toBe(true);
 });
 
-test('C2-22: where the session is comes from the runner, and no path of the server is told', async () => {
+test('C2-22: the working directory comes from the runner, and no path of the server is shown', async () => {
   const texts = [
     (await remote.ok('workspaces', {})).text,
     (await remote.ok('bash', { command: 'cd ~ && pwd; cd /; pwd' })).text,
@@ -276,7 +276,7 @@ test('C2-22: where the session is comes from the runner, and no path of the serv
   await remote.ok('cd', { path: '/workspaces/main' });
 });
 
-test('C2-23: workspaces whose names are nearly the same are apart', async () => {
+test('C2-23: workspaces with similar names are separate', async () => {
   const { account } = remote;
   const sandbox = await account.newSandbox({ provider: 'remote', runner: 'far', permissionMode: 'bypass' });
   const names = ['a/b', 'a:b', 'a_b'];

@@ -22,7 +22,7 @@ const tenMinutes = 600_000;
 /** A flood of a quarter of a gigabyte crosses the wire, and both of its ends may be in this process. */
 const deadlineMs = 240_000;
 
-/** What cannot be attempted so. */
+/** Attacks that cannot be attempted on a runner. */
 const elsewhere: Readonly<Record<string, string>> = {
   B42: 'no server says where a runner shows a workspace, so that none can ask for a place where there can be none',
 };
@@ -41,7 +41,7 @@ function describeEscapes(attempt: Attempt): void {
     if (!('skipped' in outcome)) expect(outcome).toEqual({ held: true });
   });
 
-  test('none is skipped that can be attempted without one', { timeout: tenMinutes }, async () => {
+  test('an attack is skipped on a runner only if it is skipped without one', { timeout: tenMinutes }, async () => {
     const skipped = [...reports.values()].flatMap(({ id, outcome }) => ('skipped' in outcome ? [id] : []));
     const here = await attemptAll(
       escapes.filter(({ id }) => skipped.includes(id)),
@@ -60,14 +60,17 @@ describe('from a workspace on a runner on loopback', () => {
 
 const why = await whyNoNetwork();
 
-describe.skipIf(why !== undefined)(`from one in a network of its own${why === undefined ? '' : ` (${why})`}`, () => {
-  describeEscapes(async () => {
-    using network = makeNetwork();
-    await using door = await startLinkEndpoint({ host: network.address, allowsInsecure: true });
-    using nothing = makeDirectory();
-    return await attemptIn(network, { door, nothing: nothing.path });
-  });
-});
+describe.skipIf(why !== undefined)(
+  `from a workspace on a runner in a network of its own${why === undefined ? '' : ` (${why})`}`,
+  () => {
+    describeEscapes(async () => {
+      using network = makeNetwork();
+      await using door = await startLinkEndpoint({ host: network.address, allowsInsecure: true });
+      using nothing = makeDirectory();
+      return await attemptIn(network, { door, nothing: nothing.path });
+    });
+  },
+);
 
 interface There {
   readonly reports: readonly EscapeReport[];
@@ -99,7 +102,7 @@ async function attemptIn(
   }
 }
 
-test('where the runner takes a path as it comes, they get out through the wire', { timeout: tenMinutes }, async () => {
+test('without the path check of the runner the attacks get out over the link', { timeout: tenMinutes }, async () => {
   vi.resetModules();
   vi.doMock('../../src/disk/disk-files.ts', async (original) => {
     const { createDiskFiles } = await original<typeof import('../../src/disk/disk-files.ts')>();

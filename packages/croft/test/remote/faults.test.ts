@@ -29,7 +29,7 @@ const faults = {
 } as const;
 
 test.each(Object.entries(faults))(
-  'a command runs once and its output is whole, while the cable %s',
+  'a command runs once and its output is complete, while the cable %s',
   async (what, fault) => {
     const name = `runs-${what.length}.txt`;
     const command = `echo run >> ${name}; for i in $(seq 1 4000); do echo line-$i; done; sleep 1; cat ${name}`;
@@ -42,7 +42,7 @@ test.each(Object.entries(faults))(
   },
 );
 
-test('what is put over REST is whole, while the cable is cut', async () => {
+test('an upload over REST is complete, while the cable is cut', async () => {
   const bytes = randomBytes(6 * 1024 * 1024);
   const url = `${platform.url}/v1/workspaces/${remote.workspaceId}/file?path=large.bin`;
   const headers = { authorization: `Bearer ${remote.account.secret}` };
@@ -73,7 +73,7 @@ test('a terminal shows every byte once, while the cable of its runner is cut', a
   expect(screen.text().match(/line-\d+\r/g)).toEqual(Array.from({ length: 5000 }, (_, index) => `line-${index + 1}\r`));
 });
 
-test('what is written at once while the cable is cut is all there, each file once', async () => {
+test('concurrent writes while the cable is cut are all there, each file once', async () => {
   const names = Array.from({ length: 60 }, (_, index) => `many/${index}.txt`);
   const writes = Promise.all(names.map((name) => remote.ok('write', { file_path: name, content: name })));
   await withFaultsDuring(cable, () => cable.cut(), writes);
@@ -81,7 +81,7 @@ test('what is written at once while the cable is cut is all there, each file onc
   expect(there.sort()).toEqual(names.map((name) => name.slice(5)).sort());
 });
 
-test('past the grace everything in flight fails at once, and is over on the runner too', async () => {
+test('after the grace period everything in flight fails at once, and is ended on the runner too', async () => {
   await using house = openInstallation(['--runner-heartbeat', '0.3', '--runner-grace', '1']);
   const server = await house.start();
   const account = await addAccount(server, 'owner');
@@ -111,7 +111,7 @@ test('past the grace everything in flight fails at once, and is over on the runn
   expect((await account.call(agentId, 'bash', { command: 'true' })).status).toBe(200);
 });
 
-test.each(['server', 'runner'] as const)('kill -9 of the %s loses nothing that was acknowledged', async (who) => {
+test.each(['server', 'runner'] as const)('kill -9 of the %s loses no acknowledged change', async (who) => {
   await using house = openInstallation(['--runner-heartbeat', '0.5']);
   let server = await house.start();
   const account = await addAccount(server, 'owner');

@@ -48,7 +48,7 @@ function joinFleet(...tokens: RunnerToken[]) {
   return { fleet, links, closed: () => links.map(({ close }) => close.mock.calls.length > 0) };
 }
 
-test('a runner that comes anew is not taken away by the end of what it was before', async () => {
+test('a runner that connects again is not removed by the end of its old connection', async () => {
   const { fleet, links } = joinFleet(newRunner('again'), newRunner('again'));
   links[0]?.peer.close('it was cut off');
   await links[0]?.peer.lost;
@@ -56,7 +56,7 @@ test('a runner that comes anew is not taken away by the end of what it was befor
   expect(fleet.linkOf('acct', 'again')).toBe(links[1]?.link);
 });
 
-test('an account that is removed loses its runners, and no other does; so does a token that is not listed any more', async () => {
+test('a removed account loses its runners, and no other account does; a token that is gone loses its runner too', async () => {
   const { fleet, closed } = joinFleet(newRunner('a'), newRunner('b'), newRunner('a', undefined, 'other'));
   await fleet.dropRevoked(async (accountId) => (accountId === 'acct' ? [newRunner('b')] : [newRunner('a')]));
   expect(closed()).toEqual([true, false, false]);
@@ -64,7 +64,7 @@ test('an account that is removed loses its runners, and no other does; so does a
   expect(closed()).toEqual([true, true, false]);
 });
 
-test('a token that ends takes its runner away at that moment', () => {
+test('a token that expires disconnects its runner at that moment', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { closed } = joinFleet(newRunner('brief', new Date(Date.now() + 1000).toISOString()));
@@ -75,7 +75,7 @@ test('a token that ends takes its runner away at that moment', () => {
 });
 
 test.each([{ sandboxes: -1, cpu: 0 }, { sandboxes: 0.5, cpu: 0 }, { sandboxes: 0, cpu: -100 }, { sandboxes: 0 }, null])(
-  'a runner that says its load is %j is not believed',
+  'a reported load of %j is ignored',
   async (load) => {
     const { fleet, links } = joinFleet(newRunner('liar'));
     await expect(links[0]?.runner.call('runner.load', load, {}).answer).rejects.toThrow();
@@ -83,7 +83,7 @@ test.each([{ sandboxes: -1, cpu: 0 }, { sandboxes: 0.5, cpu: 0 }, { sandboxes: 0
   },
 );
 
-test('a workspace that a runner could not open is asked for again, and one that it opened is not', async () => {
+test('a workspace that a runner failed to open is requested again, and an opened one is not', async () => {
   const { link } = newLink('far');
   const { offered } = await openOffer({});
   const openWorkspace = vi.fn(async () => offered).mockRejectedValueOnce(new Error('not yet'));
@@ -102,7 +102,7 @@ test('a workspace that a runner could not open is asked for again, and one that 
   expect(openWorkspace).toHaveBeenCalledTimes(2);
 });
 
-test('a runner whose token ends far in the future is not cut off before', () => {
+test('a runner whose token expires far in the future is not disconnected earlier', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const fleet = createFleet({ now, emit() {} });
@@ -113,7 +113,7 @@ test('a runner whose token ends far in the future is not cut off before', () => 
   expect(close).not.toHaveBeenCalled();
 });
 
-test('runners that come and go under new names are not remembered without end', async () => {
+test('runners that come and go under new names are not stored for ever', async () => {
   const fleet = createFleet({ now, emit() {} });
   for (let index = 0; index <= 1000; index += 1) {
     const { link, peer } = newLink(`r${index}`);
@@ -125,7 +125,7 @@ test('runners that come and go under new names are not remembered without end', 
   expect(fleet.view(newRunner('r0')).report).toBeUndefined();
 });
 
-test('a token that is revoked while it is looked up lets nobody in', async () => {
+test('a token revoked during its lookup admits nobody', async () => {
   const fleet = createFleet({ now, emit() {} });
   const asked = [Promise.withResolvers<RunnerToken | undefined>(), Promise.withResolvers<RunnerToken | undefined>()];
   const authenticate = vi.fn(async () => asked[authenticate.mock.calls.length - 1]?.promise);
@@ -144,7 +144,7 @@ test('a token that is revoked while it is looked up lets nobody in', async () =>
   expect(fleet.linkOf('acct', 'late')).toBeUndefined();
 });
 
-test('who is refused by WebSocket and does not hang up is not kept', async () => {
+test('a refused WebSocket that does not hang up is closed', async () => {
   const server = createServer();
   serveUpgrades(server, { hostNames: [], handlers: [], isStopping: () => false });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -161,7 +161,7 @@ test('who is refused by WebSocket and does not hang up is not kept', async () =>
   await vi.waitFor(async () => expect(await count()).toBe(0), { timeout: 20_000 });
 });
 
-test('with an account go its runners, at once', async () => {
+test('removing an account disconnects its runners at once', async () => {
   await using platform = await startPlatform();
   const account = await platform.newAccount('leaving');
   const token = await newToken(account, 'far');

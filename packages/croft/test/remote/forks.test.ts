@@ -15,7 +15,7 @@ afterAll(() => platform[Symbol.asyncDispose]());
 
 const listed = (path: string) => (existsSync(path) ? readdirSync(path).sort() : []);
 const madeOn = ({ root }: Pick<Runner, 'root'>) => listed(join(root, 'workspaces'));
-/** What a runner keeps of forks: their records, and what they started from. */
+/** Files of a runner for its forks: records and bases. */
 const layersOf = ({ data }: Pick<Runner, 'data'>) =>
   [join(data, 'forks'), ...listed(join(data, 'bases')).map((name) => join(data, 'bases', name))].flatMap(listed);
 
@@ -43,7 +43,7 @@ async function restart(account: Account, runner: Runner): Promise<void> {
   await untilRunner(account, 'far');
 }
 
-test('a workspace on a runner is forked there, worked in, merged and removed', async () => {
+test('a workspace on a runner is forked there, used, merged and removed', async () => {
   const account = await platform.newAccount('forks');
   await using remote = await start(account);
   const { ok, call, shell, runner, workspaceId } = remote;
@@ -109,7 +109,7 @@ test('a workspace on a runner is forked there, worked in, merged and removed', a
   expect(listed(join(platform.data, 'workspaces'))).toEqual(before);
 });
 
-test('forks outlive the runner, its mounts and what they were forked from, and nothing is left after the last', async () => {
+test('forks survive the runner, its mounts and their parent, and nothing is left after the last', async () => {
   const account = await platform.newAccount('lasting');
   await using remote = await start(account);
   const { ok, call, shell, runner } = remote;
@@ -155,7 +155,7 @@ test('forks outlive the runner, its mounts and what they were forked from, and n
   expect([...madeOn(runner), ...layersOf(runner), ...mountsIn(runner.root)]).toEqual([]);
 });
 
-test('a runner that is killed while it forks leaves none half made', async () => {
+test('a runner killed during a fork leaves no unfinished fork', async () => {
   const account = await platform.newAccount('killed');
   await using remote = await start(account);
   const { call, ok, shell, runner } = remote;
@@ -205,7 +205,7 @@ test('a directory that the operator named is forked below the root, or not at al
   expect(runner.child.exitCode).toBe(null);
 });
 
-test('a runner that lets nothing be changed, or is of an older release, makes no fork', async () => {
+test('a read-only runner, and one of an older release, makes no fork', async () => {
   const account = await platform.newAccount('refused');
   await using looks = await start(account, { args: ['--readonly'] });
   mustBe(200, await looks.call('glob', { pattern: '*' }));
@@ -227,7 +227,7 @@ test('a runner that lets nothing be changed, or is of an older release, makes no
   expect(mustBe(200, await account.send('GET', '/v1/workspaces')).workspaces).toHaveLength(3);
 });
 
-test('a runner that names another workspace as a fork gives nobody a way to it', async () => {
+test('a runner that returns another workspace as a fork gives no access to it', async () => {
   const account = await platform.newAccount('lied-to');
   const token = await newToken(account, 'liar');
   const other = await account.newWorkspace({ home: 'liar' });

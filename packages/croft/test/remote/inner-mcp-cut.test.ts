@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => cabled[Symbol.asyncDispose]());
 
-test('calls of a server in the sandbox reach it once and in order, while the cable is cut', async () => {
+test('calls of an inner server reach it once and in order, while the cable is cut', async () => {
   const told: string[] = [];
   const work = async () => {
     for (let number = 0; number < 15; number++) told.push((await remote.ok('mcp__inner__order', { number })).text);
@@ -32,7 +32,7 @@ test('calls of a server in the sandbox reach it once and in order, while the cab
 test.each([
   ['is cut in the middle of what is sent', () => cable.cutAfter(60_000)],
   ['swallows everything', () => cable.swallow()],
-])('what it answers to calls under way is theirs, byte for byte, while the cable %s', async (_, fault) => {
+])('its answers reach their calls, byte for byte, while the cable %s', async (_, fault) => {
   // Not of one byte each, so that a piece may end within a letter.
   const inputs = Array.from({ length: 8 }, (_, index) =>
     `${index} ${randomBytes(20_000).toString('base64')} ü漢😀`.repeat(3),

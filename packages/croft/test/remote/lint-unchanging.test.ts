@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => platform[Symbol.asyncDispose]());
 
 const clean = 'echo \'[{"filePath":"src/a.js","messages":[]}]\'';
-/** As a linter does that is set up to mend what it finds. */
+/** Changes files, as a linter does that is configured to fix. */
 const mending = 'for f in src/*.js; do sed -i "s/  */ /g" $f; done';
 const bad = 'let  a;\n';
 
@@ -35,7 +35,7 @@ async function startProject(name: string, linter: string) {
   return { ...remote, at, read: (path: string) => readFileSync(at(path), 'utf8') };
 }
 
-test('a linter on a runner that changes source files has them put back, which is said', async () => {
+test('changes of a linter on a runner are reverted, which is reported', async () => {
   await using project = await startProject('mending', `${mending}; echo x >> cache; ${clean}`);
   const { text, structured } = await project.ok('run_lint');
   expect(text).toContain('(eslint changed files, which were put back: src/a.js, src/b.js)');
@@ -46,7 +46,7 @@ test('a linter on a runner that changes source files has them put back, which is
   expect((await project.ok('undo_list')).structured.checkpoints).toEqual([]);
 });
 
-test('it has them put back after an edit as well, and the edit stays', async () => {
+test('changes of a linter on a runner are reverted after an edit too, and the edit stays', async () => {
   await using project = await startProject('editing', `${mending}; ${clean}`);
   const edit = () => project.ok('write', { file_path: 'src/new.js', content: 'let  n;\n' });
   await untilSaid(edit, /\n\n\(eslint changed files, which were put back: .*src\/new\.js\)$/);
@@ -54,7 +54,7 @@ test('it has them put back after an edit as well, and the edit stays', async () 
   await vi.waitFor(() => expect(now()).toEqual([bad, 'let  n;\n']), { timeout: 60_000 });
 });
 
-test('what a person writes on the runner while a linter runs there stays', async () => {
+test('a write of a person on the runner during a linter run stays', async () => {
   const waiting = `echo x > begun; while [ ! -e go ]; do sleep 0.05; done; ${mending}; ${clean}`;
   await using project = await startProject('meanwhile', waiting);
   const { promise: begun, resolve } = Promise.withResolvers<void>();

@@ -28,7 +28,7 @@ async function connectTo(stores: Readonly<Record<string, ObjectStore>>) {
   return (id: string) => createServerBucket(peer, id);
 }
 
-describe.skipIf(!server)('what is in a bucket, asked of the server over a link', () => {
+describe.skipIf(!server)('the bucket of the server, used over a link', () => {
   const settings = { ...server!, bucket, credentials: server!, allowPrivate: true };
 
   describeObjectStore('over a link', async () => {
@@ -42,7 +42,7 @@ describe.skipIf(!server)('what is in a bucket, asked of the server over a link',
     return { store: open('own'), reopen: () => open('own'), beside: () => open('beside') };
   });
 
-  test('a runner gets at nothing but its own workspace, whatever key it names', async () => {
+  test('a runner reaches only its own workspace, whatever key it names', async () => {
     const all = createObjectStore({ ...settings, prefix: `t-${randomBytes(6).toString('hex')}` });
     onTestFinished(() => all.close());
     const [mine, theirs] = ['a', 'b'].map((letter) => `fs-${letter.repeat(40)}`);
@@ -52,7 +52,7 @@ describe.skipIf(!server)('what is in a bucket, asked of the server over a link',
     const [peer, runner] = connectPeers();
     onTestFinished(() => peer.close('the test is over'));
     peer.serve(serveObjects(async () => restrictToWorkspace(all, mine!)));
-    // As it is answered, before anything on the side of the runner makes something else of it.
+    // The raw answer, before the runner's side interprets it.
     const ask = (method: string, params: object) => runner.call(method, { objects: 'any', ...params }, {}).answer;
     const forbidden = { code: 'E_FORBIDDEN' };
     const keys = [
@@ -87,7 +87,7 @@ function standIn(objects: Partial<ObjectStore>): ObjectStore {
   return { get: none, head: none, close() {}, ...objects } as ObjectStore;
 }
 
-test('a body that breaks off is an error at the other side and never an end', async () => {
+test('a body that breaks off is an error at the other side, and never a normal end', async () => {
   const [peer, runner] = connectPeers();
   onTestFinished(() => peer.close('the test is over'));
   async function* broken() {
@@ -105,7 +105,7 @@ test('a body that breaks off is an error at the other side and never an end', as
   await expect(objects.get('short').then(textOf)).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
 });
 
-test('of a body that nobody wants no more is fetched', async () => {
+test('the rest of a body that nobody reads is not downloaded', async () => {
   const [peer, runner] = connectPeers();
   onTestFinished(() => peer.close('the test is over'));
   const body = Readable.from(Array.from({ length: 100 }, () => Buffer.alloc(100_000)));
@@ -117,7 +117,7 @@ test('of a body that nobody wants no more is fetched', async () => {
   await vi.waitFor(() => expect([body.destroyed, body.readableEnded]).toEqual([true, false]));
 });
 
-test('without a link the bucket is one that does not answer', async () => {
+test('without a link the bucket counts as unreachable', async () => {
   const [peer, runner] = connectPeers();
   const objects = createServerBucket(runner, 'any');
   const waiting = objects.head('k');
@@ -126,7 +126,7 @@ test('without a link the bucket is one that does not answer', async () => {
     await expect(failing).rejects.toMatchObject({ code: 'E_STORAGE_UNAVAILABLE' });
 });
 
-test('a bucket is given out on one link, for as long as its workspace is, and opened anew when its secrets are others', async () => {
+test('a bucket is served on one link while its workspace is open, and opened again after its secrets change', async () => {
   const [opened, closed] = [vi.fn(), vi.fn()];
   const openObjects = async () => {
     opened();

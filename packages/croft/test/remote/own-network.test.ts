@@ -41,7 +41,7 @@ describe.skipIf(why !== undefined)(`a runner in a network of its own${why === un
     return { ok, [Symbol.asyncDispose]: () => agent[Symbol.asyncDispose]() };
   }
 
-  test('an agent works there as it would here', async () => {
+  test('an agent works there as on the server', async () => {
     const { account, runner: started } = await startThere('works');
     await using runner = started;
     const networkOf = (pid: number | string) => readlinkSync(`/proc/${pid}/ns/net`);
@@ -63,7 +63,7 @@ describe.skipIf(why !== undefined)(`a runner in a network of its own${why === un
     expect(knock.text).not.toContain('entered');
   });
 
-  test('a cable that is pulled and mended under a command loses nothing of it', async () => {
+  test('a cable that is pulled and mended during a command loses nothing', async () => {
     const { account, runner: started } = await startThere('cable');
     await using _ = started;
     await using agent = await openAgent(account, 'cable');
@@ -83,7 +83,7 @@ describe.skipIf(why !== undefined)(`a runner in a network of its own${why === un
     );
   });
 
-  test('a runner says no word in the clear to another machine unless it is told to', async () => {
+  test('a runner never connects to another machine without TLS unless a flag allows it', async () => {
     const account = await platform.newAccount('careful');
     const token = await newToken(account, 'careful');
     await using runner = startRunnerIn(network, { url: platform.url, token });
@@ -93,7 +93,7 @@ describe.skipIf(why !== undefined)(`a runner in a network of its own${why === un
     expect((await account.send('GET', '/v1/runners/careful')).body.state).toBe('offline');
   });
 
-  test('a server takes no runner in the clear from another machine unless it is told to', async () => {
+  test('a server accepts no runner of another machine without TLS unless a flag allows it', async () => {
     await using strict = await startPlatform(['--host', network.address]);
     const account = await strict.newAccount('strict');
     const token = await newToken(account, 'strict');

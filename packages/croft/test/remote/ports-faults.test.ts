@@ -43,7 +43,7 @@ async function openThroughCable(everyBytes: number, graceMs = 60_000) {
   };
 }
 
-test('what a program reads and writes is whole, and it runs once, however often the cable is cut', async () => {
+test('a program gets and prints everything once, and runs once, however often the cable is cut', async () => {
   const { workspace, again, cable, at, mend } = await openThroughCable(300_000);
   const sandbox = await workspace.openSandbox(wanted);
   onTestFinished(() => sandbox.close());
@@ -59,7 +59,7 @@ test('what a program reads and writes is whole, and it runs once, however often 
   expect(cable.count()).toBeGreaterThan(3);
 });
 
-test('files that are uploaded, written and read are whole, and changes are not lost', async () => {
+test('uploads, writes and reads are complete, and no change is lost', async () => {
   const { workspace, again, at, mend, cable } = await openThroughCable(200_000);
   const { files } = workspace;
   const bytes = randomBytes(2_000_000);
@@ -84,7 +84,7 @@ test('files that are uploaded, written and read are whole, and changes are not l
   expect(cable.count()).toBeGreaterThan(3);
 });
 
-test('past the grace everything under way fails at once, and a program that was started ends', async () => {
+test('after the grace period everything in progress fails at once, and a started program ends', async () => {
   const { workspace, cable, server } = await openThroughCable(Number.POSITIVE_INFINITY, 200);
   const sandbox = await workspace.openSandbox(wanted);
   const seconds = uniqueSeconds();
@@ -114,7 +114,7 @@ test('past the grace everything under way fails at once, and a program that was 
   await again.close();
 });
 
-test('a cable that brings everything in small pieces brings all of it', async () => {
+test('a cable that splits everything into small pieces delivers all of it', async () => {
   const { workspace, cable } = await openThroughCable(Number.POSITIVE_INFINITY);
   cable.split(7);
   const sandbox = await workspace.openSandbox(wanted);

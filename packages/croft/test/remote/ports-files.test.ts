@@ -13,7 +13,7 @@ const increment = async (current: CurrentFile | undefined) => ({
   bytes: bytesOf(`${Number(await current?.content()) + 1}`),
 });
 
-test('changes of one file under several names are not lost either', async () => {
+test('changes of one file under several names are not lost', async () => {
   await using fixture = await openFixture();
   writeFileSync(fixture.at('count'), '0');
   symlinkSync('count', fixture.at('link'));
@@ -22,7 +22,7 @@ test('changes of one file under several names are not lost either', async () => 
   expect(readFileSync(fixture.at('count'), 'utf8')).toBe('30');
 });
 
-test('a content that is not small comes over the link only for a change that needs it', async () => {
+test('a large content crosses the link only for a change that needs it', async () => {
   await using fixture = await openFixture();
   const [file, large] = [fixture.at('large'), 'x'.repeat(1_000_000)];
   writeFileSync(file, large);
@@ -43,7 +43,7 @@ test('a content that is not small comes over the link only for a change that nee
   expect(readFileSync(file, 'utf8')).toBe('theirs');
 });
 
-test('what a link holds at once is bounded: the rest waits for its turn, and none for ever', async () => {
+test('the memory of a link is limited: other requests wait for their turn, up to a deadline', async () => {
   const budget = createMemoryBudget(100);
   const steps: string[] = [];
   const hold = async (name: string, bytes: number) => {
@@ -64,7 +64,7 @@ test('what a link holds at once is bounded: the rest waits for its turn, and non
   (await hold('all of it', 100))[Symbol.dispose]();
 });
 
-test('a file that is let go of is closed, and is not read any more', async () => {
+test('a file that its reader drops is closed, and not read any more', async () => {
   await using fixture = await openFixture();
   await fixture.files.write('a.bin', Buffer.alloc(4 * 1024 * 1024, 'x'));
   const file = await fixture.files.open('a.bin');
@@ -77,7 +77,7 @@ test('a file that is let go of is closed, and is not read any more', async () =>
   await expectFailure(Array.fromAsync(file.chunks()), 'E_NOT_FOUND');
 });
 
-test('what is lost in the middle of it fails with what is known', async () => {
+test('a call lost in the middle fails with what is known', async () => {
   await using fixture = await openFixture();
   await fixture.files.write('a.bin', Buffer.alloc(1024 * 1024));
   const reading = fixture.files.read('a.bin');

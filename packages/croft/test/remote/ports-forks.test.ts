@@ -30,8 +30,8 @@ async function openOffer({ isReadOnly = false } = {}) {
     const [server, runner] = connectPeers();
     serveWorkspaces(runner, offer);
     const ask = asking(server);
-    const wish = { namespace: namespace('a'), workspace: 'w', name: 'w' };
-    const { place } = (await ask('workspace.open', wish)) as { place: string };
+    const request = { namespace: namespace('a'), workspace: 'w', name: 'w' };
+    const { place } = (await ask('workspace.open', request)) as { place: string };
     return { server, runner, ask, place };
   };
   const link = await connect();
@@ -42,50 +42,64 @@ async function openOffer({ isReadOnly = false } = {}) {
     unmountBelow(fixture.path);
     fixture[Symbol.dispose]();
   });
-  const wish = (digit: string) => ({ place: link.place, namespace: namespace(digit), workspaceId: 'ws_1', name: 'f' });
-  return { ...link, fixture, made, wish, connect, workspaces: () => readdirSync(fixture.at('root/workspaces')).sort() };
+  const request = (digit: string) => ({
+    place: link.place,
+    namespace: namespace(digit),
+    workspaceId: 'ws_1',
+    name: 'f',
+  });
+  return {
+    ...link,
+    fixture,
+    made,
+    request,
+    connect,
+    workspaces: () => readdirSync(fixture.at('root/workspaces')).sort(),
+  };
 }
 
-test('a server that asks for a fork elsewhere than below the root, or over another, gets none', async () => {
-  const { ask, fixture, made, wish, connect, workspaces } = await openOffer();
+test('a server cannot fork to a path outside of the root, or over another fork', async () => {
+  const { ask, fixture, made, request, connect, workspaces } = await openOffer();
   symlinkSync(fixture.at('outside'), made('b'));
   for (const name of ['', '..', '../outside', `${namespace('c')}/..`, `../${namespace('c')}`, namespace('C'), 7])
-    await expect(ask('forks.create', { ...wish('c'), namespace: name }), String(name)).rejects.toMatchObject(invalid);
+    await expect(ask('forks.create', { ...request('c'), namespace: name }), String(name)).rejects.toMatchObject(
+      invalid,
+    );
   for (const lie of [{ workspaceId: '../x' }, { name: '../x' }, { name: 'all' }, { name: 'a\nb' }, { target: '/tmp' }])
-    await expect(ask('forks.create', { ...wish('c'), ...lie })).rejects.toMatchObject(invalid);
-  for (const digit of ['a', 'b']) await expect(ask('forks.create', wish(digit))).rejects.toMatchObject(exists);
-  await expect(ask('forks.create', { ...wish('c'), name: 'given' })).rejects.toMatchObject(exists);
+    await expect(ask('forks.create', { ...request('c'), ...lie })).rejects.toMatchObject(invalid);
+  for (const digit of ['a', 'b']) await expect(ask('forks.create', request(digit))).rejects.toMatchObject(exists);
+  await expect(ask('forks.create', { ...request('c'), name: 'given' })).rejects.toMatchObject(exists);
   expect(workspaces()).toEqual([namespace('a'), namespace('b')]);
   expect(readdirSync(fixture.at('outside'))).toEqual(['canary.txt']);
 
-  expect(await ask('forks.create', wish('c'))).toMatchObject({ name: 'f', workspaceId: 'ws_1' });
-  await expect(ask('forks.create', wish('d'))).rejects.toMatchObject(exists);
-  await expect(ask('forks.create', { ...wish('c'), name: 'g' })).rejects.toMatchObject(exists);
-  await expect(ask('forks.forget', { place: wish('c').place, name: 'f' })).rejects.toMatchObject({
+  expect(await ask('forks.create', request('c'))).toMatchObject({ name: 'f', workspaceId: 'ws_1' });
+  await expect(ask('forks.create', request('d'))).rejects.toMatchObject(exists);
+  await expect(ask('forks.create', { ...request('c'), name: 'g' })).rejects.toMatchObject(exists);
+  await expect(ask('forks.forget', { place: request('c').place, name: 'f' })).rejects.toMatchObject({
     code: 'E_CONFLICT',
   });
   expect(readFileSync(`${made('c')}/a.txt`, 'utf8')).toBe('one\n');
   const other = await connect();
   const foreign = { code: 'E_NOT_FOUND' };
-  await expect(other.ask('forks.create', wish('e'))).rejects.toMatchObject(foreign);
-  await expect(other.ask('forks.list', { place: wish('e').place })).rejects.toMatchObject(foreign);
+  await expect(other.ask('forks.create', request('e'))).rejects.toMatchObject(foreign);
+  await expect(other.ask('forks.list', { place: request('e').place })).rejects.toMatchObject(foreign);
   other.server.close('over');
 });
 
-test('a runner that lets nothing be changed makes, merges and forgets none', async () => {
-  const { ask, place, wish, workspaces } = await openOffer({ isReadOnly: true });
+test('a read-only runner makes, merges and removes no fork', async () => {
+  const { ask, place, request, workspaces } = await openOffer({ isReadOnly: true });
   const refused = { code: 'E_READ_ONLY' };
-  await expect(ask('forks.create', wish('c'))).rejects.toMatchObject(refused);
+  await expect(ask('forks.create', request('c'))).rejects.toMatchObject(refused);
   await expect(ask('forks.merge', { place, fork: 'f', onConflict: 'theirs' })).rejects.toMatchObject(refused);
   await expect(ask('forks.forget', { place, name: 'f' })).rejects.toMatchObject(refused);
   expect(workspaces()).toEqual([namespace('a')]);
 });
 
-test('a fork that nobody waits for any more is removed once it is made, and not while it is', async () => {
-  const { server, ask, made, wish, place, fixture, workspaces } = await openOffer();
+test('a fork whose caller is gone is removed after it is made, and not during', async () => {
+  const { server, ask, made, request, place, fixture, workspaces } = await openOffer();
   for (let file = 0; file < 500; file += 1) writeFileSync(`${made('a')}/${file}`, 'x');
   const taken = new AbortController();
-  const making = server.call('forks.create', wish('c'), { signal: taken.signal }).answer;
+  const making = server.call('forks.create', request('c'), { signal: taken.signal }).answer;
   making.catch(() => {});
   await vi.waitFor(() => readdirSync(fixture.at(`data/forks/${namespace('c')}`)), { interval: 1 });
   const removing = ask('workspace.remove', { namespace: namespace('c') });
@@ -94,14 +108,14 @@ test('a fork that nobody waits for any more is removed once it is made, and not 
   await removing;
   expect(workspaces()).toEqual([namespace('a')]);
   expect(readdirSync(fixture.at('data/forks'))).toEqual([]);
-  const again = server.call('forks.create', { ...wish('c') }, {}).answer;
+  const again = server.call('forks.create', { ...request('c') }, {}).answer;
   expect(await ask('workspace.remove', { namespace: namespace('c') })).toEqual({ removed: true });
   expect(await again).toMatchObject({ name: 'f' });
   await ask('forks.forget', { place, name: 'f' });
   expect([...workspaces(), ...readdirSync(fixture.at('data/forks'))]).toEqual([namespace('a')]);
 });
 
-test('what a runner says of its forks is what it has to be, or nothing', async () => {
+test('reports of a runner about its forks are valid or refused', async () => {
   const fork = { name: 'f', workspaceId: 'ws_1', createdAt: new Date(0).toISOString() };
   const report = { added: [], changed: [], removed: [], refused: [], takenBackBy: '' };
   const merged = { report, conflicts: [], merged: [] };
@@ -120,19 +134,19 @@ test('what a runner says of its forks is what it has to be, or nothing', async (
     'forks.create': async () => made,
   });
   if (!forks) throw new Error('it has forks');
-  const wish = { namespace: namespace('a'), workspaceId: 'ws_1', name: 'f' };
+  const request = { namespace: namespace('a'), workspaceId: 'ws_1', name: 'f' };
   const mergeAny = () => forks.merge({ fork: 'f', onConflict: 'ours', signal: never });
-  expect([await forks.list(), await forks.fork(wish, never), await mergeAny()]).toEqual([[fork], fork, merged]);
+  expect([await forks.list(), await forks.fork(request, never), await mergeAny()]).toEqual([[fork], fork, merged]);
   const nonsense = { code: 'E_SANDBOX_UNAVAILABLE', message: expect.stringContaining('nonsense') };
   for (const lie of [{ name: 'a\nb' }, { name: '' }, { workspaceId: '../x' }, { createdAt: 'now' }, { name: 7 }]) {
     [list, made] = [[{ ...fork, ...lie }], { ...fork, ...lie }];
     await expect(forks.list(), JSON.stringify(lie)).rejects.toMatchObject(nonsense);
-    await expect(forks.fork(wish, never), JSON.stringify(lie)).rejects.toMatchObject(nonsense);
+    await expect(forks.fork(request, never), JSON.stringify(lie)).rejects.toMatchObject(nonsense);
   }
   list = Array.from({ length: 1000 }, () => fork);
   await expect(forks.list()).rejects.toMatchObject(nonsense);
   for (made of [{ ...fork, name: 'g' }, { ...fork, workspaceId: 'ws_2' }, null])
-    await expect(forks.fork(wish, never)).rejects.toMatchObject(nonsense);
+    await expect(forks.fork(request, never)).rejects.toMatchObject(nonsense);
   const conflict = { path: 'a', reason: 'both changed' };
   for (const lie of [{ merged: ['../x'] }, { conflicts: [{ ...conflict, reason: 'x' }] }, { report: null }]) {
     merge = { ...merged, ...lie };

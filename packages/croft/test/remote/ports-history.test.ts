@@ -18,7 +18,7 @@ const never = new AbortController().signal;
 const call = { tool: 'bash', session: 's', title: 'a test' };
 const wanted = { limits: roomyLimits, network: { mode: 'deny-all' } } as const;
 
-/** What a runner really offers, over a link. */
+/** The real handlers of a runner, over a link. */
 async function openOffered(tree: Record<string, string> = {}) {
   const fixture = makeDirectory();
   const at = (name: string) => fixture.at(`work/${name}`);
@@ -46,7 +46,7 @@ async function openOffered(tree: Record<string, string> = {}) {
   return { ...workspace, at, server, history, transactions: transactions(wanted), watch };
 }
 
-test('snapshots are taken, told apart, gone back to and removed', async () => {
+test('snapshots are taken, compared, restored and removed', async () => {
   const { history, at } = await openOffered({ 'a.txt': 'one\n' });
   const taken = await history.snapshot({ name: 'first', description: 'as it was', signal: never });
   expect(taken).toMatchObject({ name: 'first', description: 'as it was', files: 1, bytes: 4 });
@@ -64,7 +64,7 @@ test('snapshots are taken, told apart, gone back to and removed', async () => {
   await expect(history.snapshot({ name: '../x', signal: never })).rejects.toMatchObject({ code: 'E_INVALID_INPUT' });
 });
 
-test('a call is recorded around its work, which is undone again', async () => {
+test('a call is recorded around its work, which can be undone', async () => {
   const { history, files, at } = await openOffered({ 'a.txt': 'one' });
   await history.record(call, async () => {});
   const answer = await history.record(call, async () => {
@@ -80,7 +80,7 @@ test('a call is recorded around its work, which is undone again', async () => {
   expect(readFileSync(at('a.txt'), 'utf8')).toBe('one');
 });
 
-test('work that fails is recorded, and fails with its own words', async () => {
+test('failing work is recorded, and fails with its own error', async () => {
   const { history, files } = await openOffered({ 'a.txt': 'one' });
   await history.record(call, async () => {});
   const failing = history.record(call, async () => {
@@ -91,7 +91,7 @@ test('work that fails is recorded, and fails with its own words', async () => {
   expect(await history.checkpoints(10)).toHaveLength(1);
 });
 
-test('what the work did counts when the link is lost in between', async () => {
+test('the work counts when the link is lost in between', async () => {
   const { history, server } = await openOffered();
   const answer = await history.record(call, async () => {
     server.close('gone');
@@ -102,7 +102,7 @@ test('what the work did counts when the link is lost in between', async () => {
 
 const check = { tool: 'run_lint', session: 's', title: 'a test' };
 
-test('a check is told which files it changed, by hash, and has them taken back unless they are another by now', async () => {
+test('a check gets its changed files, by hash, and has them reverted unless they changed again', async () => {
   const { history, files, at } = await openOffered({ 'a.js': 'one', 'b.js': 'one', 'same.js': 'one' });
   await history.record(call, async () => {});
   const { result, altered, unverified } = await history.recordCheck(check, async () => {
@@ -117,7 +117,7 @@ test('a check is told which files it changed, by hash, and has them taken back u
   expect(await history.checkpoints(10)).toEqual([]);
 });
 
-test('what was before a change is in the layer of a transaction, and none of it crosses the link', async () => {
+test('the content before a change is in the layer of a transaction, and does not cross the link', async () => {
   const { history, transactions, files, at, server } = await openOffered({ 'a.js': 'as it was' });
   await history.record(call, async () => {});
   const { altered } = await history.recordCheck(check, async () => void (await files.write('a.js', Buffer.from('x'))));
@@ -137,7 +137,7 @@ test('what was before a change is in the layer of a transaction, and none of it 
   await expect(many).rejects.toMatchObject({ code: 'E_INVALID_INPUT' });
 });
 
-test('more files than are named one by one are said to be unverified, and a check that fails says why', async () => {
+test('more changed files than are listed count as unverified, and a failing check gives the reason', async () => {
   const names = Array.from({ length: 1001 }, (_, index) => `f${index}.js`);
   const { history, at } = await openOffered(Object.fromEntries(names.map((name) => [name, 'one'])));
   await history.record(call, async () => {});
@@ -157,7 +157,7 @@ test('a check goes on when the link is lost in between', async () => {
   expect(checked).toEqual({ result: 'done', altered: [], unverified: 'silent' });
 });
 
-test('checks are learned of the tree they looked at', async () => {
+test('verdicts are stored for the tree that the check saw', async () => {
   const { history, at } = await openOffered({ 'a.txt': 'green' });
   const root = await history.captureSource();
   expect(root).toMatch(/^[0-9a-f]{64}$/);
@@ -169,7 +169,7 @@ test('checks are learned of the tree they looked at', async () => {
   expect(readFileSync(at('a.txt'), 'utf8')).toBe('green');
 });
 
-test('a transaction runs on a copy, and is kept, refused or thrown away whole', async () => {
+test('a transaction runs on a copy, and is committed, refused or discarded as a whole', async () => {
   const { transactions, at } = await openOffered({ 'a.txt': 'one' });
   const begin = (script: string) =>
     transactions.begin('session', script, async (sandbox) => (await shellIn(sandbox, script)).code, never);
@@ -189,14 +189,14 @@ test('a transaction runs on a copy, and is kept, refused or thrown away whole', 
   await expect(transactions.commit('session', second.transaction.id, never)).rejects.toMatchObject(gone);
 });
 
-test('a transaction whose work fails leaves none, and fails with its own words', async () => {
+test('a transaction whose work fails leaves none, and fails with its own error', async () => {
   const { transactions } = await openOffered();
   const failing = transactions.begin('session', 't', () => Promise.reject(new Error('of the work')), never);
   await expect(failing).rejects.toThrow('of the work');
   expect(await transactions.list('session')).toEqual([]);
 });
 
-test('changes are told from when it is watched until it is not', async () => {
+test('changes are reported from the start of watching to its end', async () => {
   const { watch, at } = await openOffered();
   const seen: FileChange[] = [];
   const controller = new AbortController();
@@ -210,7 +210,7 @@ test('changes are told from when it is watched until it is not', async () => {
   controller.abort();
 });
 
-test('searches run where the files are', async () => {
+test('searches run on the machine with the files', async () => {
   const offered = await openOffered({ 'a.txt': 'needle here', 'b.txt': 'nothing', 'c.md': 'needle' });
   const workspace = offered as unknown as Workspace;
   const records: string[] = [];
@@ -238,7 +238,7 @@ test('searches run where the files are', async () => {
   await expect(bad).rejects.toMatchObject({ code: 'E_BAD_PATTERN' });
 });
 
-test('a search that had enough, or is taken back, ends', async () => {
+test('a search that is aborted, or has enough results, ends', async () => {
   const offered = await openOffered(
     Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`f${n}`, 'x\n'.repeat(2000)])),
   );

@@ -28,9 +28,9 @@ async function openSandboxId(server: Awaited<ReturnType<typeof openAsked>>['serv
   return told.promise;
 }
 
-describe('a server that asks too much', () => {
+describe('a hostile server', () => {
   test.each(['../outside.txt', '/etc/hostname', 'a/../../outside.txt', '/workspace/../outside.txt'])(
-    'of a path outside gets nothing: %s',
+    'cannot use a path outside: %s',
     async (path) => {
       const { ask, place, directory, server } = await openAsked();
       writeFileSync(`${directory}/../outside.txt`, 'secret');
@@ -47,12 +47,12 @@ describe('a server that asks too much', () => {
     },
   );
 
-  test.each(['..', '../../usr', 'a/b', '', '.', 'a\0b', 'a\nb'])('by a name that is no name: %j', async (name) => {
+  test.each(['..', '../../usr', 'a/b', '', '.', 'a\0b', 'a\nb'])('cannot use an invalid name: %j', async (name) => {
     const { ask } = await openAsked();
     await expect(ask('workspace.open', { ...workspaceRequest, name })).rejects.toMatchObject(invalid);
   });
 
-  test('of a place, a file or a sandbox of another link finds none', async () => {
+  test('cannot use a workspace, a file or a sandbox of another link', async () => {
     const { offer, server, place, ask, at } = await openAsked();
     writeFileSync(at('a.txt'), 'mine');
     const sandbox = await openSandboxId(server, place);
@@ -103,7 +103,7 @@ describe('a server that asks too much', () => {
     ['history.take-back', { changes: Array(201).fill(change) }],
     ['transactions.begin', { ...own, asBefore: [{ ...change, path: '/etc/passwd' }] }],
     ['transactions.begin', { ...own, asBefore: Array(201).fill(change) }],
-  ])('%s with %j is refused before anything is looked at', async (method, params) => {
+  ])('cannot use %s with %j, which is refused before the disk is read', async (method, params) => {
     const { ask, place, directory } = await openAsked();
     await expect(ask(method, { place, ...params })).rejects.toMatchObject(invalid);
     expect(readdirSync(directory)).toEqual([]);
@@ -112,7 +112,7 @@ describe('a server that asks too much', () => {
   test.each([
     ['fewer', 'ab', 3],
     ['more', 'abcd', 3],
-  ])('%s bytes than it said writes nothing', async (_what, body, size) => {
+  ])('%s bytes than it announced writes nothing', async (_what, body, size) => {
     const { server, place, at } = await openAsked();
     const call = server.call('files.write', { place, path: 'a.txt', size }, {});
     call.writable(1).end(body);
@@ -120,7 +120,7 @@ describe('a server that asks too much', () => {
     expect(existsSync(at('a.txt'))).toBe(false);
   });
 
-  test('a body that breaks off, or is not what was announced, leaves nothing', async () => {
+  test('that breaks off a body, or announces a wrong size, changes nothing', async () => {
     const { server, place, directory } = await openAsked();
     const write = server.call('files.write', { place, path: 'a.txt', size: 6 }, {});
     write.writable(1).write('half');
@@ -134,7 +134,7 @@ describe('a server that asks too much', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test('what may be read alone is not changed, and nothing runs in it', async () => {
+  test('cannot change a read-only workspace, nor run anything in it', async () => {
     const fixture = await openTestFixture();
     const { offered, directory, at } = fixture;
     mkdirSync(at('dir'));
@@ -155,7 +155,7 @@ describe('a server that asks too much', () => {
     server.close('over');
   });
 
-  test('a message that cannot be fails its call and no other', async () => {
+  test('fails only its own call with an invalid message', async () => {
     const { server, place, ask } = await openAsked();
     const sandbox = await openSandboxId(server, place);
     const command = { argv: ['sleep', '1000'], hasInput: false, isMerged: false };

@@ -39,7 +39,7 @@ function sendingJson(value: unknown, answer: unknown = null): CallHandler {
 
 describe('a runner that lies', () => {
   const roots = ['relative', '/', '/a/../b', '/a//b', '/a/', '/a\nb', '/a\u202eb', '', 7, null];
-  test.each(roots)('about its root is not used: %j', async (root) => {
+  test.each(roots)('about its root is refused: %j', async (root) => {
     const [server, runner] = connectPeers();
     const has = { history: false, watch: false, transactions: false };
     runner.serve({ 'workspace.open': answering({ place: 'p', root, access: 'read-write', has }) });
@@ -48,7 +48,7 @@ describe('a runner that lies', () => {
   });
 
   const paths = ['../x', '/etc/passwd', 'a/../../x', 'a//b', './a', 'a/', 'a\0b', '..', 'long', 3, null];
-  test.each(paths)('about where a file is: %j', async (lie) => {
+  test.each(paths)('about the path of a file: %j', async (lie) => {
     const path = lie === 'long' ? 'x'.repeat(40_000) : lie;
     const { files } = await openLyingRunner({
       'files.stat': answering({ ...stat, path }),
@@ -77,13 +77,13 @@ describe('a runner that lies', () => {
   });
 
   const entries = [{ name: '../x' }, { name: 'a/b' }, { name: '' }, { name: '..' }, { size: -1 }, { size: 1.5 }];
-  test.each([...entries, { kind: 'door' }, { mode: 65_536 }])('about what is in a directory: %j', async (lie) => {
+  test.each([...entries, { kind: 'door' }, { mode: 65_536 }])('about the entries of a directory: %j', async (lie) => {
     const entry = { name: 'a', kind: 'file', size: 1, ...lie };
     const { files } = await openLyingRunner({ 'files.list': sendingJson({ path: '', entries: [entry], cut: false }) });
     await expect(files.list('', { limit: 10 })).rejects.toMatchObject(refused);
   });
 
-  test('lists no more than it was asked for, and as many times as paths', async () => {
+  test('gets no more entries than requested, and as many times as paths', async () => {
     const entry = (name: string) => ({ name, kind: 'file', size: 1 });
     const { files } = await openLyingRunner({
       'files.list': sendingJson({ path: '', entries: ['a', 'b', 'c'].map(entry), cut: true }),
@@ -104,12 +104,12 @@ describe('a runner that lies', () => {
     { version: '' },
     { version: 'v'.repeat(1000) },
     { version: undefined },
-  ])('about a file: %j', async (lie) => {
+  ])('about the metadata of a file: %j', async (lie) => {
     const { files } = await openLyingRunner({ 'files.version': answering({ ...stat, version: 'v', ...lie }) });
     await expect(files.version('a.txt')).rejects.toMatchObject(refused);
   });
 
-  test.each([undefined, null, 7, 'text', [], {}, { answer: 1 }])('with garbage: %j', async (garbage) => {
+  test.each([undefined, null, 7, 'text', [], {}, { answer: 1 }])('with invalid messages: %j', async (garbage) => {
     const { files, history, openSandbox } = await openLyingRunner({
       'files.stat': answering(garbage),
       'files.read': answering(garbage),
@@ -130,7 +130,7 @@ describe('a runner that lies', () => {
     for (const way of ways) await expect(way()).rejects.toMatchObject(refused);
   });
 
-  test('sends no more than was asked for', async () => {
+  test('gets no more bytes than requested', async () => {
     const endless: CallHandler = async (_params, call) => {
       await flood(call, 0);
       return { ...stat, version: 'v' };
@@ -150,7 +150,7 @@ describe('a runner that lies', () => {
     await expect(reading).rejects.toMatchObject(refused);
   });
 
-  test('that never says anything is waited for no longer than it is worth', async () => {
+  test('by silence is waited for up to a limit', async () => {
     const silent: CallHandler = () => new Promise(() => {});
     const [server, runner] = connectPeers();
     const has = { history: false, watch: false, transactions: false };
@@ -177,7 +177,7 @@ describe('a runner that lies', () => {
   });
 
   test.each(['E_APPROVAL_REQUIRED', 'E_UNAUTHORIZED', 'E_FORBIDDEN'] as const)(
-    'fails with nothing that is the server’s to say: %s',
+    'with an error that only the server may raise fails: %s',
     async (code) => {
       const failing: CallHandler = async () => {
         throw new AppError(code, 'says who');
@@ -187,7 +187,7 @@ describe('a runner that lies', () => {
     },
   );
 
-  test('about its sandbox has none', async () => {
+  test('about its sandbox gets none', async () => {
     const opened = {
       type: 'open',
       sandbox: 's',
@@ -226,7 +226,7 @@ describe('a runner that lies', () => {
     { altered: [change], unverified: 'obey the runner' },
     { altered: null },
     null,
-  ])('about what a check changed is as one that says nothing: %#', async (lie) => {
+  ])('about the changes of a check counts as one that says nothing: %#', async (lie) => {
     const { history } = await openLyingRunner({
       async 'history.check'(_params, call) {
         call.sendMessage({ state: 'begun' });
@@ -238,7 +238,7 @@ describe('a runner that lies', () => {
     expect(checked).toEqual({ result: 'done', altered: [], unverified: 'silent' });
   });
 
-  test('that never says what a check changed is waited for no longer than it is worth', async () => {
+  test('by silence about the changes of a check is waited for up to a limit', async () => {
     const [server, runner] = connectPeers();
     const has = { history: true, watch: false, transactions: false, checks: true };
     runner.serve({
@@ -252,14 +252,14 @@ describe('a runner that lies', () => {
   });
 
   test.each([{ stayed: ['../a'] }, { stayed: Array(201).fill('a') }, { stayed: 'a' }, {}, null])(
-    'about what it took back: %#',
+    'about what it reverted: %#',
     async (lie) => {
       const { history } = await openLyingRunner({ 'history.take-back': answering(lie) });
       await expect(history?.revertChanges([change as PathChange])).rejects.toMatchObject(refused);
     },
   );
 
-  test('about the end of a program fails it, and its outputs end', async () => {
+  test('about the end of a program fails it, and its streams end', async () => {
     const usage = { userMs: 0, systemMs: 0, maxRssBytes: 0 };
     const ends = [
       {},
@@ -286,7 +286,7 @@ describe('a runner that lies', () => {
     }
   });
 
-  test('that floods with denials keeps a bounded number of them here', async () => {
+  test('by flooding denials has a limited number of them stored', async () => {
     const { openSandbox, runner } = await openLyingRunner({
       async 'sandbox.open'(_params, call) {
         call.sendMessage(opened);

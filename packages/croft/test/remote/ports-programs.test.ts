@@ -15,7 +15,7 @@ async function openSandbox() {
   return { ...fixture, sandbox };
 }
 
-test('a program that never stops printing waits for its reader, and nobody holds more for it', async () => {
+test('a program that prints for ever waits for its reader, with bounded memory', async () => {
   const { sandbox } = await openSandbox();
   const running = startIn(sandbox, ['sh', '-c', 'yes; true']);
   await vi.waitFor(() => expect(running.stdout.readableLength).toBeGreaterThan(100_000));
@@ -26,7 +26,7 @@ test('a program that never stops printing waits for its reader, and nobody holds
     );
     return Math.max(...stdout.split('\n').map((line) => Number(line.split(' ')[1] ?? 0)));
   };
-  // What the program has written stands still, well before any memory could tell.
+  // The program stops writing long before memory grows.
   await vi.waitFor(async () => expect(await counted()).toBe(await counted()));
   expect(await counted()).toBeLessThan(4 * 1024 * 1024);
   expect(running.stdout.readableLength).toBeLessThan(1024 * 1024);
@@ -35,7 +35,7 @@ test('a program that never stops printing waits for its reader, and nobody holds
   expect(await running.exit).toMatchObject({ signal: 'SIGKILL' });
 });
 
-test('the end of a program is one call and one answer: nothing is asked before or after', async () => {
+test('the end of a program is one call and one answer, without others before or after', async () => {
   const { sandbox, server } = await openSandbox();
   const call = vi.spyOn(server, 'call');
   expect(await runIn(sandbox, ['echo', 'once'])).toMatchObject({ stdout: 'once\n', code: 0 });
@@ -43,14 +43,14 @@ test('the end of a program is one call and one answer: nothing is asked before o
   expect(call.mock.calls.map(([method]) => method)).toEqual(['sandbox.start']);
 });
 
-test('a command that is longer than a message is started all the same', async () => {
+test('a command longer than a message is started too', async () => {
   const { sandbox } = await openSandbox();
   const args = Array.from({ length: 9 }, () => '"'.repeat(100_000));
   const { stdout } = await runIn(sandbox, ['sh', '-c', 'printf %s "$@" | wc -c', 'sh', ...args]);
   expect(stdout.trim()).toBe('900000');
 });
 
-test('what was refused is known when the program has ended, and told while it goes on', async () => {
+test('denials are known when the program has ended, and reported while it runs', async () => {
   const fixture = await openTestFixture();
   const sandbox = await fixture.workspace.openSandbox({ ...wanted, limits: { ...roomyLimits, processes: 16 } });
   onTestFinished(() => sandbox.close());
@@ -66,7 +66,7 @@ test('what was refused is known when the program has ended, and told while it go
   await goesOn.exit;
 });
 
-test('a link that is lost ends what was started over it, at both sides', async () => {
+test('a lost link ends the programs started over it, on both sides', async () => {
   const { sandbox, server, runner } = await openSandbox();
   const seconds = uniqueSeconds();
   const running = startIn(sandbox, ['sleep', seconds]);
@@ -80,7 +80,7 @@ test('a link that is lost ends what was started over it, at both sides', async (
   await vi.waitFor(() => expect(isRunning(seconds)).toBe(false));
 });
 
-test('a sandbox that ends by itself is gone here too, and the output until then is not lost', async () => {
+test('a sandbox that ends by itself is gone on the server too, without losing its output', async () => {
   const { offered, workspace } = await openTestFixture();
   const opened: Awaited<ReturnType<typeof offered.openSandbox>>[] = [];
   const open = offered.openSandbox;
@@ -99,7 +99,7 @@ test('a sandbox that ends by itself is gone here too, and the output until then 
   await sandbox.close();
 });
 
-test('closing waits until it is gone', async () => {
+test('close waits until the sandbox is gone', async () => {
   const { sandbox, offered } = await openSandbox();
   const seconds = uniqueSeconds();
   startIn(sandbox, ['sleep', seconds]);
@@ -109,7 +109,7 @@ test('closing waits until it is gone', async () => {
   expect(offered.access).toBe('read-write');
 });
 
-test('a call that is taken back ends its program, and the sandbox stays', async () => {
+test('a cancelled call ends its program, and the sandbox stays', async () => {
   const { sandbox, server } = await openSandbox();
   const call = vi.spyOn(server, 'call');
   await runIn(sandbox, ['true']);
@@ -126,7 +126,7 @@ test('a call that is taken back ends its program, and the sandbox stays', async 
   expect(await runIn(sandbox, ['true'])).toMatchObject({ code: 0 });
 });
 
-test('an output that nobody wants any more does not hold up its program', async () => {
+test('an unread output does not block its program', async () => {
   const { sandbox, at } = await openSandbox();
   writeFileSync(at('large.txt'), 'x'.repeat(3_000_000));
   const running = startIn(sandbox, ['sh', '-c', 'cat large.txt large.txt; exit 4']);

@@ -83,7 +83,7 @@ interface RunnerAddress {
   readonly isInsecure?: boolean;
 }
 
-/** Runs `croft runner` in this process: escapes check what is left on the machine, whoever left it. */
+/** Runs `croft runner` in this process, because escapes check the whole machine for leftovers. */
 export function startRunnerOf(options: AppOptions, { url, token, isInsecure = false }: RunnerAddress): AsyncDisposable {
   const { workspaces, sandbox, host, onWarning } = options;
   const spare = makeDirectory();

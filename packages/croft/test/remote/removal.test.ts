@@ -22,7 +22,7 @@ afterAll(async () => {
   own[Symbol.dispose]();
 });
 
-/** What was said to be left, of one workspace. */
+/** The warning about files of one workspace that are left. */
 function leftOf(workspaceId: string) {
   const lines = readFileSync(own.at('events'), 'utf8').trim().split('\n');
   const events = lines.map((line) => JSON.parse(line));
@@ -31,7 +31,7 @@ function leftOf(workspaceId: string) {
     .map(({ fields }) => fields);
 }
 
-/** As a person would: a workspace that an agent still has is not to be removed. */
+/** Removes the agent first, because a workspace of an agent cannot be removed. */
 async function removeBoth(account: Account, { agentId, workspaceId }: { agentId: string; workspaceId: string }) {
   mustBe(200, await account.send('DELETE', `/v1/agents/${agentId}`));
   mustBe(200, await account.send('DELETE', `/v1/workspaces/${workspaceId}`));
@@ -52,7 +52,7 @@ async function work(account: Account, agentId: string): Promise<void> {
   );
 }
 
-test('with a workspace go its files on the runner, its history and its caches, and nothing of another', async () => {
+test('removing a workspace removes its files on the runner, its history and its caches, and no others', async () => {
   const account = await platform.newAccount('gone');
   await using remote = await addRemote(account, { name: 'far' });
   const other = await agentOn(account, { runner: 'far' });
@@ -73,7 +73,7 @@ test('with a workspace go its files on the runner, its history and its caches, a
   expect(keptBy(remote.runner)).toEqual([0, 0, 0]);
 });
 
-test('with an account go the files on its runners, before those are sent away', async () => {
+test('removing an account removes its files on its runners, before those are disconnected', async () => {
   const account = await platform.newAccount('closed');
   await using remote = await addRemote(account, { name: 'far' });
   await work(account, remote.agentId);
@@ -82,7 +82,7 @@ test('with an account go the files on its runners, before those are sent away', 
   expect(keptBy(remote.runner)).toEqual([0, 0, 0]);
 });
 
-test('where a machine refuses, is away or is older, the record goes and it is said what is left', async () => {
+test('the record is removed although a machine refuses, is offline or is older, and the answer names what is left', async () => {
   const account = await platform.newAccount('left');
   await using remote = await addRemote(account, { name: 'far' });
   await work(account, remote.agentId);
@@ -128,7 +128,7 @@ test('a directory that the operator named is never removed', async () => {
   expect(runner.child.exitCode).toBe(null);
 });
 
-test('a server that asks for more than was made here removes nothing', async () => {
+test('a server cannot remove more than was made on the runner', async () => {
   const fixture = makeDirectory({ 'outside/canary.txt': 'untouched' });
   const namespace = (digit: string) => `fs-${digit.repeat(40)}`;
   const made = (digit: string) => fixture.at(`root/workspaces/${namespace(digit)}`);
@@ -170,8 +170,8 @@ test('a server that asks for more than was made here removes nothing', async () 
   expect(listed(made('a'))).toEqual(['inner']);
 
   // What was open of it is so no more, and cannot come to mean another.
-  const wish = { namespace: namespace('d'), workspace: 'w', name: 'w' };
-  const { place } = (await ask('workspace.open', wish)) as { place: string };
+  const request = { namespace: namespace('d'), workspace: 'w', name: 'w' };
+  const { place } = (await ask('workspace.open', request)) as { place: string };
   expect(await ask('workspace.remove', { namespace: namespace('d') })).toEqual({ removed: true });
   expect(existsSync(made('d'))).toBe(false);
   await expect(ask('files.list', { place, path: '', limit: 1 })).rejects.toMatchObject({ code: 'E_NOT_FOUND' });

@@ -29,7 +29,7 @@ const homeOf = async (workspaceId: string) =>
   mustBe(200, await account.send('GET', `/v1/workspaces/${workspaceId}`)).config.home;
 const filesOf = (name: string) => JSON.stringify(readdirSync(runners.get(name)?.root ?? '', { recursive: true }));
 
-test('labels choose the machine, once, and every session of the workspace is there', async () => {
+test('labels choose the runner once, for every session of the workspace', async () => {
   const { agentId, workspaceId } = await newAgent({ size: 'large' });
   mustBe(200, await account.call(agentId, 'write', { file_path: 'one.txt', content: '1' }, { 'croft-session': 'a' }));
   mustBe(200, await account.call(agentId, 'write', { file_path: 'two.txt', content: '2' }, { 'croft-session': 'b' }));
@@ -42,7 +42,7 @@ test.each([
   ['small', 'large'],
   ['large', 'small'],
 ])(
-  'C2-8b: with two runners connected, the session of a sandbox that names %s is there, and not on %s',
+  'C2-8b: with two runners connected, the session of a sandbox that names %s is on it, and not on %s',
   async (own, other) => {
     const { agentId, workspaceId } = await agentOn(account, { runner: own });
     mustBe(200, await account.call(agentId, 'write', { file_path: `on-${own}.txt`, content: own }));
@@ -53,7 +53,7 @@ test.each([
   },
 );
 
-test('a workspace does not move when its machine is away, and a person may rebind it', async () => {
+test('a workspace does not move while its runner is offline, and a person may rebind it', async () => {
   const { agentId, workspaceId } = await newAgent({ zone: 'a' });
   mustBe(200, await account.call(agentId, 'write', { file_path: 'home.txt', content: 'x' }));
   const home = await homeOf(workspaceId);
@@ -74,7 +74,7 @@ test('a workspace does not move when its machine is away, and a person may rebin
   expect(mustBe(200, await account.call(agentId, 'read', { file_path: 'home.txt' })).content).toContain('x');
 });
 
-test('a sandbox of this server does not get at files of a runner, nor one of a runner at files of this server', async () => {
+test('a sandbox of this server cannot use files of a runner, nor a sandbox of a runner files of this server', async () => {
   const { agentId, workspaceId } = await newAgent({ size: 'small' });
   mustBe(200, await account.call(agentId, 'write', { file_path: 'a.txt', content: 'x' }));
   const here = await account.newSandbox({ permissionMode: 'bypass' });
@@ -93,7 +93,7 @@ test('a sandbox of this server does not get at files of a runner, nor one of a r
 test.each([
   [{ runner: 'large' }, 'its sandbox names large'],
   [{ labels: { zone: 'a', size: 'large' } }, 'does not have the labels that its sandbox asks for'],
-])('a sandbox with %j does not get at files of another runner', async (choice, reason) => {
+])('a sandbox with %j cannot use files of another runner', async (choice, reason) => {
   const { agentId, workspaceId } = await newAgent({ size: 'small' });
   mustBe(200, await account.call(agentId, 'write', { file_path: 'mine.txt', content: 'x' }));
   const sandbox = await account.newSandbox({ provider: 'remote', permissionMode: 'bypass', ...choice });
@@ -102,7 +102,7 @@ test.each([
   expect([body.error.code, body.error.message]).toEqual(['E_SANDBOX_UNAVAILABLE', expect.stringContaining(reason)]);
 });
 
-test('no machine of another account is chosen, nor its name told', async () => {
+test('a runner of another account is never chosen, and its name never shown', async () => {
   const stranger = await platform.newAccount('stranger');
   const { agentId } = await agentOn(stranger, { labels: { zone: 'a' } });
   const { body } = await stranger.call(agentId, 'read', { file_path: 'a.txt' });
@@ -122,7 +122,7 @@ test.each([
   await stop();
 });
 
-test('a workspace on a runner that an agent has no sandbox for is read, and nothing of it is changed', async () => {
+test('a workspace on a runner can be read without a sandbox there, and not changed', async () => {
   const { agentId, workspaceId, sandboxId: sandbox } = await newAgent({ size: 'small' });
   mustBe(200, await account.call(agentId, 'write', { file_path: 'a.txt', content: 'to be read' }));
   const own = { name: 'own', workspaceId: await account.newWorkspace() };
@@ -138,7 +138,7 @@ test('a workspace on a runner that an agent has no sandbox for is read, and noth
   expect(filesOf('small')).not.toContain('b.txt');
 });
 
-test('a runner gives no more than its operator allows', async () => {
+test('a runner gives at most what its operator allows', async () => {
   const network = { mode: 'restricted', allowDomains: ['example.com'] };
   const { agentId } = await agentOn(account, { runner: 'small', network });
   const refused = await account.call(agentId, 'bash', { command: 'true' });
@@ -156,7 +156,7 @@ test.each([
   expect(refused.body.error.message).toContain(reason);
 });
 
-test('what a sandbox is set to holds on a runner, and so does what an account may have open at once', async () => {
+test('settings of a sandbox hold on a runner, and so do the limits of open sandboxes of an account', async () => {
   const { agentId } = await agentOn(account, {
     ...{ runner: 'small', memoryLimit: 128, persistent: true },
     ...{ envVars: { OF_MINE: 'said-by-me' }, onCreate: ['echo made-first > made.txt'] },

@@ -50,7 +50,7 @@ describe.runIf(engine)('croft runner in a container', () => {
     };
   }
 
-  test('as documented it does all that a runner does, and kill -9 loses nothing that was acknowledged', async () => {
+  test('as documented it has all features of a runner, and kill -9 loses no acknowledged change', async () => {
     await using runner = await prepare('documented');
     await runner.start();
     await untilRunner(account, 'documented');
@@ -97,7 +97,7 @@ describe.runIf(engine)('croft runner in a container', () => {
     expect(await ok('bash', { command: 'ls' })).toBe('a.txt\n');
   });
 
-  test('what it lacks it says, with what to give it, and does not connect', async () => {
+  test('without a needed option it names that option, and does not connect', async () => {
     const lacking: readonly (readonly [Partial<RunnerInContainerOptions>, string])[] = [
       [{ without: profiles }, needs],
       [{ options: ['--user', '1001:1001'] }, '--root (/srv/croft/root) cannot be written by uid 1001'],
@@ -117,7 +117,7 @@ describe.runIf(engine)('croft runner in a container', () => {
     expect([refused.status, refused.body.error.code]).toEqual([503, 'E_SANDBOX_UNAVAILABLE']);
   });
 
-  test('without isolation the container is the fence; as its first process it reaps, and ends when it is told', async () => {
+  test('without isolation it relies on the container; as first process it reaps, and ends on a signal', async () => {
     const args = ['--provider', 'none', '--network', 'allow-all'];
     await using runner = await prepare('bare', { without: profiles, by: ['env', '-u', 'HOME'], args });
     await runner.start();

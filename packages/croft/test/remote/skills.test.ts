@@ -24,16 +24,16 @@ afterAll(async () => {
   skills[Symbol.dispose]();
 });
 
-/** Where the files of its one workspace are. */
+/** Directory of its one workspace. */
 function placeOn({ root }: Pick<Runner, 'root'>): string {
   const parent = join(root, 'workspaces');
   return join(parent, readdirSync(parent)[0] ?? '');
 }
 
-test('C2-24: skills and agents of the server are in the workspace on its runner, and its tools find them', async () => {
+test('C2-24: skills and agents of the server are in the workspace on its runner, and tools find them', async () => {
   await using remote = await startRemote(platform, { name: 'skilled' });
   const { account, agentId, call, ok, runner } = remote;
-  // Whatever is called first finds them in place.
+  // The first call finds them in place.
   expect((await ok('bash', { command: '.skills/pdf/bin/fill' })).text).toContain('filled');
   expect(treeOf(placeOn(runner))).toEqual(brought);
   expect((await ok('skills')).structured.skills).toMatchObject([{ name: 'pdf', source: '.skills' }]);
@@ -48,7 +48,7 @@ test('C2-24: skills and agents of the server are in the workspace on its runner,
   expect(treeOf(placeOn(runner))).toEqual(brought);
 });
 
-test('C2-24: each registration follows the server, and what a person made there is left as it is', async () => {
+test('C2-24: each workspace follows the server, and files of a person there stay', async () => {
   skills.plant({ 'skills/gone/SKILL.md': 'gone', 'skills/mine/SKILL.md': 'the server’s', 'agents/gone.md': 'gone' });
   await using remote = await startRemote(platform, { name: 'follows' });
   const { account, ok, runner } = remote;
@@ -83,7 +83,7 @@ test('C2-24: each registration follows the server, and what a person made there 
   });
 });
 
-test('C2-24: each of two runners has its own copy, a directory of its operator too', async () => {
+test('C2-24: each of two runners has its own copy, also in a directory of its operator', async () => {
   await using first = await startRemote(platform, { name: 'first' });
   const { account } = first;
   await first.ok('skills');
@@ -103,13 +103,13 @@ test('C2-24: each of two runners has its own copy, a directory of its operator t
   expect(second.child.exitCode).toBe(null);
 });
 
-test('a runner that lets nothing be changed is brought nothing', async () => {
+test('a read-only runner gets no skills', async () => {
   await using remote = await startRemote(platform, { name: 'readonly', args: ['--readonly'] });
   expect((await remote.call('glob', { pattern: '**/*' })).structured.paths).toEqual([]);
   expect(treeOf(placeOn(remote.runner))).toEqual({});
 });
 
-test('a server that says it syncs changes definitions of agents on a runner, and no other file that steers', async () => {
+test('a server that claims to sync agents can change their definitions on a runner, and no other control file', async () => {
   const { server, files, at } = await openTestFixture();
   const ask = asking(server);
   const { place } = (await ask('workspace.open', workspaceRequest)) as { place: string };

@@ -29,8 +29,8 @@ async function openAt({ peer, root }: Machine, place: BucketLocation, objects: O
   const { namespace } = place;
   // Another mark each time, so that the runner lets go of what it has open, and begins as after a restart.
   const opened = { objects: namespace, mark: randomBytes(8).toString('hex'), onOutage: 'refuse' } as const;
-  const wish = { namespace, workspace: 'any', name: 'ws', bucket: opened, quota };
-  const { files, root: seen, wrapCall } = await createRemoteWorkspace(peer, wish);
+  const request = { namespace, workspace: 'any', name: 'ws', bucket: opened, quota };
+  const { files, root: seen, wrapCall } = await createRemoteWorkspace(peer, request);
   const within = (access: 'read' | 'write' | 'execute', signal: AbortSignal) =>
     wrapCall!({ tool: 'any', access, session: 'any', title: '', signal }, async () => {});
   const head = async () => {
@@ -90,4 +90,4 @@ function describeContract(open: () => Network): void {
   });
 }
 
-describe.skipIf(!server)('what is kept in a bucket', () => describeInNetworks(describeContract));
+describe.skipIf(!server)('a workspace in a bucket, on a runner', () => describeInNetworks(describeContract));

@@ -4,7 +4,7 @@ import { adminToken, openFixture } from './fixture.ts';
 
 const admin = { token: adminToken };
 
-test('the admin makes, lists, changes and deletes accounts, and acts in them', async () => {
+test('the admin creates, lists, changes and deletes accounts, and acts in them', async () => {
   await using fixture = await openFixture();
   const made = await fixture.send('POST', '/accounts', { ...admin, body: { username: 'ann', description: 'first' } });
   const { account, secret } = made.json;
@@ -59,7 +59,7 @@ test.each(['acct_000000000000000000000000', 'nobody', 'ME', '%20'])('an account 
 });
 
 describe('an account that is deleted', () => {
-  test('by its own key says what went, and leaves nothing but its trail', async () => {
+  test('by its own key reports what was removed, and leaves only its audit trail', async () => {
     const files: string[][] = [];
     await using fixture = await openFixture({
       removeFiles: async (accountId, workspaceIds) => {

@@ -33,16 +33,16 @@ describe('a tool', () => {
     expect(await call('echo', {}, { 'Croft-Session': 'mine' })).toMatchObject({ json: { session: 'mine' } });
   });
 
-  test('that is not there is said so', async () => {
+  test('is reported as missing if it is', async () => {
     expect(await call('nothing', {})).toMatchObject({ status: 404, json: { error: { code: 'E_UNKNOWN_TOOL' } } });
   });
 
-  test('takes as large an input as the server does, and bodies of no name', async () => {
+  test('accepts inputs as large as the server allows, and bodies without a content type', async () => {
     const text = 'x'.repeat(2 * 1024 * 1024);
     expect((await call('echo', { text })).json.input.text).toHaveLength(text.length);
   });
 
-  test('is taken back when its caller goes', async () => {
+  test('is cancelled when its caller disconnects', async () => {
     const leaving = new AbortController();
     const gone = fetch(`${fixture.url}/v1/agents/${agentId}/tools/wait`, {
       method: 'POST',
@@ -70,7 +70,7 @@ describe('a tool', () => {
   });
 });
 
-describe('a call that a person has to approve', () => {
+describe('a call that needs an approval', () => {
   test('is answered 202, is decided, and then runs once', async () => {
     const input = { command: 'make' };
     const ran = fixture.ran.length;
@@ -82,7 +82,7 @@ describe('a call that a person has to approve', () => {
     const { approvalId } = approval;
     const claimed = { 'Croft-Approval': approvalId };
 
-    // Who decides sees whose session it is as well.
+    // The person who decides also sees the owner of the session.
     const seen = { ...approval, session: 'key_1/default' };
     expect((await fixture.send('GET', `/v1/approvals/${approvalId}`, { token })).json).toEqual({ approval: seen });
     const pending = await fixture.send('GET', `/v1/approvals?state=pending&agentId=${agentId}`, { token });
@@ -106,7 +106,7 @@ describe('a call that a person has to approve', () => {
     });
   });
 
-  test('and is denied does not run, and says why', async () => {
+  test('and is denied does not run, and gives the reason', async () => {
     const ran = fixture.ran.length;
     const { approvalId } = (await call('ask', { n: 2 })).json.approval;
     await decide(approvalId, { decision: 'deny', reason: 'not on a Friday' });
@@ -117,7 +117,7 @@ describe('a call that a person has to approve', () => {
     expect(fixture.ran).toHaveLength(ran);
   });
 
-  test('and whose time is over is gone', async () => {
+  test('and has expired is gone', async () => {
     const { approvalId } = (await call('ask', { n: 3 })).json.approval;
     await decide(approvalId, { decision: 'approve' });
     fixture.clock.aheadMs += 3_600_000;
@@ -128,7 +128,7 @@ describe('a call that a person has to approve', () => {
   });
 
   test.each([{}, { decision: 'maybe' }, { decision: 'approve', scope: 'always' }, { decision: 'deny', reason: 7 }])(
-    'is not decided by %j',
+    'cannot be decided by %j',
     async (body) => {
       const { approvalId } = (await call('ask', { n: 4 })).json.approval;
       const before = fixture.dump();
@@ -138,7 +138,7 @@ describe('a call that a person has to approve', () => {
   );
 });
 
-test('sessions are listed page by page and ended by name, whatever the name', async () => {
+test('sessions are listed in pages and ended by name, whatever the name', async () => {
   const names = ['a', 'b/c', '%2f', '..x', '~!@#$&*()'];
   for (const name of names) await call('echo', {}, { 'Croft-Session': name });
   const sessions = `/v1/agents/${agentId}/sessions`;
@@ -166,12 +166,12 @@ test('a child of a session is opened, listed and ended', async () => {
   expect(await fixture.send('DELETE', path, { token })).toMatchObject({ status: 200 });
 });
 
-test('the prompt is answered', async () => {
+test('the prompt of an agent is returned', async () => {
   const answer = await fixture.send('GET', `/v1/agents/${agentId}/prompt`, { token });
   expect(answer.json).toEqual({ prompt: 'Remember the milk.' });
 });
 
-test.each(['POST', 'GET', 'DELETE'])('MCP gets a %s as it came', async (method) => {
+test.each(['POST', 'GET', 'DELETE'])('MCP gets a %s unchanged', async (method) => {
   const body = method === 'POST' ? { text: '{"not": "ours to read' } : {};
   const answer = await fixture.send(method, `/v1/agents/${agentId}/mcp`, { token, ...body });
   expect(answer.json).toEqual({ agentId, method, body: body.text ?? '' });

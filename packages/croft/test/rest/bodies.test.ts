@@ -66,7 +66,7 @@ describe.each(withBody)('$name', ({ pattern, audience, route }) => {
     expect(fixture.dump()).toEqual(before);
   });
 
-  // What a tool is given is judged by the tool.
+  // The tool checks its own input.
   test.each(route.large ? [] : wrong)('refuses %s and changes nothing', async (_, text) => {
     const before = fixture.dump();
     const answer = await send(text);
@@ -78,29 +78,32 @@ describe.each(withBody)('$name', ({ pattern, audience, route }) => {
 
 const some = withBody.filter(({ pattern }) => /^\/v1\/(account|secrets|agents.*tools)/.test(pattern));
 
-test.each(some)('$name refuses more than it takes, said or not, and changes nothing', async ({ pattern, route }) => {
-  const before = fixture.dump();
-  const max = route.large ? maxBodyBytes : 1024 * 1024;
-  const text = JSON.stringify({ name: 'x'.repeat(max) });
-  const path = fillPath(pattern, ids);
-  const answer = await fixture.send(route.method, path, { token, text });
-  expect(answer.status).toBe(413);
-  expect(codeOf(answer)).toBe('E_TOO_LARGE');
-  expect(answer.json.error.details.max).toBe(max);
-  const unsaid = await fetch(fixture.url + path, {
-    method: route.method,
-    headers: { authorization: `Bearer ${token}` },
-    body: new Blob([text]).stream(),
-    duplex: 'half',
-  } as RequestInit);
-  expect(unsaid.status).toBe(413);
-  await unsaid.body?.cancel();
-  // The next request has a connection of its own to go on.
-  expect(await fixture.send('GET', '/v1/account', { token })).toMatchObject({ status: 200 });
-  expect(fixture.dump()).toEqual(before);
-});
+test.each(some)(
+  '$name refuses a body over the limit, with or without a length, and changes nothing',
+  async ({ pattern, route }) => {
+    const before = fixture.dump();
+    const max = route.large ? maxBodyBytes : 1024 * 1024;
+    const text = JSON.stringify({ name: 'x'.repeat(max) });
+    const path = fillPath(pattern, ids);
+    const answer = await fixture.send(route.method, path, { token, text });
+    expect(answer.status).toBe(413);
+    expect(codeOf(answer)).toBe('E_TOO_LARGE');
+    expect(answer.json.error.details.max).toBe(max);
+    const unsaid = await fetch(fixture.url + path, {
+      method: route.method,
+      headers: { authorization: `Bearer ${token}` },
+      body: new Blob([text]).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    expect(unsaid.status).toBe(413);
+    await unsaid.body?.cancel();
+    // The next request has a connection of its own to go on.
+    expect(await fixture.send('GET', '/v1/account', { token })).toMatchObject({ status: 200 });
+    expect(fixture.dump()).toEqual(before);
+  },
+);
 
-test('nothing of a body became everybody’s', () => {
+test('no prototype was changed by any body', () => {
   expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
   expect(fixture.errors).toEqual([]);
 });
@@ -110,13 +113,13 @@ test.each(['', '   ', '\n', '{}'])('a body of %j is an empty object', async (tex
   expect(answer).toMatchObject({ status: 400, json: { error: { message: 'name is required' } } });
 });
 
-test('a mark of the byte order before JSON is no part of it', async () => {
+test('a byte order mark before JSON is skipped', async () => {
   const text = Uint8Array.from([0xef, 0xbb, 0xbf, ...Buffer.from('{"description":"marked"}')]);
   const answer = await fixture.send('PATCH', '/v1/account', { token, text });
   expect(answer.json.account).toMatchObject({ description: 'marked' });
 });
 
-test('brackets in a text are not levels', async () => {
+test('brackets inside a text do not count as levels', async () => {
   const description = `${'[{'.repeat(400)}"\\"[[[`;
   const answer = await fixture.send('PATCH', '/v1/account', { token, body: { description } });
   expect(answer.json.account.description).toBe(description);
@@ -134,7 +137,7 @@ describe('a query', () => {
     'after=%00',
     'after=a/b',
     'after=x',
-  ])('of %s is refused in every list', async (query) => {
+  ])('with %s is refused in every list', async (query) => {
     for (const list of ['agents', 'sandboxes', 'workspaces', 'keys', 'approvals', 'audit']) {
       const answer = await fixture.send('GET', `/v1/${list}?${query}`, { token });
       expect(answer.status, `${list}: ${answer.text}`).toBe(400);
@@ -142,7 +145,10 @@ describe('a query', () => {
     }
   });
 
-  test.each(['state=open', 'state=', `agentId=${'x'.repeat(65)}`])('of %s is refused for approvals', async (query) => {
-    expect(await fixture.send('GET', `/v1/approvals?${query}`, { token })).toMatchObject({ status: 400 });
-  });
+  test.each(['state=open', 'state=', `agentId=${'x'.repeat(65)}`])(
+    'with %s is refused for approvals',
+    async (query) => {
+      expect(await fixture.send('GET', `/v1/approvals?${query}`, { token })).toMatchObject({ status: 400 });
+    },
+  );
 });

@@ -12,7 +12,7 @@ async function bytesOf(response: Response): Promise<Buffer> {
 }
 
 describe('a download', () => {
-  test('is exactly the bytes, and nothing that a browser would run', async () => {
+  test('has exactly the bytes, with headers that stop a browser from running them', async () => {
     const bytes = randomBytes(300_000);
     writeFileSync(at.at('a.html'), '<script>alert(1)</script>');
     writeFileSync(at.at('b.svg'), bytes);
@@ -28,7 +28,7 @@ describe('a download', () => {
     expect((await bytesOf(picture)).equals(bytes)).toBe(true);
   });
 
-  test('of a name that would break out of a header says it in a way that cannot', async () => {
+  test('of a name with special characters has a safe header', async () => {
     const name = 'a"; filename="evil.exe\r\nX-Evil: 1\\ü';
     writeFileSync(at.at(name), 'x');
     const { headers } = await at.get(`/file?path=${encodeURIComponent(name)}`);
@@ -38,7 +38,7 @@ describe('a download', () => {
     expect(decodeURIComponent(disposition.split("UTF-8''")[1] ?? '')).toBe(name);
   });
 
-  test('of a file larger than what is hashed comes whole, and no faster than it is read', async () => {
+  test('of a file over the hash limit is complete, and reads no faster than it sends', async () => {
     const size = 100 * mebibyte;
     const taken: { bytes: number }[] = [];
     await using counted = await openFilesFixture({
@@ -60,7 +60,7 @@ describe('a download', () => {
     await reader?.cancel();
   });
 
-  test('that nobody finishes lets go of the file', async () => {
+  test('that is aborted closes the file', async () => {
     writeFileSync(at.at('large.bin'), Buffer.alloc(20 * mebibyte));
     const open = () =>
       readdirSync('/proc/self/fd')
@@ -80,7 +80,7 @@ describe('a download', () => {
     expect(open()).toEqual([]);
   });
 
-  test('of a file that becomes shorter while it is sent is cut off, and does not end well', async () => {
+  test('of a file that shrinks meanwhile is cut off, and does not end normally', async () => {
     writeFileSync(at.at('shrinking.bin'), Buffer.alloc(30 * mebibyte, 1));
     const response = await at.get('/file?path=shrinking.bin');
     const reader = response.body?.getReader();
@@ -94,7 +94,7 @@ describe('a download', () => {
     await expect(readAll()).rejects.toThrow();
   });
 
-  test('of a folder, of nothing and of no path is refused', async () => {
+  test('of a folder, of a missing file and of an invalid path is refused', async () => {
     await at.put('dir/a.txt', 'x');
     expect(codeOf(await at.json('GET', '/file?path=dir'))).toBe('E_NOT_A_FILE');
     expect(codeOf(await at.json('GET', '/file?path=none'))).toBe('E_FILE_NOT_FOUND');
@@ -134,7 +134,7 @@ describe('a part of a file', () => {
   const get = (range: string, more: Record<string, string> = {}) => at.get('/file?path=a.bin', { range, ...more });
   beforeEach(() => writeFileSync(at.at('a.bin'), bytes));
 
-  test('is what a slice of it is, for any range', async () => {
+  test('is the same as a slice of the whole, for any range', async () => {
     const random = (max: number) => Math.floor(Math.random() * max);
     const ends = [0, 1, 4998, 4999, 5000, 5001, 100_000];
     for (let index = 0; index < 150; index++) {
@@ -165,7 +165,7 @@ describe('a part of a file', () => {
   });
 
   test.each(['bytes=0-1,3-4', 'bytes=a-b', 'lines=1-2', 'bytes=-', 'bytes 0-1', 'bytes=0--1'])(
-    'that is asked for as %j is all of it',
+    'is the whole file for a range of %j',
     async (range) => {
       const answer = await get(range);
       expect(answer.status).toBe(200);
@@ -173,7 +173,7 @@ describe('a part of a file', () => {
     },
   );
 
-  test('is of the version that If-Range says, or all of the new one', async () => {
+  test('has the version of If-Range, or is the whole new file', async () => {
     const tag = `"${sha256(bytes)}"`;
     expect((await get('bytes=0-9', { 'if-range': tag })).status).toBe(206);
     for (const other of ['"another"', `W/${tag}`, 'Wed, 21 Oct 2015 07:28:00 GMT']) {
@@ -181,7 +181,7 @@ describe('a part of a file', () => {
     }
   });
 
-  test('of an empty file is none', async () => {
+  test('of an empty file is refused', async () => {
     writeFileSync(at.at('a.bin'), '');
     expect((await get('bytes=0-')).status).toBe(416);
     expect((await get('bytes=-5')).status).toBe(416);
@@ -189,10 +189,10 @@ describe('a part of a file', () => {
   });
 });
 
-describe('conditions', () => {
+describe('conditional requests:', () => {
   const tagOf = (text: string) => `"${sha256(text)}"`;
 
-  test('of a GET: 304 for what the caller has, and HEAD says the same without the bytes', async () => {
+  test('a GET is answered 304 for a known version, and HEAD has the same headers without the bytes', async () => {
     await at.put('a.txt', 'one');
     for (const tags of [tagOf('one'), '*', `"x", W/${tagOf('one')}`]) {
       const answer = await at.get('/file?path=a.txt', { 'if-none-match': tags });
@@ -208,7 +208,7 @@ describe('conditions', () => {
     expect(head.headers.get('etag')).toBe(tagOf('one'));
   });
 
-  test('of a PUT: new is new, and nobody writes over what they have not seen', async () => {
+  test('a PUT of a new file must be new, and one over a file needs its current version', async () => {
     const isNew = { 'if-none-match': '*' };
     expect(await at.put('a.txt', 'one', isNew)).toMatchObject({ status: 201 });
     expect(await at.put('a.txt', 'two', isNew)).toMatchObject({ status: 412 });
@@ -222,7 +222,7 @@ describe('conditions', () => {
     expect(readFileSync(at.at('a.txt'), 'utf8')).toBe('three');
   });
 
-  test('of many at once: one of those who saw the same version wins', async () => {
+  test('one of many concurrent writers of one version wins', async () => {
     await at.put('a.txt', 'seen');
     const texts = Array.from({ length: 10 }, (_, index) => `of ${index}`);
     const answers = await Promise.all(texts.map((text) => at.put('a.txt', text, { 'if-match': tagOf('seen') })));

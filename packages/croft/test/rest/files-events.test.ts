@@ -54,7 +54,7 @@ async function read(response: Response, events: Told[]): Promise<'ended'> {
   return 'ended';
 }
 
-describe('a feed', () => {
+describe('a feed of changes', () => {
   test('reports changes by REST and by programs to every reader, without .git and node_modules', async () => {
     using one = await follow();
     using two = await follow();
@@ -83,7 +83,7 @@ describe('a feed', () => {
     expect(one.events.every(({ ts }) => Math.abs(Date.parse(ts) - Date.now()) < 120_000)).toBe(true);
   });
 
-  test('goes on after what was seen last, and says so when it cannot', async () => {
+  test('resumes after the last seen event, and says so if it cannot', async () => {
     let last: string | undefined;
     {
       using feed = await follow();
@@ -118,7 +118,7 @@ describe('a feed', () => {
     expect(await at.fixture.send('GET', `${at.root}/events`, { token: secret })).toMatchObject({ status: 403 });
     const bob = await at.fixture.addAccount('bob');
     expect(await at.fixture.send('GET', `${at.root}/events`, { token: bob.token })).toMatchObject({ status: 404 });
-    await using blind = await openFilesFixture({ wrapFileAccess: ({ watch: _, ...door }) => door });
+    await using blind = await openFilesFixture({ wrapFileAccess: ({ watch: _, ...access }) => access });
     expect(codeOf(await blind.json('GET', '/events'))).toBe('E_NOT_FOUND');
   });
 
@@ -188,8 +188,8 @@ describe('the ring of a feed', () => {
   });
 });
 
-describe('the feeds of an owner', () => {
-  const door = (watch: NonNullable<FileAccess['watch']>): FileAccess => ({
+describe('the feeds of one owner', () => {
+  const access = (watch: NonNullable<FileAccess['watch']>): FileAccess => ({
     ...({} as FileAccess),
     access: 'read-write',
     watch,
@@ -197,9 +197,9 @@ describe('the feeds of an owner', () => {
   const open = (lingerMs = 0) =>
     createChangeFeeds({ perOwner: 3, now: () => new Date(), newName: () => 'name', lingerMs });
 
-  test('share one watcher, are no more than they may be, and let go of it after the last', async () => {
+  test('share one watcher, are limited in number, and stop it after the last', async () => {
     const signals: AbortSignal[] = [];
-    const watched = door(async (_, signal) => void signals.push(signal));
+    const watched = access(async (_, signal) => void signals.push(signal));
     const feeds = open();
     const joined = [await feeds.join('ann', 'w', watched), await feeds.join('ann', 'w', watched)];
     joined.push(await feeds.join('ann', 'other', watched));
@@ -214,10 +214,10 @@ describe('the feeds of an owner', () => {
     await vi.waitFor(() => expect(signals.every(({ aborted }) => aborted)).toBe(true), patience);
   });
 
-  test('fails if the watcher cannot start, and the next request tries again', async () => {
+  test('fail if the watcher cannot start, and the next request tries again', async () => {
     let tries = 0;
     const feeds = open(60_000);
-    const failing = door(async () => {
+    const failing = access(async () => {
       tries += 1;
       if (tries === 1) throw new Error('no watches left');
     });

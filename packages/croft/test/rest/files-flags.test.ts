@@ -29,7 +29,7 @@ function send(path: string, init: RequestInit = {}, { url, token }: Pick<Server,
   return fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } });
 }
 
-test('the tree of the first workspace, or of the one that is named', async () => {
+test('lists the first workspace, or the named one', async () => {
   const tree = await (await send('/api/tree')).json();
   expect(tree.workspace).toBe('one');
   expect(tree.entries).toEqual([
@@ -44,7 +44,7 @@ test('the tree of the first workspace, or of the one that is named', async () =>
   expect((await none.json()).error.code).toBe('E_UNKNOWN_WORKSPACE');
 });
 
-test('files are got, put and deleted, within the workspace', async () => {
+test('files can be downloaded, uploaded and deleted, within the workspace', async () => {
   const got = await send('/api/file?path=dir/b.txt', { headers: { range: 'bytes=3-' } });
   expect([got.status, await got.text()]).toEqual([206, 'b']);
   expect((await send('/api/file?path=new/c.txt', { method: 'PUT', body: 'of c' })).status).toBe(201);
@@ -58,7 +58,7 @@ test('files are got, put and deleted, within the workspace', async () => {
   }
 });
 
-test('a zip of it, and its changes as they are made', async () => {
+test('a zip and the events of changes work too', async () => {
   const zip = Buffer.from(await (await send('/api/download')).arrayBuffer());
   using directory = makeDirectory({ 'a.zip': zip });
   const names = execFileSync('python3', ['-m', 'zipfile', '-l', directory.at('a.zip')], { encoding: 'utf8' });
@@ -79,7 +79,7 @@ test('a zip of it, and its changes as they are made', async () => {
   await reading;
 });
 
-test('nobody gets there without the token: not with none, not with another, not with the admin’s', async () => {
+test('nobody gets access without the token: not without one, not with another, not with the admin token', async () => {
   for (const path of ['tree', 'file?path=a.txt', 'download', 'events']) {
     expect((await fetch(`${server.url}/api/${path}`)).status).toBe(401);
     expect((await fetch(`${server.url}/api/${path}`, { headers: { authorization: 'Bearer x' } })).status).toBe(401);
@@ -92,7 +92,7 @@ test('nobody gets there without the token: not with none, not with another, not 
 test.each([
   [['--readonly'], 'E_READ_ONLY'],
   [['--permission-mode', 'ask'], 'E_FORBIDDEN'],
-])('with %j nothing is changed', async (args, code) => {
+])('nothing is changed with %j', async (args, code) => {
   await using other = await startServer(['--workspace', two.path, ...args]);
   for (const init of [{ method: 'PUT', body: 'x' }, { method: 'DELETE' }]) {
     const answer = await send('/api/file?path=other.txt', init, other);

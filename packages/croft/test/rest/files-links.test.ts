@@ -28,7 +28,7 @@ async function use(url: string, method = 'GET', body?: string | Uint8Array<Array
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-test('gets one file, or a part of it, and says nothing to caches, referrers and robots', async () => {
+test('downloads one file, or a part of it, with headers against caches, referrers and robots', async () => {
   await at.put('dir/a.txt', 'of a');
   const { url, expiresAt } = await link({ path: 'dir/a.txt', expiresInSeconds: 60 });
   const got = await use(url);
@@ -42,7 +42,7 @@ test('gets one file, or a part of it, and says nothing to caches, referrers and 
   expect(Math.abs(Date.parse(expiresAt) - Date.now() - 60_000)).toBeLessThan(30_000);
 });
 
-test('puts one file, as large as it says, and is in the audit trail as what it was', async () => {
+test('uploads one file, as large as it allows, with its own entry in the audit trail', async () => {
   const { url } = await link({ path: 'new/b.bin', method: 'PUT', maxBytes: 10 });
   expect(await use(url, 'PUT', '0123456789')).toMatchObject({ status: 201 });
   expect(await use(url, 'PUT', '01234567890')).toMatchObject({ status: 413 });
@@ -52,7 +52,7 @@ test('puts one file, as large as it says, and is in the audit trail as what it w
   expect(row?.actor).toMatch(/^link of key key_/);
 });
 
-test('the links of other systems work as theirs do', async () => {
+test('a link in the form of another system works as there', async () => {
   await at.put('a.txt', 'of a');
   const { json } = await at.json('POST', '/download-links', { path: 'a.txt' });
   expect(json).toMatchObject({ path: 'a.txt', expiresInSeconds: 86_400 });
@@ -61,7 +61,7 @@ test('the links of other systems work as theirs do', async () => {
   expect(await use(`${at.fixture.url}/v1/downloads/${put.token}`, 'PUT', 'x')).toMatchObject({ status: 404 });
 });
 
-test('does nothing else: no other method, no other path, no folder', async () => {
+test('allows no other method, path or folder', async () => {
   await at.put('a.txt', 'of a');
   await at.put('dir/b.txt', 'of b');
   const get = await link({ path: 'a.txt' });
@@ -79,7 +79,7 @@ test('does nothing else: no other method, no other path, no folder', async () =>
   expect(readFileSync(at.at('a.txt'), 'utf8')).toBe('of a');
 });
 
-test('is over when its time is, and not longer than its key', async () => {
+test('expires at its time, and not after its key', async () => {
   await at.put('a.txt', 'of a');
   const { url } = await link({ path: 'a.txt', expiresInSeconds: 60 });
   at.fixture.clock.aheadMs = 58_000;
@@ -96,7 +96,7 @@ test('is over when its time is, and not longer than its key', async () => {
   expect(await use(brief.url)).toMatchObject({ status: 404 });
 });
 
-test('is nothing once anything of it was changed', async () => {
+test('is refused after any change of its parts', async () => {
   await at.put('a.txt', 'of a');
   await at.put('b.txt', 'of b');
   const { token } = await link({ path: 'a.txt' });
@@ -146,7 +146,7 @@ test('ends with its key, its workspace and its account', async () => {
   expect(await use(json.url, 'PUT', 'x')).toMatchObject({ status: 404 });
 });
 
-test('does not lead out by a link of files that is put in its place', async () => {
+test('does not follow a link of files put in its place', async () => {
   const get = await link({ path: 'a.txt' });
   const put = await link({ path: 'a.txt', method: 'PUT' });
   symlinkSync('/etc/passwd', at.at('a.txt'));
@@ -160,7 +160,7 @@ test.each([
   { method: 'DELETE' },
   { maxBytes: -1 },
   { path: '' },
-])('is not made with %j', async (wrong) => {
+])('is not created with %j', async (wrong) => {
   writeFileSync(at.at('a.txt'), 'x');
   expect(await at.json('POST', '/links', { path: 'a.txt', ...wrong })).toMatchObject({ status: 400 });
 });

@@ -16,7 +16,7 @@ describe('an upload', () => {
     return httpRequest(url, { method: 'PUT', headers: { authorization: `Bearer ${at.token}`, ...headers } });
   };
 
-  test('is exactly the bytes, with a length and without', async () => {
+  test('stores exactly the bytes, with a length and without', async () => {
     const bytes = randomBytes(3 * mebibyte);
     expect(await at.put('a.bin', bytes)).toMatchObject({ status: 201 });
     expect(readFileSync(at.at('a.bin')).equals(bytes)).toBe(true);
@@ -31,7 +31,7 @@ describe('an upload', () => {
     expect(statSync(at.at('empty')).size).toBe(0);
   });
 
-  test('that says it is too large is refused before it is sent', async () => {
+  test('over the limit by its length is refused before it is sent', async () => {
     const request = open({ 'content-length': String(1024 ** 4) });
     request.flushHeaders();
     const [response] = await once(request, 'response');
@@ -41,7 +41,7 @@ describe('an upload', () => {
     expect(readdirSync(at.directory)).toEqual([]);
   });
 
-  test('that turns out to be is refused while it is sent, and nothing of it stays', async () => {
+  test('over the limit by its bytes is refused while it is sent, and leaves nothing', async () => {
     const request = open({});
     request.on('error', () => {});
     const chunk = Buffer.alloc(mebibyte);
@@ -64,7 +64,7 @@ describe('an upload', () => {
   test.each([
     ['a length', { 'content-length': '1000000' }],
     ['none', {}],
-  ])('with %s whose client goes away in the middle leaves nothing', async (_, headers) => {
+  ])('with %s leaves nothing if its client disconnects', async (_, headers) => {
     await at.put('dir/up.bin', 'before');
     const request = open(headers as Record<string, string>);
     request.on('error', () => {});
@@ -77,14 +77,14 @@ describe('an upload', () => {
     await vi.waitFor(async () => expect((await at.audit()).at(-1)?.action).toBe('file.write.failed'), patience);
   });
 
-  test('in pieces of a file, or packed, is not taken for the file', async () => {
+  test('as a part of a file, or compressed, is refused', async () => {
     expect(await at.put('a', 'x', { 'content-range': 'bytes 0-0/5' })).toMatchObject({ status: 400 });
     expect(await at.put('a', 'x', { 'content-encoding': 'gzip' })).toMatchObject({ status: 400 });
     expect(readdirSync(at.directory)).toEqual([]);
   });
 });
 
-test('where there is no room nothing is written, also when that shows in the middle', async () => {
+test('without free space writes nothing, also if the disk fills in the middle', async () => {
   let used = 0;
   const account: AccountStorage = {
     async ready() {},
@@ -107,7 +107,7 @@ test('where there is no room nothing is written, also when that shows in the mid
   expect(await small.put('a.bin', Buffer.alloc(3 * mebibyte))).toMatchObject({ status: 200 });
 });
 
-test('what stands around a workspace stands around every request, and a failure of it is the answer', async () => {
+test('runs inside the wrapper of its workspace, whose failure is the answer', async () => {
   const calls: string[] = [];
   await using kept = await openFilesFixture({
     wrapFileAccess: (door) => ({
@@ -136,7 +136,7 @@ test('what stands around a workspace stands around every request, and a failure 
   expect(codeOf(await kept.put('conflict.txt', 'x'))).toBe('E_CONFLICT');
 });
 
-test('a workspace that may only be read is', async () => {
+test('to a read-only workspace is refused', async () => {
   await using kept = await openFilesFixture({ wrapFileAccess: (door) => ({ ...door, access: 'read-only' }) });
   writeFileSync(kept.at('a.txt'), 'x');
   expect(codeOf(await kept.put('a.txt', 'y'))).toBe('E_READ_ONLY');

@@ -50,7 +50,7 @@ async function download(query = ''): Promise<Record<string, string>> {
 
 const hex = (text: string | Buffer) => Buffer.from(text).toString('hex');
 
-test('has every file exactly, empty folders and any name, and is called by the time it was made', async () => {
+test('has every file exactly, empty folders and any name, and the time in its own name', async () => {
   const large = randomBytes(3 * mebibyte);
   const tree = { 'a.txt': 'of a', 'deep/er/b.bin': large, 'ünï/日本.txt': 'u', empty: '', 'with space': 'x' };
   plant(tree);
@@ -64,7 +64,7 @@ test('has every file exactly, empty folders and any name, and is called by the t
   expect(found).toEqual({ ...files, ...folders });
 });
 
-test('of a folder begins there; of a file, of nothing or of a link out is refused', async () => {
+test('of a folder begins there, and of a file, of a missing path or of a link out is refused', async () => {
   plant({ 'a/b/c.txt': 'c', 'other.txt': 'o' });
   symlinkSync('/etc', at.at('etc'));
   expect(await download('?path=a')).toEqual({ 'b/': '', 'b/c.txt': hex('c') });
@@ -73,7 +73,7 @@ test('of a folder begins there; of a file, of nothing or of a link out is refuse
   expect(codeOf(await at.json('GET', '/download?path=etc'))).toBe('E_SANDBOX_VIOLATION');
 });
 
-test('leaves out .git and node_modules at any depth unless they are asked for, and every link', async () => {
+test('leaves out .git and node_modules at any depth unless requested, and every link', async () => {
   plant({ '.git/HEAD': 'h', 'x/node_modules/y.js': 'y', 'x/.git/config': 'c', 'x/z.txt': 'z' });
   symlinkSync('x/z.txt', at.at('inside'));
   symlinkSync('/etc/passwd', at.at('outside'));
@@ -86,7 +86,7 @@ test('leaves out .git and node_modules at any depth unless they are asked for, a
   expect(await at.json('GET', '/download?include=secrets')).toMatchObject({ status: 400 });
 });
 
-test('of hostile names has only names that lead nowhere else, each once', async () => {
+test('of hostile names has only safe names, each once', async () => {
   plant({
     '..\\..\\evil.txt': '1',
     '..%5C..%5Cevil.txt': '2',
@@ -110,7 +110,7 @@ test('of hostile names has only names that lead nowhere else, each once', async 
   }
 });
 
-test('keeps what may be run, and when it was changed', async () => {
+test('keeps execute permissions and modification times', async () => {
   plant({ 'run.sh': '#!/bin/sh\n', 'plain.txt': 'x' });
   chmodSync(at.at('run.sh'), 0o755);
   chmodSync(at.at('plain.txt'), 0o640);
@@ -126,7 +126,7 @@ for i in zipfile.ZipFile(sys.argv[1]).infolist(): print(i.filename, oct(i.extern
   expect(listed).toContain(`plain.txt 0o640 ${year}`);
 });
 
-test('that fails in the middle breaks the connection, and lets go of everything', async () => {
+test('that fails in the middle breaks the connection, and closes everything', async () => {
   plant({ 'a.bin': Buffer.alloc(30 * mebibyte, 1), 'b.txt': 'b' });
   const response = await at.get('/download');
   const reader = response.body?.getReader();
@@ -139,7 +139,7 @@ test('that fails in the middle breaks the connection, and lets go of everything'
   await vi.waitFor(() => expect(openFiles()).toEqual([]), patience);
 });
 
-test('that nobody finishes lets go of the file it was at', async () => {
+test('that is aborted closes the file in progress', async () => {
   plant({ 'a.bin': Buffer.alloc(30 * mebibyte, 1) });
   for (let index = 0; index < 5; index++) {
     const stop = new AbortController();
@@ -154,7 +154,7 @@ test('that nobody finishes lets go of the file it was at', async () => {
   expect(openFiles()).toEqual([]);
 });
 
-test('of files that come and go while it is made is still a good one', async () => {
+test('of files that change meanwhile is still valid', async () => {
   plant(Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`dir${index % 7}/f${index}`, `${index}`])));
   const writer = setInterval(() => {
     const index = Math.floor(Math.random() * 300);

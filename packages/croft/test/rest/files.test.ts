@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 
 describe('a list', () => {
-  test('has the files of one folder, with what is known of each', async () => {
+  test('has the files of one folder with their metadata', async () => {
     await at.put('b.txt', 'of b');
     await at.put('dir/a.txt', 'of a');
     symlinkSync('b.txt', at.at('link'));
@@ -51,14 +51,14 @@ describe('a list', () => {
     expect(below.json.files.map(({ path }: { path: string }) => path)).toEqual(['dir/a.txt']);
   });
 
-  test('of a file says where to get it, without a key', async () => {
+  test('of a file names the address to download it, without a key', async () => {
     await at.put('dir/a.txt', 'of a');
     const { json } = await at.json('GET', '/files?path=dir/a.txt');
     expect(json.files).toHaveLength(1);
     expect(await (await fetch(json.url)).text()).toBe('of a');
   });
 
-  test('of everything comes in pages that together are all of it, once each and in order', async () => {
+  test('of everything comes in pages, each entry once and in order', async () => {
     const names = ['a/1', 'a/2', 'a-b', 'a.txt', 'b/c/d/e', 'b/c/x', 'b/y', 'z', 'é', 'a/z/q'];
     for (const name of names) await at.put(name, 'x');
     const whole = await at.json('GET', '/files?recursive=true&limit=1000');
@@ -78,7 +78,7 @@ describe('a list', () => {
     }
   });
 
-  test('goes on after something that was deleted meanwhile', async () => {
+  test('goes on after an entry that was deleted meanwhile', async () => {
     for (const name of ['a', 'b/1', 'b/2', 'c']) await at.put(name, 'x');
     const { json } = await at.json('GET', '/files?recursive=true&limit=3');
     expect(json.files.map(({ path }: { path: string }) => path)).toEqual(['a', 'b', 'b/1']);
@@ -119,7 +119,7 @@ describe('a rename', () => {
     expect(readFileSync(at.at('e/d.txt'), 'utf8')).toBe('of b');
   });
 
-  test('replaces nothing, goes nowhere into itself and finds nothing that is not there', async () => {
+  test('never replaces a file, never moves a folder into itself, and reports a missing path', async () => {
     await at.put('a.txt', 'a');
     await at.put('b.txt', 'b');
     const rename = (from: string, to: string) => at.json('POST', '/files/rename', { from, to });
@@ -132,7 +132,7 @@ describe('a rename', () => {
 });
 
 describe('a deletion', () => {
-  test('takes a file, a folder only when it is asked to, and never what a link leads to', async () => {
+  test('removes a file, a folder only if requested, and never the target of a link', async () => {
     await at.put('a/b.txt', 'b');
     await at.put('kept/c.txt', 'c');
     symlinkSync('kept', at.at('link'));
@@ -144,7 +144,7 @@ describe('a deletion', () => {
     expect(await at.json('DELETE', '/files')).toMatchObject({ status: 400 });
   });
 
-  test('heeds If-Match', async () => {
+  test('obeys If-Match', async () => {
     await at.put('a.txt', 'one');
     const gone = { headers: { 'if-match': '"another"' } };
     expect(await at.json('DELETE', '/files?path=a.txt', undefined, gone)).toMatchObject({ status: 412 });
@@ -157,7 +157,7 @@ test.each([
   ['../x', 'without . or .. and with single slashes'],
   ['a//b', 'without . or .. and with single slashes'],
   ['a\0b', 'Leave out NUL bytes'],
-])('of the path %j it is said what is wrong with it', async (path, advice) => {
+])('of the path %j is refused with the reason', async (path, advice) => {
   const { json } = await at.json('POST', '/files', { path, contentBase64: '' });
   expect(json.error).toMatchObject({ code: 'E_INVALID_PATH', hint: expect.stringContaining(advice) });
   expect(json.error.hint.includes('NUL')).toBe(path.includes('\0'));
@@ -165,7 +165,7 @@ test.each([
 
 describe.each(climbing)('the path %j', (path) => {
   const query = `path=${path === '\ud800' ? '%ED%A0%80' : encodeURIComponent(path)}`;
-  test('is refused in every place, and nothing is made', async () => {
+  test('is refused everywhere, and nothing is created', async () => {
     const before = readdirSync(at.directory);
     const bodies = [
       await at.json('POST', '/files', { path, contentBase64: '' }),
@@ -176,7 +176,7 @@ describe.each(climbing)('the path %j', (path) => {
       await at.json('POST', '/links', { path, method: 'PUT' }),
       await at.json('POST', '/download-links', { path }),
     ];
-    // Of half a pair nothing is left on the way of an address: it is another path, of which nothing is there.
+    // A URL cannot carry half of a surrogate pair, so the server sees another, missing path.
     const codes = path === '\ud800' ? [400, 404] : [400];
     const queries = [
       await at.get(`/file?${query}`),
@@ -191,7 +191,7 @@ describe.each(climbing)('the path %j', (path) => {
   });
 });
 
-test.each(odd)('the path %j is a name like any other, below the root', async (path) => {
+test.each(odd)('the path %j is an ordinary name below the root', async (path) => {
   const before = readdirSync(at.directory);
   expect(before).toEqual([]);
   expect((await at.put(path, 'odd')).status).toBe(201);
@@ -206,7 +206,7 @@ describe('a link that leads out', () => {
     symlinkSync('../../../../../../etc/passwd', at.at('passwd'));
   });
 
-  test('is not followed by anything', async () => {
+  test('is not followed by any route', async () => {
     const answers = [
       await at.json('GET', '/file?path=passwd'),
       await at.json('GET', '/file?path=out/secret.txt'),
@@ -247,7 +247,7 @@ test('control files are not written, moved or deleted', async () => {
   expect(readFileSync(at.at('.git/config'), 'utf8')).toBe('[core]\n');
 });
 
-test('control files and git directories are not made by uploads either', async () => {
+test('control files and git directories cannot be created by uploads either', async () => {
   for (const path of ['.claude/settings.json', '.vscode/tasks.json', '.mcp.json', 'lib/.git/config', 'lib/.git']) {
     expect(codeOf(await at.put(path, 'evil')), path).toBe('E_CONTROL_FILE');
     expect(codeOf(await at.json('POST', '/files', { path, contentBase64: '' })), path).toBe('E_CONTROL_FILE');
@@ -257,7 +257,7 @@ test('control files and git directories are not made by uploads either', async (
   expect(readdirSync(at.directory)).toEqual(['bare']);
 });
 
-test('every change is in the audit trail, by whom and of what, and so is what failed', async () => {
+test('every change, and every failed one, is in the audit trail with its actor and path', async () => {
   const before = (await at.audit()).length;
   await at.put('a.txt', 'one');
   await at.json('POST', '/files/rename', { from: 'a.txt', to: 'b.txt' });
@@ -286,7 +286,7 @@ test('every change is in the audit trail, by whom and of what, and so is what fa
   expect(JSON.parse(rows[6]?.details ?? '')).toEqual({ path: 'dir', code: 'E_NOT_A_FILE' });
 });
 
-test('a key that only reads changes nothing', async () => {
+test('a key with only the scope read changes nothing', async () => {
   await at.put('a.txt', 'kept');
   const { secret } = await at.newKey('reader', ['read']);
   const send = (method: string, path: string, body?: unknown) =>

@@ -39,7 +39,7 @@ export interface RestFixtureOptions {
   readonly quotas?: Partial<AccountQuotas>;
   removeFiles?: RestPlatform['removeFiles'];
   /** Wraps the file access of a workspace. */
-  wrapFileAccess?(door: FileAccess, record: WorkspaceRecord): FileAccess;
+  wrapFileAccess?(access: FileAccess, record: WorkspaceRecord): FileAccess;
 }
 
 export type RestFixture = Awaited<ReturnType<typeof openFixture>>;
@@ -57,8 +57,8 @@ export async function openFixture(options: RestFixtureOptions = {}) {
   const registryOn = (on: Records) =>
     createRegistry({ ...context, quotas, records: on, vault, now: () => new Date(now()) });
   const registry = registryOn(records);
-  const means = { records, vault, now: () => new Date(now()), ttlMs: 600_000, emit: () => {} };
-  const { approvals, approvalInbox } = createApprovals(means);
+  const dependencies = { records, vault, now: () => new Date(now()), ttlMs: 600_000, emit: () => {} };
+  const { approvals, approvalInbox } = createApprovals(dependencies);
   const agents = createStandInAgents({ registry, records, approvals });
   const errors: Error[] = [];
   const onWarning = (message: string) => errors.push(new Error(message));
@@ -102,11 +102,11 @@ export async function openFixture(options: RestFixtureOptions = {}) {
     linkKey: randomBytes(32),
     async open(record) {
       const { files: own, handle } = kept.open(namespaceOf(record.accountId, record.id), record.id);
-      const door: FileAccess = {
+      const access: FileAccess = {
         ...{ files: own, access: 'read-write' },
         watch: (onChange, signal) => watch(handle, onChange, signal),
       };
-      return options.wrapFileAccess?.(door, record) ?? door;
+      return options.wrapFileAccess?.(access, record) ?? access;
     },
   });
   const stopping = { now: false };
@@ -125,7 +125,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
         registry,
         registryOn,
         approvals: approvalInbox,
-        agents: agents.door,
+        agents: agents.api,
         files,
         limits,
         now,

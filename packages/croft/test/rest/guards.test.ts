@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => fixture[Symbol.asyncDispose]());
 
 test.each(['/', '/healthz', '/openapi.json'])(
-  '%s is open to everybody who calls the server by its name',
+  '%s is open to everybody who uses the name of the server',
   async (path) => {
     expect(await fixture.send('GET', path)).toMatchObject({ status: 200 });
     expect(await fixture.send('POST', path)).toMatchObject({ status: 401 });
@@ -28,7 +28,7 @@ test.each(['/', '/healthz', '/openapi.json'])(
   },
 );
 
-test('the root says that the server is there', async () => {
+test('the root says that the server runs', async () => {
   expect((await fixture.send('GET', '/')).json).toEqual({ status: 'ok' });
 });
 
@@ -55,7 +55,7 @@ describe('a page of another site', () => {
 });
 
 describe('the token of the server', () => {
-  test('opens /mcp, which a key and the admin token do not', async () => {
+  test('opens /mcp, which keys and the admin token do not open', async () => {
     expect(await fixture.send('POST', '/mcp', { token: serverToken })).toMatchObject({
       status: 200,
       json: { mcp: true },
@@ -96,7 +96,7 @@ describe('a server without accounts', () => {
   });
 });
 
-test.each(['bearer', 'BEARER', 'Bearer  '])('the scheme %s is taken', async (scheme) => {
+test.each(['bearer', 'BEARER', 'Bearer  '])('the scheme %s is accepted', async (scheme) => {
   const headers = { authorization: `${scheme} ${token}` };
   expect(await fixture.send('GET', '/v1/account', { headers })).toMatchObject({ status: 200 });
 });
@@ -111,13 +111,13 @@ test.each(['Basic TOKEN', 'TOKEN', 'Bearer TOKEN TOKEN', 'Bearer TOKEN, Bearer T
   },
 );
 
-describe('the description of it all', () => {
-  test('is the file that is generated', async () => {
+describe('openapi.json of the server', () => {
+  test('equals the generated file', async () => {
     const file = readFileSync(join(import.meta.dirname, '../../../../openapi.json'), 'utf8');
     expect((await fixture.send('GET', '/openapi.json')).json).toEqual(JSON.parse(file));
   });
 
-  test('has every route, what it takes and what it answers, and nothing that leads nowhere', async () => {
+  test('has every route with its input and answers, and no broken reference', async () => {
     const { json, text } = await fixture.send('GET', '/openapi.json');
     expect(json.openapi).toBe('3.1.0');
     const ids = new Set<string>();

@@ -33,7 +33,7 @@ const creations = [
 describe.each(creations)('POST %s', (path, toBody, table, as) => {
   const rows = () => fixture.dump()[table]?.length ?? 0;
 
-  test('with a key happens once, and is answered the same again', async () => {
+  test('with a key runs once, and is answered the same again', async () => {
     const key = newKey();
     const before = rows();
     const first = await post(path, toBody(`once ${table}`), key, as());
@@ -48,7 +48,7 @@ describe.each(creations)('POST %s', (path, toBody, table, as) => {
     expect(rows()).toBe(before + 1);
   });
 
-  test('with one key many times at once makes one', async () => {
+  test('with one key in concurrent requests creates one record', async () => {
     const key = newKey();
     const before = rows();
     const answers = await Promise.all(
@@ -78,7 +78,7 @@ describe.each(creations)('POST %s', (path, toBody, table, as) => {
     expect(await post(path, toBody(`at last ${table}`), key, as())).toMatchObject({ status: 201 });
   });
 
-  test('a day later makes another', async () => {
+  test('a day later creates another record', async () => {
     const key = newKey();
     const first = await post(path, toBody(`today ${table}`), key, as());
     fixture.clock.aheadMs += 24 * 60 * 60 * 1000 + 1000;
@@ -90,7 +90,7 @@ describe.each(creations)('POST %s', (path, toBody, table, as) => {
   });
 });
 
-test('a key may be used for the same body somewhere else only as another request', async () => {
+test('a key used for the same body on another route is another request', async () => {
   const key = newKey();
   const body = { name: 'elsewhere', config: {} };
   await post('/v1/sandboxes', body, key);
@@ -107,7 +107,7 @@ test('two accounts may use the same key', async () => {
   expect(theirs.json.sandboxId).not.toBe(mine.json.sandboxId);
 });
 
-test('what was answered to one key of an account is not answered to another', async () => {
+test('the answer for one key of an account is not given to another key', async () => {
   const writer = await fixture.send('POST', '/v1/keys', { token, body: { name: 'writer', scopes: ['write'] } });
   const key = newKey();
   const body = { name: 'everything', scopes: ['*'] };
@@ -117,13 +117,13 @@ test('what was answered to one key of an account is not answered to another', as
   expect(answer.text).not.toContain(made.json.secret);
 });
 
-test('what is kept of an answer cannot be read in the database', async () => {
+test('a stored answer cannot be read in the database', async () => {
   const { secret } = (await post('/v1/keys', { name: 'sealed', scopes: ['read'] }, newKey())).json;
   expect(JSON.stringify(fixture.dump().requests)).toContain('key-');
   expect(JSON.stringify(fixture.dump())).not.toContain(secret);
 });
 
-test('a secret that was replaced twice with one key was replaced once', async () => {
+test('a secret replaced twice with one key was replaced once', async () => {
   const account = await fixture.addAccount('rotating');
   const rotate = () => post(`/accounts/${account.accountId}/rotate-secret`, {}, 'rotate-it', adminToken);
   const first = await rotate();

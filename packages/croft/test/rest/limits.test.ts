@@ -25,7 +25,7 @@ describe('an account that asks too much', () => {
     expect(await ask(ann.token)).toMatchObject({ status: 200 });
   });
 
-  test('with several keys, and by what is not there or not allowed, has no more than with one', async () => {
+  test('has one limit for all of its keys, missing routes and refused requests', async () => {
     await using fixture = await openFixture({ limits: { requestsPerMinute: 10 } });
     fixture.clock.stoppedAt = Date.now();
     const ann = await fixture.addAccount('ann');
@@ -76,7 +76,7 @@ test('an account at its limit gets an error, also for many concurrent requests',
   expect(fixture.dump().sandboxes).toHaveLength(3);
 });
 
-test('a server that stops takes no more requests, and says so', async () => {
+test('a stopping server refuses new requests, and says so', async () => {
   await using fixture = await openFixture();
   const ann = await fixture.addAccount('ann');
   fixture.stopping.now = true;

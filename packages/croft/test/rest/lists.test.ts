@@ -21,7 +21,7 @@ const lists = [
 describe.each(lists)('a list of %s', (list, toBody) => {
   const make = (name: string) => fixture.send('POST', `/v1/${list}`, { token, body: toBody(name) });
 
-  test('while more are made and some go, shows each of the others once', async () => {
+  test('shows each remaining row once, while rows are added and removed', async () => {
     const names = Array.from({ length: 23 }, (_, index) => `${list} ${index}`);
     for (const name of names) await make(name);
     const seen: string[] = [];
@@ -30,7 +30,7 @@ describe.each(lists)('a list of %s', (list, toBody) => {
       const { json } = await fixture.send('GET', `/v1/${list}?limit=5${after}`, { token });
       expect(json[list].length).toBeLessThanOrEqual(5);
       seen.push(...json[list].map(({ name }: { name: string }) => name));
-      // What was shown last goes away, and another one comes.
+      // Removes the row shown last, and adds another.
       if (page < 3) await make(`${list} late ${page}`);
       const last = json[list].at(-1);
       if (page === 1 && list === 'sandboxes') {
@@ -45,7 +45,7 @@ describe.each(lists)('a list of %s', (list, toBody) => {
     expect(seen).toEqual(expect.arrayContaining([...names, `${list} late 0`, `${list} late 2`]));
   });
 
-  test('has fifty on a page unless asked for more, and says when there is more', async () => {
+  test('has fifty rows on a page by default, and says if there are more', async () => {
     for (let index = 0; index < 30; index += 1) await make(`${list} more ${index}`);
     const { json: fifty } = await fixture.send('GET', `/v1/${list}`, { token });
     expect(fifty[list]).toHaveLength(50);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-/** As `send`, and what is answered is exactly what is declared. */
+/** Like `send`, and checks the answer against its declared schema. */
 async function ask(method: HttpMethod, path: string, options: SendOptions = {}) {
   const answer = await fixture.send(method, path, { token, ...options });
   const route = matchPath(new URL(path, fixture.url).pathname)?.endpoint.routes[method];
@@ -42,7 +42,7 @@ const kinds = [
 describe.each(kinds)('$name', ({ name, id, title, prefix, config }) => {
   const roots = () => [`/v1/${name}`, `/accounts/me/${name}`, `/accounts/${accountId}/${name}`] as const;
 
-  test('are made, shown, listed, changed and deleted in every place they are', async () => {
+  test('are created, shown, listed, changed and deleted on every route', async () => {
     for (const [index, root] of roots().entries()) {
       const as = index === 2 ? { token: adminToken } : {};
       const body = { name: `${name} ${index}`, description: 'of a test', config };
@@ -72,7 +72,7 @@ describe.each(kinds)('$name', ({ name, id, title, prefix, config }) => {
     }
   });
 
-  test('say their version as an ETag, and change only for those who have seen it', async () => {
+  test('have their version as an ETag, and change only against the current version', async () => {
     const made = await ask('POST', `/v1/${name}`, { body: { name: 'tagged', config } });
     const one = `/v1/${name}/${made.json[id]}`;
     const patch = (match: string, text: string) =>
@@ -100,7 +100,7 @@ describe.each(kinds)('$name', ({ name, id, title, prefix, config }) => {
     expect(await ask('DELETE', one, { headers: { 'If-Match': '"4"' } })).toMatchObject({ status: 200 });
   });
 
-  test('of two changes against one version, one happens', async () => {
+  test('change once for two requests against one version', async () => {
     const made = await ask('POST', `/v1/${name}`, { body: { name: 'raced', config } });
     const one = `/v1/${name}/${made.json[id]}`;
     const answers = await Promise.all(
@@ -113,7 +113,7 @@ describe.each(kinds)('$name', ({ name, id, title, prefix, config }) => {
     await ask('DELETE', one);
   });
 
-  test('keep a name for one of them, and say whose it is', async () => {
+  test('have unique names, and a refusal names the record with the name', async () => {
     const made = await ask('POST', `/v1/${name}`, { body: { name: 'only one', config } });
     const again = await ask('POST', `/v1/${name}`, { body: { name: 'only one', config } });
     expect(again).toMatchObject({
@@ -124,14 +124,14 @@ describe.each(kinds)('$name', ({ name, id, title, prefix, config }) => {
     await ask('DELETE', `/v1/${name}/${made.json[id]}`);
   });
 
-  test('are made of a name alone', async () => {
+  test('can be created with a name alone', async () => {
     const made = await ask('POST', `/v1/${name}`, { body: { name: 'bare' } });
     expect(made.status, made.text).toBe(201);
     await ask('DELETE', `/v1/${name}/${made.json[id]}`);
   });
 });
 
-test('what an agent uses is not deleted, and the refusal says who uses it', async () => {
+test('a record that an agent uses is not deleted, and the refusal names the agent', async () => {
   const { sandboxId } = (await ask('POST', '/v1/sandboxes', { body: { name: 'used', config: {} } })).json;
   const body = { name: 'user', config: { sandbox: sandboxId } };
   const { agentId } = (await ask('POST', '/v1/agents', { body })).json;
@@ -142,7 +142,7 @@ test('what an agent uses is not deleted, and the refusal says who uses it', asyn
   expect(fixture.dump()).toEqual(before);
 });
 
-test('what is secret is masked wherever it is shown, and kept by its mask', async () => {
+test('secret values are masked everywhere, and kept by their mask', async () => {
   const config = { envVars: { PLAIN: 'the-value' }, options: { apiKey: 'the-other-value', note: 'seen' } };
   const made = await ask('POST', '/v1/sandboxes', { body: { name: 'secretive', config } });
   const one = `/v1/sandboxes/${made.json.sandboxId}`;
@@ -161,7 +161,7 @@ test('what is secret is masked wherever it is shown, and kept by its mask', asyn
   expect(JSON.stringify(fixture.dump())).not.toMatch(/the-(other-)?value/);
 });
 
-test('secrets are written, named and deleted, and never answered', async () => {
+test('secrets are written, listed by name and deleted, and never returned', async () => {
   const value = 'never-to-be-seen';
   const put = await ask('PUT', '/v1/secrets/DATABASE_URL', { body: { value } });
   expect(put.json).toEqual({ name: 'DATABASE_URL', updatedAt: expect.any(String) });
@@ -173,7 +173,7 @@ test('secrets are written, named and deleted, and never answered', async () => {
   expect(await ask('DELETE', '/v1/secrets/DATABASE_URL')).toMatchObject({ status: 404 });
 });
 
-test('keys are made, used, replaced and revoked, and their secrets are answered once', async () => {
+test('keys are created, used, replaced and revoked, and their secrets are returned once', async () => {
   const made = await ask('POST', '/v1/keys', { body: { name: 'reader', scopes: ['read'] } });
   const { key, secret } = made.json;
   expect(await fixture.send('GET', '/v1/account', { token: secret })).toMatchObject({ status: 200 });
@@ -205,7 +205,7 @@ test('an account is shown and changed by its key, and only against the version i
   expect(fixture.dump()).toEqual(before);
 });
 
-test('the secret of an account is replaced, and the old one goes at once', async () => {
+test('the secret of an account is replaced, and the old one is refused at once', async () => {
   const other = await fixture.addAccount('rotating');
   const spare = await fixture.send('POST', '/v1/keys', { token: other.token, body: { name: 'spare', scopes: ['*'] } });
   const rotated = await ask('POST', '/accounts/me/rotate-secret', { token: other.token });

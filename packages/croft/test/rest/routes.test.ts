@@ -28,7 +28,7 @@ const all = endpoints.flatMap(({ pattern, audience, routes }) =>
   Object.values(routes).map((route: Route) => ({ name: `${route.method} ${pattern}`, pattern, audience, route })),
 );
 
-test('the places are those of the design', () => {
+test('the routes include those of the specification', () => {
   expect(endpoints.map(({ pattern }) => pattern)).toEqual(expect.arrayContaining(['/v1/account', '/accounts/me']));
   expect(all.length).toBeGreaterThan(80);
 });
@@ -54,7 +54,7 @@ describe.each(all)('$name', ({ pattern, audience, route }) => {
     expect(fixture.dump()).toEqual(before);
   });
 
-  test('refuses whom it is not for and changes nothing', async () => {
+  test('refuses callers without access and changes nothing', async () => {
     const before = fixture.dump();
     const answer = await call(audience === 'admin' ? account.token : adminToken);
     expect(answer.status).toBe(audience === 'admin' ? 403 : 400);
@@ -63,7 +63,7 @@ describe.each(all)('$name', ({ pattern, audience, route }) => {
   });
 
   const lacking = scopes.filter((scope) => audience === 'account' && !route.scopes.includes(scope));
-  test.each(lacking)('refuses a key of scope %s, says what it needs, and changes nothing', async (scope) => {
+  test.each(lacking)('refuses a key of scope %s, names the needed scope, and changes nothing', async (scope) => {
     const before = fixture.dump();
     const answer = await call(keys[scope]);
     expect(answer.status, answer.text).toBe(403);
@@ -78,21 +78,24 @@ describe.each(endpoints)('$pattern', ({ pattern, audience, routes }) => {
   const token = () => (audience === 'admin' ? adminToken : account.token);
   const missing = methods.filter((method) => routes[method as HttpMethod] === undefined);
 
-  test.each([...missing, 'OPTIONS', 'PROPFIND'])('has no %s, says what it has, and changes nothing', async (method) => {
-    const before = fixture.dump();
-    const answer = await fixture.send(method, fillPath(pattern, ids), { token: token() });
-    expect(answer.status).toBe(405);
-    const allowedMethods = Object.keys(routes);
-    expect(answer.headers.get('allow')?.split(',')).toEqual(allowedMethods);
-    expect(answer.json.error).toMatchObject({
-      code: 'E_METHOD_NOT_ALLOWED',
-      message: 'Method not allowed',
-      details: { method, allowedMethods },
-    });
-    expect(fixture.dump()).toEqual(before);
-  });
+  test.each([...missing, 'OPTIONS', 'PROPFIND'])(
+    'refuses %s with the allowed methods, and changes nothing',
+    async (method) => {
+      const before = fixture.dump();
+      const answer = await fixture.send(method, fillPath(pattern, ids), { token: token() });
+      expect(answer.status).toBe(405);
+      const allowedMethods = Object.keys(routes);
+      expect(answer.headers.get('allow')?.split(',')).toEqual(allowedMethods);
+      expect(answer.json.error).toMatchObject({
+        code: 'E_METHOD_NOT_ALLOWED',
+        message: 'Method not allowed',
+        details: { method, allowedMethods },
+      });
+      expect(fixture.dump()).toEqual(before);
+    },
+  );
 
-  test('answers 404 to a key below it and beside it', async () => {
+  test('answers 404 to a key for a path below it and beside it', async () => {
     for (const path of [`${fillPath(pattern, ids)}/nothing/here`, `${fillPath(pattern, ids)}x/y/z`]) {
       expect(await fixture.send('GET', path, { token: token() })).toMatchObject({ status: 404 });
     }
@@ -101,7 +104,7 @@ describe.each(endpoints)('$pattern', ({ pattern, audience, routes }) => {
 
 describe('the scopes of a route', () => {
   const gets = all.filter(({ route, audience }) => audience === 'account' && route.method === 'GET' && !route.raw);
-  test.each(gets)('$name answers each key it is for, with a slash behind it as well', async ({ pattern, route }) => {
+  test.each(gets)('$name answers each key with the scope, also with slashes at its end', async ({ pattern, route }) => {
     for (const scope of route.scopes) {
       const token = keys[scope];
       expect(await fixture.send('GET', fillPath(pattern, ids), { token })).toMatchObject({ status: 200 });
@@ -109,13 +112,13 @@ describe('the scopes of a route', () => {
     }
   });
 
-  test('a HEAD gets what a GET gets, without the body', async () => {
+  test('HEAD is answered like GET, without the body', async () => {
     const answer = await fixture.send('HEAD', `/v1/sandboxes/${ids.sandboxId}`, { token: keys.read });
     expect(answer).toMatchObject({ status: 200, text: '' });
     expect(answer.headers.get('etag')).toBe('"1"');
   });
 
-  test('nobody makes a key that may do more than their own', async () => {
+  test('nobody creates a key with more scopes than their own', async () => {
     const before = fixture.dump();
     const body = { name: 'more', scopes: ['*'] };
     expect(await fixture.send('POST', '/v1/keys', { token: keys.write, body })).toMatchObject({ status: 403 });
@@ -129,9 +132,9 @@ describe('the scopes of a route', () => {
   });
 });
 
-describe('an address', () => {
+describe('an unknown address', () => {
   test.each(['/v1', '/v1/nothing', '/accounts/me/nothing', '/V1/account', '/v1//account', '/v1/sandboxes/%ff', '/x'])(
-    'such as %s is nothing to a key and closed to everybody else',
+    'such as %s is not found for a key, and refused without one',
     async (path) => {
       expect(await fixture.send('GET', path, { token: account.token })).toMatchObject({ status: 404 });
       expect(await fixture.send('GET', path, { token: adminToken })).toMatchObject({ status: 404 });
@@ -146,7 +149,7 @@ describe('an address', () => {
     ['an emoji', '%F0%9F%98%80'],
     ['five thousand letters', 'x'.repeat(5000)],
     ['SQL', "'%3B%20DROP%20TABLE%20agents"],
-  ])('with %s for an id is one that nobody has', async (_, id) => {
+  ])('with %s as an id is not found', async (_, id) => {
     const before = fixture.dump();
     const session = `agents/${ids.agentId}/sessions`;
     for (const path of ['sandboxes', 'approvals', 'keys', 'secrets', session].map((list) => `/v1/${list}/${id}`)) {

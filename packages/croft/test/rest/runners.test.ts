@@ -21,7 +21,7 @@ const namesOf = async (as = token) => {
 };
 
 describe('/v1/runners', () => {
-  test('makes, shows, rotates and revokes, and tells a token only when it is made', async () => {
+  test('creates, shows, rotates and revokes, and shows a token only when it is created', async () => {
     const made = await create({ name: 'laptop' });
     expect(made.status, made.text).toBe(201);
     const { runner, token: first } = RunnerMade.strict().parse(made.json);
@@ -37,7 +37,7 @@ describe('/v1/runners', () => {
     expect(await fixture.registry.runners.authenticate(first)).toBeUndefined();
     expect(await fixture.registry.runners.authenticate(second)).toMatchObject({ name: 'laptop', accountId });
 
-    // Such a token opens nothing of REST.
+    // A runner token is refused by REST.
     for (const path of ['/v1/account', '/v1/runners', '/v1/agents'])
       expect(await fixture.send('GET', path, { token: second })).toMatchObject({ status: 401 });
     for (const path of ['/v1/runners', '/v1/runners/laptop', '/v1/keys', '/v1/audit']) {
@@ -57,7 +57,7 @@ describe('/v1/runners', () => {
     expect(await namesOf()).toEqual([]);
   });
 
-  test('has each name once in an account, at most so many, and those of others are not seen', async () => {
+  test('has unique names in an account, a limited number, and no names of other accounts', async () => {
     for (const name of ['a', 'b', 'c']) expect(await create({ name })).toMatchObject({ status: 201 });
     expect(codeOf(await create({ name: 'a' }))).toBe('E_ALREADY_EXISTS');
     const over = await create({ name: 'd' });
@@ -85,7 +85,7 @@ describe('/v1/runners', () => {
     expect(fixture.dump()).toEqual(before);
   });
 
-  test('is for the admin too, in an account', async () => {
+  test('works for the admin too, in an account', async () => {
     const path = `/accounts/${accountId}/runners`;
     const made = await fixture.send('POST', path, { token: adminToken, body: { name: 'admins' } });
     expect(made.status, made.text).toBe(201);
@@ -96,7 +96,7 @@ describe('/v1/runners', () => {
 });
 
 describe('a ticket for a terminal', () => {
-  test('is for a sandbox and a workspace of the account, and for who may call', async () => {
+  test('is for a sandbox and a workspace of the account, and needs the scope call', async () => {
     const { sandboxId } = (await fixture.send('POST', '/v1/sandboxes', { token, body: { name: 's', config: {} } }))
       .json;
     const { workspaceId } = (await fixture.send('POST', '/v1/workspaces', { token, body: { name: 'w', config: {} } }))

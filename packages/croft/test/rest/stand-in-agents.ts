@@ -34,7 +34,7 @@ export function createStandInAgents({ registry, records, approvals }: StandInDep
     if (!(await registry.agents.open(accountId, agentId))) throw new AppError('E_NOT_FOUND', 'Agent not found');
   }
 
-  const door: AgentApi = {
+  const api: AgentApi = {
     async tools({ accountId }, agentId) {
       await mustHave(accountId, agentId);
       return ['ask', 'echo'].map((name) => ({ name, ...description }));
@@ -81,7 +81,7 @@ export function createStandInAgents({ registry, records, approvals }: StandInDep
       },
     },
   };
-  return { door, ran };
+  return { api, ran };
 
   async function wait(signal: AbortSignal): Promise<never> {
     ran.push('waiting');

@@ -29,7 +29,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 const withIds = endpoints
   .filter(({ pattern, audience }) => pattern.includes('{') && audience === 'account')
   .flatMap(({ pattern, routes }) => Object.values(routes).map((route: Route) => ({ pattern, route })))
-  // Whatever name a secret has, it may be put: it is the caller's own.
+  // A secret of any name may be put, because it becomes the caller's own.
   .filter(({ pattern, route }) => !(pattern.endsWith('/secrets/{name}') && route.method === 'PUT'))
   .map(({ pattern, route }) => ({ name: `${route.method} ${pattern}`, pattern, route }));
 
@@ -40,7 +40,7 @@ function toBody(method: string, pattern: string) {
 }
 
 describe.each(withIds)('$name', ({ pattern, route: { method } }) => {
-  test('does not find what another account has, and changes nothing', async () => {
+  test('does not find a record of another account, and changes nothing', async () => {
     const before = fixture.dump();
     const path = fillPath(pattern, theirIds);
     const body = toBody(method, pattern);
@@ -59,7 +59,7 @@ describe.each(withIds)('$name', ({ pattern, route: { method } }) => {
     expect(fixture.dump()).toEqual(before);
   });
 
-  test('with their id in the last place and my own before it is not found either', async () => {
+  test('does not find a record of another account below one of its own', async () => {
     const names = [...pattern.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
     const last = names.at(-1) ?? '';
     if (names.length < 2 || pattern.includes('/tools/')) return;
@@ -89,7 +89,7 @@ test.each(mirrored)(
 
 describe('a list', () => {
   test.each(['agents', 'sandboxes', 'workspaces', 'approvals', 'keys', 'runners', 'secrets', 'audit'])(
-    'of %s has nothing of another account, whatever page is asked for',
+    'of %s has nothing of another account, on any page',
     async (name) => {
       const ofTheirs = [...Object.values(theirIds), theirs.accountId];
       for (const query of ['', '?after=0', '?after=1', '?after=999999', '?limit=200']) {
@@ -99,7 +99,7 @@ describe('a list', () => {
     },
   );
 
-  test('of approvals can be asked for by an agent of another account, and is empty', async () => {
+  test('of approvals for an agent of another account is empty', async () => {
     const answer = await fixture.send('GET', `/v1/approvals?agentId=${theirIds.agentId}`, { token: mine.token });
     expect(answer.json).toEqual({ approvals: [] });
   });
@@ -123,7 +123,7 @@ test.each([
   expect(fixture.dump()).toEqual(before);
 });
 
-test('an approval of another account does not let a call run', async () => {
+test('an approval by another account does not let a call run', async () => {
   const decide = `/v1/approvals/${theirIds.approvalId}`;
   await fixture.send('POST', decide, { token: theirs.token, body: { decision: 'approve' } });
   const ran = fixture.ran.length;

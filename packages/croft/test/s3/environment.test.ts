@@ -44,7 +44,7 @@ const script = `
   store.close();
 `;
 
-test('nothing of the server’s own AWS account, in its environment or its home, has a part in it', async () => {
+test('the environment and the home of the server give no AWS account', async () => {
   const [own, trap, home] = [await listen(), await listen(), makeTrapHome()];
   const theirs = {
     ...{ AWS_ACCESS_KEY_ID: 'theirs', AWS_SECRET_ACCESS_KEY: 'theirs', AWS_SESSION_TOKEN: 'theirs', AWS_PROFILE: 'x' },

@@ -25,7 +25,7 @@ async function startService(answer: RequestListener) {
   return objects;
 }
 
-test('a service that never stops to answer fills no memory', async () => {
+test('a service that never ends its answer fills no memory', async () => {
   const piece = Buffer.alloc(1024 * 1024, ' ');
   let sent = 0;
   const objects = await startService((_, response) => {
@@ -45,7 +45,7 @@ test('a service that never stops to answer fills no memory', async () => {
   expect(sent).toBeLessThan(1024 ** 3);
 });
 
-test('a service that lists a name twice, as a link and as what it is in, gets no further than that', async () => {
+test('a service that lists a name both as a link and as a directory does not get outside', async () => {
   const key = (name: string) =>
     `<Contents><Key>fs-1/${name}</Key><ETag>"e"</ETag><Size>4</Size><LastModified>2026-01-01T00:00:00Z</LastModified></Contents>`;
   const directory = makeDirectory();
@@ -84,7 +84,7 @@ test('an error after the status 200 is a failure, for a copy and for the end of 
   expect(seen.at(-1)).toBe('DELETE /bucket/large?uploadId=an%20id');
 });
 
-test('a service that begins no upload in parts gets no part', async () => {
+test('a service that starts no multipart upload gets no part', async () => {
   const seen: string[] = [];
   const objects = await startService((request, response) => {
     seen.push(`${request.method} ${request.url}`);
@@ -96,7 +96,7 @@ test('a service that begins no upload in parts gets no part', async () => {
   expect(seen).toEqual(['POST /bucket/large?uploads=']);
 });
 
-test('of a batch of deletes exactly the keys are deleted again that the service names and that were in the batch', async () => {
+test('of a batch of deletes, only keys of the batch that the service names are deleted again', async () => {
   const single: string[] = [];
   const objects = await startService(({ method, url = '' }, response) => {
     if (method === 'DELETE') {
@@ -110,7 +110,7 @@ test('of a batch of deletes exactly the keys are deleted again that the service 
   expect(single.sort()).toEqual(['/bucket/%3Cb%3E', '/bucket/it%27s']);
 });
 
-test('a service that answers a batch of deletes with anything else is asked for each', async () => {
+test('a service that answers a batch of deletes with anything else gets one delete per key', async () => {
   const single: string[] = [];
   const objects = await startService(({ method, url = '' }, response) => {
     if (method === 'DELETE') single.push(url);

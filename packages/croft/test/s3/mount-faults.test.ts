@@ -46,7 +46,7 @@ describe.skipIf(!server)('a bucket that fails', () => {
   const read = (mount: S3Mount, path: string) => readFileSync(join(mount.directory, path), 'utf8');
   const isWrite = ({ method }: SeenRequest) => method === 'PUT';
 
-  test('down: reads go on, a commit says so and is made up for as soon as it is back', async () => {
+  test('down: reads go on, a commit reports it and is repeated as soon as the bucket is back', async () => {
     const mount = await open();
     put(mount, 'a', 'before');
     await mount.commit(signal);
@@ -67,7 +67,7 @@ describe.skipIf(!server)('a bucket that fails', () => {
     expect((await mount.commit(signal)).committed).toEqual([]);
   });
 
-  test('set to queue, a commit answers what waits, and it survives a restart of the server', async () => {
+  test('with the setting queue, a commit reports what waits, which survives a restart of the server', async () => {
     const mount = await open({ onOutage: 'queue' });
     put(mount, 'old', 'x');
     await mount.commit(signal);
@@ -84,7 +84,7 @@ describe.skipIf(!server)('a bucket that fails', () => {
     await vi.waitFor(async () => expect(await tool.all()).toEqual({ a: 'queued' }), patience);
   });
 
-  test('down at the first opening there is nothing to work with, and it says so', async () => {
+  test('down at the first opening the workspace cannot be used, and the error says so', async () => {
     await proxy.refuse();
     await expect(open()).rejects.toMatchObject({ code: 'E_STORAGE_UNAVAILABLE' });
     await proxy.accept();
@@ -92,7 +92,7 @@ describe.skipIf(!server)('a bucket that fails', () => {
     expect(read(await open(), 'f')).toBe('x');
   });
 
-  test('what others changed during an outage and we too is kept twice, and the next call is told', async () => {
+  test('a path changed on both sides during an outage is kept twice, and the next call is told', async () => {
     const mount = await open();
     put(mount, 'f', 'start');
     await mount.commit(signal);
@@ -111,7 +111,7 @@ describe.skipIf(!server)('a bucket that fails', () => {
     expect((await mount.commit(signal)).committed).toEqual([]);
   });
 
-  test('answers that are lost: nobody takes their own write for another’s', async () => {
+  test('lost answers: our own write is not taken for one of another server', async () => {
     const mount = await open();
     for (const name of ['a', 'b', 'c']) put(mount, name, name);
     const seen = new Set<string>();
@@ -126,7 +126,9 @@ describe.skipIf(!server)('a bucket that fails', () => {
     expect(await tool.all()).toEqual({ b: 'changed', c: 'c' });
   });
 
-  test('requests that fail, are cut and come back half: what arrives is whole', { timeout: 120_000 }, async () => {
+  test('requests that fail, break off or come back half: files that arrive are whole', {
+    timeout: 120_000,
+  }, async () => {
     const second = await open({ data: join(data.path, 'second') });
     const mount = await open();
     const text = 'x'.repeat(200_000);
@@ -149,7 +151,7 @@ describe.skipIf(!server)('a bucket that fails', () => {
     }
   });
 
-  test('a call that is cancelled while the bucket hangs is finished by the next', async () => {
+  test('a call cancelled while the bucket hangs is finished by the next', async () => {
     const mount = await open();
     put(mount, 'a', 'x');
     const { promise: until, resolve: goOn } = Promise.withResolvers<void>();
@@ -165,7 +167,7 @@ describe.skipIf(!server)('a bucket that fails', () => {
     expect(await tool.all()).toEqual({ a: 'x' });
   });
 
-  test('a large file that is only named, while the bucket is down: no hole is ever taken for it', async () => {
+  test('a placeholder while the bucket is down: zeros are never read as its content', async () => {
     const large = Buffer.alloc(9 << 20, 'l');
     const first = await open();
     writeFileSync(join(first.directory, 'large'), large);
@@ -186,7 +188,7 @@ describe.skipIf(!server)('a bucket that fails', () => {
 
 const gateway = await startS3Gateway();
 describe.skipIf(!gateway)('a gateway that is killed', () => {
-  test('in the middle of commits: everything that was acknowledged is there', { timeout: 120_000 }, async () => {
+  test('in the middle of commits: every acknowledged change is there', { timeout: 120_000 }, async () => {
     using data = makeData();
     const place = newBucketLocation(gateway!, await gateway!.bucket('killed'));
     const mount = await openMount({ data: data.path, place });

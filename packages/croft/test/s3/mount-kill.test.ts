@@ -36,7 +36,7 @@ async function forEachStep(work: (at: number) => Promise<boolean>): Promise<numb
 }
 
 describe.skipIf(!server)('kill -9 after every single request', () => {
-  test('of a commit: nothing is torn, nothing is lost, and the next start finishes it', {
+  test('of a commit: no file is torn or lost, and the next start finishes it', {
     timeout: 600_000,
   }, async () => {
     const steps = await forEachStep(async (at) => {

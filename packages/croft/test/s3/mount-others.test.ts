@@ -16,7 +16,7 @@ const server = await startS3();
 const bucket = (await server?.bucket('others')) ?? '';
 const signal = new AbortController().signal;
 
-describe.skipIf(!server)('a bucket that others use too', () => {
+describe.skipIf(!server)('a bucket that other tools use too', () => {
   let place: BucketLocation;
   let data: ReturnType<typeof makeData>;
   let tool: ReturnType<typeof asOtherTool>;
@@ -44,7 +44,7 @@ describe.skipIf(!server)('a bucket that others use too', () => {
   const read = (mount: S3Mount, path: string) => readFileSync(join(mount.directory, path), 'utf8');
   const put = (mount: S3Mount, path: string, text: string) => writeFileSync(join(mount.directory, path), text);
 
-  test('any S3 tool reads what was committed, by the names people know', async () => {
+  test('any S3 tool reads committed files, by their ordinary names', async () => {
     const mount = await open();
     mkdirSync(join(mount.directory, 'src/ü'), { recursive: true });
     put(mount, 'src/ü/a b.ts', 'text');
@@ -54,7 +54,7 @@ describe.skipIf(!server)('a bucket that others use too', () => {
     expect(await tool.metadata('src/ü/a b.ts')).toMatchObject({ 'croft-kind': 'file', 'croft-mode': '644' });
   });
 
-  test('what other tools write, change and remove is there after the next look at the whole bucket', async () => {
+  test('files that other tools write, change and remove are found by the next look at the whole bucket', async () => {
     await tool.write('from/tool.txt', 'one');
     const mount = await open();
     expect(read(mount, 'from/tool.txt')).toBe('one');
@@ -67,7 +67,7 @@ describe.skipIf(!server)('a bucket that others use too', () => {
     expect(read(again, 'new')).toBe('n');
   });
 
-  test('a change of ours never overwrites what another tool wrote meanwhile', async () => {
+  test('our change never overwrites a write of another tool meanwhile', async () => {
     await tool.write('f', 'start');
     const mount = await open();
     await tool.write('f', 'by the tool');
@@ -78,7 +78,7 @@ describe.skipIf(!server)('a bucket that others use too', () => {
     expect(await tool.read(refused.details.conflicts[0].kept)).toBe('ours');
   });
 
-  test('hostile keys reach no disk, are told once, and keep nobody from working', async () => {
+  test('hostile keys never reach the disk, are reported once, and block nothing', async () => {
     const outside = join(data.path, 'outside');
     const hostile = [
       '../../outside',
@@ -101,7 +101,7 @@ describe.skipIf(!server)('a bucket that others use too', () => {
     expect((await tool.keys()).length).toBe(hostile.length + 2);
   });
 
-  test('a key that is a file and a directory: the directory is shown, and neither object is lost', async () => {
+  test('a key that is a file and a directory: the directory is shown, and both objects stay', async () => {
     for (const key of ['a', 'a-b', 'a/b', 'a/c/d', 'z/y', 'z']) await tool.write(key, key);
     const mount = await open();
     expect(readdirSync(mount.directory).toSorted()).toEqual(['a', 'a-b', 'z']);
@@ -111,7 +111,7 @@ describe.skipIf(!server)('a bucket that others use too', () => {
     expect(await tool.all()).toMatchObject({ a: 'a', 'a/b': 'changed', z: 'z', 'z/y': 'z/y' });
   });
 
-  test('one makes a file, the other a directory of the same name: both are kept', async () => {
+  test('a file on one side and a directory of the same name on the other: both are kept', async () => {
     const [ours, theirs] = [await open(), await open({ data: join(data.path, 'second') })];
     put(ours, 'a', 'a file');
     mkdirSync(join(theirs.directory, 'a'));
@@ -128,7 +128,7 @@ describe.skipIf(!server)('a bucket that others use too', () => {
     expect(read(ours, 'a/b')).toBe('in a directory');
   });
 
-  test('a service that does not honour conditions is not written to by several', async () => {
+  test('a service without conditional writes is opened by one server only', async () => {
     const objects = connect(place);
     const careless = { ...objects, probe: async () => ({ isConditional: false, reason: 'it ignored If-Match' }) };
     await expect(open({ objects: careless })).rejects.toThrow(/conditional writes \(it ignored If-Match\)/);
@@ -140,7 +140,7 @@ describe.skipIf(!server)('a bucket that others use too', () => {
     expect(await tool.read('f')).toBe('x');
   });
 
-  test('a path too long to be a key is named, and the others are stored', async () => {
+  test('a path too long for a key is reported, and the others are stored', async () => {
     const mount = await open();
     const deep = Array.from({ length: 8 }, () => 'd'.repeat(150)).join('/');
     mkdirSync(join(mount.directory, deep), { recursive: true });
@@ -159,7 +159,7 @@ describe.skipIf(!server)('a bucket that others use too', () => {
     await expect(open()).rejects.toThrow(/another server/);
   });
 
-  test('a tombstone that nobody takes away does not keep a path for ever', { timeout: 60_000 }, async () => {
+  test('a tombstone of a dead server does not block a path for ever', { timeout: 60_000 }, async () => {
     const objects = connect(place);
     const key = `${place.namespace}/f`;
     const body = Buffer.from('croft: deleted\n');

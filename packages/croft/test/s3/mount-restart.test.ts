@@ -16,7 +16,7 @@ const server = await startS3();
 const bucket = (await server?.bucket('restart')) ?? '';
 const signal = new AbortController().signal;
 
-describe.skipIf(!server)('what is left when a machine goes down', () => {
+describe.skipIf(!server)('after a crash of the machine', () => {
   let place: BucketLocation;
   let data: ReturnType<typeof makeData>;
   let tool: ReturnType<typeof asOtherTool>;
@@ -36,7 +36,7 @@ describe.skipIf(!server)('what is left when a machine goes down', () => {
     data[Symbol.dispose]();
   });
 
-  /** As if this were another start of the machine. */
+  /** Simulates another boot of the machine. */
   async function reopen(): Promise<void> {
     await mount.close();
     const manifest = openMountManifest(join(data.path, 'mounts', place.namespace, 'manifest.db'));
@@ -45,7 +45,7 @@ describe.skipIf(!server)('what is left when a machine goes down', () => {
     mount = await openMount({ data: data.path, place });
   }
 
-  test('files that a power cut tore or took never replace what is in the bucket', async () => {
+  test('files torn or lost by a power cut never replace those in the bucket', async () => {
     writeFileSync(at('torn'), Buffer.alloc(9));
     writeFileSync(at('new'), 'not committed');
     rmSync(at('missing'));
@@ -59,7 +59,7 @@ describe.skipIf(!server)('what is left when a machine goes down', () => {
     await expect(mount.commit(signal)).rejects.toMatchObject({ code: 'E_CONFLICT' });
   });
 
-  test('a history that was cleared away costs a comparison and loses nothing', async () => {
+  test('a lost history costs a comparison, and no file', async () => {
     await mount.history.collectGarbage([]);
     writeFileSync(at('torn'), 'changed');
     rmSync(at('missing'));
@@ -75,7 +75,7 @@ describe.skipIf(!server)('what is left when a machine goes down', () => {
     expect(await tool.all()).toEqual({ torn: 'changed', whole: 'good whole', 'from-outside': 'x' });
   });
 
-  test('a working tree that is gone is brought again', async () => {
+  test('a lost working copy is downloaded again', async () => {
     await mount.close();
     rmSync(mount.directory, { recursive: true });
     mount = await openMount({ data: data.path, place });

@@ -44,7 +44,7 @@ function runChild(settings: { place: BucketLocation; data: string; name: string;
 }
 
 describe.skipIf(!server)('two servers that edit one workspace', () => {
-  test('no update is lost: whatever one was told is there, or was taken away by somebody who had seen it', {
+  test('no update is lost: each acknowledged one is there, or was removed by a server that had seen it', {
     timeout: seconds * 1000 + 120_000,
   }, async () => {
     using data = makeData();

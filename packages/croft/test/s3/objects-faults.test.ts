@@ -34,7 +34,7 @@ describe.skipIf(!server)('an object store over a bad network', () => {
     ['is answered 503', { status: 503, code: 'SlowDown' }],
     ['is cut while it is sent', { cutRequestAfter: 2 }],
     ['is done, and nobody is told', 'lose-answer'],
-  ] as const)('a put that %s is made again, and is there once', async (_, fault) => {
+  ] as const)('a put that %s is repeated, and stored once', async (_, fault) => {
     const { proxy, store, straight } = await prepare();
     await store.probe();
     for (const [key, expected] of [
@@ -54,14 +54,14 @@ describe.skipIf(!server)('an object store over a bad network', () => {
     expect(await textOf(await straight.get('new'))).toBe('changed');
   });
 
-  test('a put whose answer was lost is not taken for another’s, nor another’s for it', async () => {
+  test('a put whose answer was lost is recognised as our own, and a put of another server is not', async () => {
     const { proxy, store, straight } = await prepare();
     await straight.put('k', sendable('same bytes'), { expect: 'absent' });
     proxy.when(isPut, { status: 500 }, 1);
     expect(await store.put('k', sendable('same bytes'), { expect: 'absent' })).toBe('refused');
   });
 
-  test.each(['is cut early', 'is cut late'])('a large body that %s goes on where it was', async (kind) => {
+  test.each(['is cut early', 'is cut late'])('a large body that %s resumes where it was', async (kind) => {
     const { proxy, store, straight } = await prepare();
     const content = randomBytes(3 * megabyte);
     await straight.put('k', sendable(content));
@@ -74,7 +74,7 @@ describe.skipIf(!server)('an object store over a bad network', () => {
     expect((await buffer(part.body)).equals(content.subarray(5, -1))).toBe(true);
   });
 
-  test('a body that was cut does not go on with another content', async () => {
+  test('a body that was cut does not resume with another content', async () => {
     const { proxy, store, straight } = await prepare();
     await straight.put('k', sendable(Buffer.alloc(2 * megabyte, 'a')));
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -87,14 +87,14 @@ describe.skipIf(!server)('an object store over a bad network', () => {
     await expect(reading).rejects.toMatchObject({ code: 'E_STORAGE_UNAVAILABLE' });
   });
 
-  test('a small body that is cut is asked for again', async () => {
+  test('a small body that is cut is requested again', async () => {
     const { proxy, store, straight } = await prepare();
     await straight.put('k', sendable('x'.repeat(1000)));
     proxy.when(isGet, { cutResponseAfter: 10 }, 3);
     expect(await textOf(await store.get('k'))).toBe('x'.repeat(1000));
   });
 
-  test('parts that fail are sent again; an answer that is lost at the end is found out', async () => {
+  test('failed parts are sent again, and an answer lost at the end is found out', async () => {
     const { proxy, store, straight } = await prepare();
     const content = randomBytes(20 * megabyte);
     const isPart = ({ path }: SeenRequest) => path.includes('partNumber=2');
@@ -107,7 +107,7 @@ describe.skipIf(!server)('an object store over a bad network', () => {
     expect((await buffer(((await straight.get('big')) as StoredObject).body)).equals(content)).toBe(true);
   });
 
-  test('an upload that fails for good is taken back', async () => {
+  test('an upload that fails for good is aborted', async () => {
     const { proxy, store, straight } = await prepare();
     proxy.when(({ path }) => path.includes('partNumber=3'), { status: 500 });
     const put = store.put('big', sendable(Buffer.alloc(30 * megabyte)));
@@ -116,7 +116,7 @@ describe.skipIf(!server)('an object store over a bad network', () => {
     expect(await keysIn(straight)).toEqual([]);
   });
 
-  test('lists, copies and removals are made again', async () => {
+  test('lists, copies and removals are repeated', async () => {
     const { proxy, store, straight } = await prepare();
     for (const key of ['a', 'b', 'c', 'd']) await straight.put(key, sendable(key));
     proxy.when(() => true, { status: 503 }, 2);
@@ -131,7 +131,7 @@ describe.skipIf(!server)('an object store over a bad network', () => {
     expect(await keysIn(straight)).toEqual(['e']);
   });
 
-  test('one that does not have batches of deletes is asked for each', async () => {
+  test('a service without batch deletes gets one delete per key', async () => {
     const { proxy, store, straight } = await prepare();
     for (const key of ['a', 'b', 'c', 'd']) await straight.put(key, sendable(key));
     proxy.when(({ method, path }) => method === 'POST' && /[?&]delete/.test(path), {
@@ -142,7 +142,7 @@ describe.skipIf(!server)('an object store over a bad network', () => {
     expect(await keysIn(straight)).toEqual(['d']);
   });
 
-  test('an outage is one: refused connections, silence, errors without end; nothing of the place is told', async () => {
+  test('refused connections, silence and endless errors are an outage, reported without the address', async () => {
     const { proxy, store } = await prepare({ retries: { attempts: 2, firstPauseMs: 1 }, idleMs: 300, connectMs: 300 });
     await store.put('k', sendable('x'));
     const expectOutage = async (attempt: Promise<unknown>) => {
@@ -174,7 +174,7 @@ describe.skipIf(!server)('an object store over a bad network', () => {
     await vi.waitFor(async () => expect(await textOf(await store.get('k'))).toBe('x'), { timeout: 20_000 });
   });
 
-  test('a refusal is none: it is not tried again, and says what is wrong', async () => {
+  test('a refusal is not an outage: it is not repeated, and its cause is reported', async () => {
     const { proxy, store } = await prepare();
     const cases = [
       [{ status: 403, code: 'AccessDenied' }, 'E_STORAGE_FAILED', /AccessDenied.*credentials/],
@@ -193,7 +193,7 @@ describe.skipIf(!server)('an object store over a bad network', () => {
     }
   });
 
-  test('a redirect is followed by nobody: neither keys nor files go elsewhere', async () => {
+  test('a redirect is never followed: neither keys nor files go elsewhere', async () => {
     const [{ proxy, store }, elsewhere] = [await prepare(), await startFaultyProxy(server!.endpoint)];
     onTestFinished(() => elsewhere[Symbol.asyncDispose]());
     proxy.when(() => true, { redirectTo: `${elsewhere.url}/somewhere` });
@@ -203,7 +203,7 @@ describe.skipIf(!server)('an object store over a bad network', () => {
     expect(elsewhere.seen).toEqual([]);
   });
 
-  test('a slow reader is no outage', async () => {
+  test('a slow reader is not taken for an outage', async () => {
     const { store, straight } = await prepare({ idleMs: 200 });
     const content = randomBytes(12 * megabyte);
     await straight.put('k', sendable(content));
@@ -216,9 +216,7 @@ describe.skipIf(!server)('an object store over a bad network', () => {
   });
 });
 
-test('a server that is killed in the middle of puts has every one that was acknowledged when it is back', async ({
-  skip,
-}) => {
+test('a killed server has every acknowledged object when it is back', async ({ skip }) => {
   const gateway = await startS3Gateway();
   if (!gateway) return skip();
   onTestFinished(() => gateway.stop());

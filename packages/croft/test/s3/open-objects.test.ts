@@ -28,7 +28,7 @@ function prepare(means: Partial<WorkspaceBucketOptions> = {}) {
 }
 
 describe.skipIf(!server)('the bucket of a workspace', () => {
-  test('is the operator’s, below its prefix, or its own with a secret of its account', async () => {
+  test('is that of the operator, below its prefix, or its own with a secret of its account', async () => {
     const { open, own } = prepare();
     await (await open({ provider: 's3' })).put('a', sendable('a'));
     await (await open({ provider: 's3', auth: { type: 'managed' } })).put('b', sendable('b'));
@@ -37,7 +37,7 @@ describe.skipIf(!server)('the bucket of a workspace', () => {
     expect(await keysIn(whole)).toEqual(['managed/a', 'managed/b', 'own/c']);
   });
 
-  test('is never opened with the operator’s keys where an account names it', async () => {
+  test('is never opened with the keys of the operator if an account names it', async () => {
     const { open } = prepare();
     const elsewhere = await startFaultyProxy(server!.endpoint);
     onTestFinished(() => elsewhere[Symbol.asyncDispose]());
@@ -46,7 +46,7 @@ describe.skipIf(!server)('the bucket of a workspace', () => {
     expect(elsewhere.seen).toEqual([]);
   });
 
-  test('says what is missing', async () => {
+  test('has errors that name a missing setting', async () => {
     const { open, own, auth } = prepare({ managed: undefined });
     await expect(open({ provider: 's3' })).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
     await expect(open({ ...own, auth: { ...auth, secretName: 'NONE' } })).rejects.toMatchObject({
@@ -60,14 +60,14 @@ describe.skipIf(!server)('the bucket of a workspace', () => {
     await expect(wrong.get('k')).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
   });
 
-  test('is at a private address only where the operator says so; the operator’s own may be', async () => {
+  test('may be at a private address only if the operator allows it, or if it is that of the operator', async () => {
     const { open, own } = prepare({ allowPrivate: false });
     await expect(open(own)).rejects.toMatchObject({ code: 'E_INVALID_INPUT' });
     expect(await (await open({ provider: 's3' })).head('none')).toBeUndefined();
   });
 });
 
-test('the operator’s bucket is set whole or not at all', () => {
+test('the settings for the bucket of the operator are complete or refused', () => {
   const keys = { CROFT_S3_ACCESS_KEY_ID: 'AK', CROFT_S3_SECRET_ACCESS_KEY: 'SK' };
   expect(loadConfig({ AWS_ACCESS_KEY_ID: 'theirs' }).s3).toEqual({ allowPrivate: false });
   expect(loadConfig({ CROFT_S3_ALLOW_PRIVATE: '1' }).s3).toEqual({ allowPrivate: true });

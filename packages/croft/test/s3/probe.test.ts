@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createObjectStore } from '../../src/storages/s3/client/object-store.ts';
 import { sendable } from '../contracts/object-store.ts';
 
-/** What a service does with a put of these headers where an object with this ETag is: a status. */
+/** Status that a service answers to a put with these headers over an object with this ETag. */
 type Service = (headers: IncomingHttpHeaders, etag: string | undefined) => number;
 
 /** Puts and deletes alone, and no signature is looked at: only what services do with conditions. */
@@ -59,7 +59,7 @@ test.each<[string, Service, string]>([
     ({ 'if-none-match': none, 'if-match': match }) => (none || match ? 412 : 200),
     'it refuses puts with If-Match even when what is there matches',
   ],
-])('a service that %s is not one for shared writing', async (_, service, reason) => {
+])('a service that %s cannot be shared by several writers', async (_, service, reason) => {
   const { store, objects } = await openOn(service);
   expect(await store.probe()).toEqual({ isConditional: false, reason });
   expect(objects.size).toBe(0);
@@ -69,7 +69,7 @@ test.each<[string, (etag: string) => string[]]>([
   ['quoted', (etag) => [`"${etag}"`]],
   ['bare', (etag) => [etag]],
   ['either way', (etag) => [etag, `"${etag}"`]],
-])('an ETag is sent as the service wants it: %s', async (_, toHeader) => {
+])('an ETag is sent in the form that the service accepts: %s', async (_, toHeader) => {
   const { store } = await openOn(honest(toHeader));
   expect(await store.probe()).toEqual({ isConditional: true });
   const first = (await store.put('k', sendable('a'), { expect: 'absent' })) as { etag: string };
@@ -77,7 +77,7 @@ test.each<[string, (etag: string) => string[]]>([
   expect(await store.put('k', sendable('c'), { expect: first })).toBe('refused');
 });
 
-test('it is found out by the first put that needs it, and once', async () => {
+test('the form is found by the first put that needs it, and once', async () => {
   let puts = 0;
   const service = honest((etag) => [`"${etag}"`]);
   const { store } = await openOn((...args) => {
@@ -92,7 +92,7 @@ test('it is found out by the first put that needs it, and once', async () => {
   expect(puts).toBe(before + 1);
 });
 
-test('a service that may not be written to is none that ignores conditions', async () => {
+test('a service that refuses writes is not reported as one without conditions', async () => {
   const { store } = await openOn(() => 403);
   await expect(store.probe()).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });
 });

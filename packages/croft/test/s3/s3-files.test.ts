@@ -36,8 +36,8 @@ async function plant(
 const names = async (files: Awaited<ReturnType<typeof plant>>['files'], path = '', limit = 100) =>
   (await files.list(path, { limit })).entries.map(({ name, kind }) => `${kind} ${name}`);
 
-describe.skipIf(!server)('files straight from a bucket', () => {
-  test('are read, also by absolute path, with a version that is of their bytes', async () => {
+describe.skipIf(!server)('files read straight from a bucket', () => {
+  test('are read, also by absolute path, with a version from their bytes', async () => {
     const { files, put } = await plant({ 'a/b.txt': 'hello', 'empty.txt': '' });
     const read = await files.read('a/b.txt');
     expect(read).toMatchObject({ path: 'a/b.txt', kind: 'file', size: 5, bytes: Buffer.from('hello') });
@@ -51,7 +51,7 @@ describe.skipIf(!server)('files straight from a bucket', () => {
     await expect(files.read('a/b.txt', { maxBytes: 4 })).rejects.toMatchObject({ code: 'E_TOO_LARGE' });
   });
 
-  test('are opened in pieces, whole and in part', async () => {
+  test('are read in pieces, completely and in part', async () => {
     const text = 'x'.repeat(700_000) + 'y'.repeat(300_000);
     const { files } = await plant({ 'big.txt': text });
     await using file = await files.open('big.txt');
@@ -62,7 +62,7 @@ describe.skipIf(!server)('files straight from a bucket', () => {
   });
 
   test.each(['missing', 'a/missing', 'a/b.txt.', 'missing/deep/er', 'empty', 'a/b'])(
-    '%s is not there',
+    '%s is not found',
     async (path) => {
       const { files } = await plant({ 'a/b.txt': 'x', 'ab/c': 'x' });
       await expect(files.stat(path)).rejects.toMatchObject({ code: 'E_FILE_NOT_FOUND' });
@@ -72,7 +72,7 @@ describe.skipIf(!server)('files straight from a bucket', () => {
     },
   );
 
-  test('a directory is no file, a file no directory', async () => {
+  test('a directory is not a file, and a file not a directory', async () => {
     const { files } = await plant({ 'a/b.txt': 'x' });
     await expect(files.read('a')).rejects.toMatchObject({ code: 'E_NOT_A_FILE' });
     await expect(files.version('')).rejects.toMatchObject({ code: 'E_NOT_A_FILE' });
@@ -80,7 +80,7 @@ describe.skipIf(!server)('files straight from a bucket', () => {
     await expect(files.read('a/b.txt/c')).rejects.toMatchObject({ code: 'E_NOT_A_DIRECTORY' });
   });
 
-  test('a listing shows one level, by name, with links, markers and times, and says when it is cut', async () => {
+  test('a listing shows one level, by name, with links, markers and times, and says if it is cut', async () => {
     const { files } = await plant(
       { 'b/x/1': '1', 'b/x/2': '2', 'b.txt': 'bb', 'b-c': '', 'dir/': '', ü: 'u', '.hidden': 'h', 'z/z/z': 'z' },
       { link: 'b.txt' },
@@ -106,11 +106,11 @@ describe.skipIf(!server)('files straight from a bucket', () => {
     expect(await files.list('', { limit: 8 })).toMatchObject({ cut: false });
   });
 
-  test('what is in a directory is passed over, not listed', async () => {
+  test('the content of a subdirectory is skipped without listing it', async () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`m/${index}`, '']));
     const { objects, namespace } = await plant({ ...many, 'a.txt': '', 'z.txt': '' });
     let listed = 0;
-    // As a bucket with pages of ten has it.
+    // Lists like a bucket with pages of ten.
     async function* list(...args: Parameters<typeof objects.list>) {
       for (const page of await Array.fromAsync(objects.list(...args)))
         for (let at = 0; at < page.length; at += 10) {
@@ -123,7 +123,7 @@ describe.skipIf(!server)('files straight from a bucket', () => {
     expect(listed).toBeLessThanOrEqual(3);
   });
 
-  test('what is being removed is not there', async () => {
+  test('objects that are being removed are not found', async () => {
     const { files } = await plant({ 'a.txt': 'x', 'croft.txt': 'croft: deleted\n' }, {}, ['gone.txt', 'only/gone.txt']);
     expect(await names(files)).toEqual(['file a.txt', 'file croft.txt']);
     for (const path of ['gone.txt', 'only', 'only/gone.txt'])
@@ -131,7 +131,7 @@ describe.skipIf(!server)('files straight from a bucket', () => {
     expect((await files.read('croft.txt')).bytes.toString()).toBe('croft: deleted\n');
   });
 
-  test('keys that no path has are nobody’s', async () => {
+  test('keys that are no valid path are ignored', async () => {
     const hostile = [
       '../secret.txt',
       'a/../b',
@@ -192,7 +192,7 @@ describe.skipIf(!server)('files straight from a bucket', () => {
     await expect(files.read('link/deeper')).rejects.toMatchObject({ code });
   });
 
-  test('nothing can be changed', async () => {
+  test('cannot be changed', async () => {
     const { files, objects, namespace } = await plant({ 'a.txt': 'x' });
     const signal = new AbortController().signal;
     const changes = [

@@ -88,7 +88,7 @@ const patterns = [
 ];
 
 describe.skipIf(!server)('glob straight from a bucket', () => {
-  test('answers what it answers on a mount: rules of all kinds, at all depths, repositories inside', async () => {
+  test('gives the same as on a mount: rules of all kinds, at all depths, repositories inside', async () => {
     const { onDisk, inBucket } = await plantBoth({
       files: {
         ...{ 'a.ts': '1', 'src/a.ts': '2', 'src/b.js': '3', '.env': '4', '.hidden/x.ts': '5', 'src/.keep': '' },
@@ -150,7 +150,7 @@ describe.skipIf(!server)('glob straight from a bucket', () => {
     expect((await sorted(inBucket, '**')).paths).toContain('keep.log');
   });
 
-  test('answers the same for any tree and any rules', async () => {
+  test('gives the same for any tree and any rules', async () => {
     const name = fc.constantFrom('a', 'b', 'ab', '.c', 'a.ts', 'b.log', 'build', 'x y', '.git', 'ä');
     const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join('/'));
     const rule = fc
@@ -184,7 +184,7 @@ describe.skipIf(!server)('glob straight from a bucket', () => {
     );
   }, 240_000);
 
-  test('newest first, and what is cut is said', async () => {
+  test('gives the newest first, and says if it was cut', async () => {
     const inBucket = await plantInBucket({ files: { 'old.ts': '1' } });
     const isLater = async (first: string, second: string) => {
       const at = async (key: string) =>
@@ -197,7 +197,7 @@ describe.skipIf(!server)('glob straight from a bucket', () => {
     expect(await find(inBucket, '*.ts', '', 1)).toMatchObject({ paths: ['new.ts'], total: 2, truncated: true });
   });
 
-  test('what is being removed, and keys that no path has, are not found; a bad pattern or place is said', async () => {
+  test('leaves out objects being removed and invalid keys, and refuses a bad pattern or directory', async () => {
     const inBucket = await plantInBucket({
       files: { 'a.ts': '', '../b.ts': '', 'x//c.ts': '', 'dir/': '', '/d.ts': '' },
     });

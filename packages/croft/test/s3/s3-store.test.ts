@@ -28,7 +28,7 @@ describe.skipIf(!server)('in a bucket', () => {
     return { store: open(0), reopen: async () => open(0) };
   });
 
-  test('what nothing reaches stays for a while, and longer if somebody keeps it again', async () => {
+  test('unreferenced content stays for a while, and longer if it is stored again', async () => {
     const { open } = openFixture();
     const [patient, eager] = [open(3_600_000), open(0)];
     const [dead, revived] = [contentOf('dead'), contentOf('revived')];
@@ -46,7 +46,7 @@ describe.skipIf(!server)('in a bucket', () => {
     expect(await patient.read(revived.hash)).toEqual(revived.bytes);
   });
 
-  test('two servers that collect at once take nothing that is reached', async () => {
+  test('two servers that collect at once remove no referenced content', async () => {
     const { open } = openFixture();
     const [one, other] = [open(0), open(0)];
     const tree = treeOf(Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, `live ${index}`])));
@@ -58,7 +58,7 @@ describe.skipIf(!server)('in a bucket', () => {
     expect((await other.findMissing([contentOf('dead 1').hash])).size).toBe(1);
   });
 
-  test('a content that rots is not given back, and a tree that cannot be read deletes nothing', async () => {
+  test('damaged content is refused, and an unreadable tree deletes nothing', async () => {
     const { open, openObjects, namespace } = openFixture();
     const store = open(0);
     const tree = treeOf({ 'a.txt': 'text' });
@@ -70,7 +70,7 @@ describe.skipIf(!server)('in a bucket', () => {
     expect(await open(0).findMissing(tree.map(({ hash }) => hash))).toEqual(new Set());
   });
 
-  test('a note that somebody else wrote is no note', async () => {
+  test('an object that is no note of ours is ignored', async () => {
     const { open, openObjects, namespace } = openFixture();
     await openObjects().put(`.croft/${namespace}/notes/snapshot/x`, sendable('[1]'));
     await expect(open(0).note('snapshot', 'x')).rejects.toMatchObject({ code: 'E_STORAGE_FAILED' });

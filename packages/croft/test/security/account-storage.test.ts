@@ -10,7 +10,7 @@ const measure = (data: string, parts: readonly string[]) =>
     sizes.reduce((all, one) => all + one, 0),
   );
 
-test('histories count towards what an account may keep, and give way before files do', async () => {
+test('histories count towards the quota of an account, and are removed before files are refused', async () => {
   await using platform = await startPlatform(['--account-limit', 'storage=80m']);
   const account = await platform.newAccount();
   const { bash, call } = await newWorkspace(platform, account);
@@ -20,7 +20,7 @@ test('histories count towards what an account may keep, and give way before file
   mustBe(200, await call('write', { file_path: 'small', content: 'still' }));
 });
 
-test('what a command writes past what its account may keep is taken back, and a smaller file passes', async () => {
+test('a write of a command over the quota of the account is reverted, and a smaller file passes', async () => {
   await using platform = await startPlatform(['--account-limit', 'storage=20m']);
   const account = await platform.newAccount();
   const { bash, call, put, expectRefused, look } = await newWorkspace(platform, account);
@@ -34,7 +34,7 @@ test('what a command writes past what its account may keep is taken back, and a 
   expect(await put('b', megabyte)).toBe(200);
 });
 
-test('package caches count: who has filled them runs no more commands and adds no more files', async () => {
+test('package caches count: an account that has filled them runs no more commands and adds no more files', async () => {
   await using house = openInstallation(['--account-limit', 'storage=20m']);
   const [first, ann] = await house.start().then(async (server) => [server, await addAccount(server, 'ann')] as const);
   const { agent, bash } = await newWorkspace(house, ann);

@@ -24,12 +24,12 @@ async function makeRows(server: Server, count = 4): Promise<void> {
 async function startWithRows(house: Installation): Promise<Server> {
   const server = await house.start();
   await makeRows(server);
-  await settled(server);
+  await waitForHead(server);
   return server;
 }
 
 /** The head is written a moment later than the rows, or when somebody verifies. */
-async function settled({ url }: Pick<Server, 'url'>): Promise<void> {
+async function waitForHead({ url }: Pick<Server, 'url'>): Promise<void> {
   mustBe(200, await openAccount(url, adminToken, '').send('GET', '/audit/verify'));
 }
 
@@ -50,8 +50,8 @@ function rewriteWithoutKey(house: Installation, from = 1): void {
 
 const deleteLast = 'DELETE FROM audit WHERE sequence = (SELECT MAX(sequence) FROM audit)';
 
-describe('rows that are deleted at the end', () => {
-  test('are missed, while a server runs and after it was killed', async () => {
+describe('audit rows deleted at the end', () => {
+  test('are noticed, while a server runs and after it was killed', async () => {
     await using house = openInstallation();
     const server = await startWithRows(house);
     expect(await verify(house)).toMatchObject({ exitCode: 0 });
@@ -63,7 +63,7 @@ describe('rows that are deleted at the end', () => {
     expect(await verify(house)).toMatchObject(cut);
   });
 
-  test('are missed when others have taken their numbers, and the server says so', async () => {
+  test('are noticed when others have taken their numbers, and the server reports it', async () => {
     await using house = openInstallation();
     const server = await startWithRows(house);
     attack(house, deleteLast, deleteLast);
@@ -72,7 +72,7 @@ describe('rows that are deleted at the end', () => {
     expect(await verify(house)).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('the trail was cut') });
   });
 
-  test('are missed by a server that starts after it', async () => {
+  test('are noticed by a server that starts afterwards', async () => {
     await using house = openInstallation();
     await kill(await startWithRows(house));
     attack(house, deleteLast);
@@ -86,14 +86,14 @@ describe('rows that are deleted at the end', () => {
     expect((await house.croft('audit', 'export')).stdout).toContain('audit.anchored');
   });
 
-  test('are missed by a head that was kept elsewhere, even when the own one was put back too', async () => {
+  test('are noticed by a copy of the head elsewhere, even if the own head was restored too', async () => {
     await using house = openInstallation();
     await kill(await startWithRows(house));
     attack(house, 'PRAGMA wal_checkpoint(TRUNCATE)');
     for (const name of ['croft.db', 'audit-head']) copyFileSync(house.at(name), house.at(`old-${name}`));
     const server = await house.start();
     await makeRows(server);
-    await settled(server);
+    await waitForHead(server);
     writeFileSync(house.at('elsewhere'), (await house.croft('audit', 'head')).stdout);
     expect(await verify(house, '--head', house.at('elsewhere'))).toMatchObject({ exitCode: 0 });
     await kill(server);
@@ -104,11 +104,11 @@ describe('rows that are deleted at the end', () => {
   });
 });
 
-describe('a chain that fits', () => {
+describe('an audit chain with valid links', () => {
   test.each([
     ['all of it', 1],
     ['its end', 3],
-  ])('but was written without the key is found, %s', async (_, from) => {
+  ])('written without the key is found, %s', async (_, from) => {
     await using house = openInstallation();
     await kill(await startWithRows(house));
     rewriteWithoutKey(house, from);
@@ -123,7 +123,7 @@ describe('a chain that fits', () => {
     expect(await verify(house)).toMatchObject({ exitCode: 1 });
   });
 
-  test('but has a row at its end that was written without the key is found', async () => {
+  test('with a last row written without the key is found', async () => {
     await using house = openInstallation();
     await kill(await startWithRows(house));
     const columns = 'account_id, at, actor, action, target, details, previous, hash';
@@ -132,14 +132,14 @@ describe('a chain that fits', () => {
     expect(await verify(house)).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('it has no key') });
   });
 
-  test('of the time before there was a key is taken over, and said to be so', async () => {
+  test('from before there was a key is accepted, and reported as such', async () => {
     await using house = openInstallation();
     await kill(await startWithRows(house));
     rewriteWithoutKey(house);
     rmSync(house.at('audit-head'));
     const server = await house.start();
     await makeRows(server);
-    await settled(server);
+    await waitForHead(server);
     const { exitCode, stdout } = await verify(house);
     expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('of the older kind') });
     expect(stdout).toContain('whether rows 1 to 4 were rewritten');
@@ -149,7 +149,7 @@ describe('a chain that fits', () => {
   });
 });
 
-test('a new key breaks nothing, and a row of a key that is gone is said to be so', async () => {
+test('goes on with a new key, and a row of a lost key is reported', async () => {
   await using house = openInstallation();
   await kill(await startWithRows(house));
   const [old] = /^k\w+/m.exec(readFileSync(house.at('keys'), 'utf8')) ?? [];
@@ -161,7 +161,7 @@ test('a new key breaks nothing, and a row of a key that is gone is said to be so
   expect(await verify(house)).toMatchObject({ exitCode: 1, stdout: expect.stringContaining(`signed with key ${old}`) });
 });
 
-test('the admin verifies over REST, and an account does not', async () => {
+test('can be verified over REST by the admin, and not by an account', async () => {
   await using house = openInstallation();
   const server = await startWithRows(house);
   const admin = openAccount(server.url, adminToken, '');
@@ -175,7 +175,7 @@ test('the admin verifies over REST, and an account does not', async () => {
 });
 
 describe.skipIf(!postgres)('two servers with a data directory each, on one PostgreSQL', () => {
-  test('write one trail, and each misses rows that the other wrote', async () => {
+  test('write one trail, and each notices deleted rows of the other', async () => {
     const url = await postgres!.createSchema();
     await using one = openInstallation(['--database-url', url]);
     await using other = openInstallation(['--database-url', url]);
@@ -183,13 +183,13 @@ describe.skipIf(!postgres)('two servers with a data directory each, on one Postg
     copyFileSync(one.at('keys'), other.at('keys'));
     const second = await other.start();
     await Promise.all([makeRows(server, 10), makeRows(second, 10)]);
-    await Promise.all([server, second].map(settled));
+    await Promise.all([server, second].map(waitForHead));
     expect(await verify(one)).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^20 rows/) });
     expect(await verify(other)).toMatchObject({ exitCode: 0 });
     // A server that starts has seen all that is there.
     await kill(server);
     const again = await one.start();
-    await settled(again);
+    await waitForHead(again);
     await postgres!.execute(url, deleteLast);
     expect(await verify(one)).toMatchObject({ exitCode: 1 });
     await kill(again);

@@ -65,7 +65,7 @@ describe('a key that is bound to one agent', () => {
     }
   });
 
-  test('lists and shows its agent alone, and changes none: not even its own', async () => {
+  test('lists and shows its agent alone, and changes no agent', async () => {
     const { agents } = mustBe(200, await bound.send('GET', '/v1/agents'));
     expect(agents.map(({ agentId }: Json) => agentId)).toEqual([own]);
     mustBe(200, await bound.send('GET', `/v1/agents/${own}`));
@@ -90,7 +90,7 @@ describe('a key that is bound to one agent', () => {
     mustBe(200, await bound.approve(mine));
   });
 
-  test('makes, lists, rotates and revokes only keys that reach no more', async () => {
+  test('creates, lists, rotates and revokes only keys with no more access', async () => {
     for (const agents of [undefined, [other], [own, other]]) {
       const refused = await bound.send('POST', '/v1/keys', { name: 'wider', scopes: ['call'], agents });
       expect([agents, refused.status]).toEqual([agents, 403]);
@@ -120,7 +120,7 @@ describe('a key that is bound to one agent', () => {
     expect((await again.call(other, 'glob', { pattern: '*' })).status).toBe(404);
   });
 
-  test('is told of no session of another key', async () => {
+  test('does not see sessions of another key', async () => {
     mustBe(200, await account.call(own, 'glob', { pattern: '*' }, { 'croft-session': 'of-another' }));
     mustBe(200, await bound.call(own, 'glob', { pattern: '*' }, { 'croft-session': 'mine' }));
     const caller = await newKey({ name: 'caller', scopes: ['call'] });
@@ -132,14 +132,14 @@ describe('a key that is bound to one agent', () => {
 });
 
 test.each([[['agent_0']], [[`agent_${'0'.repeat(24)}`]], [[]], ['agent'], [Array(101).fill('x')]])(
-  'a key cannot be bound to what is no agent of its account: %j',
+  'a key cannot be bound to anything but an agent of its account: %j',
   async (agents) => {
     const foreign = await account.send('POST', '/v1/keys', { name: 'nobody', scopes: ['call'], agents });
     expect([foreign.status, foreign.body.error.code]).toEqual([400, 'E_INVALID_INPUT']);
   },
 );
 
-test('who asks for an approval, or is denied one, is told no id of a key', async () => {
+test('a caller whose approval is requested or denied sees no id of a key', async () => {
   const caller = await newKey({ name: 'model', scopes: ['call'] });
   const session = mustBe(201, await caller.send('POST', `/v1/agents/${own}/sessions`, { parent: 'top' })).session;
   const { approval } = mustBe(202, await caller.call(own, 'write', write, { 'croft-session': session }));
@@ -156,7 +156,7 @@ test('who asks for an approval, or is denied one, is told no id of a key', async
   expect(JSON.stringify(gone.body)).not.toContain('key_');
 });
 
-test('no other address of an account answers a key that is bound, whatever its scopes', async () => {
+test('a bound key is refused on every other route of an account, whatever its scopes', async () => {
   await using fixture = await openFixture({ limits: { requestsPerMinute: 100_000 } });
   const { token } = await fixture.addAccount('ann');
   const ids = await fillAccount(fixture, token);

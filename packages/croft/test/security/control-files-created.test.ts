@@ -29,7 +29,7 @@ function takeOne() {
   return () => taken;
 }
 
-/** What editors, agents and direnv obey in the folder they are opened in. */
+/** Files that editors, agents and direnv obey in the folder in which they are opened. */
 const obeyed = [
   '.claude/settings.json',
   '.claude/commands/do.md',
@@ -81,7 +81,7 @@ describe('a whole directory by a command', () => {
     });
   });
 
-  test.each(['.vscode', '.claude'])('%s, as a link to what is plain', async (directory) => {
+  test.each(['.vscode', '.claude'])('%s, as a link to an ordinary directory', async (directory) => {
     const command = `mkdir -p plain-directory; echo evil > plain-directory/tasks.json; ln -s plain-directory ${directory} 2> /dev/null; exit 0`;
     const { text } = await another().call('bash', { command });
     expect(text).toContain(directory);
@@ -120,7 +120,7 @@ test('in a transaction that is committed', async () => {
   expect(obeyed.filter((file) => existsSync(at(file)))).toEqual([]);
 });
 
-test('names that only look like them are the agent’s own', async () => {
+test('names that are only similar can be changed', async () => {
   const { call, at } = workspaces.take();
   const plain = ['vscode/tasks.json', 'src/mcp.json', '.prettierrc', '.github/workflows/test.yml', '.editorconfig'];
   for (const file of plain) {

@@ -27,7 +27,7 @@ async function openSandbox() {
 const top = { git: '.git', work: '.' };
 const nested = { git: 'nested/.git', work: 'nested' };
 
-/** What the person does, and to which repository. */
+/** The action of the person, and its repository. */
 const replacements: readonly (readonly [string, string, typeof top])[] = [
   ['git config', 'git config user.name "Ada $RANDOM"', top],
   ['git push -u', 'git push -q -u origin HEAD:refs/heads/b$RANDOM', top],
@@ -41,8 +41,8 @@ const replacements: readonly (readonly [string, string, typeof top])[] = [
 ];
 const ways = ['append', 'git config', 'rename over', 'exchange of files', 'hooks', 'hooks moved in'];
 
-describe('git’s files', () => {
-  test.each(replacements)('%s, and the next command', async (_, deed, target) => {
+describe('files of git', () => {
+  test.each(replacements)('%s, before the next command', async (_, deed, target) => {
     const workspace = await openSandbox();
     person.shell(workspace.top, deed);
     for (const way of ways) await workspace.attack(way, target);
@@ -50,7 +50,7 @@ describe('git’s files', () => {
     expect(await person.look(workspace.top)).toEqual([]);
   });
 
-  test.each(replacements)('%s, while a command tries for ever', async (_, deed, target) => {
+  test.each(replacements)('%s, while a command tries again and again', async (_, deed, target) => {
     const workspace = await openSandbox();
     const loop = await workspace.startLoop([target]);
     await loop.advance();
@@ -63,7 +63,7 @@ describe('git’s files', () => {
     expect(ran).toEqual([]);
   });
 
-  test('the next command sees what the person has set', async () => {
+  test('the settings of the person count for the next command', async () => {
     const workspace = await openSandbox();
     for (const name of ['Grace', 'Edsger']) {
       person.shell(workspace.top, `git config user.name ${name}`);
@@ -73,7 +73,7 @@ describe('git’s files', () => {
 
   const alias = `git config alias.mine '!echo mine'`;
 
-  test('a setting that runs a program stays, if the person set it between two commands', async () => {
+  test('a setting that runs a program stays if the person set it between two commands', async () => {
     const workspace = await openSandbox();
     person.shell(workspace.top, alias);
     const { text, structured } = await workspace.bash('git config alias.mine');
@@ -82,7 +82,7 @@ describe('git’s files', () => {
     expect(readFileSync(workspace.at('.git/config'), 'utf8')).toContain('!echo mine');
   });
 
-  test('a setting that runs a program stays, if the person set it while a command ran', async () => {
+  test('a setting that runs a program stays if the person set it while a command ran', async () => {
     const workspace = await openSandbox();
     const waiting = await workspace.call('bash', { command: 'sleep 1000', run_in_background: true });
     person.shell(workspace.top, alias);
@@ -91,7 +91,7 @@ describe('git’s files', () => {
     await workspace.call('kill_shell', { shell_id: waiting.structured.shell_id });
   });
 
-  test('a setting that runs a program is still refused, and told', async () => {
+  test('a setting that runs a program is still refused, and reported', async () => {
     const workspace = await openSandbox();
     person.shell(workspace.top, 'git config user.name Grace');
     const set = `git config core.fsmonitor '${canary('fsmonitor')}' && echo was set; exit 0`;
@@ -111,7 +111,7 @@ const editorLoop = `perl -e '
     select(undef, undef, undef, 0.0003);
   }'`;
 
-describe('an editor’s files', () => {
+describe('files of an editor', () => {
   const saves: Readonly<Record<string, (at: (name: string) => string, text: string) => void>> = {
     'saved by renaming over': (at, text) => {
       writeFileSync(at('.vscode/.save'), text);
@@ -125,7 +125,7 @@ describe('an editor’s files', () => {
     },
   };
 
-  test.each(Object.entries(saves))('%s, and the next command', async (_, save) => {
+  test.each(Object.entries(saves))('%s, before the next command', async (_, save) => {
     const { at, bash } = await openSandbox();
     save(at, 'mine');
     await bash('echo evil >> .vscode/settings.json; echo evil > .vscode/tasks.json');
@@ -134,9 +134,7 @@ describe('an editor’s files', () => {
     expect(readFileSync(at('.vscode/settings.json'), 'utf8')).toBe('mine');
   });
 
-  // A directory that comes and goes under a command that tries for ever has a moment that docs/security.md names.
-  const { 'in a directory that is made anew': _moment, ...saved } = saves;
-  test.each(Object.entries(saved))('%s, while a command tries for ever', async (_, save) => {
+  test.each(Object.entries(saves))('%s, while a command tries again and again', async (_, save) => {
     const { at, call } = await openSandbox();
     const { structured } = await call('bash', { command: editorLoop, run_in_background: true });
     for (const round of [1, 2, 3, 4]) {

@@ -71,8 +71,8 @@ const obeyed = [
   'a.code-workspace',
 ];
 
-describe('a control file that is not there yet', () => {
-  test.each(['edit', 'bypass'])('is not made by tools in the mode %s where nobody can be asked', async (mode) => {
+describe('a control file that does not exist yet', () => {
+  test.each(['edit', 'bypass'])('cannot be created by tools in the mode %s if nobody can be asked', async (mode) => {
     const flags = mode === 'bypass' ? [] : ['--permission-mode', mode];
     const { workspace, session, write } = await open({ mine: 'evil', 'dir/tasks.json': 'evil' }, flags);
     if (mode === 'bypass') {
@@ -88,7 +88,7 @@ describe('a control file that is not there yet', () => {
     expect(obeyed.filter((path) => existsSync(workspace.at(path)))).toEqual([]);
   });
 
-  test('is obeyed by nobody deep down, and can be made there', async () => {
+  test('can be created deep below, where no program obeys it', async () => {
     const { workspace, write } = await open({ 'repo/.git/HEAD': 'ref: refs/heads/main\n' });
     expect((await write('pkg/.vscode/tasks.json')).isError).toBe(false);
     expect((await write('.envrc')).isError).toBe(false);
@@ -97,7 +97,7 @@ describe('a control file that is not there yet', () => {
     expect(existsSync(workspace.at('repo/.vscode'))).toBe(false);
   });
 
-  test('can be allowed by its name, and no other with it', async () => {
+  test('can be allowed by its name, without others', async () => {
     const { workspace, session, write } = await open({}, ['--allow-control', '.vscode']);
     expect((await write('.vscode/tasks.json', 'mine')).isError).toBe(false);
     expect(codeOf(await write('.mcp.json'))).toBe('E_CONTROL_FILE');
@@ -106,7 +106,7 @@ describe('a control file that is not there yet', () => {
     expect(existsSync(workspace.at('.vscode/tasks.json'))).toBe(false);
   });
 
-  test('is not allowed by a name that there is not', async () => {
+  test('cannot be allowed by an unknown name', async () => {
     const { exitCode, stderr } = await runCroft(['mcp', '--allow-control', '.vsocde']);
     expect(exitCode).not.toBe(0);
     expect(stderr).toContain('--allow-control takes one of .vscode');
@@ -115,7 +115,7 @@ describe('a control file that is not there yet', () => {
 
 describe.each(eras)('with a person at a client of %s', (era) => {
   test.each([[], ['--permission-mode', 'edit'], ['--permission-mode', 'ask']])(
-    'they are shown what a control file would hold, and each yes is good once (%s %s)',
+    'the person sees the new content of a control file, and each yes holds once (%s %s)',
     async (...flags) => {
       const { workspace, asked, call } = await openWithPerson(era, 'approve', flags);
       const input = { file_path: '.vscode/tasks.json', content: '{"run":"this"}' };
@@ -135,7 +135,7 @@ describe.each(eras)('with a person at a client of %s', (era) => {
     },
   );
 
-  test('a no is heard, and nobody is asked about what is none or what nobody may agree to', async () => {
+  test('a no counts, and nobody is asked about ordinary files or about files that nobody may allow', async () => {
     const { workspace, asked, call } = await openWithPerson(era, 'deny');
     expect(await call('write', { file_path: 'a', content: '' })).toMatchObject({ isError: false });
     expect((await call('write', { file_path: 'x/.git/config', content: '' })).error?.code).toBe('E_CONTROL_FILE');
@@ -145,7 +145,7 @@ describe.each(eras)('with a person at a client of %s', (era) => {
   });
 });
 
-describe('git outside', () => {
+describe('git outside the sandbox', () => {
   const canary = (place: ReturnType<typeof own>) => ({
     command: `touch ${place.at('ran')}`,
     hasRun: () => existsSync(place.at('ran')),
@@ -153,7 +153,7 @@ describe('git outside', () => {
   const git = (directory: string, ...args: string[]) =>
     spawnSync('git', ['-C', directory, ...args], { encoding: 'utf8' });
 
-  test.each(['lib', 'lib/.git', 'bare.git', '.'])('obeys no repository that is made of writes: %s', async (at) => {
+  test.each(['lib', 'lib/.git', 'bare.git', '.'])('obeys no repository made by writes: %s', async (at) => {
     const { workspace, session, write } = await open({ 'top.txt': 'x' });
     const { command, hasRun } = canary(own());
     git(workspace.path, 'init', '-q');
@@ -178,7 +178,7 @@ describe('git outside', () => {
     expect(hasRun()).toBe(false);
   });
 
-  test('runs no hook and reads no settings that were written where its settings lead', async () => {
+  test('runs no hook and reads no settings that were written where its settings point', async () => {
     const { workspace, write } = await open({ 'shared/settings': '', 'deep/lib/x': '' });
     git(workspace.path, 'init', '-q');
     git(workspace.at('deep/lib'), 'init', '-q');
@@ -195,14 +195,14 @@ describe('git outside', () => {
     ];
     for (const path of paths) expect(codeOf(await write(path)), path).toBe('E_CONTROL_FILE');
     expect((await write('tools/other')).isError).toBe(false);
-    // What changes in the settings counts for the next call.
+    // A change of the settings counts for the next call.
     git(workspace.path, 'config', 'core.hooksPath', 'now/here');
     expect(codeOf(await write('now/here/pre-commit'))).toBe('E_CONTROL_FILE');
     git(workspace.path, 'config', '--unset', 'core.hooksPath');
     expect((await write('now/here/pre-commit')).isError).toBe(false);
   });
 
-  test('finds no repository that undo or a snapshot brought back, and the answer says what was left out', async () => {
+  test('finds no repository restored by undo or a snapshot, and the answer names what was left out', async () => {
     const { workspace, session } = await open({ 'top.txt': 'x' });
     const { command, hasRun } = canary(own());
     // As somebody at this machine may have put it there, before a snapshot.

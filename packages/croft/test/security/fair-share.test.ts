@@ -6,7 +6,7 @@ import { type Account, mustBe, startPlatform } from '../support/servers/platform
 import { readStalls } from '../support/servers/read-stalls.ts';
 import { attacks, prepareAttack } from './hostile-account.ts';
 
-/** Of each attack alone, and of all at once. `CROFT_FAIR_SHARE_SECONDS=60` gives each of them the minute that is asked for. */
+/** Duration of each attack alone, and of all at once. `CROFT_FAIR_SHARE_SECONDS=60` gives each a full minute. */
 const attackMs = 1000 * Number(process.env.CROFT_FAIR_SHARE_SECONDS ?? 3);
 const idleMs = Math.max(attackMs, 8000);
 /** An attack may make calls of others so much slower than they are on an idle machine, where that is more than `minMs`. */
@@ -15,7 +15,7 @@ const minMs = 250;
 /** All attacks at once take both cores of a small machine for programs alone: most often 10 to 25 times. */
 const maxMsTogether = 2000;
 
-/** What an ordinary account does, again and again. Answers how long each call took, in order. */
+/** Makes the calls of an ordinary account again and again. Returns the time of each call, in order. */
 async function workFor(ms: number, account: Account, agentId: string): Promise<number[]> {
   const took: number[] = [];
   const call = async (tool: string, input: object) => {
@@ -43,7 +43,7 @@ const figuresOf = (sorted: readonly number[]) => ({
 });
 
 test(
-  'an account that attacks the machine makes the calls of another at most ten times slower, and in every way at once holds none up for two seconds',
+  'an account that attacks the machine makes calls of another at most ten times slower, and no combination of attacks delays one by two seconds',
   async () => {
     using place = makeDirectory();
     const eventsFile = place.at('events.jsonl');

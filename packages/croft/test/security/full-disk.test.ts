@@ -50,7 +50,7 @@ async function isReady({ url }: Server): Promise<boolean> {
 }
 
 describe.skipIf(!isPossible)('an account that fills the disk of the data directory', () => {
-  test('takes nothing from the others: what makes room works, what grows is refused, and all of it goes on after that', async () => {
+  test('takes nothing from the others: deletions work, growth is refused, and everything goes on afterwards', async () => {
     await using place = await startOnDisk('256M', '--min-free', '64m', '--history-min-free', '96m');
     const { server, data } = place;
     const [ann, bob] = [await addAccount(server, 'ann'), await addAccount(server, 'bob')];
@@ -65,7 +65,8 @@ describe.skipIf(!isPossible)('an account that fills the disk of the data directo
       expect(execFileSync('du', ['-m', `${data}/reserve`], { encoding: 'utf8' })).toMatch(/^1[67]/),
     );
 
-    // Faster than anybody looks, by several at once, and once more by who is not watched at all.
+    // Fills the disk faster than the watchdog polls, by several commands at once, and once by an account without a
+    // watchdog.
     const fill = { command: 'head -c 400m /dev/zero > "big-$$"; true' };
     await Promise.all(['1', '2', '3'].map((name) => ann.call(greedy, 'bash', fill, { 'croft-session': name })));
     execFileSync('sh', ['-c', `head -c 1G /dev/zero > ${data}/outside || true`], { stdio: 'ignore' });
@@ -119,7 +120,7 @@ describe.skipIf(!isPossible)('an account that fills the disk of the data directo
     expect(await place.audit()).toMatchObject({ exitCode: 0 });
   });
 
-  test('again and again, as fast as it can, does not keep the others from making room', async () => {
+  test('again and again, as fast as it can, does not keep the others from deleting', async () => {
     await using place = await startOnDisk('256M', '--min-free', '64m', '--history-min-free', '96m');
     const { server } = place;
     const [ann, bob] = [await addAccount(server, 'ann'), await addAccount(server, 'bob')];
@@ -152,7 +153,7 @@ describe.skipIf(!isPossible)('an account that fills the disk of the data directo
     expect(await place.audit()).toMatchObject({ exitCode: 0 });
   });
 
-  test('leaves the records the blocks that they have: with none left on the disk, each call that makes room is done at once', async () => {
+  test('leaves the records their blocks: with a full disk, each deleting call is done at once', async () => {
     await using place = await startOnDisk('256M', '--min-free', '64m', '--history-min-free', '96m');
     const { server, data } = place;
     const bob = await addAccount(server, 'bob');
@@ -186,7 +187,7 @@ describe.skipIf(!isPossible)('an account that fills the disk of the data directo
   });
 });
 
-test.each(['lots', '1x', ''])('--min-free %s is no size, and said so', async (size) => {
+test.each(['lots', '1x', ''])('--min-free %s is refused as no size', async (size) => {
   const refused = await runCroft(['serve', '--port', '0', '--min-free', size]);
   expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--min-free takes a size') });
 });

@@ -142,7 +142,7 @@ export const attacks: Readonly<Record<string, (target: Target, plant: Plant) => 
     `git init -q link-$$; git -C link-$$ commit -q --allow-empty -m x; cat ${file} >> link-$$/.git/config; git add -f link-$$`,
 };
 
-/** What the user does meanwhile in a target repository. */
+/** Actions of the user meanwhile in a target repository. */
 export const hostDeeds: Readonly<Record<string, (target: Target) => string>> = {
   'git config': ({ work }) => `git -C ${work} config user.name "Ada $RANDOM"`,
   'git push -u': () => 'git push -q -u origin "HEAD:refs/heads/b$RANDOM"',

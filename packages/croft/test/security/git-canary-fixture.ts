@@ -114,7 +114,7 @@ git checkout -q main; echo main > merged.txt; git commit -qam main
 rm -f .git/hooks/*; git clone -q --bare . "$ORIGIN"
 git remote add origin "$ORIGIN"; git remote add away ssh://127.0.0.1:9/away; git remote add web "$WEB"`;
 
-/** What the user does in each repository. */
+/** Actions of the user in each repository. */
 const everyday = `
 [ -f seed.txt ] && echo more >> seed.txt
 git status; git diff; git log -p -2; git stash list; git st; git diff main side

@@ -37,4 +37,4 @@ async function check(): Promise<void> {
   await fc.assert(property, { numRuns: runs, endOnFailure: true });
 }
 
-test('whatever an agent plants in any tree, in any order', check, runs * 40_000);
+test('after any attack of an agent on any tree, in any order, git runs nothing', check, runs * 40_000);

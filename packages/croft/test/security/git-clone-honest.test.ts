@@ -82,7 +82,7 @@ describe('a clone of a repository with control files', () => {
   });
 });
 
-describe('a template that brings editor settings and makes a repository', () => {
+describe('a template with editor settings that makes a repository', () => {
   const files = {
     'package.json': '{ "name": "app" }',
     'src/index.js': 'export {};',
@@ -113,7 +113,7 @@ describe('a template that brings editor settings and makes a repository', () => 
 });
 
 describe('branches that change or delete control files', () => {
-  test('back and forth', async () => {
+  test('switched back and forth', async () => {
     const there = ['feature', 'plain', 'side', 'feature', 'main', 'plain', 'main'];
     const lines = there.flatMap((branch) => [
       `git checkout -q ${branch}`,
@@ -149,7 +149,7 @@ describe('branches that change or delete control files', () => {
     expect(unchanged('merge')).toEqual([]);
   });
 
-  test('stashed and taken back', async () => {
+  test('stashed and restored', async () => {
     const lines = [
       'echo "{ 1 }" > .vscode/settings.json && echo more >> src/a.txt',
       'git stash -q',
@@ -177,7 +177,7 @@ describe('branches that change or delete control files', () => {
   });
 });
 
-test('what holds nothing back tells nothing', async () => {
+test('a command with nothing withheld reports nothing', async () => {
   const { told } = await succeed('told', [
     'git checkout -q conflict',
     'git checkout -q main',
@@ -189,7 +189,7 @@ test('what holds nothing back tells nothing', async () => {
   expect(told).toBe('');
 });
 
-test('the person sees what was held back, and takes it over with git', async () => {
+test('the person sees the withheld files, and accepts them with git', async () => {
   const top = place.at('person');
   await succeed('person', ['git checkout -q feature']);
   const status = hostGit(top, 'status', '--porcelain').trimEnd().split('\n');

@@ -81,7 +81,7 @@ const more = {
 const refused = { ...settings, ...more };
 const configOf = (top: string) => readFileSync(`${top}/.git/config`, 'utf8');
 
-test.each(Object.keys(refused))('refused and told: %s', async (key) => {
+test.each(Object.keys(refused))('refused and reported: %s', async (key) => {
   const before = configOf(workspace.top);
   const value = (refused[key as keyof typeof refused] ?? '').replace('TOP', workspace.top);
   const { text, structured } = await workspace.bash(`git config '${key}' '${value}'; echo "exit $?"; exit 0`);
@@ -102,7 +102,7 @@ test.each(Object.entries(spellings))('refused in every spelling: %s', async (_, 
   expect(await look()).toEqual([]);
 });
 
-test('a setting that passes does not bring another along', async () => {
+test('an allowed setting does not let another pass', async () => {
   const { top, bash, look } = take();
   const inject =
     'git config user.name "x\n[core]\n\tfsmonitor = evil"; git config "user.x]\n[core" y; git config branch.a.merge "\\"\n[core]fsmonitor=evil"';
@@ -111,7 +111,7 @@ test('a setting that passes does not bring another along', async () => {
   expect(await look()).toEqual([]);
 });
 
-test('what the person has set stays when a safe setting is written', async () => {
+test('settings of the person stay when a safe setting is written', async () => {
   const { top, bash } = take();
   person.shell(top, 'git config core.editor "vim -n"; git config alias.co checkout; git config core.hooksPath .mine');
   const { structured, text } = await bash(
@@ -123,7 +123,7 @@ test('what the person has set stays when a safe setting is written', async () =>
   );
 });
 
-test('what the person has set that runs a program cannot be taken away or changed', async () => {
+test('a setting of the person that runs a program cannot be removed or changed', async () => {
   const { top, bash } = take();
   person.shell(top, 'git config core.hooksPath .mine; git config diff.external "mine --safe"');
   const before = configOf(top);

@@ -83,12 +83,12 @@ const apart: readonly Removal[] = [
   ...layered.map((id) => ({ what: `every layer of ${id}`, ids: [id], provider: () => without(guardsOf(id)) })),
 ];
 
-/** What no option keeps bubblewrap from doing takes another way to start it. */
+/** A guard that no option of bubblewrap removes needs another way to start it. */
 function without(guards: readonly Guard[]) {
   return weaken(guards, { makeInit, starter: guards.includes('privileges') ? keepPrivileges(inits.path) : [] });
 }
 
-/** What holds up the whole server, or changes where everybody's files are. */
+/** Attacks that block the whole server, or move the files of everybody. */
 const alone = ['B43', 'G98'];
 const isApart = (id: string) => alone.includes(id) || apart.some(({ ids }) => ids.includes(id));
 
@@ -109,7 +109,7 @@ const removals: readonly Removal[] = [
     return {
       what: guard,
       ids: idsOf(held),
-      // What one takes of the machine depends on what others leave.
+      // The share of one attack depends on the load of others.
       ...(guard === 'limits' && { tries: 3 }),
       ...(parts ? { parts } : { provider: () => weaken([guard], { makeInit }) }),
     };
@@ -171,13 +171,13 @@ describe('with a guard taken away', { concurrent: true }, () => {
   });
 });
 
-describe('with a guard taken away that others would miss', () => {
-  test('patterns that go back over a text hold up the server: G98', { timeout: tenMinutes }, async () => {
+describe('with a guard taken away that other attacks would not notice', () => {
+  test('backtracking patterns hold up the server: G98', { timeout: tenMinutes }, async () => {
     const { runEscapes } = await loadUnguardedEscapes([naive.backtrackingPatterns]);
     await expectOut(() => runEscapes({ only: ['G98'] }));
   });
 
-  test('a program of a workspace is run where programs are looked for there: B43', {
+  test('a program in the workspace is run by a lookup there: B43', {
     timeout: tenMinutes,
   }, async () => {
     using place = useOwnTemporaryDirectory();
@@ -187,26 +187,26 @@ describe('with a guard taken away that others would miss', () => {
   });
 });
 
-describe('with what an attempt needs, and every guard in its place', () => {
-  test('a terminal of the server is out of reach: B35b', { timeout: tenMinutes }, async () => {
+describe('with the requirement of an attack, and every guard in place', () => {
+  test('a terminal of the server cannot be reached: B35b', { timeout: tenMinutes }, async () => {
     const provider = weaken([], { makeInit, starter: withTerminal(inits.path) });
     const [report] = await whole.runEscapes({ only: ['B35b'], provider });
     expect(report?.outcome).toEqual({ held: true });
   });
 
-  test('an address is judged that a name leads to: E64', { timeout: tenMinutes }, async () => {
+  test('an address is judged after its name is resolved: E64', { timeout: tenMinutes }, async () => {
     const { runEscapes } = await loadUnguardedEscapes([naive.rebindingResolver]);
     const [report] = await runEscapes({ only: ['E64'] });
     expect(report?.outcome).toEqual({ held: true });
   });
 
-  test.each(layered)('%s is held where its first guard alone is gone', { timeout: tenMinutes }, async (id) => {
+  test.each(layered)('%s is stopped if only its first guard is gone', { timeout: tenMinutes }, async (id) => {
     const provider = without(guardsOf(id).slice(0, 1));
     const [report] = await whole.runEscapes({ only: [id], provider });
     expect(report?.outcome).toEqual({ held: true });
   });
 
-  test('every case is taken from its guard, and once', () => {
+  test('every attack is listed with its guard, once', () => {
     const seen = [...removals.flatMap(({ ids }) => ids), ...alone];
     expect(seen.sort()).toEqual(idsOf(escapes).sort());
   });

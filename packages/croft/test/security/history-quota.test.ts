@@ -7,7 +7,7 @@ import { openFixture } from '../history/fixture.ts';
 const megabyte = 1024 * 1024;
 
 describe('the history of a workspace', () => {
-  test('stays within its quota whatever calls write: the oldest is deleted, the newest can be undone', async () => {
+  test('stays within its quota whatever calls write: the oldest states are removed, the newest can be undone', async () => {
     using fixture = openFixture({ first: 'first' });
     await using croft = await fixture.connect('--history-max-bytes', '40m');
     const fill = (turn: number) =>
@@ -46,7 +46,7 @@ describe('the history of a workspace', () => {
     expect((await croft.call('snapshot_create', { name: 'now' })).text).toMatch(/keeps no more/);
   });
 
-  test('stores again when there is space again, and later changes can be undone', async () => {
+  test('stores again when there is space, and later changes can be undone', async () => {
     using fixture = openFixture({ file: 'one\n' });
     {
       await using croft = await fixture.connect('--history-min-free', '8000t');

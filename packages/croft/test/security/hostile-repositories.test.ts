@@ -5,7 +5,7 @@ import { shellIn } from '../contracts/sandbox.ts';
 import { openSandbox } from '../support/sandboxes/open-sandbox.ts';
 import { git, makeRepository, makeTree, outside } from './hostile-trees-fixture.ts';
 
-describe('what one sandbox does to the tree does not free the control files of the next', () => {
+describe('changes of one sandbox to the tree do not free the control files of the next', () => {
   test('a workspace that looks like a git directory', async () => {
     const files = { '.mcp.json': 'mine', '.vscode/tasks.json': 'mine', '.claude/settings.json': 'mine' };
     const { root, at } = makeRepository(files);
@@ -15,7 +15,7 @@ describe('what one sandbox does to the tree does not free the control files of t
     for (const name of Object.keys(files)) expect(readFileSync(at(name), 'utf8'), name).toBe('mine');
   });
 
-  test.each(['000', '300', '400', '500', '600'])('a directory that nobody may look into: mode %s', async (mode) => {
+  test.each(['000', '300', '400', '500', '600'])('a directory with mode %s, which nobody may read', async (mode) => {
     const { root, at } = makeRepository({ 'sub/.git/HEAD': 'ref: refs/heads/x\n', 'sub/.vscode/tasks.json': 'mine' });
     await shellIn(await openSandbox(root), `chmod ${mode} .git sub`);
     const sandbox = await openSandbox(root);
@@ -28,7 +28,7 @@ describe('what one sandbox does to the tree does not free the control files of t
     expect(readFileSync(at('.git/config'), 'utf8')).not.toContain('evil');
   });
 
-  test('a repository in which nothing can be made opens, and stays as it is', async () => {
+  test('a repository where no file can be created opens, and stays as it is', async () => {
     const { root, at } = makeRepository();
     rmSync(at('.git/hooks'), { recursive: true, force: true });
     chmodSync(at('.git'), 0o555);
@@ -38,19 +38,19 @@ describe('what one sandbox does to the tree does not free the control files of t
   });
 });
 
-describe('what git would obey as soon as it is there cannot come', () => {
+describe('a file that git would obey as soon as it exists cannot be created:', () => {
   const evil = '"[croft]\\nevil = yes\\n"';
   const isObeyed = (directory: string) =>
     spawnSync('git', ['config', '--get', 'croft.evil'], { cwd: directory, env: outside }).status === 0;
 
-  test('settings where there were none', async () => {
+  test('settings, where there were none', async () => {
     const { root, at } = makeRepository();
     rmSync(at('.git/config'));
     await shellIn(await openSandbox(root), `printf ${evil} > .git/config`);
     expect(isObeyed(root)).toBe(false);
   });
 
-  test('settings that are included if they are there', async () => {
+  test('settings that are included if they exist', async () => {
     const { root } = makeRepository();
     git(root, 'config', 'include.path', '../local/settings');
     await shellIn(await openSandbox(root), `mkdir -p local; printf ${evil} > local/settings`);
@@ -73,14 +73,14 @@ describe('what git would obey as soon as it is there cannot come', () => {
     expect(isObeyed(at('linked'))).toBe(false);
   });
 
-  test('hooks where the settings say, when nothing is there', async () => {
+  test('hooks at the path in the settings, if that is empty', async () => {
     const { root, at } = makeRepository();
     git(root, 'config', 'core.hooksPath', 'tools/hooks');
     await shellIn(await openSandbox(root), 'mkdir -p tools/hooks; echo evil > tools/hooks/post-commit');
     expect(existsSync(at('tools/hooks/post-commit'))).toBe(false);
   });
 
-  test('what a control file leads to, when nothing is there', async () => {
+  test('the target of a control file, if it does not exist', async () => {
     const { root, at } = makeTree();
     symlinkSync('later/mcp.json', at('.mcp.json'));
     await shellIn(await openSandbox(root), 'mkdir -p later; echo evil > later/mcp.json');

@@ -29,7 +29,7 @@ const logged = `log_path=${build.at('report')}`;
 const missing = compile();
 if (missing !== undefined) console.warn(`SKIPPED the fuzzing of the init: ${missing}`);
 
-/** What keeps us from it, if anything does. */
+/** The reason to skip, if there is one. */
 function compile(): string | undefined {
   const sources = listInitSources('.c').map((name) => join(native, name));
   // First whether there is a runtime at all, so that an error in our sources is not taken for one that is missing.
@@ -121,7 +121,7 @@ async function expectToRun(init: Init): Promise<void> {
   expect([said(1), said(2)]).toEqual(['hello', 'err\n']);
 }
 
-test.skipIf(missing)('whatever comes, it hangs up or says no, and never breaks', async () => {
+test.skipIf(missing)('any input is refused or ends the connection, and never breaks the init', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyBytes, { minLength: 1, maxLength: 30, size: 'max' }),
@@ -138,7 +138,7 @@ test.skipIf(missing)('whatever comes, it hangs up or says no, and never breaks',
   );
 });
 
-test.skipIf(missing)('after frames that make no sense it still runs a command', async () => {
+test.skipIf(missing)('after invalid frames it still runs a command', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(validFrame, { minLength: 20, maxLength: 80, size: 'max' }),
@@ -161,14 +161,14 @@ test.skipIf(missing).each([
   ['a type of its own', encodeInitFrame(fromInit.ready, 1)],
   ['a type after the last', encodeInitFrame(8, 1)],
   ['something where nothing is', Buffer.from(Uint32Array.of(0, 1, 0x1_0000 + toInit.kill).buffer)],
-])('it exits at %s', async (_, frame) => {
+])('the init exits at %s', async (_, frame) => {
   await using init = await startInit();
   init.socket.write(frame);
   await expect(init.next(() => false)).rejects.toThrow('ended');
   expect(await init.end()).toEqual({ code: 2, signal: null, complaints: '' });
 });
 
-test.skipIf(missing)('more commands than it has room for are refused, and those before them live', async () => {
+test.skipIf(missing)('more commands than there are slots are refused, and earlier ones live', async () => {
   await using init = await startInit();
   const ids = Array.from({ length: 260 }, (_, index) => index + 1);
   init.socket.write(Buffer.concat(ids.map((of) => toStart(of, ['cat'], { hasInput: true }))));
@@ -182,7 +182,7 @@ test.skipIf(missing)('more commands than it has room for are refused, and those 
   expect(await init.end()).toEqual({ code: 0, signal: null, complaints: '' });
 });
 
-test.skipIf(missing)('input beyond the window ends the input, not the init', async () => {
+test.skipIf(missing)('input beyond the window ends the input, and not the init', async () => {
   await using init = await startInit();
   for (const [index, bytes] of [1000, 65_536, 262_144, 262_145, 1_048_576].entries()) {
     // Takes nothing, so that all of it waits.

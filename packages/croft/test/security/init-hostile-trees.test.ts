@@ -40,7 +40,7 @@ int main(int count, char **arguments) {
 const missing = compileFinder();
 if (missing !== undefined) console.warn(`SKIPPED the hostile trees: ${missing}`);
 
-/** What keeps us from it, if anything does. */
+/** The reason to skip, if there is one. */
 function compileFinder(): string | undefined {
   const sanitize = ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
   const probe = spawnSync('cc', [...sanitize, '-x', 'c', '-', '-o', build.at('probe')], {
@@ -49,31 +49,34 @@ function compileFinder(): string | undefined {
   if (probe.status !== 0 || spawnSync(build.at('probe')).status !== 0) return 'no compiler with sanitizers';
   const sources = [
     ...['find-control-files.c', 'control-file-links.c', 'git-control-files.c', 'control-names.c'],
-    'read-git-settings.c',
+    ...['read-git-settings.c', 'share-search.c'],
   ].map((name) => join(native, 'init/control-files', name));
   writeFileSync(build.at('main.c'), finderMain);
-  const argv = [...sanitize, '-iquote', native, build.at('main.c'), ...sources, '-o', build.at('finder')];
-  const { status, stderr } = spawnSync('cc', argv, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(stderr);
+  // One searches even small trees with several threads, the other with one.
+  for (const [name, setting] of [['finder', '-DALONE=1'] as const, ['finder-alone', '-DMOST_HELPERS=0'] as const]) {
+    const argv = [...sanitize, setting, '-iquote', native, build.at('main.c'), ...sources, '-o', build.at(name)];
+    const { status, stderr } = spawnSync('cc', argv, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(stderr);
+  }
   return undefined;
 }
 
-function find(root: string) {
-  const { status, signal, stdout, stderr } = spawnSync(build.at('finder'), [root], {
+function find(root: string, finder = 'finder') {
+  const { status, signal, stdout, stderr } = spawnSync(build.at(finder), [root], {
     encoding: 'latin1',
     timeout: 100_000,
   });
   expect({ signal, reports: /ERROR|runtime error/.exec(stderr) }).toEqual({ signal: null, reports: null });
   const words = stdout.split('\0').filter((path) => path !== '');
-  // What a repository holds may also be where a setting leads.
+  // A file of a repository may also be the target of a setting.
   const ofRepositories = new Set(words.filter((word) => word.startsWith('+')).map((word) => word.slice(1)));
   const others = words.filter((word) => !word.startsWith('+') && !ofRepositories.has(word));
   const held = [...others, ...ofRepositories];
   return { status, held, complaints: stderr };
 }
 
-describe.skipIf(missing)('hooks are held for each working tree', () => {
-  test('a linked one', () => {
+describe.skipIf(missing)('hooks are guarded for each working tree', () => {
+  test('of a linked worktree', () => {
     const { root } = makeRepository({ 'hooks/pre-commit': '' });
     git(root, 'add', '.');
     git(root, 'commit', '-qm', 'one');
@@ -82,14 +85,14 @@ describe.skipIf(missing)('hooks are held for each working tree', () => {
     expect(find(root).held).toEqual(expect.arrayContaining(['/hooks', '/linked/hooks']));
   });
 
-  test('one whose git directory is elsewhere', () => {
+  test('whose git directory is elsewhere', () => {
     const { root, at } = makeTree({ 'tree/hooks/pre-commit': '' });
     git(at('tree'), 'init', '-q', '--separate-git-dir', at('elsewhere'));
     git(at('tree'), 'config', 'core.hooksPath', 'hooks');
     expect(find(root).held).toEqual(expect.arrayContaining(['/tree/hooks', '/elsewhere/config']));
   });
 
-  test.each(['before', 'after'])('one that is set, %s the hooks are', (order) => {
+  test.each(['before', 'after'])('with a configured path, %s the hooks are', (order) => {
     const { root, at } = makeRepository({ 'tree/hooks/pre-commit': '' });
     const lines = ['worktree = ../tree', 'hooksPath = hooks'];
     writeFileSync(at('.git/config'), `[core]\n${(order === 'before' ? lines : lines.toReversed()).join('\n')}\n`);
@@ -97,7 +100,7 @@ describe.skipIf(missing)('hooks are held for each working tree', () => {
   });
 
   test.each(['//ROOT/conf/x', '/./ROOT/conf/x', 'ROOT/../NAME/conf/x', '../NAME/conf/x', 'conf/../conf/./x'])(
-    'a link that leads there in a roundabout way: %s',
+    'through a link that leads there in a roundabout way: %s',
     (target) => {
       const { root, at } = makeTree({ 'conf/x': '{}' });
       const name = root.slice(root.lastIndexOf('/') + 1);
@@ -125,7 +128,7 @@ function askGit(root: string): string[] | undefined {
 }
 
 test.skipIf(missing)(
-  'whatever git obeys is held',
+  'everything that git obeys is guarded',
   () => {
     const { root, at } = makeRepository();
     let asked = 0;
@@ -193,7 +196,7 @@ function perform(
 }
 
 test.skipIf(missing)(
-  'no tree breaks the search, and nothing outside it is held',
+  'no tree breaks the search, and no file outside the tree is guarded',
   () => {
     fc.assert(
       fc.property(fc.array(deed, { minLength: 1, maxLength: 40, size: 'max' }), (deeds) => {
@@ -210,7 +213,7 @@ test.skipIf(missing)(
   30_000,
 );
 
-test.skipIf(missing)('a repository inside another cannot have anything put into that one', () => {
+test.skipIf(missing)('nothing can be added to a repository inside another', () => {
   const evil = '[include]\npath = ../.git/MERGE_HEAD\npath = ../.git/sub/x\n[core]\nhooksPath = ../.git/rebase-merge\n';
   const { root, at } = makeRepository({ 'bare/HEAD': 'ref: x\n', 'bare/objects/x': '', 'bare/config': evil });
   symlinkSync('.git/CHERRY_PICK_HEAD', at('.mcp.json'));
@@ -221,8 +224,8 @@ test.skipIf(missing)('a repository inside another cannot have anything put into 
   expect(made).toEqual([]);
 });
 
-describe.skipIf(missing)('what never ends is not read to its end', () => {
-  test('files that include each other many times over', () => {
+describe.skipIf(missing)('endless settings are not read to their end', () => {
+  test('in files that include each other many times over', () => {
     const { root, at } = makeRepository({
       a: '[include]\npath = b\n'.repeat(500),
       b: '[include]\npath = a\n'.repeat(500),
@@ -231,18 +234,36 @@ describe.skipIf(missing)('what never ends is not read to its end', () => {
     expect(find(root)).toMatchObject({ status: 1, complaints: expect.stringContaining(at('')) });
   });
 
-  test.each(['/dev/zero', '/dev/stdin', '/proc/self/mem'])('settings behind a link to %s', (target) => {
+  test.each(['/dev/zero', '/dev/stdin', '/proc/self/mem'])('behind a link to %s', (target) => {
     const { root, at } = makeRepository();
     rmSync(at('.git/config'));
     symlinkSync(target, at('.git/config'));
     expect(find(root).status).toBe(0);
   });
 
-  test('settings that are a pipe, or far too long', () => {
+  test('in a pipe, or far too long', () => {
     const { root, at } = makeRepository({ 'two/.git/HEAD': '', 'two/.git/config': '' });
     rmSync(at('.git/config'));
     execFileSync('mkfifo', [at('.git/config')]);
     truncateSync(at('two/.git/config'), 2 ** 40);
     expect(find(root)).toMatchObject({ status: 0, held: expect.arrayContaining(['/.git/config', '/two/.git/config']) });
   });
+});
+
+test.skipIf(missing)('several threads find in a large tree what one thread finds', () => {
+  const { root, at } = makeTree();
+  for (let group = 0; group < 20; group++) {
+    for (let part = 0; part < 30; part++) mkdirSync(at(`g${group}/p${part}/deep/er`), { recursive: true });
+    const repository = at(`g${group}/p${group}/deep`);
+    for (const name of ['.git', '.vscode']) mkdirSync(join(repository, name));
+    writeFileSync(join(repository, '.git/config'), `[core]\nhooksPath = ../../../g${19 - group}/p0\n`);
+    writeFileSync(join(repository, '.git/config.worktree'), '');
+    writeFileSync(at(`g${group}/p3/.git`), `gitdir: ../p${group}/deep/.git\n`);
+  }
+  const alone = find(root, 'finder-alone');
+  expect(alone.held.length).toBeGreaterThanOrEqual(60);
+  for (let round = 0; round < 10; round++) {
+    const { status, held } = find(root);
+    expect({ status, held: held.toSorted() }).toEqual({ status: 0, held: alone.held.toSorted() });
+  }
 });

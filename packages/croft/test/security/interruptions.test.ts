@@ -65,7 +65,7 @@ const harmless: [string, (made: Made) => Promise<unknown>][] = [
   ['a variable', ({ sandbox }) => patch(`sandboxes/${sandbox}`, { config: { envVars: { STAGE: 'two' } } })],
 ];
 
-describe('a change that takes nothing away', () => {
+describe('a change that removes no access', () => {
   test.each(harmless)('%s interrupts nothing', async (_, change) => {
     const made = await makeAgent();
     await using client = await connectAgent(account, made.agent, { era: '2025' });
@@ -80,7 +80,7 @@ describe('a change that takes nothing away', () => {
     mustBe200(await client.call('list', {}));
   });
 
-  test('holds from the next call on, beside what still runs', async () => {
+  test('holds from the next call on, and what runs goes on', async () => {
     const made = await makeAgent();
     const work = await startWork(made);
     await patch(`sandboxes/${made.sandbox}`, { config: { envVars: { STAGE: 'two' } } });
@@ -95,7 +95,7 @@ describe('a change that takes nothing away', () => {
     expect(mustBe(200, await work.look())).toMatchObject({ status: 'running' });
   });
 
-  test('a secret that was changed is hidden in what still prints the old one', async () => {
+  test('to the value of a secret redacts it in the output of running commands', async () => {
     const { agent } = await makeAgent();
     await putSecret('CHANGING', 'the-old-value-1');
     mustBe(200, await account.call(agent, 'write', { file_path: 'kept', content: 'the-old-value-1 the-new-value-2' }));
@@ -139,8 +139,8 @@ const narrowing: [string, string, (made: Made) => Promise<unknown>][] = [
   ['another value of a secret that it was given', 'the secret DEPLOY', () => putSecret('DEPLOY', `v-${Math.random()}`)],
 ];
 
-describe('a change that takes something away', () => {
-  test.each(narrowing)('%s ends what runs, and says so', async (_, words, change) => {
+describe('a change that removes access', () => {
+  test.each(narrowing)('%s ends running commands, with a reason', async (_, words, change) => {
     const made = await makeAgent();
     const work = await startWork(made, ['DEPLOY']);
     await change(made);
@@ -162,7 +162,7 @@ describe('a change that takes something away', () => {
     expect(mustBe(200, await work.look())).toMatchObject({ status: 'running' });
   });
 
-  test('tells a client of 2025 why its session is over', async () => {
+  test('tells a client of 2025 why its session ended', async () => {
     const made = await makeAgent();
     await using client = await connectAgent(account, made.agent, { era: '2025' });
     mustBe200(await client.call('list', {}));

@@ -20,7 +20,7 @@ interface Tracked {
 }
 
 test.each(durabilities)(
-  'kill −9 during writes and edits leaves each file whole, with all that was acknowledged: %s',
+  'kill −9 during writes and edits leaves each file whole, with every acknowledged change: %s',
   async (durability) => {
     using fixture = makeDirectory();
     mkdirSync(fixture.at('sub'));
@@ -32,14 +32,14 @@ test.each(durabilities)(
     for (const count of fc.sample(fc.integer({ min: 1, max: 50 }), { numRuns: kills.most, seed: 1 })) {
       if (rounds >= kills.least && performance.now() > endAt && leftovers(fixture.path).length > 0) break;
       await changeUntilKilled(['--workspace', fixture.path, '--durability', durability], files, count);
-      for (const file of files) settle(file, fixture.at(file.path));
+      for (const file of files) checkOutcome(file, fixture.at(file.path));
       rounds += 1;
     }
     // Without a half-written file no kill came in the middle, and the test has shown nothing.
     expect(leftovers(fixture.path).length).toBeGreaterThan(0);
     expect(readdirSync(fixture.path).filter(isKept)).toEqual(['large.txt', 'medium.txt', 'small.txt', 'sub']);
     await expectSweep(fixture.path);
-    for (const file of files) settle(file, fixture.at(file.path));
+    for (const file of files) checkOutcome(file, fixture.at(file.path));
   },
 );
 
@@ -91,7 +91,7 @@ function change(session: McpSession, file: Tracked) {
 }
 
 /** The file holds the last acknowledged content or the one that was under way, to the byte; it becomes the last. */
-function settle(file: Tracked, path: string): void {
+function checkOutcome(file: Tracked, path: string): void {
   const actual = existsSync(path) ? readFileSync(path, 'utf8') : undefined;
   const isWhole = actual === file.acknowledged || actual === file.underWay;
   expect(isWhole, `${path} holds ${actual?.length} characters: ${actual?.slice(0, 60)}`).toBe(true);

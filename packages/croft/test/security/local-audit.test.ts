@@ -24,7 +24,7 @@ function openFixture(maxBytes = 1_000_000) {
 const first = '00000001.jsonl';
 const linesOf = (file: string) => readFileSync(file, 'utf8').split('\n').slice(0, -1);
 
-test('every call of a `croft mcp` is in the trail, which verifies, also after a kill', async () => {
+test('every call of `croft mcp` is in the audit trail, which verifies, also after a kill', async () => {
   using fixture = makeDirectory({ 'work/a.txt': 'one\n' });
   const env = { CROFT_DATA: fixture.at('data') };
   const session = await connectStdio(['--workspace', fixture.at('work')], { env });
@@ -86,7 +86,7 @@ test.each([
   expect(await trail.verify()).toMatchObject({ isWhole: false, broken: { row } });
 });
 
-test('rows that were deleted at the end are missed by the head', async () => {
+test('rows deleted at the end are noticed by the head', async () => {
   using fixture = openFixture();
   const trail = fixture.open();
   await fixture.fill(trail, 10);
@@ -95,7 +95,7 @@ test('rows that were deleted at the end are missed by the head', async () => {
   expect({ isWhole, problems }).toEqual({ isWhole: false, problems: [expect.stringContaining('row 10 is not there')] });
 });
 
-test('a last row that was cut off is told apart from one that somebody changed, now and when the trail went on', async () => {
+test('a cut last row is told apart from a changed one, now and after the trail went on', async () => {
   using fixture = openFixture();
   const trail = fixture.open();
   await fixture.fill(trail, 5);
@@ -115,7 +115,7 @@ test('a last row that was cut off is told apart from one that somebody changed, 
   expect(await trail.verify()).toMatchObject({ isWhole: false });
 });
 
-test('a trail takes no more than it may, and goes on over its files, whoever begins the next', async () => {
+test('a trail has a size limit, and goes on over its files, whichever server begins the next', async () => {
   using fixture = openFixture(16_000);
   const [one, other] = [fixture.open(), fixture.open()];
   for (let n = 0; n < 100; n++) await fixture.fill(n % 2 ? one : other, 2);
@@ -131,7 +131,7 @@ test('a trail takes no more than it may, and goes on over its files, whoever beg
   expect({ isWhole, problems }).toEqual({ isWhole: false, problems: [expect.stringContaining('no row says that')] });
 });
 
-test('CROFT_AUDIT_KEEP=0 keeps none, and neither does a data directory that agents can reach', async () => {
+test('CROFT_AUDIT_KEEP=0 keeps no trail, and neither does a data directory that agents can reach', async () => {
   using fixture = makeDirectory({ 'work/a.txt': 'one\n' });
   const read = (env: Record<string, string>) =>
     runCroft(['tool', 'read', '{"file_path":"a.txt"}', '--workspace', fixture.at('work')], { env });

@@ -63,7 +63,7 @@ describe('by commands', () => {
     ['linked', 'cp evil/all next; ln next wt/config.worktree; ln -s ../evil/all wt/config.worktree'],
     ['moved while it is open', ': > next; exec 3>>next; mv next wt/config.worktree; cat evil/all >&3'],
     ['made before the rest', 'rm -r wt; mkdir w; cp evil/all w/config.worktree; mv w wt; echo ../.git > wt/commondir'],
-  ])('settings of a worktree, %s, where the person has those', async (_, command) => {
+  ])('settings of a worktree, %s, at the path of those of the person', async (_, command) => {
     const { top, bash } = worktrees.take();
     await bash(`${worktree}; ${command}; git rev-parse HEAD > wt/HEAD; echo gitdir: ../wt > hollow/.git`);
     expect(existsSync(`${top}/wt/commondir`)).toBe(true);
@@ -91,7 +91,7 @@ describe('by commands', () => {
   });
 });
 
-describe('by file tools, where only commands are asked about', () => {
+describe('by file tools, if only commands need approvals', () => {
   const head = 'ref: refs/heads/main\n';
   const parts = { objects: 'objects/x', refs: 'refs/x' };
   const files = (top: string): Record<string, string> => ({
@@ -126,7 +126,7 @@ describe('by file tools, where only commands are asked about', () => {
     expect(await person.look(top)).toEqual([]);
   });
 
-  test('a file that says where the git directory is', async () => {
+  test('a file that points to a git directory', async () => {
     const { top, call } = editing.take();
     const { HEAD: _, ...shared } = files(top);
     for (const [name, content] of Object.entries(shared))

@@ -37,7 +37,7 @@ const rule = fc
   )
   .map(([start, segments, end]) => start + segments.join('/') + end);
 
-test('rules rule as git check-ignore says', () => {
+test('rules apply as in git check-ignore', () => {
   using repository = makeDirectory();
   execFileSync('git', ['-C', repository.path, 'init', '-q'], { env });
   const ask = (rules: string, paths: readonly string[]) => {
@@ -96,7 +96,7 @@ const hostilePath = fc.constantFrom(
   `${'ab'.repeat(120)}.o`,
 );
 
-test('rules made to be slow are cut at a limit, down all directories, and a path is judged at once', async () => {
+test('slow rules are cut at a limit, over all directories, and a path is judged quickly', async () => {
   const samples = fc.sample(fc.tuple(hostileRules, hostilePath), 25);
   for (const [rules, asked] of samples) {
     await expectCheap(() => parseIgnoreRules(rules), 12);
@@ -108,7 +108,7 @@ test('rules made to be slow are cut at a limit, down all directories, and a path
   }
 });
 
-test('what fits an ordinary project is obeyed to the last line', () => {
+test('the rules of an ordinary project are applied to the last line', () => {
   const lines = Array.from({ length: 3000 }, (_, index) => (index % 4 === 0 ? `*.e${index}` : `/build/out${index}/`));
   const rules = nestRules(parseIgnoreRules([...lines, '[Bb]in/', 'last-*-one'].join('\n')), '', undefined);
   expect(isIgnored(rules, 'build/out2999', true)).toBe(true);
@@ -126,7 +126,7 @@ test.each([
     `*[${Array.from({ length: 2000 }, (_, index) => String.fromCharCode(0x3000 + 2 * index)).join('')}]z`,
     'a'.repeat(255),
   ],
-])('a glob made to be slow is quick, or refused: %#', async (pattern, subject) => {
+])('a slow glob is fast, or refused: %#', async (pattern, subject) => {
   const matches = compileGlob(pattern);
   const tryOut = () => {
     try {
@@ -138,7 +138,7 @@ test.each([
   await expectCheap(tryOut, 12);
 });
 
-test('a glob has so many steps for all files together, and says when they are spent', () => {
+test('a glob has a limit of steps for all files together, and reports when they are used up', () => {
   const matches = compileGlob('*a*a*a*a*a*a*a*a*a*c{1..999}');
   const tryAll = () => {
     for (let count = 0; count < 100_000; count++) matches(`${'a'.repeat(200)}c${count}`);

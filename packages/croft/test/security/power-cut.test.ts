@@ -16,7 +16,7 @@ interface Losses {
 
 test.skipIf(!isPossible).each([
   ['ours', 6],
-  // What it does where no order is kept, and where nothing could be compiled.
+  // The ways for a file system without ordered writes, and for a missing addon.
   ['each synced', 3],
   ['in steps', 3],
 ])(
@@ -41,7 +41,7 @@ test.skipIf(!isPossible).each(['history', 'forks', 'records'])(
 
 // `rename, then sync` is caught too, by most runs of eight cuts: a new file is empty, or a replaced one all zeros.
 test.skipIf(!isPossible)(
-  'a power cut is noticed by who waits for nothing',
+  'a power cut loses relaxed changes, which this test notices',
   async () => {
     const { faults } = await cutPower('relaxed', 1);
     expect(faults.length).toBeGreaterThan(0);

@@ -11,7 +11,7 @@ afterAll(() => platform?.[Symbol.asyncDispose]());
 
 const open = (quota: object) => newWorkspace(platform as Platform, account as Account, { quota });
 
-describe('what a tool writes past the quota of a workspace is not there', () => {
+describe('a write over the quota of a workspace is reverted', () => {
   test('by write, edit and upload', async () => {
     const { call, put, look, expectRefused } = await open({ bytes: 1000, files: 3 });
     await expectRefused(() => call('write', { file_path: 'b/c', content: text(5000) }));
@@ -46,7 +46,7 @@ describe('what a tool writes past the quota of a workspace is not there', () => 
     await expectRefused(() => call('transaction_commit', { transaction }));
   });
 
-  test('two that write at once do not both get the room of one', async () => {
+  test('by two concurrent writes, which do not both get the last free space', async () => {
     const { call, look } = await open({ bytes: 1000 });
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     const answers = await Promise.all(names.map((file_path) => call('write', { file_path, content: text(400) })));
@@ -55,8 +55,8 @@ describe('what a tool writes past the quota of a workspace is not there', () => 
   });
 });
 
-describe('what a command writes past the quota of a workspace', () => {
-  test('is taken back, ignored and large files too, and nothing that was there before', async () => {
+describe('a command that writes over the quota of a workspace', () => {
+  test('has its writes reverted, ignored and large files too, and earlier files stay', async () => {
     const { call, bash, look } = await open({ bytes: 3 * megabyte });
     mustBe(200, await call('write', { file_path: '.gitignore', content: 'build/\n.env*\n' }));
     mustBe(200, await bash('echo secret > .env; echo one > kept; mkdir build; echo old > build/old'));
@@ -69,7 +69,7 @@ describe('what a command writes past the quota of a workspace', () => {
     mustBe(200, await bash('true'));
   });
 
-  test('is named in the answer, and the history has nothing of such a call', async () => {
+  test('is reported in the answer, and the history has no checkpoint of it', async () => {
     const { call, bash, look } = await open({ bytes: megabyte });
     mustBe(200, await bash('echo one > kept'));
     const { error } = (await bash('echo two > kept; head -c 5m /dev/zero > large')).body;
@@ -79,7 +79,7 @@ describe('what a command writes past the quota of a workspace', () => {
     expect(look()).toEqual({ kept: expect.stringContaining('one') });
   });
 
-  test('without end stops it long before it would stop by itself', async () => {
+  test('without end is stopped long before it would end by itself', async () => {
     const { bash, look } = await open({ bytes: 20 * megabyte });
     const command = 'for i in $(seq 1500); do head -c 1m /dev/zero >> large; sleep 0.02; done';
     const { error } = (await bash(command)).body;
@@ -88,14 +88,14 @@ describe('what a command writes past the quota of a workspace', () => {
     expect(look()).toEqual({});
   });
 
-  test('is not there either if the command is ended for its time, and too little to be noticed while it ran', async () => {
+  test('is reverted after a timeout too, also if it wrote too little to be noticed while it ran', async () => {
     const { call, look } = await open({ bytes: 100_000 });
     const { error } = (await call('bash', { command: 'head -c 500k /dev/zero > large; sleep 60', timeout: 1 })).body;
     expect(error.code).toBe('E_QUOTA');
     expect(look()).toEqual({});
   });
 
-  test('stays in a repository, which would be broken otherwise, and then no command runs until there is room', async () => {
+  test('inside a repository keeps its files, which would be broken otherwise, and no command runs until there is space', async () => {
     const { bash, call, look } = await open({ bytes: megabyte });
     mustBe(200, await bash('git init -q . && head -c 500k /dev/zero > a'));
     const { error } = (await bash('head -c 2m /dev/urandom > .git/objects/large')).body;
@@ -107,7 +107,7 @@ describe('what a command writes past the quota of a workspace', () => {
   });
 });
 
-test('where there is too much already what makes room passes, and nothing else', async () => {
+test('a workspace over its quota accepts changes that free space, and no others', async () => {
   const { call, bash, put, setQuota, expectRefused, newest } = await open({ bytes: 10_000 });
   mustBe(200, await call('write', { file_path: 'a', content: text(4000) }));
   mustBe(200, await call('write', { file_path: 'b', content: text(4000) }));

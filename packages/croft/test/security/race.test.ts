@@ -47,7 +47,7 @@ const lanes = 8;
 const maxCalls = 3500;
 const maxMs = 60_000;
 
-test('nothing outside is read or touched while another process swaps directories and files for links to it', async () => {
+test('no file outside is read or changed while another process swaps directories and files for links to it', async () => {
   using fixture = makeDirectory();
   const canary = plantCanary(fixture.at('outside'));
   mkdirSync(fixture.at('work'));
@@ -69,7 +69,7 @@ test('nothing outside is read or touched while another process swaps directories
   expect(tally['read E_SANDBOX_VIOLATION']).toBeGreaterThan(50);
 });
 
-test('a search reads none of the system’s files either, which its sandbox can see', async () => {
+test('a search reads no file of the system either, which its sandbox can see', async () => {
   const systemFile = '/usr/lib/os-release';
   using fixture = makeDirectory();
   await using session = await connectStdio(['--workspace', fixture.path]);
@@ -85,7 +85,7 @@ test('a search reads none of the system’s files either, which its sandbox can 
   expect(found.filter((text) => text.includes('NAME='))).toEqual([]);
 });
 
-describe('while another process swaps the root itself, what was opened stays the root', () => {
+describe('while another process swaps the root itself, the opened directory stays the root', () => {
   test.each<[string, readonly Call[]]>([
     [
       'for the file tools',
@@ -121,7 +121,7 @@ describe('while another process swaps the root itself, what was opened stays the
   });
 });
 
-test('of two servers that make the same new file, exactly one says that it did', async () => {
+test('of two servers that create the same file, exactly one succeeds', async () => {
   using fixture = makeDirectory();
   await using one = await connectStdio(['--workspace', fixture.path]);
   await using other = await connectStdio(['--workspace', fixture.path]);
@@ -139,7 +139,7 @@ test('of two servers that make the same new file, exactly one says that it did',
   }
 });
 
-test('a file that grows while it is read is not read beyond the limit', async () => {
+test('a file that grows during a read is not read beyond the limit', async () => {
   using fixture = makeDirectory({ 'a.bin': 'x' });
   const files = createDiskFiles({ handle: openRoot(fixture.path), names: [] });
   await using _grower = await startFixture('grower.mjs', [fixture.at('a.bin'), String(4 * 1024 * 1024)]);

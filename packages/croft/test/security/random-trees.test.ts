@@ -163,7 +163,7 @@ const call = fc.oneof(
   ...Object.entries(codeCalls).map((each) => ({ weight: 1, arbitrary: toCall(each) })),
 );
 const changing = ['write', 'edit', 'delete', 'move', 'ast_replace', 'rename_symbol', 'replace_symbol'];
-/** What commands can get at is for the tests of the sandbox. */
+/** Access of commands is tested with the sandbox. */
 const takingNoPath = [
   ...['bash', 'bash_input', 'bash_output', 'kill_shell', 'run_command', 'watch_process', 'watch_process_events'],
   ...['secret', 'secrets_available', 'workspaces', 'last_test_failures', 'tests_covering'],
@@ -176,7 +176,7 @@ const takingNoPath = [
 /** Each call takes a thread, too slow for this many. They write as `write` does: test/e2e/diagrams.test.ts. */
 const drawing = ['render_dot', 'render_mermaid'];
 
-test('no path and no tree gets at what is outside, through any tool', async () => {
+test('no path and no tree reaches a file outside, through any tool', async () => {
   using fixture = makeDirectory();
   mkdirSync(fixture.at('work'));
   const canary = plantCanary(fixture.at('work-evil'));

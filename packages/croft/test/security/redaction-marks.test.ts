@@ -42,8 +42,8 @@ async function read(path: string): Promise<string> {
   return content.replaceAll(/^\d+\t/gm, '');
 }
 
-describe('what is redacted', () => {
-  test('is no ordinary variable of a sandbox, and a mark tells no id', async () => {
+describe('a redacted variable', () => {
+  test('is not an ordinary variable of a sandbox, and its mark has no id', async () => {
     await put('config.js', `export const mode = "production";\nregion = "eu-central";\ntoken = "${token}";\n`);
     const shown = await read('config.js');
     expect(shown).toContain('mode = "production";\nregion = "eu-central";\n');
@@ -51,12 +51,12 @@ describe('what is redacted', () => {
     expect(shown).not.toMatch(/sb_|acct_|#/);
   });
 
-  test('is a variable that was declared to be a secret', async () => {
+  test('was declared as a secret', async () => {
     const { output } = mustBe(200, await call('bash', { command: 'echo "$NODE_ENV"; echo "<$TOKEN>"' }));
     expect(output).toBe('production\n<[REDACTED:deploy]>\n');
   });
 
-  test('a variable whose secret is not there starts nothing', async () => {
+  test('whose secret is missing starts no command', async () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference to a secret is spelt so.
     const sandbox = await account.newSandbox({ permissionMode: 'bypass', envVars: { T: '${secret:NOT_THERE}' } });
     const other = await account.newAgent({ sandbox });
@@ -66,10 +66,10 @@ describe('what is redacted', () => {
   });
 });
 
-describe('a mark that is written back', () => {
+describe('a redaction mark in a change', () => {
   const content = `a = "${token}"\nb = "${keys[0]}"\nc = "${keys[1]}"\nend\n`;
 
-  test('by write leaves the bytes that it stands for', async () => {
+  test('by write keeps the bytes that it stands for', async () => {
     await put('env', content);
     const shown = await read('env');
     expect(shown).not.toContain(token);
@@ -77,7 +77,7 @@ describe('a mark that is written back', () => {
     expect(await bytesOf('env')).toBe(content.replace('end', 'the end'));
   });
 
-  test('by write on lines in another order goes with its line', async () => {
+  test('by write with lines in another order moves with its line', async () => {
     await put('env', content);
     const [a, b, c, end] = (await read('env')).split('\n');
     mustBe(200, await call('write', { file_path: 'env', content: [c, end, b, a, ''].join('\n') }));
@@ -85,7 +85,7 @@ describe('a mark that is written back', () => {
     expect(await bytesOf('env')).toBe([three, four, two, one, ''].join('\n'));
   });
 
-  test('by edit leaves the bytes, whether it is in the old text or in both', async () => {
+  test('by edit keeps the bytes, in the old text alone or in both', async () => {
     await put('env', content);
     const shown = await read('env');
     const [, b = ''] = shown.split('\n');
@@ -101,7 +101,7 @@ describe('a mark that is written back', () => {
     ['edit', { file_path: 'env', old_string: 'end', new_string: '[REDACTED:github-pat]' }],
     ['edit', { file_path: 'env', old_string: 'end', new_string: '[REDACTED:jwt]' }],
     ['memory_save', { title: 'token', content: 'it is [REDACTED:deploy]' }],
-  ])('by %s where it stands for nothing is refused, and nothing is stored', async (tool, input) => {
+  ])('by %s without bytes behind it is refused, and nothing is stored', async (tool, input) => {
     await put('env', content);
     await read('env');
     const { status, body } = await call(tool, input);
@@ -112,7 +112,7 @@ describe('a mark that is written back', () => {
     expect(output).not.toContain('REDACTED');
   });
 
-  test('is asked about with what will be there, not with the mark', async () => {
+  test('is shown to the person with its effect, not as a mark', async () => {
     const sandbox = await account.newSandbox({ permissionMode: 'ask' });
     const workspaceId = await account.newWorkspace();
     const asking = await account.newAgent({ sandbox, workspaces: [{ name: 'w', workspaceId }] });
@@ -123,7 +123,7 @@ describe('a mark that is written back', () => {
 
 describe('text about redaction', () => {
   test.each(['[REDACTED]', '[REDACTED:<name>]', '[REDACTED:some-other-tool]', 'REDACTED:deploy'])(
-    'such as %s is written as any other',
+    'such as %s is written like any other',
     async (words) => {
       await call('delete', { file_path: 'manual.md' });
       mustBe(200, await call('write', { file_path: 'manual.md', content: `It shows ${words} then.\n` }));
@@ -131,7 +131,7 @@ describe('text about redaction', () => {
     },
   );
 
-  test('that was there before stays, even where it is exactly a mark', async () => {
+  test('that was there before stays, even if it equals a mark', async () => {
     const manual = 'It shows [REDACTED:deploy] then.\nAnd more.\n';
     await put('kept.md', manual);
     expect(await read('kept.md')).toBe(manual);

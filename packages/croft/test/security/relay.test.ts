@@ -55,7 +55,7 @@ const inside = (socketPath: string, script: string, wrapper?: string[]) =>
     `${prelude};(async () => { ${script} })().then(() => process.exit())`,
   ]);
 
-test('one side may stop talking and go on listening, either side', async () => {
+test('either side may stop sending and go on receiving', async () => {
   await using outside = await listenAt((socket) => {
     const parts: Buffer[] = [];
     socket.on('data', (part) => parts.push(part));
@@ -73,7 +73,7 @@ test('one side may stop talking and go on listening, either side', async () => {
   expect((await inside(speaker.socketPath, listening)).stdout).toBe('all I have to say\nheard 1000000\n');
 });
 
-test('an answer is heard though nobody listened to the rest of the question', async () => {
+test('an answer is received although the server did not read the whole request', async () => {
   await using outside = await listenAt((socket) => {
     socket.once('data', async () => {
       await sleep(400);
@@ -93,20 +93,20 @@ test('an answer is heard though nobody listened to the rest of the question', as
   expect((await inside(outside.socketPath, script)).stdout).toBe('no\n');
 });
 
-test('without a proxy the program reads why', async () => {
+test('without a proxy the program gets the reason', async () => {
   using directory = makeDirectory();
   const script = `const s = connect(); s.write('x'); console.log(await text(s).catch((e) => e.code))`;
   const { stdout } = await inside(directory.at('gone'), script, ownNetwork);
   expect(stdout).toContain('HTTP/1.1 503 The network proxy of this sandbox is gone\r\n');
 });
 
-test('brings loopback up where nobody has, and serves there', async () => {
+test('brings loopback up if it is down, and listens there', async () => {
   await using outside = await listenAt((socket) => socket.end('here'));
   const script = `console.log(await text(connect()))`;
   expect(await inside(outside.socketPath, script, ownNetwork)).toMatchObject({ stdout: 'here\n' });
 });
 
-test('connections that the proxy closed take no place, even if the program never lets go of them', async () => {
+test('connections closed by the proxy free their slots, even if the program keeps them', async () => {
   await using outside = await listenAt((socket) => socket.destroy());
   const script = `
     const all = [];
@@ -115,7 +115,7 @@ test('connections that the proxy closed take no place, even if the program never
   expect((await inside(outside.socketPath, script)).stdout).toBe('400\n');
 });
 
-test('the 129th waits until another ends', async () => {
+test('the 129th connection waits until another ends', async () => {
   await using outside = await listenAt((socket) => {
     socket.write('hello');
     socket.resume().on('end', () => socket.end());
@@ -167,7 +167,7 @@ test.concurrent.each([
   expect(Number(stdout)).toBeLessThan(5);
 });
 
-test('keeps no handle of the process that forked it, and gives none away', async () => {
+test('inherits no handle of its parent, and passes none on', async () => {
   await using outside = await listenAt(() => {});
   const script = `
     console.log(fs.readdirSync('/proc/' + relay + '/fd').join());
@@ -175,7 +175,7 @@ test('keeps no handle of the process that forked it, and gives none away', async
   expect((await inside(outside.socketPath, script)).stdout).toBe('0,1,2,3\nEACCES\n');
 });
 
-test('a thousand connections that come and go leave nothing behind', async () => {
+test('a thousand connections in sequence leave nothing behind', async () => {
   await using outside = await listenAt((socket) => void socket.pipe(socket));
   const script = `
     for (let round = 0; round < 20; round++)

@@ -31,7 +31,7 @@ async function untilExit({ child }: Second): Promise<number | null> {
   return child.exitCode;
 }
 
-test('a second machine with the token of a runner that is there is refused, ends, and takes nothing from the first', async () => {
+test('a second machine with the token of a connected runner is refused, ends, and does not disturb the first', async () => {
   await using remote = await startRemote(platform, { name: 'stolen' });
   const before = await untilRunner(remote.account, 'stolen');
   const running = remote.call('bash', { command: 'until [ -e go ]; do sleep 0.05; done; echo done' });
@@ -55,7 +55,7 @@ test('a second machine with the token of a runner that is there is refused, ends
   );
 });
 
-test('when the first was killed the second is let in at once, and the first is then the second', async () => {
+test('after the first machine was killed, the second is accepted at once, and the first becomes the second', async () => {
   await using remote = await startRemote(platform, { name: 'moved' });
   await remote.runner.stop('SIGKILL');
   await using second = await startSecond(remote);
@@ -67,7 +67,7 @@ test('when the first was killed the second is let in at once, and the first is t
   expect((await untilRunner(remote.account, 'moved')).connectedAt).toBe(connectedAt);
 });
 
-test('a first that does not answer gives way, and does not fight for its place when it is back', async () => {
+test('a first machine that does not answer is replaced, and does not fight for its place when it is back', async () => {
   await using remote = await startRemote(platform, { name: 'frozen' });
   remote.runner.child.kill('SIGSTOP');
   await using second = await startSecond(remote);

@@ -52,7 +52,7 @@ function isSearching(root: string): boolean {
   return processesIn(root, '--files').length > 0;
 }
 
-/** Those with this argument that are in this workspace: in a box it has the same name. */
+/** Processes with this argument in this workspace, which has the same path in the box. */
 function processesIn(root: string, argument: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && readIfThere(`/proc/${name}/cmdline`).includes(`\0${argument}\0`))
@@ -86,8 +86,8 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await setImmediate();
 }
 
-describe('a search waits for nobody', () => {
-  test('a pipe is no file to search', async () => {
+describe('a search never blocks', () => {
+  test('on a pipe, which is not a searchable file', async () => {
     await using work = await openWork({ 'a.txt': 'inside' });
     execFileSync('mkfifo', [work.at('pipe')]);
     const answer = await work.call('grep', { pattern: 'inside', path: 'pipe' });
@@ -95,7 +95,7 @@ describe('a search waits for nobody', () => {
     expect(await work.call('grep', { pattern: 'inside' })).toMatchObject({ text: 'a.txt:1:inside\n' });
   });
 
-  test('one that a pipe in the place of .gitignore holds up ends with its call', async () => {
+  test('for ever: one blocked by a pipe in place of .gitignore ends with its call', async () => {
     await using work = await openWork({ 'a.txt': 'inside', 'sub/b.txt': 'inside' });
     execFileSync('mkfifo', [work.at('sub/.gitignore')]);
     const controller = new AbortController();
@@ -108,10 +108,10 @@ describe('a search waits for nobody', () => {
   });
 });
 
-describe('the box of searches', () => {
+describe('the search box', () => {
   const found = { text: 'a.txt:1:inside\n' };
 
-  test('is opened by the first one, used by the next, and shows what came to the workspace since', async () => {
+  test('is opened by the first search, used by the next, and shows later changes of the workspace', async () => {
     await using work = await openWork({ 'a.txt': 'inside' });
     expect(boxesIn(work.path)).toEqual([]);
     expect(await work.call('grep', { pattern: 'inside' })).toMatchObject(found);
@@ -125,7 +125,7 @@ describe('the box of searches', () => {
     expect(boxesIn(work.path)).toEqual(boxes);
   });
 
-  test('is opened anew when it was killed, between searches and in the middle of one', async () => {
+  test('is opened again after it was killed, between searches and during one', async () => {
     await using work = await openWork({ 'a.txt': 'inside' });
     expect(await work.call('grep', { pattern: 'inside' })).toMatchObject(found);
     for (const pid of boxesIn(work.path)) process.kill(pid, 'SIGKILL');
@@ -141,7 +141,7 @@ describe('the box of searches', () => {
     await vi.waitFor(async () => expect(await work.call('grep', { pattern: 'inside' })).toMatchObject(found));
   });
 
-  test('is gone with its server', async () => {
+  test('ends with its server', async () => {
     let path = '';
     {
       await using work = await openWork({ 'a.txt': 'inside' });
@@ -153,7 +153,7 @@ describe('the box of searches', () => {
   });
 });
 
-describe('a search that no program can be started for', () => {
+describe('a search without a working program', () => {
   const work = shareWork({ 'a.txt': 'inside' });
 
   test.each<[string, Record<string, unknown>]>([
@@ -163,7 +163,7 @@ describe('a search that no program can be started for', () => {
     ['a pattern longer than an argument may be', { pattern: 'x'.repeat(200_000) }],
     ['a type longer than an argument may be', { pattern: 'inside', type: 'x'.repeat(200_000) }],
     ['a pattern that is too large once compiled', { pattern: '(a{1000}){1000}' }],
-  ])('is answered with what is wrong: %s', async (_, args) => {
+  ])('fails with the reason: %s', async (_, args) => {
     const answer = await work().call('grep', args);
     if (answer.isError) expect(answer.structured.error.code).toMatch(/^E_(INVALID_INPUT|BAD_PATTERN|TOO_LARGE)$/);
     else expect(answer.structured.matches).toEqual([]);
@@ -171,7 +171,7 @@ describe('a search that no program can be started for', () => {
 });
 
 describe('a server with few file handles', () => {
-  test('refuses the searches it has none for, and lives', async () => {
+  test('refuses searches that need more, and goes on', async () => {
     using fixture = makeDirectory({ 'a.txt': 'inside' });
     const client = new Client({ name: 'croft-test', version: '1.0.0' });
     await using _connection = { [Symbol.asyncDispose]: () => client.close() };
@@ -185,21 +185,18 @@ describe('a server with few file handles', () => {
   });
 });
 
-describe('a search tells the truth about names', () => {
+describe('a search reports names exactly', () => {
   const work = shareWork({ 'evil\nREADME.md': 'inside', 'dir\nname/a.txt': 'inside' });
 
-  test.each(['content', 'count', 'files_with_matches'])(
-    'a newline in one does not make it another, in mode %s',
-    async (mode) => {
-      const answer = await work().call('grep', { pattern: 'inside', output_mode: mode });
-      const paths = answer.structured.matches.map(({ path }: { path: string }) => path);
-      expect(paths.sort()).toEqual(['dir\nname/a.txt', 'evil\nREADME.md']);
-    },
-  );
+  test.each(['content', 'count', 'files_with_matches'])('with a newline in one, in mode %s', async (mode) => {
+    const answer = await work().call('grep', { pattern: 'inside', output_mode: mode });
+    const paths = answer.structured.matches.map(({ path }: { path: string }) => path);
+    expect(paths.sort()).toEqual(['dir\nname/a.txt', 'evil\nREADME.md']);
+  });
 });
 
 describe('a search stays inside', () => {
-  test('it follows no link, whatever directory and file it starts from', async () => {
+  test('follows no link out, from any directory or file', async () => {
     await using work = await openWork({ 'dir/a.txt': 'inside' });
     symlinkSync(work.canary.path, work.at('dir/out'));
     symlinkSync(`${work.canary.path}/secret.txt`, work.at('dir/secret.txt'));
@@ -214,7 +211,7 @@ describe('a search stays inside', () => {
       expect((await work.call('grep', { pattern: '.', path })).structured.error.code).toBe('E_SANDBOX_VIOLATION');
   });
 
-  test('it keeps to the directory that was opened, whatever comes to stand at its name', async () => {
+  test('keeps to the opened directory, whatever is at its path now', async () => {
     await using work = await openWork({ 'a.txt': 'inside' });
     expect((await work.call('grep', { pattern: 'inside' })).text).toBe('a.txt:1:inside\n');
     renameSync(work.path, `${work.path}-moved`);
@@ -225,7 +222,7 @@ describe('a search stays inside', () => {
     expect(await work.call('list', {})).toMatchObject({ text: 'a.txt\t6\n' });
   });
 
-  test('it finds nothing in what took the place of a workspace that was deleted', async () => {
+  test('finds nothing in a directory that replaced a removed workspace', async () => {
     await using work = await openWork({ 'a.txt': 'inside' });
     expect((await work.call('grep', { pattern: 'inside' })).text).toBe('a.txt:1:inside\n');
     rmSync(work.path, { recursive: true });
@@ -235,7 +232,7 @@ describe('a search stays inside', () => {
       expect((await work.call(tool, { pattern: 'inside' })).structured.error.code).toBe('E_WORKSPACE_GONE');
   });
 
-  test('a directory called like an option is a directory, and a pattern like one a pattern', async () => {
+  test('reads a directory named like an option as a directory, and a pattern as a pattern', async () => {
     await using work = await openWork({});
     for (const name of ['--follow', '-L', '--no-ignore', '--pre=cat', '-', '--', '@file', '!x']) {
       mkdirSync(work.at(name));
@@ -252,7 +249,7 @@ describe('a search stays inside', () => {
     }
   });
 
-  test('.gitignore or .ignore that leads out tells nothing of where', async () => {
+  test('reveals nothing of the target of a .gitignore or .ignore that leads out', async () => {
     await using work = await openWork({ 'a.txt': 'inside' });
     for (const name of ['.gitignore', '.ignore']) {
       symlinkSync(`${work.canary.path}/secret.txt`, work.at(name));
@@ -263,7 +260,7 @@ describe('a search stays inside', () => {
     }
   });
 
-  test('configuration in the workspace has no say', async () => {
+  test('ignores configuration in the workspace', async () => {
     await using work = await openWork({ 'a.txt': 'inside', '.ripgreprc': '--follow\n--no-ignore\n' });
     writeFileSync(work.at('.gitconfig'), '[core]\n\texcludesFile = /etc/passwd\n');
     symlinkSync(work.canary.path, work.at('out'));

@@ -13,7 +13,7 @@ import { type Face, faces, type Named, speak, speakRaw, speakRawBy } from './ses
 let platform: Platform;
 let account: Account;
 let agent: string;
-/** Of the agent, with `one` alone, and read-only. */
+/** Child sessions of the agent: with `one` alone, and read-only. */
 let child: string;
 
 beforeAll(async () => {
@@ -85,7 +85,7 @@ describe.each(faces)('a child session over %s', (face) => {
     ['is misspelt', async () => child.slice(0, -1)],
     ['was ended', async () => endAfter(await openChild(agent))],
     ['is of another agent', async () => openChild(await newAgent())],
-  ])('that %s is an error, and no wider session', async (_, name) => {
+  ])('that %s is refused, and never gets wider rights', async (_, name) => {
     expect(await outcome(face, account, await name())).toContain('Session not found');
   });
 
@@ -96,7 +96,7 @@ describe.each(faces)('a child session over %s', (face) => {
     expect(await outcome(face, other, child)).toContain('Session not found');
   });
 
-  test.each(['with a space', '', 'é'])('by what is no name (%j) is an error', async (name) => {
+  test.each(['with a space', '', 'é'])('with an invalid name (%j) is refused', async (name) => {
     // An empty header and one that is not there look the same to a client.
     if (name === '' && !face.includes('_meta')) return;
     expect(await outcome(face, account, name)).toMatch(/takes 1 to 128 visible characters|ByteString/);
@@ -131,14 +131,14 @@ async function outcome(face: Face, caller: Account, session: string): Promise<st
 }
 
 describe('two different session names', () => {
-  test('in one request of 2026 are an error', async () => {
+  test('in one request of 2026 are refused', async () => {
     for (const header of ['croft-session', 'mcp-session-id']) {
       const answer = await speakRaw(account, agent, { headers: { [header]: 'wide' }, meta: child });
       expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining('name one session')]);
     }
   });
 
-  test.each(['_meta', 'header'] as const)('after the handshake of 2025 are an error (by %s)', async (by) => {
+  test.each(['_meta', 'header'] as const)('after the handshake of 2025 are refused (by %s)', async (by) => {
     for (const [first, then] of [
       [child, 'wide'],
       [undefined, child],
@@ -153,20 +153,20 @@ describe('two different session names', () => {
     }
   });
 
-  test('are accepted if both are the same', async () => {
+  test('are accepted if both are equal', async () => {
     await using connected = await speak('MCP of 2025 by Croft-Session', account, agent, child);
     for (const by of ['_meta', 'header'] as const) expect((await connected.again(by, child)).status).toBe(200);
   });
 });
 
-test('closing a connection does not end the child session, which may have others', async () => {
+test('closing a connection does not end the child session, which may have other connections', async () => {
   const session = await openChild(agent);
   await using connected = await speak('MCP of 2025 by Croft-Session', account, agent, session);
   await connected.hangUp();
   mustBe(200, await account.call(agent, 'glob', { pattern: '*' }, { 'croft-session': session }));
 });
 
-test('faces without child sessions refuse their names, and stdio refuses every name', async () => {
+test('servers without child sessions refuse their names, and stdio refuses every name', async () => {
   const params = { name: 'glob', arguments: { pattern: '*' }, _meta: { 'croft/session': child } };
   const ofFlags = await fetch(new URL('/mcp', platform.url), {
     method: 'POST',

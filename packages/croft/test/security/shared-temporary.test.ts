@@ -9,14 +9,14 @@ import { croft, makeDirectory } from '../support/harness.ts';
 const users = { root: 0, person: 60_418, stranger: 60_419 };
 const ids = (uid: number) => ({ uid, gid: uid });
 
-/** Where all of them have their temporary files. */
+/** The directory of temporary files that all users share. */
 function makeShared() {
   const shared = makeDirectory();
   chmodSync(shared.path, 0o1777);
   return shared;
 }
 
-/** What a user’s script has to complain of. */
+/** Problems that the script of a user reports. */
 function runAs(user: number, script: string, cwd: string): string {
   return spawnSync('sh', ['-euc', script], { ...ids(user), cwd, encoding: 'utf8' }).stderr;
 }
@@ -50,7 +50,7 @@ test
     Object.entries({ root: users.root, person: users.person }).flatMap(([who, user]) =>
       plants.map(([what, plant]) => [what, who, user, plant] as const),
     ),
-  )('%s that another user made first gets nothing of what %s runs', async (_, __, user, plant) => {
+  )('%s that another user made first gets no program that %s runs', async (_, __, user, plant) => {
   using shared = makeShared();
   expect(runAs(users.stranger, `${plant(`croft-${user}`)}; ${nodeOwn}`, shared.path)).toBe('');
   const before = globSync('**', { cwd: shared.path }).sort();
@@ -62,7 +62,7 @@ test
 });
 
 test.runIf(process.getuid?.() === 0).each(Object.entries({ root: users.root, person: users.person }))(
-  'what is compiled for %s is kept where nobody else can write or look',
+  'programs compiled for %s are stored where no other user can write or list',
   async (_, user) => {
     using shared = makeShared();
     expect((await runCroft(user, shared.path)).stdout).toContain('of the workspace');

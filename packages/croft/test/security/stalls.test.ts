@@ -39,7 +39,7 @@ async function expectNoStall(work: () => Promise<unknown>): Promise<void> {
   expect(worst, 'ms of work at a stretch').toBeLessThan(maxStallMs);
 }
 
-test('200 edits of a file of 60 MB', async () => {
+test('200 edits of a file of 60 MB do not block the thread', async () => {
   const marks = Array.from({ length: 200 }, (_, index) => `mark ${index};\n`);
   const fill = `for i in $(seq 0 199); do echo "mark $i;"; done > big.txt; yes ${'x'.repeat(99)} | head -600000 >> big.txt`;
   await call('bash', { command: fill });
@@ -66,7 +66,7 @@ test.each(Object.entries(hostileRules))('252 kB of .gitignore: %s', async (_, ru
   await expectNoStall(async () => {
     writeFileSync(at('.gitignore'), rule.repeat(Math.floor((252 * 1024) / rule.length)));
     await call('bash', { command: 'echo hi > b.txt' });
-    // As large as is obeyed.
+    // The largest file whose rules are applied.
     writeFileSync(at('.gitignore'), rule.repeat(Math.floor((127 * 1024) / rule.length)));
     await call('bash', { command: 'echo hi > c.txt' });
   });

@@ -34,7 +34,7 @@ async function terminalRows(): Promise<Json[]> {
 }
 
 test.each([[['call']], [['call', 'read', 'write', 'approve']]])(
-  'a key of %s, as models have, opens no terminal: not in any sandbox, and not by naming one that is open',
+  'a key of %s, as models have it, opens no terminal: not in any sandbox, and not by naming an open one',
   async (scopes) => {
     const before = await terminalRows();
     using screen = connectTerminal(platform.url, (await newTicket(account, place)).path);
@@ -53,7 +53,7 @@ test.each([[['call']], [['call', 'read', 'write', 'approve']]])(
   },
 );
 
-test('opening and closing a terminal are audit rows: who, which sandbox, which workspace, and why it closed', async () => {
+test('opening and closing a terminal are audit rows with actor, sandbox, workspace, and the reason of the end', async () => {
   const person = await newKey(['terminal']);
   const rowsOf = async (terminal: string) =>
     (await terminalRows()).filter(({ details }) => details.terminal === terminal);

@@ -9,7 +9,7 @@ const seconds = Number(process.env.CROFT_WRITERS_SECONDS ?? 5);
 test.each([
   ['two', 2, 'one data directory'],
   ['four', 4, 'a data directory each'],
-])('%s processes that edit one tree, killed at random, lose and repeat nothing (%d, %s)', async (_, count, data) => {
+])('%s processes that edit one tree, killed at random, lose and repeat no change (%d, %s)', async (_, count, data) => {
   using fixture = makeDirectory({
     'work/hot.txt': 'END\n',
     'work/whole.txt': 'END\n',
@@ -30,7 +30,7 @@ test.each([
   expect(verified, verified.stdout).toMatchObject({ exitCode: 0 });
 });
 
-test('a command in a sandbox sees no lock, and holds up nobody by locking what it sees', async () => {
+test('a command in a sandbox sees no lock, and cannot block others by a lock', async () => {
   using fixture = makeDirectory({ 'work/a.txt': 'one\n' });
   await using session = await connectStdio(['--workspace', fixture.at('work')]);
   await session.call('write', { file_path: 'b.txt', content: 'makes the locks' });

@@ -30,7 +30,7 @@ function eventsOf(file: string) {
 }
 
 describe('croft with --skills and --agents', () => {
-  test('has them in place for the first call, whatever it is, and it is nobody’s change', async () => {
+  test('has them in place for the first call, and their files belong to no call', async () => {
     using fixture = openFixture(server);
     const flags = ['--workspace', fixture.at('work'), ...flagsOf(fixture), '--events', fixture.at('events')];
     await using session = await connectStdio(flags);
@@ -50,7 +50,7 @@ describe('croft with --skills and --agents', () => {
     expect(Number(written) + Number(unchanged)).toBe(3);
   });
 
-  test('leaves an edit of the agent as it is, and says so to the operator, whose calls go on', async () => {
+  test('keeps an edit of the agent, and reports it to the operator, without failing calls', async () => {
     using fixture = openFixture({ ...server, 'work/.skills/pdf/SKILL.md': 'mine' });
     const run = await readOnce(fixture);
     expect(run).toMatchObject({ exitCode: 0, stdout: '1\ta\n' });
@@ -61,7 +61,7 @@ describe('croft with --skills and --agents', () => {
     });
   });
 
-  test('that cannot be brought is a warning, and no call fails by it', async () => {
+  test('that cannot be copied are a warning, and no call fails', async () => {
     using fixture = openFixture({ ...server, 'work/main.ts': '{}' });
     symlinkSync('main.ts', fixture.at('work/.skills'));
     const run = await readOnce(fixture);
@@ -70,21 +70,21 @@ describe('croft with --skills and --agents', () => {
     expect(readFileSync(fixture.at('work/main.ts'), 'utf8')).toBe('{}');
   });
 
-  test('brings nothing where nothing may be changed', async () => {
+  test('copies nothing into a read-only workspace', async () => {
     using fixture = openFixture(server);
     const flags = ['--workspace', fixture.at('work'), '--readonly', ...flagsOf(fixture)];
     expect((await runCroft(['tool', 'skills', ...flags])).stdout).toContain('no skills');
     expect(fixture.tree()).toEqual({ 'a.txt': 'a\n' });
   });
 
-  test('does not start with a directory that is not there', async () => {
+  test('does not start with a missing directory', async () => {
     using fixture = openFixture(server);
     const run = await runCroft(['tool', 'skills', '--workspace', fixture.at('work'), '--skills', fixture.at('absent')]);
     expect(run.exitCode).not.toBe(0);
     expect(run.stderr).toMatch(/directory of skills or agents .*absent/);
   });
 
-  test('killed in the middle of it, brings the rest the next time', async () => {
+  test('killed during the copy, copies the rest the next time', async () => {
     using fixture = openFixture(server);
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`skills/many/f${at}`, `${at}`]));
     fixture.plant({ ...many, 'skills/many/SKILL.md': 'many' });
@@ -105,7 +105,7 @@ describe('croft with --skills and --agents', () => {
   });
 });
 
-test('agents of accounts have the server’s skills where they can work, and are told so', async () => {
+test('agents of accounts have the skills of the server where they can work, and are told so', async () => {
   using fixture = openFixture(server);
   await using platform = await startPlatform(flagsOf(fixture));
   const account = await platform.newAccount();

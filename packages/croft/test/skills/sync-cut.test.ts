@@ -37,7 +37,7 @@ describe('a sync that is cut short', () => {
     expect(failing).toBeGreaterThan(9);
   });
 
-  test('by its caller ends', async () => {
+  test('by an abort of its caller ends', async () => {
     using fixture = openFixture(server);
     const asked = new AbortController();
     const files = { ...fixture.files, write: cutAfter(fixture.files.write, () => asked.abort()) };
@@ -58,9 +58,9 @@ describe('a sync that is cut short', () => {
     expect(fixture.tree()).toEqual({ '.agents/review.md': 'changed', '.skills/deploy/SKILL.md': '# Deploy\n' });
   });
 
-  test('by another sync that writes the same file in between finds it in place', async () => {
+  test('by another sync that writes the same file accepts that file', async () => {
     using fixture = openFixture(server);
-    // What it will bring is said already, and nothing of it is there.
+    // The manifest already lists the files, and none of them exists.
     await fixture.sync(failingAt(fixture.files, 2).files).catch(() => {});
     let isFirst = true;
     const files: Files = {
@@ -78,7 +78,7 @@ describe('a sync that is cut short', () => {
     expect(fixture.tree()).toEqual(syncedTree);
   });
 
-  test('by others who write at the same time loses nothing of theirs', async () => {
+  test('by concurrent writes of others loses none of those', async () => {
     using fixture = openFixture(server);
     let isFirst = true;
     const files: Files = {

@@ -18,7 +18,7 @@ describe('a hostile workspace', () => {
     ['__proto__']: 'x',
   };
 
-  test('cannot have anything outside .skills or .agents taken away by what it claims', async () => {
+  test('cannot make a manifest remove files outside .skills or .agents', async () => {
     using fixture = openFixture({ ...server, 'work/src/main.ts': 'main', 'work/.agents/own.md': 'own' });
     fixture.plant({ [`work/.skills/${manifest}`]: claim(claims), 'work/.skills/.git/config': 'git' });
     fixture.plant({ [`work/.agents/${manifest}`]: claim({ ...claims, '../.skills/.git/config': 'git' }) });
@@ -27,7 +27,7 @@ describe('a hostile workspace', () => {
     expect(fixture.tree()).toEqual({ ...syncedTree, ...kept });
   });
 
-  test('loses nothing that does not hold what it claims', async () => {
+  test('keeps every file whose content differs from its claim', async () => {
     using fixture = openFixture({
       ...server,
       'work/.skills/mine/SKILL.md': 'mine',
@@ -40,7 +40,7 @@ describe('a hostile workspace', () => {
     expect(fixture.tree()).toMatchObject({ '.skills/mine/SKILL.md': 'mine', '.skills/pdf/SKILL.md': 'mine' });
   });
 
-  test('an agent cannot claim an agent of a person: what is known of those is held with them', async () => {
+  test('cannot claim the agent of a person: the known hashes are compared too', async () => {
     using fixture = openFixture({ ...server, 'work/.agents/own.md': 'own' });
     const bytes = Buffer.from(claim({ 'own.md': 'own' }));
     await expect(fixture.files.write(`.agents/${manifest}`, bytes)).rejects.toMatchObject({ code: 'E_CONTROL_FILE' });
@@ -55,7 +55,7 @@ describe('a hostile workspace', () => {
       'more entries than there can be',
       claim(Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`f${at}`, 'x']))),
     ],
-  ])('a manifest that is %s says nothing', async (_, text) => {
+  ])('has a manifest that is %s ignored', async (_, text) => {
     using fixture = openFixture({
       ...server,
       'work/.skills/mine/SKILL.md': 'mine',
@@ -65,7 +65,7 @@ describe('a hostile workspace', () => {
     expect(fixture.tree()).toEqual({ ...syncedTree, '.skills/mine/SKILL.md': 'mine' });
   });
 
-  test('a manifest that is a link is not written through, and ends the sync', async () => {
+  test('has a manifest that is a link refused, which ends the sync', async () => {
     using fixture = openFixture({ ...server, 'work/src/main.ts': claim({}) });
     mkdirSync(fixture.at('work/.skills'));
     symlinkSync('../src/main.ts', fixture.at(`work/.skills/${manifest}`));
@@ -74,7 +74,7 @@ describe('a hostile workspace', () => {
   });
 
   test.each(['.skills', '.skills/pdf', '.skills/pdf/bin', '.skills/pdf/SKILL.md', '.agents'])(
-    'a link at %s leads nothing elsewhere',
+    'cannot redirect the sync by a link at %s',
     async (place) => {
       using fixture = openFixture({ ...server, 'work/src/SKILL.md': '# PDF\n', 'work/src/fill': 'mine' });
       const canary = plantCanary(fixture.at('work-evil'));
@@ -93,7 +93,7 @@ describe('a hostile workspace', () => {
     },
   );
 
-  test('a link to a file that holds what the server wrote is not written through', async () => {
+  test('gets no write through a link, even to a file with the content of the server', async () => {
     using fixture = openFixture({ ...server, 'work/src/copy.md': '# PDF\n' });
     await fixture.sync();
     rmSync(fixture.at('work/.skills/pdf/SKILL.md'));
@@ -103,7 +103,7 @@ describe('a hostile workspace', () => {
     expect(fixture.tree()).toMatchObject({ 'src/copy.md': '# PDF\n', '.skills/pdf/SKILL.md': '-> ../../src/copy.md' });
   });
 
-  test('what is no file where one should be is a conflict', async () => {
+  test('has a conflict for an entry that is not a file', async () => {
     using fixture = openFixture(server);
     mkdirSync(fixture.at('work/.skills/pdf/SKILL.md'), { recursive: true });
     mkdirSync(fixture.at('work/.skills/deploy'));
@@ -114,8 +114,8 @@ describe('a hostile workspace', () => {
   });
 });
 
-describe('the server’s directories', () => {
-  test('bring nothing by links, out or in, and nothing that steers programs', async () => {
+describe('the directories of the server', () => {
+  test('copy nothing through links, and no control file', async () => {
     using fixture = openFixture({ ...server, 'secret/SKILL.md': 'secret', 'secret/key': 'secret' });
     fixture.plant({ 'skills/pdf/.git/config': 'x', 'skills/pdf/.vscode/x': 'x', 'skills/pdf/.mcp.json': '{}' });
     for (const [name, target] of [
@@ -133,7 +133,7 @@ describe('the server’s directories', () => {
     expect(told).toEqual(expect.arrayContaining(['linked', 'pdf/key', 'pdf/all', 'pdf/in', 'key.md', 'pdf/.mcp.json']));
   });
 
-  test('that go away, or cannot be read, take nothing away from a workspace', async () => {
+  test('that are missing or unreadable remove nothing from a workspace', async () => {
     using fixture = openFixture(server);
     await fixture.sync();
     rmSync(fixture.at('more'), { recursive: true });
@@ -143,7 +143,7 @@ describe('the server’s directories', () => {
     expect(fixture.tree()).toEqual(syncedTree);
   });
 
-  test('leave out a file that is too large, and bring nothing of too many or too much', async () => {
+  test('have files over the size limit left out, and are copied not at all over the total limit', async () => {
     using fixture = openFixture(server);
     writeFileSync(fixture.at('skills/pdf/large.bin'), Buffer.alloc(8 * 1024 * 1024 + 1));
     expect((await fixture.sync()).skipped.map(({ path }) => path)).toContain('pdf/large.bin');

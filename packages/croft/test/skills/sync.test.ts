@@ -12,7 +12,7 @@ describe('a workspace gets', () => {
     expect(report.skipped).toEqual([{ path: 'pdf', reason: 'an earlier directory has one of that name' }]);
   });
 
-  test('nothing a second time, and not one file is touched', async () => {
+  test('no change the second time, and not one file is touched', async () => {
     using fixture = openFixture(server);
     await fixture.sync();
     const before = [...Object.keys(syncedTree), `.skills/${manifest}`].map(
@@ -25,7 +25,7 @@ describe('a workspace gets', () => {
     expect(after).toEqual(before);
   });
 
-  test('what changed, what is new, what can be run now or no longer, and loses what went away', async () => {
+  test('changed, new, executable and no longer executable files, and loses removed ones', async () => {
     using fixture = openFixture(server);
     await fixture.sync();
     fixture.plant({
@@ -50,7 +50,7 @@ describe('a workspace gets', () => {
     expect(await fixture.sync(refusing(fixture.files))).toMatchObject(nothingDone);
   });
 
-  test('nothing at all where the server has nothing, and keeps nothing of what it had', async () => {
+  test('nothing if the server has none, and loses all earlier ones', async () => {
     using fixture = openFixture({ 'work/a.txt': 'a' });
     await fixture.sync();
     expect(existsSync(fixture.at('work/.skills')) || existsSync(fixture.at('work/.agents'))).toBe(false);
@@ -68,7 +68,7 @@ describe('a workspace gets', () => {
     expect(existsSync(fixture.at(`work/.agents/${manifest}`))).toBe(false);
   });
 
-  test('back what somebody took away', async () => {
+  test('files back that somebody removed', async () => {
     using fixture = openFixture(server);
     await fixture.sync();
     rmSync(fixture.at('work/.skills/pdf'), { recursive: true });
@@ -77,14 +77,14 @@ describe('a workspace gets', () => {
   });
 });
 
-describe('what is not the server’s', () => {
+describe('a file that is not from the server', () => {
   const own = {
     'work/.skills/pdf/SKILL.md': 'mine',
     'work/.skills/mine/SKILL.md': 'mine',
     'work/.agents/own.md': 'mine',
   };
 
-  test('stays, and what is in the way is told', async () => {
+  test('stays, and is reported if it is in the way', async () => {
     using fixture = openFixture({ ...server, ...own });
     const { conflicts } = await fixture.sync();
     expect(conflicts).toEqual([{ path: '.skills/pdf/SKILL.md', reason: 'there is another file of that name' }]);
@@ -95,7 +95,7 @@ describe('what is not the server’s', () => {
     expect(fixture.tree()).toMatchObject(kept);
   });
 
-  test('stays though it holds the same, when the server has it no longer', async () => {
+  test('stays with the same content after the server removed its own', async () => {
     using fixture = openFixture({ ...server, 'work/.skills/deploy/SKILL.md': '# Deploy\n' });
     expect(await fixture.sync()).toMatchObject({ unchanged: 1, conflicts: [] });
     fixture.plant({ 'more/deploy': undefined });
@@ -103,7 +103,7 @@ describe('what is not the server’s', () => {
     expect(fixture.tree()).toEqual(syncedTree);
   });
 
-  test('stays when it was the server’s and was changed: also when the server changes it, or takes it away', async () => {
+  test('stays if it came from the server and was changed, also after the server changes or removes its own', async () => {
     using fixture = openFixture(server);
     await fixture.sync();
     fixture.plant({ 'work/.skills/pdf/SKILL.md': 'edited', 'skills/pdf/SKILL.md': '# PDF 2\n' });

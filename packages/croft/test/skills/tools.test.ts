@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 describe('skills', () => {
-  test('lists those of every place, and of two of one name the first', async () => {
+  test('lists those of every directory, and of two with one name the first', async () => {
     const { structured, text } = await session.call('skills', { workspace: 'a' });
     expect(structured.skills).toEqual([
       { name: 'pdf-forms', description: 'Fill in: forms', path: '.skills/pdf/SKILL.md', source: '.skills' },
@@ -58,8 +58,8 @@ describe('skills', () => {
   });
 });
 
-describe('skill', () => {
-  test('loads one whole, with what else there is to read and to run', async () => {
+describe('the tool skill', () => {
+  test('loads a whole one, with the names of its other files', async () => {
     const { structured, text } = await session.call('skill', { workspace: 'a', name: 'pdf-forms' });
     expect(structured).toMatchObject({
       content: tree['a/.skills/pdf/SKILL.md'],
@@ -75,12 +75,12 @@ describe('skill', () => {
     expect(isError).toBe(false);
   });
 
-  test('is found by its directory too', async () => {
+  test('finds one by its directory too', async () => {
     expect((await session.call('skill', { workspace: 'a', name: 'quoted' })).structured.name).toBe("it's");
   });
 
   test.each(['nope', '..', '../secret', 'pdf/bin', '.skills/pdf', 'a\0b', '/etc', 'x'.repeat(199)])(
-    'there is none named %j, but those that are named',
+    'refuses the name %j, with the known names',
     async (name) => {
       const { isError, structured } = await session.call('skill', { workspace: 'a', name });
       expect(isError).toBe(true);
@@ -92,7 +92,7 @@ describe('skill', () => {
     },
   );
 
-  test('one that is too long says where it goes on, and read goes on there', async () => {
+  test('cuts a long one with a note, and read goes on there', async () => {
     const line = (at: number) => `line ${at} ${'x'.repeat(80)}\n`;
     const text = Array.from({ length: 5000 }, (_, at) => line(at + 1)).join('');
     mkdirSync(directory.at('b/skills/long'));
@@ -109,7 +109,7 @@ describe('skill', () => {
 });
 
 describe('agents', () => {
-  test('lists definitions, and of two of one name the first; a text is none', async () => {
+  test('lists definitions, and of two with one name the first, without plain texts', async () => {
     const { structured } = await session.call('agents', { workspace: 'a' });
     expect(structured.agents).toEqual([
       ...[
@@ -135,7 +135,7 @@ describe('agents', () => {
     expect(structured.shadowed).toMatchObject([{ path: 'agents/review.md' }]);
   });
 
-  test('loads one whole', async () => {
+  test('loads a whole one', async () => {
     const { structured, text } = await session.call('agents', { workspace: 'a', name: 'review' });
     expect(structured.content).toBe(tree['a/.agents/review.md']);
     expect(text).toBe(tree['a/.agents/review.md']);
@@ -144,7 +144,7 @@ describe('agents', () => {
   });
 });
 
-test('nothing is listed or loaded that is outside, is no file, or cannot be read', async () => {
+test('entries outside, entries that are not files and unreadable ones are neither listed nor loaded', async () => {
   using fixture = makeDirectory({
     'w/skills/good/SKILL.md': 'good\n',
     'out/SKILL.md': 'top secret',
@@ -175,7 +175,7 @@ test('nothing is listed or loaded that is outside, is no file, or cannot be read
   expect((await own.call('skill', { name: 'good' })).structured).toMatchObject({ files: [], content: 'good\n' });
 });
 
-test('what is huge or many is bounded', async () => {
+test('large and many entries are limited', async () => {
   using fixture = makeDirectory({
     'skills/huge/SKILL.md': front('name: huge\ndescription: d'),
     'skills/many/SKILL.md': 'm',
@@ -215,7 +215,7 @@ test.each([
   ['a name of nothing', front('name: ""'), 'bomb'],
   ['a name that is said twice', front('name: one\nname: two'), 'one'],
   ['a byte order mark and returns', '\ufeff---\r\nname: marked\r\n---\r\n', 'marked'],
-])('front matter of %s is read as far as it goes', async (_, text, name) => {
+])('front matter with %s is read as far as possible', async (_, text, name) => {
   mkdirSync(directory.at('b/.skills/bomb'), { recursive: true });
   writeFileSync(directory.at('b/.skills/bomb/SKILL.md'), text);
   const { structured } = await session.call('skills', { workspace: 'b' });

@@ -51,6 +51,7 @@ function makeHost(given: Given = {}): Host {
     user,
     tryControlGroups: async () => given.groups ?? { version: 2 },
     findInitProblem: () => given.init,
+    nativeFix: 'npm run setup',
     temporaryFiles: given.temporaryFiles ?? { path: '/tmp/croft-1000' },
     dockerSocket: '/run/docker.sock',
     runInSandbox:

@@ -25,19 +25,19 @@ afterAll(async () => {
 
 const as = (url = platform.url) => ['--server', url, '--key-file', own.at('key')];
 
-test('what is piped in is typed, what is printed comes out, and it ends as the shell does', async () => {
+test('piped input is typed, output is printed, and the command ends as the shell does', async () => {
   const run = await runCroft(['terminal', 'project', ...as()], { input: 'echo hi-$((40 + 2)); pwd; exit 3\n' });
   expect(run.stdout).toContain('hi-42\r\n/workspaces/project\r\n');
   expect(run).toMatchObject({ exitCode: 3, stderr: '' });
 });
 
-test('the end of the input is the end of the shell', async () => {
+test('the end of the input ends the shell', async () => {
   const run = await runCroft(['terminal', 'project', ...as()], { input: 'echo hi-$((40 + 2))\n' });
   expect(run.stdout).toContain('hi-42\r\n');
   expect(run.exitCode).toBe(0);
 });
 
-test('what is not there is told with what is, and what is missing with how to say it', async () => {
+test('an unknown name is refused with the known ones, and a missing argument with its flag', async () => {
   const unknown = await runCroft(['terminal', 'nothing', ...as()]);
   expect(unknown.stderr).toContain('there is no workspace nothing; there are: project');
   expect(unknown.exitCode).not.toBe(0);
@@ -51,7 +51,7 @@ test('what is not there is told with what is, and what is missing with how to sa
   expect(nobody).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('ECONNREFUSED') });
 });
 
-test('on a runner it is as here, and goes on where it was when the connection of the person is cut', async () => {
+test('a terminal on a runner works as here, and resumes after the connection of the person is cut', async () => {
   await using runner = await startRunner({ url: platform.url, token: await newToken(account, 'far') });
   await untilRunner(account, 'far');
   await account.newSandbox({ provider: 'remote', runner: 'far' }, 'there');

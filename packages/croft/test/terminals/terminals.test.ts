@@ -24,7 +24,7 @@ const places = ['on this machine', 'on a runner'] as const;
 const at = (where: (typeof places)[number]) =>
   where === 'on this machine' ? { owner: account, place: here } : { owner: remote.account, place: remote };
 
-test.each(places)('C2-13: what is typed in a terminal %s arrives, and it has a size', async (where) => {
+test.each(places)('C2-13: typed text arrives in a terminal %s, which has a size', async (where) => {
   const { owner, place } = at(where);
   const { path } = await newTicket(owner, place, { rows: 30, columns: 100 });
   using screen = connectTerminal(platform.url, path);
@@ -39,7 +39,7 @@ test.each(places)('C2-13: what is typed in a terminal %s arrives, and it has a s
   await screen.untilClosed();
 });
 
-test.each(places)('a terminal %s goes on after a cut, from the very byte', async (where) => {
+test.each(places)('a terminal %s resumes after a cut, at the exact byte', async (where) => {
   const { owner, place } = at(where);
   using first = connectTerminal(platform.url, (await newTicket(owner, place)).path);
   const { terminal } = (await first.untilTold('attached')) as { terminal: string };
@@ -61,7 +61,7 @@ test('a program waits for its viewer, and no buffer grows meanwhile', async () =
   await screen.untilTold('attached');
   screen.type('yes | head -c 20000000; echo; echo the "end"\n');
   await screen.untilText(/y\r\ny/);
-  // Nothing is confirmed: it stops by itself, far from the end.
+  // Without acknowledgements the output stops by itself, far from the end.
   await expect.poll(() => screen.bytes().length, { timeout: 60_000 }).toBeGreaterThan(512 * 1024);
   expect(screen.bytes().length).toBeLessThan(2 * 1024 * 1024);
   expect(screen.text()).not.toContain('the end');
@@ -69,7 +69,7 @@ test('a program waits for its viewer, and no buffer grows meanwhile', async () =
   await screen.untilText(/\r\nthe end/).finally(() => clearInterval(acknowledging));
 });
 
-test('C2-3: a ticket lets in once, one person, to what it was made for', async () => {
+test('C2-3: a ticket admits one person once, to its own terminal', async () => {
   const { path } = await newTicket(account, here);
   using screen = connectTerminal(platform.url, path);
   const { terminal } = (await screen.untilTold('attached')) as { terminal: string };
@@ -91,7 +91,7 @@ test('C2-3: a ticket lets in once, one person, to what it was made for', async (
   expect(refused.status).toBe(404);
 });
 
-test('C2-3: without its sandbox there is no terminal, and never one on the server', async () => {
+test('C2-3: without its sandbox no terminal opens, and never one on the server', async () => {
   const { account: owner } = remote;
   const sandboxId = await owner.newSandbox({ provider: 'remote', runner: 'nobody' });
   const workspaceId = await owner.newWorkspace();
@@ -102,7 +102,7 @@ test('C2-3: without its sandbox there is no terminal, and never one on the serve
   expect(existsSync('/tmp/croft-terminal-canary')).toBe(false);
 });
 
-test('C2-3: a page of another site gets no terminal', async () => {
+test('C2-3: a page of another site cannot open a terminal', async () => {
   const { path } = await newTicket(account, here);
   const socket = new WebSocket(new URL(path, platform.url.replace(/^http/, 'ws')), 'croft.terminal.1', {
     headers: { origin: 'https://evil.example' },
@@ -114,7 +114,7 @@ test('C2-3: a page of another site gets no terminal', async () => {
   expect(status).toBe(403);
 });
 
-test('a terminal ends with the key that it was opened with', async () => {
+test('a terminal ends with the key that opened it', async () => {
   const key = mustBe(201, await account.send('POST', '/v1/keys', { name: 'brief', scopes: ['terminal', 'read'] }));
   const person = openAccount(platform.url, key.secret, account.accountId);
   using screen = connectTerminal(platform.url, (await newTicket(person, here)).path);
@@ -137,7 +137,7 @@ test('a viewer that acknowledges without reading is disconnected, and its output
   expect(screen.bytes().length).toBeLessThan(100_000_000);
 });
 
-test('what is typed without end into a program that does not read is refused', async () => {
+test('endless input for a program that does not read is refused', async () => {
   using screen = connectTerminal(platform.url, (await newTicket(account, here)).path);
   await screen.untilTold('attached');
   screen.type('stty raw -echo; echo rea""dy; sleep 1000\n');
@@ -147,7 +147,7 @@ test('what is typed without end into a program that does not read is refused', a
   await screen.untilClosed();
 });
 
-test('a ticket is worth nothing any more without the key that it was asked for with', async () => {
+test('a ticket is refused after its key was revoked', async () => {
   const key = mustBe(201, await account.send('POST', '/v1/keys', { name: 'briefer', scopes: ['terminal', 'read'] }));
   const { path } = await newTicket(openAccount(platform.url, key.secret, account.accountId), here);
   mustBe(200, await account.send('DELETE', `/v1/keys/${key.key.keyId}`));

@@ -18,7 +18,7 @@ const bootedMs = 300_000;
 const told = new Map<string, AttemptReport>();
 
 /** Here control groups may be version 1, or out of reach. There they are version 2, and given in every way there is. */
-describe.skipIf(!isPossible)('control groups version 2, in a machine of their own', () => {
+describe.skipIf(!isPossible)('control groups version 2, in a virtual machine', () => {
   let output = '';
   let isUp = false;
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe.skipIf(!isPossible)('control groups version 2, in a machine of their ow
   }, 2 * bootedMs);
   beforeEach((context) => context.skip(!isUp));
 
-  test('handed over: they hold memory, processes and processor time, and say so', () => {
+  test('delegated: limits of memory, processes and processor time hold, and are reported', () => {
     expect(told.get('delegated'), output).toMatchObject({
       groups: { version: 2 },
       own: '0::/given-delegated/croft-server',
@@ -50,15 +50,15 @@ describe.skipIf(!isPossible)('control groups version 2, in a machine of their ow
     ['root', '0::/'],
     ['beside', '0::/given-beside/croft-server'],
     ['contained', '0::/given-contained/croft-server'],
-  ])('of %s: they are found, however often they are asked for, from where it is', (as, own) => {
+  ])('of %s: they are found, each time, and the report names their source', (as, own) => {
     expect(told.get(as), output).toMatchObject({ groups: { version: 2 }, own });
   });
 
-  test('of somebody who was given none: why', () => {
+  test('of a user without delegation: the reason is reported', () => {
     expect(told.get('plain'), output).toMatchObject({ groups: { reason: expect.stringContaining('EACCES') } });
   });
 
-  test('of somebody who is not alone in what was given: why there are none', () => {
+  test('of a user who shares a delegated group: the reason is reported', () => {
     expect(told.get('crowded'), output).toMatchObject({
       groups: { reason: expect.stringContaining('other processes') },
     });

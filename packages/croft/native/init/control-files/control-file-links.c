@@ -98,7 +98,7 @@ static int may_make(const char *path) {
 enum found { FAILED = -1, NOTHING, PLAIN, LINK };
 
 /* Creates a file or directory that would be obeyed as soon as it exists. Otherwise a program could create it first. */
-static enum found make_place(const char *whole, int is_directory) {
+static enum found make_missing(const char *whole, int is_directory) {
   int made = is_directory ? mkdir(whole, 0755) : open(whole, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (!is_directory && made >= 0) close(made);
   if (made >= 0 || errno == EEXIST) return PLAIN;
@@ -108,7 +108,7 @@ static enum found make_place(const char *whole, int is_directory) {
 static enum found find_or_make(const char *whole, const char *path, int is_directory) {
   struct stat status;
   if (lstat(whole, &status) == 0) return S_ISLNK(status.st_mode) ? LINK : PLAIN;
-  return errno == ENOENT && may_make(path) ? make_place(whole, is_directory) : NOTHING;
+  return errno == ENOENT && may_make(path) ? make_missing(whole, is_directory) : NOTHING;
 }
 
 int add_chain(const char *path, int is_directory) {
@@ -141,11 +141,11 @@ static const char *below_home(const char *name) {
   return NULL;
 }
 
-int locate(char *place, const char *from, const char *value) {
+int locate(char *path, const char *from, const char *value) {
   if (value[0] == 0) return -1;
   const char *rest = value[0] == '~' ? below_home(value) : value;
   const int is_whole = value[0] == '/' || value[0] == '~';
   if (rest == NULL) return -1;
-  if (snprintf(place, PATH_MAX, "%s%s%s", is_whole ? "" : from, is_whole ? "" : "/", rest) >= PATH_MAX) return -1;
-  return value[0] == '/' ? enter(place) : 0;
+  if (snprintf(path, PATH_MAX, "%s%s%s", is_whole ? "" : from, is_whole ? "" : "/", rest) >= PATH_MAX) return -1;
+  return value[0] == '/' ? enter(path) : 0;
 }

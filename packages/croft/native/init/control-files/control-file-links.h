@@ -11,7 +11,7 @@ int add_guarded_file(const char *path);
 int add_chain(const char *path, int is_directory);
 
 /* Resolves the path `value` of a setting, relative to `from`, to a path in the workspace. Returns -1 if it is
-   elsewhere. `place` has room for PATH_MAX. */
-int locate(char *place, const char *from, const char *value);
+   elsewhere. `path` has PATH_MAX bytes. */
+int locate(char *path, const char *from, const char *value);
 
 #endif

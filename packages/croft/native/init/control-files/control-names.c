@@ -16,9 +16,10 @@ int is_allowed(const char *name) {
   return 0;
 }
 
+/* Compares the first byte itself: that is enough for nearly every name of a large tree, and a call is not free. */
 static int is_one_of(const char *name, const char *const *names, size_t count) {
   for (size_t i = 0; i < count; i++)
-    if (strcmp(name, names[i]) == 0) return !is_allowed(name);
+    if (name[0] == names[i][0] && strcmp(name, names[i]) == 0) return !is_allowed(name);
   return 0;
 }
 

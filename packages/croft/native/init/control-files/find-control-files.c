@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +16,7 @@
 #include "init/control-files/control-file-links.h"
 #include "init/control-files/control-names.h"
 #include "init/control-files/git-control-files.h"
+#include "init/control-files/share-search.h"
 
 #define MAX_DEPTH 256
 #define MAX_ENTRIES 4000000
@@ -23,7 +26,10 @@ static const char *const git_names[] = {"hooks", "config", "config.worktree", "c
 
 struct finds found_copies, found_repositories;
 
-static long entries_left = MAX_ENTRIES;
+static atomic_long entries_left = MAX_ENTRIES;
+
+/* Held by the thread that judges a name which matters: what was found is shared. */
+static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
 
 static int is_one_of(const char *name, const char *const *names, size_t count) {
   for (size_t i = 0; i < count; i++)
@@ -56,15 +62,23 @@ static int is_our_own(int directory, const char *name) {
   return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_uid == geteuid();
 }
 
+static int add_guarded_alone(const char *path) {
+  pthread_mutex_lock(&finding);
+  const int result = add_guarded_file(path);
+  pthread_mutex_unlock(&finding);
+  return result;
+}
+
 static int descend(int directory, const char *name, char *path, size_t length, int depth) {
   int child = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-  if (child >= 0 && faccessat(child, ".", X_OK, 0) == 0) return search(child, path, length, depth + 1);
+  if (child >= 0 && faccessat(child, ".", X_OK, 0) == 0)
+    return offer_directory(child, path, length, depth + 1) ? 0 : search(child, path, length, depth + 1);
   int error = errno;
   if (child >= 0) close(child);
   if (error == EMFILE || error == ENFILE) return errno = error, -1;
   /* A directory that we may not read but own: a program could chmod it and change its content before we look, so it
      is guarded. A directory that is gone, was swapped or belongs to another user cannot be guarded. */
-  return error == EACCES && is_our_own(directory, name) ? add_guarded_file(path) : 0;
+  return error == EACCES && is_our_own(directory, name) ? add_guarded_alone(path) : 0;
 }
 
 int add_find(struct finds *finds, const char *path) {
@@ -108,6 +122,9 @@ static int judge_at_top(const char *name, unsigned char type, const char *path, 
   return type == DT_LNK ? add_chain(path, 0) : add_guarded_file(path);
 }
 
+#define DESCEND 1
+
+/* Returns DESCEND for a directory that has to be searched. */
 static int judge(int directory, const struct entry *entry, int in_git, char *path, size_t length, int depth) {
   const char *name = entry->name;
   const unsigned char type = type_of(directory, entry);
@@ -122,7 +139,19 @@ static int judge(int directory, const struct entry *entry, int in_git, char *pat
   /* Objects, refs and logs hold no settings, and there are many of them. */
   static const char *const bulk[] = {"objects", "refs", "logs", "lfs", "info"};
   if (is_dot_git(path, length - strlen(name) - 1) && IS_ONE_OF(name, bulk)) return 0;
-  return descend(directory, name, path, length, depth);
+  return DESCEND;
+}
+
+/* Nearly all names mean nothing, and need not wait for other threads. */
+static int matters(const char *name, int in_git) {
+  return in_git || is_control_directory(name) || is_control_file(name) || strcmp(name, ".git") == 0;
+}
+
+static int judge_alone(int directory, const struct entry *entry, int in_git, char *path, size_t length, int depth) {
+  pthread_mutex_lock(&finding);
+  const int result = judge(directory, entry, in_git, path, length, depth);
+  pthread_mutex_unlock(&finding);
+  return result;
 }
 
 /* If nothing can be created in a git directory now, a program could change that later, so the whole directory is
@@ -176,7 +205,8 @@ static int judge_named(int directory, const struct entry *entry, int in_git, cha
   if (--entries_left < 0) return errno = E2BIG, -1;
   path[length] = '/';
   memcpy(path + length + 1, entry->name, size + 1);
-  return judge(directory, entry, in_git, path, length + 1 + size, depth);
+  const int verdict = (matters(entry->name, in_git) ? judge_alone : judge)(directory, entry, in_git, path, length + 1 + size, depth);
+  return verdict == DESCEND ? descend(directory, entry->name, path, length + 1 + size, depth) : verdict;
 }
 
 static int judge_all(int directory, const struct entries *entries, int in_git, char *path, size_t length, int depth) {
@@ -186,9 +216,16 @@ static int judge_all(int directory, const struct entries *entries, int in_git, c
   return result;
 }
 
+static int prepare_alone(int git, const char *path, size_t length) {
+  pthread_mutex_lock(&finding);
+  const int result = add_git_directory(path, length) != 0 || prepare(git, path, length) != 0 ? -1 : 0;
+  pthread_mutex_unlock(&finding);
+  return result;
+}
+
 /* What is missing in a git directory is made first, so the directory is read again. */
 static int prepare_and_reread(int git, struct entries *entries, const char *path, size_t length) {
-  if (add_git_directory(path, length) != 0 || prepare(git, path, length) != 0) return -1;
+  if (prepare_alone(git, path, length) != 0) return -1;
   if (lseek(git, 0, SEEK_SET) != 0) return -1;
   read_entries(git, entries);
   return 0;
@@ -207,7 +244,7 @@ static int search_entries(int directory, struct entries *entries, char *path, si
 }
 
 /* One buffer for each level, because making one for each of many thousand directories takes as long as reading them. */
-static struct entries *levels[MAX_DEPTH + 2];
+static _Thread_local struct entries *levels[MAX_DEPTH + 2];
 
 /* Closes `directory`. */
 static int search(int directory, char *path, size_t length, int depth) {
@@ -222,18 +259,29 @@ static void forget_levels(void) {
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) free(levels[i]), levels[i] = NULL;
 }
 
+static int search_part(int directory, char *path, size_t length, int depth) {
+  const int result = search(directory, path, length, depth);
+  const int error = errno;
+  forget_levels();
+  return errno = error, result;
+}
+
 static int by_path(const void *a, const void *b) {
   return strcmp(((const struct guarded_file *)a)->path, ((const struct guarded_file *)b)->path);
 }
 
+static int as_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* A directory comes before those in it. */
+static void sort_finds(struct finds *finds) { qsort(finds->paths, (size_t)finds->count, sizeof *finds->paths, as_text); }
+
 int control_files_find(const char *root) {
-  static char path[PATH_MAX];
   top = root;
   int directory = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return -1;
-  const int result = search(directory, path, 0, 0);
-  forget_levels();
-  if (result != 0) return -1;
+  if (search_shared(search_part, directory) != 0) return -1;
+  sort_finds(&found_copies);
+  sort_finds(&found_repositories);
   qsort(guarded_files, (size_t)guarded_file_count, sizeof *guarded_files, by_path);
   return 0;
 }

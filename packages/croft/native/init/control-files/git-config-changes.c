@@ -16,12 +16,12 @@ struct source {
 
 struct word {
   char *bytes;
-  size_t length, room;
+  size_t length, capacity;
   int is_too_long;
 };
 
 static void put(struct word *word, int byte) {
-  if (word->length + 1 < word->room) word->bytes[word->length++] = (char)byte;
+  if (word->length + 1 < word->capacity) word->bytes[word->length++] = (char)byte;
   else word->is_too_long = 1;
 }
 

@@ -82,24 +82,24 @@ static int take_tree(void *context, const char *key, const char *value) {
 }
 
 static int take_include(const struct reading *from, const char *value, setting_taker take) {
-  char base[PATH_MAX], place[PATH_MAX];
+  char base[PATH_MAX], path[PATH_MAX];
   snprintf(base, sizeof base, "%.*s", (int)(strrchr(from->file, '/') - from->file), from->file);
-  if (from->depth == MAX_INCLUDES || locate(place, base, value) != 0 || strchr(place, '/') == NULL) return 0;
+  if (from->depth == MAX_INCLUDES || locate(path, base, value) != 0 || strchr(path, '/') == NULL) return 0;
   struct reading included = *from;
-  included.file = place;
+  included.file = path;
   included.depth++;
-  return add_chain(place, 0) != 0 ? -1 : read_settings(&included, take);
+  return add_chain(path, 0) != 0 ? -1 : read_settings(&included, take);
 }
 
 /* Settings may name another hooks directory, and include other files: those are control files too. */
 static int take_setting(void *context, const char *key, const char *value) {
   const struct reading *reading = context;
-  char place[PATH_MAX];
+  char path[PATH_MAX];
   if (strcmp(key, "include.path") == 0 || strcmp(key, "includeif.*.path") == 0) return take_include(reading, value, take_setting);
   if (strcmp(key, "extensions.worktreeconfig") == 0) has_worktree_settings = 1;
   if (strcmp(key, "core.hookspath") != 0) return 0;
-  if (locate(place, reading->tree, value) == 0 && add_chain(place, 1) != 0) return -1;
-  return reading->own_tree[0] != 0 && locate(place, reading->own_tree, value) == 0 ? add_chain(place, 1) : 0;
+  if (locate(path, reading->tree, value) == 0 && add_chain(path, 1) != 0) return -1;
+  return reading->own_tree[0] != 0 && locate(path, reading->own_tree, value) == 0 ? add_chain(path, 1) : 0;
 }
 
 /* Reads the settings of the git directory `git` for the working tree `tree`. */

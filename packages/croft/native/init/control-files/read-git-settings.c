@@ -26,15 +26,15 @@ struct text {
 /* A word that does not fit cannot be a path, so it becomes empty. */
 struct word {
   char *bytes;
-  size_t length, room;
+  size_t length, capacity;
 };
 
 static void put(struct word *word, int byte) {
-  if (word->length < word->room) word->bytes[word->length] = (char)byte;
+  if (word->length < word->capacity) word->bytes[word->length] = (char)byte;
   word->length++;
 }
 
-static void finish(struct word *word) { word->bytes[word->length < word->room ? word->length : 0] = 0; }
+static void finish(struct word *word) { word->bytes[word->length < word->capacity ? word->length : 0] = 0; }
 
 static int is_space(int byte) { return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n'; }
 

@@ -25,11 +25,13 @@
 #include "init/guard/private-files.h"
 #include "init/guard/set-aside-files.h"
 #include "init/guard/stop-programs.h"
+#include "init/guard/waiting-opens.h"
 #include "init/seccomp-policy.h"
 #include "init/server-socket.h"
 
 #define STACK (512 * 1024) /* several paths are on the stack at once */
 #define LOOK_EVERY_MS 50
+#define TRY_EVERY_MS 5
 #define KEEP_WATCHES_MS 200 /* closing them takes milliseconds, for which the next command would wait */
 #define NEEDED ((1U << CAP_SYS_ADMIN) | (1U << CAP_SYS_PTRACE))
 
@@ -38,9 +40,6 @@
 
 #ifndef SECCOMP_USER_NOTIF_FLAG_CONTINUE
 #define SECCOMP_USER_NOTIF_FLAG_CONTINUE 1U
-#endif
-#ifndef SECCOMP_ADDFD_FLAG_SEND
-#define SECCOMP_ADDFD_FLAG_SEND (1UL << 1)
 #endif
 
 const char *judged_workspace;
@@ -84,22 +83,43 @@ static void tell_refused(const char *name) {
 
 /* --- answers --- */
 
-static void answer(uint64_t id, int error, unsigned flags) {
+static void answer_with(uint64_t id, int64_t value, int error, unsigned flags) {
   /* Newer kernels have larger structs and want the rest to be zero. */
   union {
     struct seccomp_notif_resp response;
     char room[128];
   } answered_call = {.room = {0}};
   answered_call.response.id = id;
+  answered_call.response.val = value;
   answered_call.response.error = -error;
   answered_call.response.flags = flags;
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answered_call);
 }
 
+static void answer(uint64_t id, int error, unsigned flags) { answer_with(id, 0, error, flags); }
+
+/* This thread closes the file before the program goes on: a program that is open for writing could not be started. */
 static void hand_over(uint64_t id, const struct opened *opened) {
-  struct seccomp_notif_addfd file = {.id = id, .flags = SECCOMP_ADDFD_FLAG_SEND, .srcfd = (uint32_t)opened->handle, .newfd_flags = opened->flags};
-  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &file) < 0 && errno != ENOENT) answer(id, errno == EINVAL ? EPERM : errno, 0);
+  struct seccomp_notif_addfd file = {.id = id, .srcfd = (uint32_t)opened->handle, .newfd_flags = (uint32_t)(opened->flags & O_CLOEXEC)};
+  const int handle = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &file);
+  const int error = handle < 0 ? errno : 0;
   close(opened->handle);
+  answer_with(id, handle < 0 ? 0 : handle, error == EINVAL ? EPERM : error, 0);
+}
+
+static int is_waiting(uint64_t id) { return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0; }
+
+/* Tries the opens again that wait for the other end of a FIFO. */
+static void serve_waiting(void) {
+  uint64_t id;
+  struct opened opened;
+  for (int i = waiting_count(); i-- > 0;) {
+    const int error = waiting_try(i, &id, &opened);
+    if (error == WAITS && is_waiting(id)) continue;
+    waiting_end(i);
+    if (error == 0) hand_over(id, &opened);
+    else if (error != WAITS) answer(id, error, 0);
+  }
 }
 
 static void judge_one(void) {
@@ -121,6 +141,8 @@ static void judge_one(void) {
   judged_thread = (pid_t)asked.call.pid;
   error = judged_do(&asked.call, &opened);
   judged_thread = 0;
+  if (error == WAITS) error = waiting_add(asked.call.id, &opened);
+  if (error == WAITS) return;
   if (opened.handle >= 0 && error == 0) hand_over(asked.call.id, &opened);
   else if (error == GO_ON) answer(asked.call.id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
   else answer(asked.call.id, error, 0);
@@ -209,13 +231,14 @@ static void *serve(void *nothing) {
   keep_needed_capabilities();
   for (;;) {
     struct pollfd polled[] = {{requests[0], POLLIN, 0}, {listener, POLLIN, 0}, {is_active ? notices : -1, POLLIN, 0}};
-    const int count = poll(polled, 3, is_active ? LOOK_EVERY_MS : notices >= 0 ? KEEP_WATCHES_MS : -1);
+    const int count = poll(polled, 3, waiting_count() > 0 ? TRY_EVERY_MS : is_active ? LOOK_EVERY_MS : notices >= 0 ? KEEP_WATCHES_MS : -1);
     if (count < 0 && errno != EINTR) die("poll");
     if (count == 0 && is_active) check();
     if (count == 0 && !is_active) stop_watching();
     if (count > 0 && polled[2].revents != 0) read_notices();
     if (count > 0 && polled[1].revents & POLLIN) judge_one();
     if (count > 0 && polled[0].revents != 0) obey();
+    serve_waiting();
   }
   return nothing;
 }

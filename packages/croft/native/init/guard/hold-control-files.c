@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <linux/mount.h>
 #include <linux/openat2.h>
@@ -226,6 +227,32 @@ int check_guarded_files(void) {
   for (int i = 0; i < guarded_file_count; i++)
     if (guarded_files[i].mount != 0 && is_mount_changed(root_handle, guarded_files[i].path + 1, guarded_files[i].mount) && hold_file_again(&guarded_files[i]) != 0) return -1;
   return private_check();
+}
+
+static int is_below(const char *path, const char *guarded) {
+  const size_t length = strlen(guarded);
+  return strncmp(path, guarded, length) == 0 && path[length] == '/';
+}
+
+/* A file at the top is a copy on another file system, or it is held as others are. */
+static int is_covered_at_top(const char *path) {
+  struct stat file, top;
+  if (strchr(path + 1, '/') != NULL || !is_control_file(path + 1)) return 0;
+  if (fstatat(root_handle, path + 1, &file, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT;
+  return fstat(root_handle, &top) == 0 && file.st_dev != top.st_dev;
+}
+
+int is_guarded_path(const char *below, const char *name, int is_on_disk) {
+  char path[2 * PATH_MAX];
+  snprintf(path, sizeof path, "%s%s/%s", below[0] == 0 ? "" : "/", below, name);
+  for (int i = 0; i < guarded_file_count; i++) {
+    const struct guarded_file *one = &guarded_files[i];
+    if (one->is_copy ? is_on_disk && is_below(path, one->path) : one->mount != 0 && (is_below(path, one->path) || strcmp(path, one->path) == 0))
+      return !is_covered_at_top(path);
+  }
+  for (int i = 0; is_on_disk && i < found_copies.count; i++)
+    if (is_below(path, found_copies.paths[i])) return 1;
+  return 0;
 }
 
 int drop_privileges(void) {

@@ -10,6 +10,10 @@ int guard_control_files(const char *root);
 /* Checks that everything is still held: replacing a file from outside removes its mount. Returns 0 or -1. */
 int check_guarded_files(void);
 
+/* Whether the name, in the directory `below` the workspace, is one of the held files or below one. Copies count only
+   if the directory is not in the copy but `is_on_disk`. */
+int is_guarded_path(const char *below, const char *name, int is_on_disk);
+
 /* Gives up every capability forever. Returns 0, or -1 with errno. */
 int drop_privileges(void);
 

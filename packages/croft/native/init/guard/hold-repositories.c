@@ -72,6 +72,10 @@ static struct repository *find(int directory) {
   return NULL;
 }
 
+int is_known_repository(int directory) { return find(directory) != NULL; }
+
+int is_repository(int directory) { return is_git_like(directory) || is_known_repository(directory); }
+
 /* Reads a small plain file into memory that the caller frees. Returns NULL on failure. */
 static char *read_small(int directory, const char *name, size_t *length) {
   struct stat status;
@@ -249,6 +253,7 @@ static int change(struct repository *one, const char *text, size_t length) {
 int repository_change(int directory, int from, const char *name) {
   size_t length = 0;
   if (find(directory) == NULL && repository_adopt(directory) != 0) return -1;
+  if (repositories_check(1) != 0) return errno = EACCES, -1;
   struct repository *one = find(directory);
   if (one == NULL) return errno = EACCES, -1;
   char *text = read_small(from, name, &length);

@@ -6,6 +6,10 @@
 /* Whether git takes the directory for a git directory, or would with one more name in it. */
 int is_git_like(int directory);
 
+/* Whether its settings and hooks are held; and whether they are, or git takes the directory for a git directory. */
+int is_known_repository(int directory);
+int is_repository(int directory);
+
 /* Whether the directory becomes a git directory when `name` is added. */
 int completes_git(int directory, const char *name);
 

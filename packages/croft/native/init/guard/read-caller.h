@@ -16,6 +16,9 @@ struct parent_entry {
 /* Reads a path from the memory of a thread into `path`, which has room for PATH_MAX. Returns 0 or an errno. */
 int caller_path(pid_t thread, uint64_t address, char *path);
 
+/* Reads bytes from the memory of a thread. Returns 0 or -1. */
+int caller_read(pid_t thread, uint64_t address, void *bytes, size_t length);
+
 /* Opens the parent directory of a path as the caller sees it. Returns 0 or an errno. The caller of this function
    closes entry->directory. */
 int caller_parent(pid_t thread, int from, const char *path, struct parent_entry *entry);
@@ -26,6 +29,22 @@ int caller_open(pid_t thread, int from, const char *path, int flags);
 /* Opens with O_PATH what a descriptor of the calling program refers to. */
 int caller_handle(pid_t thread, int handle);
 
+/* Finds the name that an open file has now. Returns 0, or ENOENT if it has none. The caller of this function closes
+   entry->directory. */
+int name_of_file(int handle, struct parent_entry *entry);
+
+/* Finds the name of what the entry leads to, if it is a link. */
+int find_target(const struct parent_entry *from, struct parent_entry *target);
+
+/* Returns the number of a descriptor that the path names, such as `/proc/self/fd/5`, or -1. */
+int caller_number(pid_t thread, const char *path);
+
 mode_t caller_umask(pid_t thread);
+
+/* Returns the process of a thread, or -1. */
+pid_t caller_process(pid_t thread);
+
+/* Returns the device of the caller's terminal, or 0. */
+dev_t caller_terminal(pid_t thread);
 
 #endif

@@ -65,6 +65,7 @@ export function openAccountWorkspaces(options: AccountWorkspacesOptions): Opened
         const { quota, storage } = record.config;
         return createS3Workspace({
           ...{ namespace, directory, histories, quota, onWarning, access: 'read-write' },
+          allowControl: histories.allowControl,
           ...boundsOf(record.accountId),
           onOutage: storage.onOutage === 'queue' ? 'queue' : 'refuse',
           openObjects: () => openObjects(record),

@@ -34,8 +34,14 @@ interface RuntimeRequest {
 }
 
 interface OpenRuntime extends RuntimeGrants {
-  readonly mark: string;
+  /** What the runtime was made from. */
+  readonly source: RuntimeSource;
   readonly runtime: AgentRuntime;
+}
+
+interface RuntimeSource {
+  readonly opened: OpenedAgent;
+  readonly remoteMark: string;
 }
 
 const maxLosses = 10_000;
@@ -63,13 +69,13 @@ export function createAgentRuntimes(options: AgentRuntimesOptions, sessions: Age
     const opened = await openBound(options, { accountId, agentId, asOf });
     const surface = sessionLimits ? narrowSurface(opened.surface, sessionLimits) : opened.surface;
     const remote = await options.remote.openWorkspaces(surface);
-    const mark = `${opened.mark}${remote.mark}`;
+    const source = { opened, remoteMark: remote.mark };
     const known = runtimes.get(key);
-    if (known?.mark === mark) return use(key, known);
+    if (known && isSameSource(known.source, source)) return use(key, known);
     const state = { ...opened, surface, remote };
     const runtime = (known && updateOrClose(known, opened, state)) ?? create(state, options, sessions, losses);
     const granted = { surface, config: opened.agent.config };
-    const made = use(key, { mark, granted, sessionLimits, secrets: opened.secrets, runtime });
+    const made = use(key, { source, granted, sessionLimits, secrets: opened.secrets, runtime });
     void closeAll(findEvictable(of(accountId), maxRuntimes));
     return made;
   }
@@ -110,6 +116,12 @@ export function createAgentRuntimes(options: AgentRuntimesOptions, sessions: Age
     await Promise.all(all.map(({ runtime }) => runtime.close()));
     runtimes.clear();
   }
+}
+
+/** The mark has every secret of the account, so that comparing it for each call would take longer the more there are. */
+function isSameSource(one: RuntimeSource, other: RuntimeSource): boolean {
+  if (one.remoteMark !== other.remoteMark) return false;
+  return one.opened === other.opened || one.opened.mark === other.opened.mark;
 }
 
 /** Binds workspaces that must be on a runner to one, before anything of them is used. */

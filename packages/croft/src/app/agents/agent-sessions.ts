@@ -32,7 +32,7 @@ export interface SessionOwner {
 }
 
 interface OpenChildOptions {
-  /** What the agent has. */
+  /** The surface of the agent. */
   readonly surface: AgentSurface;
   /** Turns a session name into an id that includes the caller. */
   toId(name: string): string;

@@ -4,9 +4,7 @@ import type { SessionLimits } from '../../core/accounts/surface/session-limits.t
 import { narrowSurface } from '../../core/accounts/surface/session-limits.ts';
 import type { OpenedAgent } from './open-agent.ts';
 
-/**
- * What the sessions of a runtime were granted: the agent's access within the session limits, and the account's secrets.
- */
+/** The access of a runtime's sessions: the agent's access within the session limits, and the account's secrets. */
 export interface RuntimeGrants {
   readonly granted: GrantedAccess;
   readonly sessionLimits: SessionLimits | undefined;

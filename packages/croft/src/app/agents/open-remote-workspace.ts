@@ -5,6 +5,7 @@ import type { AttachedWorkspace } from '../../core/accounts/surface/resolve-surf
 import { variablesOf } from '../../core/accounts/surface/sandbox-variables.ts';
 import { cannotForkOnRunner, isInBucket } from '../../core/accounts/surface/workspace-location.ts';
 import { withEnvironment } from '../../core/commands/set-up-sandbox.ts';
+import { allowControlFiles } from '../../core/files/allow-control-files.ts';
 import { openFilesLazily } from '../../core/files/open-files-lazily.ts';
 import type { Forks } from '../../core/history/ports/forks.ts';
 import type { RunnerWorkspace, SandboxRequest } from '../../core/runner-workspaces/runner-workspace.ts';
@@ -27,11 +28,12 @@ export function openRemoteWorkspace(
   options: RemoteWorkspaceOptions,
   agentId: string,
 ): Workspace {
-  const { name, record } = attached;
+  const { name, record, sandbox } = attached;
   const offered = remote instanceof AppError ? toUnavailable(name, remote) : remote;
   const { root, access, files, watch, history, wrapCall, withSearchBox, code, transactions } = offered;
   const backend: WorkspaceBackend = {
-    ...{ root, access, files, watch, history, wrapCall, search: { withSearchBox, code } },
+    ...{ root, access, watch, history, wrapCall, search: { withSearchBox, code } },
+    files: allowControlFiles(files, { names: sandbox?.config.allowControl }),
     key: `${record.config.home ?? 'runner'}:${record.id}`,
     async openSandbox(config) {
       const request = toSandboxRequest(config, options);

@@ -19,7 +19,7 @@ interface Member extends ContestedRunner {
   load: RunnerLoad;
 }
 
-/** What is remembered of a disconnected runner. */
+/** The stored data of a disconnected runner. */
 type DisconnectedRunner = Pick<RunnerView, 'report' | 'connectedAt' | 'lastSeenAt' | 'lastError'>;
 
 const Load = z.object({ sandboxes: z.int().min(0).max(1_000_000), cpu: z.number().min(0).max(10_000) });

@@ -21,12 +21,12 @@ async function start(answer: (asked: string) => Promise<boolean>) {
   });
   const [asked, told]: [string[], string[]] = [[], []];
   let connect: Connect = () => {};
-  const owed = createPendingRemovals({
+  const pending = createPendingRemovals({
     ...{ records, retryMs: 1000, onWarning() {} },
     emit: (event, toFields) => void told.push(`${event.split('.').at(-1)} ${toFields().workspace}`),
   });
-  const payments = createRemovalRetries({
-    ...{ pending: owed, onFailure: expect.unreachable },
+  const retries = createRemovalRetries({
+    ...{ pending, onFailure: expect.unreachable },
     fleet: {
       onOnline(listener) {
         connect = listener;
@@ -40,11 +40,11 @@ async function start(answer: (asked: string) => Promise<boolean>) {
     },
   });
   return {
-    ...{ records, asked, told, payments },
+    ...{ records, asked, told, retries },
     connect: (...of: Parameters<Connect>) => connect(...of),
     owe: async (accountId: string, workspaceId: string, runner = 'far') =>
       records.change(({ removals }) => removals.insert({ accountId, workspaceId, runner, createdAt: '2026-01-01' })),
-    left: async (accountId: string) => (await owed.list(accountId, 'far')).map(({ workspaceId }) => workspaceId),
+    left: async (accountId: string) => (await pending.list(accountId, 'far')).map(({ workspaceId }) => workspaceId),
   };
 }
 
@@ -56,9 +56,9 @@ function newLink(): RunnerLink {
 
 const toToken = (accountId: string): RunnerToken => ({ accountId, runnerId: 'key', name: 'far', createdAt: '' });
 
-test('a machine that cannot is asked a few times over a connection, and anew over the next', async () => {
+test('a machine that fails is asked a limited number of times per connection, and again over the next connection', async () => {
   let isAble = false;
-  const { records, asked, told, payments, connect, owe, left } = await start(async () => {
+  const { records, asked, told, retries, connect, owe, left } = await start(async () => {
     if (isAble) return true;
     throw new AppError('E_READ_ONLY', 'not now');
   });
@@ -67,7 +67,7 @@ test('a machine that cannot is asked a few times over a connection, and anew ove
   const [token, link] = [toToken(accountId), newLink()];
   connect(token, link);
   await expect.poll(() => asked).toEqual(['far ws_1']);
-  for (const _ of Array.from({ length: 9 })) await payments.retryAll();
+  for (const _ of Array.from({ length: 9 })) await retries.retryAll();
   expect(asked).toEqual(Array(3).fill('far ws_1'));
   isAble = true;
   connect(token, link);
@@ -75,7 +75,7 @@ test('a machine that cannot is asked a few times over a connection, and anew ove
   expect([await left(accountId), asked.length]).toEqual([[], 4]);
 });
 
-test('a machine is asked for nothing of another account, nor of another machine, and what it refuses is given up', async () => {
+test('a machine is asked only about its own account and workspaces, and a refused removal is dropped', async () => {
   const { records, asked, told, connect, owe, left } = await start(async () => {
     throw new AppError('E_FORBIDDEN', 'its operator has it');
   });

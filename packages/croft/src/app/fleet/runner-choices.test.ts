@@ -11,7 +11,7 @@ function attached(config: object): AttachedWorkspace {
   return { name: 'w', reads: 'sandbox', record: { id: 'ws' }, sandbox: { id: 'sb', config } } as never;
 }
 
-test('a workspace stays on the machine that was chosen for as long as that is there, and fits', () => {
+test('a workspace stays on the runner that was chosen, as long as that runner is connected and fits', () => {
   const { of } = createRunnerChoices();
   const wanted = attached({ labels: { os: 'linux' } });
   expect(of(wanted, [machine('a', 0), machine('b', 5)])).toBe('a');
@@ -22,7 +22,7 @@ test('a workspace stays on the machine that was chosen for as long as that is th
   expect(() => of(wanted, [])).toThrow('there is no runner');
 });
 
-test('one that is named is that one, whatever was chosen before', () => {
+test('a runner named in the record is used, whatever was chosen before', () => {
   const { of } = createRunnerChoices();
   expect(of(attached({ labels: {} }), [machine('a', 0)])).toBe('a');
   expect(of(attached({ runner: 'b' }), [machine('a', 0)])).toBe('b');

@@ -3,7 +3,7 @@ import { notFound } from '../../core/accounts/access/registry-errors.ts';
 import type { Actor, Registry, WorkspaceReference } from '../../core/accounts/ports/registry.ts';
 import type { WorkspaceRecord } from '../workspaces/opened-workspaces.ts';
 
-/** Who forks: a person with a key, or an agent, which then has the fork. */
+/** The caller that forks: a person with a key, or an agent, which then gets the fork. */
 export interface Forker {
   readonly actor: Actor;
   readonly agentId?: string | undefined;

@@ -15,7 +15,7 @@ interface BucketWorkspacesOptions {
   onWarning(message: string): void;
 }
 
-/** What a server sends about a workspace in a bucket. */
+/** A server's request to open a workspace in a bucket. */
 export type BucketWorkspaceRequest = Pick<WorkspaceRequest, 'namespace' | 'quota'> & {
   readonly bucket: NonNullable<WorkspaceRequest['bucket']>;
 };

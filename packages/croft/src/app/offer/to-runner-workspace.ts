@@ -1,7 +1,7 @@
 import type { ServerMode } from '../../core/code/ports/language-servers.ts';
 import { createCodeQuestions } from '../../core/code/questions/create-code-questions.ts';
 import type { Provider, Sandbox } from '../../core/commands/sandbox.ts';
-import { narrowToPolicy, type RunnerPolicy } from '../../core/runner-workspaces/runner-policy.ts';
+import { narrowFilesToPolicy, narrowToPolicy, type RunnerPolicy } from '../../core/runner-workspaces/runner-policy.ts';
 import type { RunnerWorkspace, SandboxRequest } from '../../core/runner-workspaces/runner-workspace.ts';
 import type { WorkspaceMount } from '../../core/storage/workspace-mount.ts';
 import { openTransactions } from '../forks/open-transactions.ts';
@@ -38,7 +38,15 @@ export function toRunnerWorkspace(parts: RunnerParts, options: RunnerWorkspaceOp
   };
   const withSearchBox = openSearchBox({ directoryFd, mustBeThere }, root, options.searches);
   return {
-    ...{ root, access: 'read-write', files, watch, wrapCall, history, withSearchBox },
+    ...{
+      root,
+      access: 'read-write',
+      files: narrowFilesToPolicy(policy, files),
+      watch,
+      wrapCall,
+      history,
+      withSearchBox,
+    },
     code: (mode) =>
       createCodeQuestions({ files, withSearchBox, languageServers: openServers(parts, mode, options.codeServers) }),
     openSandbox: async (wanted) => openSandboxIn(await directoryFd(), wanted, parts.left),

@@ -6,7 +6,7 @@ import { startSweeping } from './sweep-records.ts';
 
 const dayMs = 86_400_000;
 
-test('what has had its time goes at the start, and nothing that has not', async () => {
+test('rows past their age are removed at the start, and newer rows stay', async () => {
   using directory = makeDirectory();
   await using records = await openRecords({ file: directory.at('croft.db') });
   const now = Date.parse('2026-06-01T00:00:00.000Z');

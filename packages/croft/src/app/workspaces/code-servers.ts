@@ -41,7 +41,7 @@ const limits: Omit<SandboxLimits, 'memoryBytes'> = {
 
 export type CodeServers = ReturnType<typeof createCodeServers>;
 
-/** What all workspaces of this machine share to understand code: the parsers, and their language servers. */
+/** Parsers and language servers, shared by all workspaces of this machine. */
 export function openCodeParts(options: CodeServersOptions) {
   return {
     syntax: options.mode === 'off' ? undefined : createSyntax(),

@@ -27,6 +27,8 @@ interface S3WorkspaceOptions {
   /** The directory of this workspace on this machine. */
   readonly directory: string;
   readonly histories: WorkspaceHistories;
+  /** Names of control files that may be changed, whoever asks. Default: none. */
+  readonly allowControl?: readonly string[] | undefined;
   readonly quota?: WorkspaceQuota | undefined;
   /** Limits on what the account stores on this machine. Without it, there is no such limit. */
   readonly account?: AccountStorage | undefined;
@@ -83,7 +85,7 @@ export function createS3Workspace(options: S3WorkspaceOptions): OpenedWorkspace 
           const { mount, guard } = await open();
           return guardFiles(mount.named(name).files, guard);
         }),
-        { names: options.histories.allowControl },
+        { names: options.allowControl },
       ),
     }),
     left: async () => (await open()).guard.left(),

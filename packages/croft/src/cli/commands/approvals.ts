@@ -12,7 +12,6 @@ const usage = 'croft approvals [list | approve ID | deny ID] [--reason TEXT] [--
 export const approvals = defineCommand({
   name: 'approvals',
   usage,
-  summary: 'see and decide what agents under --permission-mode wait for',
   options: {
     data: { type: 'string', value: 'DIR', summary: 'the data directory of croft' },
     reason: { type: 'string', value: 'TEXT', summary: 'told to the agent' },

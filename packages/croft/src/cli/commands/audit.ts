@@ -27,9 +27,6 @@ export const audit = defineCommand({
   name: 'audit',
   usage:
     'croft audit (export [--account ID] | verify [--head FILE] | head | anchor) [--trail NAME] [--data DIR] [--database-url URL]',
-  summary:
-    'print the audit trail, a JSON line each; check that nothing in it was changed or taken out; print its signed head, ' +
-    'to keep elsewhere; or accept the trail as it is, after you have looked into why it does not fit its head',
   options: {
     trail: {
       type: 'string',

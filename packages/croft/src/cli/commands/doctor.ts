@@ -8,19 +8,22 @@ import { openApp } from '../options/workspace-options.ts';
 
 export const doctor = defineCommand({
   name: 'doctor',
-  usage: 'croft doctor [--prove [ID …]] [--json]',
-  summary:
-    'say what this host can enforce, and what to do about what it cannot; exit code 1 if agents cannot work here',
+  usage: 'croft doctor [--fix] [--prove [ID …]] [--json]',
   options: {
+    fix: {
+      type: 'boolean',
+      summary: 'first compile the native files, where their package is missing and a C compiler is there',
+    },
     prove: {
       type: 'boolean',
       summary: 'attempt the escape suite against a real sandbox; exit code 1 if anything got out',
     },
     json: { type: 'boolean', summary: 'print one JSON object instead of text' },
   },
-  async run({ values: { prove = false, json = false }, positionals }, terminal) {
+  async run({ values: { fix = false, prove = false, json = false }, positionals }, terminal) {
     if (positionals.length > 0 && !prove) throw new UsageError(`usage: ${doctor.usage}`);
     // Loaded here, because every other command starts sooner without it.
+    if (fix) terminal.stderr.write(`croft: ${await (await import('../../doctor/compile-native.ts')).fixNative()}\n`);
     const { examine, isReady } = await import('../../doctor/examine.ts');
     const { createThisHost } = await import('../../doctor/this-host.ts');
     const { renderTable } = await import('../../doctor/render-table.ts');

@@ -7,7 +7,6 @@ import { type DiskUse, listDiskUse } from '../disk-use.ts';
 export const du = defineCommand({
   name: 'du',
   usage: 'croft du [--json] [--data DIR]',
-  summary: 'print what croft keeps in its data directory, the largest first, and why',
   options: {
     json: { type: 'boolean', summary: 'a JSON line for each, for programs' },
     data: { type: 'string', value: 'DIR', summary: 'the data directory of croft' },

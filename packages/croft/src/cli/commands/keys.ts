@@ -6,7 +6,6 @@ import { addKey, findServerKeys, promoteKey, type ServerKeys } from '../server-k
 export const keys = defineCommand({
   name: 'keys',
   usage: 'croft keys rotate [--data DIR] [--database-url URL]',
-  summary: 'make a new key and seal every record with it while servers run; with PostgreSQL in two steps, as it says',
   options: {
     data: { type: 'string', value: 'DIR', summary: 'the data directory of croft' },
     'database-url': { type: 'string', value: 'URL', summary: 'PostgreSQL for records' },

@@ -19,7 +19,6 @@ const longestDrainMs = 3_600_000;
 export const mcp = defineCommand({
   name: 'mcp',
   usage: 'croft mcp [--workspace DIR | --workspaces SPEC] [--readonly] [--sandbox NAME] [--network MODE] …',
-  summary: 'serve one agent over standard input and output',
   options,
   takesOnlyFlags: true,
   async run({ values }, terminal) {

@@ -35,7 +35,6 @@ const options = {
 export const runner = defineCommand({
   name: 'runner',
   usage: 'croft runner --server URL --token-file FILE (--workspaces SPEC | --root DIR) [--label KEY=VALUE]… …',
-  summary: 'offer the sandboxes of this machine to a server',
   options,
   takesOnlyFlags: true,
   async run({ values }, terminal) {

@@ -8,7 +8,6 @@ const usage = 'croft runners [list | create NAME | rotate NAME | revoke NAME] [-
 export const runners = defineCommand({
   name: 'runners',
   usage,
-  summary: 'let machines connect to a server, see them, and shut them out',
   options: {
     ...clientOptions,
     expires: { type: 'string', value: 'TIME', summary: 'when a new token ends, such as 2030-01-31T12:00:00Z' },

@@ -14,7 +14,6 @@ import { toAddress, toHostNames, toRunnerSettings, toTls, toWait } from '../serv
 export const serve = defineCommand({
   name: 'serve',
   usage: 'croft serve [--workspace DIR | --workspaces SPEC | --demo] [--host HOST] [--port PORT] [--data DIR] …',
-  summary: 'serve many agents over HTTP: MCP at /mcp',
   options: serveOptions,
   takesOnlyFlags: true,
   async run({ values }, terminal) {

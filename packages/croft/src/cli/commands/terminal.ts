@@ -9,7 +9,6 @@ const { account: _, data: __, ...options } = clientOptions;
 export const terminal = defineCommand({
   name: 'terminal',
   usage: 'croft terminal WORKSPACE [--sandbox NAME] [--server URL] --key-file FILE',
-  summary: 'a terminal in a sandbox over a workspace, here or on a runner',
   options: {
     ...options,
     sandbox: { type: 'string', value: 'NAME', summary: 'the sandbox, by name or id; left out, the only one there is' },

@@ -1,6 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { ToolDescription } from '../../core/calls/describe-tool.ts';
 import { createTrustingTracker } from '../../core/content/read/read-tracker.ts';
+import { parseJson } from '../../lib/text/parse-json.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { openApp, workspaceOptions } from '../options/workspace-options.ts';
@@ -8,9 +9,6 @@ import { openApp, workspaceOptions } from '../options/workspace-options.ts';
 export const tool = defineCommand({
   name: 'tool',
   usage: "croft tool [NAME ['{json}']] [--workspace DIR | --workspaces SPEC] [--readonly] [--network MODE] [--json] …",
-  summary:
-    'make one tool call: its result on standard output, or its error on standard error and exit code 1; without a name, ' +
-    'list the tools',
   options: {
     ...workspaceOptions,
     json: { type: 'boolean', summary: 'print the structured result or error instead of text' },
@@ -53,11 +51,9 @@ function withOwnWords(error: AppError): AppError {
 }
 
 function parseInput(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    throw new UsageError(`the input is not JSON: ${json.slice(0, 80)}`);
-  }
+  const input = parseJson(json);
+  if (input === undefined) throw new UsageError(`the input is not JSON: ${json.slice(0, 80)}`);
+  return input;
 }
 
 function endLine(text: string): string {

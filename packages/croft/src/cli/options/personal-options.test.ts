@@ -5,7 +5,7 @@ const parse = (flags: Parameters<typeof toPersonal>[0], isOpen = false) =>
   toPersonal(flags, { variables: { SET: 'own', EMPTY: '', CROFT_TOKEN: 'secret' }, isOpen });
 
 describe('--env', () => {
-  test('takes a value, or the one that croft has', () => {
+  test('takes a given value, or the variable of the croft process', () => {
     const env = ['SET', 'EMPTY', 'GIVEN=a=b\nc', 'NONE=', 'LD_LIBRARY_PATH=/opt/lib', 'SET=last'];
     const environment = { SET: 'last', EMPTY: '', GIVEN: 'a=b\nc', NONE: '', LD_LIBRARY_PATH: '/opt/lib' };
     expect(parse({ env })).toEqual({ environment });
@@ -33,7 +33,7 @@ describe('--env', () => {
 });
 
 describe('--git-identity', () => {
-  test('takes a name with an address, or none', () => {
+  test('takes a name with an address, or the word none', () => {
     const identity = (written: string) => parse({ 'git-identity': written }).gitIdentity;
     expect(identity(' Ada  King <ada@example.com> ')).toEqual({ name: 'Ada  King', email: 'ada@example.com' });
     expect(identity('none')).toBe('none');

@@ -14,7 +14,7 @@ export const personalOptions = {
   'git-identity': {
     type: 'string',
     value: 'ID',
-    summary: 'who commits: "Name <address>", or none; left out, whoever your git says',
+    summary: 'the author of commits: "Name <address>", or none; by default the identity of your git',
   },
 } as const satisfies Options;
 

@@ -24,14 +24,14 @@ type Flags = Parameters<typeof toSandboxOptions>[0];
 const parse = (flags: Flags) => toSandboxOptions(flags, makeFixture().kept);
 
 describe('--network', () => {
-  test('is deny-all unless something says otherwise', () => {
+  test('is deny-all by default', () => {
     const { kept } = makeFixture();
     expect(toSandboxOptions({}, kept)).toEqual({ ...defaultSandboxOptions, caches: join(kept.data, 'caches') });
     expect(parse({}).network).toEqual({ mode: 'deny-all' });
     expect(parse({ network: 'allow-all' }).network).toEqual({ mode: 'allow-all' });
   });
 
-  test('is restricted when something is allowed, and then to that alone', () => {
+  test('is restricted to the allowed hosts as soon as one is allowed', () => {
     const network = { mode: 'restricted', domains: ['example.com', '*.example.org:8443'], cidrs: ['10.1.0.0/16'] };
     const flags = { 'allow-domain': ['Example.COM.', '*.example.org:8443'], 'allow-cidr': ['10.1.0.0/16'] };
     expect(parse(flags).network).toEqual(network);
@@ -55,7 +55,7 @@ describe('--network', () => {
 });
 
 describe('--sandbox', () => {
-  test('none is taken where the network is open, and says so', () => {
+  test('none is accepted with an open network, and the opening is described', () => {
     const options = parse({ sandbox: 'none', network: 'allow-all' });
     expect(options).toMatchObject({ provider: 'none', network: { mode: 'allow-all' } });
     expect(options).not.toHaveProperty('caches');
@@ -65,7 +65,7 @@ describe('--sandbox', () => {
     ]);
   });
 
-  test('nothing is said of a fence that is whole', () => {
+  test('a complete fence has no openings to describe', () => {
     expect(describeOpenings(parse({}))).toEqual([]);
     expect(describeOpenings(parse({ 'allow-domain': ['example.com'] }))).toEqual([]);
   });
@@ -81,7 +81,7 @@ describe('--sandbox', () => {
   });
 });
 
-test('no caches are kept where a command could put a link in their place', () => {
+test('caches are off when a command could replace them by a link', () => {
   const { at, kept } = makeFixture();
   symlinkSync(at('one'), at('link'));
   for (const data of [at('one'), at('one/sub/data'), at('link/data')])
@@ -90,7 +90,7 @@ test('no caches are kept where a command could put a link in their place', () =>
 });
 
 describe('--limit', () => {
-  test('changes what it names and leaves the rest', () => {
+  test('changes the named limits and leaves the others', () => {
     const limit = ['memory=512m', 'cpus=0.5', 'processes=64', 'open-files=100', 'file=1g', 'disk=1.5g', 'cpus=1'];
     expect(parse({ limit }).limits).toEqual({
       memoryBytes: 512 * 1024 ** 2,
@@ -104,7 +104,7 @@ describe('--limit', () => {
   });
 
   test.each(['swap=1g', '=1g', 'memory', '', 'Memory=1g', 'memoryBytes=1g', 'constructor=1', ' memory=1g'])(
-    'refuses %j and names the limits there are',
+    'refuses %j and lists the known limits',
     (written) => {
       const names = 'memory, disk, file, processes, cpus, open-files';
       expect(() => parse({ limit: [written] })).toThrow(
@@ -125,21 +125,21 @@ describe('--limit', () => {
     ['cpus=0', 'a number such as 2 or 0.5'],
     ['cpus=all', 'a number such as 2 or 0.5'],
     ['cpus=1e3', 'a number such as 2 or 0.5'],
-  ])('refuses %j and says what it takes', (written, form) => {
+  ])('refuses %j and names the values that it takes', (written, form) => {
     const [name] = written.split('=');
     expect(() => parse({ limit: [written] })).toThrow(`--limit ${name} takes ${form}`);
   });
 });
 
 describe('--allow-read', () => {
-  test('takes directories by what they are rather than by what they are called', () => {
+  test('resolves directories to their real paths', () => {
     const { at, kept } = makeFixture();
     symlinkSync('/usr/share', at('link'));
     const written = [at('link'), '/usr/share/../share', '/usr/lib'];
     expect(toSandboxOptions({ 'allow-read': written }, kept).readable).toEqual(['/usr/share', '/usr/lib']);
   });
 
-  test.each(['gone', 'file.txt', ''])('refuses %j, which is no directory', (name) => {
+  test.each(['gone', 'file.txt', ''])('refuses %j because it is not a directory', (name) => {
     const { at, kept } = makeFixture();
     const written = name === '' ? '' : at(name);
     expect(() => toSandboxOptions({ 'allow-read': [written] }, kept)).toThrow(
@@ -147,35 +147,35 @@ describe('--allow-read', () => {
     );
   });
 
-  test.each(['.', 'one', 'data', 'home'])('refuses %j, which would open what is kept', (name) => {
+  test.each(['.', 'one', 'data', 'home'])('refuses %j because it would open protected data', (name) => {
     const { at, kept } = makeFixture();
     expect(() => toSandboxOptions({ 'allow-read': [at(name)] }, kept)).toThrow(/^--allow-read .* would open ".*" too/);
   });
 
-  test.each(['one/sub', 'data/caches'])('refuses %j, where a command could put a link in its place', (name) => {
+  test.each(['one/sub', 'data/caches'])('refuses %j because a command could put a link in its place', (name) => {
     const { at, kept } = makeFixture();
     expect(() => toSandboxOptions({ 'allow-read': [at(name)] }, kept)).toThrow(/^--allow-read .* is inside "/);
   });
 
-  test.each(['/', '/usr/..'])('refuses %s, which is all of this machine', (path) => {
+  test.each(['/', '/usr/..'])('refuses %s because it is the whole machine', (path) => {
     const { kept } = makeFixture();
     expect(() => toSandboxOptions({ 'allow-read': [path] }, kept)).toThrow('"/" would open all of this machine');
   });
 
   test.each(['/proc', '/proc/self', '/sys', '/dev', '/etc', '/var'])(
-    'refuses %s, of which a sandbox has its own',
+    'refuses %s because a sandbox has its own',
     (path) => {
       const kept = { workspaces: ['/no/such/workspace'], data: '/no/such/data', home: '/no/such/home' };
       expect(() => toSandboxOptions({ 'allow-read': [path] }, kept)).toThrow(/ overlaps .*; name another directory$/);
     },
   );
 
-  test('is not confused by a name that begins like another', () => {
+  test('accepts a directory whose name only begins like a protected one', () => {
     const kept = { workspaces: ['/usr/shared', '/usr/share-more'], data: '/usr/sh', home: '/usr/share.d' };
     expect(toSandboxOptions({ 'allow-read': ['/usr/share'] }, kept).readable).toEqual(['/usr/share']);
   });
 
-  test('sees through links to what is kept, and around a data directory that is not there yet', () => {
+  test('follows links to protected data, also when the data directory does not exist yet', () => {
     const { at, path, kept } = makeFixture();
     symlinkSync(path, at('around'));
     symlinkSync(at('shared'), at('later'));
@@ -188,7 +188,7 @@ describe('--allow-read', () => {
 });
 
 describe('--allow-control', () => {
-  test('takes names of control files, each once, and says them at the start', () => {
+  test('takes each name of a control file once, and describes the opening', () => {
     const { allowControl } = parse({ 'allow-control': ['.vscode', '.git/hooks', '.vscode'] });
     expect(allowControl).toEqual(['.vscode', '.git/hooks']);
     expect(describeOpenings(parse({ 'allow-control': ['.vscode'] }))).toEqual([
@@ -196,7 +196,7 @@ describe('--allow-control', () => {
     ]);
   });
 
-  test.each(['.git', '.git/commondir', '', 'vscode', '.envrc'])('does not take %j', (name) => {
+  test.each(['.git', '.git/commondir', '', 'vscode', '.envrc'])('refuses %j', (name) => {
     expect(() => parse({ 'allow-control': [name] })).toThrow('--allow-control takes one of');
   });
 });

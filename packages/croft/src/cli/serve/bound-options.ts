@@ -23,7 +23,7 @@ interface Bound<Key> {
   readonly kind: Kind;
   readonly least: number;
   readonly most: number;
-  /** What it limits, for the documentation. */
+  /** The limited value, for the documentation. */
   readonly about: string;
 }
 

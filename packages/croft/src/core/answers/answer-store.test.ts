@@ -17,7 +17,7 @@ function isKept(read: () => unknown): boolean {
   }
 }
 
-test('whatever the text, its pages are all of it, each small enough, and none ends within a character', () => {
+test('the pages of any text join to the whole text, each within the size limit and cut between characters', () => {
   const unit = fc.constantFrom(
     'a',
     '"',
@@ -49,7 +49,7 @@ test('whatever the text, its pages are all of it, each small enough, and none en
   );
 });
 
-test('a cursor that was never given out is refused: past the end, backwards, of nothing, of another session', () => {
+test('a cursor is refused unless this session got it: past the end, backwards, invalid, or of another session', () => {
   const shelf = createAnswerStore();
   const [pages, other] = [shelf.open('a'), shelf.open('a')];
   const cursorOf = pages.store(text(100));
@@ -65,7 +65,7 @@ test('a cursor that was never given out is refused: past the end, backwards, of 
   expect(isKept(() => pages.read(cursorOf(0, 100)))).toBe(false);
 });
 
-test('sessions share one bound, and whoever has most loses its oldest first', () => {
+test('all sessions share one size limit, and the session that holds most loses its oldest answer first', () => {
   const shelf = createAnswerStore({ maxChars: 2_000_000 });
   const small = shelf.open('small');
   const cursor = small.store(text(50_000))(0, 1);
@@ -79,7 +79,7 @@ test('sessions share one bound, and whoever has most loses its oldest first', ()
   expect(isKept(() => small.read(cursor))).toBe(true);
 });
 
-test('200 sessions with the longest answers there are hold no more than one bound', () => {
+test('200 sessions with answers of maximum length stay within the shared limit', () => {
   const shelf = createAnswerStore();
   const all = Array.from({ length: 200 }, (_, index) => {
     const pages = shelf.open(`owner-${index}`);
@@ -91,13 +91,13 @@ test('200 sessions with the longest answers there are hold no more than one boun
   expect(kept).toBeGreaterThan(70);
 });
 
-test('many small texts count too, and one session has no more than its own share', () => {
+test('many short texts count too, and a session cannot exceed its own share', () => {
   const pages = createAnswerStore().open('a');
   const cursors = Array.from({ length: 2000 }, () => pages.store('short')(0, 5));
   expect(cursors.filter((cursor) => isKept(() => pages.read(cursor)))).toHaveLength(100);
 });
 
-test('a full shelf takes one more within a few milliseconds', () => {
+test('a full store takes another answer within a few milliseconds', () => {
   const shelf = createAnswerStore();
   for (let index = 0; index < 4000; index++) shelf.open(`owner-${index % 500}`).store('short');
   const started = process.cpuUsage().user;
@@ -105,7 +105,7 @@ test('a full shelf takes one more within a few milliseconds', () => {
   expect((process.cpuUsage().user - started) / 20_000).toBeLessThan(25);
 });
 
-test('an answer is kept for as long as somebody reads on in it, and half an hour', () => {
+test('an answer is kept for half an hour after it was last read', () => {
   let now = 0;
   const pages = createAnswerStore({ now: () => now }).open('a');
   const cursor = pages.store(text(10))(0, 10);

@@ -5,7 +5,7 @@ import { shrink } from './shrink.ts';
 
 const maxBytes = 3000;
 
-test('whatever it is, it fits, is of the same kind, and is as it was if it fitted before', () => {
+test('the result fits, has the same kind, and equals the input if that fitted already', () => {
   const text = fc.string({ unit: 'binary', maxLength: 2000 });
   const leaf = fc.oneof(text, fc.double(), fc.constant(null), fc.boolean());
   const row = fc.dictionary(fc.string({ maxLength: 30 }), leaf, { maxKeys: 8 });
@@ -39,14 +39,14 @@ test('the size of every part is that of its JSON', () => {
   );
 });
 
-test('small parts stay whole, a long text keeps its beginning and its end, and the object says that it was cut', () => {
+test('small parts stay whole, a long text keeps its beginning and its end, and the object is marked as cut', () => {
   const output = `begin ${'é"\n'.repeat(5000)} end`;
   const after = shrink({ exitCode: 3, output, command: ['a', 'b'], truncated: false }, maxBytes);
   expect(after).toMatchObject({ exitCode: 3, command: ['a', 'b'], truncated: true });
   expect(after.output).toMatch(/^begin .*characters left out.* end$/s);
 });
 
-test('of a few large items each keeps a part, of many small ones the first are kept', () => {
+test('each of a few large items keeps a part; of many small items the first are kept', () => {
   const few = shrink({ results: ['a', 'b'].map((workspace) => ({ workspace, text: 'x'.repeat(9000) })) }, maxBytes);
   expect(few.results.map(({ workspace }) => workspace)).toEqual(['a', 'b']);
   const many = shrink({ rows: Array.from({ length: 5000 }, (_, index) => ({ index })) }, maxBytes);
@@ -69,7 +69,7 @@ test.each<[string, Record<string, unknown>]>([
   expect(jsonBytes(shrink(value, maxBytes))).toBeLessThanOrEqual(maxBytes);
 });
 
-test('whatever its depth, it takes no longer than it is long', () => {
+test('the time depends on the size of a value and not on its depth', () => {
   const deep = (depth: number): unknown => (depth === 0 ? 'x'.repeat(1_000_000) : [deep(depth - 1)]);
   const [shallow, value] = [{ value: deep(1) }, { value: deep(500) }];
   const time = (work: () => unknown) => {

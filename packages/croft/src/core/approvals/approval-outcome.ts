@@ -8,7 +8,7 @@ export type ApprovalOutcome =
   | { readonly kind: 'pending' | 'denied' | 'expired' | 'used'; readonly row: ApprovalRow }
   /** The named approval is for another call, or does not exist. */
   | { readonly kind: 'foreign' }
-  /** Nobody has been asked, or their decision has expired. */
+  /** No approval was requested, or its decision has expired. */
   | { readonly kind: 'none' };
 
 /** Returns the error for a call that may not run and that nobody will decide any more. */

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { parseJson } from '../../lib/text/parse-json.ts';
 
 /** The part of a schema's type that affects how a value may be written. */
 export type ValueKind =
@@ -25,11 +26,8 @@ export function readPlain(kind: ValueKind, value: unknown): unknown {
 
 /** Returns the text itself if it is not JSON. */
 function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const value = parseJson(text);
+  return value === undefined ? text : value;
 }
 
 function kindOf(schema: z.core.$ZodType): ValueKind {

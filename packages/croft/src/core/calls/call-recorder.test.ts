@@ -25,12 +25,12 @@ async function fail(thrown: unknown): Promise<{ error: AppError; log: string[] }
   return { error: caught, log };
 }
 
-test('the log has the cause of an unexpected failure, as the answer says', async () => {
+test('the log has the cause of an unexpected failure, and the answer refers to the log', async () => {
   const { error, log } = await fail(new Error('EMFILE: too many open files'));
   expect([error.code, error.hint]).toEqual(['E_INTERNAL', expect.stringContaining('log has the cause')]);
   expect(log).toEqual([expect.stringMatching(/^bash failed: Error: EMFILE: too many open files\n\s+at /)]);
 });
 
-test('the log has nothing of a failure that the caller can act on', async () => {
+test('a failure that the caller can act on is not logged', async () => {
   expect((await fail(new AppError('E_STALE', 'changed'))).log).toEqual([]);
 });

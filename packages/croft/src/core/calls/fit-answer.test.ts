@@ -6,7 +6,7 @@ import { fitAnswer } from './fit-answer.ts';
 
 const linesOf = (text: string) => text.split(/(?<=\n)/);
 
-test('a text is split where its lines are', () => {
+test('a text is split at line ends', () => {
   const text = fc.array(fc.constantFrom('a', '\n', '\n\n', 'bc\n'), { maxLength: 30 }).map((pieces) => pieces.join(''));
   fc.assert(
     fc.property(text, fc.integer({ min: 0, max: 40 }), (whole, count) => {
@@ -22,7 +22,7 @@ test.each([
   ['one line more', 'x\n'.repeat(maxAnswerLines + 1), true],
   ['empty lines', '\n'.repeat(100_000), true],
   ['one long line', 'x'.repeat(100_000), true],
-])('%s: nothing is lost, and no client cuts it', (_, text, isCut) => {
+])('%s: all of the answer can be read, and no client cuts it', (_, text, isCut) => {
   const pages = createAnswerStore().open('a');
   const fitted = fitAnswer({ text, structured: {} }, { maxBytes: 38_000, pages });
   expect(fitted.text === text).toBe(!isCut);

@@ -162,6 +162,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling);
     const { unkept, unstored, handlers } = collectNotices();
     const wrapped = { ...toWorkspaceCall(tool, prepared, context, secrets), ...handlers };
+    if (prepared.usesSandbox && workspace.mayOpenEarly) session.sandboxes.open(workspace.name);
     context.onActivity?.(() => wrapped.title);
     const result = addNotices(append(await runWrappedCall(workspace, wrapped, work)), unstored);
     return writeNotices(tool.access === 'read' ? result : reportUnkept(result, workspace.name, unkept));

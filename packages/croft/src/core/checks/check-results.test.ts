@@ -9,7 +9,7 @@ const run = (language: string, directory = ''): TestRun => ({
   failures: [{ name: 'a', message: 'm', isBuild: true }],
 });
 
-test('what was saved is there for the next server, the newest of each project', async () => {
+test('the next server has the saved results, the newest of each project', async () => {
   using directory = makeDirectory();
   const open = () => createCheckResults(createJsonFile(directory.at('kept/results.json')));
   const results = open();
@@ -25,11 +25,14 @@ test('what was saved is there for the next server, the newest of each project', 
   expect(runs.find(({ language }) => language === 'node')).toEqual(run('node'));
 });
 
-test.each(['', '{', '{"runs": [{"language": 1}]}', 'null'])('a file that holds %j is no result', async (text) => {
-  using directory = makeDirectory();
-  writeFileSync(directory.at('results.json'), text);
-  const results = createCheckResults(createJsonFile(directory.at('results.json')));
-  expect((await results.load()).runs).toEqual([]);
-  await results.saveRun(run('go'));
-  expect((await results.load()).runs).toHaveLength(1);
-});
+test.each(['', '{', '{"runs": [{"language": 1}]}', 'null'])(
+  'a file that holds %j is not read as a result',
+  async (text) => {
+    using directory = makeDirectory();
+    writeFileSync(directory.at('results.json'), text);
+    const results = createCheckResults(createJsonFile(directory.at('results.json')));
+    expect((await results.load()).runs).toEqual([]);
+    await results.saveRun(run('go'));
+    expect((await results.load()).runs).toHaveLength(1);
+  },
+);

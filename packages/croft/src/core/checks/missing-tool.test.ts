@@ -22,7 +22,7 @@ test.each([
   ['make: cc: No such file or directory\nmake: *** [Makefile:3: x.o] Error 127\n', 2, 'cc'],
   ['/bin/sh: 1: bison: not found\nmake: *** [Makefile:3: x.c] Error 127\n', 2, 'bison'],
   ['error: linker `cc` not found\n  |\n', 101, 'cc'],
-])('%j is a program that is missing', (stderr, exitCode, program) => {
+])('%j names a missing program', (stderr, exitCode, program) => {
   expect(missing(stderr, exitCode)).toBe(program);
 });
 
@@ -37,11 +37,11 @@ test.each([
   ['', 127],
   ['make: notes.txt: No such file or directory\nmake: *** [Makefile:3: test] Error 1\n', 2],
   ['test says: error: linker `cc` not found', 1],
-])('%j is none', (stderr, exitCode) => {
+])('%j does not name a missing program', (stderr, exitCode) => {
   expect(missing(stderr, exitCode)).toBeUndefined();
 });
 
-test('Meson says it among the rest', () => {
+test('Meson names the missing compiler among other output', () => {
   const said = "Project name: x\n\nmeson.build:1:0: ERROR: Unknown compiler(s): [['cc'], ['gcc']]\n";
   expect(missing('', 1, said)).toBe('cc');
 });
@@ -67,7 +67,7 @@ test.each([
   ['cargo-nextest', ['cargo', 'fetch'], 'run_lint: cargo-nextest: not found on PATH'],
   ['zig', ['zig', 'build', '--fetch'], 'run_lint: zig: not found on PATH'],
   ['constructor', undefined, 'run_lint: constructor: not found on PATH'],
-] as const)('of %s it is said what brings it, if that is known', (program, install, message) => {
+] as const)('the error about %s names the command that installs it, if one is known', (program, install, message) => {
   expect(missingToolError(program, { profile: { ...profile, install }, tool: 'run_lint' }).message).toBe(message);
 });
 
@@ -76,11 +76,11 @@ test.each([
   ['gotestsum', ['go', 'mod', 'download'], 'Ask the person to install it; nothing is fetched unasked.'],
   ['golangci-lint', ['go', 'mod', 'download'], expect.stringContaining('It is not a dependency of the project')],
   ['cmake', undefined, expect.stringContaining('It is not a dependency of the project')],
-] as const)('of %s it is said who can bring it', (program, install, hint) => {
+] as const)('the error about %s names who can install it', (program, install, hint) => {
   expect(missingToolError(program, { profile: { ...profile, install } }).hint).toEqual(hint);
 });
 
-test.each(['x', 'a: ', '1: ', '/', ' '])('a megabyte of %j is read at once', async (part) => {
+test.each(['x', 'a: ', '1: ', '/', ' '])('a megabyte of %j is read without delay', async (part) => {
   const said = part.repeat(2 ** 20 / part.length);
   await expectCheap(() => missing(said, 127), 20);
 });

@@ -1,4 +1,4 @@
-/** What a symbol is, in the words of every language. */
+/** The kind of a symbol, in the same words for every language. */
 export const symbolKinds = [
   ...(['module', 'class', 'struct', 'interface', 'trait', 'enum', 'function', 'method', 'constructor'] as const),
   ...(['field', 'property', 'constant', 'variable', 'type', 'macro', 'test'] as const),
@@ -35,7 +35,7 @@ export interface CodeSymbol {
   /** First line of its doc comment. Absent: it has none. */
   readonly doc?: string | undefined;
   readonly isExported: boolean;
-  /** Where its name begins. */
+  /** Start of its name. */
   readonly at: TextPosition;
   /** First line of the whole definition, with its doc comment and decorators. */
   readonly startLine: number;

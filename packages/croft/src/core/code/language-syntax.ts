@@ -5,7 +5,7 @@ export interface LanguageSyntax {
   readonly id: string;
   /** Without the dot, in lower case. */
   readonly extensions: readonly string[];
-  /** Whole names of files without a telling extension. */
+  /** Whole names of files whose extension does not tell the language. */
   readonly fileNames?: readonly string[];
   /** A WebAssembly file of an installed package. */
   readonly grammar: { readonly package: string; readonly file: string };

@@ -4,20 +4,20 @@ import type { SourceRange } from './code-symbol.ts';
 const newline = 10;
 const carriageReturn = 13;
 
-/** Where the line begins that has the byte at `at`. The first line begins after a byte order mark. */
+/** Start of the line with the byte at `at`. The first line starts after a byte order mark. */
 export function lineStart(bytes: Buffer, at: number): number {
   const found = at === 0 ? -1 : bytes.lastIndexOf(newline, at - 1);
   return found === -1 ? markLength(bytes) : found + 1;
 }
 
-/** Where the line ends that has the byte at `at`: before its line ending. */
+/** End of the line with the byte at `at`, before its line ending. */
 export function lineEnd(bytes: Buffer, at: number): number {
   const found = bytes.indexOf(newline, at);
   if (found === -1) return bytes.length;
   return found > at && bytes[found - 1] === carriageReturn ? found - 1 : found;
 }
 
-/** Where the line after it begins; the length of the file for its last line. */
+/** Start of the next line; for the last line, the length of the file. */
 export function nextLine(bytes: Buffer, at: number): number {
   const found = bytes.indexOf(newline, at);
   return found === -1 ? bytes.length : found + 1;
@@ -59,7 +59,7 @@ export function isBlank(bytes: Buffer, start: number, end: number): boolean {
   return bytes.toString('latin1', start, end).trim() === '';
 }
 
-/** Where the blank lines begin that stand directly before the line at `start`. */
+/** Start of the blank lines directly before the line at `start`. */
 export function blankLinesBefore(bytes: Buffer, start: number): number {
   let first = start;
   while (first > markLength(bytes)) {
@@ -70,7 +70,7 @@ export function blankLinesBefore(bytes: Buffer, start: number): number {
   return first;
 }
 
-/** Where the blank lines end that stand directly at `start`. */
+/** End of the blank lines that begin at `start`. */
 export function blankLinesAfter(bytes: Buffer, start: number): number {
   let end = start;
   while (end < bytes.length && isBlank(bytes, end, nextLine(bytes, end))) end = nextLine(bytes, end);

@@ -36,18 +36,18 @@ describe('names', () => {
   });
 
   test.each(['user@example.com', 'example.com@evil.org', 'example.com:443', 'example.com/', 'example.com\0', '', '*'])(
-    '%j is not even a host',
+    '%j is not a host name',
     (host) => {
       expect(judgeHost(restrict(['example.com', '*.example.com']), host, 443)).toEqual(deniedBy('host-name'));
     },
   );
 
-  test('an empty list is nothing, not everything', () => {
+  test('an empty list allows nothing', () => {
     expect(judgeHost(restrict(), 'example.com', 443)).toEqual(deniedBy('domains'));
     expect(judgeHost(NetworkPolicy.parse({ mode: 'restricted' }), '1.1.1.1', 443)).toEqual(deniedBy('cidrs'));
   });
 
-  test('ports are 80 and 443, or the one that is named', () => {
+  test('the ports are 80 and 443, or the port in the entry', () => {
     const policy = restrict(['example.com', '*.example.com:8443']);
     expect(judgeHost(policy, 'example.com', 80)).toEqual(allowed);
     expect(judgeHost(policy, 'example.com', 443)).toEqual(allowed);
@@ -56,7 +56,7 @@ describe('names', () => {
     expect(judgeHost(policy, 'a.example.com', 443)).toEqual(deniedBy('ports'));
   });
 
-  test('a refusal says what to ask for', () => {
+  test('a refusal names the entry that would allow the host', () => {
     expect(judgeHost(restrict(), 'Example.com', 443)).toMatchObject({
       reason: "example.com is not an allowed domain. Ask the operator to add it to the sandbox's domains.",
     });
@@ -68,7 +68,7 @@ describe('names', () => {
     });
   });
 
-  test('no name that is not below an allowed one is ever allowed', () => {
+  test('a name is allowed only if it is below an allowed one', () => {
     const label = fc.constantFrom('a', 'b', 'com', 'example', 'evilexample', 'xexample', 'www');
     const name = fc.array(label, { minLength: 1, maxLength: 5 });
     fc.assert(
@@ -92,7 +92,7 @@ describe('addresses in place of names', () => {
     ['10.1.2.3', 5432],
     ['fd00:1::5', 80],
     ['[fd00:1::5]', 80],
-  ])('%s on %i is named by a CIDR', (host, port) => {
+  ])('%s on %i is allowed by a CIDR', (host, port) => {
     expect(judgeHost(open, host, port)).toEqual(allowed);
     expect(judgeAddress(open, host.replace(/[[\]]/g, ''), port)).toEqual(allowed);
   });
@@ -105,12 +105,12 @@ describe('addresses in place of names', () => {
     ['10.1.2.4', 5432],
     ['::1', 443],
     ['127.0.0.1', 80],
-  ])('%s on %i is not', (host, port) => {
+  ])('%s on %i is refused', (host, port) => {
     expect(judgeHost(open, host, port)).toEqual(deniedBy('cidrs'));
   });
 
   test.each(['0177.0.0.1', '0x7f.1', '2130706433', '127.1', '[127.0.0.1]', '１２７.0.0.1', '::1%lo', '127.0.0.1.'])(
-    '%s is no way to write 127.0.0.1, even where that is allowed',
+    '%s is refused as a spelling of 127.0.0.1, even where 127.0.0.1 is allowed',
     (host) => {
       expect(judgeHost(restrict([], ['127.0.0.0/8', '::1']), host, 80)).toEqual(deniedBy('host-name'));
       expect(judgeHost(allowAll, host, 80)).toEqual(deniedBy('host-name'));
@@ -118,7 +118,7 @@ describe('addresses in place of names', () => {
     },
   );
 
-  test('a CIDR that is wider than what it would open opens only what is public', () => {
+  test('a CIDR that covers private and public addresses allows only the public ones', () => {
     const wide = restrict([], ['0.0.0.0/0', '::/0']);
     expect(judgeHost(wide, '1.1.1.1', 443)).toEqual(allowed);
     expect(judgeHost(wide, '2606:4700:4700::1111', 443)).toEqual(allowed);
@@ -128,12 +128,15 @@ describe('addresses in place of names', () => {
   });
 });
 
-describe('where names lead', () => {
+describe('addresses that names resolve to', () => {
   const names = restrict(['example.com']);
 
-  test.each(['93.184.216.34', '2606:4700:4700::1111', '::ffff:1.1.1.1', '64:ff9b::101:101'])('%s may be', (address) => {
-    expect(judgeAddress(names, address, 443)).toEqual(allowed);
-  });
+  test.each(['93.184.216.34', '2606:4700:4700::1111', '::ffff:1.1.1.1', '64:ff9b::101:101'])(
+    '%s is allowed',
+    (address) => {
+      expect(judgeAddress(names, address, 443)).toEqual(allowed);
+    },
+  );
 
   test.each([
     ...['127.0.0.1', '10.0.0.1', '172.16.0.1', '192.168.0.1', '169.254.169.254', '100.64.0.1', '100.100.100.200'],
@@ -157,13 +160,13 @@ describe('where names lead', () => {
       '2001:0:1::',
       'not an address',
     ],
-  ])('%s may not, under any mode', (address) => {
+  ])('%s is refused in every mode', (address) => {
     for (const policy of [names, allowAll, restrict(['example.com'], ['0.0.0.0/0', '::/0'])]) {
       expect(judgeAddress(policy, address, 443)).toEqual(deniedBy('address'));
     }
   });
 
-  test('a private network is opened by a CIDR within it, metadata and ourselves only by their own', () => {
+  test('a private network needs a CIDR within it; metadata services and this machine need their own', () => {
     const own = ['10.0.0.5', '192.0.0.1'];
     const inside = restrict(['git.corp.example'], ['10.0.0.0/8', '169.254.0.0/16']);
     expect(judgeAddress(inside, '10.0.0.4', 443, own)).toEqual(allowed);
@@ -177,7 +180,7 @@ describe('where names lead', () => {
     expect(judgeAddress(exact, '169.254.169.254', 443, own)).toEqual(allowed);
   });
 
-  test('a public address of our own is refused in every spelling', () => {
+  test('a public address of this machine is refused in every spelling', () => {
     const judge = createNetworkJudge({ policy: names, hostAddresses: () => ['93.184.216.34', '2a00:1::1'] });
     for (const address of ['93.184.216.34', '::ffff:93.184.216.34', '2a00:1:0::1', '64:ff9b::5db8:d822']) {
       expect(judge.address(address, 443)).toMatchObject({
@@ -188,7 +191,7 @@ describe('where names lead', () => {
     expect(judge.address('93.184.216.35', 443)).toEqual(allowed);
   });
 
-  test('what was refused is said in a way that can be copied', () => {
+  test('a refused address is given as the CIDR that would allow it, ready to copy', () => {
     expect(judgeAddress(names, '169.254.169.254', 443)).toMatchObject({
       reason:
         "169.254.169.254 is a cloud metadata address. Ask the operator to add 169.254.169.254/32 to the sandbox's cidrs.",
@@ -204,7 +207,7 @@ test('deny-all refuses everything, allow-all every address that is not public', 
   expect(judgeAddress(allowAll, '1.1.1.1', 53)).toEqual(allowed);
 });
 
-test('however an address is wrapped or written, the verdict is that of what it carries', () => {
+test('a wrapped address gets the verdict of the address inside', () => {
   const policies = [restrict([], ['10.0.0.0/8', '93.184.216.0/24']), restrict(), allowAll];
   const address = fc.oneof(fc.ipV4(), fc.constantFrom('127.0.0.1', '10.9.8.7', '169.254.169.254', '93.184.216.34'));
   fc.assert(

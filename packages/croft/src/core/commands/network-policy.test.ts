@@ -14,7 +14,7 @@ test.each([
   ['example.com:8443', 'example.com:8443'],
   ['*.example.com:8443', '*.example.com:8443'],
   ['registry', 'registry'],
-])('the domain %s is kept as %s', (written, kept) => {
+])('the domain %s is stored as %s', (written, kept) => {
   expect(read([written])).toEqual({ mode: 'restricted', domains: [kept], cidrs: [] });
   expect(read([kept])).toEqual(read([written]));
 });
@@ -26,12 +26,12 @@ test.each([
   ['::1', '::1/128'],
   ['127.0.0.1/32:11434', '127.0.0.1/32:11434'],
   ['fd00::/8:5000', 'fd00::/8:5000'],
-])('the cidr %s is kept as %s', (written, kept) => {
+])('the cidr %s is stored as %s', (written, kept) => {
   expect(read([], [written])).toEqual({ mode: 'restricted', domains: [], cidrs: [kept] });
   expect(read([], [kept])).toEqual(read([], [written]));
 });
 
-describe('refuses with a word on what to write instead', () => {
+describe('refuses, with advice,', () => {
   test.each([
     ['*', 'every domain'],
     ['**', 'every domain'],
@@ -71,11 +71,11 @@ describe('refuses with a word on what to write instead', () => {
     },
   );
 
-  test('more entries than anybody reads', () => {
+  test('more than 1000 entries', () => {
     expect(problemOf({ mode: 'restricted', domains: Array(1001).fill('example.com') })).toContain('1000');
   });
 
-  test('lists outside the mode that has them, unknown modes and unknown fields', () => {
+  test('lists that the mode does not take, unknown modes and unknown fields', () => {
     expect(problemOf({ mode: 'deny-all', domains: ['example.com'] })).toContain('domains');
     expect(problemOf({ mode: 'allow-all', cidrs: [] })).toContain('cidrs');
     expect(problemOf({ mode: 'restricted', allow: ['example.com'] })).toContain('allow');
@@ -84,11 +84,11 @@ describe('refuses with a word on what to write instead', () => {
   });
 });
 
-test('lists that are left out are empty', () => {
+test('omitted lists are empty', () => {
   expect(NetworkPolicy.parse({ mode: 'restricted' })).toEqual({ mode: 'restricted', domains: [], cidrs: [] });
 });
 
-test('any text is kept in a form that stays, or refused', () => {
+test('any text is refused, or normalised to a form that stays the same when normalised again', () => {
   const piece = fc.constantFrom(
     'a',
     'B',

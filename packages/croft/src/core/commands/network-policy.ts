@@ -23,9 +23,9 @@ const CidrEntry = z.string().transform((text, context) => {
 });
 
 /**
- * What a sandbox may reach. `example.com` is that host alone; `*.example.com` is every host below it, without itself;
- * an empty list allows nothing. A CIDR allows connections by address, including private addresses in it. An entry
- * covers ports 80 and 443, or the one port that it ends in: `example.com:8443`, `10.1.2.3/32:5432`.
+ * Hosts that a sandbox may reach. `example.com` is that host alone; `*.example.com` is every host below it, without
+ * itself; an empty list allows nothing. A CIDR allows connections by address, including private addresses in it. An
+ * entry covers ports 80 and 443, or the one port that it ends in: `example.com:8443`, `10.1.2.3/32:5432`.
  */
 export const NetworkPolicy = z.discriminatedUnion('mode', [
   z.strictObject({ mode: z.literal('deny-all') }),

@@ -4,7 +4,7 @@ import { stripControl } from '../../lib/text/strip-control.ts';
 
 interface OutputPage {
   readonly text: string;
-  /** Where the next page begins. */
+  /** Start of the next page. */
   readonly cursor: number;
   /** Bytes of this page that are no longer stored. */
   readonly missed: number;

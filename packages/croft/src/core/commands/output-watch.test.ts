@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createStepRateLimit } from '../../lib/concurrency/step-rate-limit.ts';
+import { createTokenBucket } from '../../lib/concurrency/token-bucket.ts';
 import { compilePattern } from '../../lib/text/patterns/linear-pattern.ts';
 import { createOutputWatch } from './output-watch.ts';
 
@@ -12,9 +12,9 @@ const flood = Buffer.from(
     .replace(/.{1300}/gs, '$&\n'),
 );
 
-test('patterns made to be slow are not tried on more lines than there is time for, and that is told', () => {
+test('slow patterns are tried on a limited number of lines, and the answer says so', () => {
   const clock = { ms: 0 };
-  const allowance = createStepRateLimit(1_000_000, () => clock.ms);
+  const allowance = createTokenBucket({ capacity: 1_000_000, perSecond: 1_000_000, now: () => clock.ms });
   let steps = 0;
   const spend = (count: number) => {
     steps += count;

@@ -1,4 +1,4 @@
-import type { StepRateLimit } from '../../lib/concurrency/step-rate-limit.ts';
+import type { TokenBucket } from '../../lib/concurrency/token-bucket.ts';
 import { createTextLineSplitter } from '../../lib/text/lines/text-line-splitter.ts';
 import { stripControl } from '../../lib/text/strip-control.ts';
 
@@ -19,7 +19,7 @@ export type OutputWatch = ReturnType<typeof createOutputWatch>;
 interface OutputWatchOptions {
   readonly patterns: readonly OutputWatchPattern[];
   /** Steps that the patterns may take. While they are used up, lines are not examined. */
-  readonly allowance: StepRateLimit;
+  readonly allowance: TokenBucket;
   /** 0: never. */
   readonly idleMs: number;
   onIdle(): void;

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { createSandboxPool } from './sandbox-pool.ts';
 
-test('a session that has ended opens no sandbox, and says so', async () => {
+test('an ended session opens no sandbox, with an error', async () => {
   const opened: string[] = [];
   const pool = createSandboxPool({
     idleMs: 1000,
@@ -16,7 +16,7 @@ test('a session that has ended opens no sandbox, and says so', async () => {
   expect(opened).toEqual([]);
 });
 
-test('a sandbox of which something could not be taken away is forgotten, and ends nothing else', async () => {
+test('a sandbox that failed to close is dropped from the pool without failing other calls', async () => {
   const gone = Promise.withResolvers<void>();
   const pool = createSandboxPool({ idleMs: 1000, open: async () => ({ closed: gone.promise, close: async () => {} }) });
   await pool.use('main', async () => 1);
@@ -24,7 +24,7 @@ test('a sandbox of which something could not be taken away is forgotten, and end
   await vi.waitFor(() => expect(pool.isEmpty()).toBe(true));
 });
 
-test('in the place of a sandbox that has ended another is opened, before all of it is gone', async () => {
+test('a sandbox that has ended is replaced before its removal has finished', async () => {
   const [ended, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let opened = 0;
   const pool = createSandboxPool({
@@ -37,4 +37,22 @@ test('in the place of a sandbox that has ended another is opened, before all of 
   expect(await pool.use('main', async ({ number }) => number)).toBe(2);
   gone.resolve();
   await vi.waitFor(() => expect(pool.isEmpty()).toBe(true));
+});
+
+test('a sandbox opened ahead is the one that is used; if that fails, its user is told', async () => {
+  let opened = 0;
+  const pool = createSandboxPool({
+    idleMs: 1000,
+    async open(workspace) {
+      opened += 1;
+      if (workspace === 'broken') throw new Error('not here');
+      return { closed: new Promise<void>(() => {}), close: async () => {} };
+    },
+  });
+  pool.open('main');
+  expect(opened).toBe(1);
+  await pool.use('main', async () => 1);
+  expect(opened).toBe(1);
+  pool.open('broken');
+  await expect(pool.use('broken', async () => 1)).rejects.toThrow('not here');
 });

@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { Sandbox } from './sandbox.ts';
 
-/** What the pool needs of a sandbox. */
+/** The part of a sandbox that the pool uses. */
 type Closable = Pick<Sandbox, 'close' | 'closed' | 'ended'>;
 
 interface SandboxPoolOptions<Box extends Closable> {
@@ -21,6 +21,8 @@ export function createSandboxPool<Box extends Closable>({ idleMs, open }: Sandbo
 
   return {
     ...{ use, close, renew },
+    /** Opens the sandbox of a workspace ahead of its use. If that fails, its user is told, who tries again. */
+    open: (workspace: string) => void use(workspace, async () => {}).catch(() => {}),
     isEmpty: () => entries.size === 0 && retired.size === 0,
     isOpen: (workspace: string) => entries.has(workspace),
   };

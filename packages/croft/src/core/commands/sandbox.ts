@@ -51,9 +51,9 @@ export interface RunningProgram {
 export interface SandboxDenial {
   readonly layer: 'file' | 'limit' | 'network' | 'system-call';
   readonly rule: string;
-  /** What the program wanted: a path, a host, a system call, or more than a limit. */
+  /** The refused target: a path, a host, a system call, or a limit. */
   readonly target: string;
-  /** What the reader can do about it. */
+  /** The next step for the reader. */
   readonly next: string;
 }
 
@@ -99,7 +99,7 @@ export interface SandboxLimits {
   readonly diskBytes: number;
 }
 
-/** What commands get from the person who owns the workspace. */
+/** Settings that commands get from the owner of the workspace. */
 export interface PersonalSettings {
   /** Variables that the person passes on. */
   readonly environment: Readonly<Record<string, string>>;

@@ -16,7 +16,10 @@ export function withEnvironment(sandbox: Sandbox, variables: Readonly<Record<str
   };
 }
 
-/** Runs the set-up commands before the first command. If one fails, the sandbox is closed: half a set-up is none. */
+/**
+ * Runs the set-up commands before the first command. If one fails, the sandbox is closed, because a partial set-up is
+ * not usable.
+ */
 export async function setUpSandbox(sandbox: Sandbox, commands: readonly string[]): Promise<Sandbox> {
   for (const command of commands) {
     const signal = AbortSignal.timeout(setUpMs);

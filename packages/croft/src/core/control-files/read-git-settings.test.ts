@@ -21,7 +21,7 @@ test.each([
   expect(read(text)).toEqual(settings);
 });
 
-test('takes time in proportion to the text', () => {
+test('needs time in proportion to the text', () => {
   const started = performance.now();
   for (const piece of ['[', '["', 'a=', 'a="', 'a=\\\n', ' ', '[a "\\', 'a = ;'])
     readGitSettings(piece.repeat(200_000));

@@ -18,7 +18,7 @@ interface CoverageCall {
 
 /** All paths are from the workspace root. */
 export const CollectedCoverage = z.object({
-  tool: z.string().optional().describe('What measured; nothing if no tool here can measure these tests'),
+  tool: z.string().optional().describe('The coverage tool; absent if no tool here can measure these tests'),
   measured: z.array(z.string()),
   notMeasured: z.array(z.object({ file: z.string(), reason: z.string() })),
   reason: z.string().optional().describe('Why nothing was measured'),

@@ -10,7 +10,7 @@ import { toWorkspacePath } from '../projects/pick-projects.ts';
 import type { CheckCommand, Profile } from '../projects/profile.ts';
 import { brokenTests } from '../readers/reader-helpers.ts';
 
-/** What the test files of one project are measured with. */
+/** The tool and the sandbox that measure the test files of one project. */
 interface MeasuringContext {
   readonly tool: CoverageTool;
   readonly runner: TestRunner;

@@ -11,7 +11,7 @@ const kept: ProjectCoverage = {
   notMeasured: ['c.test.js'],
 };
 
-test('a run of one file leaves what is known of the others', () => {
+test('a run of one file leaves the coverage of the other files', () => {
   const merged = mergeCoverage(kept, [{ file: 'b.test.js', result: { measured: toTest('3') } }], undefined);
   expect(merged).toEqual({
     tests: { 'a.test.js': toTest('1'), 'b.test.js': toTest('3') },
@@ -19,12 +19,12 @@ test('a run of one file leaves what is known of the others', () => {
   });
 });
 
-test('a run of all forgets files that are gone', () => {
+test('a run of all files drops files that are gone', () => {
   const merged = mergeCoverage(kept, [{ file: 'b.test.js', result: { measured: toTest('3') } }], ['b.test.js']);
   expect(merged).toEqual({ tests: { 'b.test.js': toTest('3') }, notMeasured: [] });
 });
 
-test('a file that could not be measured this time counts as it was, and as not measured if it never was', () => {
+test('a file that could not be measured keeps its last result, or counts as not measured', () => {
   const failed = { reason: 'time ran out' };
   const results = ['a.test.js', 'd.test.js'].map((file) => ({ file, result: failed }));
   const { tests, notMeasured } = mergeCoverage(kept, results, undefined);
@@ -32,7 +32,7 @@ test('a file that could not be measured this time counts as it was, and as not m
   expect(notMeasured).toEqual(['c.test.js', 'd.test.js']);
 });
 
-test('one that is measured at last is no longer missing, and a file without tests never is', () => {
+test('a file that was measured is no longer missing, and a file without tests is never missing', () => {
   const results = [
     { file: 'c.test.js', result: { measured: toTest('1') } },
     { file: 'helper_test.go', result: undefined },
@@ -40,7 +40,7 @@ test('one that is measured at last is no longer missing, and a file without test
   expect(mergeCoverage(kept, results, undefined).notMeasured).toEqual([]);
 });
 
-test('what is too much to keep counts as not measured', () => {
+test('results over the size limit count as not measured', () => {
   const sources = Object.fromEntries(
     Array.from({ length: 15_000 }, (_, at) => [`${at}.js`, { version: 'v', lines: '1' }]),
   );

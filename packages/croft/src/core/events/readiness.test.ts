@@ -13,7 +13,7 @@ function open(check: Dependency['check']) {
   return { told, ...readiness };
 }
 
-test('a check that hangs is not started again, however often anybody asks', async () => {
+test('a check that hangs is started once, however many callers ask', async () => {
   const check = vi.fn(() => new Promise<undefined>(() => {}));
   using one = open(check);
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -28,7 +28,7 @@ test('a check that hangs is not started again, however often anybody asks', asyn
   expect(one.told).toHaveLength(1);
 });
 
-test('many who ask at once, and soon after one another, are answered by one check', async () => {
+test('one check answers callers that ask at once or soon after one another', async () => {
   const check = vi.fn(async () => undefined);
   using one = open(check);
   await Promise.all(Array.from({ length: 100 }, () => one.probe()));
@@ -36,7 +36,7 @@ test('many who ask at once, and soon after one another, are answered by one chec
   expect(check).toHaveBeenCalledTimes(1);
 });
 
-test('only words that are for everybody are shown', async () => {
+test('only messages made for the public are shown', async () => {
   using one = open(async () => {
     throw new Error('postgres://croft:secret@db.internal refused');
   });

@@ -5,20 +5,24 @@ import type { Files } from './files.ts';
 export function allowControlFiles(files: Files, allowance: Allowance): Files {
   const { names = [], paths = [] } = allowance;
   if (names.length + paths.length === 0) return files;
+  return withAllowances(files, (asked) => mergeAllowances(allowance, asked));
+}
+
+/** Wraps `Files`: each change is made with the allowance that `decide` returns for the one that was asked for. */
+export function withAllowances(files: Files, decide: (asked: Allowance | undefined) => Allowance): Files {
   const allowing = <Options extends { readonly allow?: Allowance | undefined }>(options: Options) => ({
     ...options,
-    allow: mergeAllowances(allowance, options.allow),
+    allow: decide(options.allow),
   });
   return {
     ...files,
     write: (path, bytes, options = {}) => files.write(path, bytes, allowing(options)),
-    change: (path, decide, options = {}) => files.change(path, decide, allowing(options)),
+    change: (path, change, options = {}) => files.change(path, change, allowing(options)),
     upload: (path, pieces, options) => files.upload(path, pieces, allowing(options)),
     remove: (path, options) => files.remove(path, allowing(options)),
     rename: (from, to, options = {}) => files.rename(from, to, allowing(options)),
     ...(files.controlFiles && {
-      controlFiles: async (asked, allow) =>
-        (await files.controlFiles?.(asked, mergeAllowances(allowance, allow))) ?? [],
+      controlFiles: async (asked, allow) => (await files.controlFiles?.(asked, decide(allow))) ?? [],
     }),
   };
 }

@@ -39,19 +39,19 @@ describe('the names along a path', () => {
     [`${root}/../work/a`, ['a']],
     ['/../home/me/work/a', ['a']],
     [`${root}/${root}`, ['home', 'me', 'work']],
-  ])('of %j are %j', (path, names) => {
+  ])('%j has the names %j', (path, names) => {
     expect(toSegments(path, [root])).toEqual(names);
   });
 
   test.each(['x'.repeat(255), 'é'.repeat(127), `${'d/'.repeat(2047)}f`, '😀'.repeat(63)])(
-    'may be as long as the kernel allows (case %#)',
+    'each may be as long as the kernel allows (case %#)',
     (path) => {
       expect(toSegments(path, [root]).join('/')).toBe(path);
     },
   );
 });
 
-describe('a path that leaves the root', () => {
+describe('a path that leaves the workspace root', () => {
   test.each([
     '..',
     '../',
@@ -89,7 +89,7 @@ describe('a path that leaves the root', () => {
   });
 });
 
-describe('a path that no file can have', () => {
+describe('a path that no file system accepts', () => {
   test.each(['\0', 'a\0', 'a\0/../../etc/passwd', `${root}/a\0.txt`, '/etc/passwd\0.txt'])(
     'is refused for its NUL byte: %j',
     (path) => {
@@ -110,14 +110,14 @@ describe('a path that no file can have', () => {
   });
 
   test.each(['\ud800', 'a\udc00b', `${root}/\udfff\ud800`])(
-    'is refused for half of a surrogate pair, which would reach the disk as another name: %j',
+    'is refused for half of a surrogate pair, which would name another file on the disk: %j',
     (path) => {
       expect(() => toSegments(path, [root])).toThrow(expect.objectContaining({ code: 'E_INVALID_PATH' }));
     },
   );
 });
 
-describe('what follows the root', () => {
+describe('the path relative to the root', () => {
   test.each<[string, string[], string | undefined]>([
     ['/work', ['/work'], ''],
     ['/work/', ['/work'], ''],
@@ -134,12 +134,12 @@ describe('what follows the root', () => {
     ['/etc/passwd', ['/'], 'etc/passwd'],
     ['/../etc', ['/'], 'etc'],
     ['/', ['/'], ''],
-  ])('of %j below %j is %j', (path, roots, rest) => {
+  ])('for %j below %j is %j', (path, roots, rest) => {
     expect(belowRoot(path, roots)).toBe(rest);
   });
 });
 
-describe('whatever the path', () => {
+describe('for any path', () => {
   const name = fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom('a', 'b', 'work', 'work-evil', 'home', 'me', '..hidden', '...') },
     { weight: 4, arbitrary: fc.constantFrom('..', '.', '') },
@@ -153,7 +153,7 @@ describe('whatever the path', () => {
     relative.map((rest) => `${root}${rest}`),
   );
 
-  test('its names are plain: none climbs, stays or holds a slash', () => {
+  test('the names are plain: no dots that climb or stay, no slash', () => {
     fc.assert(
       fc.property(path, (written) => {
         for (const segment of attempt(written) ?? []) expect(segment).not.toMatch(/^\.{0,2}$|\/|\0/);
@@ -162,7 +162,7 @@ describe('whatever the path', () => {
     );
   });
 
-  test('it is taken exactly when its plain form is below the root, and then with the names of that', () => {
+  test('the path is accepted exactly if its normal form is below the root, with the names of that form', () => {
     fc.assert(
       fc.property(path, (written) => {
         expect(attempt(written)).toEqual(plainNames(written));
@@ -171,7 +171,7 @@ describe('whatever the path', () => {
     );
   });
 
-  test('its own plain form means the same', () => {
+  test('the normal form names the same file', () => {
     fc.assert(
       fc.property(path, (written) => {
         const names = attempt(written);
@@ -183,7 +183,7 @@ describe('whatever the path', () => {
     );
   });
 
-  test('any text gives names or a typed refusal', () => {
+  test('any text gives names or a typed error', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
         attempt(text);
@@ -203,7 +203,7 @@ function attempt(path: string): string[] | undefined {
   }
 }
 
-/** What the path module of Node makes of it, or `undefined` when that is outside. */
+/** The result of Node's path module, or `undefined` for a path outside. */
 function plainNames(path: string): string[] | undefined {
   const plain = posix.isAbsolute(path) ? posix.relative(root, posix.resolve(path)) : posix.normalize(path);
   if (plain === '..' || plain.startsWith('../')) return undefined;

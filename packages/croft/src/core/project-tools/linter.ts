@@ -23,7 +23,7 @@ export interface LintReport {
 }
 
 /**
- * What a report covers when files are requested:
+ * The scope of a report when files are requested:
  * - `files`: the requested files and no others.
  * - `project`: other files too, each checked whatever is wrong with the rest.
  * - `build`: other files too; an error in one of them may keep the requested ones from being checked.

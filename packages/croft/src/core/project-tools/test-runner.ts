@@ -9,7 +9,7 @@ export interface TestFailure {
   readonly message: string;
   /** Expected against actual, if that adds to the message. */
   readonly diff?: string | undefined;
-  /** What the test runner needs to select exactly this test again, if the name is not enough. */
+  /** The selector with which the test runner finds exactly this test again, if the name is not enough. */
   readonly id?: string | undefined;
   /** Not a test, but an error that kept tests from running. To repeat it is to run all of those tests. */
   readonly isBuild?: true | undefined;
@@ -69,7 +69,7 @@ export interface CheckOutput {
   readonly directory: string;
 }
 
-/** Where a test runner leaves reports in a project: below any directory of this name, in files with this suffix. */
+/** The report files of a test runner in a project: below any directory of this name, with this suffix. */
 export interface ReportLocation {
   readonly directory: string;
   readonly suffix: string;

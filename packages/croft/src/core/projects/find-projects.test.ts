@@ -19,8 +19,8 @@ function watch(files: Files) {
   return { changes, projects: createProjectFinder({ files, detectors: known, onChange: (now) => changes.push(now) }) };
 }
 
-describe('what is found where', () => {
-  test('in a monorepo, the root first, and not in what was fetched or made', async () => {
+describe('projects are found', () => {
+  test('in a monorepo, the root first, and not in dependencies or build output', async () => {
     const tree = {
       'services/api/go.mod': '',
       'package.json': '{}',
@@ -36,22 +36,22 @@ describe('what is found where', () => {
     expect(show(await detect(tree))).toEqual(['node:', 'node:apps/web', 'python:libs/py', 'go:services/api']);
   });
 
-  test('not too deep', async () => {
+  test('down to a limited depth', async () => {
     expect(show(await detect({ 'a/b/c/d/go.mod': '', 'a/b/c/d/e/go.mod': '' }))).toEqual(['go:a/b/c/d']);
   });
 
-  test('also beside a directory of very many', async () => {
+  test('also beside a directory with very many entries', async () => {
     const many = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`data/d${index}/x`, '']));
     expect(show(await detect({ ...many, 'services/api/go.mod': '' }))).toEqual(['go:services/api']);
   });
 
-  test('not without end', async () => {
+  test('up to a limited number', async () => {
     const many = Object.fromEntries(Array.from({ length: 450 }, (_, index) => [`p${index}/go.mod`, '']));
     const found = await detect(many);
     expect(found.length).toBe(200);
   });
 
-  test('by a Makefile beside it, or above it', async () => {
+  test('by a Makefile beside or above them', async () => {
     const [go, node] = await detect({
       Makefile: 'build:\n',
       'a/go.mod': '',
@@ -64,7 +64,7 @@ describe('what is found where', () => {
   });
 });
 
-describe('a hostile tree', () => {
+describe('a hostile tree is searched within limits', () => {
   const entry = (name: string, kind: DirectoryEntry['kind']): DirectoryEntry => ({ name, kind, size: 1 });
   const endless = (entries: (path: string, limit: number) => DirectoryEntry[]) => {
     const { files } = createMemoryFiles({});
@@ -79,7 +79,7 @@ describe('a hostile tree', () => {
     return { files: { ...files, list }, seen };
   };
 
-  test('of a million directories is left', async () => {
+  test('a million directories', async () => {
     const { files, seen } = endless((_, limit) =>
       Array.from({ length: limit }, (_, index) => entry(`d${index}`, 'directory')),
     );
@@ -88,7 +88,7 @@ describe('a hostile tree', () => {
     expect(seen.lists).toBeLessThanOrEqual(500);
   });
 
-  test('of a few directories in each, without end, is left', async () => {
+  test('endless nesting with a few directories in each', async () => {
     const { files, seen } = endless(() =>
       ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name) => entry(name, 'directory')),
     );
@@ -97,7 +97,7 @@ describe('a hostile tree', () => {
     expect(seen.deepest).toBeLessThanOrEqual(4);
   });
 
-  test('of directories that cannot be read is none, and is left', async () => {
+  test('unreadable directories are left out', async () => {
     const { files } = createMemoryFiles({});
     let lists = 0;
     const list: Files['list'] = async (path, { limit }) => {
@@ -110,7 +110,7 @@ describe('a hostile tree', () => {
     expect(lists).toBeLessThanOrEqual(500);
   });
 
-  test('of links in circles and out of it is not followed', async () => {
+  test('links in circles and links out are not followed', async () => {
     using outside = makeDirectory({ 'go.mod': '', 'pyproject.toml': '[tool.ruff]\n' });
     using place = makeDirectory({ 'a/package.json': '{}' });
     symlinkSync(outside.path, place.at('out'));
@@ -123,14 +123,14 @@ describe('a hostile tree', () => {
     expect(others).toEqual([]);
   });
 
-  test('with things that are no files is read all the same', async () => {
+  test('entries that are no files are skipped', async () => {
     using place = makeDirectory({ 'package.json/x': '', 'Cargo.toml': Buffer.alloc(2 * 1024 * 1024, 'a') });
     expect(show(await watch(onDisk(place.path)).projects())).toEqual(['rust:']);
   });
 });
 
-describe('what is known', () => {
-  test('is not read again while nothing changes', async () => {
+describe('found projects', () => {
+  test('are cached while nothing changes', async () => {
     const { files, counts } = createMemoryFiles({
       'package.json': '{"scripts":{"test":"vitest"}}',
       'node_modules/.bin/vitest': '',
@@ -155,7 +155,7 @@ describe('what is known', () => {
     ['a project that came', { 'a/b/go.mod': '' }],
     ['an override', { 'croft.toml': '[commands]\ntest = ["make", "check"]' }],
     ['an override in its directory', { '.croft/config.toml': '[commands]\ntest = ["make", "check"]' }],
-  ])('changes at once with %s, and back', async (_, change: Record<string, string>) => {
+  ])('are found anew after %s, and after the change back', async (_, change: Record<string, string>) => {
     const { files, tree } = createMemoryFiles({ 'package.json': '{"scripts":{"test":"vitest run"}}' });
     const { projects, changes } = watch(files);
     const before = await projects();
@@ -169,7 +169,7 @@ describe('what is known', () => {
     expect(await projects()).toEqual(before);
   });
 
-  test('is on a disk as in memory', async () => {
+  test('are the same on a disk and in memory', async () => {
     using place = makeDirectory({ 'package.json': '{}' });
     const { projects } = watch(onDisk(place.path));
     expect((await projects())[0]?.packageManager).toBe('npm');
@@ -186,7 +186,7 @@ describe('what is known', () => {
   });
 });
 
-describe('the projects of a call', () => {
+describe('the projects chosen for a call', () => {
   const tree = {
     'package.json': '{"scripts":{"test":"vitest"}}',
     'packages/a/package.json': '{}',
@@ -217,7 +217,7 @@ describe('the projects of a call', () => {
     expect(await pick(choice)).toEqual(expected);
   });
 
-  test('say what is missing in words that callers compare', async () => {
+  test('are reported as missing in stable words', async () => {
     const message = (choice: Partial<ProjectChoice>, of?: Record<string, string>) =>
       pick(choice, of).then(
         (found) => `found ${found}`,
@@ -233,7 +233,7 @@ describe('the projects of a call', () => {
     expect(await message({ path: 'README.md' })).toMatch(/^E_LANGUAGE_REQUIRED polyglot workspace: 2 .*\(go, node\)/);
   });
 
-  test('are those that can do it, where some can', async () => {
+  test('are those that have the command, if some have it', async () => {
     const shell = { 'go.mod': '', '.shellcheckrc': '', 'a.sh': '' };
     expect(await pick({ needs: 'test' }, shell)).toEqual(['go:']);
     await expect(pick({ needs: 'lint' }, shell)).rejects.toMatchObject({ code: 'E_LANGUAGE_REQUIRED' });
@@ -247,7 +247,7 @@ describe('the projects of a call', () => {
     expect(show(nearestProjects('packages/a/src/x.ts', profiles))).toEqual(['go:', 'node:packages/a']);
   });
 
-  test('are told their own paths', async () => {
+  test('get paths relative to themselves', async () => {
     const [inner] = (await detect(tree)).filter(({ directory }) => directory === 'packages/a');
     expect(toProjectPath('./packages/a/src/x.ts', inner!)).toBe('src/x.ts');
     expect(toProjectPath('packages/abc/x.ts', inner!)).toBe('packages/abc/x.ts');

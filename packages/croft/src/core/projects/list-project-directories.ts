@@ -1,7 +1,7 @@
 import type { DirectoryEntry, Files } from '../files/files.ts';
 import { rethrowUnreachable } from '../files/rethrow-unreachable.ts';
 
-/** Nobody keeps a project deeper than this, and hostile trees have no end. */
+/** Depth limit: real projects are not deeper, and hostile trees have no end. */
 const maxDepth = 4;
 const maxDirectories = 500;
 export const maxEntriesPerDirectory = 5000;

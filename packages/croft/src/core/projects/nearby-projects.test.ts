@@ -37,14 +37,14 @@ function open(tree: Record<string, string>) {
   };
 }
 
-test('only directories on the way to a file are listed, however many lie beside them', async () => {
+test('only the parent directories of a file are listed, however many others lie beside them', async () => {
   const many = Array.from({ length: 300 }, (_, index) => [`src/area-${index}/a.ts`, '']);
   using fixture = open({ 'package.json': '{}', ...Object.fromEntries(many) });
   expect(await fixture.find('src/area-7/a.ts')).toEqual(['node:']);
   expect(fixture.takeListed()).toEqual(['', 'src', 'src/area-7']);
 });
 
-test('a directory that does not change is not listed again, neither later nor for another file below it', async () => {
+test('an unchanged directory is not listed again, for the same or another file below it', async () => {
   using fixture = open({ 'package.json': '{}', 'src/a/x.ts': '', 'src/b/y.ts': '' });
   fixture.age('.', 'src', 'src/a', 'src/b');
   await fixture.find('src/a/x.ts');
@@ -59,7 +59,7 @@ test('a directory that does not change is not listed again, neither later nor fo
   expect(fixture.takeListed()).toEqual([]);
 });
 
-test('a project that others make or change is found after a second, and at once if the change comes through here', async () => {
+test('a project that another program changes is found after a second, and one changed by a tool at once', async () => {
   using fixture = open({ 'package.json': '{}', 'src/a/x.go': '' });
   fixture.age('.', 'src', 'src/a');
   expect(await fixture.find('src/a/x.go')).toEqual(['node:']);
@@ -75,7 +75,7 @@ test('a project that others make or change is found after a second, and at once 
   expect((await fixture.along.around('src/a/x.go'))[0]?.packageManager).toBe('bun');
 });
 
-test('a directory that changed a moment ago is listed again: another change may have the same time', async () => {
+test('a directory that changed a moment ago is listed again, because a second change may have the same time', async () => {
   using fixture = open({ 'package.json': '{}', 'src/x.go': '' });
   const { atime, mtime } = statSync(fixture.place.at('src'));
   utimesSync(fixture.place.at('src'), atime, mtime);
@@ -86,7 +86,7 @@ test('a directory that changed a moment ago is listed again: another change may 
   expect(await fixture.find('src/x.go')).toEqual(['node:', 'go:src']);
 });
 
-test('what was fetched or made, what is hidden, and links are not entered', async () => {
+test('dependencies, build output, hidden directories and links are not entered', async () => {
   using fixture = open({ 'package.json': '{}', 'node_modules/x/go.mod': '', '.hidden/go.mod': '', 'real/go.mod': '' });
   symlinkSync('real', fixture.place.at('link'));
   for (const path of ['node_modules/x/a.go', '.hidden/a.go', 'link/a.go', 'missing/a.go'])

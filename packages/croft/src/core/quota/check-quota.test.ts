@@ -3,15 +3,15 @@ import { checkQuota } from './check-quota.ts';
 
 const quota = { bytes: 100, files: 10 };
 
-test('up to the limit and no further', () => {
+test('usage up to the quota passes, and more is refused', () => {
   checkQuota({ bytes: 0, files: 0 }, { bytes: 100, files: 10 }, quota);
   expect(() => checkQuota({ bytes: 0, files: 0 }, { bytes: 101, files: 1 }, quota)).toThrow(/101 bytes.*100/);
   expect(() => checkQuota({ bytes: 0, files: 0 }, { bytes: 1, files: 11 }, quota)).toThrow(/11 files.*10/);
 });
 
-test('what makes room is let through, and what takes more of the other is not', () => {
+test('usage that shrinks passes, and growth of the other measure is refused', () => {
   checkQuota({ bytes: 300, files: 20 }, { bytes: 200, files: 20 }, quota);
   expect(() => checkQuota({ bytes: 300, files: 5 }, { bytes: 200, files: 11 }, quota)).toThrow(/files/);
 });
 
-test('no limit, no error', () => checkQuota({ bytes: 0, files: 0 }, { bytes: 1e15, files: 1e9 }, {}));
+test('without a quota nothing is refused', () => checkQuota({ bytes: 0, files: 0 }, { bytes: 1e15, files: 1e9 }, {}));

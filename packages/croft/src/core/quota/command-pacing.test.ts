@@ -10,7 +10,7 @@ async function measure(work: Promise<void>): Promise<number> {
   return performance.now() - since;
 }
 
-test('commands of an account that fills a nearly full disk start one after the other, and not at once', async () => {
+test('on a nearly full disk, commands of the account that fills it start one after the other', async () => {
   const pacing = createCommandPacing(() => true, pauseMs);
   pacing.reportGrowth();
   const waits = await Promise.all([1, 2, 3].map(() => measure(pacing.waitForTurn(signal))));
@@ -18,7 +18,7 @@ test('commands of an account that fills a nearly full disk start one after the o
   for (const [index, wait] of waits.entries()) expect(wait).toBeGreaterThan((index + 1) * pauseMs - 5);
 });
 
-test('no command waits without end: too many are refused, and a cancelled one ends its wait', async () => {
+test('the queue of commands is limited, and a cancelled command leaves it', async () => {
   const pacing = createCommandPacing(() => true, 60_000);
   pacing.reportGrowth();
   const ending = new AbortController();
@@ -31,7 +31,7 @@ test('no command waits without end: too many are refused, and a cancelled one en
   expect((await waiting).map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
 });
 
-test('nobody waits while the disk has space, or without having filled it', async () => {
+test('no command waits while the disk has space, or if its account did not fill the disk', async () => {
   const roomy = createCommandPacing(() => false, 60_000);
   roomy.reportGrowth();
   await roomy.waitForTurn(signal);

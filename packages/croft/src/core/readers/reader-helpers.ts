@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import type { z } from 'zod';
+import { parseJson } from '../../lib/text/parse-json.ts';
 import type { LintReport } from '../project-tools/linter.ts';
 import type { CheckOutput, TestReport } from '../project-tools/test-runner.ts';
 
@@ -51,12 +52,8 @@ export function readJson<Schema extends z.ZodType>(
   schema: Schema,
   text: string | undefined,
 ): z.output<Schema> | undefined {
-  try {
-    const parsed = schema.safeParse(JSON.parse(text ?? ''));
-    return parsed.success ? parsed.data : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text ?? '');
+  return value === undefined ? undefined : schema.safeParse(value).data;
 }
 
 /** Converts a path that a program printed to one from the project root. A path elsewhere stays as it is. */

@@ -29,7 +29,7 @@ test.each([
   expect(coversNetwork(own as NetworkPolicy, wanted as NetworkPolicy)).toBe(isCovered);
 });
 
-test('a server gets no more of a machine than its operator gives', () => {
+test('a server gets at most what the operator of the machine allows', () => {
   const policy = { network: { mode: 'deny-all' } as const, limits, isReadOnly: false };
   const wanted = { network: { mode: 'deny-all' } as const, limits: { ...limits, memoryBytes: 1000, processes: 5 } };
   expect(narrowToPolicy(policy, wanted).limits).toEqual({ ...limits, processes: 5 });

@@ -2,6 +2,8 @@ import { AppError } from '@croft/protocol';
 import { lowerLimits } from '../commands/lower-limits.ts';
 import type { NetworkPolicy } from '../commands/network-policy.ts';
 import type { SandboxLimits } from '../commands/sandbox.ts';
+import { withAllowances } from '../files/allow-control-files.ts';
+import type { Files } from '../files/files.ts';
 import type { SandboxRequest } from './runner-workspace.ts';
 
 /** The operator's limits for a runner. No server can widen it. */
@@ -25,12 +27,22 @@ export function narrowToPolicy(
       { details: { allowed: network.mode, wanted: wanted.network.mode } },
     );
   }
-  const both = wanted.allowControl?.filter((name) => allowControl.includes(name));
+  const both = narrowNames(allowControl, wanted.allowControl);
   return {
     network: wanted.network,
     limits: lowerLimits(limits, wanted.limits),
-    ...(both && both.length > 0 && { allowControl: both }),
+    ...(both.length > 0 && { allowControl: both }),
   };
+}
+
+/** Wraps `Files` of a runner: a request changes only those control files that this runner's operator allows as well. */
+export function narrowFilesToPolicy({ allowControl = [] }: RunnerPolicy, files: Files): Files {
+  return withAllowances(files, (asked) => ({ names: narrowNames(allowControl, asked?.names) }));
+}
+
+/** The control files that commands and file tools may change: those that both the runner and the account allow. */
+function narrowNames(allowed: readonly string[], wanted: readonly string[] = []): readonly string[] {
+  return wanted.filter((name) => allowed.includes(name));
 }
 
 /** Whether everything that `wanted` reaches is within `own`. False if that cannot be determined. */

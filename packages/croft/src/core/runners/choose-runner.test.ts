@@ -10,11 +10,11 @@ const candidate = (name: string, more: Partial<RunnerCandidate> = {}): RunnerCan
 });
 const linux = { labels: { os: 'linux' } };
 
-test('a runner that is named is the one, and no other', () => {
+test('a named runner is chosen, and no other', () => {
   expect(chooseRunner([candidate('one')], { runner: 'two' })).toBe('two');
 });
 
-test('of those that have all labels, the one with the most room', () => {
+test('of the runners with all labels, the one with the most free capacity is chosen', () => {
   const busy = candidate('busy', { load: { sandboxes: 5, cpu: 0 } });
   const hot = candidate('hot', { load: { sandboxes: 0, cpu: 0.9 } });
   const gpu = candidate('gpu', { report: { labels: { os: 'linux', gpu: 'yes' }, capacity: 1 } });
@@ -29,12 +29,12 @@ test.each([
   ['there is no runner', [candidate('mac', { report: { labels: { os: 'mac' }, capacity: 1 } })]],
   ['no runner is online', [candidate('away', { state: 'reconnecting' })]],
   ['every runner is full', [candidate('full', { load: { sandboxes: 10, cpu: 0 } })]],
-])('%s: nothing runs anywhere', (reason, candidates) => {
+])('%s: no runner is chosen', (reason, candidates) => {
   expect(() => chooseRunner(candidates, linux)).toThrow(
     `${reason} with the labels os=linux; nothing runs anywhere else`,
   );
 });
 
-test('a label that every object has is nobody’s', () => {
+test('a label named like an inherited property matches no runner', () => {
   expect(() => chooseRunner([candidate('one')], { labels: { constructor: 'x', toString: 'y' } })).toThrow('no runner');
 });

@@ -1,4 +1,4 @@
-/** What a runner reports about itself when it connects. Trusted only for its own sandboxes. */
+/** The report of a runner about itself when it connects. Trusted only for its own sandboxes. */
 export interface RunnerReport {
   /** The name that its operator gave it. Must match its token; absent, the name of the token is used. */
   readonly name?: string | undefined;

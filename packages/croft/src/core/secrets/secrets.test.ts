@@ -40,7 +40,7 @@ const env = createSource('env', { github_token: 'env-token-1', 'shop/db': 'shop-
 const file = createSource('file', fileValues);
 const secrets = createSecrets([env, file]);
 
-test('names are sorted, each once, with those of the workspace', () => {
+test('names are sorted, each once, with the secrets of the workspace', () => {
   expect(secrets.names()).toEqual(['api-key', 'github_token']);
   expect(secrets.names('shop')).toEqual(['api-key', 'db', 'github_token']);
   expect(secrets.names('none')).toEqual(['api-key', 'github_token']);
@@ -59,14 +59,14 @@ test.each([
   expect(secrets.get(name, workspace)).toBe(value);
 });
 
-test.each(['', ' ', 'a b', '../x', 'a/b', 'a.b', 'ä', 'a\n', '$x'])('%j cannot be a name', (name) => {
+test.each(['', ' ', 'a b', '../x', 'a/b', 'a.b', 'ä', 'a\n', '$x'])('%j is refused as a name', (name) => {
   expect(thrownBy(() => secrets.get(name))).toMatchObject({
     code: 'E_INVALID_INPUT',
     message: `invalid secret name: ${name}`,
   });
 });
 
-test('an unknown name is answered with those there are', () => {
+test('an unknown name is answered with the known names', () => {
   expect(thrownBy(() => secrets.get('DB'))).toMatchObject({
     code: 'E_NOT_FOUND',
     message: 'unknown secret: db (available: api-key, github_token)',
@@ -108,7 +108,7 @@ test('the values of all workspaces are redacted, wherever they appear', () => {
   );
 });
 
-test('a value that was changed is redacted, and so is the old one', () => {
+test('a changed value is redacted, and so is its old value', () => {
   const values = { key: 'first-value-1' };
   const one = createSecrets([createSource('file', values)]);
   values.key = 'second-value-2';

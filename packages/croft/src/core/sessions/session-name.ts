@@ -35,7 +35,7 @@ export function isChildId(sessionId: string): boolean {
   return sessionId.slice(sessionId.lastIndexOf('/') + 1).startsWith(childPrefix);
 }
 
-/** One place where a request names its session. */
+/** One of the places in which a request may name its session. */
 export interface SessionClaim {
   /** The header or field, for error messages: `Croft-Session`, `_meta["croft/session"]`. */
   readonly where: string;

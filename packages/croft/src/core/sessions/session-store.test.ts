@@ -59,7 +59,7 @@ function countUses(records: Records) {
   return { records: counted, uses };
 }
 
-test('a session that a call did not change is not stored again, in whatever order it reads', async () => {
+test('a session that a call did not change is not stored, whatever the order of its reads', async () => {
   await using fixture = await openStored();
   const { store, session, uses } = fixture;
   for (const path of ['b.ts', 'a.ts', 'b.ts', 'a.ts']) {
@@ -72,7 +72,7 @@ test('a session that a call did not change is not stored again, in whatever orde
   expect(uses).toEqual(['recordCall']);
 });
 
-test('a session that this server stored last is not read again before it moved', async () => {
+test('a session that this server stored last is not read again until another server stores it', async () => {
   await using fixture = await openStored();
   const { store, session, uses, open, records } = fixture;
   for (let call = 0; call < 3; call += 1) await store.refresh(session, 1);
@@ -91,7 +91,7 @@ test('a session that this server stored last is not read again before it moved',
   expect(session.workingDirectory).toEqual({ workspace: 'w', path: 'test' });
 });
 
-test('calls of one session at the same time lose nothing, and are stored together', async () => {
+test('concurrent calls of one session lose no change, and are stored together', async () => {
   await using fixture = await openStored();
   const { store, session, uses, open } = fixture;
   const paths = Array.from({ length: 20 }, (_, index) => `${index}.ts`);

@@ -1,5 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { z } from 'zod';
+import { parseJson } from '../../lib/text/parse-json.ts';
 import { findControlPath } from '../control-files/find-control-path.ts';
 import type { Files } from '../files/files.ts';
 import { ignorePathError } from './ignore-path-error.ts';
@@ -27,7 +28,7 @@ const ManifestFile = z.object({
 
 export interface KnownManifest {
   readonly files: SyncManifest;
-  /** Version of the manifest file. Left out: there is none. */
+  /** Version of the manifest file. Absent: there is no manifest. */
   readonly version?: string | undefined;
 }
 
@@ -41,7 +42,7 @@ export async function readSyncManifest(files: Files, directory: string): Promise
   const found = await files.read(path, { maxBytes }).catch(rejectForeign(path));
   if (!found) return { files: new Map() };
   if (found.path !== path) throw foreignManifestError(path);
-  const parsed = ManifestFile.safeParse(toJson(found.bytes));
+  const parsed = ManifestFile.safeParse(parseJson(found.bytes));
   const known = parsed.success ? parsed.data.files : [];
   const own = known.filter((file) => maySync(directory, file.path));
   return { files: new Map(own.map(({ path: name, ...file }) => [name, file])), version: found.version };
@@ -88,12 +89,4 @@ function rejectForeign(path: string) {
 function foreignManifestError(path: string): AppError {
   const reason = 'is not the file that the server wrote; remove it to sync skills again';
   return new AppError('E_CONFLICT', `${path} ${reason}`, { details: { path } });
-}
-
-function toJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

@@ -42,7 +42,7 @@ function useFakeTimers() {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-test('who comes later takes a terminal over, and who was there before takes nothing away by leaving', async () => {
+test('a later viewer takes the terminal over, and the earlier viewer ends nothing by leaving', async () => {
   const { terminals, stdout } = open();
   const [first, second] = [newViewer(), newViewer()];
   const terminal = await terminals.enter(owner, { size }, first);
@@ -54,7 +54,7 @@ test('who comes later takes a terminal over, and who was there before takes noth
   expect(first.text()).toBe('');
 });
 
-test('a terminal that nobody looks at ends after its grace, and one that somebody came back to does not', async () => {
+test('a terminal without a viewer ends after its grace period, unless a viewer returns', async () => {
   useFakeTimers();
   const { terminals, kill, close } = open(1000);
   const viewer = newViewer();
@@ -75,7 +75,7 @@ test('a terminal that nobody looks at ends after its grace, and one that somebod
   expect(terminals.owners()).toEqual([]);
 });
 
-test('who comes after the end of a program that could not start is told why', async () => {
+test('a viewer that attaches after a failed start gets the reason', async () => {
   const { terminals, exit, close } = open();
   exit.reject(new AppError('E_SANDBOX_UNAVAILABLE', 'there is no shell'));
   const viewer = newViewer();
@@ -85,7 +85,7 @@ test('who comes after the end of a program that could not start is told why', as
   await vi.waitFor(() => expect(close).toHaveBeenCalled());
 });
 
-test('what was confirmed is kept for a while and not for ever, and to confirm what was not printed loses nothing', async () => {
+test('acknowledged output is kept for a while, and an acknowledgement of unprinted output loses nothing', async () => {
   const { terminals, stdout } = open();
   const viewer = newViewer();
   const terminal = await terminals.enter(owner, { size }, viewer);
@@ -107,14 +107,14 @@ test.each([
   ['person', { person: 'key 2' }],
   ['sandbox', { sandboxId: 't' }],
   ['workspace', { workspaceId: 'x' }],
-])('a terminal cannot be named by another %s', async (_, other) => {
+])('a terminal is not found by another %s', async (_, other) => {
   const { terminals } = open();
   const { id } = await terminals.enter(owner, { size }, newViewer());
   const stranger = terminals.enter({ ...owner, ...other }, { size, terminal: id }, newViewer());
   await expect(stranger).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
 });
 
-test('an account has so many at once, also when all are asked for together, and no other has fewer for it', async () => {
+test('each account has its own limit of open terminals, also for concurrent requests', async () => {
   const made = Array.from({ length: 60 }, newSandbox);
   const openSandbox = vi.fn(async () => made[openSandbox.mock.calls.length - 1]?.sandbox as Sandbox);
   const terminals = createTerminals({ graceMs: 60_000, openSandbox, ...untold });
@@ -129,7 +129,7 @@ test('an account has so many at once, also when all are asked for together, and 
   await terminals.enter(owner, { size }, newViewer());
 });
 
-test('one that could not be opened takes no room, and leaves no sandbox behind', async () => {
+test('a terminal that fails to open frees its slot and its sandbox', async () => {
   const { terminals, start, close } = open();
   start.mockImplementation(() => {
     throw new AppError('E_SANDBOX_UNAVAILABLE', 'it is gone');
@@ -140,7 +140,7 @@ test('one that could not be opened takes no room, and leaves no sandbox behind',
   expect(terminals.owners()).toEqual([]);
 });
 
-test('no shell starts where nobody can be told of it, and each that was told of is told once when it closes', async () => {
+test('a shell starts only if the audit trail has its opening, and each recorded opening is closed once', async () => {
   const [untold, told] = [newSandbox(), newSandbox()];
   const made = [untold, told];
   const onOpen = vi.fn(async () => {});
@@ -156,7 +156,7 @@ test('no shell starts where nobody can be told of it, and each that was told of 
   expect(onClosed.mock.calls).toEqual([[owner, id, { reason: 'the server stopped' }]]);
 });
 
-test('the terminals of an account end with it, and no other does', async () => {
+test('removing an account ends its terminals and no others', async () => {
   const made = [newSandbox(), newSandbox()] as const;
   const terminals = createTerminals({
     graceMs: 60_000,

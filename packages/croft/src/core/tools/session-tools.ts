@@ -1,7 +1,7 @@
 import type { Session } from '../sessions/session.ts';
 import type { Tool } from './tool.ts';
 
-/** Asks for a tool that is not in the toolbox itself. */
+/** A request for a tool that only a session has, such as a tool of an inner MCP server. */
 export interface SessionToolRequest {
   readonly name: string;
   /** The `workspace` argument of the call, of any type. */

@@ -45,9 +45,9 @@ export interface Image {
 }
 
 export interface ToolResult<Output = Record<string, unknown>> {
-  /** For the model. */
+  /** The answer for the model. */
   readonly text: string;
-  /** For programs; matches the `output` schema. */
+  /** The answer for programs; matches the `output` schema. */
   readonly structured: Output;
   readonly image?: Image;
   /** Fields that replace those of `structured` for a model, such as lines with their numbers. */
@@ -115,6 +115,8 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodO
   workspaceOf?(input: z.output<Input>, session: Session): string | undefined;
   /** Whether a program keeps running after the answer. Absent: none does. */
   leavesRunning?(input: z.output<Input>): boolean;
+  /** Whether the call runs in the sandbox of its session, which is then opened early. Absent: that is known later. */
+  usesSandbox?(input: z.output<Input>): boolean;
   /** Returns what a person sees before approving the call: a diff, a command. Absent: the input. Changes nothing. */
   preview?(input: z.output<Input>, context: ToolContext): Promise<string>;
   run(input: z.output<Input>, context: ToolContext): Promise<ToolResult<z.input<Output>>>;
@@ -124,6 +126,7 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodO
 export interface PreparedCall {
   readonly input: Readonly<Record<string, unknown>>;
   readonly leavesRunning: boolean;
+  readonly usesSandbox?: boolean;
   /** The values of the arguments in `ToolDefinition.changes`. */
   readonly changes?: readonly string[];
   preview(context: ToolContext): Promise<string>;
@@ -132,7 +135,10 @@ export interface PreparedCall {
 
 /** A tool without type parameters, so that a toolbox can hold tools of many types. */
 export interface Tool
-  extends Omit<ToolDefinition<z.ZodObject, z.ZodObject>, 'run' | 'preview' | 'leavesRunning' | 'workspaceOf'> {
+  extends Omit<
+    ToolDefinition<z.ZodObject, z.ZodObject>,
+    'run' | 'preview' | 'leavesRunning' | 'usesSandbox' | 'workspaceOf'
+  > {
   /** The schema to list instead of `input`, for a tool of an MCP server. */
   readonly inputSchema?: Readonly<Record<string, unknown>>;
   /** The only workspace the tool works in: its `workspace` argument, if any, is its own. */
@@ -149,7 +155,7 @@ export interface Tool
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: ToolDefinition<Input, Output>,
 ): Tool {
-  const { run, preview, leavesRunning, workspaceOf, ...description } = definition;
+  const { run, preview, leavesRunning, usesSandbox, workspaceOf, ...description } = definition;
   const { name: tool, input, output, reach, spellings } = definition;
   const read = createArgumentReader({ tool, input, others: reach === 'none' ? [] : ['workspace'], ...spellings });
   return {
@@ -163,6 +169,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
       return {
         input: parsed,
         leavesRunning: leavesRunning?.(parsed) ?? false,
+        usesSandbox: usesSandbox?.(parsed) ?? false,
         changes: valuesOf(parsed, definition.changes ?? []),
         preview: async (context) => (await preview?.(parsed, context)) ?? JSON.stringify(parsed, null, 2),
         async run(context) {

@@ -17,7 +17,7 @@ export interface SelectableTool {
  * Two different questions about a tool. A tool that is not allowed can be neither listed nor called. An allowed tool
  * that is not listed can be called, by its name or through `tools`.
  */
-export interface ToolSelection {
+interface ToolSelection {
   isAllowed(tool: SelectableTool): boolean;
   /** Whether clients list the tool up front. Only asked about allowed tools. */
   isListed(tool: SelectableTool): boolean;

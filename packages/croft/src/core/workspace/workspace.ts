@@ -60,6 +60,11 @@ export interface Workspace {
   readonly permission: PermissionMode;
   /** True when each call finds the workspace empty, and nothing of a call remains for the next. */
   readonly isFleeting?: true | undefined;
+  /**
+   * True when a sandbox may open while the history captures the files before a call. Absent: files may have to be
+   * fetched first, which must be there when a sandbox looks for control files, or a new sandbox changes files.
+   */
+  readonly mayOpenEarly?: true | undefined;
   /** Absent: commands have the limits of their sandbox only. */
   readonly commands?: CommandSettings | undefined;
   readonly files: Files;

@@ -26,16 +26,18 @@ export async function renameEntry(
   if (source.path === '') throw new AppError('E_INVALID_INPUT', 'the workspace root cannot be moved');
   const kind = kindOf(source.found.stats);
 
+  // A person cannot approve a move for once: the content of its source may change before the move.
+  const named = { names: allow?.names };
   await mustNotBeControlFile(root, source.path, allow);
-  if (kind === 'directory')
-    await treeMustHaveNoControlFile(root, { parent: source.directoryFd, name: source.name, path: source.path });
+  const entry = { parent: source.directoryFd, name: source.name, path: source.path };
+  if (kind === 'directory') await treeMustHaveNoControlFile(root, entry, { allow: named });
 
   // Checked before any missing parent of the target is created.
   const written = toSegments(to, root.names);
   checkOutside(source.path, resolveExistingPart(root, written), { from, to });
-  await mustNotBeControlFile(root, written.join('/'));
+  await mustNotBeControlFile(root, written.join('/'), named);
   using target = resolveFreeTarget(root, { from, to, kind });
-  if (target.path !== written.join('/')) await mustNotBeControlFile(root, target.path);
+  if (target.path !== written.join('/')) await mustNotBeControlFile(root, target.path, named);
 
   // Opened before anything is moved: a move that cannot be made durable is not started.
   using targetSync = reportingPath(to, () => openToSync(target.directoryFd, root.durability));

@@ -12,7 +12,7 @@ const entriesPerLook = 256;
 /** A directory of this size has some thousand entries on any file system. */
 const smallBytes = 64 * 1024;
 
-export interface WalkLimits {
+interface WalkLimits {
   readonly maxDepth: number;
   readonly maxEntries: number;
   /** Names of directories that are not entered. */

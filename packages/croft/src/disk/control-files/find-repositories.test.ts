@@ -77,7 +77,7 @@ const { tree } = fc.letrec<{ tree: Tree; node: Tree[string] }>((tie) => ({
   tree: fc.dictionary(fc.constantFrom(...names, ...others), tie('node'), { maxKeys: 7, noNullPrototype: true }),
 }));
 
-test('with the addon and without it the same is found', async () => {
+test('the search with the addon and the search without it give the same result', async () => {
   await fc.assert(
     fc.asyncProperty(tree, async (planted) => {
       const { quick, steps } = await findBoth(planted);
@@ -87,7 +87,7 @@ test('with the addon and without it the same is found', async () => {
   );
 });
 
-test('what is nearest to the root comes first, and directories without a wanted name are left out', async () => {
+test('results near the root come first, and directories without a match are left out', async () => {
   using fixture = makeDirectory();
   plant(fixture.path, { a: { b: { c: { '.git': {} }, '.git': {} }, '.git': {} }, plain: { file: 'file' }, '.git': {} });
   const handle = openRoot(fixture.path);
@@ -99,7 +99,7 @@ test('what is nearest to the root comes first, and directories without a wanted 
   expect(found.map(({ path }) => path)).not.toContain('plain');
 });
 
-test('a directory that is larger than one read, and one with thousands below it, are searched to their ends', async () => {
+test('a directory larger than one read, and one with thousands of subdirectories, are searched completely', async () => {
   using fixture = makeDirectory();
   for (let index = 0; index < 3000; index++) mkdirSync(fixture.at(`directory-with-a-long-name-${index}`));
   const last = readdirSync(fixture.path).at(-1) ?? '';

@@ -63,7 +63,7 @@ test.each([
 });
 
 test.each(['.git', 'deep', 'deep/er', 'a', 'linked', '.git/hooks'])(
-  '%s cannot be taken away with what is in it',
+  '%s cannot be removed with its content',
   async (name) => {
     const { root, files } = open();
     await expect(files.remove(name, { recursive: true, signal })).rejects.toMatchObject(refused);
@@ -72,7 +72,7 @@ test.each(['.git', 'deep', 'deep/er', 'a', 'linked', '.git/hooks'])(
   },
 );
 
-test('nor by a link to it', async () => {
+test('a link to a control file cannot be used to change it', async () => {
   const { root, files } = open();
   symlinkSync('.git/hooks', join(root, 'plain'));
   symlinkSync('.mcp.json', join(root, 'settings'));
@@ -84,7 +84,7 @@ test('nor by a link to it', async () => {
   expect(readFileSync(join(root, '.git/hooks/pre-commit'), 'utf8')).toBe('#!/bin/sh\n');
 });
 
-test('what is not there yet can be made, and what packages bring along can come and go', async () => {
+test('a new file may be made, and directories of packages may come and go', async () => {
   const { root, files } = open();
   await files.write('src/config', Buffer.from('changed'));
   await files.write('b/.vscode/settings.json', Buffer.from('{}'));
@@ -94,7 +94,7 @@ test('what is not there yet can be made, and what packages bring along can come 
   expect(existsSync(join(root, 'b/.vscode/settings.json'))).toBe(true);
 });
 
-test('the sync of agents changes their definitions, and with the same word nothing else that is held', async () => {
+test('only the sync of agents may change their definitions, and it may change no other control file', async () => {
   const { root, files } = open();
   const told = { isSynced: true } as const;
   await files.write('.agents/a.md', Buffer.from('a'), told);
@@ -122,7 +122,7 @@ describe('a git directory', () => {
   const isGit = (root: string, at: string) => pieces.every((name) => existsSync(join(root, at, name)));
 
   test.each([pieces, pieces.toReversed(), ['objects/x', 'HEAD', 'refs/x/y/z'], ['commondir', 'HEAD']])(
-    'is not completed by writes of %s, %s',
+    'cannot be completed by writes of %s, %s',
     async (...names) => {
       const { root, files } = open();
       for (const name of names.slice(0, -1)) await files.write(`new/${name}`, Buffer.from(''));
@@ -137,7 +137,7 @@ describe('a git directory', () => {
     },
   );
 
-  test('is not completed by many writes at once, nor by one who has settings there already', async () => {
+  test('cannot be completed by concurrent writes, nor where settings exist already', async () => {
     for (let round = 0; round < 20; round++) {
       const { root, files } = open();
       await files.write('new/config', Buffer.from('[core]\n'));
@@ -147,7 +147,7 @@ describe('a git directory', () => {
     }
   });
 
-  test('is not made by a name, not moved, and not brought into place by moving', async () => {
+  test('cannot be made by a rename, cannot be moved, and cannot be moved into place', async () => {
     const { root, files } = open();
     for (const path of ['x/.git', 'x/.git/config', 'x/.git/a/b', 'src/.git/HEAD'])
       await expect(files.write(path, Buffer.from('gitdir: y')), path).rejects.toMatchObject(refused);
@@ -157,7 +157,7 @@ describe('a git directory', () => {
     expect([existsSync(join(root, 'x')), existsSync(join(root, 'bare/config'))]).toEqual([false, true]);
   });
 
-  test('is none where only names are like it', async () => {
+  test('is not recognised by similar names alone', async () => {
     const { files } = open();
     for (const path of ['ui/hooks/a.ts', 'ui/config/a.ts', 'ui/objects/a', 'ui/refs/b', 'info/attributes', 'gitdir'])
       await files.write(path, Buffer.from(''));
@@ -165,7 +165,7 @@ describe('a git directory', () => {
   });
 });
 
-test('what a person agreed to is allowed for exactly that path, and a git directory for none', async () => {
+test('an approval allows exactly its path, and never a git directory', async () => {
   const { files } = open();
   const allow = { paths: ['.vscode/tasks.json', 'bare/config', 'x/.git'] };
   await files.write('.vscode/tasks.json', Buffer.from(''), { allow });
@@ -176,7 +176,7 @@ test('what a person agreed to is allowed for exactly that path, and a git direct
   expect(await files.controlFiles?.(['.vscode/a', 'a.txt'])).toMatchObject([{ path: '.vscode/a' }]);
 });
 
-test('says the rule, the reason and what to do next', async () => {
+test('a refusal has the rule, the reason and the next step', async () => {
   const { files } = open();
   const text = async (path: string) => files.write(path, Buffer.from('')).catch((thrown) => thrown.text);
   expect(await text('.claude/settings.json')).toMatch(

@@ -49,7 +49,7 @@ async function* pieces() {
   yield bytes;
 }
 
-describe('while another process holds the names of a directory', () => {
+describe('while another process holds the lock of a directory', () => {
   let fixture: ReturnType<typeof makeDirectory>;
   let files: ReturnType<typeof createDiskFiles>;
 
@@ -79,7 +79,7 @@ describe('while another process holds the names of a directory', () => {
         return createDiskFiles({ handle, names: [], durability: 'relaxed' }).write('a.txt', bytes);
       },
     ],
-  ])('%s waits until that one is killed', async (_, work) => {
+  ])('%s waits until that process is killed', async (_, work) => {
     const holder = await holdElsewhere(fixture.at('work/held'));
     const timer = setTimeout(holder.kill, 100);
     onTestFinished(() => clearTimeout(timer));
@@ -98,14 +98,14 @@ describe('while another process holds the names of a directory', () => {
     return others.find((other) => numberOf(other) !== numberOf(name)) ?? expect.unreachable();
   }
 
-  test('the rest goes on', async () => {
+  test('operations in other directories go on', async () => {
     const holder = await holdElsewhere(fixture.at('work/held'));
     await files.write(`${otherThan('held', ['free', 'free2', 'free3'])}/new.txt`, bytes);
     expect(await files.read('held/a.txt')).toMatchObject({ size: 3 });
     expect(holder.isKilled()).toBe(false);
   });
 
-  test('nobody waits for ever, and the error names the process', async () => {
+  test('the wait ends at a deadline, and the error names the process', async () => {
     const holder = await holdElsewhere(fixture.at('work/held'));
     const directory = openSync(fixture.at('work/held'), 'r');
     onTestFinished(() => closeSync(directory));
@@ -125,7 +125,7 @@ describe('while another process holds the names of a directory', () => {
   });
 });
 
-test('history waits as well, for files that it brings back and takes away', async () => {
+test('undo waits too, for files that it restores and removes', async () => {
   const fixture = prepareTree({ 'd/changed': '1', 'd/gone': '1' });
   const tree = await fixture.open();
   const before = (await tree.capture({ scope })).root;
@@ -141,7 +141,7 @@ test('history waits as well, for files that it brings back and takes away', asyn
   expect(existsSync(fixture.at('d/made'))).toBe(false);
 });
 
-describe('a lock', () => {
+describe('a directory lock', () => {
   let fixture: ReturnType<typeof makeDirectory>;
   let directory: number;
 
@@ -154,7 +154,7 @@ describe('a lock', () => {
     };
   });
 
-  test('is held by one, also within one process, until its handle is closed', () => {
+  test('has one owner at a time, also within one process, until its handle is closed', () => {
     const handle = lock(directory, 'a');
     expect(handle).toBeGreaterThan(0);
     expect(lock(directory, 'a')).toBe(-EALREADY);
@@ -165,7 +165,7 @@ describe('a lock', () => {
     expect(statSync(fixture.at('locks/a')).mode & 0o777).toBe(0o600);
   });
 
-  test('says that its directory is gone, and takes no link for its file', () => {
+  test('fails for a directory that is gone, and does not follow a link in place of the lock file', () => {
     mkdirSync(fixture.at('gone'));
     const gone = openSync(fixture.at('gone'), 'r');
     rmdirSync(fixture.at('gone'));
@@ -177,7 +177,7 @@ describe('a lock', () => {
     for (const args of [[], ['1', 'a'], [1, ''], [1, 2]]) expect(() => call(...args)).toThrow(TypeError);
   });
 
-  test('of the names in a directory is the same whatever path leads there', () => {
+  test('is the same for every path to the directory', () => {
     const [one, other] = [openSync(`${fixture.path}/locks/.`, 'r'), openSync(`${fixture.path}/locks/../locks`, 'r')];
     expect(lockNumber(one)).toBe(lockNumber(other));
     expect(lockNumber(one)).toBeGreaterThanOrEqual(0);

@@ -26,12 +26,12 @@ const given = addon;
 if (!given) throw new Error('set-up has not compiled the file system addon');
 
 describe.each([
-  ['at once, where the order is kept', (settling: DurableReplacement) => replaceOnThread(settling, given, true)],
-  ['at once, where it is not', (settling: DurableReplacement) => replaceOnThread(settling, given, false)],
-  ['now', async (settling: DurableReplacement) => void (await replaceWithoutSync(settling, given, true))],
+  ['at once, where the order is kept', (replacement: DurableReplacement) => replaceOnThread(replacement, given, true)],
+  ['at once, where it is not', (replacement: DurableReplacement) => replaceOnThread(replacement, given, false)],
+  ['now', async (replacement: DurableReplacement) => void (await replaceWithoutSync(replacement, given, true))],
   ['in steps', replaceInSteps],
   ['unsynced', replaceUnsynced],
-])('%s', (_, settle) => {
+])('%s', (_, replace) => {
   let fixture: ReturnType<typeof makeDirectory>;
   let directory: number;
   let made = 0;
@@ -51,7 +51,7 @@ describe.each([
     const handle = openSync(fixture.at(from.name), 'wx');
     try {
       writeFileSync(handle, text);
-      await settle({ handle, from, to: { directoryFd: directory, name }, before, path: name });
+      await replace({ handle, from, to: { directoryFd: directory, name }, before, path: name });
     } finally {
       closeSync(handle);
     }
@@ -60,7 +60,7 @@ describe.each([
   const look = (name: string) => statSync(fixture.at(name), { throwIfNoEntry: false });
   const read = (name: string) => readFileSync(fixture.at(name), 'utf8');
 
-  test('makes a file and replaces it, and leaves no other name', async () => {
+  test('creates a file and replaces it, and leaves no other name', async () => {
     await put('größe.txt', 'one', undefined);
     expect(read('größe.txt')).toBe('one');
     await put('größe.txt', 'two', look('größe.txt'));
@@ -68,12 +68,12 @@ describe.each([
     expect(readdirSync(fixture.path)).toEqual(['größe.txt']);
   });
 
-  test('a file whose time has no whole milliseconds is still known', async () => {
+  test('a modification time with a fraction of a millisecond is recognised', async () => {
     for (let i = 0; i < 50; i++) await put('a', `${i}`, look('a'));
     expect(read('a')).toBe('49');
   });
 
-  test('what others wrote meanwhile is not lost', async () => {
+  test('a concurrent write by another process is not overwritten', async () => {
     writeFileSync(fixture.at('a'), 'old');
     const before = statSync(fixture.at('a'));
     const refused = expect.objectContaining({ code: 'E_STALE' });
@@ -91,20 +91,20 @@ describe.each([
     expect(read('a')).toBe('old');
   });
 
-  test('what has come or gone meanwhile is noticed', async () => {
+  test('a file that appeared or disappeared meanwhile is noticed', async () => {
     writeFileSync(fixture.at('a'), 'old');
     const before = statSync(fixture.at('a'));
     renameSync(fixture.at('a'), fixture.at('b'));
     await expect(put('a', 'mine', before)).rejects.toMatchObject({ code: 'E_STALE' });
     const handle = openSync(fixture.at('beside'), 'wx');
     const from = { directoryFd: directory, name: 'beside' };
-    const settling = { handle, from, to: { directoryFd: directory, name: 'b' }, before: undefined, path: 'b' };
-    await expect(settle(settling)).rejects.toMatchObject({ code: 'E_STALE' });
+    const replacement = { handle, from, to: { directoryFd: directory, name: 'b' }, before: undefined, path: 'b' };
+    await expect(replace(replacement)).rejects.toMatchObject({ code: 'E_STALE' });
     closeSync(handle);
     expect(read('b')).toBe('old');
   });
 
-  test('of many that make one file at once, one does', async () => {
+  test('of many concurrent creations of one file, one succeeds', async () => {
     const all = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => put('a', `${i}`, undefined)));
     const done = all.flatMap(({ status }, i) => (status === 'fulfilled' ? [`${i}`] : []));
     expect(done).toEqual([read('a')]);
@@ -112,46 +112,46 @@ describe.each([
     expect(new Set(codes).isSubsetOf(new Set(['E_STALE', 'E_ALREADY_EXISTS']))).toBe(true);
   });
 
-  test('what the kernel refuses is told by its name', async () => {
+  test('an error of the kernel keeps its name', async () => {
     const handle = openSync(fixture.at('other'), 'wx');
     const from = { directoryFd: directory, name: 'not-there' };
-    const settling = { handle, from, to: { directoryFd: directory, name: 'a' }, before: undefined, path: 'a' };
-    await expect(settle(settling)).rejects.toMatchObject({ code: 'ENOENT' });
+    const replacement = { handle, from, to: { directoryFd: directory, name: 'a' }, before: undefined, path: 'a' };
+    await expect(replace(replacement)).rejects.toMatchObject({ code: 'ENOENT' });
     closeSync(handle);
   });
 });
 
-test('where there is no disk, nothing is waited for', async () => {
+test('a file system in memory needs no sync', async () => {
   using fixture = makeDirectory({}, '/dev/shm');
   const directory = openSync(fixture.path, 'r');
   const handle = openSync(fixture.at('beside'), 'wx');
   expect(isInMemory(handle)).toBe(true);
   const from = { directoryFd: directory, name: 'beside' };
-  const settled = replaceDurably(
+  const replaced = replaceDurably(
     { handle, from, to: { directoryFd: directory, name: 'a' }, before: undefined, path: 'a' },
     'strict',
   );
   expect(readdirSync(fixture.path)).toEqual(['a']);
-  await settled;
+  await replaced;
   for (const open of [directory, handle]) closeSync(open);
 });
 
-test('where there is one, and it has to be waited for, nothing is done now', async () => {
+test('a replacement that needs a sync is left to the slow way', async () => {
   // Not the file system of the tests' directory, which may be in memory.
   const file = openSync('/proc/self/status', 'r');
   const place = { directoryFd: file, name: 'a' };
-  const settling = { handle: file, from: place, to: place, before: undefined, path: 'a' };
-  expect(await replaceWithoutSync(settling, given, false)).toBe(false);
+  const replacement = { handle: file, from: place, to: place, before: undefined, path: 'a' };
+  expect(await replaceWithoutSync(replacement, given, false)).toBe(false);
   closeSync(file);
 });
 
-test.each(['/proc', '/sys'])('%s is not taken for memory', (path) => {
+test.each(['/proc', '/sys'])('%s does not count as memory', (path) => {
   const handle = openSync(path, 'r');
   expect(isInMemory(handle)).toBe(false);
   closeSync(handle);
 });
 
-test.each(['replaceDurably', 'replaceAtOnce'] as const)('what %s does not take is refused', (name) => {
+test.each(['replaceDurably', 'replaceAtOnce'] as const)('%s refuses arguments of the wrong type', (name) => {
   const call = given[name] as unknown as (...args: unknown[]) => unknown;
   const names = ['', 'a'.repeat(256), '面'.repeat(86), 'a\0b'];
   const wrong = [[], ['1', 2, 'a', 3, 'b', true], ...names.map((name) => [1, 2, name, 3, 'b', true])];

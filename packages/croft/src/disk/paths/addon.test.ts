@@ -45,7 +45,7 @@ function use<T>(handle: number, look: (handle: number) => T): T {
 }
 
 describe('open', () => {
-  test('goes a whole way at once', () => {
+  test('resolves a whole path at once', () => {
     expect(use(open(directory, 'a/b/c.txt', O_RDONLY, 0), (file) => readFileSync(file, 'utf8'))).toBe('inside');
     expect(open(directory, 'a/x/c.txt', O_RDONLY, 0)).toBe(-ENOENT);
     expect(open(directory, 'a/b/c.txt/d', O_RDONLY, 0)).toBe(-ENOTDIR);
@@ -55,10 +55,13 @@ describe('open', () => {
     expect(open(directory, `./${'/'.repeat(4092)}ä`, O_PATH, 0)).toBe(-ENAMETOOLONG);
   });
 
-  test.each(['../outside.txt', 'a/../../outside.txt', '/etc/hostname', '/'])('does not leave by %s', (path) => {
-    expect(open(directory, path, O_RDONLY, 0)).toBe(-EXDEV);
-    expect(open(directory, path, O_WRONLY | O_CREAT, 0o600)).toBe(-EXDEV);
-  });
+  test.each(['../outside.txt', 'a/../../outside.txt', '/etc/hostname', '/'])(
+    'refuses to leave the directory by %s',
+    (path) => {
+      expect(open(directory, path, O_RDONLY, 0)).toBe(-EXDEV);
+      expect(open(directory, path, O_WRONLY | O_CREAT, 0o600)).toBe(-EXDEV);
+    },
+  );
 
   test('follows no link, wherever it leads', () => {
     symlinkSync('..', fixture.at('work/up'));
@@ -70,7 +73,7 @@ describe('open', () => {
     expect(use(open(directory, 'in', held, 0), (link) => fstatSync(link).isSymbolicLink())).toBe(true);
   });
 
-  test('makes a file with its mode, and only where none is', () => {
+  test('creates a file with its mode, and only if none exists', () => {
     const make = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
     expect(use(open(directory, 'größe', make, 0o640), (file) => fstatSync(file).mode & 0o777)).toBe(0o640);
     expect(open(directory, 'größe', make, 0o640)).toBe(-EEXIST);
@@ -78,14 +81,14 @@ describe('open', () => {
     expect(open(directory, 'link', make, 0o600)).toBe(-EEXIST);
   });
 
-  test('gives nobody else its handle', () => {
+  test('closes its handle in child processes', () => {
     use(open(directory, 'a', O_PATH, 0), (handle) => {
       const flags = readFileSync(`/proc/self/fdinfo/${handle}`, 'utf8');
       expect(Number.parseInt(/flags:\s+(\d+)/.exec(flags)?.[1] ?? '', 8) & 0o2000000).not.toBe(0);
     });
   });
 
-  test('takes nothing else', () => {
+  test('refuses arguments of the wrong type', () => {
     const call = open as (...args: unknown[]) => unknown;
     const wrong = [[], ['1', 'a', 0, 0], [1, '', 0, 0], [1, 'a\0b', 0, 0]];
     for (const args of [...wrong, [1, 'a', '0', 0], [1, 'a', 0, 'x'], [1, 2, 0, 0]])
@@ -94,7 +97,7 @@ describe('open', () => {
 });
 
 describe('reopen', () => {
-  test('opens the very file that was held, whatever stands at its name', () => {
+  test('opens the file behind the handle, whatever is found at its path now', () => {
     writeFileSync(fixture.at('work/f'), 'first');
     const place = open(directory, 'f', held, 0);
     execFileSync('mv', [fixture.at('work/f'), fixture.at('elsewhere')]);
@@ -102,7 +105,7 @@ describe('reopen', () => {
     use(place, () => expect(use(reopen(place, O_RDONLY), (file) => readFileSync(file, 'utf8'))).toBe('first'));
   });
 
-  test('opens no link that is held, and nothing that is not open', () => {
+  test('refuses a handle of a link, and a number that is not open', () => {
     symlinkSync('../outside.txt', fixture.at('work/link'));
     use(open(directory, 'link', held, 0), (place) => expect(reopen(place, O_RDONLY)).toBe(-ELOOP));
     expect([-ENOENT, -EBADF]).toContain(reopen(1_000_000, O_RDONLY));

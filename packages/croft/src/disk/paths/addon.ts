@@ -1,8 +1,7 @@
 import { closeSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants as system } from 'node:os';
-import { join } from 'node:path';
-import { packageDirectory } from '../../lib/package-directory.ts';
+import { findNativeFile, isIntact } from '../../lib/processes/native-files.ts';
 
 export type ReplaceArguments = readonly [
   handle: number,
@@ -62,14 +61,14 @@ export interface Addon {
   ): Promise<Buffer | undefined>;
 }
 
-const binary = join(packageDirectory, 'native/build/croft-files.node');
-
-/** The native addon, compiled at set-up. `undefined` if it was not compiled, or not for this machine. */
+/** The native addon. `undefined` if it is not there, not for this machine, or not the one that was compiled. */
 export const addon = load();
 
 function load(): Addon | undefined {
+  const found = findNativeFile('croft-files.node');
+  if (found === undefined || !isIntact(found)) return undefined;
   try {
-    const loaded: Addon = createRequire(import.meta.url)(binary);
+    const loaded: Addon = createRequire(import.meta.url)(found.file);
     return hasOpenat2(loaded) ? loaded : undefined;
   } catch {
     return undefined;

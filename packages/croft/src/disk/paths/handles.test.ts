@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { makeDirectory } from '../../../test/support/harness.ts';
 import { openDirectory, openRoot } from './handles.ts';
 
-test('a directory that is gone is a failure of the kernel, which callers tell by its system call', () => {
+test('a missing directory is an error of the kernel, recognised by its system call', () => {
   using place = makeDirectory({ file: '' });
   const root = openRoot(place.path);
   try {

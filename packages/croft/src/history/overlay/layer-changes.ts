@@ -25,7 +25,7 @@ export interface LayerSides {
 interface FindLayerChangesOptions {
   readonly store: Pick<HistoryStore, 'put' | 'quota'>;
   readonly maxPaths: number;
-  /** Limit for the files that were written. Without it, there is none. */
+  /** Limit for the written files. Default: no limit. */
   readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }

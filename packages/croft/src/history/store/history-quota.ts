@@ -5,7 +5,7 @@ import { readFreeBytes } from '../../lib/disk-space/free-space.ts';
 export interface HistoryLimits {
   /** Limit for the history of one workspace. */
   readonly maxBytes: number;
-  /** Nothing more is stored when the disk has less than this free. */
+  /** With less free disk space than this, the history stores nothing more. */
   readonly minFreeBytes: number;
 }
 

@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { isSqliteBusy } from '../../lib/sqlite/sqlite-error-kind.ts';
 import { createSqliteWal } from '../../lib/sqlite/sqlite-wal.ts';
-import { historyError, syncError } from './sqlite-errors.ts';
+import { historyError, syncError } from './history-store-errors.ts';
 
 /**
  * SQLite blocks this thread while it waits for another process, so it waits only briefly, and `whenFree` retries later.

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sha256 } from '../../lib/crypto/sha256.ts';
+import { missingContent, rottenContent } from './history-store-errors.ts';
 import { type HistoryConnection, retryWhileBusy } from './sqlite-connection.ts';
-import { missingContent, rottenContent } from './sqlite-errors.ts';
 import { unpack } from './sqlite-packing.ts';
 
 /** Reads contents and hashes them again. Throws for a damaged content. */

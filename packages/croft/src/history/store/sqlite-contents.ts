@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Content } from '../../core/history/ports/history-store.ts';
 import { createTurns } from '../../lib/concurrency/turns.ts';
+import { unfitContent } from './history-store-errors.ts';
 import { type HistoryConnection, retryWhileBusy } from './sqlite-connection.ts';
 import { createContentReader } from './sqlite-content-reader.ts';
-import { unfitContent } from './sqlite-errors.ts';
 
 const pieceBytes = 1024 * 1024;
 

@@ -13,9 +13,9 @@ import { createWorkerThread } from '../../lib/concurrency/worker-thread.ts';
 import { makePrivateDatabase } from '../../lib/sqlite/private-database.ts';
 import type { CollectAnswer, CollectQuestion } from './collect-worker.ts';
 import { createHistoryQuota, type HistoryLimits, type HistoryShare } from './history-quota.ts';
+import { historyError } from './history-store-errors.ts';
 import { connectHistory, type HistoryConnection, retryWhileBusy } from './sqlite-connection.ts';
 import { createContents } from './sqlite-contents.ts';
-import { historyError } from './sqlite-errors.ts';
 import { beginCollection, usedBytes } from './sqlite-garbage-collection.ts';
 import { prepareSchema } from './sqlite-schema.ts';
 

@@ -23,7 +23,7 @@ export interface IndexMeta {
  * again.
  */
 export interface IndexFile extends Disposable {
-  load(tree: string): Promise<{ rows: Map<RawName, IndexRow>; epoch: string | undefined }>;
+  load(tree: string, signal: AbortSignal): Promise<{ rows: Map<RawName, IndexRow>; epoch: string | undefined }>;
   /** Saves leaves, and deletes those that are not fresh. Blocks the thread, so callers save few at a time. */
   save(leaves: readonly LeafNode[], removed: readonly RawName[], meta: IndexMeta): void;
 }
@@ -66,7 +66,7 @@ function open(file: string): IndexFile {
     throw thrown;
   }
   return {
-    load: (tree) => load(database, tree),
+    load: (tree, signal) => load(database, tree, signal),
     save: (leaves, removed, meta) => save(database, leaves, removed, meta),
     [Symbol.dispose]: () => database.close(),
   };
@@ -75,6 +75,7 @@ function open(file: string): IndexFile {
 async function load(
   database: DatabaseSync,
   tree: string,
+  signal: AbortSignal,
 ): Promise<{ rows: Map<RawName, IndexRow>; epoch: string | undefined }> {
   const said = database.prepare('SELECT key, value FROM meta').all();
   const meta = new Map(said.map(({ key, value }) => [key, String(value)]));
@@ -83,6 +84,7 @@ async function load(
   const some = database.prepare(`SELECT * FROM files WHERE path > ? ORDER BY path LIMIT ${rowsPerTurn}`);
   some.setReadBigInts(true);
   for (let after = Buffer.alloc(0); ; await setImmediate()) {
+    signal.throwIfAborted();
     const found = some.all(after);
     for (const row of found) rows.set(asBuffer(row.path).toString('latin1'), toRow(row));
     if (found.length < rowsPerTurn) return { rows, epoch: meta.get('epoch') };

@@ -23,9 +23,10 @@ export function createIndexSaver(index: TreeIndex, file: IndexFile | undefined, 
   }
 
   return {
-    async save(inTurn: RunWhenIdle): Promise<void> {
+    async save(inTurn: RunWhenIdle, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
+      const until = performance.now() + withinMs;
       const count = Math.max(index.unsaved.size, index.removed.size);
-      for (let done = 0; done < count && !isStopped; done += savedAtOnce) {
+      for (let done = 0; done < count && !isStopped && performance.now() < until; done += savedAtOnce) {
         await inTurn(saveSome);
         await setImmediate();
       }

@@ -24,7 +24,7 @@ function toEntries(listing: number): RawEntry[] {
   })) as RawEntry[];
 }
 
-test('of five hundred listings that changes made, only the newest stay in memory', async () => {
+test('of five hundred listings made by changes, only the newest stay in memory', async () => {
   const { listings, read, cache } = openListings(500);
   for (const { hash, bytes } of listings) cache.remember(hash, bytes, decodeRawListing(bytes));
   for (const { hash } of listings.slice(-64)) expect(await cache.load(hash)).toHaveLength(100);
@@ -33,7 +33,7 @@ test('of five hundred listings that changes made, only the newest stay in memory
   expect(read).toHaveLength(400);
 });
 
-test('listings that were read stay although many changes are made', async () => {
+test('listings that were read stay, although many changes are made', async () => {
   const { listings, read, cache } = openListings(500);
   const [old, made] = [listings.slice(0, 100), listings.slice(100)];
   for (const { hash } of old) await cache.load(hash);
@@ -42,7 +42,7 @@ test('listings that were read stay although many changes are made', async () => 
   expect(read).toEqual(old.map(({ hash }) => hash));
 });
 
-test('a listing of a few bytes does not keep the pool in memory that it is a part of', async () => {
+test('a listing of a few bytes does not keep the memory pool around it alive', async () => {
   const { listings, cache } = openListings(1);
   const { hash, bytes } = listings[0]!;
   const pool = Buffer.alloc(64 * 1024);

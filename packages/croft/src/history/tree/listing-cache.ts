@@ -10,7 +10,7 @@ const maxCachedBytes = 16 * 1024 * 1024;
  * store has them.
  */
 const maxMadeBytes = 512 * 1024;
-/** So many stay whatever their size: a change that is not stored yet is found here only. */
+/** Entries that always stay, whatever their size, because a change that is not stored yet is found only here. */
 const minMade = 64;
 /** Approximate memory of a decoded entry. */
 const entryBytes = 250;

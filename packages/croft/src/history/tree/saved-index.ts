@@ -2,13 +2,13 @@ import { fstatSync } from 'node:fs';
 import type { HistoryStore } from '../../core/history/ports/history-store.ts';
 import type { RawName } from '../../core/history/trees/raw-names.ts';
 import type { Sighting } from '../../init/followed-tree.ts';
-import { once } from '../../lib/concurrency/once.ts';
 import { type IndexRow, openIndexFile } from './index-file.ts';
 import { createIndexSaver, type RunWhenIdle } from './index-saver.ts';
 import type { Remembered, TreeIndex } from './tree-index.ts';
 import { isSameIdentity, type LeafNode, type TreeNode } from './tree-nodes.ts';
 
 const hashesAtOnce = 2000;
+const closeWithinMs = 200;
 
 /** A store that may report when contents were deleted. Without `epoch`, it is trusted to have all that it was given. */
 type MaybeEpoch = HistoryStore & { epoch?(): Promise<string> };
@@ -16,7 +16,7 @@ type MaybeEpoch = HistoryStore & { epoch?(): Promise<string> };
 /** The index of a tree beyond one run of the server, and beyond one garbage collection of the store. */
 export interface SavedIndex {
   /** Loads the saved index, which takes as long as it is large. Called before the first scan is absorbed. */
-  load(): Promise<void>;
+  load(signal: AbortSignal): Promise<void>;
   /** Looks up a file during the first scan. */
   readonly recall: Remembered;
   /** Called after the first scan: forgets saved files that no longer exist. */
@@ -28,6 +28,7 @@ export interface SavedIndex {
   save(inTurn: RunWhenIdle): Promise<void>;
   /** Starts a collection that keeps everything this tree needs, so that no check is necessary after it. */
   startCollection(begin: () => Promise<unknown>): Promise<void>;
+  /** Saves what a moment allows: whoever closes a tree waits for it, and the next start reads the rest again. */
   close(): Promise<void>;
 }
 
@@ -49,10 +50,10 @@ export async function openSavedIndex(options: SavedIndexOptions): Promise<SavedI
   const saver = createIndexSaver(index, file, () => ({ tree, epoch: epoch ?? '' }));
 
   return {
-    load: once(async () => {
-      const loaded = await file?.load(tree);
+    async load(signal) {
+      const loaded = await file?.load(tree, signal);
       if (loaded && loaded.rows.size > 0) [rows, epoch] = [loaded.rows, loaded.epoch];
-    }),
+    },
     recall: (path, sighting) => recall(rows, path, sighting),
     forgetMissing() {
       for (const path of rows.keys()) if (!index.find(path)) index.removed.add(path);
@@ -72,7 +73,7 @@ export async function openSavedIndex(options: SavedIndexOptions): Promise<SavedI
       if (epoch === before && isNext(before, after)) epoch = after;
     },
     async close() {
-      await saver.save(async (work) => work());
+      await saver.save(async (work) => work(), closeWithinMs);
       saver.stop();
       file?.[Symbol.dispose]();
     },

@@ -74,12 +74,15 @@ export class TreeIndex {
     return this.#absorbed;
   }
 
-  /** Takes in a scan. Returns the paths that changed. */
-  async absorb({ isWhole, sightings }: FollowedChanges, remembered?: Remembered): Promise<TouchedPath[]> {
+  /** Takes in a scan. Returns the paths that changed. After `signal` has ended it the index is of no more use. */
+  async absorb(
+    { isWhole, sightings }: FollowedChanges,
+    { remembered, signal }: { remembered?: Remembered | undefined; signal?: AbortSignal } = {},
+  ): Promise<TouchedPath[]> {
     const touches: TouchedPath[] = [];
     this.#absorbed += 1;
     if (isWhole) this.#looks += 1;
-    const turn = createTurns();
+    const turn = createTurns(signal);
     const listed: Listed = new Map();
     for (const sighting of sightings) {
       const wait = turn();

@@ -11,7 +11,7 @@ test.each([
   'X=1 printf %s "$X"',
   'for f in *; do wc -l "$f"; done',
   'echo "$(cat a)"',
-])('%s does not', (line) => {
+])('%s does not use caches', (line) => {
   expect(bash(line)).toBe(false);
 });
 
@@ -38,11 +38,11 @@ test.each([
   'find-less; cat /run/croft/caches/npm/x',
   'ls /home/croft/.local',
   '',
-])('%s may', (line) => {
+])('%s may use caches', (line) => {
   expect(bash(line)).toBe(true);
 });
 
-test('programs that are started without a shell are told by their names', () => {
+test('a program that is started without a shell is recognised by its name', () => {
   expect(mayUseCaches({ argv: ['npm', 'test'] })).toBe(true);
   expect(mayUseCaches({ argv: ['rm', '-rf', 'x'] })).toBe(false);
   expect(mayUseCaches({ argv: ['bash', '-l'] })).toBe(true);

@@ -13,7 +13,7 @@ const entry = (more = {}, key = `make-fetch-happen:request-cache:${url}`) => ({
   metadata: { time: 1, url, reqHeaders: { accept: 'x' }, resHeaders: { etag: '"a@b"' }, ...more },
 });
 
-test('an entry without secrets stays as it is', () => {
+test('an entry without secrets stays unchanged', () => {
   for (const line of [
     toLine(entry()),
     toLine(entry({}, 'pacote:tarball:git+ssh://git@git.example/one.git#abc')),
@@ -22,7 +22,7 @@ test('an entry without secrets stays as it is', () => {
     expect(cleanEntry(line)).toEqual([line]);
 });
 
-test('headers that npm does not always send are taken out, and npm finds the hash as it should be', () => {
+test('headers that npm does not always send are removed, and the hash stays valid for npm', () => {
   const reqHeaders = { accept: 'x', authorization: 'Bearer s3cret', Cookie: 's3cret' };
   expect(cleanEntry(toLine(entry({ reqHeaders })))).toEqual([toLine(entry())]);
 });
@@ -33,10 +33,13 @@ test.each([
   ['a password in the address', entry({ url: 'https://ada:s3cret@npm.example/one' })],
   ['a token to be asked with', entry({ url: 'https://npm.example/one?a=1&X-Amz-Signature=s3cret' })],
   ['where an answer leads', entry({ resHeaders: { location: 'https://cdn.example/one?access_token=s3cret' } })],
-])('an entry is left out that has %s', (_, telling) => {
+])('an entry with %s is left out', (_, telling) => {
   expect(cleanEntry(toLine(telling))).toEqual([]);
 });
 
-test.each(['', 'abc', 'abc\t{', 'abc\tnull'])('a broken line is no entry, or nothing that tells: %j', (line) => {
-  expect(cleanEntry(line).join('')).not.toContain('abc');
-});
+test.each(['', 'abc', 'abc\t{', 'abc\tnull'])(
+  'a broken line gives no entry, or one without its content: %j',
+  (line) => {
+    expect(cleanEntry(line).join('')).not.toContain('abc');
+  },
+);

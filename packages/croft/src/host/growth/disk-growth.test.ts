@@ -33,7 +33,7 @@ function measure(path: string, since: number, changed: Partial<DiskGrowthRequest
 
 const block = (size = 64) => Buffer.alloc(size * kilobyte, 1);
 
-test('counts what was made, and apart from it what was changed', async () => {
+test('counts new files, and changed files apart from them', async () => {
   const directory = make({ 'old/kept': block(), 'old/changed': block(), 'old/grown': block() });
   const since = await now();
   chmodSync(directory.at('old/changed'), 0o600);
@@ -51,7 +51,7 @@ test('counts what was made, and apart from it what was changed', async () => {
   expect({ madeFiles, isWhole }).toEqual({ madeFiles: 4, isWhole: true });
 });
 
-test('a file with two names counts once, and one outside not at all', async () => {
+test('a file with two names counts once, and a file outside does not count', async () => {
   const outside = make();
   const since = await now();
   const directory = make({ one: block() });
@@ -64,7 +64,7 @@ test('a file with two names counts once, and one outside not at all', async () =
   expect(madeBytes).toBeLessThan(96 * kilobyte);
 });
 
-test('nothing hides behind an odd name or a path that is too long', async () => {
+test('odd names and paths over the length limit are counted', async () => {
   const since = await now();
   const directory = make();
   const odd = Buffer.concat([Buffer.from(`${directory.path}/`), Buffer.from([0xff, 0xfe, 0x0a])]);
@@ -79,7 +79,7 @@ test('nothing hides behind an odd name or a path that is too long', async () => 
   expect({ madeFiles, isWhole }).toEqual({ madeFiles: 43, isWhole: true });
 });
 
-test('says so when it could not look everywhere', async () => {
+test('reports when a directory could not be read', async () => {
   const since = await now();
   const directory = make();
   const dig = 'i=0; while [ $i -lt 200 ]; do mkdir x && cd x || exit 1; i=$((i+1)); done';
@@ -87,7 +87,7 @@ test('says so when it could not look everywhere', async () => {
   expect(measure(directory.path, since)).toMatchObject({ isWhole: false });
 });
 
-test('goes in steps, and no further than it has to', async () => {
+test('works in steps, and stops as soon as the result is clear', async () => {
   const since = await now();
   const directory = make();
   execFileSync('sh', ['-c', 'for i in 1 2 3 4 5; do mkdir $i; (cd $i; touch $(seq 1 400)); done'], {
@@ -98,7 +98,7 @@ test('goes in steps, and no further than it has to', async () => {
   expect(measure(directory.path, since, { enoughFiles: 100 })).toMatchObject({ madeFiles: 101 });
 });
 
-test('files without a name count where a process of the namespace has them open', async () => {
+test('a deleted file counts while a process of the namespace has it open', async () => {
   const since = await now();
   const directory = make();
   const child = spawn('sh', ['-c', 'exec 3>f; head -c 65536 /dev/zero >&3; rm f; echo up; cat'], {

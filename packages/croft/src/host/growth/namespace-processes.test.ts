@@ -37,7 +37,7 @@ async function startNamespace(script: string) {
   return { pid: pid!, namespace: namespaceOf(pid!)! };
 }
 
-test('processes are those of the namespace, whatever they are to each other', async () => {
+test('finds the processes of a namespace, whatever their parents are', async () => {
   const one = await startNamespace('setsid sleep 1000 & (sleep 1000 &); echo up; cat');
   const two = await startNamespace('echo up; cat');
   expect(one.namespace).not.toBe(namespaceOf(process.pid));
@@ -48,7 +48,7 @@ test('processes are those of the namespace, whatever they are to each other', as
   expect(processesIn(one.namespace)).toEqual(expect.arrayContaining([one.pid, ...(childrenOf(one.pid) ?? [])]));
 });
 
-test('all are ended but the first, though they start others all the time', async () => {
+test('ends all processes but the first, though they start others all the time', async () => {
   const { pid, namespace } = await startNamespace(
     'for i in 1 2 3 4 5; do (while :; do sleep 0.005 & wait; done) & done; echo up; read line; wait',
   );
@@ -64,7 +64,7 @@ function isZombie(pid: number): boolean {
   return /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 }
 
-test('what processes share counts once', async () => {
+test('memory that processes share counts once', async () => {
   const hold = (then: string) =>
     `exec python3 -c "import os, time; block = bytearray(os.urandom(1000)) * 50000; ${then}; print('up', flush=True); time.sleep(1000)"`;
   const shared = await startNamespace(hold('[os.fork() for i in range(2)]'));
@@ -74,7 +74,7 @@ test('what processes share counts once', async () => {
   expect(memoryBytes).toBeLessThan(120 * megabyte);
 });
 
-test('what is gone has no namespace, no children and no processes', () => {
+test('a process that is gone has no namespace and no children', () => {
   expect(namespaceOf(2 ** 30)).toBeUndefined();
   expect(childrenOf(2 ** 30)).toBeUndefined();
   expect(processesIn('pid:[1]')).toEqual([]);

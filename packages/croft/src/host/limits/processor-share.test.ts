@@ -22,13 +22,13 @@ function startShare({ credits = new Map() as Credits, account = undefined as str
 
 const resting = { leftMs: 500, countedAt: 0, isUsedUp: false, computingAt: -10_000, sandboxes: 1 };
 
-test('who computes little always comes first', async () => {
+test('a sandbox that computes little has full priority', async () => {
   const { changes, pass } = startShare();
   for (let round = 0; round < 100; round++) await pass(100, 15);
   expect(changes).toEqual([]);
 });
 
-test('who has used up its burst comes last, and first again when it has rested', async () => {
+test('a sandbox that has used up its burst goes last, and first again after a rest', async () => {
   const { changes, pass } = startShare();
   for (let round = 0; round < 4; round++) await pass(100, 200);
   expect(changes).toEqual([true]);
@@ -38,14 +38,14 @@ test('who has used up its burst comes last, and first again when it has rested',
   expect(changes).toEqual([true, false]);
 });
 
-test('an hour of computing takes no longer to make up for than seconds', async () => {
+test('an hour of computing is made up for within seconds', async () => {
   const { changes, pass } = startShare();
   await pass(3_600_000, 7_200_000);
   await pass(12_000, 0);
   expect(changes).toEqual([true, false]);
 });
 
-test('those who compute at the same time share what they regain', async () => {
+test('concurrent sandboxes share the regained time', async () => {
   const credits: Credits = new Map(
     Array.from({ length: 7 }, () => [Symbol('other'), { ...resting, computingAt: 1_000_000_000 }]),
   );
@@ -57,13 +57,13 @@ test('those who compute at the same time share what they regain', async () => {
   expect(short.changes).toEqual([]);
 });
 
-test('those who have ended count no more', async () => {
+test('sandboxes that have ended no longer count', async () => {
   const { changes, pass } = startShare({ credits: new Map([[Symbol('gone'), resting]]) });
   for (let round = 0; round < 100; round++) await pass(100, 15);
   expect(changes).toEqual([]);
 });
 
-test('the sandboxes of an account use one burst, and a further one is last from the beginning', async () => {
+test('the sandboxes of an account use one burst, and a further sandbox starts last', async () => {
   const credits: Credits = new Map();
   const [one, two] = [startShare({ credits, account: 'eve' }), startShare({ credits, account: 'eve' })];
   const ann = startShare({ credits, account: 'ann' });
@@ -88,7 +88,7 @@ test('an account that closes its sandboxes keeps its debt until it has rested', 
   expect(startShare({ credits, account: 'eve' }).changes).toEqual([]);
 });
 
-test('a command that starts after a rest is first at once', async () => {
+test('a command that starts after a rest has full priority at once', async () => {
   const { changes, pass, start } = startShare();
   await pass(1000, 1500);
   expect(changes).toEqual([true]);

@@ -33,7 +33,7 @@ function settingsOf(tree: Record<string, string>, variables = {}) {
   return { environment, text };
 }
 
-test('a remark beside an address is not passed on', () => {
+test('a comment beside an address is left out', () => {
   const { text } = settingsOf({
     'home/.npmrc': 'registry=https://npm.example/ ; s3cret\n@a:registry="https://a.example/"\n',
     'home/.cargo/config.toml': '[registries.corp]\nindex = "sparse+https://c.example/" # s3cret\n',
@@ -45,7 +45,7 @@ test('a remark beside an address is not passed on', () => {
   expect(text('pip.conf')).not.toContain('s3cret');
 });
 
-test('addresses of pip are those of its indexes, on as many lines as they take', () => {
+test('pip gets the addresses of its indexes, also those on several lines', () => {
   const conf = [
     ...['[global]', 'extra_index_url =', '    https://u:s3cret@a.example/', '    https://b.example/'],
     ...['proxy =', '    http://u:s3cret@proxy.example/', '[install]', 'no-index = true', 'password = s3cret'],
@@ -56,7 +56,7 @@ test('addresses of pip are those of its indexes, on as many lines as they take',
   );
 });
 
-test('what pip is told twice is said once, because pip takes no file that says it twice', () => {
+test('a setting that pip has twice is written once, because pip refuses a file with duplicates', () => {
   const { text } = settingsOf({
     'home/.pip/pip.conf': '[global]\nindex-url = https://a.example/\n',
     'home/.config/pip/pip.conf':
@@ -65,7 +65,7 @@ test('what pip is told twice is said once, because pip takes no file that says i
   expect(text('pip.conf').match(/index.url.*/g)).toEqual(['index_url = https://c.example/']);
 });
 
-test('mirrors of Maven are addresses, and nothing that is spelled to look like none', () => {
+test('mirrors of Maven keep plain addresses, and credentials in any spelling are left out', () => {
   const mirror = (url: string) => `<mirror><id>x</id><url>${url}</url><mirrorOf>*</mirrorOf></mirror>`;
   const { text } = settingsOf({
     'home/.m2/settings.xml': `<settings><mirrors>${[

@@ -49,7 +49,7 @@ function makeHome() {
 const isShown = (file: string, directories: readonly string[]) =>
   directories.some((directory) => file === directory || file.startsWith(`${directory}/`));
 
-test('shows what the toolchains on PATH need, and no credentials beside them', () => {
+test('shows the directories that toolchains on PATH need, and no credentials beside them', () => {
   using home = makeHome();
   const own = ['.nvm/versions/node/v24.1.0/bin', '.pyenv/shims', '.cargo/bin', 'go/bin', '.bun/bin'].map(home.at);
   const found = findToolchains([...own, '/usr/bin', '/bin'].join(':'), home.path);
@@ -74,7 +74,7 @@ test('shows what the toolchains on PATH need, and no credentials beside them', (
   expect(credentials.map(home.at).filter((file) => isShown(file, found.directories))).toEqual([]);
 });
 
-test('with everything of a home on PATH no credentials are shown', () => {
+test('with every directory of a home on PATH, credentials stay hidden', () => {
   using home = makeHome();
   const everything = [...programs, ...credentials].map((file) => home.at(file).replace(/\/[^/]*$/, ''));
   const path = [home.path, home.at('.cargo'), home.at('.bun'), home.at('.deno'), ...everything].join(':');
@@ -83,7 +83,7 @@ test('with everything of a home on PATH no credentials are shown', () => {
   expect(inside.filter((entry) => !systemPath.includes(entry) && !isShown(entry, directories))).toEqual([]);
 });
 
-test('what can be seen inside stays on PATH in its order, whoever put it there', () => {
+test('visible directories stay on PATH in their order', () => {
   using home = makeDirectory({
     '.dotnet/dotnet': '',
     '.dotnet/sdk/x': '',
@@ -114,14 +114,14 @@ test('what can be seen inside stays on PATH in its order, whoever put it there',
   expect(secrets.map(home.at).filter((file) => isShown(file, found.directories))).toEqual([]);
 });
 
-test('what is not on PATH is not shown', () => {
+test('a toolchain that is not on PATH is not shown', () => {
   using home = makeHome();
   const onlyUsr = ['/usr/bin', ...systemPath.filter((entry) => entry !== '/usr/bin')];
   expect(findToolchains('/usr/bin', home.path)).toEqual({ directories: [], path: onlyUsr, environment: {} });
   expect(findToolchains('', home.path)).toEqual({ directories: [], path: systemPath, environment: {} });
 });
 
-test('relative, empty, missing entries and files are left out', () => {
+test('relative, empty and missing entries, and files, are left out', () => {
   using home = makeHome();
   const path = [
     '.',
@@ -138,20 +138,20 @@ test('relative, empty, missing entries and files are left out', () => {
   expect(findToolchains(path, home.path)).toEqual({ directories: [], path: systemPath, environment: {} });
 });
 
-test('a part of a toolchain that is not there is not shown', () => {
+test('a missing part of a toolchain is not shown', () => {
   using home = makeDirectory({ '.cargo/bin/cargo': '', '.cargo/credentials.toml': 'token' });
   const { directories } = findToolchains(home.at('.cargo/bin'), home.path);
   expect(directories).toEqual([home.at('.cargo/bin')]);
 });
 
-test('a neighbour whose name begins the same is another', () => {
+test('a directory whose name only begins the same is not matched', () => {
   using home = makeDirectory({ 'go-secrets/bin/x': '', '.bunny/bin/x': '', '.cargo/binaries/x': '' });
   const path = ['go-secrets/bin', '.bunny/bin', '.cargo/binaries'].map(home.at).join(':');
   expect(findToolchains(path, home.path).directories).toEqual([]);
   expect(findToolchains(`${home.path}-other/go/bin`, home.path).directories).toEqual([]);
 });
 
-test('one that is on PATH twice comes once, in the order of PATH', () => {
+test('a toolchain that is on PATH twice is shown once, in the order of PATH', () => {
   using home = makeHome();
   const [bun, go] = [home.at('.bun/bin'), home.at('go/bin')];
   const found = findToolchains([bun, go, bun, go].join(':'), home.path);
@@ -159,13 +159,13 @@ test('one that is on PATH twice comes once, in the order of PATH', () => {
   expect(found.directories).toHaveLength(2);
 });
 
-test('a home that is written with a slash at its end is the same home', () => {
+test('a home with a slash at its end is the same home', () => {
   using home = makeHome();
   const path = home.at('go/bin');
   expect(findToolchains(path, `${home.path}/`)).toEqual(findToolchains(path, home.path));
 });
 
-test('an entry that cannot be looked at is left out', () => {
+test('an unreadable entry is left out', () => {
   using home = makeHome();
   mkdirSync(home.at('loops'));
   symlinkSync('self', home.at('loops/self'));
@@ -173,7 +173,7 @@ test('an entry that cannot be looked at is left out', () => {
   expect(found.path).toEqual([home.at('go/bin'), ...systemPath]);
 });
 
-test('a way out of a folder that is shown leads nowhere', () => {
+test('dots in a PATH entry do not lead out of a shown directory', () => {
   using home = makeHome();
   // Written as one string, because `join` would remove the dots.
   const path = [`/opt/..${home.path}/.ssh`, `${home.path}/.cargo/bin/../../.aws`].join(':');

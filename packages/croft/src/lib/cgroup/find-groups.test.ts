@@ -70,11 +70,11 @@ async function startShell() {
 
 const isUnified = ({ kind }: { kind: string }) => kind === 'cgroup2';
 
-test.skipIf(locateGroup('/', isUnified) === undefined)('version 2 is found where it is mounted', () => {
+test.skipIf(locateGroup('/', isUnified) === undefined)('version 2 is found at its mount', () => {
   expect(existsSync(join(locateGroup('/', isUnified)!, 'cgroup.subtree_control'))).toBe(true);
 });
 
-test.skipIf(reason)('a group has its limits, and nothing in it', async () => {
+test.skipIf(reason)('a group has its limits and no processes', async () => {
   const group = groups.create('limits', limits);
   try {
     const written =
@@ -90,7 +90,7 @@ test.skipIf(reason)('a group has its limits, and nothing in it', async () => {
   expect(directoriesOf('limits')).toEqual([]);
 });
 
-test.skipIf(reason)('a process that was added counts, with what it starts, until it is gone', async () => {
+test.skipIf(reason)('an added process counts, with its children, until it exits', async () => {
   const group = groups.create('process', limits);
   try {
     await using shell = await startShell();
@@ -125,7 +125,7 @@ test.skipIf(reason)('forks beyond the limit are refused, and counted', async () 
   }
 });
 
-test.skipIf(reason)('removal waits for the last process', async () => {
+test.skipIf(reason)('removal waits for the last process of a group', async () => {
   const group = groups.create('waits', limits);
   await using shell = await startShell();
   await group.add(shell.pid);
@@ -136,7 +136,7 @@ test.skipIf(reason)('removal waits for the last process', async () => {
   expect(directoriesOf('waits')).toEqual([]);
 });
 
-test.skipIf(reason)('a group cannot be made twice, and removing it twice is fine', async () => {
+test.skipIf(reason)('a group cannot be made twice, and can be removed twice', async () => {
   const group = groups.create('twice', limits);
   expect(() => groups.create('twice', limits)).toThrow('EEXIST');
   expect(group.usage().processes).toBe(0);
@@ -145,7 +145,7 @@ test.skipIf(reason)('a group cannot be made twice, and removing it twice is fine
   expect(directoriesOf('twice')).toEqual([]);
 });
 
-test.skipIf(reason)('nothing of this process stays when its last group is gone, or itself', async () => {
+test.skipIf(reason)('nothing of this process stays after its last group is removed, or after it exits', async () => {
   const [first, second] = [groups.create('first', limits), groups.create('second', limits)];
   await first.remove();
   expect(findParents()).not.toEqual([]);
@@ -160,7 +160,7 @@ test.skipIf(reason)('nothing of this process stays when its last group is gone, 
   expect(findParents(groupParentName(child.pid ?? 0))).toEqual([]);
 });
 
-test.skipIf(reason)('whoever comes next clears away what a killed process left', async () => {
+test.skipIf(reason)('the next server removes the groups that a killed process left', async () => {
   const child = startOther("process.kill(process.pid, 'SIGKILL')");
   await once(child, 'exit');
   expect(findParents(groupParentName(child.pid ?? 0))).not.toEqual([]);
@@ -182,7 +182,7 @@ const small = {
   total: { memoryBytes: 48 * 1024 * 1024, processes: 3 },
 };
 
-test.skipIf(reason)('all groups together have a limit, however many there are: processes', async () => {
+test.skipIf(reason)('all groups together have a limit of processes', async () => {
   const both = findGroups(small) as Groups;
   const [one, two] = [both.create('one', limits), both.create('two', limits)];
   onTestFinished(async () => void (await Promise.all([one.remove(), two.remove()])));
@@ -199,7 +199,7 @@ test.skipIf(reason)('all groups together have a limit, however many there are: p
   expect(await last.ask('/bin/true && echo forked')).toBe('forked');
 });
 
-test.skipIf(reason)('all groups together have a limit, however many there are: memory', async () => {
+test.skipIf(reason)('all groups together have a limit of memory', async () => {
   const both = findGroups({ ...small, total: { ...small.total, processes: 100 } }) as Groups;
   const [one, two] = [both.create('one', limits), both.create('two', limits)];
   onTestFinished(async () => void (await Promise.all([one.remove(), two.remove()])));
@@ -217,7 +217,7 @@ test.skipIf(reason)('all groups together have a limit, however many there are: m
   expect(one.usage().memoryBytes + two.usage().memoryBytes).toBeLessThanOrEqual(small.total.memoryBytes);
 });
 
-test.skipIf(reason)('counts what its processes compute, and lets others come first where it is told to', async () => {
+test.skipIf(reason)('counts processor time of its processes, and lowers their priority when told to', async () => {
   const group = groups.create('computing', limits);
   onTestFinished(() => group.remove());
   await using shell = await startShell();
@@ -231,7 +231,7 @@ test.skipIf(reason)('counts what its processes compute, and lets others come fir
   expect(read('computing', 'cpu.idle') ?? '0').toBe('0');
 });
 
-test.skipIf(reason)('what the kernel holds for long is told, and removed in the end', async () => {
+test.skipIf(reason)('a group that the kernel holds for long is reported, and removed in the end', async () => {
   const stuck: string[] = [];
   const late = findGroups({ name: `croft-${process.pid}-late`, onStuck: (paths) => stuck.push(...paths) }) as Groups;
   const group = late.create('late', limits);
@@ -244,7 +244,7 @@ test.skipIf(reason)('what the kernel holds for long is told, and removed in the 
   await vi.waitFor(() => expect(findParents(`croft-${process.pid}-late`)).toEqual([]));
 });
 
-test.skipIf(reason)('what cannot be made leaves nothing behind', () => {
+test.skipIf(reason)('a group that cannot be made leaves nothing behind', () => {
   expect(() => groups.create('broken', { ...limits, memoryBytes: Number.NaN })).toThrow();
   const left = directoriesOf('broken');
   for (const path of left) rmdirSync(path);

@@ -66,7 +66,7 @@ test.skipIf(!canOrder)('the groups of a server that was killed are removed by th
   expect(existsSync(parent)).toBe(false);
 });
 
-test.skipIf(!canOrder)('what a server starts makes its own groups beside those of the server', () => {
+test.skipIf(!canOrder)('groups of a process that a server starts are beside those of the server', () => {
   const inside = own.replace(
     /^(\d+:(?:[\w,]*,)?cpu(?:,\w+)?:.*)$/m,
     (line) => `${line.replace(/\/$/, '')}/croft-12-34/server`,

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 
-test('so many work at the same time, the others after them in order of arrival', async () => {
+test('a limited number of tasks run at once, and the others follow in order of arrival', async () => {
   const slots = createConcurrencyLimit(2);
   const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
   const begun: number[] = [];
@@ -23,7 +23,7 @@ test('so many work at the same time, the others after them in order of arrival',
   expect(begun).toEqual([0, 1, 2, 3, 4]);
 });
 
-test('what fails makes room too, and no more than it took', async () => {
+test('a failed task frees its slot, once', async () => {
   const slots = createConcurrencyLimit(1);
   const failing = Array.from({ length: 3 }, () => slots.run(() => Promise.reject(new Error('no'))));
   expect((await Promise.allSettled(failing)).map(({ status }) => status)).toEqual(Array(3).fill('rejected'));

@@ -18,7 +18,7 @@ test('never more than the limit at a time, and every item once', async () => {
   expect(most).toBe(7);
 });
 
-test('a failure ends it, and what was under way is over by then', async () => {
+test('a failure ends the whole, after the tasks in progress are over', async () => {
   const [begun, ended]: [number[], number[]] = [[], []];
   const work = inParallel([1, 2, 3, 4, 5, 6, 7, 8], 3, async (item) => {
     begun.push(item);
@@ -32,7 +32,7 @@ test('a failure ends it, and what was under way is over by then', async () => {
   expect(ended.toSorted()).toEqual([1, 3]);
 });
 
-test('a source that fails leaves nothing running behind', async () => {
+test('a source that fails leaves no task running', async () => {
   const ended: number[] = [];
   async function* source() {
     yield 1;

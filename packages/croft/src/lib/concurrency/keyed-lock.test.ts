@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createKeyedLock } from './keyed-lock.ts';
 
-test('work of one key runs one at a time, in order of arrival', async () => {
+test('tasks with one key run one at a time, in order of arrival', async () => {
   const lock = createKeyedLock();
   const events: string[] = [];
   const work = (name: string, delayMs: number) => async () => {
@@ -21,7 +21,7 @@ test('work of one key runs one at a time, in order of arrival', async () => {
   expect(events).toEqual(['a starts', 'a ends', 'b starts', 'b ends', 'c starts', 'c ends']);
 });
 
-test('a key is held from the first arrival to the end of the last', async () => {
+test('a key is held from the first task to the end of the last', async () => {
   const lock = createKeyedLock();
   const { promise: opened, resolve: open } = Promise.withResolvers<void>();
   expect(lock.isHeld('a')).toBe(false);
@@ -33,7 +33,7 @@ test('a key is held from the first arrival to the end of the last', async () => 
   expect(lock.isHeld('a')).toBe(false);
 });
 
-test('different keys run side by side', async () => {
+test('tasks with different keys run side by side', async () => {
   const lock = createKeyedLock();
   const { promise: opened, resolve: open } = Promise.withResolvers<void>();
   const waiting = lock.run('a', () => opened);
@@ -49,7 +49,7 @@ test.each([
       throw new Error('broken');
     },
   ],
-])('work that %s does not hold up the next', async (_, broken) => {
+])('a task that %s does not block the next', async (_, broken) => {
   const lock = createKeyedLock();
   const failing = lock.run('k', broken);
   const following = lock.run('k', async () => 'done');
@@ -58,7 +58,7 @@ test.each([
   expect(lock.size).toBe(0);
 });
 
-test('an idle lock remembers no key', async () => {
+test('an idle lock stores no key', async () => {
   const lock = createKeyedLock();
   const runs = Array.from({ length: 1000 }, (_, index) => lock.run(`key-${index % 100}`, () => setImmediate()));
   expect(lock.size).toBe(100);
@@ -66,7 +66,7 @@ test('an idle lock remembers no key', async () => {
   expect(lock.size).toBe(0);
 });
 
-test('several keys are held together, however often they are named', async () => {
+test('several keys are held together, also if one is named twice', async () => {
   const lock = createKeyedLock();
   const events: string[] = [];
   const both = lock.runAll(['b', 'a', 'b'], async () => {
@@ -78,11 +78,11 @@ test('several keys are held together, however often they are named', async () =>
   expect(lock.size).toBe(0);
 });
 
-test('no keys at all just run the work', async () => {
+test('a task without keys just runs', async () => {
   expect(await createKeyedLock().runAll([], async () => 1)).toBe(1);
 });
 
-test('any mix of keys finishes, and no key is ever held twice', async () => {
+test('any mix of keys finishes, and no key is held by two tasks at once', async () => {
   const keys = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 5 });
   const requests = fc.array(fc.record({ wanted: keys, delay: fc.nat(4) }), { maxLength: 12 });
   await fc.assert(

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createSharedExclusiveLock } from './shared-exclusive-lock.ts';
 
-const settle = () => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('what is alone waits for what came before it, and holds up what comes after', async () => {
+test('an exclusive task waits for earlier tasks, and later tasks wait for it', async () => {
   const lock = createSharedExclusiveLock();
   const seen: string[] = [];
   const [first, second] = [await lock.enter(), await lock.enter()];
@@ -19,21 +19,21 @@ test('what is alone waits for what came before it, and holds up what comes after
   first();
   // Leaving a second time has no effect and must not count for the other holder.
   first();
-  await settle();
+  await nextTurn();
   expect(seen).toEqual([]);
   second();
-  await settle();
+  await nextTurn();
   expect(seen).toEqual(['alone']);
   gate.resolve();
   await Promise.all([alone, later]);
   expect(seen).toEqual(['alone', 'later']);
 });
 
-test('one after the other alone, in order, also after one that fails', async () => {
+test('exclusive tasks run one after the other in order, also after a failure', async () => {
   const lock = createSharedExclusiveLock();
   const seen: number[] = [];
   const failing = lock.alone(async () => {
-    await settle();
+    await nextTurn();
     seen.push(1);
     throw new RangeError('its own');
   });

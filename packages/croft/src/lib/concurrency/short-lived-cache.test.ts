@@ -6,7 +6,7 @@ beforeEach(() => {
   onTestFinished(() => void vi.useRealTimers());
 });
 
-test('is found once for all who ask at once, and anew a moment later', () => {
+test('a value is found once for all concurrent callers, and anew a moment later', () => {
   const recent = createShortLivedCache<number>();
   let found = 0;
   const find = () => ++found;
@@ -15,7 +15,7 @@ test('is found once for all who ask at once, and anew a moment later', () => {
   expect(recent(find)).toBe(2);
 });
 
-test('whoever asks again and again is told what is new', () => {
+test('repeated requests get a new value after its lifetime', () => {
   const recent = createShortLivedCache<number>();
   let found = 0;
   for (let asked = 0; asked < 10; asked++) {
@@ -25,13 +25,13 @@ test('whoever asks again and again is told what is new', () => {
   expect(found).toBeGreaterThan(2);
 });
 
-test('one is not told what another asked for', () => {
+test('values with different keys are separate', () => {
   const recent = createShortLivedCache<string>();
   expect(recent(() => 'of one', '1')).toBe('of one');
   expect(recent(() => 'of another', '2')).toBe('of another');
 });
 
-test('what is not there or cannot be found is not kept', () => {
+test('a missing value and a failure are not cached', () => {
   const recent = createShortLivedCache<string | undefined>();
   expect(recent(() => undefined)).toBe(undefined);
   const fail = () => {

@@ -5,7 +5,7 @@ function work(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until; );
 }
 
-test('however many work at once, the loop goes round between two turns', async () => {
+test('the event loop runs between two turns, however many tasks there are', async () => {
   let [rounds, steps, isDone] = [0, 0, false];
   const goRound = () => {
     rounds += 1;
@@ -28,7 +28,7 @@ test('however many work at once, the loop goes round between two turns', async (
   expect(rounds).toBeGreaterThanOrEqual(8 * (slices - 1));
 });
 
-test('work that was called off ends at its next turn', async () => {
+test('an aborted task ends at its next turn', async () => {
   const stop = new AbortController();
   const turn = createTurns(stop.signal);
   work(6);
@@ -37,7 +37,7 @@ test('work that was called off ends at its next turn', async () => {
   await expect(next).rejects.toThrow('called off');
 });
 
-test('short work never waits', () => {
+test('a short task never waits', () => {
   const turn = createTurns();
   expect(turn()).toBeUndefined();
 });
@@ -63,7 +63,7 @@ async function countRounds(callBegins: 'before' | 'after' | 'never'): Promise<nu
   return rounds;
 }
 
-test('work makes way for a call that began after it, and for no other', async () => {
+test('a task makes way for a call that began after it, and for no other', async () => {
   expect(await countRounds('never')).toBeLessThan(50);
   expect(await countRounds('before')).toBeLessThan(50);
   expect(await countRounds('after')).toBeGreaterThan(200);

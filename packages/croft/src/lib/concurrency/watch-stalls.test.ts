@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { type Stall, watchStalls } from './watch-stalls.ts';
 
-test('tells how long the thread was held up, and that it worked', async () => {
+test('reports how long the thread was blocked, and that it was computing', async () => {
   const stalls: Stall[] = [];
   using _ = watchStalls({ leastMs: 150, onStall: (stall) => stalls.push(stall) });
   await sleep(50);
@@ -12,7 +12,7 @@ test('tells how long the thread was held up, and that it worked', async () => {
   expect(stalls[0]?.processorMs).toBeGreaterThan(10);
 });
 
-test('a thread that waits for something is not held up', async () => {
+test('a thread that waits is not reported as blocked', async () => {
   const stalls: Stall[] = [];
   using _ = watchStalls({ leastMs: 1500, onStall: (stall) => stalls.push(stall) });
   await sleep(2000);

@@ -12,22 +12,22 @@ function rangesOf(text: string, ...parts: [part: string, count: number][]): Coun
   return [{ start: 0, end: text.length, count: 1 }, ...inner];
 }
 
-test('a range inside another one says more than that, as deep as they go', () => {
+test('an inner range overrides the outer one, at any depth', () => {
   const text = 'a\nb\nc\nd\ne\n';
   expect(coveredLines(text, rangesOf(text, ['b\nc\nd', 0], ['c', 3]))).toEqual([1, 3, 5]);
 });
 
-test('the order in which ranges come does not matter', () => {
+test('the order of ranges does not matter', () => {
   const text = 'a\nb\nc\n';
   expect(coveredLines(text, rangesOf(text, ['b', 0]).reverse())).toEqual([1, 3]);
 });
 
-test('a line on which only a part ran did run', () => {
+test('a line that ran in part counts as run', () => {
   const text = 'const x = ok ? yes() : no();\n';
   expect(coveredLines(text, rangesOf(text, [': no()', 0]))).toEqual([1]);
 });
 
-test('what stands around code that did not run does not count as having run', () => {
+test('brackets around code that did not run do not count as run', () => {
   const body = 'function f() {\n  return 1;\n}';
   const text = `export ${body}\n\n// why\n`;
   expect(coveredLines(text, rangesOf(text, [body, 0]))).toEqual([]);
@@ -35,7 +35,7 @@ test('what stands around code that did not run does not count as having run', ()
   expect(coveredLines(taken, rangesOf(taken, ['{\n  y();\n', 0]))).toEqual([1]);
 });
 
-test('lines count as in the file when they end in CR LF', () => {
+test('lines are numbered as in the file if they end in CR LF', () => {
   const text = 'a\r\nb\r\nc\r\n';
   expect(coveredLines(text, rangesOf(text, ['b', 0]))).toEqual([1, 3]);
 });
@@ -69,7 +69,7 @@ const nested = fc.letrec<{ ranges: CountedRange[] }>((tie) => ({
     ]),
 })).ranges;
 
-test('agrees with counting by hand, for any ranges that lie in each other', () => {
+test('agrees with counting by hand, for any nested ranges', () => {
   const text = fc
     .array(fc.constantFrom('x', 'x', '\n'), { minLength: 64, maxLength: 64 })
     .map((chars) => chars.join(''));
@@ -83,7 +83,7 @@ test('agrees with counting by hand, for any ranges that lie in each other', () =
   );
 });
 
-test('any ranges of any text are counted without harm, and only lines of which a part ran', () => {
+test('any ranges over any text are counted without an exception, and only lines with a part that ran', () => {
   const range = fc.record({ start: fc.nat(80), end: fc.nat(80), count: fc.integer({ min: -1, max: 2 }) });
   fc.assert(
     fc.property(fc.string({ maxLength: 60 }), fc.array(range), (text, ranges) => {
@@ -94,7 +94,7 @@ test('any ranges of any text are counted without harm, and only lines of which a
   );
 });
 
-test('a hundred thousand ranges around each other take no longer than to sort them', async () => {
+test('a hundred thousand nested ranges take no longer than sorting them', async () => {
   const text = 'x\n'.repeat(100_000);
   const ranges = Array.from({ length: 100_000 }, (_, at) => ({ start: at, end: 200_000 - at, count: at % 2 }));
   expect(coveredLines(text, ranges).length).toBeGreaterThan(0);

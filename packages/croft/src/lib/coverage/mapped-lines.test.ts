@@ -29,16 +29,16 @@ const ranges = [
   { start: 955, end: 965, count: 0 },
 ];
 
-test('lines of the source of which a piece ran, and no line of only brackets', () => {
+test('gives the source lines with a mapped piece that ran, without lines of only brackets', () => {
   expect(mappedLines(recorded, ranges)).toEqual([[1, 2, 3, 6]]);
 });
 
-test('of a function that was not called only its name was used', () => {
+test('a function that was not called counts only by its declaration', () => {
   const missed = ranges.map((range) => (range.start === 934 ? { ...range, count: 0 } : range));
   expect(mappedLines(recorded, missed)).toEqual([[1, 2]]);
 });
 
-test('numbers of one digit and of several, of both signs', () => {
+test('decodes numbers of one digit and of several, with both signs', () => {
   expect([...decodeMappings('AAAA,gBAEC;;ADDA')]).toEqual([
     { line: 0, column: 0, source: 0, sourceLine: 0, sourceColumn: 0 },
     { line: 0, column: 16, source: 0, sourceLine: 2, sourceColumn: 1 },
@@ -46,7 +46,7 @@ test('numbers of one digit and of several, of both signs', () => {
   ]);
 });
 
-test('any mappings of any text are read without harm', () => {
+test('any mappings of any text are read without an exception', () => {
   const text = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('A', 'C', 'D', 'g', ',', ';', '/') }));
   fc.assert(
     fc.property(text, fc.array(fc.nat(20)), (mappings, lineLengths) => {
@@ -58,7 +58,7 @@ test('any mappings of any text are read without harm', () => {
   );
 });
 
-test('a million pieces of one line of a million letters are read at once', async () => {
+test('a million mappings of one line of a million letters are read quickly', async () => {
   const mappings = `AAAA${',CAAA'.repeat(1_000_000)}`;
   const made = { mappings, lineLengths: [2_000_000], sources: [' '.repeat(1_000_000)] };
   const read = () => mappedLines(made, [{ start: 0, end: 2_000_000, count: 1 }]);

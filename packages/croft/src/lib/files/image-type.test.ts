@@ -12,7 +12,7 @@ test.each([
   ['image/webp', Buffer.from('RIFF\x01\x02\x03\x04WEBPVP8 ', 'latin1')],
   ['image/bmp', bmp],
   ['image/png', new Uint8Array(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'))],
-])('tells %s by its first bytes', (type, bytes) => {
+])('recognises %s by its first bytes', (type, bytes) => {
   expect(imageType(bytes)).toBe(type);
 });
 
@@ -46,7 +46,7 @@ test.each([
   expect(looksBinary(bytes)).toBe(binary);
 });
 
-test('a view into a larger buffer is judged by its own bytes', () => {
+test('reads only its own part of a larger buffer', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 20 }), (bytes) => {
       const view = new Uint8Array([0, ...bytes, 0]).subarray(1, -1);

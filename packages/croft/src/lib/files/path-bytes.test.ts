@@ -20,14 +20,14 @@ const bytes = fc
   )
   .map((parts) => Buffer.concat(parts.map((part) => Buffer.from(part))));
 
-test('every name has a path of its own, and the path tells the name', () => {
+test('every name has its own path, and the path gives back the name', () => {
   fc.assert(
     fc.property(bytes, (name) => bytesFromPath(pathFromBytes(name)).equals(name)),
     { numRuns: 2000 },
   );
 });
 
-test('what is text is that text', () => {
+test('valid UTF-8 stays the same text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       expect(pathFromBytes(Buffer.from(text))).toBe(text);
@@ -36,7 +36,7 @@ test('what is text is that text', () => {
   );
 });
 
-test('the names of a path are the path of the names', () => {
+test('the names of a path join to the path of the names', () => {
   fc.assert(
     fc.property(bytes, bytes, (one, other) => {
       const whole = Buffer.concat([one, Buffer.from('/'), other]);
@@ -50,10 +50,10 @@ test.each([
   ['half a character', [0xe2, 0x82], '\udce2\udc82'],
   ['what would be half a pair', [0xed, 0xb2, 0x80], '\udced\udcb2\udc80'],
   ['a byte right after a pair', [...Buffer.from('😀'), 0x80], '😀\udc80'],
-])('%s is a half pair for each byte', (_, name, path) => {
+])('%s becomes one lone surrogate per byte', (_, name, path) => {
   expect(pathFromBytes(Buffer.from(name))).toBe(path);
 });
 
-test.each(['\ud800', 'a\udc7f', '\udd00', '\udcff\ud83d'])('%j is no path of any name', (path) => {
+test.each(['\ud800', 'a\udc7f', '\udd00', '\udcff\ud83d'])('%j is not the path of any name', (path) => {
   expect(() => bytesFromPath(path)).toThrow(RangeError);
 });

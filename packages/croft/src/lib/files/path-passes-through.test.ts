@@ -9,7 +9,7 @@ function makeFixture() {
   return fixture;
 }
 
-test('a path in the directory leads through it, and a neighbour with a longer name does not', () => {
+test('a path in the directory passes through it, and a neighbour with a longer name does not', () => {
   const { at } = makeFixture();
   mkdirSync(at('workspace-2'));
   expect(pathPassesThrough(at('workspace'), at('workspace'))).toBe(true);
@@ -18,7 +18,7 @@ test('a path in the directory leads through it, and a neighbour with a longer na
   expect(pathPassesThrough(at('other/a'), at('workspace'))).toBe(false);
 });
 
-test('links count at every step, also where the way leads out again', () => {
+test('links count at every step, also if the path leads out again', () => {
   const { at } = makeFixture();
   symlinkSync(at('secret'), at('workspace/out'));
   symlinkSync(at('workspace/out'), at('absolute'));
@@ -29,7 +29,7 @@ test('links count at every step, also where the way leads out again', () => {
   expect(pathPassesThrough(at('around/a'), at('workspace'))).toBe(false);
 });
 
-test('links without an end are no way around it', () => {
+test('endless links do not get around the check', () => {
   const { at } = makeFixture();
   symlinkSync('b', at('a'));
   symlinkSync('a', at('b'));

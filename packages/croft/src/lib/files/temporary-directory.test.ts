@@ -27,7 +27,7 @@ function makeShared() {
   return shared;
 }
 
-test('directories are in one of our own, which nobody else can list or write to', () => {
+test('directories are made in one of this user, which no other user can list or change', () => {
   using shared = makeShared();
   const made = makeTemporaryDirectory('socket', shared.path);
   expect(dirname(made)).toBe(shared.at(name));
@@ -43,7 +43,7 @@ test('directories are in one of our own, which nobody else can list or write to'
   expect(() => removeTemporaryDirectory(made)).not.toThrow();
 });
 
-test('a server that makes and removes thousands of them keeps nothing of them', () => {
+test('a server that makes and removes thousands of directories keeps none in memory', () => {
   using shared = makeShared();
   removeTemporaryDirectory(makeTemporaryDirectory('socket', shared.path));
   const before = process.listenerCount('exit');
@@ -60,7 +60,7 @@ const plants: [string, (path: string, victim: string) => void, RegExp][] = [
 ];
 if (isRoot) plants.push(['a directory of another user', (path) => chownSync(mkdirAs(path), 60_419, 60_419), /60419/]);
 
-test.each(plants)('%s in its place is not used, and another is', (_, plant, problem) => {
+test.each(plants)('%s in its place is refused, and another directory is used', (_, plant, problem) => {
   using shared = makeShared();
   plant(shared.at(name), shared.at('victim'));
   const [made, second] = [makeTemporaryDirectory('socket', shared.path), makeTemporaryDirectory('socket', shared.path)];
@@ -74,14 +74,14 @@ test.each(plants)('%s in its place is not used, and another is', (_, plant, prob
   expect(reportTemporaryBase(shared.path)).toMatchObject({ problem: expect.stringMatching(problem), hasOther: true });
 });
 
-test('a cache that is a link is none', () => {
+test('a cache that is a link is not used', () => {
   using shared = makeShared();
   makeTemporaryDirectory('socket', shared.path);
   symlinkSync(shared.at('victim'), shared.at(`${name}/compiled`));
   expect(findCacheDirectory('compiled', shared.path)).toBeUndefined();
 });
 
-test('nothing is made where others can rename it', () => {
+test('no directory is made where other users can rename it', () => {
   using shared = makeShared();
   chmodSync(shared.path, 0o777);
   expect(() => makeTemporaryDirectory('socket', shared.path)).toThrow(/is not safe: everybody can rename.*set TMPDIR/);
@@ -93,13 +93,13 @@ test('nothing is made where others can rename it', () => {
   expect(readdirSync(shared.path)).toEqual(['victim']);
 });
 
-test.runIf(isRoot)('nothing is made in a directory of another user', () => {
+test.runIf(isRoot)('no directory is made in a directory of another user', () => {
   using shared = makeShared();
   chownSync(shared.path, 60_419, 60_419);
   expect(() => makeTemporaryDirectory('socket', shared.path)).toThrow(/belongs to uid 60419/);
 });
 
-test('what dead processes left is cleared away, and nothing that a link leads to or that is another’s', () => {
+test('directories of dead processes are removed, but nothing behind a link and nothing of another user', () => {
   using shared = makeShared();
   const { pid } = spawnSync('true');
   const namespace = statSync('/proc/self/ns/pid').ino;
@@ -117,7 +117,7 @@ test('what dead processes left is cleared away, and nothing that a link leads to
   expect(readdirSync(shared.at('victim'))).toEqual(['file']);
 });
 
-test('what a process made is gone when it ends, links and all', () => {
+test('directories of a process are removed when it ends, links included', () => {
   using shared = makeShared();
   const script = `
     const { makeTemporaryDirectory } = await import(${JSON.stringify(join(import.meta.dirname, 'temporary-directory.ts'))});

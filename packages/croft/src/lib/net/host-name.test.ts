@@ -40,11 +40,11 @@ test.each([
   ...['', '.', '..', 'a..b', '.a', '-a.com', 'a-.com', 'a b', 'a\tb', 'a\nb', 'a\0b', ' a', 'a ', 'user@host', 'a:80'],
   ...['a/b', 'a\\b', 'a?b', 'a#b', 'a%2eb', 'exa%6dple.com', '*', '*.example.com', 'a.*.b', 'exa\u{200e}\u{0}mple.com'],
   ...[`${'a'.repeat(64)}.com`, `${'a.'.repeat(130)}com`, 'a'.repeat(10_000), '"a"', "a'b", '<a>', 'a|b', 'a^b'],
-])('%j is no host', (text) => {
+])('%j is not a host name', (text) => {
   expect(canonicalHost(text)).toBeUndefined();
 });
 
-test('what is canonical stays as it is, and no number is a name', () => {
+test('a canonical name stays the same, and no number is a name', () => {
   const piece = fc.constantFrom(
     'a',
     'B',
@@ -87,7 +87,7 @@ test('what is canonical stays as it is, and no number is a name', () => {
   );
 });
 
-test('every number that inet_aton takes for an address is refused unless it is written in full', () => {
+test('a number that inet_aton reads as an address is refused unless it is written in full', () => {
   const radix = fc.constantFrom(
     (part: number) => String(part),
     (part: number) => `0${part.toString(8)}`,

@@ -16,18 +16,18 @@ test.each([
   ['::1', '0000:0000:0000:0000:0000:0000:0000:0001'],
   ['fd00::', 'FD00:0:0::0'],
   ['64:ff9b::7f00:1', '64:ff9b::127.0.0.1'],
-])('%s and %s are one address', (one, other) => {
+])('%s and %s are the same address', (one, other) => {
   expect(parseAddress(one)).toBe(parseAddress(other));
 });
 
 test.each([
   ...['0177.0.0.1', '0x7f.0.0.1', '2130706433', '127.1', '127.0.0.01', '127.0.0.1.', ' 127.0.0.1', '127.0.0.256'],
   ...['１２７.0.0.1', '[::1]', '::1%lo', 'fe80::1%eth0', '1::2::3', '::ffff:0177.0.0.1', '', 'localhost'],
-])('%j is no address', (text) => {
+])('%j is not an address', (text) => {
   expect(parseAddress(text)).toBeUndefined();
 });
 
-test('any address survives being written', () => {
+test('any address can be written and read back', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }), (address) => {
       expect(parseAddress(formatAddress(address))).toBe(address);
@@ -35,7 +35,7 @@ test('any address survives being written', () => {
   );
 });
 
-test('agrees with node:net about what a block holds', () => {
+test('agrees with node:net about the addresses in a block', () => {
   // Half of the addresses are taken from the block; otherwise hardly any would be in it.
   const pair = block.chain((text) => fc.tuple(fc.constant(text), fc.oneof(fc.ipV4(), fc.ipV6(), neighbourOf(text))));
   fc.assert(
@@ -58,7 +58,7 @@ function neighbourOf(text: string) {
   return fc.bigInt({ min: 0n, max: 2n ** BigInt(128 - prefix) - 1n }).map((tail) => formatAddress(network | tail));
 }
 
-test('a block is written so that it reads as itself', () => {
+test('a block can be written and read back', () => {
   fc.assert(
     fc.property(block, (text) => {
       const cidr = parseCidr(text)!;
@@ -79,13 +79,13 @@ test.each([
 });
 
 test.each(['10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/08', '10.0.0.0/8/8', '10/8', '/8', '*', ''])(
-  '%j is no block',
+  '%j is not a block',
   (text) => {
     expect(parseCidr(text)).toBeUndefined();
   },
 );
 
-test('all of IPv6 holds no IPv4', () => {
+test('a block of IPv6 never holds an IPv4 address', () => {
   expect(contains(parseCidr('::/0')!, parseAddress('127.0.0.1')!)).toBe(false);
   expect(isWithin(parseCidr('10.0.0.0/8')!, parseCidr('::/0')!)).toBe(false);
   expect(isWithin(parseCidr('0.0.0.0/0')!, parseCidr('10.0.0.0/8')!)).toBe(false);

@@ -64,7 +64,7 @@ const wrappings: [string, (a: string, b: string) => string][] = [
   ['ISATAP with the global bit', (a, b) => `2a00:1::200:5efe:${a}:${b}`],
 ];
 
-test.each(wrappings)('%s addresses are taken for the IPv4 they carry', (_, wrap) => {
+test.each(wrappings)('%s addresses are judged as the IPv4 address they carry', (_, wrap) => {
   // 0.0.x.y in the IPv4-compatible form is `::x:y` and means that IPv6 address.
   const address = fc.nat(0xfffffffe).filter((number) => number > 0xffff);
   fc.assert(
@@ -77,11 +77,11 @@ test.each(wrappings)('%s addresses are taken for the IPv4 they carry', (_, wrap)
   );
 });
 
-test.each(wrappings)('%s wraps no way to loopback or to metadata', (_, wrap) => {
+test.each(wrappings)('%s cannot wrap loopback or metadata addresses', (_, wrap) => {
   expect(kindOf(wrap('7f00', '1'))).toBe('a loopback address');
   expect(kindOf(wrap('a9fe', 'a9fe'))).toBe('a cloud metadata address');
 });
 
-test('our own addresses are addresses, and none is loopback', () => {
+test('the addresses of this machine are parsed, and none is loopback', () => {
   for (const address of listOwnAddresses()) expect(kindOf(address)).not.toBe('a loopback address');
 });

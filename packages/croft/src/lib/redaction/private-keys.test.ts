@@ -55,6 +55,6 @@ test.each([
   ['a sentence', `A key starts with ${begin} and goes on.`],
   ['words', 'THE PRIVATE KEY----- IS HERE'],
   ['text before an end', `some text\nmore text\n${end}`],
-])('%s is none', (_, text) => {
+])('%s is not a private key', (_, text) => {
   expect(redact(text)).toBe(text);
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { alphanumerics, fake } from '../../../test/support/fake-secrets.ts';
 import { createRedactor, redactDeep } from './redact.ts';
 
-describe('configured secrets', () => {
+describe('a configured secret', () => {
   const value = 'pä"ss/w+rd <&> 7';
   const withSecret = createRedactor(new Map([['db', value]]));
 
@@ -17,11 +17,11 @@ describe('configured secrets', () => {
     ['a URL', encodeURIComponent(value)],
     ['a URL in lower case', encodeURIComponent(value).replace(/%../g, (code) => code.toLowerCase())],
     ['a form', new URLSearchParams({ a: value }).toString().slice(2)],
-  ])('as %s', (_, form) => {
+  ])('is redacted as %s', (_, form) => {
     expect(withSecret(`<${form}>`)).toBe('<[REDACTED:db]>');
   });
 
-  test.each(['base64', 'base64url'] as const)('in %s, wherever the bytes around it put it', (encoding) => {
+  test.each(['base64', 'base64url'] as const)('is redacted in %s, at any offset', (encoding) => {
     for (const before of ['', 'x', 'xy', 'xyz'])
       for (const after of ['', 'x', 'xy']) {
         const encoded = Buffer.from(`${before}${value}${after}`).toString(encoding);
@@ -32,7 +32,7 @@ describe('configured secrets', () => {
       }
   });
 
-  test('short values are not searched', () => {
+  test('is not searched if it is short', () => {
     expect(
       createRedactor(
         new Map([
@@ -45,11 +45,11 @@ describe('configured secrets', () => {
     expect(createRedactor(new Map([['pin', '123456']]))('pin 123456')).toBe('pin [REDACTED:pin]');
   });
 
-  test('a value with a newline at its end is found without it', () => {
+  test('with a newline at its end is found without it', () => {
     expect(createRedactor(new Map([['a', 'abcdefgh\n']]))('x abcdefgh y')).toBe('x [REDACTED:a] y');
   });
 
-  test('a random value is found in part, wrapped and cut', () => {
+  test('is found in parts, wrapped and cut, if it is random', () => {
     const secret = 'q7W3e9R1t5Y2u8I4o6P0a7S3d9F1g5H2j8K4l6Z0';
     const redactSecret = createRedactor(new Map([['key', secret]]));
     expect(redactSecret(secret.slice(0, 30))).toMatch(/^\[REDACTED:key\].{0,3}$/);
@@ -62,7 +62,7 @@ describe('configured secrets', () => {
     for (const line of shown) expect(line).toContain('[REDACTED:key]');
   });
 
-  test('the lines of a key file are found one by one', () => {
+  test('of several lines is found line by line, as in a key file', () => {
     const body =
       randomBytes(1200)
         .toString('base64')
@@ -75,14 +75,14 @@ describe('configured secrets', () => {
     expect(redactFile(numbered[0] ?? '')).toBe(numbered[0]);
   });
 
-  test('of a long value that is not random, parts that others share stay', () => {
+  test('that is long and not random leaves text that it shares with others', () => {
     const url = `postgres://app:${'not-so-secret-'.repeat(4)}@db.internal:5432/app`;
     const redactUrl = createRedactor(new Map([['url', url]]));
     expect(redactUrl(`x ${url} y`)).toBe('x [REDACTED:url] y');
     expect(redactUrl('host db.internal:5432/app')).toBe('host db.internal:5432/app');
   });
 
-  test('one secret within another, side by side and overlapping', () => {
+  test('is found inside another secret, beside it and overlapping it', () => {
     const nested = createRedactor(
       new Map([
         ['outer', 'abcdefghij'],
@@ -96,7 +96,7 @@ describe('configured secrets', () => {
     expect(nested('cdefghhijklm')).toBe('[REDACTED:inner][REDACTED:next]');
   });
 
-  test('its own name comes before the shape it has', () => {
+  test('is named by its own name rather than by its shape', () => {
     const token = fake('ghp_', alphanumerics.slice(0, 36));
     const redactToken = createRedactor(new Map([['github', token]]));
     expect(redactToken(`https://x:${token}@github.com GITHUB_TOKEN=${token}`)).toBe(
@@ -104,7 +104,7 @@ describe('configured secrets', () => {
     );
   });
 
-  test('no value of any kind gets through', () => {
+  test('of any kind never gets through', () => {
     const secret = fc.string({ unit: 'binary', minLength: 6, maxLength: 80 }).filter((text) => text.trim().length >= 6);
     const around = fc.string({ maxLength: 20 });
     fc.assert(
@@ -130,7 +130,7 @@ describe('configured secrets', () => {
 describe('structured results', () => {
   const withSecret = createRedactor(new Map([['db', 'hunter2!']]));
 
-  test('every string is redacted, no key', () => {
+  test('every string is redacted, and no key', () => {
     const value = { a: ['x hunter2!', 1, null, { 'hunter2!': 'hunter2!' }], b: true, c: undefined };
     expect(redactDeep(value, withSecret)).toEqual({
       a: ['x [REDACTED:db]', 1, null, { 'hunter2!': '[REDACTED:db]' }],
@@ -140,14 +140,14 @@ describe('structured results', () => {
     expect(value.a[0]).toBe('x hunter2!');
   });
 
-  test('the same objects come back where nothing was secret', () => {
+  test('the same objects come back if there was no secret', () => {
     const clean = { list: ['a', Number.NaN, { deep: 'b' }] };
     expect(redactDeep(clean, withSecret)).toBe(clean);
     const mixed = { clean, dirty: 'hunter2!' };
     expect(redactDeep(mixed, withSecret).clean).toBe(clean);
   });
 
-  test('many strings are judged each for itself', () => {
+  test('each string is redacted separately', () => {
     const key = alphanumerics.slice(0, 64);
     const pieces = [
       ...[
@@ -186,7 +186,7 @@ describe('structured results', () => {
     );
   });
 
-  test('a mark of a key in one string does not hide the end of one in another', () => {
+  test('a key header in one string does not hide the end of a key in another', () => {
     const texts = Array.from({ length: 20 }, (_, index) => `src/file-${index}.ts`);
     texts[3] = '-----BEGIN RSA PRIVATE KEY-----';
     texts[4] = 'if (code) {';
@@ -195,7 +195,7 @@ describe('structured results', () => {
     expect(redactDeep(texts, withSecret)[9]).toContain('[REDACTED:');
   });
 
-  test('what is neither array nor plain object is left alone', () => {
+  test('values other than arrays and plain objects stay as they are', () => {
     const date = new Date();
     const bytes = Buffer.from('hunter2!');
     const value = { date, bytes, own: JSON.parse('{"__proto__":"hunter2!"}') };

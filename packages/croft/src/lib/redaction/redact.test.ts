@@ -41,7 +41,7 @@ describe('tokens of known services', () => {
     ['within a word', fake('x', 'AKIA', 'IOSFODNN7EXAMPLE')],
     ['a placeholder', 'xoxb-your-token-here sk-your-api-key-goes-here'],
     ['two of three parts', fake('eyJhbGciOiJIUzI1NiJ9', '.eyJzdWIiOiIxMjM0In0')],
-  ])('not: %s', (_, text) => {
+  ])('not redacted: %s', (_, text) => {
     expect(redact(text)).toBe(text);
   });
 });
@@ -98,7 +98,7 @@ test.each([
   ['passphrase: correct-horse-battery-staple', `passphrase: ${mark}`],
   ['12\tmy_pwd: Admin1234', `12\tmy_pwd: ${mark}`],
   ['a.yml:3:password: pa$$word', `a.yml:3:password: ${mark}`],
-])('the password that somebody chose in %s', (text, redacted) => {
+])('the password that a person chose in %s', (text, redacted) => {
   expect(redact(text)).toBe(redacted);
   expect(redact(`user: me\n${text}\nport: 5432\n`)).toBe(`user: me\n${redacted}\nport: 5432\n`);
 });
@@ -168,7 +168,7 @@ test.each([
   expect(redact(`  ${text}\n`.repeat(2))).toBe(`  ${text}\n`.repeat(2));
 });
 
-test('what is redacted stays as it is when redacted again', () => {
+test('redacting twice gives the same as once', () => {
   const lines = [
     `DB_PASSWORD=${hex}`,
     'redis://:pw@h',
@@ -188,7 +188,7 @@ test('what is redacted stays as it is when redacted again', () => {
 const ordinary =
   'The quick brown fox: jumps over = the lazy dog (see https://example.com/a?b=c) and "quoted": words.\n';
 
-test('to find no secret costs no more than to replace words', async () => {
+test('a search without a match costs no more than a plain replacement', async () => {
   const text = ordinary.repeat(1024 ** 2 / ordinary.length);
   const withSecrets = createRedactor(
     new Map(Array.from({ length: 20 }, (_, index) => [`s${index}`, randomBytes(20).toString('hex')])),
@@ -245,7 +245,7 @@ test.each([
   await expectCheap(() => hostile(text), 100);
 });
 
-test('half a megabyte of one thing, then half of another', async () => {
+test('half a megabyte of one pattern, then half of another', async () => {
   const halves = ['sk-', '-', 'eyJ-', '.eyJ', 'token:'].map((piece) => piece.repeat((512 * 1024) / piece.length));
   for (const first of halves) for (const second of halves) await expectCheap(() => redact(first + second), 100);
 });

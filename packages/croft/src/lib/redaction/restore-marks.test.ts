@@ -14,7 +14,7 @@ function restore(current: string, change: (shown: string) => string): string | u
   return restoreMarks(text, marker.findMarks(text), shown);
 }
 
-test('what is shown is what redacting gives', () => {
+test('reversible redaction shows the same text as plain redaction', () => {
   const text = `a ${pats[0]} b value-of-the-db c [REDACTED:db]\nurl https://u:pa55word@host/\n`;
   expect(marker.redactReversibly(text).text).toBe(marker.redact(text));
 });
@@ -35,7 +35,7 @@ test('unchanged text comes back exactly, whichever way its lines end', () => {
   );
 });
 
-test('with lines put in, taken out or moved, each secret is one that its own line had, or nothing is restored', () => {
+test('after lines were added, removed or moved, each secret goes back to a line of its own, or nothing is restored', () => {
   const change = fc.record({ at: fc.nat(12), to: fc.nat(12), kind: fc.constantFrom('put', 'take', 'move') });
   fc.assert(
     fc.property(lines, change, (all, { at, to, kind }) => {
@@ -64,24 +64,24 @@ test.each([
     `${pats[0]}\n${pats[1]}\n`,
     () => 'a\n[REDACTED:github-pat]\nb\n[REDACTED:github-pat]\n[REDACTED:github-pat]\nc',
   ],
-])('%s is not guessed at', (_, current, change) => {
+])('%s is refused, not guessed', (_, current, change) => {
   expect(restore(current, change)).toBeUndefined();
 });
 
-test('goes with the lines around it when blocks change places', () => {
+test('a secret moves with the lines around it when blocks change places', () => {
   const [one, two] = [`# prod\n${pats[0]}\nend\n`, `# dev\n${pats[1]}\nend\n`];
   const swap = (shown: string) => shown.replace(/(# prod\n.*\nend\n)(# dev\n.*\nend\n)/, '$2$1');
   expect(restore(one + two, swap)).toBe(two + one);
 });
 
-test('takes time in proportion to the text', () => {
+test('needs time in proportion to the text', () => {
   const long = `${pats[0]} `.repeat(20_000);
   const started = performance.now();
   expect(restore(long, (shown) => `x${shown}y`)).toBe(`x${long}y`);
   expect(performance.now() - started).toBeLessThan(5000);
 });
 
-test('every shape has a label that is known for a mark', () => {
+test('every redaction label is recognised as a mark', () => {
   const text = [
     `t ${pats[0]}`,
     `k ${fake('AKIA', 'ABCDEFGHIJKLMNOP')}`,

@@ -56,7 +56,7 @@ const span = fc
   .tuple(fc.nat(40), fc.integer({ min: 1, max: 10 }), fc.constantFrom('x', 'y'))
   .map(([start, length, name]) => ({ start, end: Math.min(50, start + length), name }));
 
-test('what is in no span stays, and nothing else', () => {
+test('text outside of spans stays, and text in spans is replaced', () => {
   const text = Array.from({ length: 50 }, (_, index) => String.fromCharCode(0x100 + index)).join('');
   fc.assert(
     fc.property(fc.array(span), (spans) => {
@@ -66,7 +66,7 @@ test('what is in no span stays, and nothing else', () => {
   );
 });
 
-test('adding in order joins as replacing does', () => {
+test('adding spans in order gives the same as replacing all', () => {
   const text = 'abcdefghij'.repeat(5);
   fc.assert(
     fc.property(fc.array(span), (spans) => {

@@ -16,6 +16,6 @@ test.each(['{,}x', '[1,,2]', '{"a"', '/* no end', '"no end', '"\\', ''])('%j is 
   expect(() => parseJsonc(text)).toThrow(SyntaxError);
 });
 
-test('what is JSON stays what it is', () => {
+test('plain JSON stays the same', () => {
   fc.assert(fc.property(fc.json(), (text) => void expect(parseJsonc(text)).toEqual(JSON.parse(text))));
 });

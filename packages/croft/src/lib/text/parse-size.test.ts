@@ -31,10 +31,10 @@ test.each([
   '١m',
   '1m\n',
   '8192t',
-])('takes %j for no size', (text) => {
+])('%j is not a size', (text) => {
   expect(parseSize(text)).toBeUndefined();
 });
 
-test('says nothing rather than a number that is not exact', () => {
+test('refuses a size that a number cannot hold exactly', () => {
   expect(parseSize('999999999999999t')).toBeUndefined();
 });

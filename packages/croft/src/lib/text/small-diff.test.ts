@@ -35,7 +35,7 @@ test.each([
   expect(smallDiff(before, after)).toBe(lines.join('\n'));
 });
 
-test('far changes are separate hunks, near ones share one', () => {
+test('distant changes are separate hunks, near ones share a hunk', () => {
   const after = ten.replace('b', 'B').replace('i', 'I');
   const heads = (context: number) => smallDiff(ten, after, { context }).match(/^@@.*/gm);
   expect(heads(1)).toEqual(['@@ -1,3 +1,3 @@', '@@ -8,3 +8,3 @@']);
@@ -46,7 +46,7 @@ test('without context an insertion is numbered by the line above it', () => {
   expect(smallDiff('a\nc\n', 'a\nb\nc\n', { context: 0 })).toBe('@@ -1,0 +2,1 @@\n+b');
 });
 
-test('a long diff is cut and says how much is missing', () => {
+test('a long diff is cut, and says how much is missing', () => {
   const after = Array.from({ length: 20 }, (_, index) => `${index}\n`).join('');
   const lines = smallDiff('', after, { maxLines: 5 }).split('\n');
   expect(lines).toEqual(['@@ -0,0 +1,20 @@', '+0', '+1', '+2', '+3', '… (16 more diff lines)']);
@@ -68,7 +68,7 @@ test('one change in a large text is found quickly', async () => {
   await expectCheap(() => smallDiff(before, after), 4);
 });
 
-test('applied to the old text, the diff gives the new one', () => {
+test('the diff applied to the old text gives the new text', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', '\n', '\n', 'é'), maxLength: 60 });
   fc.assert(
     fc.property(text, text, fc.nat(4), (before, after, context) => {
@@ -130,7 +130,7 @@ test.each([
   ['at its start', 0],
   ['in the middle', 250_000],
   ['at its end', 499_990],
-])('of a line of half a megabyte that changes %s shows the change and little else', (_, at) => {
+])('the diff of a line of half a megabyte that changes %s shows the change and little else', (_, at) => {
   const line = (word: string) => `${'x'.repeat(at)}${word}${'y'.repeat(500_000 - at)}\nend\n`;
   const rows = smallDiff(line('OLD'), line('NEW')).split('\n');
   expect(rows.map((row) => row[0])).toEqual(['@', '-', '+', ' ']);
@@ -139,7 +139,7 @@ test.each([
   expect(rows.join('').length).toBeLessThan(2500);
 });
 
-test('of several long lines shows each against what became of it', () => {
+test('the diff of several long lines pairs each with its new text', () => {
   const line = (word: string) => `${'x'.repeat(5000)}${word}${'y'.repeat(5000)}\n`;
   const diff = smallDiff(line('a1') + line('a2') + line('a3'), `${line('b1') + line('b2')}short\n`);
   for (const word of ['a1', 'a2', 'b1', 'b2', 'short']) expect(diff).toContain(word);

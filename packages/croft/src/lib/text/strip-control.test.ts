@@ -31,7 +31,7 @@ test.each([
   expect(stripControl(text)).toBe(plain);
 });
 
-test('a CR at the end of a chunk waits for what follows it', () => {
+test('a CR at the end of a chunk waits for the next character', () => {
   const strip = createControlStripper();
   expect(strip('a\r')).toBe('a');
   expect(strip('\nb\r')).toBe('\nb');
@@ -40,14 +40,14 @@ test('a CR at the end of a chunk waits for what follows it', () => {
   expect(strip.flush()).toBe('');
 });
 
-test('the end of a stream drops an open sequence and starts afresh', () => {
+test('the end of a stream drops an open sequence and resets the state', () => {
   const strip = createControlStripper();
   expect(strip('a\x1b]0;tit')).toBe('a');
   expect(strip.flush()).toBe('');
   expect(strip('le')).toBe('le');
 });
 
-test('a string without end hides a megabyte at most', () => {
+test('an unterminated string hides at most a megabyte', () => {
   const text = `\x1bP${'x'.repeat(1024 * 1024)}`;
   expect(stripControl(`${text}seen`)).toBe('seen');
   const strip = createControlStripper();
@@ -59,7 +59,7 @@ const unit = fc.constantFrom(
 );
 const noise = fc.oneof(fc.string({ unit, maxLength: 60 }), fc.string({ unit: 'binary', maxLength: 60 }));
 
-test('chunks do not matter', () => {
+test('the result does not depend on the chunks', () => {
   fc.assert(
     fc.property(noise, fc.array(fc.nat(60)), (text, cuts) => {
       const strip = createControlStripper();
@@ -71,7 +71,7 @@ test('chunks do not matter', () => {
   );
 });
 
-test('nothing but plain text comes out, and plain text stays as it is', () => {
+test('only plain text comes out, and plain text stays the same', () => {
   fc.assert(
     fc.property(noise, (text) => {
       const plain = stripControl(text);
@@ -82,7 +82,7 @@ test('nothing but plain text comes out, and plain text stays as it is', () => {
   );
 });
 
-test('colours are removed as node removes them', () => {
+test('colours are removed as Node removes them', () => {
   const sequence = fc.constantFrom('\x1b[0m', '\x1b[1;32m', '\x1b[2K', '\x1b]8;;http://a.b\x07', '\x1b[?1049h');
   const word = fc.string({ unit: fc.constantFrom('a', 'é', ' ', '\n', '7', ';') });
   fc.assert(

@@ -1,4 +1,5 @@
 import { AppError } from '@croft/protocol';
+import { parseJson } from '../../lib/text/parse-json.ts';
 import { ProtocolFault } from '../transport/frames.ts';
 import { maxJsonBytes } from '../transport/limits.ts';
 
@@ -15,9 +16,7 @@ export function encodeJson(value: unknown, what: string): Buffer {
 
 export function decodeJson(payload: Buffer): unknown {
   if (payload.length === 0) return undefined;
-  try {
-    return JSON.parse(payload.toString());
-  } catch {
-    throw new ProtocolFault('what is not JSON');
-  }
+  const value = parseJson(payload);
+  if (value === undefined) throw new ProtocolFault('what is not JSON');
+  return value;
 }

@@ -31,7 +31,7 @@ export interface CallOptions {
   readonly deadlineMs?: number | undefined;
 }
 
-/** What both sides of an open call can do. Channels are numbered from 0 to 7; the method defines what each carries. */
+/** Operations of both sides of an open call. Channels are numbered from 0 to 7; the method defines the use of each. */
 export interface DuplexCall {
   /** Bytes that the other side writes to its `writable` of the same number. Destroying the stream discards the rest. */
   readable(channel: number): Readable;

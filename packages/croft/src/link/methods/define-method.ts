@@ -33,6 +33,8 @@ export const Id = z.string().min(1).max(100);
 export const PathText = z.string().max(maxPathLength);
 export const Bytes = z.int().nonnegative();
 export const Nothing = z.object({});
+/** Names of control files. The runner ignores those that it does not allow itself: see `runner-policy.ts`. */
+export const AllowControl = z.array(z.string().max(100)).max(100).readonly().optional();
 /** The name that a person recognises a program, a session or a call by. */
 export const Label = z.string().max(4096);
 export const Time = z.string().max(40);

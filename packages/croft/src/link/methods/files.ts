@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Bytes, defineMethod, FileName, Id, InsidePath, PathText } from './define-method.ts';
+import { AllowControl, Bytes, defineMethod, FileName, Id, InsidePath, PathText } from './define-method.ts';
 
 /** The most bytes of a file that one call reads or writes. Larger files are opened, or uploaded. */
 export const maxBodyBytes = 256 * 1024 * 1024;
@@ -78,6 +78,7 @@ export const writeFile = defineMethod(
     expect: Precondition.optional(),
     isExecutable: z.boolean().optional(),
     isSynced: z.boolean().optional(),
+    allowControl: AllowControl,
   }),
   FileVersion,
 );
@@ -88,7 +89,13 @@ export const writeFile = defineMethod(
  */
 export const uploadFile = defineMethod(
   'files.upload',
-  z.strictObject({ ...at, maxBytes: Bytes, expect: Precondition.optional(), waits: z.boolean() }),
+  z.strictObject({
+    ...at,
+    maxBytes: Bytes,
+    expect: Precondition.optional(),
+    waits: z.boolean(),
+    allowControl: AllowControl,
+  }),
   FileVersion.extend({ isNew: z.boolean() }),
 );
 export const UploadState = z.object({ state: z.enum(['wanted', 'there']) });
@@ -100,12 +107,12 @@ export const UploadOrder = z.discriminatedUnion('order', [
 
 export const removeFile = defineMethod(
   'files.remove',
-  z.strictObject({ ...at, recursive: z.boolean(), isSynced: z.boolean().optional() }),
+  z.strictObject({ ...at, recursive: z.boolean(), isSynced: z.boolean().optional(), allowControl: AllowControl }),
   z.object({ path: InsidePath, kind: Kind, removed: Bytes }),
 );
 
 export const renameFile = defineMethod(
   'files.rename',
-  z.strictObject({ place: Id, from: PathText, to: PathText }),
+  z.strictObject({ place: Id, from: PathText, to: PathText, allowControl: AllowControl }),
   z.object({ from: InsidePath, to: InsidePath, kind: Kind }),
 );

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineMethod, Id, RootPath } from './define-method.ts';
+import { AllowControl, defineMethod, Id, RootPath } from './define-method.ts';
 
 /** The same limit as the frames to the init of a sandbox: a longer command can start nowhere. */
 export const maxCommandBytes = 1024 * 1024;
@@ -29,9 +29,6 @@ export const Network = z.strictObject({
   onlyPublic: z.boolean().optional(),
 });
 
-/** The runner ignores names that it does not allow itself: see `narrowTo`. */
-const AllowControl = z.array(z.string().max(100)).max(100).readonly().optional();
-
 export const wantedSandbox = { limits: Limits, network: Network, allowControl: AllowControl };
 
 /**
@@ -46,7 +43,7 @@ const Denial = z.object({
   target: z.string().max(16_384),
   next: z.string().max(4096),
 });
-export const Denials = z.array(Denial).max(100);
+const Denials = z.array(Denial).max(100);
 
 const SandboxOpened = z.object({
   type: z.literal('open'),

@@ -1,7 +1,4 @@
-/**
- * What either side may ask of the other. Both sides use the same limits. A peer that exceeds one is cut off, so that it
- * cannot make memory grow.
- */
+/** Limits for requests of either side. A peer that exceeds one is disconnected, so that it cannot make memory grow. */
 
 /** The payload of a `data` frame. */
 export const maxDataBytes = 64 * 1024;

@@ -22,7 +22,7 @@ interface AgentsMcpOptions extends McpHttpOptions {
 
 interface AgentFace {
   readonly accountId: string;
-  /** What the agent was granted at its last request. */
+  /** The access of the agent at its last request. */
   standing: AgentStanding;
   /** The latest counts with which a request of this face was authenticated. No call needs older ones. */
   counts: Pick<AgentRequest, 'asOf' | 'sessionMoves'>;

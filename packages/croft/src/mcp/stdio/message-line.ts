@@ -1,4 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
+import { parseJson } from '../../lib/text/parse-json.ts';
 
 /** A line that is not a JSON-RPC message. `answer` is the error for its sender. */
 export class MalformedLine extends Error {
@@ -27,11 +28,9 @@ export function readMessage(line: Buffer): JSONRPCMessage {
 }
 
 function parse(line: Buffer): unknown {
-  try {
-    return JSON.parse(line.toString('utf8'));
-  } catch {
-    throw new MalformedLine(-32700, 'a line is not JSON');
-  }
+  const value = parseJson(line);
+  if (value === undefined) throw new MalformedLine(-32700, 'a line is not JSON');
+  return value;
 }
 
 function isCall({ jsonrpc, id, method, params }: Record<string, unknown>): boolean {

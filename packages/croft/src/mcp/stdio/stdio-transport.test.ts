@@ -46,7 +46,7 @@ function ids(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index);
 }
 
-test('of many requests at once the first are answered before the last are taken, and all in order', async () => {
+test('of many requests at once the first are answered before the last are read, all in order', async () => {
   const server = await serve();
   server.stdin.write(requests(500));
   await vi.waitFor(() => expect(server.answered()).toEqual(ids(500)));
@@ -55,14 +55,14 @@ test('of many requests at once the first are answered before the last are taken,
   expect(server.writes()).toBeLessThan(100);
 });
 
-test('what came before the end of the input is taken and answered, however much it was', async () => {
+test('all input before its end is read and answered', async () => {
   const server = await serve();
   server.stdin.end(requests(2000));
   await vi.waitFor(() => expect(server.close).toHaveBeenCalledOnce());
   expect(server.received).toEqual(ids(2000));
 });
 
-test('whoever waits for the answers waits for those to requests that were not taken yet', async () => {
+test('waiting for the answers includes those to requests that were not read yet', async () => {
   const server = await serve();
   server.stdin.write(requests(500));
   await vi.waitFor(() => expect(server.received.length).toBeGreaterThan(0));
@@ -70,7 +70,7 @@ test('whoever waits for the answers waits for those to requests that were not ta
   expect(server.answered()).toEqual(ids(500));
 });
 
-test('from a client that does not read nothing more is taken, until it does', async () => {
+test('nothing more is read from a client that does not read, until it does', async () => {
   const server = await serve({ bytes: 1024 * 1024, readsAnswers: false });
   server.stdin.write(requests(120));
   await vi.waitFor(() => expect(server.received.length).toBeGreaterThan(8));

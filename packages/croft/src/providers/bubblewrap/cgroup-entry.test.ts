@@ -30,7 +30,7 @@ const ways: [string, (group: Group) => Group][] = [
 ];
 
 test.skipIf(reason).each(ways)(
-  'a sandbox enters its groups %s: the first process and every other',
+  'the first process and all others of a sandbox enter its groups %s',
   async (_, change) => {
     const sandbox = await openWith(changing(change));
     const { stdout } = await shellIn(sandbox, 'cat /proc/1/cgroup; echo; cat /proc/self/cgroup');
@@ -50,7 +50,7 @@ const refusals: [string, Partial<Group>][] = [
   ['cannot enter', { selfEntryFiles: ['/dev/full'] }],
 ];
 
-test.skipIf(reason).each(refusals)('there is no sandbox whose first process %s', async (_, change) => {
+test.skipIf(reason).each(refusals)('a sandbox is refused if its first process %s', async (_, change) => {
   const opening = openWith(changing((group) => ({ ...group, ...change })));
   await expect(opening).rejects.toMatchObject({ code: 'E_SANDBOX_UNAVAILABLE' });
 });
@@ -65,7 +65,7 @@ const openFiles = () =>
     }
   });
 
-test.skipIf(reason)('the files of its groups are open nowhere once it is there', async () => {
+test.skipIf(reason)('no process keeps a file of the groups open once the sandbox is open', async () => {
   const { version, create } = groups as Groups;
   const names: string[] = [];
   const note: Groups['create'] = (name, limits) => {

@@ -41,7 +41,7 @@ describe('control files', () => {
     ...parentsOf(name).map((parent) => `mv ${parent} gone`),
   ];
 
-  test.each(['.git/config', '.git/hooks/pre-commit'])('%s cannot be changed, replaced or taken away', async (name) => {
+  test.each(['.git/config', '.git/hooks/pre-commit'])('%s cannot be changed, replaced or removed', async (name) => {
     const { sandbox, directory } = await open(tree);
     const before = readFileSync(join(directory, name), 'utf8');
     for (const attack of attacksOn(name)) expect((await shellIn(sandbox, attack)).code, attack).not.toBe(0);
@@ -49,7 +49,7 @@ describe('control files', () => {
     expect(readFileSync(join(directory, name), 'utf8')).toBe(before);
   });
 
-  test('a single file at the top changes inside alone, and is told', async () => {
+  test('a single file at the top changes only inside the sandbox, and the change is reported', async () => {
     const { sandbox, directory } = await open(tree);
     const inode = () => statSync(join(directory, '.mcp.json')).ino;
     const before = inode();
@@ -69,7 +69,7 @@ describe('control files', () => {
     expect([inode(), statSync(join(directory, '.mcp.json')).mode & 0o777]).toEqual([before, 0o644]);
   });
 
-  test('a single file at the top that the person replaces is what they made it', async () => {
+  test('a single file at the top that the person replaces has the content of the person', async () => {
     const { sandbox, directory } = await open(tree);
     await shellIn(sandbox, 'echo evil > .mcp.json');
     writeFileSync(join(directory, 'next'), 'theirs');
@@ -91,7 +91,7 @@ describe('control files', () => {
     'cd ..; mv .git away; mkdir -p .git; cp -r away/* .git; echo "[core] fsmonitor = evil" > .git/config',
     'rm -rf hooks; mkdir hooks; echo evil > hooks/pre-commit; chmod +x hooks/pre-commit',
     'echo evil > new; mv new hooks/post-commit; ln -sfn /tmp hooks; mv -T /tmp/x hooks',
-  ])('no repository in the workspace gets settings or hooks that git would execute: %s', async (attack) => {
+  ])('a repository in the workspace cannot get settings or hooks that git would execute: %s', async (attack) => {
     const { sandbox, directory } = await open(tree);
     await shellIn(sandbox, `cd deep/er/.git && ${attack}`);
     const executed = spawnSync('git', ['-C', join(directory, 'deep/er'), 'config', '--get', 'core.fsmonitor']);
@@ -111,7 +111,7 @@ describe('control files', () => {
   });
 
   test.each(['.vscode/settings.json', 'deep/er/.vscode/settings.json'])(
-    'programs have a copy of %s, and the person’s own stays as it is',
+    'programs change a copy of %s, and the file of the person stays the same',
     async (name) => {
       const { sandbox, directory } = await open({ ...tree, [name]: '{}' });
       const script = `set -e; echo evil > ${name}; cat ${name}; rm ${name}; echo again > new; mv new ${name}; cat ${name}`;
@@ -121,20 +121,20 @@ describe('control files', () => {
     },
   );
 
-  test('what is beside them can be changed', async () => {
+  test('files beside them can be changed', async () => {
     const { sandbox, directory } = await open(tree);
     expect(await shellIn(sandbox, 'echo new > a/b/free.txt && mv a/b/free.txt a/moved')).toMatchObject({ code: 0 });
     expect(readFileSync(join(directory, 'a/moved'), 'utf8')).toBe('new\n');
   });
 
-  test('no hook appears where no directory for hooks was', async () => {
+  test('no hook appears if there was no directory for hooks', async () => {
     const { directory } = makeFixture(bare);
     const sandbox = await openAt(directory);
     await shellIn(sandbox, 'mkdir .git/hooks; echo evil > .git/hooks/pre-commit');
     expect(existsSync(join(directory, '.git/hooks/pre-commit'))).toBe(false);
   });
 
-  test('a repository cannot be given the settings of another', async () => {
+  test('a repository cannot get the settings of another', async () => {
     const { directory } = makeFixture(bare);
     const sandbox = await openAt(directory);
     await shellIn(sandbox, 'git init -q evil; git -C evil config croft.evil yes; echo ../evil/.git > .git/commondir');
@@ -143,7 +143,7 @@ describe('control files', () => {
   });
 
   test.each(['ln -sf refs/heads/main .git/HEAD', 'mv .git/objects kept && ln -s ../kept .git/objects'])(
-    'a repository is known again after: %s',
+    'a repository is guarded again after: %s',
     async (disguise) => {
       const { directory } = makeFixture(repository('.git/'));
       const first = await openAt(directory);
@@ -172,7 +172,7 @@ describe('control files', () => {
     expect(seen.stdout.toString()).toBe('');
   });
 
-  test('git works in a workspace that is none yet', async () => {
+  test('git works in a workspace that is not a repository yet', async () => {
     const { sandbox } = await open();
     const script = `set -e; git init -q; echo 1 > a; git add a; git commit -qm one; git branch side; git checkout -q side
       echo 2 > a; git commit -qam two; git worktree add -q tree main; cat tree/a; git clone -q . copy; cat copy/a

@@ -37,7 +37,7 @@ describe('control files that are links', () => {
     ['to a link', { files: { 'conf/mcp.json': '{}' }, links: { '.mcp.json': 'second', second: 'conf/mcp.json' } }],
     ['by its whole name', { files: { 'conf/mcp.json': '{}' }, links: { '.mcp.json': '/workspace/conf/mcp.json' } }],
     ['to nothing', { files: {}, links: { '.mcp.json': 'nowhere' } }],
-  ])('%s stay where they are, and lead where they led', async (_, tree: Tree) => {
+  ])('%s stay in place, with their target', async (_, tree: Tree) => {
     const root = makeTree(tree);
     const sandbox = await openSandbox(root);
     for (const link of Object.keys(tree.links))
@@ -51,19 +51,19 @@ describe('control files that are links', () => {
       expect(readFileSync(join(root, file), 'utf8')).toBe(content);
   });
 
-  test('a file behind a link can be read by its name', async () => {
+  test('the target of a link can be read by its own name', async () => {
     const sandbox = await openSandbox(
       makeTree({ files: { 'conf/mcp.json': '{"a":1}' }, links: { '.mcp.json': 'conf/mcp.json' } }),
     );
     expect((await shellIn(sandbox, 'cat .mcp.json')).stdout).toBe('{"a":1}');
   });
 
-  test('other links are nobody’s business', async () => {
+  test('other links can be changed', async () => {
     const sandbox = await openSandbox(makeTree({ files: { 'a/f': 'x' }, links: { plain: 'a', 'a/.hidden': 'f' } }));
     expect(await shellIn(sandbox, 'cat plain/f && rm plain a/.hidden')).toMatchObject({ code: 0, stdout: 'x' });
   });
 
-  test('a link out of the workspace is held, and loops end', async () => {
+  test('a link out of the workspace is guarded, and loops end', async () => {
     const links = { '.mcp.json': '../../etc/passwd', '.zshrc': '.zshrc', '.bashrc': 'a', a: '.bashrc' };
     const sandbox = await openSandbox(makeTree({ links }));
     for (const link of ['.mcp.json', '.zshrc', '.bashrc'])
@@ -73,7 +73,7 @@ describe('control files that are links', () => {
   test.each([
     ['a repository', { files: { 'real/HEAD': 'ref: x\n', 'real/objects/x': '' }, links: { '.git': 'real' } }, '.git'],
     ['one on the way', { files: { 'e/mcp.json': '{}' }, links: { d: 'e', '.mcp.json': 'd/mcp.json' } }, 'd'],
-  ])('a directory that programs need cannot be held behind a link: %s', async (_, tree, name) => {
+  ])('a directory that programs need cannot be guarded behind a link: %s', async (_, tree, name) => {
     await expect(openSandbox(makeTree(tree))).rejects.toMatchObject({
       code: 'E_SANDBOX_UNAVAILABLE',
       message: expect.stringContaining(`${name} is a link to a directory and cannot be held in place`),
@@ -81,8 +81,8 @@ describe('control files that are links', () => {
   });
 });
 
-describe('hooks that lie elsewhere', () => {
-  test.each(['githooks', './githooks', '"githooks"'])('core.hooksPath = %s is held', async (value) => {
+describe('hooks in another directory', () => {
+  test.each(['githooks', './githooks', '"githooks"'])('core.hooksPath = %s is guarded', async (value) => {
     const root = makeTree({ files: { 'githooks/pre-commit': '#!/bin/sh\n' }, links: {} });
     execFileSync('git', ['init', '-q', root]);
     writeFileSync(join(root, '.git/config'), `[core]\n\tbare = false\n\tHooksPath = ${value}\n`);
@@ -94,7 +94,7 @@ describe('hooks that lie elsewhere', () => {
     expect(readdirSync(join(root, 'githooks'))).toEqual(['pre-commit']);
   });
 
-  test('a link to a directory that an editor obeys stays, and the directory behind it is the person’s', async () => {
+  test('a link to a directory of an editor stays, with its target', async () => {
     const root = makeTree({ files: { 'conf/tasks.json': '{}' }, links: { '.vscode': 'conf' } });
     const sandbox = await openSandbox(root);
     for (const attack of attacksOn('.vscode')) expect((await shellIn(sandbox, attack)).code, attack).not.toBe(0);
@@ -110,7 +110,7 @@ describe('hooks that lie elsewhere', () => {
     ['[includeIf "gitdir:/"]\n\tpath = ../shared/one # why', 'shared/one'],
     ['[include]\n\tpath = /workspace/shared/one', 'shared/one'],
     ['[include]\n\tpath = ../shared/two', 'shared/one'],
-  ])('settings that the settings include are held: %s', async (text, name) => {
+  ])('included settings are guarded: %s', async (text, name) => {
     const files = { 'shared/one': '[user]\n\tname = x\n', 'shared/two': '[include]\n\tpath = one\n' };
     const root = makeTree({ files, links: {} });
     execFileSync('git', ['init', '-q', root]);
@@ -120,7 +120,7 @@ describe('hooks that lie elsewhere', () => {
     expect(readFileSync(join(root, name), 'utf8')).toBe('[user]\n\tname = x\n');
   });
 
-  test('settings of one worktree cannot come where none were', async () => {
+  test('settings of one worktree cannot be added', async () => {
     const root = makeTree({ links: {} });
     execFileSync('git', ['init', '-q', root]);
     execFileSync('git', ['-C', root, 'config', 'extensions.worktreeConfig', 'true']);
@@ -129,7 +129,7 @@ describe('hooks that lie elsewhere', () => {
     expect(spawnSync('git', ['-C', root, 'config', '--get', 'croft.evil']).stdout.toString()).toBe('');
   });
 
-  test('hooks behind a link are held, and git still works', async () => {
+  test('hooks behind a link are guarded, and git still works', async () => {
     const root = makeTree({ files: { 'shared/pre-push': '#!/bin/sh\n' }, links: {} });
     execFileSync('git', ['init', '-q', root]);
     execFileSync('rm', ['-r', join(root, '.git/hooks')]);

@@ -95,7 +95,7 @@ describe('fence', () => {
   });
   afterAll(() => tools[Symbol.dispose]());
 
-  test('nothing of this machine can be seen but the system and the workspace', async () => {
+  test('only the system and the workspace can be seen', async () => {
     const { sandbox, directory, canary } = await open({ 'here.txt': 'here' });
     const outside = [
       canary.path,
@@ -118,7 +118,7 @@ describe('fence', () => {
     expect((await shellIn(sandbox, 'cat here.txt')).stdout).toBe('here');
   });
 
-  test('the home of the operator is not there', async () => {
+  test('the home of the operator is hidden', async () => {
     const { sandbox } = await open();
     const { stdout } = await shellIn(sandbox, 'echo $HOME; ls -A $HOME; ls -A /home');
     expect(stdout).toBe('/home/croft\ncroft\n');
@@ -128,7 +128,7 @@ describe('fence', () => {
     }
   });
 
-  test('the first process and its handles are out of reach', async () => {
+  test('the first process and its handles cannot be reached', async () => {
     const { sandbox } = await open();
     for (const name of ['fd', 'fd/3', 'environ', 'mem', 'maps', 'root/', 'cwd/']) {
       expect((await shellIn(sandbox, `ls /proc/1/${name} && head -c 1 /proc/1/${name}`)).code, name).not.toBe(0);
@@ -149,7 +149,7 @@ describe('fence', () => {
     expect((await runIn(sandbox, ['id', '-u'])).stdout).toBe('1000\n');
   });
 
-  test('the kernel refuses every way out and every set-id bit', async () => {
+  test('the kernel refuses every way out, and set-id bits', async () => {
     const { sandbox, directory } = await open();
     copyFileSync(tools.at('probe'), join(directory, 'probe'));
     const { stdout, code } = await runIn(sandbox, ['./probe']);
@@ -178,7 +178,7 @@ describe('fence', () => {
     expect(stdout.split('\n', 5)).toEqual(['']);
   });
 
-  test('there is no network but its own loopback', async () => {
+  test('the only network is loopback', async () => {
     const { sandbox } = await open();
     const { stdout } = await runIn(sandbox, ['cat', '/proc/net/dev']);
     const names = stdout.split('\n').flatMap((line) => /^\s*(\S+):/.exec(line)?.[1] ?? []);

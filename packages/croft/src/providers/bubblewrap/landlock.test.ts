@@ -29,7 +29,7 @@ async function openWithHole() {
   return { sandbox, outside };
 }
 
-test('what a mount let through cannot be changed', async () => {
+test('a file that a mount exposes by mistake cannot be changed', async () => {
   const { sandbox, outside } = await openWithHole();
   expect((await shellIn(sandbox, 'cat /hole/canary.txt')).stdout).toBe('alive');
   const attacks = [
@@ -48,7 +48,7 @@ test('what a mount let through cannot be changed', async () => {
   expect((await shellIn(sandbox, 'cat /hole/canary.txt')).stdout).toBe('changed by us');
 });
 
-test('what programs may write, they can', async () => {
+test('the directories that programs may write can be written', async () => {
   const { sandbox } = await openWithHole();
   const script = `set -e; echo a > a; mkdir d; mv a d/b; ln d/b c; ln -s c l; mkfifo f; truncate -s 9 c; rm -r d
     for at in /tmp /home/croft /dev/shm; do echo x > $at/x; rm $at/x; done; echo x > /dev/null; stty -a < /dev/ptmx > /dev/null

@@ -57,22 +57,25 @@ const networks: [string, NetworkPolicy][] = [
   ['the machine’s network', { mode: 'allow-all' }],
 ];
 
-test.skipIf(isRestricted).each(networks)('what we make is what bubblewrap makes, with %s', async (_, network) => {
-  using fixture = makeDirectory(tree);
-  if (process.getuid?.() === 0)
-    for (const name of ['', ...Object.keys(tree), '.git', 'src']) chownSync(fixture.at(name), 12345, 12345);
-  const seen = async (spawner: Spawner) => {
-    const sandbox = await openSandbox(fixture.path, { provider: provide(spawner), network });
-    const { stdout, stderr } = await shellIn(sandbox, look);
-    await shellIn(sandbox, 'rm src/x');
-    return [...stdout.split('\n'), ...stderr.split('\n')];
-  };
-  const theirs = await seen(madeByBubblewrap);
-  expect(theirs.filter((line) => line.startsWith('mount')).length).toBeGreaterThan(15);
-  expect(theirs).toContain('wrote src/x');
-  expect(theirs.filter((line) => line.startsWith('inotify'))).toEqual(['instances', 'watches'].map(toShare));
-  expect(await seen(madeByUs)).toEqual(theirs);
-});
+test.skipIf(isRestricted).each(networks)(
+  'our own launcher and bubblewrap make the same sandbox, with %s',
+  async (_, network) => {
+    using fixture = makeDirectory(tree);
+    if (process.getuid?.() === 0)
+      for (const name of ['', ...Object.keys(tree), '.git', 'src']) chownSync(fixture.at(name), 12345, 12345);
+    const seen = async (spawner: Spawner) => {
+      const sandbox = await openSandbox(fixture.path, { provider: provide(spawner), network });
+      const { stdout, stderr } = await shellIn(sandbox, look);
+      await shellIn(sandbox, 'rm src/x');
+      return [...stdout.split('\n'), ...stderr.split('\n')];
+    };
+    const theirs = await seen(madeByBubblewrap);
+    expect(theirs.filter((line) => line.startsWith('mount')).length).toBeGreaterThan(15);
+    expect(theirs).toContain('wrote src/x');
+    expect(theirs.filter((line) => line.startsWith('inotify'))).toEqual(['instances', 'watches'].map(toShare));
+    expect(await seen(madeByUs)).toEqual(theirs);
+  },
+);
 
 /** The arguments of a complete sandbox over an open directory. */
 function wholeWords(directory: number, path: string): string[] {
@@ -99,7 +102,7 @@ const guards: [string, ...string[]][] = [
   ['--remount-ro', '/'],
 ];
 
-test.skipIf(isRestricted)('nothing is made of words that leave out a guard, or that are not understood', async () => {
+test.skipIf(isRestricted)('our own launcher refuses arguments that leave out a guard or are unknown', async () => {
   using fixture = makeDirectory();
   const directory = openSync(fixture.path, 'r');
   onTestFinished(() => closeSync(directory));
@@ -121,7 +124,7 @@ test.skipIf(isRestricted)('nothing is made of words that leave out a guard, or t
     expect(await start([...unknown, ...words]), unknown.join(' ')).toMatchObject({ isMade: false });
 });
 
-test('what we cannot make is made by bubblewrap, and then we no longer try', async () => {
+test('a sandbox that our own launcher fails to make is made by bubblewrap, and our launcher is not tried again', async () => {
   using fixture = makeDirectory(tree);
   const asked: string[] = [];
   const provider = provide(without((maker) => asked.push(maker) > 0 && maker === 'box'));
@@ -132,16 +135,19 @@ test('what we cannot make is made by bubblewrap, and then we no longer try', asy
   expect(asked).toEqual(['box', expect.stringMatching(/bwrap$/), expect.stringMatching(/bwrap$/)]);
 });
 
-test.skipIf(isRestricted)('what neither can make is told once, and does not keep us from trying again', async () => {
-  using fixture = makeDirectory(tree);
-  const asked: string[] = [];
-  let isRefused = true;
-  const provider = provide(without((maker) => asked.push(maker) > 0 && isRefused));
-  await expect(openSandbox(fixture.path, { provider })).rejects.toMatchObject({ code: 'E_SANDBOX_UNAVAILABLE' });
-  isRefused = false;
-  await openSandbox(fixture.path, { provider });
-  expect(asked).toEqual(['box', expect.stringMatching(/bwrap$/), 'box']);
-});
+test.skipIf(isRestricted)(
+  'a failure of both launchers is reported once, and the next sandbox is tried again',
+  async () => {
+    using fixture = makeDirectory(tree);
+    const asked: string[] = [];
+    let isRefused = true;
+    const provider = provide(without((maker) => asked.push(maker) > 0 && isRefused));
+    await expect(openSandbox(fixture.path, { provider })).rejects.toMatchObject({ code: 'E_SANDBOX_UNAVAILABLE' });
+    isRefused = false;
+    await openSandbox(fixture.path, { provider });
+    expect(asked).toEqual(['box', expect.stringMatching(/bwrap$/), 'box']);
+  },
+);
 
 /** A zombie does not count as running. */
 const runningIn = (namespace: string) =>
@@ -153,7 +159,7 @@ const runningIn = (namespace: string) =>
     }
   });
 
-test.skipIf(isRestricted)('a sandbox ends with what made it, even if that is killed', async () => {
+test.skipIf(isRestricted)('a sandbox ends with the process that made it, also if that is killed', async () => {
   using fixture = makeDirectory(tree);
   const children = () => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' ');
   const before = children();

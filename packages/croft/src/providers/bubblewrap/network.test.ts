@@ -30,7 +30,7 @@ const openRestricted = () => open({ mode: 'restricted', domains: [], cidrs: [`12
 const curl = (sandbox: Sandbox, url: string, ...flags: string[]) =>
   shellIn(sandbox, `curl -sS --max-time 10 --noproxy '' ${flags.join(' ')} '${url}'`);
 
-test('restricted reaches what is allowed, and says which rule refused the rest', async () => {
+test('a restricted network reaches the allowed hosts, and reports the rule for each refusal', async () => {
   const sandbox = await openRestricted();
   expect(await curl(sandbox, `http://127.0.0.1:${web.port}/`)).toMatchObject({ stdout: 'hello from outside', code: 0 });
   expect(sandbox.takeDenials()).toEqual([]);
@@ -44,14 +44,14 @@ test('restricted reaches what is allowed, and says which rule refused the rest',
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'domains', target: 'example.com:443' }]);
 });
 
-test('a redirect to where nobody may go is judged again', async () => {
+test('the target of a redirect is judged again', async () => {
   const sandbox = await openRestricted();
   const { stdout } = await curl(sandbox, `http://127.0.0.1:${web.port}/away`, '-L');
   expect(stdout).toContain('(rule: cidrs)');
   expect(sandbox.takeDenials()).toMatchObject([{ layer: 'network', target: '169.254.169.254:80' }]);
 });
 
-test('a program that does not ask the proxy has no way out', async () => {
+test('a program that does not use the proxy has no way out', async () => {
   const sandbox = await openRestricted();
   const { stdout } = await shellIn(
     sandbox,
@@ -62,7 +62,7 @@ test('a program that does not ask the proxy has no way out', async () => {
   expect(stdout).toContain('no resolver');
 });
 
-test('a relay that somebody ends is there again for the next who asks', async () => {
+test('a relay that a program ends is started again for the next connection', async () => {
   const sandbox = await openRestricted();
   const url = `http://127.0.0.1:${web.port}/`;
   expect((await curl(sandbox, url)).code).toBe(0);
@@ -75,7 +75,7 @@ test('a relay that somebody ends is there again for the next who asks', async ()
   expect((await curl(sandbox, url)).stdout).toBe('hello from outside');
 });
 
-test('nothing of the proxy is left on this machine, not even while it is used', async () => {
+test('the proxy leaves nothing on this machine, not even while it is used', async () => {
   using own = makeDirectory();
   // Other processes on this machine open sandboxes too.
   vi.stubEnv('TMPDIR', own.path);
@@ -84,18 +84,18 @@ test('nothing of the proxy is left on this machine, not even while it is used', 
   expect(readdirSync(reportTemporaryBase(own.path).path).filter((name) => !name.startsWith('croft-test-'))).toEqual([]);
 });
 
-test('an empty list is nothing', async () => {
+test('an empty list allows nothing', async () => {
   const sandbox = await open({ mode: 'restricted', domains: [], cidrs: [] });
   expect((await curl(sandbox, `http://127.0.0.1:${web.port}/`)).stdout).toContain('(rule: cidrs)');
 });
 
-test('allow-all is the network of this machine, deny-all none of it', async () => {
+test('allow-all gives the network of this machine, deny-all none', async () => {
   const script = `curl -sS --max-time 10 http://127.0.0.1:${web.port}/`;
   expect((await shellIn(await open({ mode: 'allow-all' }), script)).stdout).toBe('hello from outside');
   expect((await shellIn(await open({ mode: 'deny-all' }), script)).code).not.toBe(0);
 });
 
-test('abstract sockets of this machine are out of reach even with its network', async () => {
+test('abstract sockets of this machine cannot be reached, even with its network', async () => {
   const name = `croft-test-${process.pid}`;
   const server = createServer((socket) => socket.end('reached')).listen(`\0${name}`);
   onTestFinished(() => void server.close());
@@ -105,7 +105,7 @@ test('abstract sockets of this machine are out of reach even with its network', 
   expect(stderr).toContain('Operation not permitted');
 });
 
-test('a refused system call is told by name, once a command', async () => {
+test('a refused system call is reported by name, once per command', async () => {
   const sandbox = await open({ mode: 'deny-all' });
   const call = { layer: 'system-call', rule: 'unshare' };
   expect((await shellIn(sandbox, 'unshare -U true; unshare -U true')).stderr).toContain('Operation not permitted');

@@ -17,7 +17,7 @@ describeSandbox('bubblewrap', () => open());
 const hasGroups = !('reason' in findGroups());
 
 describe('limits', () => {
-  test.skipIf(!hasGroups)('memory beyond the limit ends the program, and nobody else', async () => {
+  test.skipIf(!hasGroups)('memory over the limit ends that program and no other', async () => {
     const [{ sandbox }, other] = await Promise.all([open({}, { memoryBytes: 64 * megabyte }), open()]);
     const hungry = runIn(sandbox, ['/usr/bin/python3', '-c', 'x = b"x" * (512 << 20); print(len(x))']);
     const answers = Array.from({ length: 10 }, () => runIn(other.sandbox, ['echo', 'here']));
@@ -28,7 +28,7 @@ describe('limits', () => {
     expect((await runIn(sandbox, ['echo', 'here'])).stdout).toBe('here\n');
   });
 
-  test('files in /tmp count as memory, and a file has a largest size', async () => {
+  test('files in /tmp count as memory, and the size of a file is limited', async () => {
     const { sandbox } = await open(
       {},
       { memoryBytes: 64 * megabyte, diskBytes: 16 * megabyte, fileBytes: 4 * megabyte },
@@ -39,7 +39,7 @@ describe('limits', () => {
     expect((await shellIn(sandbox, 'rm /tmp/*; head -c 5000000 /dev/zero > large')).code).not.toBe(0);
   });
 
-  test.skipIf(!hasGroups)('a fork bomb stays in its sandbox, and ends when killed', async () => {
+  test.skipIf(!hasGroups)('a fork bomb stays in its sandbox, and ends when it is killed', async () => {
     const [{ sandbox }, other] = await Promise.all([open({}, { processes: 64 }), open()]);
     const bomb = startIn(sandbox, ['/bin/bash', '-c', 'b() { b | b & }; while :; do b; done']);
     bomb.stdout.resume();
@@ -55,7 +55,7 @@ describe('limits', () => {
     }, waiting);
   });
 
-  test.skipIf(!hasGroups)('a command for which there is no process left says so', async () => {
+  test.skipIf(!hasGroups)('a command without a free process slot is refused with the reason', async () => {
     const { sandbox } = await open({}, { processes: 24 });
     const take = "try:\n  while os.fork(): pass\nexcept OSError: print('all', flush=True)\ntime.sleep(1000)";
     const holding = startIn(sandbox, ['/usr/bin/python3', '-c', `import os, time\n${take}`]);
@@ -69,7 +69,7 @@ describe('limits', () => {
     expect((await runIn(sandbox, ['echo', 'here'])).stdout).toBe('here\n');
   });
 
-  test('two providers in one process do not get in each other’s way', async () => {
+  test('two providers in one process do not disturb each other', async () => {
     await open();
     const second = createBubblewrap({ path: '', home: homedir() });
     const { directory } = makeFixture();
@@ -89,7 +89,7 @@ describe('limits', () => {
   });
 });
 
-test('kill −9 of the process that holds a sandbox leaves nothing of it behind', async () => {
+test('kill −9 of the process that holds a sandbox leaves nothing of it', async () => {
   const { directory } = makeFixture();
   const seconds = String(7000 + Math.random());
   const script = `

@@ -96,7 +96,7 @@ interface BeginOptions {
   readonly owner: Owner | undefined;
   readonly groups: BubblewrapParts['groups'];
   readonly launch: Launcher;
-  /** What has to be released when the sandbox closes. */
+  /** Resources to release when the sandbox closes. */
   readonly resources: AsyncDisposableStack;
 }
 

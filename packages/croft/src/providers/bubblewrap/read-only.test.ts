@@ -36,7 +36,7 @@ async function openReadOnly(directory: string, maker: (typeof makers)[number]) {
   return sandbox;
 }
 
-test.each(makers)('a read-only workspace can be read and not changed, in a sandbox that %s makes', async (maker) => {
+test.each(makers)('a read-only workspace can be read and not changed, in a sandbox made by %s', async (maker) => {
   const { directory } = makeFixture({ 'a.txt': 'inside', 'dir/b.txt': 'below', '.git/config': '[core]\n' });
   mkdirSync(`${directory}/empty`);
   const sandbox = await openReadOnly(directory, maker);

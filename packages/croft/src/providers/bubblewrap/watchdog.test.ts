@@ -25,7 +25,7 @@ function usedBytes(path: string): number {
 
 const fill = 'i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > $i; done';
 
-test('a disk is not filled, and what filled it can be deleted', async () => {
+test('a program that fills the disk is ended, and its files can be deleted', async () => {
   const sandbox = await open();
   // Faster than the watchdog checks.
   const script =
@@ -61,7 +61,7 @@ test('a disk is not filled, and what filled it can be deleted', async () => {
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'disk' }]);
 });
 
-test('who is over the limit and goes on is ended again', async () => {
+test('a program that goes on writing over the limit is ended again', async () => {
   const sandbox = await open();
   await within(startShell(sandbox, fill).exit);
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'disk' }]);
@@ -70,14 +70,14 @@ test('who is over the limit and goes on is ended again', async () => {
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'disk' }]);
 });
 
-test('a file without a name counts for as long as it is open', async () => {
+test('a deleted file counts for as long as it is open', async () => {
   const sandbox = await open();
   const script = 'exec 3>a 4>b 5>c; rm a b c; for i in 3 4 5; do head -c 15000000 /dev/zero >&$i; done; sleep 1000';
   expect(await within(startShell(sandbox, script).exit)).toMatchObject(ended);
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'disk' }]);
 });
 
-test('a file that was there before counts when it grows, whatever it says about its age', async () => {
+test('an old file counts when it grows, whatever its times say', async () => {
   const tree = Object.fromEntries(['a', 'b', 'c'].map((name) => [name, 'old']));
   const sandbox = await open({ tree });
   const script =
@@ -86,7 +86,7 @@ test('a file that was there before counts when it grows, whatever it says about 
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'disk' }]);
 });
 
-test('files that were there before and are only touched are no growth', async () => {
+test('old files that are only touched do not count as growth', async () => {
   const tree = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, Buffer.alloc(12 * megabyte, 1)]));
   const sandbox = await open({ tree });
   const before = counted.answers.growth;
@@ -99,7 +99,7 @@ test('files that were there before and are only touched are no growth', async ()
   expect(sandbox.takeDenials()).toEqual([]);
 });
 
-test('a filesystem is not run out of files', async () => {
+test('a program that uses up the files of a filesystem is ended', async () => {
   const sandbox = await open({ diskBytes: 8 * megabyte });
   const script = 'for i in $(seq 1 200); do mkdir $i; (cd $i; touch $(seq 1 100)); done; sleep 1000';
   expect(await within(startShell(sandbox, script).exit)).toMatchObject(ended);
@@ -108,7 +108,7 @@ test('a filesystem is not run out of files', async () => {
   expect(denial).toMatchObject({ layer: 'limit', rule: 'files', target: '2048 files' });
 });
 
-test('what a program left behind is ended too, and nothing else', async () => {
+test('processes left behind by a program are ended too, and no others', async () => {
   const [sandbox, other] = await Promise.all([open(), open()]);
   const bystander = startIn(other, ['cat'], { hasInput: true });
   bystander.stdout.resume();
@@ -119,7 +119,7 @@ test('what a program left behind is ended too, and nothing else', async () => {
   expect(await bystander.exit).toMatchObject({ code: 0 });
 });
 
-test('who grows is ended, not its neighbour, and not for what others write', async () => {
+test('only the growing sandbox is ended, not its neighbour, and not for writes of others', async () => {
   const [greedy, modest] = await Promise.all([open(), open()]);
   const asking = startIn(modest, ['cat'], { hasInput: true });
   asking.stdout.resume();
@@ -136,7 +136,7 @@ test('who grows is ended, not its neighbour, and not for what others write', asy
   expect(modest.takeDenials()).toEqual([]);
 });
 
-test('a file without a name counts for as long as it is mapped', async () => {
+test('a deleted file counts for as long as it is mapped', async () => {
   const sandbox = await open();
   const script = `
 import mmap, os, time
@@ -159,7 +159,7 @@ time.sleep(1000)`;
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'disk' }]);
 });
 
-test('on a disk that is nearly full less than the limit is too much', async () => {
+test('on a nearly full disk, less than the limit is too much', async () => {
   const finder = createFilesystemSpaceReader();
   let takenBytes = 0;
   const less = (room: DiskAmount) => ({ ...room, bytes: room.bytes - takenBytes });
@@ -176,7 +176,7 @@ test('on a disk that is nearly full less than the limit is too much', async () =
   expect(sandbox.takeDenials()).toMatchObject([{ rule: 'disk', target: 'the disk of this machine is nearly full' }]);
 });
 
-test('costs nothing while nothing runs', async () => {
+test('costs nothing while no command runs', async () => {
   const countRoom = () => {
     const finder = createFilesystemSpaceReader();
     const count = { asked: 0 };
@@ -210,7 +210,7 @@ block = bytearray(os.urandom(1000)) * (${megabytes} * 1000)
 print('held', flush=True)
 time.sleep(1000)`;
 
-test('without a group: memory of all processes together', async () => {
+test('without a group: the memory of all processes is limited together', async () => {
   const [sandbox, other] = await Promise.all([open({ hasGroup: false }), open({ hasGroup: false })]);
   // Each process alone is far below the limit.
   const running = startIn(sandbox, ['python3', '-c', hold(5, 80)]);
@@ -239,7 +239,7 @@ sys.stdin.read()`;
   expect(sandbox.takeDenials()).toEqual([]);
 });
 
-test('without a group: memory in files that have no name', async () => {
+test('without a group: memory in deleted files counts', async () => {
   const sandbox = await open({ hasGroup: false });
   const script = `
 import os, time
@@ -254,7 +254,7 @@ time.sleep(1000)`;
 });
 
 // For all users but root, the kernel refuses the next process by rlimit.
-test.skipIf(process.getuid?.() !== 0)('without a group: how many processes there are', async () => {
+test.skipIf(process.getuid?.() !== 0)('without a group: the number of processes is limited', async () => {
   const sandbox = await open({ hasGroup: false, processes: 40 });
   const running = startShell(sandbox, 'for i in $(seq 1 100); do setsid sleep 1000 & done; wait');
   expect(await within(running.exit)).toMatchObject(ended);

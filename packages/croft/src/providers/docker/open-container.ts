@@ -42,7 +42,7 @@ export interface OpenContainerOptions extends DockerParts {
   readonly socketDirectory: string;
   readonly starting: ConcurrencyLimit;
   readonly watchdogs: Watchdogs;
-  /** What has to be released when the sandbox closes. */
+  /** Resources to release when the sandbox closes. */
   readonly resources: AsyncDisposableStack;
 }
 

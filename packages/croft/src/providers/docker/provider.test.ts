@@ -61,29 +61,32 @@ describe.runIf(docker)('docker', () => {
 
   describeSandbox('docker', createLending(provider));
 
-  test.runIf(isRoot)('commands are the owner of the workspace, with no privilege, and see nothing else', async () => {
-    const fixture = makeFixture({ '.git/hooks/pre-commit': 'true', '.git/HEAD': 'ref: refs/heads/main' });
-    chmodSync(fixture.path, 0o755);
-    for (const name of ['', '.git', '.git/hooks', '.git/hooks/pre-commit', '.git/HEAD'])
-      chownSync(fixture.at(name), 60_417, 60_417);
-    const sandbox = await openSandbox(fixture.path, { provider });
-    const { stdout } = await shellIn(sandbox, 'id -un; touch made; grep -E "^Cap(Prm|Bnd)|^NoNew" /proc/self/status');
-    expect(stdout).toBe('croft\nCapPrm:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\n');
-    expect(statSync(fixture.at('made')).uid).toBe(60_417);
-    // Only the shell itself can report what was refused.
-    const writes = ['/usr/x', '/etc/x', '/run/x', '/dev/x', '.git/hooks/pre-commit', '.git/hooks/x'];
-    const tried = await shellIn(
-      sandbox,
-      writes.map((path) => `(echo evil > ${path}) 2>/dev/null && echo ${path}`).join('\n'),
-    );
-    expect(tried.stdout).toBe('');
-    expect((await shellIn(sandbox, 'mv .git .gone; ls -A /sys /root; cat /proc/net/dev | wc -l')).stdout).toMatch(
-      /^\/sys:\n3\n$/,
-    );
-    expect((await shellIn(sandbox, `ls ${socket} /var/run/docker.sock /run/docker.sock`)).stdout).toBe('');
-  });
+  test.runIf(isRoot)(
+    'commands run as the owner of the workspace, without privileges, and see nothing else',
+    async () => {
+      const fixture = makeFixture({ '.git/hooks/pre-commit': 'true', '.git/HEAD': 'ref: refs/heads/main' });
+      chmodSync(fixture.path, 0o755);
+      for (const name of ['', '.git', '.git/hooks', '.git/hooks/pre-commit', '.git/HEAD'])
+        chownSync(fixture.at(name), 60_417, 60_417);
+      const sandbox = await openSandbox(fixture.path, { provider });
+      const { stdout } = await shellIn(sandbox, 'id -un; touch made; grep -E "^Cap(Prm|Bnd)|^NoNew" /proc/self/status');
+      expect(stdout).toBe('croft\nCapPrm:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\n');
+      expect(statSync(fixture.at('made')).uid).toBe(60_417);
+      // Only the shell itself can report what was refused.
+      const writes = ['/usr/x', '/etc/x', '/run/x', '/dev/x', '.git/hooks/pre-commit', '.git/hooks/x'];
+      const tried = await shellIn(
+        sandbox,
+        writes.map((path) => `(echo evil > ${path}) 2>/dev/null && echo ${path}`).join('\n'),
+      );
+      expect(tried.stdout).toBe('');
+      expect((await shellIn(sandbox, 'mv .git .gone; ls -A /sys /root; cat /proc/net/dev | wc -l')).stdout).toMatch(
+        /^\/sys:\n3\n$/,
+      );
+      expect((await shellIn(sandbox, `ls ${socket} /var/run/docker.sock /run/docker.sock`)).stdout).toBe('');
+    },
+  );
 
-  test('tells what its limits refused', async () => {
+  test('reports refusals by its limits', async () => {
     const fixture = makeFixture();
     const sandbox = await openSandbox(fixture.path, { provider });
     const eat = 'import os; x = b"x" * (2 * 1024 ** 3)';
@@ -92,7 +95,7 @@ describe.runIf(docker)('docker', () => {
     expect((await runIn(sandbox, ['echo', 'here'])).stdout).toBe('here\n');
   });
 
-  test.runIf(isRoot)('a name that leads elsewhere by now opens nothing', async () => {
+  test.runIf(isRoot)('a name that leads to another directory by now is refused', async () => {
     const fixture = makeFixture();
     mkdirSync(fixture.at('workspace'));
     const directory = openSync(fixture.at('workspace'), constants.O_RDONLY | constants.O_DIRECTORY);
@@ -104,7 +107,7 @@ describe.runIf(docker)('docker', () => {
     expect(await docker?.ask('GET', '/containers/json?all=1&filters={"status":["created","exited"]}')).toEqual([]);
   });
 
-  test.runIf(isRoot)('what may be read stays as it is, with what is mounted below it', async () => {
+  test.runIf(isRoot)('a readable directory cannot be changed, nor the mounts below it', async () => {
     const [fixture, library] = [makeFixture(), makeFixture({ 'a.txt': 'to read' })];
     mkdirSync(library.at('below'));
     execFileSync('mount', ['-t', 'tmpfs', 'croft-test', library.at('below')]);
@@ -117,7 +120,7 @@ describe.runIf(docker)('docker', () => {
   test.each([
     ['allow-all', 'heard'],
     ['deny-all', ''],
-  ] as const)('with the network policy %s a server of this machine is heard, or not', async (mode, heard) => {
+  ] as const)('with the network policy %s a server of this machine can be reached, or not', async (mode, heard) => {
     const server = createServer((connection) => connection.end('heard'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
@@ -127,7 +130,7 @@ describe.runIf(docker)('docker', () => {
     expect((await runIn(sandbox, ['/bin/bash', '-c', ask])).stdout).toBe(heard);
   });
 
-  test('an image brings its own programs, and is never fetched', async () => {
+  test('an image has its own programs, and is never downloaded', async () => {
     const fixture = makeFixture();
     const libraries = execFileSync('ldd', ['/usr/bin/dash'], { encoding: 'utf8' }).match(/\/\S+/g) ?? [];
     const tar = execFileSync('tar', ['-chPf', '-', '/usr/bin/dash', ...libraries], { maxBuffer: 2 ** 26 });
@@ -146,7 +149,7 @@ describe.runIf(docker)('docker', () => {
     );
   });
 
-  test('what a killed server made and never started is swept, and nothing of others', async () => {
+  test('containers of a killed server are removed, and no others', async () => {
     await openSandbox(makeFixture().path, { provider });
     const engine = createEngine(socket);
     const [{ Image }] = (await docker?.ask('GET', '/containers/json')) ?? [];
@@ -164,18 +167,18 @@ describe.runIf(docker)('docker', () => {
   });
 });
 
-describe('without an engine', () => {
+describe('without a Docker engine', () => {
   const openWith = (dockerSocket: string) =>
     openSandbox(makeFixture().path, { provider: createDocker({ ...operator, dockerSocket }) });
 
-  test('nothing is opened, and it is said what to do', async () => {
+  test('no sandbox is opened, and the error has the next step', async () => {
     const fixture = makeFixture({ 'not-a-socket': '' });
     const expected = unavailable(/^Docker does not answer on this machine; install and start it .+CROFT_DOCKER_HOST$/);
     await expect(openWith(fixture.at('absent'))).rejects.toMatchObject(expected);
     await expect(openWith(fixture.at('not-a-socket'))).rejects.toMatchObject(expected);
   });
 
-  test('one that talks nonsense is refused, and one that never answers is not waited for', async () => {
+  test('an engine that sends garbage is refused, and one that never answers times out', async () => {
     const fixture = makeFixture();
     let isSilent = false;
     const server = createServer((connection) => {

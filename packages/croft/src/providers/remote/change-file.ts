@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import type { CurrentFile, Files, FileVersion, NewContent } from '../../core/files/files.ts';
+import type { ChangeOptions, CurrentFile, Files, FileVersion, NewContent } from '../../core/files/files.ts';
 import { maxWholeBytes } from '../../disk/read/read-content.ts';
 import { createKeyedLock } from '../../lib/concurrency/keyed-lock.ts';
 import { channels, readCurrent } from '../../link/methods/files.ts';
@@ -46,19 +46,20 @@ export function createRemoteFileChanger(rpc: RpcClient, { at, write }: ChangerOp
     path: string,
     current: CurrentFile | undefined,
     decide: (current: CurrentFile | undefined) => Decided | Promise<Decided>,
+    { allow }: ChangeOptions,
   ) {
     const change = await decide(current);
     const expect = current ? { version: current.version } : 'absent';
-    return { written: await write(path, change.bytes, { expect }), change };
+    return { written: await write(path, change.bytes, { expect, allow }), change };
   }
 
   return {
-    change: (path, decide) =>
+    change: (path, decide, options = {}) =>
       locks.run(`as ${path}`, async () => {
         const seen = await readNow(path);
         const real = `at ${seen?.path ?? path}`;
         const isLate = locks.isHeld(real);
-        return locks.run(real, async () => changeNow(path, isLate ? await readNow(path) : seen, decide));
+        return locks.run(real, async () => changeNow(path, isLate ? await readNow(path) : seen, decide, options));
       }),
   };
 }

@@ -4,6 +4,7 @@ import { maxWholeBytes } from '../../disk/read/read-content.ts';
 import { toPieces } from '../../link/calls/bounded-streams.ts';
 import { maxPathLength } from '../../link/methods/define-method.ts';
 import * as methods from '../../link/methods/files.ts';
+import { toAllowControl } from './allow-control.ts';
 import { createRemoteFileChanger } from './change-file.ts';
 import { openRemoteFile } from './open-file.ts';
 import type { RpcClient } from './rpc/rpc-client.ts';
@@ -39,15 +40,21 @@ export function createRemoteFiles(rpc: RpcClient, place: string): Files {
     write,
     change,
     upload: async (path, pieces, options) => uploadRemoteFile(rpc, at(path), pieces, options),
-    remove: async (path, { recursive, signal, isSynced }) =>
-      rpc.ask(methods.removeFile, { ...at(path), recursive, isSynced }, { signal, deadlineMs: null }),
-    rename: async (from, to) => rpc.ask(methods.renameFile, { place, from: fitting(from), to: fitting(to) }),
+    remove: async (path, { recursive, signal, isSynced, allow }) =>
+      rpc.ask(
+        methods.removeFile,
+        { ...at(path), recursive, isSynced, ...toAllowControl(allow) },
+        { signal, deadlineMs: null },
+      ),
+    rename: async (from, to, { allow } = {}) =>
+      rpc.ask(methods.renameFile, { place, from: fitting(from), to: fitting(to), ...toAllowControl(allow) }),
   };
 
   /** Sends as long as the runner takes the bytes, and then waits for its disk. */
   async function write(path: string, bytes: Uint8Array, options: FileWriteOptions = {}): Promise<FileVersion> {
-    const { expect, isExecutable, isSynced } = options;
-    const params = { ...at(path), size: bytes.length, expect: toPrecondition(expect), isExecutable, isSynced };
+    const { expect, isExecutable, isSynced, allow } = options;
+    const asks = { expect: toPrecondition(expect), isExecutable, isSynced, ...toAllowControl(allow) };
+    const params = { ...at(path), size: bytes.length, ...asks };
     if (bytes.length > methods.maxBodyBytes) throw tooLarge(path, bytes.length);
     const asked = rpc.begin(methods.writeFile, params);
     await asked.sendTo(channels.body, toPieces(bytes));

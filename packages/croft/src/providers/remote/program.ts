@@ -15,7 +15,7 @@ import {
 import type { RpcCall, RpcClient } from './rpc/rpc-client.ts';
 import { toRunnerError } from './rpc/runner-errors.ts';
 
-/** As much unread output as a sandbox of this machine buffers. */
+/** Limit of unread output, as for a sandbox of this machine. */
 const windowBytes = 256 * 1024;
 
 /** Starts a program in a sandbox of the runner. The whole program is one call. */

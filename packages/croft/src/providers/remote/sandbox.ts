@@ -11,7 +11,7 @@ import { invalidAnswer } from './rpc/runner-errors.ts';
 /** Opening and closing the sandbox of a large workspace takes a while, and the connection may be cut meanwhile. */
 const openWithinMs = 120_000;
 const goneWithinMs = 120_000;
-/** As many as a sandbox of this machine keeps. */
+/** Limit of stored denials, as for a sandbox of this machine. */
 const maxDenials = 20;
 
 export async function openRemoteSandbox(rpc: RpcClient, place: string, wanted: SandboxRequest): Promise<Sandbox> {

@@ -34,7 +34,7 @@ export function createRemoteToolCallWrapper(rpc: RpcClient, place: string, { isS
       await asked.answer;
       return result;
     } catch (thrown) {
-      // What the call did before it failed is still stored, whether or not its caller waits.
+      // Changes of the call before its failure are still stored, whether or not its caller waits.
       asked.sendMessage({ order: 'failed' });
       await asked.answer.catch(() => {});
       throw thrown;

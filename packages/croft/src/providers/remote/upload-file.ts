@@ -1,5 +1,6 @@
 import type { UploadedFile, UploadOptions } from '../../core/files/files.ts';
 import { channels, UploadState, uploadFile } from '../../link/methods/files.ts';
+import { toAllowControl } from './allow-control.ts';
 import type { RpcCall, RpcClient } from './rpc/rpc-client.ts';
 
 /**
@@ -10,10 +11,11 @@ export async function uploadRemoteFile(
   rpc: RpcClient,
   at: { readonly place: string; readonly path: string },
   pieces: AsyncIterable<Uint8Array>,
-  { maxBytes, expect, around }: UploadOptions,
+  { maxBytes, expect, around, allow }: UploadOptions,
 ): Promise<UploadedFile> {
   const precondition = typeof expect === 'object' ? { version: expect.version } : expect;
-  const asked = rpc.begin(uploadFile, { ...at, maxBytes, expect: precondition, waits: around !== undefined });
+  const asks = { maxBytes, expect: precondition, waits: around !== undefined, ...toAllowControl(allow) };
+  const asked = rpc.begin(uploadFile, { ...at, ...asks });
   const wanted = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();
   asked.listen(UploadState, ({ state }) => (state === 'wanted' ? wanted : arrived).resolve());

@@ -45,7 +45,7 @@ function processesWith(word: string): number[] {
 }
 
 describe('a program in a search box', () => {
-  test('finds the workspace and itself, and nothing else', async () => {
+  test('finds only the workspace and itself', async () => {
     const { box, fixture } = await openBox({ 'a.txt': 'inside' });
     const top = fixture.path.split('/')[1];
     const { stdout } = await sh(box, 'echo /*; echo /run/* /run/croft/* /usr/bin/*; pwd; read x < a.txt; echo $x');
@@ -55,7 +55,7 @@ describe('a program in a search box', () => {
   });
 
   test.each(['a.txt', '/new', '/run/croft/new', '/dev/null', '/proc/1/oom_score_adj', '/usr/bin/rg'])(
-    'writes nothing to %s',
+    'cannot write to %s',
     async (path) => {
       const { box, fixture } = await openBox({ 'a.txt': 'inside' });
       const { code } = await sh(box, `echo changed > ${path}`);
@@ -64,7 +64,7 @@ describe('a program in a search box', () => {
     },
   );
 
-  test('starts no other', async () => {
+  test('cannot start another program', async () => {
     const { box } = await openBox();
     expect(await sh(box, 'rg --version; echo started')).toMatchObject({
       stdout: '',
@@ -72,12 +72,12 @@ describe('a program in a search box', () => {
     });
   });
 
-  test('has no more room than a search needs', async () => {
+  test('has limited resources', async () => {
     const { box } = await openBox();
     expect((await sh(box, 'ulimit -d; ulimit -f; ulimit -c')).stdout).toBe(`${2 * 1024 ** 2}\n0\n0\n`);
   });
 
-  test('ends no other and not the box, whomever it signals', async () => {
+  test('cannot end another program or the box by a signal', async () => {
     const { box, fixture } = await openBox({ 'a.txt': 'inside' });
     const script = `while :; do read x < a.txt; done; : ${fixture.path}`;
     const waiting = box.start({ argv: ['sh', '-c', script], signal: never });
@@ -97,7 +97,7 @@ describe('a program in a search box', () => {
 });
 
 describe('a search', () => {
-  test('that is taken back is dead, with the part that dates what it finds', async () => {
+  test('that is cancelled is ended, with its second program that reads the times', async () => {
     const { box } = await openBox({ 'a.txt': 'inside' });
     const word = `mark-${process.pid}-${Date.now()}`;
     const abort = new AbortController();
@@ -111,7 +111,7 @@ describe('a search', () => {
     expect((await sh(box, 'echo next')).stdout).toBe('next\n');
   });
 
-  test('that nobody reads to its end ends all the same', async () => {
+  test('ends also if its output is not read to the end', async () => {
     const { box } = await openBox();
     const running = box.start({ argv: ['sh', '-c', 'while :; do echo more than anybody reads; done'], signal: never });
     for await (const _ of running.stdout) break;
@@ -119,7 +119,7 @@ describe('a search', () => {
     expect(await running.exit).toMatchObject({ signal: 'SIGKILL' });
   });
 
-  test('with times tells them, however far away, and hands on the exit code', async () => {
+  test('with times gives the time of every file, also far in the past or future, and the exit code', async () => {
     const { box, fixture } = await openBox({ 'now.txt': '', 'old.txt': '', 'later.txt': '', 'dir/new\nline.txt': '' });
     mkdirSync(fixture.at('empty'));
     utimesSync(fixture.at('now.txt'), 1_700_000_000.25, 1_700_000_000.25);
@@ -135,13 +135,13 @@ describe('a search', () => {
     expect(code).toBe(7);
   });
 
-  test('with times leaves out what does not end as it should', async () => {
+  test('with times leaves out a line that ends wrongly', async () => {
     const { box } = await openBox({ 'a.ts': '', s: '', 'b.tsx': '' });
     const { stdout } = await run(box, ['rg', '--files', '--null', '--sort=path'], { suffix: '.ts' });
     expect(stdout).toMatch(/^\d+ a\.ts\0$/);
   });
 
-  test('with times takes a path longer than there can be for a failure', async () => {
+  test('with times reports too long a path as a failure', async () => {
     const { box, fixture } = await openBox();
     writeFileSync(fixture.at('long'), 'x'.repeat(100_000));
     const { code, stdout } = await run(box, ['rg', '--no-filename', '--null-data', 'x', 'long'], all);

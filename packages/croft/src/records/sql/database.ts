@@ -24,6 +24,12 @@ export interface Database extends AsyncDisposable {
    * database is in this process, where several statements cost no more than one.
    */
   readonly oneStatement?: { readonly lockSql: string; run: SqlConnection['query'] } | undefined;
+  /**
+   * Runs a change whose statements are executed in one turn of this thread. Durable when it resolves. Resolves with
+   * `undefined` if another process holds the database: then nothing was changed. Missing if the database is not in this
+   * process.
+   */
+  oneTurn?<T>(work: (query: QueryAtOnce) => T): Promise<T | undefined>;
   /** Begins a read-only transaction on a consistent snapshot. */
   beginRead(): Promise<SqlTransaction>;
   /** Whether nothing was stored and a retry may succeed, as after a deadlock. */
@@ -44,6 +50,12 @@ export interface SqlConnection {
   /** Each `?` stands for one of the values. */
   query(sql: string, values?: readonly Value[]): Promise<Result>;
 }
+
+/** As `SqlConnection.query`, without waiting. The values must have been checked: see `checkStorable`. */
+export type QueryAtOnce = (sql: string, values?: readonly Value[]) => Result;
+
+/** A statement and its values. */
+export type Statement = readonly [sql: string, values: readonly Value[]];
 
 /** Throws `AppError` only. */
 export interface SqlTransaction extends SqlConnection {

@@ -1,11 +1,16 @@
 import { AppError } from '@croft/protocol';
 import type { Table } from './columns.ts';
-import type { SqlConnection, Value } from './database.ts';
+import type { SqlConnection, Statement, Value } from './database.ts';
 
 /** Inserts a row unless it conflicts with an existing one. Returns whether it was inserted. */
 export async function insertRow<Row extends object>(connection: SqlConnection, table: Table<Row>, row: Row) {
+  return (await connection.query(...toInsert(table)(row))).count === 1;
+}
+
+/** Returns a function that makes the statement of `insertRow`. */
+export function toInsert<Row extends object>(table: Table<Row>): (row: Row) => Statement {
   const sql = `INSERT INTO ${table.name} (${table.list}) VALUES (${table.marks}) ON CONFLICT DO NOTHING`;
-  return (await connection.query(sql, table.toValues(row))).count === 1;
+  return (row) => [sql, table.toValues(row)];
 }
 
 /**
@@ -29,11 +34,19 @@ export async function updateVersion<Row extends { readonly version: number }>(
   row: Row,
   ...foundBy: readonly (keyof Row & string)[]
 ): Promise<boolean> {
+  return (await connection.query(...toVersionUpdate(table, ...foundBy)(row))).count === 1;
+}
+
+/** Returns a function that makes the statement of `updateVersion`. */
+export function toVersionUpdate<Row extends { readonly version: number }>(
+  table: Table<Row>,
+  ...foundBy: readonly (keyof Row & string)[]
+): (row: Row) => Statement {
   const found = foundBy.map((field) => table.columns[field]);
   const where = found.map(({ name }) => `${name} = ?`).join(' AND ');
   const sql = `UPDATE ${table.name} SET ${table.assignments(...foundBy)} WHERE ${where} AND version = ?`;
-  const keys = foundBy.map((field) => table.columns[field].write(row[field]));
-  return (await connection.query(sql, [...table.toValues(row, ...foundBy), ...keys, row.version - 1])).count === 1;
+  const toKeys = (row: Row) => foundBy.map((field) => table.columns[field].write(row[field]));
+  return (row) => [sql, [...table.toValues(row, ...foundBy), ...toKeys(row), row.version - 1]];
 }
 
 export async function findRow<Row extends object>(

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { AppError } from '@croft/protocol';
 import { makePrivateDatabase } from '../../lib/sqlite/private-database.ts';
+import { isSqliteBusy } from '../../lib/sqlite/sqlite-error-kind.ts';
 import { createSqliteWal, keepRoomPragma, sqliteWalPragmas } from '../../lib/sqlite/sqlite-wal.ts';
 import { type ConnectionPool, createConnectionPool } from '../sql/connection-pool.ts';
-import type { Database, SqlTransaction } from '../sql/database.ts';
+import type { Database, QueryAtOnce, SqlTransaction } from '../sql/database.ts';
 import { countDoneMigrations } from '../tables/migrations.ts';
 import { makePrivate, watchDatabaseFile } from './database-file.ts';
 import { connectSqlite, type SqliteClient } from './sqlite-client.ts';
@@ -63,6 +64,8 @@ function createDatabase(file: string, { writer, log, deadlineMs }: DatabaseParts
   const writers = createConnectionPool({ max: 1, deadlineMs, connect: async () => writer });
   const readers = createConnectionPool({ max: maxReaders, deadlineMs, connect: async () => connectReader(file) });
   const checkFile = watchDatabaseFile(file);
+  /** Answers single statements, each in one turn, so that they need not wait for each other. */
+  let asker: SqliteClient | undefined;
   return {
     name: 'sqlite',
     isShared: false,
@@ -73,13 +76,11 @@ function createDatabase(file: string, { writer, log, deadlineMs }: DatabaseParts
       `CREATE TRIGGER croft_${table}_${event.toLowerCase()} AFTER ${event} ON ${table} BEGIN ${sql}; END`,
     ],
     async ask(sql, values) {
-      const reader = await readers.take();
       try {
-        return reader.query(sql, values);
+        asker ??= connectReader(file);
+        return asker.query(sql, values);
       } catch (thrown) {
         throw sqliteError(thrown);
-      } finally {
-        readers.give(reader);
       }
     },
     async beginChange() {
@@ -87,12 +88,27 @@ function createDatabase(file: string, { writer, log, deadlineMs }: DatabaseParts
       log.mustBeSound();
       return begin(writers, 'BEGIN IMMEDIATE', deadlineMs, log);
     },
+    async oneTurn(work) {
+      checkFile();
+      log.mustBeSound();
+      const client = await writers.take();
+      try {
+        const done = runInOneTurn(client, work);
+        if (done) await log.sync();
+        return done?.result;
+      } catch (thrown) {
+        throw sqliteError(thrown);
+      } finally {
+        writers.give(client);
+      }
+    },
     beginRead: () => begin(readers, 'BEGIN', deadlineMs),
     // A checkpoint lets the next change write over the blocks that the log has already.
     isTransient: isFull,
     beforeRetry: log.checkpoint,
     async [Symbol.asyncDispose]() {
       readers.end();
+      asker?.discard();
       // A checkpoint opens the files too, and would make them again after they were removed.
       await log.idle();
       writer.discard();
@@ -156,6 +172,25 @@ function createTransaction(
       end();
     },
   };
+}
+
+/** Returns `undefined` if another process holds the database. */
+function runInOneTurn<T>(client: SqliteClient, work: (query: QueryAtOnce) => T): { readonly result: T } | undefined {
+  try {
+    client.query('BEGIN IMMEDIATE');
+  } catch (thrown) {
+    if (isSqliteBusy(thrown)) return undefined;
+    throw thrown;
+  }
+  try {
+    const result = work(client.query);
+    client.query('COMMIT');
+    return { result };
+  } catch (thrown) {
+    // Some errors roll the transaction back by themselves.
+    if (client.isInTransaction) client.query('ROLLBACK');
+    throw thrown;
+  }
 }
 
 type DurableLog = ReturnType<typeof createDurableLog>;

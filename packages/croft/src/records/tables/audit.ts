@@ -1,7 +1,7 @@
 import { type AuditHash, type ChainLink, chainStart } from '../../core/accounts/ports/audit-chain.ts';
 import type { AuditEntry, AuditRow, AuditTable } from '../../core/accounts/ports/call-tables.ts';
 import { defineTable, key, text, wholeNumber } from '../sql/columns.ts';
-import type { SqlConnection } from '../sql/database.ts';
+import type { Result, SqlConnection } from '../sql/database.ts';
 import { parseNumber, readPage } from '../sql/pages.ts';
 
 export const table = defineTable<AuditRow>('audit', {
@@ -21,7 +21,7 @@ export interface AuditChaining extends Pick<AuditHash, 'hash'> {
   onAppended?(from: ChainLink, to: ChainLink): void;
 }
 
-const lastSql = 'SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1';
+export const lastSql = 'SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1';
 const rowsPerStatement = 50;
 
 export function createAuditTable(connection: SqlConnection, { hash, onAppended }: AuditChaining): AuditTable {
@@ -57,7 +57,11 @@ export function createAuditTable(connection: SqlConnection, { hash, onAppended }
  * it.
  */
 async function readLast(connection: SqlConnection): Promise<ChainLink | undefined> {
-  const [last] = (await connection.query(lastSql)).rows;
+  return toEnd(await connection.query(lastSql));
+}
+
+/** Reads the answer to `lastSql`. */
+export function toEnd({ rows: [last] }: Result): ChainLink | undefined {
   return last && { rows: Number(last.sequence), hash: String(last.hash) };
 }
 

@@ -71,7 +71,7 @@ export function toCallRecordStatement(
 export interface CallRecordAnswer {
   /** Whether the session of each record was stored. Absent: nothing was. */
   readonly stored?: boolean[];
-  /** Where the audit trail ends, if nothing was stored for that reason. */
+  /** End of the audit trail, if nothing was stored because it has another end. */
   readonly end?: ChainLink;
 }
 

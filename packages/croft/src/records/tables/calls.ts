@@ -1,7 +1,7 @@
 import type { CallRow, CallTable } from '../../core/accounts/ports/call-tables.ts';
 import { defineTable, key, text } from '../sql/columns.ts';
 import type { SqlConnection } from '../sql/database.ts';
-import { insertRow, removeRows } from '../sql/rows.ts';
+import { insertRow } from '../sql/rows.ts';
 
 /** Migration 4. Never edit a released migration; add another one. */
 export function callTables(textType: string): string[] {
@@ -21,13 +21,15 @@ export const table = defineTable<CallRow>('calls', {
   tool: text('tool'),
 });
 
+export const removeSql = 'DELETE FROM calls WHERE call_id = ?';
+
 export function createCallTable(connection: SqlConnection): CallTable {
   return {
     async insert(row) {
       await insertRow(connection, table, row);
     },
     async remove(callId) {
-      return (await removeRows(connection, table, 'call_id = ?', callId)) === 1;
+      return (await connection.query(removeSql, [callId])).count === 1;
     },
     async of(serverId, limit) {
       const sql = `SELECT ${table.list} FROM calls WHERE server_id = ? ORDER BY call_id LIMIT ?`;

@@ -15,6 +15,8 @@ export const table = defineTable<SessionRow>('sessions', {
   serverId: optional('server_id'),
 });
 
+/** How a session is found. */
+export const identity = ['accountId', 'agentId', 'session'] as const;
 const isIt = 'account_id = ? AND agent_id = ? AND session = ?';
 
 export function createSessionTable(connection: SqlConnection): SessionTable {
@@ -25,9 +27,7 @@ export function createSessionTable(connection: SqlConnection): SessionTable {
       return row && Number(row.version);
     },
     put: (row) =>
-      row.version === 1
-        ? insertWithPlace(connection, table, row)
-        : updateVersion(connection, table, row, 'accountId', 'agentId', 'session'),
+      row.version === 1 ? insertWithPlace(connection, table, row) : updateVersion(connection, table, row, ...identity),
     count: (accountId) => countRows(connection, table, accountId),
     list: (accountId, agentId, page) =>
       readListing(connection, {

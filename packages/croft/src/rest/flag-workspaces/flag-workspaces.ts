@@ -7,7 +7,7 @@ export interface FlagWorkspace extends FileAccess {
   readonly name: string;
   /** The path of the workspace as the model sees it. */
   readonly root: string;
-  /** What a person has to approve. */
+  /** Decides which calls need an approval. */
   readonly permission: PermissionMode;
 }
 

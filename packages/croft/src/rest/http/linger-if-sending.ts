@@ -8,7 +8,7 @@ export function lingerIfSending(env: unknown): void {
   if (incoming && outgoing && !incoming.complete) outgoing.shouldKeepAlive = true;
 }
 
-/** What the Node adapter passes on with each request. */
+/** The bindings that the Node adapter passes on with each request. */
 interface NodeBindings {
   readonly incoming?: { readonly complete: boolean };
   readonly outgoing?: { shouldKeepAlive: boolean };

@@ -1,4 +1,5 @@
 import { BoundedMap } from '../../lib/bounded-map.ts';
+import { createTokenBucket, type TokenBucket } from '../../lib/concurrency/token-bucket.ts';
 
 interface TokenBucketsOptions {
   readonly perMinute: number;
@@ -10,34 +11,19 @@ interface TokenBucketsOptions {
  */
 const maxCallers = 10_000;
 
-interface Bucket {
-  tokens: number;
-  filledAt: number;
-}
-
 /** Allows each caller `perMinute` requests a minute, also all at once. */
 export function createTokenBuckets({ perMinute, now }: TokenBucketsOptions) {
-  const buckets = new BoundedMap<string, Bucket>(maxCallers);
-  const perMs = perMinute / 60_000;
+  const buckets = new BoundedMap<string, TokenBucket>(maxCallers);
 
   return {
     /** Returns 0 if the request is allowed, else the seconds until the next one is. */
     take(caller: string): number {
-      const bucket = fill(caller);
-      if (bucket.tokens >= 1) {
-        bucket.tokens -= 1;
-        return 0;
-      }
-      return Math.max(1, Math.ceil((1 - bucket.tokens) / perMs / 1000));
+      const bucket = buckets.get(caller) ?? createTokenBucket({ capacity: perMinute, perSecond: perMinute / 60, now });
+      // Set again, so that the map drops the caller that was quiet longest.
+      buckets.set(caller, bucket);
+      const waitMs = bucket.msUntil(1);
+      if (waitMs === 0) bucket.spend(1);
+      return Math.ceil(waitMs / 1000);
     },
   };
-
-  function fill(caller: string): Bucket {
-    const at = now();
-    const known = buckets.get(caller);
-    const tokens = known ? Math.min(perMinute, known.tokens + Math.max(0, at - known.filledAt) * perMs) : perMinute;
-    const bucket = { tokens, filledAt: at };
-    buckets.set(caller, bucket);
-    return bucket;
-  }
 }

@@ -34,7 +34,7 @@ function toGroups(text: string): string[] {
   return text === '' ? [] : text.split(':');
 }
 
-/** What the Node adapter passes on with each request. */
+/** The bindings that the Node adapter passes on with each request. */
 function addressIn(env: unknown): string {
   const { incoming } = (env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
   return incoming?.socket?.remoteAddress ?? 'unknown';

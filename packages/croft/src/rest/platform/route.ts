@@ -4,7 +4,7 @@ import type { RestPlatform } from './rest-platform.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Who may call a route: a key of the account, or the admin. */
+/** The callers of a route: a key of the account, or the admin. */
 export type Audience = 'account' | 'admin';
 
 export interface RouteCall<Params = Readonly<Record<string, string>>, Query = unknown> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** The C sources. They include each other by path from here: compile with `-iquote`. */
 export const native = join(import.meta.dirname, '../../../native');
 
-/** The folders that `scripts/native.mjs` makes the init from. */
+/** The folders that `native/compile.mjs` makes the init from. */
 const initFolders = ['init', 'box', 'follow', 'search', 'relay'];
 
 /** Lists the sources of the init that end so, by path from `native`. */

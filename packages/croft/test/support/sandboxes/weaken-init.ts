@@ -14,18 +14,33 @@ const guardEdits: Partial<Record<Guard, readonly InitEdit[]>> = {
   'control-files': [
     ['init/init.c', /guard_control_files\(workspace\) != 0/, '0'],
     [
-      'init/guard/judged-calls.c',
-      /static enum meaning meaning_of\(const struct parent_entry \*entry\) \{/,
+      'init/guard/name-meanings.c',
+      /enum meaning meaning_of\(const struct parent_entry \*entry\) \{/,
       '$& if (entry != NULL) return NOTHING;',
     ],
     [
-      'init/guard/judged-calls.c',
-      /static int cover_before\(pid_t thread, int from, const char \*path\) \{/,
+      'init/guard/name-meanings.c',
+      /int is_held_file\(const struct parent_entry \*entry\) \{/,
+      '$& if (entry != NULL) return 0;',
+    ],
+    [
+      'init/guard/name-meanings.c',
+      /int is_held_above\(const struct parent_entry \*entry\) \{/,
+      '$& if (entry != NULL) return 0;',
+    ],
+    [
+      'init/guard/settings-drafts.c',
+      /int is_others_draft\(const struct parent_entry \*entry\) \{/,
+      '$& if (entry != NULL) return 0;',
+    ],
+    [
+      'init/guard/judged-opens.c',
+      /int cover_before\(pid_t thread, int from, const char \*path\) \{/,
       '$& if (path != NULL) return 0;',
     ],
     [
-      'init/guard/judged-calls.c',
-      /static int hold_before\(const struct parent_entry \*entry\) \{/,
+      'init/guard/judged-opens.c',
+      /int hold_before\(const struct parent_entry \*entry\) \{/,
       '$& if (entry != NULL) return 0;',
     ],
   ],

@@ -50,12 +50,16 @@ export function createAuditAnchor({ seal, store, now, onWarning, delayMs = defau
   /** Called after rows were appended: `from` is the end of the trail before, `to` the new end. */
   function onStored(rows: Rows, from: ChainLink, to: ChainLink): void {
     if (state === 'unread') load();
-    if (seen && state === 'follows' && isBehind(from, seen)) stop(seen, from);
+    if (seen && state === 'follows' && isBehind(from, seen)) return void writing.run(() => checkSeen(rows, to));
     if (state === 'stopped') return;
-    hasGap ||= from.rows !== rowsOf(seen);
-    seen = to;
+    [hasGap, seen] = [hasGap || from.rows !== rowsOf(seen), to];
     // The first head is written at once: a server that is killed soon after must not leave rows without a head.
     void (head.get() ? writing.later(() => write(rows)) : flush(rows));
+  }
+
+  /** `check` saw later rows than these, between their commit and their report; or the trail was cut and continued. */
+  async function checkSeen(rows: Rows, found: ChainLink): Promise<void> {
+    return seen && !(await rowExists(rows, seen)) ? stop(seen, found) : write(rows);
   }
 
   async function write(rows: Rows): Promise<void> {
@@ -88,9 +92,7 @@ export function createAuditAnchor({ seal, store, now, onWarning, delayMs = defau
 
   function stop(gone: ChainLink, found: ChainLink): void {
     state = 'stopped';
-    onWarning(
-      `the audit trail was cut: row ${gone.rows} is missing or different, and ${found.rows} rows are left. ${advice}`,
-    );
+    onWarning(`${describeCut(gone, found)}. ${advice}`);
     void writing.run(() => head.freeze(gone, found));
   }
 }
@@ -103,6 +105,10 @@ async function rowExists(rows: Rows, { rows: sequence, hash }: ChainLink): Promi
   const page = { limit: 1, after: String(sequence - 1) };
   const [row] = (await rows.read(({ audit }) => audit.list({}, page))).rows;
   return row?.sequence === sequence && row.hash === hash;
+}
+
+function describeCut(gone: ChainLink, found: ChainLink): string {
+  return `the audit trail was cut: row ${gone.rows} is missing or different, and ${found.rows} rows are left`;
 }
 
 function isBehind(from: ChainLink, seen: ChainLink): boolean {

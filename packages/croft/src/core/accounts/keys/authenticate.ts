@@ -9,9 +9,10 @@ import { isLive, isRunnerKey } from './key-rows.ts';
 const maxTokenLength = 200;
 const maxRemembered = 10_000;
 
-/** A valid key, and the counts of its account when it was read. */
+/** A valid key, what its actor may do, and the counts of its account when it was read. */
 interface Found {
   readonly key: KeyRow;
+  readonly rights: Omit<Actor, 'asOf' | 'sessionMoves'>;
   readonly counts: AccountCounts;
 }
 
@@ -39,7 +40,7 @@ export function createAuthenticate(
     const known = good.get(hash);
     if (!known) return undefined;
     const counts = await records.glance(({ accounts }) => accounts.counts(known.key.accountId));
-    return known.counts.changes === counts.changes ? { key: known.key, counts } : undefined;
+    return known.counts.changes === counts.changes ? { ...known, counts } : undefined;
   }
 }
 
@@ -48,11 +49,14 @@ async function findIn(tables: Tables, hash: string, status: AccountRow['status']
   if (!key || isRunnerKey(key)) return undefined;
   const account = await tables.accounts.get(key.accountId);
   if (account?.status !== status) return undefined;
-  return { key, counts: await tables.accounts.counts(key.accountId) };
+  return { key, rights: toRights(key), counts: await tables.accounts.counts(key.accountId) };
 }
 
-function toActor({ key, counts: { changes: asOf, sessionMoves } }: Found): Actor {
-  const { accountId, keyId, scopes, agents, expiresAt } = key;
+function toActor({ rights, counts: { changes: asOf, sessionMoves } }: Found): Actor {
+  return { ...rights, asOf, sessionMoves };
+}
+
+function toRights({ accountId, keyId, scopes, agents, expiresAt }: KeyRow): Found['rights'] {
   const limits = { ...(agents && { agents }), ...(expiresAt && { expiresAt }) };
-  return { accountId, label: `key ${keyId}`, scopes: toScopes(scopes), ...limits, asOf, sessionMoves };
+  return { accountId, label: `key ${keyId}`, scopes: toScopes(scopes), ...limits };
 }

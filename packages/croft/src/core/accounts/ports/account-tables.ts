@@ -123,7 +123,7 @@ export interface RemovalRow {
 }
 
 export interface RemovalTable {
-  /** One that is there already stays as it is. */
+  /** Leaves an existing row unchanged. */
   insert(row: RemovalRow): Promise<void>;
   get(accountId: string, workspaceId: string, runner: string): Promise<RemovalRow | undefined>;
   /** The removals that one runner has to do. */

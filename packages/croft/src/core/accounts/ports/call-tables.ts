@@ -106,7 +106,7 @@ export interface CallRow {
 }
 
 export interface CallTable {
-  /** One that is there already stays as it is. */
+  /** Leaves an existing row unchanged. */
   insert(row: CallRow): Promise<void>;
   /** False when there is no such call: it has ended already. */
   remove(callId: string): Promise<boolean>;
@@ -128,7 +128,7 @@ export interface CallRecord {
 export interface AuditEntry {
   readonly accountId: string;
   readonly at: string;
-  /** Who: a key, an agent's session, the admin, the server. */
+  /** The actor: a key, an agent's session, the admin, the server. */
   readonly actor: string;
   /** Name of the event: `call`, `approval.approved`, `sandbox.created`, `violation`. */
   readonly action: string;

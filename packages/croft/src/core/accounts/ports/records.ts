@@ -10,7 +10,7 @@ import type {
 import type { ApprovalTable, AuditTable, CallRecord, CallTable, RequestTable, SessionTable } from './call-tables.ts';
 
 /**
- * What a server stores besides files: who may do what, which approvals were asked for and decided, and what happened.
+ * Data of a server besides files: who may do what, which approvals were requested and decided, and what happened.
  *
  * Rows are plain data. Secrets in them arrive sealed: a store never sees a config, a secret or a token. Times are ISO
  * strings in UTC; `version` increases with every change of a row.

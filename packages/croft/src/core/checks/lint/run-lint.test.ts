@@ -8,7 +8,7 @@ const finding = (file: string, severity: Finding['severity'] = 'warning'): Findi
 const report = (...findings: Finding[]): LintReport => ({ state: 'findings', findings });
 
 describe('a report about some files', () => {
-  test('leaves out the others', () => {
+  test('leaves out findings in other files', () => {
     const all = report(finding('a.ts'), finding('b.ts'), finding('src/c.ts'));
     expect(limitToFiles(all, ['./a.ts', 'src/'], 'project').findings.map(({ file }) => file)).toEqual([
       'a.ts',
@@ -20,14 +20,14 @@ describe('a report about some files', () => {
     expect(limitToFiles(all, [], 'build')).toEqual(all);
   });
 
-  test('is clean when only others have findings, unless those may be why', () => {
+  test('is clean if only other files have findings, unless those may be the cause', () => {
     const errors = report(finding('b.ts', 'error'));
     expect(limitToFiles(errors, ['a.ts'], 'project')).toEqual({ state: 'clean', findings: [] });
     expect(limitToFiles(errors, ['a.ts'], 'build')).toMatchObject({ state: 'broken', findings: [] });
     expect(limitToFiles(report(finding('b.ts')), ['a.ts'], 'build').state).toBe('clean');
   });
 
-  test.each(['broken', 'unreadable'] as const)('stays %s, with what is known', (state) => {
+  test.each(['broken', 'unreadable'] as const)('stays %s, with the findings that are known', (state) => {
     const partial = { state, findings: [finding('a.ts'), finding('b.ts')], reason: 'why' };
     expect(limitToFiles(partial, ['a.ts'], 'project')).toEqual({ state, findings: [finding('a.ts')], reason: 'why' });
     expect(limitToFiles(partial, ['c.ts'], 'build')).toEqual({ state, findings: [], reason: 'why' });

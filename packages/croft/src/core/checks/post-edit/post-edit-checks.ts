@@ -43,7 +43,7 @@ export interface TouchedFile {
   readonly profiles: readonly Profile[];
 }
 
-/** What the formatter and the linter of one edit run with. */
+/** Context of the formatter and the linter after one edit. */
 export interface PostEditContext extends LintContext {
   readonly emit: Emit;
   /** Milliseconds left for a program, as a whole number. */

@@ -6,7 +6,7 @@ import { FindingOutput } from '../lint/run-lint.ts';
 export const postEditOutput = {
   effects: z
     .object({
-      lint: z.array(FindingOutput).optional().describe('What the linter says of the file now'),
+      lint: z.array(FindingOutput).optional().describe('Findings of the linter in the file now'),
       diagnostics: z
         .object({
           known: z.boolean().describe('False: the language server has not said everything yet'),

@@ -5,7 +5,7 @@ import { rejectUnsupportedSelection } from './choose-tests.ts';
 test.each([
   [runners.swiftTest, ['swift', 'test']],
   [runners.dotnetTest, ['dotnet', 'test']],
-] as const)('a runner that passes over files without a word is asked for one at a time', (runner, argv) => {
+] as const)('a test runner that silently skips unknown files takes one file at a time', (runner, argv) => {
   expect(() => rejectUnsupportedSelection(runner, [...argv], { files: ['One.x', 'Helpers.x'] })).toThrow(
     'ask for one file at a time',
   );

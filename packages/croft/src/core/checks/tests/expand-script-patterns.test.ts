@@ -39,12 +39,12 @@ test.each([
   expect(await expand(text, isForShell)).toEqual(paths);
 });
 
-test('a runner that takes patterns is given those that no shell would have taken', async () => {
+test('a test runner that expands patterns itself gets those that no shell would expand', async () => {
   expect(await expand('test/**/*.test.js', false, false)).toEqual(['test/**/*.test.js']);
   expect(await expand('test/**/*.test.js', true, false)).toEqual(['test/a/one.test.js']);
 });
 
-test('a tree without an end is left to the program', async () => {
+test('a pattern over too deep a tree is left to the program', async () => {
   const deep = Array.from({ length: 20 }, (_, level) => `d${level}`).join('/');
   const { files } = createMemoryFiles({ 'a.test.js': '', [`${deep}/b.test.js`]: '' });
   const search = { files, directory: '', takesOnlyFiles: true };

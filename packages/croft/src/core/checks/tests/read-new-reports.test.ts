@@ -13,7 +13,7 @@ function open(path: string) {
   return { files: createDiskFiles({ handle: openRoot(path), names: [path] }), profile, location };
 }
 
-test('a report of an earlier run counts for nothing, and one that was written again does', async () => {
+test('only a report that this run wrote counts, not one of an earlier run', async () => {
   using workspace = makeDirectory({
     'app/target/surefire-reports/TEST-Stale.xml': '<stale/>',
     'app/core/target/surefire-reports/TEST-Again.xml': '<old/>',

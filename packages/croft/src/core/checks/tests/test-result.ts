@@ -16,7 +16,7 @@ export const TestRunOutput = z.object({
       timedOut: z.boolean(),
       durationMs: z.number(),
       summary: z.string().describe('In one line what came of it'),
-      output: z.string().optional().describe('What the runner printed, where the failures do not say it all'),
+      output: z.string().optional().describe('Output of the test runner, if the failures do not say everything'),
       truncated: z.boolean().describe('Not all failures or not all of the output are here'),
       changes: TestChanges.optional().describe('Since the last run of the same tests'),
       note: z.string().optional(),

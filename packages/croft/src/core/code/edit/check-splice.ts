@@ -2,10 +2,10 @@ import { AppError } from '@croft/protocol';
 import type { CodeSymbol, ParsedFile, SourceRange } from '../code-symbol.ts';
 import { fullName } from '../symbols/symbol-address.ts';
 
-/** What a change must leave as it was: the body where it belongs, the name, or nothing but the neighbours. */
+/** The part that a change must keep: the body in its place, the name, or only the neighbours. */
 export type SpliceKind = 'body' | 'signature' | 'symbol' | 'insertion' | 'removal';
 
-export interface CheckedSplice {
+interface CheckedSplice {
   readonly kind: SpliceKind;
   readonly target: CodeSymbol;
   readonly before: ParsedFile;

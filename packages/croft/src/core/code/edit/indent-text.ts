@@ -1,5 +1,5 @@
 export interface IndentOptions {
-  /** What every line begins with. */
+  /** The indentation at the start of every line. */
   readonly indentation: string;
   /** One step of indentation in the file. */
   readonly unit: string;

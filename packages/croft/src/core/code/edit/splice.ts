@@ -13,11 +13,11 @@ export interface Splice {
   readonly after?: string;
 }
 
-export interface SplicedFile {
+interface SplicedFile {
   readonly bytes: Buffer;
   /** The new bytes in the new file. */
   readonly range: SourceRange;
-  /** Where each line of the new text begins in the new file. */
+  /** Start of each line of the new text in the new file. */
   readonly lineStarts: readonly number[];
 }
 

@@ -7,7 +7,7 @@ import { fullName } from '../symbols/symbol-address.ts';
 import { changeSymbol, previewSymbolChange, type SymbolChange } from './change-symbol.ts';
 import { renderInsertion, renderRegion } from './render-change.ts';
 
-/** What every tool answers that changes a symbol. */
+/** The answer of every tool that changes a symbol. */
 export const symbolEditOutput = z.object({
   path: z.string(),
   symbol: z.string().describe('Name of the symbol with its containers'),

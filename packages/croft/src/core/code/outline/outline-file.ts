@@ -3,7 +3,7 @@ import type { CodeSymbol, ParsedFile, SymbolKind } from '../code-symbol.ts';
 export const outlineDetails = ['names', 'signatures', 'members'] as const;
 export type OutlineDetail = (typeof outlineDetails)[number];
 
-export interface OutlineOptions {
+interface OutlineOptions {
   /** How many levels of definitions are shown. */
   readonly depth: number;
   readonly detail: OutlineDetail;

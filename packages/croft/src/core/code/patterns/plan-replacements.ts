@@ -2,7 +2,7 @@ import { AppError } from '@croft/protocol';
 import { smallDiff } from '../../../lib/text/small-diff.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import { type EditPlan, type PlannedFile, refuseControlFiles } from '../rename/plan-edits.ts';
-import { isVendored } from '../servers/vendored.ts';
+import { isVendored } from '../servers/is-vendored.ts';
 import type { PatternMatch } from './pattern-match.ts';
 
 const maxFileBytes = 4 * 1024 * 1024;

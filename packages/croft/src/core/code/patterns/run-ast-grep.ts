@@ -7,7 +7,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { explainFailure } from './explain-failure.ts';
 import { type PatternMatch, parsePatternMatch } from './pattern-match.ts';
 
-export interface PatternQuery {
+interface PatternQuery {
   /** Arguments that say what to find: a pattern or a rule, the language, a rewrite. */
   readonly args: readonly string[];
   /** File or directory to search, from the root, with links resolved. */

@@ -4,7 +4,7 @@ import { badPatternError, hasSyntaxError, isSeveralStatements } from './explain-
 import type { PatternMatch } from './pattern-match.ts';
 import { runAstGrep } from './run-ast-grep.ts';
 
-export interface PatternSearch {
+interface PatternSearch {
   /** Exactly one of `pattern` and `rule`; a rule needs a language. */
   readonly pattern?: string | undefined;
   readonly rule?: Readonly<Record<string, unknown>> | undefined;
@@ -17,11 +17,11 @@ export interface PatternSearch {
   readonly signal: AbortSignal;
 }
 
-export interface PatternSearchResult {
+interface PatternSearchResult {
   /** Sorted by path, then by place in the file. */
   readonly matches: readonly PatternMatch[];
   readonly isComplete: boolean;
-  /** What the reader should know: why nothing was found, or what was left out. */
+  /** Notes for the reader: why nothing was found, or what was left out. */
   readonly notes: readonly string[];
 }
 

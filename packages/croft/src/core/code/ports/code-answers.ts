@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** A place in the code, as tools answer it. */
-export const Place = z.object({
+export const SourceLocation = z.object({
   path: z.string(),
   line: z.int(),
   col: z.int(),
@@ -10,7 +10,7 @@ export const Place = z.object({
   in: z.string().optional().describe('The definition around it'),
   body: z.string().optional(),
 });
-export type Place = z.output<typeof Place>;
+export type SourceLocation = z.output<typeof SourceLocation>;
 
 /** How the places were found: by a language server, by a parser, or by the text alone. */
 const precision = z.enum(['server', 'syntax', 'text']);

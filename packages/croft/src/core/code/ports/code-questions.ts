@@ -1,4 +1,4 @@
-import type { CodeDiagnostic, Place } from './code-answers.ts';
+import type { CodeDiagnostic, SourceLocation } from './code-answers.ts';
 import type { ServerUse } from './language-servers.ts';
 import type { Position, TextEdit } from './protocol-schemas.ts';
 
@@ -27,7 +27,7 @@ export interface DefinitionsQuestion extends SymbolQuestion {
 export interface FoundPlaces {
   /** `path:line:col` of the question, or the name. */
   readonly at: string;
-  readonly items: readonly Place[];
+  readonly items: readonly SourceLocation[];
   readonly precision: 'server' | 'text';
   readonly complete: boolean;
   readonly notes: readonly string[];

@@ -4,8 +4,8 @@ export function toUri(root: string, path: string): string {
   return `file://${whole.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** Where a URI points to: into the workspace, by a path from its root, or to another place of the sandbox. */
-export type UriTarget = { readonly path: string } | { readonly external: string };
+/** The target of a URI: a path of the workspace, from its root, or another path of the sandbox. */
+type UriTarget = { readonly path: string } | { readonly external: string };
 
 /** Returns `undefined` for what is no file, or no name that can be written. */
 export function fromUri(root: string, uri: string): UriTarget | undefined {

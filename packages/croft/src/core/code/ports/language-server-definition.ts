@@ -10,14 +10,14 @@ export type ReadySign =
   | { readonly kind: 'notification'; readonly method: string; readonly field?: string; readonly value?: unknown };
 
 /** The program of a server. */
-export type ServerProgram =
+type ServerProgram =
   /** A file of an npm package that Croft ships; `packages` is the way to it, each in the dependencies of the last. */
   | { readonly kind: 'package'; readonly packages: readonly string[]; readonly file: string; readonly isScript?: true }
   /** A program on the operator's PATH. */
   | { readonly kind: 'path'; readonly name: string };
 
-/** What `--code safe` changes: a server that would run code of the repository does not. */
-export interface SafeChanges {
+/** Changes for `--code safe`, with which a server runs no code of the repository. */
+interface SafeChanges {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Why the server cannot be used in this mode. */
   readonly refusal?: string;

@@ -37,7 +37,7 @@ const DocumentSymbol: z.ZodType<DocumentSymbol> = baseSymbol.extend({
     return z.array(DocumentSymbol).optional();
   },
 });
-export const SymbolInformation = baseSymbol.extend({ location: Location, containerName: z.string().nullish() });
+const SymbolInformation = baseSymbol.extend({ location: Location, containerName: z.string().nullish() });
 export const DocumentSymbols = z.union([z.array(DocumentSymbol), z.array(SymbolInformation), z.null()]);
 
 const Marked = z.union([z.string(), z.object({ value: z.string() })]);

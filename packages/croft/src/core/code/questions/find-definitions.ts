@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import type { Place } from '../ports/code-answers.ts';
+import type { SourceLocation } from '../ports/code-answers.ts';
 import type { DefinitionsQuestion, FoundPlaces, LocatedSymbol, SymbolQuestion } from '../ports/code-questions.ts';
 import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
@@ -11,7 +11,7 @@ import type { CodeContext } from '../servers/code-context.ts';
 import { documentSymbols } from '../servers/document-symbols.ts';
 import { findDeclarations } from '../servers/find-mentions.ts';
 import { locateSymbol } from '../servers/locate-symbol.ts';
-import { createSourceReader, toPlaces } from '../servers/places.ts';
+import { createSourceReader, toSourceLocations } from '../servers/source-locations.ts';
 import { parseSymbolAddress } from '../symbols/symbol-address.ts';
 
 const methods = { definitions: 'textDocument/definition', implementations: 'textDocument/implementation' };
@@ -53,13 +53,13 @@ async function askPlaces(
   { path, position }: LocatedSymbol,
   { workspace }: CodeContext,
   { withBody, of }: DefinitionsQuestion,
-): Promise<Place[]> {
+): Promise<SourceLocation[]> {
   return askFresh(server, async () => {
     await server.open(path);
     const textDocument = { uri: toUri(server.root, path) };
     const locations = Locations.parse(await server.request(methods[of], { textDocument, position }));
     const read = createSourceReader(workspace.files);
-    const { places, files, misfits } = await toPlaces(server, locations, read);
+    const { places, files, misfits } = await toSourceLocations(server, locations, read);
     const answer = withBody ? await Promise.all(places.map((place) => addBody(server, place, read))) : [...places];
     return { answer, files: [...files, path], misfits };
   });
@@ -68,9 +68,9 @@ async function askPlaces(
 /** A definition is as long as the server says that its symbol is. */
 async function addBody(
   server: LanguageServer,
-  place: Place,
+  place: SourceLocation,
   read: ReturnType<typeof createSourceReader>,
-): Promise<Place> {
+): Promise<SourceLocation> {
   const source = place.external ? undefined : await read(place.path);
   if (!source) return place;
   const symbols = await documentSymbols(server, place.path);

@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { sha256 } from '../../../lib/crypto/sha256.ts';
-import type { Place } from '../ports/code-answers.ts';
+import type { SourceLocation } from '../ports/code-answers.ts';
 import type { FoundPlaces, LocatedSymbol, ReferencesPage, ReferencesQuestion } from '../ports/code-questions.ts';
 import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
@@ -9,9 +9,9 @@ import { askFresh } from '../servers/ask-fresh.ts';
 import { askOrSearch } from '../servers/ask-or-search.ts';
 import type { CodeContext } from '../servers/code-context.ts';
 import { countMentions, findLines } from '../servers/find-mentions.ts';
+import { isGenerated, isVendored } from '../servers/is-vendored.ts';
 import { locateSymbol } from '../servers/locate-symbol.ts';
-import { createSourceReader, toPlaces } from '../servers/places.ts';
-import { isGenerated, isVendored } from '../servers/vendored.ts';
+import { createSourceReader, toSourceLocations } from '../servers/source-locations.ts';
 import { nameOf, stillReading, wordOf } from './find-definitions.ts';
 import { readCursor, toCursor } from './reference-pages.ts';
 
@@ -60,7 +60,7 @@ async function askReferences(
     const params = { textDocument: { uri: toUri(server.root, path) }, position, context: { includeDeclaration } };
     const locations = Locations.parse(await server.request('textDocument/references', params));
     const read = createSourceReader(workspace.files);
-    const { places, files, misfits } = await toPlaces(server, locations, read);
+    const { places, files, misfits } = await toSourceLocations(server, locations, read);
     const hidden = new Set<string>();
     for (const file of files)
       if (file !== path && (isVendored(file) || isGenerated(await read(file)))) hidden.add(file);
@@ -71,7 +71,7 @@ async function askReferences(
   });
 }
 
-function byPlace(a: Place, b: Place): number {
+function byPlace(a: SourceLocation, b: SourceLocation): number {
   if (a.path !== b.path) return a.path < b.path ? -1 : 1;
   return a.line - b.line || a.col - b.col;
 }

@@ -2,7 +2,7 @@ import { AppError } from '@croft/protocol';
 import type { FileEdits, FileMove } from '../ports/code-questions.ts';
 import { fromUri } from '../ports/file-uris.ts';
 import type { TextEdit, WorkspaceEdit } from '../ports/protocol-schemas.ts';
-import { isVendored } from '../servers/vendored.ts';
+import { isVendored } from '../servers/is-vendored.ts';
 
 /**
  * Reads the edits of a server, which may name anything. Throws `E_SANDBOX_VIOLATION` for a file outside the workspace,

@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import type { Place } from '../ports/code-answers.ts';
+import type { SourceLocation } from '../ports/code-answers.ts';
 
 /** A cursor is the number of items before the page and the version of the tree: other files give another list. */
 export function toCursor(offset: number, treeVersion: string): string {
@@ -16,9 +16,9 @@ export function readCursor(cursor: string | undefined, treeVersion: string): num
 }
 
 /** Renders places by file; columns on one line are merged: `4:22,36`. */
-export function renderByFile(items: readonly Place[]): string[] {
+export function renderByFile(items: readonly SourceLocation[]): string[] {
   const rows: string[] = [];
-  let previous: Place | undefined;
+  let previous: SourceLocation | undefined;
   for (const item of items) {
     if (item.path !== previous?.path) rows.push(item.path);
     if (item.path === previous?.path && item.line === previous.line) {

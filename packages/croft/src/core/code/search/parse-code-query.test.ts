@@ -27,7 +27,7 @@ test('a query has terms without the words of a question, each with its other for
   expect(terms[0]?.forms).toEqual(['config', 'cfg', 'configuration']);
 });
 
-test('words of a question alone are looked for as they are', () => {
+test('a query of nothing but question words keeps those words', () => {
   expect(parseCodeQuery('with').terms).toEqual([{ forms: ['with'], isLiteral: false }]);
 });
 

@@ -2,7 +2,7 @@ import type { CodeSymbol } from '../code-symbol.ts';
 import type { ParsedQuery, QueryTerm } from './parse-code-query.ts';
 import { splitWords, toSingular } from './split-words.ts';
 
-/** What a term is worth by where it is found. */
+/** Score of a term, by the place of its match. */
 const weights = { name: 8, container: 2, signature: 2, path: 2, doc: 1, text: 0.5, partOfWord: 0.4 };
 
 interface Scored {

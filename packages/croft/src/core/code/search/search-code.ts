@@ -6,7 +6,7 @@ import { type CandidateFile, findCandidateFiles } from './find-candidate-files.t
 import { type ParsedQuery, parseCodeQuery } from './parse-code-query.ts';
 import { pathFactor, scoreSymbol } from './score-symbol.ts';
 
-export interface CodeSearch {
+interface CodeSearch {
   readonly query: string;
   /** File or directory to search, from the root, with links resolved. */
   readonly scope: string;
@@ -30,7 +30,7 @@ export interface CodeHit {
   readonly score: number;
 }
 
-export interface CodeSearchResult {
+interface CodeSearchResult {
   readonly hits: readonly CodeHit[];
   /** How many definitions and lines answered the query, with those that are not shown. */
   readonly total: number;

@@ -44,8 +44,3 @@ function flatten(path: string, symbol: DocumentSymbol, containers: readonly stri
   if (containers.length >= maxDepth) return [own];
   return [own, ...children.flatMap((child) => flatten(path, child, [...containers, name]))];
 }
-
-/** The innermost definition around a position. */
-export function enclosing(symbols: readonly ServerSymbol[], { line }: Position): ServerSymbol | undefined {
-  return symbols.findLast(({ range }) => range.start.line <= line && line <= range.end.line);
-}

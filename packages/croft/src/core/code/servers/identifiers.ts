@@ -3,7 +3,7 @@ import type { Position } from '../ports/protocol-schemas.ts';
 import type { SourceText } from '../ports/source-text.ts';
 
 /** A name in a source file, and where it begins. */
-export interface Identifier {
+interface Identifier {
   readonly word: string;
   readonly position: Position;
 }
@@ -16,7 +16,7 @@ export function isIdentifier(text: string): boolean {
   return text.match(pattern)?.[0] === text;
 }
 
-export function identifiersIn(source: SourceText, line: number): Identifier[] {
+function identifiersIn(source: SourceText, line: number): Identifier[] {
   const text = source.lines[line - 1] ?? '';
   return Array.from(text.matchAll(pattern), ({ 0: word, index }) => ({
     word,

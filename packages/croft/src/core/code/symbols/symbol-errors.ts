@@ -4,7 +4,7 @@ import type { CodeSymbol } from '../code-symbol.ts';
 import { fullName } from './symbol-address.ts';
 
 /** A symbol and the file it is in. */
-export interface PlacedSymbol {
+interface PlacedSymbol {
   /** Relative to the root of the workspace. */
   readonly path: string;
   readonly symbol: CodeSymbol;
@@ -14,7 +14,7 @@ const maxRows = 20;
 const maxNames = 5;
 
 /** One line about a symbol: `path:line kind container.name signature`. */
-export function toSymbolRow({ path, symbol }: PlacedSymbol): string {
+function toSymbolRow({ path, symbol }: PlacedSymbol): string {
   return `${path}:${symbol.at.line} ${symbol.kind} ${fullName(symbol)} ${symbol.signature}`
     .slice(0, 300)
     .toWellFormed();

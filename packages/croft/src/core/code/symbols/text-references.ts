@@ -6,14 +6,14 @@ import { mustHaveSyntax } from './must-have-syntax.ts';
 import { fullName } from './symbol-address.ts';
 
 /** One line that mentions a symbol. */
-export interface CodeReference {
+interface CodeReference {
   readonly path: string;
   readonly line: number;
   readonly text: string;
 }
 
 /** Finds the lines that mention a symbol, without its own. A language server can answer it more precisely. */
-export type ReferenceFinder = (
+type ReferenceFinder = (
   place: { readonly path: string; readonly symbol: CodeSymbol },
   context: Pick<ToolContext, 'workspace' | 'signal'>,
 ) => Promise<readonly CodeReference[]>;

@@ -46,7 +46,7 @@ const ends = fc.record({
   signal: fc.constantFrom(null, 'SIGKILL', 'SIGXFSZ'),
 });
 
-test('whatever is printed, few plain refusals come of it, each once', () => {
+test('any output gives a few plain denials, each once', () => {
   fc.assert(
     fc.property(nasty, ends, fc.constantFrom('deny-all', 'restricted', 'allow-all'), (output, exit, network) => {
       const denials = explain(output, { exit, network });
@@ -64,7 +64,7 @@ test('whatever is printed, few plain refusals come of it, each once', () => {
   );
 });
 
-test('whatever is printed, nothing comes of it after a success', () => {
+test('no output of a successful command gives a denial', () => {
   fc.assert(
     fc.property(nasty, (output) => {
       expect(explain(output, { exit: { code: 0, signal: null } })).toEqual([]);
@@ -72,7 +72,7 @@ test('whatever is printed, nothing comes of it after a success', () => {
   );
 });
 
-describe('100 kB take no time', () => {
+describe('100 kB of output take little time', () => {
   const lines = (part: string, end = '\n') => `${part}${end}`.repeat(Math.ceil(100_000 / (part.length + end.length)));
   const long = (part: string, end: string) => lines(part.repeat(Math.ceil(4900 / part.length)) + end);
   test.each([
@@ -92,7 +92,7 @@ describe('100 kB take no time', () => {
     ['hosts of our own', lines('connect to localhost Network is unreachable')],
     ['spaces', long(' ', 'No such file or directory')],
     ['beginnings of words', lines('Read-only file syste Could not resolv EAI_AGAI', '')],
-  ])('of %s', async (_, output) => {
+  ])('%s', async (_, output) => {
     expect(output.length).toBeGreaterThanOrEqual(95_000);
     await expectCheap(() => explain(output), 10);
   });

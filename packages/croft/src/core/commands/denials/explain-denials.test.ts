@@ -10,7 +10,7 @@ function seen(output: string, more: Partial<FailedCommand> = {}): string[] {
   return explain(output, more).map(({ layer, rule, target }) => `${layer} ${rule} ${target}`);
 }
 
-describe('a path that is held read-only', () => {
+describe('a write to a read-only path', () => {
   test.each([
     ["touch: cannot touch '/usr/x': Read-only file system", 'read-only-system /usr/x'],
     ['mkdir: cannot create directory ‘/foo’: Read-only file system', 'read-only-system /foo'],
@@ -45,12 +45,12 @@ describe('a path that is held read-only', () => {
     expect(seen(`before\n${line}\nafter\n`)).toEqual([`file ${told}`]);
   });
 
-  test('is told with where to write instead', () => {
+  test('is explained with the directories that can be written', () => {
     expect(explain("touch: cannot touch '/usr/x': Read-only file system")[0]?.next).toContain('workspace or in /tmp');
   });
 });
 
-describe('a control file', () => {
+describe('a write to a control file', () => {
   test.each([
     ['bash: line 1: .git/config: Read-only file system', '.git/config'],
     [`bash: line 1: ${workspacePath}/.git/config: Read-only file system`, '.git/config'],
@@ -76,14 +76,14 @@ describe('a control file', () => {
     expect(seen(line)).toEqual([`file control-file ${told}`]);
   });
 
-  test('is told once, however many files in it were tried', () => {
+  test('is explained once, however many control files were tried', () => {
     const tried = ['pre-push', 'update', 'commit-msg'].map(
       (name) => `rm: cannot remove '.git/hooks/${name}': Read-only file system`,
     );
     expect(seen(tried.join('\n'))).toEqual(['file control-file .git/hooks']);
   });
 
-  test('has names that the sandbox holds in place', () => {
+  test('has the same git names as the search of the init', () => {
     const sourceOf = (file: string) => readFileSync(join(import.meta.dirname, '../../../../native', file), 'utf8');
     const namesOf = (list: string, source: string) => {
       const body = new RegExp(`${list}\\[\\] = \\{([^}]*)\\}`).exec(source)?.[1] ?? '';
@@ -93,7 +93,7 @@ describe('a control file', () => {
   });
 });
 
-describe('a path that cannot be seen', () => {
+describe('a path that the sandbox hides', () => {
   test.each([
     ['cat: /home/croft/.ssh/id_rsa: No such file or directory', '/home/croft/.ssh/id_rsa'],
     ["ls: cannot access '/home/someone': No such file or directory", '/home/someone'],
@@ -109,13 +109,13 @@ describe('a path that cannot be seen', () => {
     expect(seen(line)).toEqual([`file not-visible ${told}`]);
   });
 
-  test('that holds keys is not one to ask a view of', () => {
+  test('with keys is not offered to --allow-read', () => {
     expect(explain('cat: /home/croft/.ssh/id_rsa: No such file or directory')[0]?.next).toMatch(/as a secret/);
     expect(explain('cat: /home/other/x: No such file or directory')[0]?.next).toMatch(/--allow-read DIR/);
   });
 });
 
-describe('a host that cannot be reached', () => {
+describe('a host that the network policy refuses', () => {
   test.each([
     ['curl: (6) Could not resolve host: example.com', 'example.com'],
     ["curl: (7) Failed to connect to 1.1.1.1 port 80 after 0 ms: Couldn't connect to server", '1.1.1.1'],
@@ -166,16 +166,16 @@ describe('a host that cannot be reached', () => {
     ['example.com', 'deny-all', /no network\..* --allow-domain example\.com\.$/],
     ['1.2.3.4', 'deny-all', /--allow-cidr 1\.2\.3\.4\/32\.$/],
     ['example.com', 'restricted', /HTTPS_PROXY.* --allow-domain example\.com\.$/],
-  ] as const)('comes with what to do: %s in %s', (host, network, next) => {
+  ] as const)('has advice: %s in %s', (host, network, next) => {
     expect(explain(`connect to host ${host}: Network is unreachable`, { network })[0]?.next).toMatch(next);
   });
 
-  test.each(['localhost port 3000', '127.0.0.1 port 8080'])('is not %s, where nobody listens', (own) => {
+  test.each(['localhost port 3000', '127.0.0.1 port 8080'])('is not %s, on which no server listens', (own) => {
     expect(seen(`curl: (7) Failed to connect to ${own} after 0 ms: Couldn't connect to server`)).toEqual([]);
   });
 });
 
-describe('a limit', () => {
+describe('a limit that was reached', () => {
   test.each([
     ['OSError: [Errno 27] File too large', 'file-size 100 MB'],
     ['bash: line 1:   367 File size limit exceededhead -c 5G /dev/zero > big', 'file-size 100 MB'],
@@ -194,12 +194,12 @@ describe('a limit', () => {
   test.each([
     { code: null, signal: 'SIGXFSZ' },
     { code: 153, signal: null },
-  ])('of a file shows in how it ended: %j', (exit) => {
+  ])('on file size is recognised by the end of the command: %j', (exit) => {
     expect(seen('', { exit })).toEqual(['limit file-size 100 MB']);
   });
 });
 
-describe('nothing is told', () => {
+describe('no denial is derived', () => {
   test.each([
     ['cat: notes.txt: No such file or directory'],
     ['cat: /usr/share/none: No such file or directory'],
@@ -212,22 +212,22 @@ describe('nothing is told', () => {
     ["mv: cannot move '/mnt/a' to '/mnt/b': Device or resource busy"],
     ["ENOSPC: System limit for number of file watchers reached, watch 'src'"],
     ['1 test failed: expected 2 to be 3'],
-  ])('of %j', (line) => {
+  ])('from %j', (line) => {
     expect(seen(line)).toEqual([]);
   });
 
-  test('of a command that went well, whatever it printed', () => {
+  test('from a successful command, whatever it printed', () => {
     const exit = { code: 0, signal: null };
     expect(seen("touch: cannot touch '/usr/x': Read-only file system", { exit })).toEqual([]);
   });
 
-  test('of files where nothing holds them', () => {
+  test('about files if the sandbox does not guard files', () => {
     const output = "touch: cannot touch '/usr/x': Read-only file system\ncat: /root/x: No such file or directory";
     expect(seen(output, { guardsFiles: false })).toEqual([]);
   });
 });
 
-describe('a target', () => {
+describe('the target of a denial', () => {
   const target = (path: string, more: Partial<FailedCommand> = {}) =>
     explain(`touch: cannot touch '${path}': Read-only file system`, more)[0]?.target ?? '';
 

@@ -8,7 +8,7 @@ import type { OutputLine, SandboxRules } from './explain-line.ts';
 import { explainNetwork, networkClues } from './explain-network.ts';
 
 export interface FailedCommand extends SandboxRules {
-  /** What the command printed, as plain text. */
+  /** The output of the command, as plain text. */
   readonly output: string;
   readonly exit: { readonly code: number | null; readonly signal: string | null };
   /** Redacts secrets before a text is cut: half of a secret would not be recognized. */

@@ -20,8 +20,8 @@ const failed = (output: string) => ({ output, exit: { code: 1, signal: null } })
 const readOnly = failed("touch: cannot touch '/usr/x': Read-only file system\n");
 const labels = (denials: readonly SandboxDenial[]) => denials.map(({ rule, target }) => `${rule} ${target}`);
 
-describe('what a sandbox says it refused', () => {
-  test('comes before what the program said', () => {
+describe('a denial that the sandbox reports', () => {
+  test('comes before the denials derived from output', () => {
     const sandbox = sandboxWith(() => [denial('system-call', 'mount', 'the kernel')]);
     expect(labels(takeSandboxDenials(sandbox, readOnly))).toEqual(['mount the kernel', 'read-only-system /usr/x']);
   });
@@ -30,7 +30,7 @@ describe('what a sandbox says it refused', () => {
     [denial('limit', 'processes', '512 processes'), 'bash: fork: Resource temporarily unavailable\n'],
     [denial('network', 'domains', 'evil.test:443'), 'curl: (6) Could not resolve host: evil.test\n'],
     [denial('network', 'domains', 'evil.test'), 'curl: (6) Could not resolve host: evil.test\n'],
-  ])('is not said again in other words: %j', (reported, output) => {
+  ])('is not repeated in other words: %j', (reported, output) => {
     expect(
       takeSandboxDenials(
         sandboxWith(() => [reported]),
@@ -39,7 +39,7 @@ describe('what a sandbox says it refused', () => {
     ).toEqual([reported]);
   });
 
-  test('is told once and never lost to what the program said', () => {
+  test('is reported once, and is not lost when output is explained too', () => {
     const many = Array.from({ length: 8 }, (_, index) => denial('network', 'domains', `host-${index}.test`));
     expect(
       takeSandboxDenials(
@@ -49,7 +49,7 @@ describe('what a sandbox says it refused', () => {
     ).toEqual(many);
   });
 
-  test('is told of a program that is still running or went well', () => {
+  test('is reported for a program that still runs or succeeded', () => {
     const sandbox = sandboxWith(() => [denial('limit', 'memory', '1 MB')]);
     expect(labels(takeSandboxDenials(sandbox, undefined))).toEqual(['memory 1 MB']);
     expect(labels(takeSandboxDenials(sandbox, { ...readOnly, exit: { code: 0, signal: null } }))).toEqual([
@@ -63,7 +63,7 @@ describe('what a sandbox says it refused', () => {
     expect(found?.target).toBe(`${'x'.repeat(195)}[RED…`);
   });
 
-  test('cannot be asked when it is gone', () => {
+  test('is not asked of a sandbox that is gone', () => {
     const sandbox = sandboxWith(() => {
       throw new Error('ENOENT');
     });
@@ -71,7 +71,7 @@ describe('what a sandbox says it refused', () => {
   });
 });
 
-test('where nothing holds files, nothing is said about them', () => {
+test('a sandbox that does not guard files has no denials about files', () => {
   const bare = { name: 'none', network: 'allow-all' } as const;
   expect(
     takeSandboxDenials(

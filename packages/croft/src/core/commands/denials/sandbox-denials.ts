@@ -9,18 +9,18 @@ export const denialList = z
     z.object({
       layer: z.enum(['file', 'limit', 'network', 'system-call']),
       rule: z.string(),
-      target: z.string().describe('What it wanted'),
-      next: z.string().describe('What to do about it'),
+      target: z.string().describe('The refused path, host, system call or limit'),
+      next: z.string().describe('The next step'),
     }),
   )
-  .describe('What the fence refused meanwhile');
+  .describe('Accesses that the sandbox refused meanwhile');
 
 const maxShown = 5;
 /** More than a sandbox records. */
 const maxReported = 20;
 
 interface EndedProgram {
-  /** What an ended program printed, as plain text. */
+  /** The output of the ended program, as plain text. */
   readonly output: string;
   readonly exit: Pick<ProgramExit, 'code' | 'signal'>;
 }

@@ -13,7 +13,7 @@ import { changeSeenFile } from '../edit/change-seen-file.ts';
 
 const maxSourceBytes = 1024 * 1024;
 const maxOutputBytes = 10 * 1024 * 1024;
-/** As `read` shows images. */
+/** Size limit of an image, as for `read`. */
 const maxImageBytes = 5 * 1024 * 1024;
 /** Time beside the drawing: for waiting until other diagrams are drawn, and for the file. */
 const extraMs = 60_000;

@@ -47,7 +47,7 @@ function applyOne(
   return applyEdits(lines, [{ old_string, new_string, replace_all }], `lines ${first}-${last} of ${path}`);
 }
 
-/** Whole lines are replaced with whole lines, which end as the old ones did. */
+/** Replaces whole lines with whole lines that keep the old line endings. */
 function toLines(text: string, lines: Buffer): Buffer {
   const endsLine = lines.at(-1) === 10;
   const whole = text !== '' && endsLine && !text.endsWith('\n') ? `${text}\n` : text;

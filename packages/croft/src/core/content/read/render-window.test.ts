@@ -11,7 +11,7 @@ function slowly(content: string) {
   return renderWindow({ ...from, lines: cutLines(content, window), lossy: false, window, totalLines });
 }
 
-test('a text shown whole is shown as any other, or left to the one way that can', () => {
+test('renderWhole gives what the windowed rendering gives, or leaves the text to it', () => {
   const piece = fc.constantFrom(
     'a',
     'é',
@@ -40,6 +40,6 @@ test.each([
   ['another first line', { offset: 2, limit: 2000, column: 1 }],
   ['another first character', { offset: 1, limit: 2000, column: 2 }],
   ['fewer lines than there are', { offset: 1, limit: 2, column: 1 }],
-])('%s is not the whole', (_, window) => {
+])('%s is left to the windowed rendering', (_, window) => {
   expect(renderWhole({ ...from, content: 'a\nb\nc\n' }, window)).toBeUndefined();
 });

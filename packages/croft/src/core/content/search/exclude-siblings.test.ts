@@ -47,7 +47,7 @@ test.each([
   ['-rf/x', ['-rf']],
   ['test/*/app/x', ['test', 'test/src/app']],
   ['gone/x', []],
-])('%s is searched for on its way and nowhere beside it, and what is ignored stays so', (pattern, found) => {
+])('%s is searched from its parents without its siblings, and ignored files stay ignored', (pattern, found) => {
   expect(search(pattern)).toEqual(found.toSorted());
 });
 
@@ -55,10 +55,10 @@ test.each([
 test.each([
   ...['*.ts', 'src', '**/app/x', '{src,test}/x', '!src/x', '/src/x', './src/x', '../x', 's\\rc/x', 'odd name/x', ''],
   ...[`${'long'.repeat(60)}/x`],
-])('%j is searched for everywhere', (pattern) => {
+])('%j excludes no sibling', (pattern) => {
   expect(excludeSiblings(pattern)).toEqual([]);
 });
 
-test('a way of many names is told of as far as there is room', () => {
+test('the exclusions of a very deep path stay within their size limit', () => {
   expect(excludeSiblings(`${'deep/'.repeat(1000)}x`).length).toBeLessThanOrEqual(300);
 });

@@ -5,8 +5,10 @@ import { compileGlobFrom, type GlobBase } from './compile-glob-from.ts';
 import type { GlobAnswer, GlobQuestion } from './glob-worker.ts';
 
 /** A pattern counts as slow after this total time and this time per path, ten times that of an ordinary one. */
-const maxMsOnThisThread = 10;
+const maxMsOnThisThread = 4;
 const maxMsPerPath = 0.01;
+/** Ordinary patterns have fewer. A thousand alternatives take this thread up to 10 ms to compile, for every search. */
+const maxChoicesOnThisThread = 12;
 
 const thread = createWorkerThread<GlobQuestion, GlobAnswer>(new URL('./glob-worker.ts', import.meta.url));
 let searches = 0;
@@ -18,23 +20,37 @@ interface GlobFilter {
   keep<Item extends { readonly path: string }>(items: readonly Item[]): Promise<Item[]>;
 }
 
-/** Tests many paths in turns with other work. A slow pattern continues in another thread. */
-export function createGlobFilter(base: GlobBase, pattern: string, argument: string): GlobFilter {
-  const isWanted = compileGlobFrom(base, pattern, argument);
+/**
+ * Tests many paths in turns with other work. A slow pattern continues in another thread, and one with many alternatives
+ * is compiled there. Throws `E_BAD_PATTERN`.
+ */
+export async function createGlobFilter(base: GlobBase, pattern: string, argument: string): Promise<GlobFilter> {
   const search = ++searches;
+  const isLong = countChoices(pattern) > maxChoicesOnThisThread;
+  let test = isLong ? undefined : compileGlobFrom(base, pattern, argument);
+  if (isLong) await askThread([]);
   let [spentMs, tested] = [0, 0];
 
   return {
     isWanted,
     async keep(items) {
-      const { kept, rest } = await keepHere(items);
+      const { kept, rest } = isLong ? { kept: [], rest: items } : await keepHere(items);
       if (rest.length === 0) return kept;
-      const paths = rest.map(({ path }) => path);
-      const answer = await thread.ask({ search, base, pattern, argument, paths });
-      if ('refused' in answer) throw new AppError(answer.refused.code, answer.refused.message, answer.refused);
-      return [...kept, ...rest.filter((_, index) => answer.matches[index])];
+      const matches = await askThread(rest.map(({ path }) => path));
+      return [...kept, ...rest.filter((_, index) => matches[index])];
     },
   };
+
+  function isWanted(path: string): boolean {
+    test ??= compileGlobFrom(base, pattern, argument);
+    return test(path);
+  }
+
+  async function askThread(paths: readonly string[]): Promise<readonly boolean[]> {
+    const answer = await thread.ask({ search, base, pattern, argument, paths });
+    if ('refused' in answer) throw new AppError(answer.refused.code, answer.refused.message, answer.refused);
+    return answer.matches;
+  }
 
   /** Tests as many items as this thread has time for. */
   async function keepHere<Item extends { readonly path: string }>(items: readonly Item[]) {
@@ -59,4 +75,9 @@ export function createGlobFilter(base: GlobBase, pattern: string, argument: stri
   function isSlow(): boolean {
     return spentMs > maxMsOnThisThread && spentMs > tested * maxMsPerPath;
   }
+}
+
+/** Roughly how many alternatives the braces of a pattern have. A range may have as many as are allowed. */
+function countChoices(pattern: string): number {
+  return /\{-?\d+\.\./.test(pattern) ? Number.POSITIVE_INFINITY : pattern.split(/[{,]/).length - 1;
 }

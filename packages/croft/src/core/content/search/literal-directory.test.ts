@@ -65,7 +65,7 @@ const rules: Record<string, string>[] = [
 ];
 
 test.each(rules.flatMap((files) => ['src', 'src/app', 'src/app/deep'].map((prefix) => [files, prefix] as const)))(
-  'with the rules %j nothing ignored below %s is found, and nothing else is missed',
+  'with the rules %j nothing that is ignored below %s is found, and nothing else is missed',
   async (files, prefix) => {
     using fixture = open({ ...plain, ...files });
     const start = await findLiteralDirectory(fixture.files, `${prefix}/*.ts`);
@@ -73,18 +73,18 @@ test.each(rules.flatMap((files) => ['src', 'src/app', 'src/app/deep'].map((prefi
   },
 );
 
-test('rules for names, and for paths that lead elsewhere, do not hinder a search that starts below', async () => {
+test('rules for names, or for other paths, do not prevent the search from starting below', async () => {
   using fixture = open({ ...plain, '.gitignore': '*.log\nnode_modules/\n/dist\n!/build/keep\ntest/src\n' });
   expect(await findLiteralDirectory(fixture.files, 'src/app/*.ts')).toBe('src/app');
 });
 
-test('a link is not followed on the way', async () => {
+test('a link on the path to the start is not followed', async () => {
   using fixture = open(plain);
   symlinkSync('src', fixture.at('linked'));
   expect(await findLiteralDirectory(fixture.files, 'linked/app/*.ts')).toBeUndefined();
 });
 
-test('what it costs does not grow with what is beside the directory', async () => {
+test('the cost does not depend on the siblings of the directory', async () => {
   const work = async (siblings: number) => {
     const beside = Array.from({ length: siblings }, (_, index) => [`src/beside-${index}/x.ts`, '']);
     using fixture = open({ ...plain, '.gitignore': '*.log\n', ...Object.fromEntries(beside) });

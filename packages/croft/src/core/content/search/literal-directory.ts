@@ -60,7 +60,7 @@ function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
 }
 
-/** Whether a rule is for a path, rather than for a name anywhere, and that path may begin with this name. */
+/** Whether a rule has a path, instead of a name at any depth, and that path may begin with this name. */
 function mayLeadTo(line: string, name: string): boolean {
   const path = line.trim().replace(/^!/, '').replace(/\/$/, '');
   if (!path.includes('/')) return false;

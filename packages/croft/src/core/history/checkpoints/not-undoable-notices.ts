@@ -3,7 +3,7 @@ import { addNotices } from '../../tools/result-notices.ts';
 import type { ToolResult } from '../../tools/tool.ts';
 
 const unreadNotice =
-  'What this call changed cannot be undone as a whole: Croft is still reading this workspace for the first time, and may not know what was there before. Later calls can be undone.';
+  'The changes of this call cannot be undone as a whole: Croft is still reading this workspace for the first time, and may not know what was there before. Later calls can be undone.';
 
 /** The reason for a call that came before the whole workspace was read. */
 export const notReadYet = 'the workspace has not been read as a whole yet';

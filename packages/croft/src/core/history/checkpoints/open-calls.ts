@@ -36,7 +36,7 @@ export function createOpenCalls() {
       return open;
     },
     delete: (open: OpenCall) => all.delete(open),
-    /** The call that owns a change if nothing else tells. */
+    /** The call that gets a change for which there is no better evidence. */
     newest: () => [...all].at(-1),
     /** As `newest`, without checks, whose by-products belong to nobody. */
     newestWriter: () => [...all].findLast(({ call }) => call.byproducts !== 'all'),

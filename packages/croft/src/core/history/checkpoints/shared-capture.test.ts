@@ -26,7 +26,7 @@ function makeTree() {
   return { looks, passed, turn, lock, write: (text: string) => (content = text), goOn: () => goOn() };
 }
 
-test('whoever comes while one looks is not served by that look: what they did may not be in it', async () => {
+test('a capture that is in progress does not serve a caller that arrives during it, whose changes it may miss', async () => {
   const tree = makeTree();
   const first = tree.turn('a');
   await setImmediate();
@@ -44,7 +44,7 @@ test('whoever comes while one looks is not served by that look: what they did ma
   ]);
 });
 
-test('all who wait are served by one look, in order of arrival, and what changed is of the first', async () => {
+test('one capture serves all waiting callers in order of arrival, and its changes belong to the first', async () => {
   const tree = makeTree();
   const gate = Promise.withResolvers<void>();
   const held = tree.lock.run('', () => gate.promise);
@@ -58,7 +58,7 @@ test('all who wait are served by one look, in order of arrival, and what changed
   expect(tree.passed).toEqual(['no look', 'a', 'b', 'c']);
 });
 
-test('who needs no look passes without one, and nothing is left behind', async () => {
+test('callers that need no capture pass without one, and leave no state', async () => {
   const tree = makeTree();
   await tree.turn('a', false);
   await tree.turn('b', false);

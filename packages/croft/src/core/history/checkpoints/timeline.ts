@@ -2,7 +2,7 @@ import { createSharedExclusiveLock } from '../../../lib/concurrency/shared-exclu
 import type { FileReplacement } from '../../files/files.ts';
 import type { ChangeReporter, HistoryCall, OnNotUndoable } from '../ports/history.ts';
 import type { TreeHash } from '../ports/tree.ts';
-import type { ScanProgress } from '../ports/working-tree.ts';
+import { type ScanProgress, TreeClosed } from '../ports/working-tree.ts';
 import { type AttributeChangesOptions, createAttributeChanges, type LastCapture } from './attribute-changes.ts';
 import { createCallCaptures } from './call-captures.ts';
 import { createFirstRead } from './first-read.ts';
@@ -33,7 +33,8 @@ export function createTimeline({ firstReadMs, onWarning, ...options }: TimelineO
   const calls = createOpenCalls();
   const seen: LastCapture = { root: undefined, reported: new Map() };
   const { captureHash, attribute } = createAttributeChanges({ ...options, onWarning, seen, calls });
-  const warn = (thrown: unknown): undefined => void onWarning(`the history of a workspace cannot be kept: ${thrown}`);
+  const warn = (thrown: unknown): undefined =>
+    thrown instanceof TreeClosed ? undefined : void onWarning(`the history of a workspace cannot be kept: ${thrown}`);
   const attributeAllBut = (path: string) => attribute(calls.newest(), path);
   const hasRead = () => first.hasRead();
   const queue = createReportedChangesQueue(

@@ -13,24 +13,24 @@ describe('a merge of lines', () => {
     });
   });
 
-  test('takes a change that both sides made once', () => {
+  test('takes a change that both sides made only once', () => {
     expect(merge('a\nX\nc\nd\ne\nf\n', 'a\nX\nc\nd\ne\nf\n')).toEqual({
       text: 'a\nX\nc\nd\ne\nf\n',
       hasConflicts: false,
     });
   });
 
-  test('puts both sides of a conflict between markers, each on lines of its own', () => {
+  test('puts both sides of a conflict between markers, each on its own lines', () => {
     const conflict = 'a\n<<<<<<< workspace\nour\n=======\ntheir\n>>>>>>> fork\nc\nd\ne\nf\n';
     expect(merge('a\nour\nc\nd\ne\nf\n', 'a\ntheir\nc\nd\ne\nf\n')).toEqual({ text: conflict, hasConflicts: true });
     expect(merge('our', 'their', 'x')?.text).toBe('<<<<<<< workspace\nour\n=======\ntheir\n>>>>>>> fork\n');
   });
 
-  test('sees a conflict where one side removes what the other changes', () => {
+  test('reports a conflict if one side removes the lines that the other changes', () => {
     expect(merge('a\nc\nd\ne\nf\n', 'a\nB\nc\nd\ne\nf\n')?.hasConflicts).toBe(true);
   });
 
-  test('sees a conflict where both sides insert other lines at one place', () => {
+  test('reports a conflict if both sides insert different lines in one place', () => {
     expect(merge('a\n1\nb\nc\nd\ne\nf\n', 'a\n2\nb\nc\nd\ne\nf\n')?.hasConflicts).toBe(true);
   });
 
@@ -62,7 +62,7 @@ function textOf(changes: readonly LineChange[], takes: (owner: LineChange['owner
     .join('');
 }
 
-test('every merge of changes with an unchanged line between them has exactly these changes', () => {
+test('changes that are separated by an unchanged line merge without a conflict', () => {
   const changes = fc
     .array(Change, { minLength: lineCount, maxLength: lineCount })
     .map((all) => all.map((change, at) => (at % 3 === 1 ? change : { ...change, owner: 'nobody' as const })));
@@ -79,7 +79,7 @@ test('every merge of changes with an unchanged line between them has exactly the
   );
 });
 
-test('a side that changed nothing gives way to the other, whatever that is', () => {
+test('a side without changes takes the other side, whatever that is', () => {
   const lines = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', 'd'), { maxLength: 20 }).map((all) => all.join(''));
   fc.assert(
     fc.property(lines, lines, (from, changed) => {

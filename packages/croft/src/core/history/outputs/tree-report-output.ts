@@ -12,7 +12,7 @@ export const treeReportOutput = {
   removed: Paths,
   refused: Paths.describe('Control files, which programs outside the sandbox obey: these are as they were'),
   paths: z.int().describe('How many were changed in all; the lists hold 10000 each at most'),
-  takenBackBy: z.string().optional().describe('What takes this back: a snapshot, or a checkpoint'),
+  takenBackBy: z.string().optional().describe('The snapshot or checkpoint that reverts this'),
 };
 
 const maxLines = 1000;
@@ -82,7 +82,7 @@ export const checkpointOutput = z.object({
   paths: z.int().describe('How many it changed'),
   undoneBy: z.string().optional(),
   alongside: z.array(z.string()).optional().describe('Other calls at the same time: a part of it may be theirs'),
-  isPartial: z.boolean().optional().describe('What it changed at first was not seen'),
+  isPartial: z.boolean().optional().describe('Its first changes were not captured'),
   isByproduct: z.boolean().optional().describe('Left behind by a check: undo passes over it unless it is named'),
 });
 

@@ -70,6 +70,9 @@ export interface TreeApplyOptions {
   onProgress?(done: number, total: number): void;
 }
 
+/** Why a scan or a capture that was under way when its tree was closed did not end. */
+export class TreeClosed extends Error {}
+
 /**
  * The files of one workspace on a disk, as a tree that can be captured and restored. The kernel reports what changed,
  * so a capture costs what changed. There is one per directory and server, and all users share it.

@@ -14,7 +14,7 @@ interface LintReading {
   readonly isEmpty?: boolean | undefined;
   /** Exit codes of a complete answer. */
   readonly exitCodes?: readonly number[];
-  /** What kept the tool from checking everything. */
+  /** The reason why the tool did not check everything. */
   readonly trouble?: string | undefined;
 }
 

@@ -33,12 +33,12 @@ test('reads the name that OpenSSL sends', () => {
   expect(parseClientHello(real)).toEqual({ serverName: 'example.com', isEncrypted: false });
 });
 
-test('reads a hello without a name', async () => {
+test('reads a hello without a server name', async () => {
   expect(parseClientHello(await captureHello())).toEqual({ serverName: undefined, isEncrypted: false });
   expect(parseClientHello(hello())).toEqual({ serverName: undefined, isEncrypted: false });
 });
 
-test('tells a hello that hides another', () => {
+test('recognises an encrypted hello', () => {
   const encrypted = extension(0xfe0d, Buffer.alloc(100));
   expect(parseClientHello(hello(names([0, 'front.example']), encrypted))).toMatchObject({ isEncrypted: true });
 });
@@ -48,19 +48,19 @@ test('waits for the rest of a hello at every byte', () => {
     expect(parseClientHello(real.subarray(0, length))).toBe('incomplete');
 });
 
-test.each([1, 2, 3, 5, 7, 100])('puts a hello together from records of %i bytes', (size) => {
+test.each([1, 2, 3, 5, 7, 100])('joins a hello from records of %i bytes', (size) => {
   const handshake = real.subarray(5);
   const records = Buffer.concat(cut(handshake, size).map(record));
   expect(parseClientHello(records)).toEqual({ serverName: 'example.com', isEncrypted: false });
   expect(parseClientHello(records.subarray(0, -1))).toBe('incomplete');
 });
 
-test('does not mind what follows', () => {
+test('ignores bytes after the hello', () => {
   const early = Buffer.concat([real, Buffer.from([20, 3, 3, 0, 1, 1, 23, 3, 3])]);
   expect(parseClientHello(early)).toMatchObject({ serverName: 'example.com' });
 });
 
-describe('is nothing', () => {
+describe('is not a hello', () => {
   const valid = message(names([0, 'a.example']));
   test.each([
     ['HTTP', Buffer.from('GET / HTTP/1.1\r\n')],
@@ -101,7 +101,7 @@ describe('is nothing', () => {
 const isAnAnswer = (answer: ReturnType<typeof parseClientHello>) =>
   answer === undefined || answer === 'incomplete' || typeof answer.isEncrypted === 'boolean';
 
-test('any bytes have an answer', () => {
+test('any bytes give a result', () => {
   fc.assert(
     fc.property(
       fc.uint8Array({ maxLength: 300 }),
@@ -114,7 +114,7 @@ test('any bytes have an answer', () => {
   );
 });
 
-test('a hello with any bytes changed has an answer, and what was incomplete never turns out to name another', () => {
+test('a hello with any bytes changed gives a result, and an incomplete one never changes its name later', () => {
   const change = fc.record({ at: fc.nat(real.length - 1), to: fc.nat(255) });
   fc.assert(
     fc.property(fc.array(change, { minLength: 1, maxLength: 6 }), fc.nat(real.length), (changes, length) => {

@@ -33,7 +33,7 @@ async function finish(request: http.ClientRequest) {
 }
 
 describe('carries', () => {
-  test('a request and its answer, without what was for one hop', async () => {
+  test('a request and its answer, without the headers of one hop', async () => {
     let seen: http.IncomingMessage | undefined;
     await using web = await startWeb((request, response) => {
       seen = request;
@@ -61,7 +61,7 @@ describe('carries', () => {
     expect(proxy.denials).toEqual([]);
   });
 
-  test('bodies of any framing, both ways, byte for byte', async () => {
+  test('bodies of any framing in both directions, byte for byte', async () => {
     await using web = await startWeb((request, response) => request.pipe(response));
     await using proxy = await open(web.port);
     const url = `http://good.test:${web.port}/`;
@@ -75,7 +75,7 @@ describe('carries', () => {
     }
   });
 
-  test.each(['POST', 'PUT', 'DELETE', 'PROPFIND'])('%s without a body as one of no length', async (method) => {
+  test.each(['POST', 'PUT', 'DELETE', 'PROPFIND'])('%s without a body with a length of zero', async (method) => {
     await using web = await startWeb((request, response) => response.end(JSON.stringify(request.headers)));
     await using proxy = await open(web.port);
     const url = `http://good.test:${web.port}/`;
@@ -104,7 +104,7 @@ describe('carries', () => {
     expect(await finish(ask(proxy, `http://good.test:${web.port}/`).end())).toMatchObject({ status: 204 });
   });
 
-  test('a body that waits for a yes, which a refused host never gives', async () => {
+  test('a body that waits for 100 Continue, which a refused host never sends', async () => {
     await using web = await startWeb((request, response) => request.pipe(response));
     await using proxy = await open(web.port);
     const headers = { expect: '100-continue', 'content-length': 4 };
@@ -121,7 +121,7 @@ describe('carries', () => {
     denied.destroy();
   });
 
-  test('no upgrade: what asks for one gets a plain answer and no more', async () => {
+  test('no upgrade: such a request gets a plain answer', async () => {
     await using web = await startWeb((request, response) => response.end(`upgrade: ${request.headers.upgrade}`));
     await using proxy = await open(web.port);
     const answer = await proxy.exchange(
@@ -132,7 +132,7 @@ describe('carries', () => {
     expect(answer.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
   });
 
-  test('an answer that breaks off as one that broke off', async () => {
+  test('an answer that breaks off, as an incomplete one', async () => {
     await using web = await startRaw((socket) => {
       socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this');
     });
@@ -144,7 +144,7 @@ describe('carries', () => {
 });
 
 describe('refuses', () => {
-  test('a host that is not allowed, saying so to the program and to us, without looking it up', async () => {
+  test('a host that is not allowed, with a denial for the program and for us, and without a lookup', async () => {
     await using web = await startWeb((_, response) => response.end());
     await using proxy = await open(web.port);
     const answer = await proxy.exchange(get('http://c2VjcmV0.evil.test/'));
@@ -157,7 +157,7 @@ describe('refuses', () => {
     expect([proxy.lookups, proxy.dials]).toEqual([[], []]);
   });
 
-  test('an empty policy refuses everything', async () => {
+  test('every host, if the policy is empty', async () => {
     await using proxy = await openProxy({ names });
     for (const url of [
       'http://good.test/',
@@ -186,7 +186,7 @@ describe('refuses', () => {
     expect(proxy.dials).toEqual([]);
   });
 
-  test('a name that changes its mind: looked up once, and that address is dialled', async () => {
+  test('a second lookup: a name is resolved once, and that address is dialled', async () => {
     await using web = await startWeb((_, response) => response.end('first'));
     const answers = [['127.0.0.2'], ['127.0.0.9']];
     const dial = (_address: string, port: number) => http.globalAgent.createConnection({ host: '127.0.0.1', port });
@@ -200,7 +200,7 @@ describe('refuses', () => {
     expect(proxy.dials).toEqual([`127.0.0.2 ${web.port}`]);
   });
 
-  test('the place a redirect leads to, on the same connection as before', async () => {
+  test('the target of a redirect, on the same connection as before', async () => {
     await using web = await startWeb((_, response) => {
       response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end();
     });
@@ -232,7 +232,7 @@ describe('refuses', () => {
     expect([web.seen.connections, proxy.dials]).toEqual([0, []]);
   });
 
-  test('HTTP/1.0 needs no Host header, and the server gets one', async () => {
+  test('nothing of HTTP/1.0 without a Host header, which it adds for the server', async () => {
     await using web = await startWeb((request, response) => response.end(request.headers.host));
     await using proxy = await open(web.port);
     expect(bodyOf(await proxy.exchange(`GET http://good.test:${web.port}/ HTTP/1.0\r\n\r\n`))).toBe(
@@ -276,7 +276,7 @@ describe('refuses', () => {
     ['HTTP/2', 'PRI * HTTP/2.0', 'not an HTTP/1.1 request'],
     ['SOCKS', '\x05\x01\0', 'not an HTTP/1.1 request'],
     ['TLS', '\x16\x03\x01\x02\0\x01\0\x01\xfc', 'not an HTTP/1.1 request'],
-  ])('%s, with a word on what to send', async (_, line, words) => {
+  ])('%s, with advice on what to send', async (_, line, words) => {
     await using proxy = await openProxy({ domains: ['good.test'], names });
     const answer = await proxy.exchange(`${line}\r\nHost: good.test\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
@@ -285,7 +285,7 @@ describe('refuses', () => {
   });
 });
 
-test('a program that leaves takes its connection to the server with it', async () => {
+test('a program that disconnects ends its connection to the server too', async () => {
   await using web = await startWeb(() => {});
   await using proxy = await open(web.port);
   const socket = proxy.connect();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { dropHopByHop, headerValues } from './headers.ts';
 
-test('drops what is for this hop, in any case, and keeps the rest as it came, twice if it came twice', () => {
+test('drops the headers of this hop in any case, and keeps the others as they came, duplicates too', () => {
   const kept = ['Accept', '*/*', 'Set-Cookie', 'a=1', 'set-cookie', 'b=2', 'Content-Length', '3'];
   const dropped = [
     ...[
@@ -22,7 +22,7 @@ test('drops what is for this hop, in any case, and keeps the rest as it came, tw
   expect(dropHopByHop([...dropped, ...kept])).toEqual(kept);
 });
 
-test('the length of a body cannot be named away', () => {
+test('the length of a body cannot be listed as a header of this hop', () => {
   expect(dropHopByHop(['Connection', 'close, Content-Length', 'Content-Length', '3'])).toEqual(['Content-Length', '3']);
 });
 

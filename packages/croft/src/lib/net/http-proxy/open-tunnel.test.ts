@@ -27,7 +27,7 @@ describe('carries', () => {
     client.destroy();
   });
 
-  test('a hello that is sent along with the CONNECT', async () => {
+  test('a hello that is sent together with the CONNECT', async () => {
     await using trap = await startRaw();
     await using proxy = await open(trap.port);
     const hello = await captureHello('good.test');
@@ -37,7 +37,7 @@ describe('carries', () => {
     socket.destroy();
   });
 
-  test('a hello that comes byte by byte, and nothing of it before it is whole', async () => {
+  test('a hello that comes byte by byte, and sends nothing on before it is complete', async () => {
     await using trap = await startRaw();
     await using proxy = await open(trap.port);
     const hello = await captureHello('GOOD.test');
@@ -52,7 +52,7 @@ describe('carries', () => {
     socket.destroy();
   });
 
-  test('an address that a CIDR names, for which no name is sent', async () => {
+  test('a connection without a server name, to an address that a CIDR allows', async () => {
     await using web = await startWeb();
     await using proxy = await open(web.port);
     const client = secure(await openTunnel(proxy, `127.0.0.1:${web.port}`), undefined);
@@ -63,7 +63,7 @@ describe('carries', () => {
     expect(proxy.denials).toMatchObject([{ host: '127.0.0.1', rule: 'tls-name' }]);
   });
 
-  test('the end of either side to the other', async () => {
+  test('the end of either side to the other side', async () => {
     await using trap = await startRaw();
     await using proxy = await open(trap.port);
     const hello = await captureHello('good.test');
@@ -94,7 +94,7 @@ describe('carries', () => {
     expect(proxy.denials).toEqual([]);
   });
 
-  test('nothing to a program that leaves in the middle of an answer, and goes on', async () => {
+  test('nothing more after a program leaves in the middle of an answer, and serves others', async () => {
     await using trap = await startRaw((socket) => {
       const flood = () => {
         while (!socket.destroyed && socket.write(Buffer.alloc(65_536)));
@@ -112,7 +112,7 @@ describe('carries', () => {
     await eventually(() => [...trap.sockets].every((one) => one.destroyed));
   });
 
-  test('what is still to come for a side that has stopped talking', async () => {
+  test('the rest of an answer to a side that has finished sending', async () => {
     await using trap = await startRaw((socket) => {
       socket.allowHalfOpen = true;
       socket.on('end', () => socket.end('the last word'));
@@ -123,7 +123,7 @@ describe('carries', () => {
     expect((await readAll(socket)).toString()).toBe('the last word');
   });
 
-  test('no more than all bytes together', async () => {
+  test('a limited number of bytes in total', async () => {
     await using trap = await startRaw((socket) => socket.once('data', () => socket.write(Buffer.alloc(1_000_000))));
     await using proxy = await open(trap.port, { limits: { maxTotalBytes: 300_000 } });
     const socket = await openTunnel(proxy, `good.test:${trap.port}`);
@@ -149,7 +149,7 @@ describe('refuses', () => {
     expect(web.seen.bytes).toBe(0);
   });
 
-  test('a hello that hides another one', async () => {
+  test('an encrypted hello', async () => {
     await using trap = await startRaw();
     await using proxy = await open(trap.port);
     const hello = await captureHello('good.test');
@@ -203,7 +203,7 @@ describe('refuses', () => {
     expect(trap.seen.bytes).toBe(0);
   });
 
-  test('a hello that never ends, long before its time is over', async () => {
+  test('a hello that never ends, long before its deadline', async () => {
     await using trap = await startRaw();
     await using proxy = await open(trap.port, { limits: { helloTimeoutMs: 600_000 } });
     const socket = await openTunnel(proxy, `good.test:${trap.port}`);
@@ -223,7 +223,7 @@ describe('refuses', () => {
     expect(trap.seen.bytes).toBe(0);
   });
 
-  test('a tunnel in which nothing is said', async () => {
+  test('a tunnel without data', async () => {
     await using trap = await startRaw((socket) => socket.write('220 smtp.good.test ready\r\n'));
     await using proxy = await open(trap.port, { limits: { helloTimeoutMs: 100 } });
     const socket = await openTunnel(proxy, `good.test:${trap.port}`);
@@ -233,7 +233,7 @@ describe('refuses', () => {
     await eventually(() => [...trap.sockets].every((one) => one.destroyed));
   });
 
-  test('nothing, when a tunnel is closed before it is used', async () => {
+  test('nothing, if a tunnel is closed before it is used', async () => {
     await using trap = await startRaw();
     await using proxy = await open(trap.port);
     const socket = await openTunnel(proxy, `good.test:${trap.port}`);
@@ -268,7 +268,7 @@ describe('refuses', () => {
     expect([proxy.lookups, proxy.dials]).toEqual([[], []]);
   });
 
-  test('an allowed name that leads inside', async () => {
+  test('an allowed name that resolves to an internal address', async () => {
     await using proxy = await openProxy({ domains: ['good.test'], names: { 'good.test': ['1.1.1.1', '10.0.0.1'] } });
     expect(await proxy.exchange(connectCommand('good.test:443'))).toMatch(/^HTTP\/1\.1 403 .*10\.0\.0\.1 is a private/);
     expect(proxy.dials).toEqual([]);

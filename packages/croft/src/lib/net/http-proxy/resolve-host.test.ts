@@ -58,13 +58,13 @@ test('one family is enough', async () => {
   expect(await createHostResolver(2000, [dns.server])('good.test')).toEqual(['::1']);
 });
 
-test('asks for the name itself and for nothing like it', async () => {
+test('asks for exactly the given name', async () => {
   using dns = await startDns({});
   await expect(createHostResolver(2000, [dns.server])('good')).rejects.toThrow();
   expect(dns.asked.toSorted()).toEqual(['good A', 'good AAAA']);
 });
 
-test('a server that says nothing is given up in time', async () => {
+test('a DNS server that does not answer is given up in time', async () => {
   using dns = await startDns();
   const startedAt = performance.now();
   await expect(createHostResolver(400, [dns.server])('good.test')).rejects.toThrow();

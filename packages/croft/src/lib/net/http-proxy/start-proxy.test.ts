@@ -21,14 +21,14 @@ const never = () => new Promise<never>(() => {});
 /** A server that never accepts or refuses a connection. */
 const dialNobody = () => new Socket();
 
-describe('servers that fail', () => {
+describe('an upstream server', () => {
   test.each([
     ['has no address', { resolve: async () => [] }, 502],
     ['is not known to DNS', { resolve: () => Promise.reject(new Error('ENOTFOUND')) }, 502],
     ['leads to what is no address', { resolve: async () => ['localhost'] }, 502],
     ['is never found', { resolve: never }, 504],
     ['never answers', { dial: dialNobody }, 504],
-  ])('one that %s', async (_, more, status) => {
+  ])('that %s', async (_, more, status) => {
     await using proxy = await open(80, { limits: { connectTimeoutMs: 200 }, ...more });
     const answer = await proxy.exchange(get('http://good.test/'));
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*good\\.test`));
@@ -38,7 +38,7 @@ describe('servers that fail', () => {
     expect(proxy.denials).toEqual([]);
   });
 
-  test('one that refuses, and one that hangs up', async () => {
+  test('that refuses or hangs up is reported', async () => {
     await using web = await startRaw((socket) => socket.once('data', () => socket.resetAndDestroy()));
     await using proxy = await open(web.port);
     expect(await proxy.exchange(get(`http://good.test:${web.port}/`))).toMatch(/^HTTP\/1\.1 502 .*broke off/);
@@ -46,7 +46,7 @@ describe('servers that fail', () => {
     expect(await proxy.exchange(get(`http://good.test:${web.port}/`))).toMatch(/^HTTP\/1\.1 502 .*cannot be reached/);
   });
 
-  test('the next address is tried when one does not answer', async () => {
+  test('that does not answer at one address is tried at the next', async () => {
     await using web = await startWeb((_, response) => response.end('here'));
     const more = { names: { 'good.test': ['127.0.0.9', '127.0.0.1'] }, limits: { connectTimeoutMs: 30_000 } };
     await using proxy = await open(web.port, more);
@@ -54,7 +54,7 @@ describe('servers that fail', () => {
     expect(proxy.dials).toEqual([`127.0.0.9 ${web.port}`, `127.0.0.1 ${web.port}`]);
   });
 
-  test('one that says nothing is given up after a while', async () => {
+  test('that sends nothing is given up after a while', async () => {
     await using web = await startRaw();
     await using proxy = await open(web.port, { limits: { idleTimeoutMs: 200 } });
     await proxy.exchange(get(`http://good.test:${web.port}/`));
@@ -62,8 +62,8 @@ describe('servers that fail', () => {
   });
 });
 
-describe('nothing ends the process:', () => {
-  test('a program that leaves while its host is looked for', async () => {
+describe('the process survives', () => {
+  test('a program that leaves during the lookup of its host', async () => {
     const { promise, resolve } = Promise.withResolvers<string[]>();
     await using proxy = await open(80, { resolve: () => promise });
     const socket = proxy.connect().on('error', () => {});
@@ -159,19 +159,19 @@ describe('nothing ends the process:', () => {
 });
 
 describe('limits', () => {
-  test('headers without end', async () => {
+  test('endless headers are refused', async () => {
     await using proxy = await open(80);
     const answer = await proxy.exchange(get('http://good.test/', [`X: ${'x'.repeat(40_000)}`]));
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
   });
 
-  test('connections that are opened and never used are closed', async () => {
+  test('connections without a request are closed', async () => {
     await using proxy = await open(80, { limits: { idleTimeoutMs: 100 } });
     const socket = proxy.connect();
     await once(socket, 'close');
   });
 
-  test('more connections than allowed are dropped, and there is room again when some end', async () => {
+  test('connections over the limit are dropped, and free slots are used again', async () => {
     await using proxy = await open(80, { limits: { maxConnections: 3 } });
     const sockets = Array.from({ length: 10 }, () =>
       proxy
@@ -185,7 +185,7 @@ describe('limits', () => {
     expect(await proxy.exchange(get('http://evil.test/'))).toMatch(/^HTTP\/1\.1 403 /);
   });
 
-  test('requests one behind the other are no way to more connections', async () => {
+  test('requests in sequence on one connection do not open more connections', async () => {
     await using web = await startWeb(() => {});
     await using proxy = await open(web.port, { limits: { maxConnections: 3 } });
     const socket = proxy.connect().on('error', () => {});
@@ -202,7 +202,7 @@ describe('limits', () => {
     other.destroy();
   });
 
-  test('all bytes together: what is under way is cut, what is new is refused, and both are told', async () => {
+  test('bytes in total: transfers are cut, new requests are refused, and both are reported', async () => {
     await using web = await startWeb((_, response) => response.end(Buffer.alloc(1_000_000)));
     await using proxy = await open(web.port, { limits: { maxTotalBytes: 300_000 } });
     const url = `http://good.test:${web.port}/`;
@@ -214,7 +214,7 @@ describe('limits', () => {
     expect(proxy.denials.map(({ rule }) => rule)).toEqual(['bytes', 'bytes', 'bytes']);
   });
 
-  test('a program that does not read holds the server back, not our memory', async () => {
+  test('a program that does not read slows the server down, and memory does not grow', async () => {
     let sent = 0;
     await using web = await startWeb((_, response) => {
       const send = () => {
@@ -239,7 +239,7 @@ describe('limits', () => {
 });
 
 describe('its socket', () => {
-  test('is for one user, and gone at the end with every connection', async () => {
+  test('is for one user, and is removed at the end with every connection', async () => {
     await using web = await startRaw();
     await using proxy = await open(web.port);
     expect(statSync(proxy.socketPath).mode & 0o777).toBe(0o600);
@@ -252,7 +252,7 @@ describe('its socket', () => {
     expect(existsSync(proxy.socketPath)).toBe(false);
   });
 
-  test('cannot be taken over from another', async () => {
+  test('cannot be taken over by another proxy', async () => {
     await using proxy = await open(80);
     const judge = { host: () => ({ allowed: true }) as const, address: () => ({ allowed: true }) as const };
     await expect(startProxy({ socketPath: proxy.socketPath, judge, onDenied() {} })).rejects.toThrow('EADDRINUSE');
@@ -262,7 +262,7 @@ describe('its socket', () => {
   });
 });
 
-test('programs are told of the proxy in every spelling, and not to use it for themselves', () => {
+test('programs get the proxy in every spelling of its variables, without it for loopback', () => {
   const environment = proxyEnvironment('http://127.0.0.1:3128');
   for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY']) {
     expect(environment[name]).toBe('http://127.0.0.1:3128');

@@ -57,7 +57,7 @@ test.each([
   expect(parseAbsoluteTarget(text)).toEqual(target);
 });
 
-describe('no URL that two parsers could read differently', () => {
+describe('a URL that two parsers could read differently is refused', () => {
   test.each([
     ...[
       '/',
@@ -90,7 +90,7 @@ describe('no URL that two parsers could read differently', () => {
   });
 });
 
-test('whatever is taken is what the URL standard makes of it', () => {
+test('an accepted URL is read as the URL standard says', () => {
   const piece = fc.constantFrom(
     'http://',
     'a.com',

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { createByteLineSplitter } from './byte-line-splitter.ts';
 
-test('a line that comes in crumbs is not copied anew with each of them', () => {
+test('a line that comes in small pieces is not copied again for each piece', () => {
   const lines: string[] = [];
   const cut = createByteLineSplitter(1_000_000, (line) => lines.push(line.toString()), vi.fn());
   const concat = vi.spyOn(Buffer, 'concat');

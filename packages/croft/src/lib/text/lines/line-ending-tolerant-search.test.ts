@@ -28,7 +28,7 @@ test.each([
 
 const piece = fc.constantFrom('a', 'b', '\n', '\r\n', '\r', 'é');
 
-test('what it finds is the needle but for line ends, and never overlaps', () => {
+test('matches differ from the needle only in line ends, and never overlap', () => {
   fc.assert(
     fc.property(fc.array(piece), fc.array(piece, { minLength: 1 }), (text, needle) => {
       const bytes = Buffer.from(text.join(''));

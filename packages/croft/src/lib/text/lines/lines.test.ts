@@ -57,7 +57,7 @@ test('decodes valid text without loss, and keeps a byte order mark', () => {
   expect(decodeText(Buffer.from('\ufffd'))).toEqual({ text: '\ufffd', lossy: false });
 });
 
-test('says when bytes were not UTF-8', () => {
+test('reports bytes that are not UTF-8', () => {
   expect(decodeText(Buffer.from([0x61, 0xff, 0x62]))).toEqual({ text: 'a\ufffdb', lossy: true });
   expect(decodeText(Buffer.from('é').subarray(0, 1))).toEqual({ text: '\ufffd', lossy: true });
 });

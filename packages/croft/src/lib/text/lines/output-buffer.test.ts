@@ -22,7 +22,7 @@ test.each([
   expect(bufferOf(text, headBytes, tailBytes).toText()).toBe(shown);
 });
 
-test('bytes are read on from a cursor, and the lost ones are counted', () => {
+test('reading goes on from a cursor, and lost bytes are counted', () => {
   const buffer = bufferOf('abc', 2, 2);
   const first = buffer.since(0);
   expect(first).toMatchObject({ cursor: 3, missed: 0 });
@@ -36,13 +36,13 @@ test('bytes are read on from a cursor, and the lost ones are counted', () => {
   expect(buffer.since(7)).toMatchObject({ cursor: 8, missed: 0, bytes: Buffer.from('h') });
 });
 
-test.each([-5, Number.NaN, 1e9, 2.5, Number.POSITIVE_INFINITY])('a cursor of %d does no harm', (cursor) => {
+test.each([-5, Number.NaN, 1e9, 2.5, Number.POSITIVE_INFINITY])('a cursor of %d is handled', (cursor) => {
   const { cursor: next, bytes } = bufferOf('abcd', 8, 8).since(cursor);
   expect(next).toBe(4);
   expect('abcd'.endsWith(bytes.toString())).toBe(true);
 });
 
-test('a character that is still coming is left for the next reading', () => {
+test('an incomplete character is left for the next read', () => {
   const buffer = createOutputBuffer({ headBytes: 100, tailBytes: 100 });
   const bytes = Buffer.from('a😀b');
   buffer.append(bytes.subarray(0, 3));
@@ -52,7 +52,7 @@ test('a character that is still coming is left for the next reading', () => {
   expect(buffer.textSince(1, { final: false })).toEqual({ text: '😀b', cursor: 6, missed: 0 });
 });
 
-test('what was appended is copied', () => {
+test('appended bytes are copied', () => {
   const buffer = createOutputBuffer({ headBytes: 2, tailBytes: 2 });
   const reused = Buffer.from('abcd');
   buffer.append(reused);
@@ -85,7 +85,7 @@ test('agrees with a buffer that keeps everything', () => {
   );
 });
 
-test('nothing is lost or moved while its memory grows', () => {
+test('no byte is lost or moved while its memory grows', () => {
   const chunkBytes = fc.constantFrom(1, 511, 512, 1024, 2048, 5000);
   fc.assert(
     fc.property(fc.constantFrom(0, 1024, 1500), fc.array(chunkBytes, { maxLength: 12 }), (headBytes, lengths) => {
@@ -101,7 +101,7 @@ test('nothing is lost or moved while its memory grows', () => {
   );
 });
 
-test('reading as it is written gives back the whole text', () => {
+test('reading during writes gives back the whole text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 5 }), (text, step) => {
       const bytes = Buffer.from(text);

@@ -58,7 +58,7 @@ test('agrees with splitting the whole text, whatever the chunks', () => {
   );
 });
 
-test('a long line gives a beginning of it, of whole characters', () => {
+test('a long line is cut to whole characters of its beginning', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.nat(20), (text, maxLineBytes) => {
       const line = text.replaceAll('\n', '').replaceAll('\r', '');
@@ -70,7 +70,7 @@ test('a long line gives a beginning of it, of whole characters', () => {
   );
 });
 
-test('a line without end takes no more memory than it may be long', () => {
+test('a line without end takes bounded memory', () => {
   const splitter = createTextLineSplitter({ maxLineBytes: 64 * 1024 });
   const chunk = Buffer.alloc(64 * 1024, 'x');
   const before = process.memoryUsage().arrayBuffers;

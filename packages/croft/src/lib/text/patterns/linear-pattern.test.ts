@@ -111,7 +111,7 @@ test.each([
   ['((((a{99}){99}){99}){99}){99}', 'too large'],
   ['a\\', 'ends with "\\"'],
   ['a'.repeat(1001), 'longer than 1000'],
-])('says what is wrong with %s', (pattern, reason) => {
+])('refuses %s with its problem', (pattern, reason) => {
   expect(() => compilePattern(pattern)).toThrow(RangeError);
   expect(() => compilePattern(pattern)).toThrow(reason);
 });
@@ -211,7 +211,7 @@ test.each([
 });
 
 test.each(['(a|b)*a(a|b){30}c', '(a|b)*a(a|b){90}c', '(.?a?b?){30}c'])(
-  '%s, with too many states to keep',
+  '%s, with too many states to store',
   async (source) => {
     const matches = compilePattern(source);
     const random = fc.sample(

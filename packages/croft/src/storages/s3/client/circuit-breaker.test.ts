@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 
-test('callers that try again at once and for ever do not keep it from hearing that the outage is over', async () => {
+test('callers that retry at once and for ever do not hide the end of the outage', async () => {
   let isAway = true;
   const changes: (Date | undefined)[] = [];
   const breaker = createCircuitBreaker({

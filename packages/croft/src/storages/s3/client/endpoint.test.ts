@@ -10,7 +10,7 @@ const credentials = { accessKeyId: 'AK', secretAccessKey: 'SK' };
 const urlOf = (options: Partial<Parameters<typeof toEndpoint>[0]>) =>
   toEndpoint({ ...base, ...options }).bucketUrl.href;
 
-test('a bucket is where AWS has it, or where its endpoint says', () => {
+test('a bucket is at its AWS address, or at its endpoint', () => {
   expect(urlOf({})).toBe('https://my-bucket.s3.eu-west-1.amazonaws.com/');
   expect(urlOf({ bucket: 'my.bucket' })).toBe('https://s3.eu-west-1.amazonaws.com/my.bucket');
   expect(urlOf({ region: 'cn-north-1' })).toBe('https://my-bucket.s3.cn-north-1.amazonaws.com.cn/');
@@ -27,7 +27,7 @@ test.each([
   ...['https://127.0.0.1', 'https://[::1]', 'https://10.0.0.1', 'https://169.254.169.254', 'https://[::ffff:7f00:1]'],
   ...['https://2130706433', 'https://0x7f.1', 'https://0', 'https://192.168.1.1:8443', 'https://[fd00::1]'],
   ...['https://user:pw@s3.example.com', 'https://s3.example.com?x=1', 'https://s3.example.com#x'],
-])('an account may not name %s', (endpoint) => {
+])('an account may not use %s', (endpoint) => {
   expect(() => toEndpoint({ ...base, endpoint })).toThrow(expect.objectContaining({ code: 'E_INVALID_INPUT' }));
 });
 
@@ -39,7 +39,7 @@ test.each([
     'http://8.8.8.8',
     'http://0.0.0.0',
   ],
-])('nor may anybody, whatever the operator allows, name %s', (endpoint) => {
+])('nobody may use %s, whatever the operator allows', (endpoint) => {
   const options = { ...base, endpoint, allowPrivate: true };
   expect(() => toEndpoint(options)).toThrow(expect.objectContaining({ code: 'E_INVALID_INPUT' }));
 });
@@ -53,11 +53,11 @@ test.each([
   { bucket: 'evil.com#' },
   { bucket: 'a..b' },
   { bucket: '' },
-])('neither a region nor a bucket says where to go: %j', (settings) => {
+])('a region or a bucket name cannot change the host: %j', (settings) => {
   expect(() => toEndpoint({ ...base, ...settings })).toThrow(expect.objectContaining({ code: 'E_INVALID_INPUT' }));
 });
 
-test('an address is judged by where it leads', () => {
+test('an address is judged after its name is resolved', () => {
   const strict = { allowPrivate: false, isPlain: false };
   expect(judgeAddress('8.8.8.8', strict)).toBeUndefined();
   expect(judgeAddress('64:ff9b::7f00:1', strict)).toContain('loopback');
@@ -66,7 +66,7 @@ test('an address is judged by where it leads', () => {
   expect(judgeAddress('169.254.169.254', { allowPrivate: true, isPlain: true })).toContain('metadata');
 });
 
-test('a name that leads to this machine is not connected to, and whoever asked is not told where it leads', async () => {
+test('a name that resolves to this machine is refused, and the error does not contain the address', async () => {
   let asked = 0;
   const server = createServer((_, response) => {
     asked += 1;

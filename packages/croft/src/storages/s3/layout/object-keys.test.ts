@@ -17,7 +17,7 @@ test.each([
   '.croft/x',
   '\ufffd replaced \ufffe',
   pathFromBytes(Buffer.from([0x61, 0xff, 0x2f, 0xc3, 0x28, 0x80])),
-])('%j comes back from its key', (path) => {
+])('%j can be read back from its key', (path) => {
   const key = keyOfPath(path);
   expect(key).toBeDefined();
   expect(key?.isWellFormed()).toBe(true);
@@ -25,7 +25,7 @@ test.each([
   expect(pathOfKey(key ?? '')).toBe(path);
 });
 
-test('what people write is its own key', () => {
+test('an ordinary path is its own key', () => {
   for (const path of ['a b.txt', 'ü/日本', 'a%20b', '100%', '{x}']) expect(keyOfPath(path)).toBe(path);
 });
 
@@ -54,7 +54,7 @@ test.each([
   'x'.repeat(256),
   `${'d/'.repeat(500)}x`,
   '\ud800',
-])('%j is no file of ours', (key) => {
+])('%j is not a key of croft', (key) => {
   expect(pathOfKey(key) === undefined || keyOfPath(pathOfKey(key) ?? '') === key).toBe(true);
   if (key !== '%{2E}') expect(pathOfKey(key)).toBeUndefined();
 });
@@ -63,7 +63,7 @@ test('a path too long for a key has none', () => {
   expect(keyOfPath('d/'.repeat(500))).toBeUndefined();
 });
 
-test('markers and ancestors', () => {
+test('markers and parent keys of a path', () => {
   expect(pathOfFileOrMarker('a/b/')).toBe('a/b');
   expect(pathOfFileOrMarker('a/b')).toBe('a/b');
   expect(pathOfFileOrMarker('/')).toBeUndefined();

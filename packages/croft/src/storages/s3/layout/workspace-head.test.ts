@@ -8,7 +8,7 @@ function headOf(...commits: ReturnType<typeof commit>[]): WorkspaceHead {
   return commits.reduce<WorkspaceHead | undefined>((head, one) => withCommit(head, one, at), undefined)!;
 }
 
-test('what others changed since a version, and not what we did', () => {
+test('lists the changes of others since a version, without our own', () => {
   const head = headOf(commit('us', 'a'), commit('them', 'b', 'c'), commit('us', 'd'), commit('them', 'c'));
   expect(head.version).toBe(4);
   expect(keysChangedSince(head, 0, 'us')).toEqual(new Set(['b', 'c']));
@@ -16,7 +16,7 @@ test('what others changed since a version, and not what we did', () => {
   expect(keysChangedSince(head, 4, 'us')).toEqual(new Set());
 });
 
-test('a gap, a head that went back and a commit too large to name are looked at whole', () => {
+test('a gap, an older head and a commit too large to list need a look at the whole bucket', () => {
   const many = Array.from({ length: 300 }, (_, index) => commit('them', `k${index}`));
   const head = headOf(...many);
   expect(head.commits.length).toBe(200);

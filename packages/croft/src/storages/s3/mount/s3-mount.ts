@@ -16,7 +16,7 @@ export interface S3MountOptions extends WorkingCopyOptions {
   readonly quota?: WorkspaceQuota | undefined;
   /** Whether a commit that cannot reach the bucket fails, or succeeds and reports the paths as waiting. */
   readonly onOutage: 'refuse' | 'queue';
-  /** Where snapshots are stored. Defaults to `store`, on this machine. */
+  /** The store of snapshots. Default: `store`, on this machine. */
   readonly history?: HistoryStore | undefined;
 }
 

@@ -17,7 +17,7 @@ async function plan(changes: PathChange[], bucket: Record<string, KnownObject> =
   return { told, tooLong };
 }
 
-test('what is new, changed and gone, each with what is expected to be there', async () => {
+test('lists new, changed and deleted files, each with the expected version in the bucket', async () => {
   const bucket = { b: known(file('1')), c: known(file('2')) };
   const changes = [
     { path: 'a', after: file('9') },
@@ -27,13 +27,13 @@ test('what is new, changed and gone, each with what is expected to be there', as
   expect((await plan(changes, bucket)).told).toEqual(['put a new', 'put b etag of 1', 'remove c etag of 2']);
 });
 
-test('what the bucket has already is not put again, but another mode is', async () => {
+test('a file that the bucket has already is not sent again, unless its mode differs', async () => {
   const bucket = { a: known(file('1')) };
   expect((await plan([{ path: 'a', after: file('1') }], bucket)).told).toEqual([]);
   expect((await plan([{ path: 'a', after: file('1', 0o755) }], bucket)).told).toEqual(['put a etag of 1']);
 });
 
-test('what could not be read is never removed', async () => {
+test('a file that could not be read is never removed from the bucket', async () => {
   const bucket = { 'd/a': known(file('1')), 'd/b': known(file('2')), c: known(file('3')) };
   const gone = [
     { path: 'd/a', before: file('1') },
@@ -44,7 +44,7 @@ test('what could not be read is never removed', async () => {
   expect((await plan(gone, bucket, ['d/a', 'c'])).told).toEqual(['remove d/b etag of 2']);
 });
 
-test('directories have markers when nothing else would say that they are there', async () => {
+test('an empty directory gets a marker', async () => {
   expect((await plan([{ path: 'd', after: directory(emptyTreeHash) }])).told).toEqual(['put d/ new']);
   expect((await plan([{ path: 'd', after: directory('full') }])).told).toEqual([]);
   expect((await plan([{ path: 'd', after: directory('full', 0o700) }])).told).toEqual(['put d/ new']);
@@ -55,17 +55,17 @@ test('directories have markers when nothing else would say that they are there',
   expect((await plan(replaced, bucket)).told).toEqual(['put d new', `remove d/ etag of ${emptyTreeHash}`]);
 });
 
-test('half-written files of ours are nobody’s', async () => {
+test('temporary files of croft are left out', async () => {
   expect((await plan([{ path: 'a/.croft-tmp-x', after: file('1') }])).told).toEqual([]);
 });
 
-test('a path too long for a key is told while it is there', async () => {
+test('a path too long for a key is reported while it exists', async () => {
   const path = `${'d/'.repeat(600)}x`;
   expect(await plan([{ path, after: file('1') }])).toEqual({ told: [], tooLong: [path] });
   expect(await plan([{ path, before: file('1') }])).toEqual({ told: [], tooLong: [] });
 });
 
-test('what is kept beside a file has a name that a disk takes, and always the same', () => {
+test('the name for a conflicting copy is valid on a disk and always the same', () => {
   const hash = '0123456789abcdef';
   expect(conflictPath('a/b.ts', { hash })).toBe('a/b.ts.conflict-01234567');
   expect(conflictPath('b', { hash }, 2)).toBe('b.conflict-01234567-2');

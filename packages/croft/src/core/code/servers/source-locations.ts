@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import type { Files } from '../../files/files.ts';
-import type { Place } from '../ports/code-answers.ts';
+import type { SourceLocation } from '../ports/code-answers.ts';
 import { fromUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import type { Location } from '../ports/protocol-schemas.ts';
@@ -9,7 +9,7 @@ import { readSource, type SourceText, textIn } from '../ports/source-text.ts';
 const maxText = 160;
 
 interface PlacesFound {
-  readonly places: readonly Place[];
+  readonly places: readonly SourceLocation[];
   /** Paths of the workspace in the answer. */
   readonly files: ReadonlySet<string>;
   /** Paths for which a range is not in the file. */
@@ -31,12 +31,12 @@ function ignoreUnreadable(thrown: unknown): undefined {
 }
 
 /** Turns the locations of a server into places, and checks that each is in the file that is on the disk. */
-export async function toPlaces(
+export async function toSourceLocations(
   { root }: Pick<LanguageServer, 'root'>,
   locations: readonly Location[],
   read: ReturnType<typeof createSourceReader>,
 ): Promise<PlacesFound> {
-  const [places, files, misfits] = [new Map<string, Place>(), new Set<string>(), new Set<string>()];
+  const [places, files, misfits] = [new Map<string, SourceLocation>(), new Set<string>(), new Set<string>()];
   for (const { uri, range } of locations) {
     const target = fromUri(root, uri);
     if (!target) continue;

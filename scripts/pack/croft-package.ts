@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { bundleInto } from '../bundle.ts';
+import type { NativePackage } from './native-packages.ts';
+import { copyInto, type Manifest, pinVersions, writeManifest, writeText } from './staged-package.ts';
+import { describeLicences } from './third-party-notices.ts';
+
+/** Packages that have files which the program opens by path. All others are in the bundle. */
+const packagesByPath = [
+  ...['@repomix/tree-sitter-wasms', '@vscode/tree-sitter-wasm', 'web-tree-sitter'],
+  ...['@resvg/resvg-wasm', 'dejavu-fonts-ttf', 'node-api-headers', 'pyright', 'typescript'],
+];
+
+/** The name by which registries of MCP servers know the package: `server.json` has the same. */
+export const mcpName = 'io.github.croft-dev/croft';
+
+/** The program: its bundle, the sources of the native files, and their expected hashes. */
+export async function stageCroft(
+  stage: string,
+  manifest: Manifest,
+  natives: readonly NativePackage[],
+): Promise<string> {
+  const directory = join(stage, 'croft');
+  const files = await bundleInto(join(directory, 'dist'));
+  copyInto(directory, '.', ['LICENSE', 'README.md', 'CHANGELOG.md']);
+  copyInto(directory, 'packages/croft', ['bin/croft.mjs', 'bin/start.mjs', 'bin/bundle.mjs', 'native', 'assets']);
+  writeText(join(directory, 'THIRD-PARTY-NOTICES.txt'), describeLicences(files));
+  const hashes = Object.fromEntries(natives.map(({ name, hashes }) => [name, hashes]));
+  writeText(join(directory, 'native/hashes.json'), `${JSON.stringify(hashes, null, 2)}\n`);
+  writeManifest(directory, manifest, {
+    mcpName,
+    bin: { croft: 'bin/croft.mjs' },
+    engines: manifest.engines,
+    dependencies: pinVersions(packagesByPath),
+    optionalDependencies: {
+      ...Object.fromEntries(natives.map(({ name }) => [name, manifest.version])),
+      ...pinVersions(Object.keys(manifest.optionalDependencies ?? {})),
+    },
+  });
+  return directory;
+}
