@@ -20,11 +20,11 @@ test('nothing is kept of a workspace whose code nobody asks about any more, and 
   });
   const files = createDiskFiles({ handle, names: [fixture.path] });
   const place = { name: 'w', root: '/workspaces/w', key: 'w', directoryFd: () => handle, mustBeThere() {}, files };
-  const code = servers.of(place);
-  const first = await code?.treeVersion();
+  const code = servers.of(place, 'full');
+  const first = await code.treeVersion();
   expect(servers.size()).toBe(1);
   await vi.waitFor(() => expect(servers.size()).toBe(0));
-  expect(await code?.treeVersion()).not.toBe(first);
+  expect(await code.treeVersion()).not.toBe(first);
 });
 
 test('a language server is one of the sandboxes of its account', async () => {

@@ -4,16 +4,16 @@ import type { Workspace } from '../../core/workspace/workspace.ts';
 import type { WorkspaceIndexes } from './code-indexes.ts';
 import type { CodeServers, ServersAccount } from './code-servers.ts';
 import { type CheckOptions, createChecks } from './create-checks.ts';
+import { openCodeQuestions, type SearchedByRunner } from './open-code-questions.ts';
 import { openSearchBox, type SearchedDirectory } from './open-search-box.ts';
 import type { SearchBoxPool } from './search-box-pool.ts';
 
 /** The parts of a workspace, wherever its files are. */
-export interface WorkspaceParts
-  extends Omit<Workspace, 'withSearchBox' | 'checks' | 'syntax' | 'codeIndex' | 'languageServers'> {
+export interface WorkspaceParts extends Omit<Workspace, 'withSearchBox' | 'checks' | 'syntax' | 'codeIndex' | 'code'> {
   /** Identifies the workspace, the same on every start of the server. Results of checks are stored under it. */
   readonly key: string;
-  /** The directory on this machine, or the search box of the runner that has the files. */
-  readonly search: SearchedDirectory | Pick<Workspace, 'withSearchBox'>;
+  /** The directory on this machine, or the runner that has the files. */
+  readonly search: SearchedDirectory | SearchedByRunner;
   /** Absent: the workspace is the operator's. */
   readonly account?: ServersAccount | undefined;
 }
@@ -27,8 +27,8 @@ export interface AssembleWorkspaceOptions extends CheckOptions {
 }
 
 /**
- * Assembles every `Workspace` of this program. Adds the search box, the checks, the parser and the language servers. A workspace with a history and
- * without a wrapper of its own records its calls in the history.
+ * Assembles every `Workspace` of this program. Adds the search box, the checks, the parser and the language servers. A
+ * workspace with a history and without a wrapper of its own records its calls in the history.
  */
 export function assembleWorkspace(
   { key, search, account, ...parts }: WorkspaceParts,
@@ -45,10 +45,6 @@ export function assembleWorkspace(
     checks: createChecks({ name, key, files }, checkOptions),
     syntax,
     codeIndex: isIndexed ? codeIndexes.of({ key, files, withSearchBox, ...search }) : undefined,
-    // Runners do not start language servers yet, and a workspace of a single call is gone before one is ready.
-    languageServers:
-      'withSearchBox' in search || parts.isFleeting
-        ? undefined
-        : codeServers.of({ name, root, key, files, account, ...search }),
+    code: openCodeQuestions({ ...parts, key, account, withSearchBox }, search, codeServers),
   };
 }

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { AppError } from '@croft/protocol';
 import type { LanguageServerDefinition } from '../../core/code/ports/language-server-definition.ts';
-import type { CodeMode, LanguageServers } from '../../core/code/ports/language-servers.ts';
+import type { CodeMode, LanguageServers, ServerMode } from '../../core/code/ports/language-servers.ts';
 import { lowerLimits } from '../../core/commands/lower-limits.ts';
 import type { Provider, Sandbox, SandboxLimits } from '../../core/commands/sandbox.ts';
 import type { Emit } from '../../core/events/emitter.ts';
@@ -83,39 +83,54 @@ export function createCodeServers(options: CodeServersOptions) {
   });
 
   /** Opened by its first use, and again by the next use after an idle time. */
-  function current(key: string, place: WorkspaceDirectory): OpenServers {
+  function current(key: string, place: WorkspaceDirectory, wanted: ServerMode): OpenServers {
     if (!places.has(key)) places.set(key, place);
-    const servers = opened.get(key) ?? openServers(place, () => places.get(key), options);
+    const servers = opened.get(key) ?? openServers(place, () => places.get(key), { ...options, mode: wanted });
     opened.set(key, servers);
     return servers;
   }
 
   return {
-    /** Nothing is started before its first use. Returns nothing if servers are off. */
-    of(place: WorkspaceDirectory): LanguageServers | undefined {
-      if (mode === 'off' || mode === 'syntax') return undefined;
-      const key = JSON.stringify([place.key, place.root]);
+    /** The mode of this machine. Absent: there are no servers. */
+    serverMode: mode === 'safe' || mode === 'full' ? mode : undefined,
+    whyNone: `they are off here (--code ${mode})`,
+    /** Nothing is started before its first use. */
+    of(place: WorkspaceDirectory, wanted: ServerMode): LanguageServers {
+      const key = JSON.stringify([place.key, place.root, wanted]);
       if (places.has(key)) places.set(key, place);
       return {
         definitionFor: (path) => known.find((definition) => languageOf(definition, path) !== undefined),
         isRunning: (name) => opened.get(key)?.isRunning(name) ?? false,
-        treeVersion: () => idle.use(key, () => current(key, place).treeVersion()),
-        use: (definition, wanted, work) => idle.use(key, () => current(key, place).use(definition, wanted, work)),
+        treeVersion: () => idle.use(key, () => current(key, place, wanted).treeVersion()),
+        use: (definition, use, work) => idle.use(key, () => current(key, place, wanted).use(definition, use, work)),
       };
     },
     /** The number of workspaces of which something is kept. */
     size: () => Math.max(opened.size, places.size),
+    /** Ends the servers of a workspace that is about to be removed. */
+    async closeOf(placeKey: string): Promise<void> {
+      const own = [...places].filter(([, { key }]) => key === placeKey).map(([key]) => key);
+      await Promise.all(own.map((key) => opened.get(key)?.close()));
+      for (const key of own) {
+        places.delete(key);
+        opened.delete(key);
+      }
+    },
     async close(): Promise<void> {
       await Promise.all([...opened.values()].map((servers) => servers.close()));
     },
   };
 }
 
+interface OpenServersOptions extends Omit<CodeServersOptions, 'mode'> {
+  readonly mode: ServerMode;
+}
+
 /** Opens the language servers of one workspace. `find` returns how it was last opened. */
 function openServers(
   { name, files }: WorkspaceDirectory,
   find: () => WorkspaceDirectory | undefined,
-  { mode, provider, readable: always, emit }: CodeServersOptions,
+  { mode, provider, readable: always, emit }: OpenServersOptions,
 ): OpenServers {
   let following: Promise<FollowedPaths> | undefined;
   const place = (): WorkspaceDirectory => {

@@ -1,6 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { Approvals, Asker } from '../approvals/approvals.ts';
 import type { PostEditChecks, PostEditResult } from '../checks/post-edit/post-edit-checks.ts';
+import { watchDiagnostics } from '../checks/post-edit/watch-diagnostics.ts';
 import type { SandboxDenial } from '../commands/sandbox.ts';
 import type { RenderDiagram } from '../diagrams/render-diagram.ts';
 import type { CallJournal } from '../events/call-journal.ts';
@@ -177,11 +178,13 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
   }
 
   async function run(tool: Tool, prepared: PreparedCall, context: ToolContext, telling?: ChangeReporter) {
-    const { touched, replacement, ...result } = await prepared.run(pin(tool, context));
+    const watch = tool.access === 'write' ? watchDiagnostics(context) : undefined;
+    const { touched, replacement, ...result } = await prepared.run(pin(tool, watch?.context ?? context));
     if (replacement) telling?.changed(replacement);
-    // Formatters and linters run code of the workspace: a caller who needs approval to run code gets no effects either.
-    if (touched === undefined || needsApproval(context.workspace.permission, { access: 'execute' })) return result;
-    return withEffect(result, await effects.runAfter(context, touched, telling));
+    if (touched === undefined) return result;
+    // Formatters and linters run code of the workspace: a caller who needs approval to run code gets none of them.
+    const runsPrograms = !needsApproval(context.workspace.permission, { access: 'execute' });
+    return withEffect(result, await effects.runAfter(context, touched, { runsPrograms, watch, telling }));
   }
 
   /** Asks for approval if needed. Returns the context to run in, where the approved control files may be changed. */
