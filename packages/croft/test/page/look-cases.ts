@@ -82,14 +82,16 @@ export function lookCases(get: () => PageFixture): void {
     await page.keyboard.press('/');
     expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Find a call');
     await page.keyboard.press('Control+k');
+    await page.waitForSelector('dialog[open]');
     await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
     expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Find a call');
     await page.keyboard.press('Control+k');
     await page.keyboard.type('notes h');
     await page.waitForSelector('.palette-list >> text=notes history');
     await page.keyboard.press('Enter');
     await page.waitForURL(`${base}/workspaces/${workspaceId}/history`);
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+    await page.waitForFunction(() => document.activeElement?.id === 'main');
     await page.keyboard.press('?');
     await page.waitForSelector('dialog >> text=approve this call once');
     await page.context().close();

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 
 /** What keys do. A key is a character, or two after each other: `g n`. */
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
@@ -17,15 +17,16 @@ let prefix = '';
 let prefixTimer: ReturnType<typeof setTimeout> | undefined;
 const prefixMs = 1200;
 
-/** Adds shortcuts while a part of the page is there. The part that came last goes first. */
+/** Adds shortcuts while a part of the page is there. A key does what the part says at that moment. */
 export function useShortcuts(shortcuts: Shortcuts): void {
-  const entry = { current: shortcuts };
+  const entry = useRef({ current: shortcuts }).current;
+  entry.current = shortcuts;
   useEffect(() => {
     stack.push(entry);
     return () => {
       stack.splice(stack.indexOf(entry), 1);
     };
-  });
+  }, [entry]);
 }
 
 export function listenToKeys(): () => void {

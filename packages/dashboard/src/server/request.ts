@@ -1,7 +1,7 @@
 import type { ErrorBody } from '@croft/protocol';
 import { signal } from '@preact/signals';
 
-export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type RequestMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface RequestOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
@@ -55,7 +55,7 @@ const unreachable = {
 export const signedOut = signal<RequestError | undefined>(undefined);
 
 /** Sends one request with the cookie of the session. A page of another site cannot set the header `croft-page`. */
-export async function send(method: HttpMethod, path: string, options: RequestOptions = {}): Promise<Response> {
+export async function send(method: RequestMethod, path: string, options: RequestOptions = {}): Promise<Response> {
   const { query, body, raw, headers = {}, signal } = options;
   const response = await fetch(path + toSearch(query), {
     method,
@@ -73,7 +73,7 @@ export async function send(method: HttpMethod, path: string, options: RequestOpt
 }
 
 /** Sends one request and reads the answer, which the server has validated. */
-export async function request<Answer>(method: HttpMethod, path: string, options?: RequestOptions): Promise<Answer> {
+export async function request<Answer>(method: RequestMethod, path: string, options?: RequestOptions): Promise<Answer> {
   const response = await send(method, path, options);
   return (await response.json()) as Answer;
 }

@@ -76,7 +76,8 @@ function CurrentPage() {
     document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${title === 'Now' ? 'Croft' : `${title} · Croft`}`;
   }, [title, waiting]);
   useEffect(() => {
-    if (before.current !== shown) main.current?.focus({ preventScroll: true });
+    // A dialog that has led here may still be open, and keeps the focus.
+    if (before.current !== shown) requestAnimationFrame(() => main.current?.focus({ preventScroll: true }));
     before.current = shown;
   }, [shown]);
   return (

@@ -12,7 +12,7 @@ export interface DiffHunk {
   readonly lines: readonly DiffLine[];
 }
 
-export interface FileDiff {
+export interface ParsedDiff {
   readonly hunks: readonly DiffHunk[];
   readonly added: number;
   readonly removed: number;
@@ -21,7 +21,7 @@ export interface FileDiff {
 const hunkHead = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)$/;
 
 /** Reads a unified diff of one file. Everything before the first hunk is a heading of files, which the page has already. */
-export function parseUnifiedDiff(text: string): FileDiff {
+export function parseUnifiedDiff(text: string): ParsedDiff {
   const hunks: DiffHunk[] = [];
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();

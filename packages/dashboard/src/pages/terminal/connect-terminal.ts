@@ -1,6 +1,6 @@
 import { RequestError, request, segment, toRequestError } from '../../server/request.ts';
 
-export interface TerminalTarget {
+export interface TerminalPlace {
   readonly sandboxId: string;
   readonly workspaceId: string;
 }
@@ -17,7 +17,7 @@ export type TerminalState =
   | { readonly kind: 'refused'; readonly error: RequestError };
 
 interface ConnectOptions {
-  readonly target: TerminalTarget;
+  readonly target: TerminalPlace;
   readonly screen: TerminalScreen;
   /** A terminal of before, to go on with: after a reload. */
   readonly terminal: string | undefined;

@@ -5,7 +5,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failure } from '../../parts/states.tsx';
 import { useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
-import { connectTerminal, type TerminalState, type TerminalTarget } from './connect-terminal.ts';
+import { connectTerminal, type TerminalPlace, type TerminalState } from './connect-terminal.ts';
 
 /** A prompt in a sandbox, over a workspace. Nothing in the address is ever typed. */
 export function TerminalPage() {
@@ -80,7 +80,7 @@ function useTarget() {
     agent?.config.workspaces?.find((one) => one.workspaceId === workspaceId)?.sandbox ?? agent?.config.sandbox;
   const sandboxId = sandbox ?? ofAgent ?? sandboxes[0]?.id;
   const isKnown = agentId === undefined || agents !== undefined;
-  const target: TerminalTarget | undefined =
+  const target: TerminalPlace | undefined =
     isKnown && workspaceId !== undefined && sandboxId !== undefined ? { workspaceId, sandboxId } : undefined;
   return { workspaces, sandboxes, target };
 }
@@ -108,7 +108,7 @@ function Picker({ label, name, value, options }: PickerProps) {
   );
 }
 
-function OpenTerminal({ target, onClose }: { readonly target: TerminalTarget; onClose(): void }) {
+function OpenTerminal({ target, onClose }: { readonly target: TerminalPlace; onClose(): void }) {
   const element = useRef<HTMLDivElement>(null);
   const terminal = useQuery('terminal');
   const [state, setState] = useState<TerminalState>({ kind: 'connecting' });

@@ -1,7 +1,7 @@
 import { send, toSearch } from '../../server/request.ts';
 
 /** What the viewer shows of a file. */
-export type FileContent =
+export type ShownFile =
   | {
       readonly kind: 'text';
       readonly lines: readonly string[];
@@ -36,7 +36,7 @@ export function toFileUrl({ root, path, snapshot }: FileAddress): string {
   return `${root}/file${toSearch({ path, snapshot })}`;
 }
 
-export async function readFileContent(address: FileAddress, signal: AbortSignal): Promise<FileContent> {
+export async function readFileContent(address: FileAddress, signal: AbortSignal): Promise<ShownFile> {
   const headers = { range: `bytes=0-${mostBytes - 1}` };
   const response = await send('GET', toFileUrl(address), { headers, signal }).catch((thrown) => {
     // An empty file has no range.
@@ -48,7 +48,7 @@ export async function readFileContent(address: FileAddress, signal: AbortSignal)
   return toFileContent(bytes, Number(total ?? bytes.length), address.path);
 }
 
-export function toFileContent(bytes: Uint8Array<ArrayBuffer>, size: number, path: string): FileContent {
+export function toFileContent(bytes: Uint8Array<ArrayBuffer>, size: number, path: string): ShownFile {
   const isCut = bytes.length < size;
   const type = images[path.slice(path.lastIndexOf('.') + 1).toLowerCase()];
   if (type !== undefined && !isCut)

@@ -9,7 +9,7 @@ import { Marked } from '../../parts/text.tsx';
 import { VirtualList } from '../../parts/virtual-list.tsx';
 import { type RequestError, toRequestError } from '../../server/request.ts';
 import { toCount, toSize } from '../../text/format.ts';
-import { type FileAddress, type FileContent, readFileContent, toFileUrl } from './file-content.ts';
+import { type FileAddress, readFileContent, type ShownFile, toFileUrl } from './file-content.ts';
 
 /** One file, as text with marks, as pixels, or as something to download. Never as a document. */
 export function FileView(address: FileAddress) {
@@ -47,7 +47,7 @@ export function FileView(address: FileAddress) {
 }
 
 function useFileContent({ root, path, snapshot }: FileAddress) {
-  const [state, setState] = useState<{ content?: FileContent; error?: RequestError }>({});
+  const [state, setState] = useState<{ content?: ShownFile; error?: RequestError }>({});
   useEffect(() => {
     const stopping = new AbortController();
     let url: string | undefined;
@@ -68,7 +68,7 @@ function useFileContent({ root, path, snapshot }: FileAddress) {
   return state;
 }
 
-function describe(content: FileContent): string {
+function describe(content: ShownFile): string {
   const size = toSize(content.size);
   if (content.kind !== 'text') return size;
   const { lines, lineEnd, isCut } = content;
@@ -77,7 +77,7 @@ function describe(content: FileContent): string {
     .join(' · ');
 }
 
-function Content({ content, path }: { readonly content: FileContent; readonly path: string }) {
+function Content({ content, path }: { readonly content: ShownFile; readonly path: string }) {
   if (content.kind === 'text') return <TextContent content={content} path={path} />;
   if (content.kind === 'image') return <img class="file-image" src={content.url} alt={path} />;
   const what = content.kind === 'binary' ? 'This file is binary.' : 'This text is not UTF-8.';
@@ -90,7 +90,7 @@ function Content({ content, path }: { readonly content: FileContent; readonly pa
   );
 }
 
-function TextContent({ content, path }: { readonly content: FileContent & { kind: 'text' }; readonly path: string }) {
+function TextContent({ content, path }: { readonly content: ShownFile & { kind: 'text' }; readonly path: string }) {
   const { lines, isCut, size } = content;
   const line = Number(useQuery('line') ?? 0);
   useEffect(() => {
