@@ -1,7 +1,16 @@
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleInto } from '../bundle.ts';
 import type { NativePackage } from './native-packages.ts';
-import { copyInto, type Manifest, pinVersions, writeManifest, writeText } from './staged-package.ts';
+import {
+  copyInto,
+  type Manifest,
+  pinVersions,
+  readManifest,
+  root,
+  writeManifest,
+  writeText,
+} from './staged-package.ts';
 import { describeLicences } from './third-party-notices.ts';
 
 /** Packages that have files which the program opens by path. All others are in the bundle. */
@@ -9,6 +18,14 @@ const packagesByPath = [
   ...['@repomix/tree-sitter-wasms', '@vscode/tree-sitter-wasm', 'web-tree-sitter'],
   ...['@resvg/resvg-wasm', 'dejavu-fonts-ttf', 'node-api-headers', 'pyright', 'typescript'],
 ];
+
+/** A file of each package that the page has parts of. */
+function packagesOfPage(): string[] {
+  const { devDependencies = {} } = readManifest('packages/dashboard');
+  const isTool = (name: string) => name === 'vite' || name.startsWith('@croft/');
+  const names = Object.keys(devDependencies).filter((name) => !isTool(name));
+  return names.map((name) => join(root, 'node_modules', name, 'package.json'));
+}
 
 /** The name by which registries of MCP servers know the package: `server.json` has the same. */
 export const mcpName = 'io.github.croft-dev/croft';
@@ -23,7 +40,9 @@ export async function stageCroft(
   const files = await bundleInto(join(directory, 'dist'));
   copyInto(directory, '.', ['LICENSE', 'README.md', 'CHANGELOG.md']);
   copyInto(directory, 'packages/croft', ['bin/croft.mjs', 'bin/start.mjs', 'bin/bundle.mjs', 'native', 'assets']);
-  writeText(join(directory, 'THIRD-PARTY-NOTICES.txt'), describeLicences(files));
+  // Set-up built the page.
+  cpSync(join(root, 'packages/dashboard/dist'), join(directory, 'page'), { recursive: true });
+  writeText(join(directory, 'THIRD-PARTY-NOTICES.txt'), describeLicences([...files, ...packagesOfPage()]));
   const hashes = Object.fromEntries(natives.map(({ name, hashes }) => [name, hashes]));
   writeText(join(directory, 'native/hashes.json'), `${JSON.stringify(hashes, null, 2)}\n`);
   writeManifest(directory, manifest, {

@@ -44,7 +44,7 @@ async function openBase(options: PlatformOptions) {
   const sealed = await openSealedRecords({ ...options, roomBytes, onAuditRows: () => wake() });
   const { records, trail } = sealed;
   const { now = () => new Date() } = records.clock ?? {};
-  const events = openAccountEvents(records, now);
+  const events = openAccountEvents(sealed, now);
   wake = events.wake;
   warnAboutClockSkew(now(), onWarning);
   await trail.checkHead(records);
@@ -54,10 +54,13 @@ async function openBase(options: PlatformOptions) {
   return { ...sealed, now, serverId, late, events };
 }
 
-function openAccountEvents(records: Records, now: () => Date) {
+function openAccountEvents(
+  { records, vault }: Parameters<typeof createRecordsSource>[0] & { readonly records: Records },
+  now: () => Date,
+) {
   return createAccountEvents({
     now,
-    sourcesOf: (accountId) => [createRecordsSource(records, accountId)],
+    sourcesOf: (accountId) => [createRecordsSource({ records, vault }, accountId)],
     newest: async () => (await records.glance(({ audit }) => audit.last()))?.rows ?? 0,
   });
 }

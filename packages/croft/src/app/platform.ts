@@ -186,7 +186,8 @@ function toRuntimeOptions(options: PlatformOptions, parts: PlatformParts, forks:
   const { provider, emit, layered, onWarning, bounds } = options;
   const { sandboxIdleMs, sessionIdleMs } = bounds.times;
   const maxSessions = bounds.account.sessions;
-  const { now, records, events, localWorkspaces, openedWorkspaces, registry, accountQuota, serverId, late } = parts;
+  const { now, records, vault, events, localWorkspaces, openedWorkspaces, registry, accountQuota, serverId, late } =
+    parts;
   return {
     remote: createRemoteSurfaces({ ...parts, workspaces: registry.workspaces, fleetWorkspaces: parts.remote }),
     ...{
@@ -219,7 +220,7 @@ function toRuntimeOptions(options: PlatformOptions, parts: PlatformParts, forks:
     ...{ sandboxIdleMs, sessionIdleMs },
     journalOf: (accountId, agentId) =>
       createAuditJournal({
-        ...{ records, accountId, agentId, serverId, pendingEnds: late, now },
+        ...{ records, vault, accountId, agentId, serverId, pendingEnds: late, now },
         onStarted: (event) => events.publish(accountId, event),
       }),
   } satisfies Omit<AgentsOptions, 'approvals'> & Pick<PlatformOptions, 'onWarning'>;

@@ -126,6 +126,8 @@ describe('the npm packages, installed by somebody without root, compiler and ins
     }
     child.stdout.resume();
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    const asBrowser = { headers: { Accept: 'text/html' } };
+    expect(await (await fetch(`${url}/`, asBrowser)).text()).toContain('/assets/');
     const ended = once(child, 'close');
     // The launcher has become the server: the signal reaches it, and no process is left.
     child.kill('SIGTERM');

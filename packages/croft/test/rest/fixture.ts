@@ -75,7 +75,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
   const dependencies = { records, vault, now: () => new Date(now()), ttlMs: 600_000, emit: () => {} };
   const { approvals, approvalInbox } = createApprovals(dependencies);
   const events = createAccountEvents({
-    sourcesOf: (accountId) => [createRecordsSource(records, accountId)],
+    sourcesOf: (accountId) => [createRecordsSource({ records, vault }, accountId)],
     newest: async () => (await records.glance(({ audit }) => audit.last()))?.rows ?? 0,
     now: () => new Date(now()),
     pollMs: 50,

@@ -17,7 +17,7 @@ import type { LocalJournal } from '../records/local-journal.ts';
  */
 export function createOperatorTrail(local: LocalApprovals, journal: LocalJournal | undefined) {
   const now = () => new Date();
-  const records = createRecordsSource(local.records, operatorId);
+  const records = createRecordsSource(local, operatorId);
   const sources = journal ? [createTrailSource(journal.trail), records] : [records];
   const newest = async () => writePositions(await lastPositions(sources));
   const events = createAccountEvents({ sourcesOf: () => sources, newest, now });

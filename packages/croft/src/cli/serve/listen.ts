@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { serve as serveHttp } from '@hono/node-server';
 import type { App } from '../../app/app.ts';
 import type { RunnerSocket } from '../../app/fleet/runner-socket.ts';
@@ -10,7 +9,6 @@ import type { ServerPlatform } from '../../app/platform.ts';
 import type { LocalApprovals } from '../../app/records/local-approvals.ts';
 import type { ServerBounds } from '../../app/server/server-bounds.ts';
 import { operatorId } from '../../core/accounts/access/operator.ts';
-import { packageDirectory } from '../../lib/package-directory.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { createElicitation } from '../../mcp/elicitation.ts';
 import { createAgentsMcp } from '../../mcp/http/agents-mcp.ts';
@@ -26,6 +24,7 @@ import { createRunnerUpgrade } from '../../rest/web-sockets/runner-upgrade.ts';
 import { serveUpgrades } from '../../rest/web-sockets/serve-upgrades.ts';
 import { createTerminalUpgrade } from '../../rest/web-sockets/terminal-upgrade.ts';
 import type { CommandContext } from '../command.ts';
+import { findPage } from './find-page.ts';
 import { trackPosts } from './track-posts.ts';
 
 /** Time for clients to read their answers when the server stops. */
@@ -81,7 +80,7 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
     onError,
     platform: { ...accounts, operator },
     files: flags,
-    page: readPageFiles(join(packageDirectory, '../dashboard/dist')),
+    page: readPageFiles(findPage()),
     readiness: platform.readiness,
     isStopping: () => stop.aborted,
     mcp: mcp.fetch,

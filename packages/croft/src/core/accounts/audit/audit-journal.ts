@@ -3,10 +3,13 @@ import type { CallJournal } from '../../events/call-journal.ts';
 import { rejectAfter } from '../../events/reject-after.ts';
 import type { AuditEntry } from '../ports/call-tables.ts';
 import type { Records } from '../ports/records.ts';
+import type { Vault } from '../ports/vault.ts';
 import type { PendingCallEnds } from './pending-call-ends.ts';
+import { sealTitle } from './sealed-titles.ts';
 
 interface AuditJournalOptions {
   readonly records: Records;
+  readonly vault: Pick<Vault, 'seal'>;
   readonly accountId: string;
   readonly agentId: string;
   /** Id of the data directory: after a crash, the next start finds the unfinished calls by it. */
@@ -31,7 +34,7 @@ const notYet =
  * necessary later.
  */
 export function createAuditJournal(options: AuditJournalOptions): CallJournal {
-  const { records, accountId, agentId, serverId, pendingEnds, now, waitMs = defaultWaitMs } = options;
+  const { records, vault, accountId, agentId, serverId, pendingEnds, now, waitMs = defaultWaitMs } = options;
   const open = new Set<string>();
   const toEntry = createToEntry(accountId, agentId, now);
 
@@ -40,14 +43,14 @@ export function createAuditJournal(options: AuditJournalOptions): CallJournal {
       options.onStarted?.(toCallStarted(agentId, { session, fields, call, at: now() }));
     },
     async began(session, fields, call) {
-      const entry = toEntry(session, 'call.began', { ...fields, call });
+      const entry = toEntry(session, 'call.began', sealTitle({ ...fields, call }, { vault, accountId }));
       const began = { callId: call, serverId, accountId, actor: entry.actor, tool: entry.target };
       // Added before the write: after a failed write nobody knows whether the row exists.
       open.add(call);
       await records.recordCall({ entries: [entry], began });
     },
     async ended(session, fields, violations, call) {
-      const entries = toEndEntries(toEntry, session, { ...fields, call }, violations);
+      const entries = toEndEntries(toEntry, session, sealTitle({ ...fields, call }, { vault, accountId }), violations);
       const hasBegun = open.delete(call);
       const recording = records.recordCall({ entries, ...(hasBegun && { ended: call }) });
       // Also covers a failure after the deadline below.

@@ -2,6 +2,7 @@ import { isObject, isSameJson } from '../configs/plain-json.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { AuditRow } from '../ports/call-tables.ts';
 import type { Records, Tables } from '../ports/records.ts';
+import type { Vault } from '../ports/vault.ts';
 import { createAuditFilter } from './audit-filter.ts';
 import { lastPositions, mustReadPositions, writePositions } from './audit-positions.ts';
 import { type AuditSource, createRecordsSource } from './audit-source.ts';
@@ -28,8 +29,8 @@ export async function appendAudit(tables: Tables, { at, details, ...rest }: Audi
 /** Rows that one request looks at, so that no filter holds a server for long. */
 const maxScanned = 5000;
 
-export function createAuditLog({ records }: { readonly records: Records }): AuditLog {
-  return createMergedAuditLog((accountId) => [createRecordsSource(records, accountId)]);
+export function createAuditLog(context: { readonly records: Records; readonly vault: Pick<Vault, 'open'> }): AuditLog {
+  return createMergedAuditLog((accountId) => [createRecordsSource(context, accountId)]);
 }
 
 /** The audit trail of an account, which may be several chains. */

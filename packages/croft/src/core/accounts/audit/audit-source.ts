@@ -1,5 +1,7 @@
 import type { AuditRow } from '../ports/call-tables.ts';
 import type { Records } from '../ports/records.ts';
+import type { Vault } from '../ports/vault.ts';
+import { openTitle } from './sealed-titles.ts';
 
 /** One chain of audit rows, or the rows of one account in it, read from either end. */
 export interface AuditSource {
@@ -13,17 +15,21 @@ export interface AuditSource {
   before(position: number, limit: number): Promise<readonly AuditRow[]>;
 }
 
-/** The rows of one account in the records. */
-export function createRecordsSource(records: Pick<Records, 'glance'>, accountId: string): AuditSource {
+/** The rows of one account in the records, as the account itself may see them. */
+export function createRecordsSource(
+  { records, vault }: { readonly records: Pick<Records, 'glance'>; readonly vault: Pick<Vault, 'open'> },
+  accountId: string,
+): AuditSource {
+  const open = (row: AuditRow) => openTitle(row, vault);
   return {
     last: async () => (await records.glance(({ audit }) => audit.last()))?.rows ?? 0,
     async after(position, limit) {
       const page = { limit, after: String(position) };
-      return (await records.glance(({ audit }) => audit.list({ accountId }, page))).rows;
+      return (await records.glance(({ audit }) => audit.list({ accountId }, page))).rows.map(open);
     },
     async before(position, limit) {
       const page = { limit, after: String(position) };
-      return (await records.glance(({ audit }) => audit.list({ accountId, newestFirst: true }, page))).rows;
+      return (await records.glance(({ audit }) => audit.list({ accountId, newestFirst: true }, page))).rows.map(open);
     },
   };
 }
