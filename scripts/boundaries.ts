@@ -29,6 +29,7 @@ const rules: Rules = {
   coverage: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
   'language-servers': { parts: ['core'], packages: [], isolated: true },
   languages: { parts: ['core', 'lib'], packages: [], isolated: true },
+  'code-index': { parts: ['code-index', 'core', 'lib'], packages: [protocol, 'node:*'] },
   syntax: { parts: ['syntax', 'languages', 'core', 'lib'], packages: [protocol, 'web-tree-sitter', 'node:*'] },
   providers: {
     parts: ['core', 'disk', 'host', 'init', 'lib', 'link'],
@@ -53,7 +54,7 @@ const rules: Rules = {
   records: { parts: ['records', 'core', 'lib'], packages: [protocol, 'postgres', 'node:*'] },
   app: {
     parts: [
-      ...['core', 'coverage', 'detectors', 'diagrams', 'history', 'inner-mcp', 'language-servers', 'lib'],
+      ...['code-index', 'core', 'coverage', 'detectors', 'diagrams', 'history', 'inner-mcp', 'language-servers', 'lib'],
       ...['link', 'linters', 'lsp', 'providers', 'records', 'storages', 'syntax', 'test-runners', 'tools'],
     ],
     packages: [protocol, 'zod', 'node:path'],

@@ -35,6 +35,7 @@ import { type FlagWorkspaceOptions, openFlagWorkspace } from './open-flag-worksp
 import type { LocalApprovals } from './records/local-approvals.ts';
 import type { LocalJournal } from './records/local-journal.ts';
 import { assembleWorkspace, type WorkspaceParts } from './workspaces/assemble-workspace.ts';
+import { openCodeIndexes } from './workspaces/code-indexes.ts';
 import { openCodeParts } from './workspaces/code-servers.ts';
 import { openProvider } from './workspaces/open-provider.ts';
 import { openSearchBox, type SearchedDirectory } from './workspaces/open-search-box.ts';
@@ -112,11 +113,11 @@ export function createApp(options: AppOptions) {
   if (!readOnly) for (const mount of mounts) mount.prepareChanges?.();
   const events = openEvents(options);
   const { emit } = events;
-  const provider = openProvider(options, options.provider);
-  const searches = createSearchBoxPool();
+  const [provider, searches] = [openProvider(options, options.provider), createSearchBoxPool()];
   const { data, permission = 'bypass', code = readOnly ? 'safe' : 'full' } = options;
   const codeParts = openCodeParts({ mode: code, provider, readable: sandbox.readable, emit });
-  const shared = { ...codeParts, searches, data, emit };
+  const codeIndexes = openCodeIndexes({ ...codeParts, data, onWarning });
+  const shared = { ...codeParts, codeIndexes, searches, data, emit };
   const histories = data === undefined ? undefined : openHistories(data, options);
   const access = readOnly ? 'read-only' : 'read-write';
   const skills = toSkills(options, emit);
@@ -138,7 +139,7 @@ export function createApp(options: AppOptions) {
   for (const mount of mounts) emitSandbox(mount, known);
 
   return {
-    ...{ workspaces, emit, newSession, provider, histories, layered, skills, shelf, renderDiagram },
+    ...{ workspaces, emit, newSession, provider, histories, layered, codeIndexes, skills, shelf, renderDiagram },
     /** For the person at this machine, who watches and decides. */
     ...{ permission, sandbox, ...pickLocal(options) },
     /** Call it after the events file was renamed. The result is a line in the log. */
@@ -158,7 +159,7 @@ export function createApp(options: AppOptions) {
     async [Symbol.asyncDispose]() {
       await options.journal?.[Symbol.asyncDispose]();
       await skills?.close();
-      await codeParts.codeServers.close();
+      await Promise.all([codeParts.codeServers.close(), codeIndexes.closeAll()]);
       await searches.close();
       await histories?.close();
       await forks?.close();
@@ -250,7 +251,7 @@ function openWorkspaces(
   },
   onWarning: AppOptions['onWarning'],
 ) {
-  const { data, histories, sandbox, skills, durability } = known;
+  const { data, histories, sandbox, skills, durability, codeIndexes } = known;
   const withSkills = (workspace: Workspace, isAtOnce: boolean) => skills?.keep(workspace, { isAtOnce }) ?? workspace;
   const layered = histories && data !== undefined ? createOverlays(data, histories, onWarning) : undefined;
   const forks =
@@ -258,6 +259,7 @@ function openWorkspaces(
     createFlagWorkspaceForks({
       ...{
         layered,
+        codeIndexes,
         onWarning,
         durability,
         allowControl: sandbox.allowControl,

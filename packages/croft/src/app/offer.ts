@@ -1,3 +1,6 @@
+import type { CodeMode } from '../core/code/ports/language-servers.ts';
+import { lowerLimits } from '../core/commands/lower-limits.ts';
+import type { Provider } from '../core/commands/sandbox.ts';
 import type { RunnerWorkspaces, WorkspaceRequest } from '../core/runner-workspaces/runner-workspace.ts';
 import type { WorkspaceMount } from '../core/storage/workspace-mount.ts';
 import { createKeyedLock } from '../lib/concurrency/keyed-lock.ts';
@@ -10,6 +13,7 @@ import { createBucketWorkspaces } from './offer/bucket-workspaces.ts';
 import { createWorkspaceOpener } from './offer/open-workspace.ts';
 import { createRunnerWorkspaceRemoval } from './offer/remove-workspace.ts';
 import { createSandboxCapacity } from './offer/sandbox-capacity.ts';
+import { createCodeServers } from './workspaces/code-servers.ts';
 import { openProvider } from './workspaces/open-provider.ts';
 import { probeProvider } from './workspaces/probe-provider.ts';
 import { createSearchBoxPool } from './workspaces/search-box-pool.ts';
@@ -32,6 +36,8 @@ interface RunnerOfferOptions {
   readonly sandbox: SandboxOptions;
   readonly host: HostOptions;
   readonly isReadOnly: boolean;
+  /** As in `AppOptions`. A server cannot ask for more. */
+  readonly code?: CodeMode | undefined;
   /** Sandboxes open at once, on all links together. Default: no limit. */
   readonly capacity?: number | undefined;
   onWarning(message: string): void;
@@ -51,16 +57,23 @@ export function createRunnerOffer(options: RunnerOfferOptions) {
   const searches = createSearchBoxPool();
   const capacity = createSandboxCapacity(options.capacity);
   const provider = openProvider(options);
+  const { code: mode = isReadOnly ? 'safe' : 'full' } = options;
+  const codeServers = createCodeServers({
+    ...{ mode, readable: sandbox.readable, emit() {} },
+    provider: withinPolicy(provider, sandbox, capacity.counted),
+  });
   const [named, made] = [openNamed(options), openRootWorkspaces(options, histories, layered)];
   const lock = createKeyedLock();
   const { open, forget } = createWorkspaceOpener(
     { named, ...made, lock, histories },
     {
       ...{ provider, policy: { ...sandbox, isReadOnly }, readable: sandbox.readable },
-      ...{ searches, layered, counted: capacity.counted },
+      ...{ searches, codeServers, layered, counted: capacity.counted },
     },
   );
-  const remove = createRunnerWorkspaceRemoval({ named, made, histories, layered, isReadOnly, lock, forget });
+  const remove = createRunnerWorkspaceRemoval({
+    ...{ named, made, histories, layered, isReadOnly, lock, forget, closeCode: codeServers.closeOf },
+  });
   const timer = setInterval(() => made?.localWorkspaces.closeRemoved(), hourMs).unref();
   return {
     ...{ open: (wish: WorkspaceRequest) => open(wish), remove },
@@ -76,12 +89,23 @@ export function createRunnerOffer(options: RunnerOfferOptions) {
     load: capacity.taken,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
+      await codeServers.close();
       await searches.close();
       await made?.buckets.close();
       await histories.close();
       made?.localWorkspaces.close();
     },
   };
+}
+
+/** The sandbox of a language server counts like any other, and has no more than the operator allows. */
+function withinPolicy(
+  provider: Provider,
+  { limits }: Pick<SandboxOptions, 'limits'>,
+  counted: ReturnType<typeof createSandboxCapacity>['counted'],
+): Provider {
+  const lower = (spec: Parameters<Provider['open']>[0]) => ({ ...spec, limits: lowerLimits(limits, spec.limits) });
+  return { ...provider, open: (spec) => counted(() => provider.open(lower(spec))) };
 }
 
 /** Opens the directory for new workspaces, if there is one. */

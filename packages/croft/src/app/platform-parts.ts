@@ -133,6 +133,7 @@ function openStorageParts(options: PlatformOptions, { records, now, secretsOf }:
   const disk = openFreeDiskGuard({ data, minFreeBytes: bounds.minFreeBytes, onWarning });
   const openedWorkspaces = openAccountWorkspaces({
     ...{ data, localWorkspaces, histories, openObjects, accountQuota, disk, remote, emit, onWarning },
+    codeIndexes: options.codeIndexes,
   });
   return { localWorkspaces, openObjects, fleet, served, remote, accountQuota, disk, openedWorkspaces };
 }

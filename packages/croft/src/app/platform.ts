@@ -28,6 +28,7 @@ import { withRuntimeClosing } from './server/registry-hooks.ts';
 import type { ServerBounds } from './server/server-bounds.ts';
 import { startSweeping } from './server/sweep-records.ts';
 import { createAccountTerminals } from './terminals/account-terminals.ts';
+import type { WorkspaceIndexes } from './workspaces/code-indexes.ts';
 import { toRestHistory } from './workspaces/rest-history.ts';
 import type { WorkspaceHistories } from './workspaces/workspace-histories.ts';
 
@@ -44,6 +45,8 @@ export interface PlatformOptions extends SealedRecordsOptions {
   readonly renderDiagram: RuntimeOptions['renderDiagram'];
   readonly histories: WorkspaceHistories;
   readonly layered: Overlays;
+  /** Absent: searches for code read the files. */
+  readonly codeIndexes?: WorkspaceIndexes | undefined;
   /** Default: only buckets of accounts, at public addresses. */
   readonly buckets?: Pick<BucketOpenerOptions, 'managed' | 'allowPrivate'> | undefined;
   /** The server's own skills, for all accounts. */

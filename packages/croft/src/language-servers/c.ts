@@ -9,6 +9,7 @@ export const clangd: LanguageServerDefinition = {
   program: { kind: 'path', name: 'clangd' },
   args: ['--background-index', '-j=2', '--pch-storage=disk', '--enable-config=false'],
   ready: { kind: 'progress' },
+  rereadsOnlyOpen: true,
   memoryBytes: gigabyte,
   idleMs,
   install: 'Install clangd: apt install clangd.',

@@ -10,7 +10,7 @@ export const python: LanguageServerDefinition = {
   settings: {
     python: { analysis: { diagnosticMode: 'openFilesOnly', autoSearchPaths: true, useLibraryCodeForTypes: true } },
   },
-  ready: { kind: 'log', pattern: /^(Found \d+ source files?|No source files found)/ },
+  ready: { kind: 'log', pattern: /^(Found \d+ source files?|No source files found)/, isRepeated: true },
   memoryBytes: 2 * gigabyte,
   idleMs,
   reservedWords: [

@@ -12,6 +12,7 @@ export const clientCapabilities = {
     didChangeConfiguration: {},
     didChangeWatchedFiles: { dynamicRegistration: true, relativePatternSupport: true },
     workspaceEdit: { documentChanges: true, resourceOperations: ['create', 'rename', 'delete'] },
+    fileOperations: { willRename: true },
     symbol: {},
   },
   textDocument: {

@@ -27,7 +27,7 @@ export function createPublishedDiagnostics(root: string) {
     hear(params: unknown): void {
       const { data } = Published.safeParse(params);
       const target = data && fromUri(root, data.uri);
-      if (!target || !('path' in target)) return;
+      if (!target || !('path' in target) || isOlder(data, known.get(target.path))) return;
       known.delete(target.path);
       known.set(target.path, {
         version: data.version ?? undefined,
@@ -53,6 +53,11 @@ export function createPublishedDiagnostics(root: string) {
       return undefined;
     },
   };
+}
+
+/** A list that comes late must not hide the one of a later version. */
+function isOlder({ version }: z.output<typeof Published>, known: Known | undefined): boolean {
+  return typeof version === 'number' && known?.version !== undefined && version < known.version;
 }
 
 function isAbout(found: Known, version: number, since: number): boolean {

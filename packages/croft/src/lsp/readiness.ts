@@ -21,9 +21,9 @@ export function createReadiness(sign: ReadySign) {
 
   return {
     ready: promise,
-    /** Files were told that the server may not know. A server with a log lists its files again, and then says so again. */
+    /** Files were told that the server may not know. Some servers list their files again, and then say so again. */
     expectRescan(): void {
-      if (sign.kind === 'log') isRescanning = true;
+      if (sign.kind === 'log' && sign.isRepeated) isRescanning = true;
     },
     /** Waits for that, once: a server that does not say so in time has nothing to list. */
     async rescanned(timeoutMs: number): Promise<void> {

@@ -5,6 +5,7 @@ import { resultWithin } from '../core/commands/run-command.ts';
 import type { Files } from '../core/files/files.ts';
 import { unlessAborted } from '../lib/concurrency/unless-aborted.ts';
 import type { ChangeLog } from './change-log.ts';
+import { createKnownDiagnostics } from './known-diagnostics.ts';
 import { createOpenDocuments } from './open-documents.ts';
 import type { LanguageServerLaunch, ServerProcess } from './server-process.ts';
 import { createRequester } from './server-requests.ts';
@@ -30,10 +31,18 @@ export function createRunningServer(options: RunningServerOptions) {
   const { definition, process, files, changes } = options;
   const { rpc, root, readiness, published, capabilities } = process;
   const documents = createOpenDocuments({ definition, root, files, notify: rpc.notify });
-  const { sync, tell } = createChangeTeller({ ...options, documents });
+  const { sync, tell, told } = createChangeTeller({ ...options, documents });
+  const known = createKnownDiagnostics(changes);
   const request = createRequester(options, process);
 
   async function diagnostics(path: string, signal: AbortSignal) {
+    const version = told();
+    const items = known.find(path) ?? (await askDiagnostics(path, signal));
+    if (items) known.add(path, { version, items });
+    return items;
+  }
+
+  async function askDiagnostics(path: string, signal: AbortSignal) {
     const textDocument = { uri: toUri(root, path) };
     if (capabilities.diagnosticProvider) {
       await documents.open(path);
@@ -57,7 +66,10 @@ export function createRunningServer(options: RunningServerOptions) {
           await unlessAborted(readiness.rescanned(rescanMs), signal);
           return version;
         },
-        async whenReady() {
+        async whenReady(path) {
+          await sync();
+          await documents.open(path);
+          readiness.begin();
           onActivity?.(() => `${definition.name} reads the project ${readiness.activity()}`.trim());
           const isReady = readiness.ready.then(() => true);
           return (await unlessAborted(resultWithin(isReady, readyMs), signal)) ?? false;

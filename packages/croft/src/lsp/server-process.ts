@@ -62,7 +62,10 @@ export async function startServer(sandbox: Sandbox, { definition, argv, settings
     if (fault !== undefined) running.kill();
     const exit = await resultWithin(running.exit, exitMs).catch((thrown: Error) => thrown);
     readiness.stop();
-    return [fault ?? toWords(exit), lastLines(stderr.toText())].filter(Boolean).join('; its last words: ');
+    const limits = sandbox.takeDenials().filter(({ layer }) => layer === 'limit');
+    const over = limits.map(({ rule, target }) => `it reached its limit of ${rule} (${target})`);
+    const end = [fault ?? toWords(exit), ...over].join('; ');
+    return [end, lastLines(stderr.toText())].filter(Boolean).join('; its last words: ');
   });
 
   try {
@@ -73,7 +76,6 @@ export async function startServer(sandbox: Sandbox, { definition, argv, settings
     if (positionEncoding !== 'utf-16') throw new Error(`it counts columns in ${positionEncoding.slice(0, 20)}`);
     rpc.notify('initialized', {});
     rpc.notify('workspace/didChangeConfiguration', { settings });
-    readiness.begin();
     return { rpc, root, capabilities, readiness, published, lastWords, stop, wasStopped: () => wasStopped };
   } catch (thrown) {
     rpc.end();

@@ -83,7 +83,9 @@ export function createSupervisedServer(options: SupervisedServerOptions) {
   }
 
   /** Forgets a process that has ended, and closes its sandbox with everything in it. */
-  async function discard({ sandbox, server }: Opened): Promise<void> {
+  async function discard({ sandbox, server, process }: Opened): Promise<void> {
+    // The sandbox knows which limit was reached, until it is closed.
+    await process.lastWords;
     const known = await current?.catch(() => undefined);
     if (known?.server === server) current = undefined;
     await sandbox.close().catch(() => {});

@@ -3,6 +3,7 @@ import type { Peer } from '../link/calls/peer.ts';
 import { openWorkspace, removeWorkspace } from '../link/methods/workspace.ts';
 import { createHandleTable, type LinkHandlers, type ServedWorkspaces, serveMethod } from './handler-helpers.ts';
 import { serveCallWrapping } from './serve-call-wrapping.ts';
+import { serveCode } from './serve-code.ts';
 import { serveFiles } from './serve-files.ts';
 import { serveForks } from './serve-forks.ts';
 import { serveHistory } from './serve-history.ts';
@@ -25,6 +26,7 @@ export function serveWorkspaces(peer: Peer, machine: RunnerWorkspaces): void {
     ...serveOpening(machine, workspaces),
     ...serveCallWrapping(workspaces),
     ...serveFiles(workspaces),
+    ...serveCode(workspaces),
     ...serveSearches(workspaces),
     ...serveSandboxes(workspaces, sandboxes),
     ...servePrograms(sandboxes),
@@ -44,13 +46,14 @@ function serveOpening(machine: RunnerWorkspaces, workspaces: ServedWorkspaces): 
     const key = JSON.stringify([namespace, request.workspace, request.name]);
     const place = workspaces.put(known.get(key)?.place, opened);
     known.set(key, { namespace, place });
-    const { root, access, history, watch, transactions, wrapCall, forks } = opened;
+    const { root, access, history, watch, transactions, wrapCall, forks, code } = opened;
     const has = {
       history: !!history,
       watch: !!watch,
       transactions: !!transactions,
       around: !!wrapCall,
       forks: !!forks,
+      code: !!code,
     };
     return { place, root, access, has: { ...has, checks: has.history } };
   });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { findCalls } from '../core/code/servers/find-calls.ts';
 import { symbolAliases, symbolArguments } from '../core/code/symbols/symbol-arguments.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
@@ -34,9 +33,9 @@ export const calls = defineTool({
     ),
     complete: z.boolean(),
   }),
-  async run({ direction, depth, ...question }, context) {
-    const { target, nodes, complete } = await findCalls(question, { direction, depth }, context);
-    const what = direction === 'in' ? 'calls to' : 'calls of';
+  async run(question, context) {
+    const { target, nodes, complete } = await context.workspace.code.calls(question, context);
+    const what = question.direction === 'in' ? 'calls to' : 'calls of';
     const head = `${nodes.length === 0 ? 'no' : nodes.length} ${what} ${target.word} (${target.path}:${target.position.line + 1})`;
     const rows = nodes.map(({ path, line, col, name, depth: level, isRepeated }) => {
       const again = isRepeated ? ' (shown above)' : '';

@@ -2,8 +2,7 @@ import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { postEditOutput } from '../core/checks/post-edit/post-edit-output.ts';
 import { applyPlan } from '../core/code/rename/apply-plan.ts';
-import { proposeActions } from '../core/code/rename/code-actions.ts';
-import { renderPlan } from '../core/code/rename/plan-edits.ts';
+import { planEdits, renderPlan } from '../core/code/rename/plan-edits.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
 export const codeActions = defineTool({
@@ -33,9 +32,9 @@ export const codeActions = defineTool({
     ...postEditOutput,
   }),
   async run({ apply, ...question }, context) {
-    const proposed = await proposeActions(question, context);
-    const actions = proposed.map(({ title, kind, plan }, index) => ({
-      ...{ number: index + 1, title, kind, files: plan?.files.length ?? 0 },
+    const proposed = await context.workspace.code.actions(question, context);
+    const actions = proposed.map(({ title, kind, edits }, index) => ({
+      ...{ number: index + 1, title, kind, files: edits?.files.length ?? 0 },
     }));
     const rows = actions.map(({ number, title, kind }) => `  ${number}. ${title}${kind === '' ? '' : ` (${kind})`}`);
     if (apply === undefined) {
@@ -43,15 +42,16 @@ export const codeActions = defineTool({
       return { text: `${[head, ...rows].join('\n')}\n`, structured: { actions } };
     }
     const chosen = proposed[apply - 1];
-    if (!chosen?.plan)
+    if (!chosen?.edits)
       throw new AppError('E_INVALID_INPUT', `there is no change ${apply} to make; proposed:\n${rows.join('\n')}`);
     const { workspace, session } = context;
-    for (const { path, version } of chosen.plan.files) {
+    const plan = await planEdits(chosen.edits, context);
+    for (const { path, version } of plan.files) {
       const file = { ...(await workspace.files.stat(path)), version };
       session.reads.mustHaveSeen(workspace.name, file, 'change', path);
     }
-    const touched = await applyPlan(chosen.plan, context);
-    const { list, diff } = renderPlan(chosen.plan);
+    const touched = await applyPlan(plan, context);
+    const { list, diff } = renderPlan(plan);
     const text = `${chosen.title}: changed ${touched.length} file(s):\n${list}\n\n${diff}\n`;
     return { text, structured: { actions, applied: chosen.title, diff }, touched };
   },

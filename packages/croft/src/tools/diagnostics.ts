@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
-import {
-  CodeDiagnostic,
-  readDiagnostics,
-  renderDiagnostics,
-  severities,
-} from '../core/code/servers/read-diagnostics.ts';
+import { CodeDiagnostic, severities } from '../core/code/ports/code-answers.ts';
+import { renderDiagnostics } from '../core/code/questions/render-diagnostics.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
 export const diagnostics = defineTool({
@@ -32,7 +28,7 @@ export const diagnostics = defineTool({
     total: z.int(),
   }),
   async run({ file_path: path, severity, limit }, context) {
-    const all = await readDiagnostics(path, context);
+    const { items: all } = await context.workspace.code.diagnostics({ path }, context);
     const wanted = severities.slice(0, severities.indexOf(severity) + 1);
     const items = (all ?? []).filter((item) => wanted.includes(item.severity));
     const shown = items.slice(0, limit);

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { findDefinitions } from '../core/code/servers/find-definitions.ts';
-import { answerFields, SourceLocation } from '../core/code/servers/source-locations.ts';
+import { answerFields, SourceLocation } from '../core/code/ports/code-answers.ts';
 import { symbolAliases, symbolArguments } from '../core/code/symbols/symbol-arguments.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
@@ -24,7 +23,8 @@ export const findDefinition = defineTool({
   }),
   output: z.object({ items: z.array(SourceLocation), total: z.int(), ...answerFields }),
   async run({ include_body: withBody, ...question }, context) {
-    const { at, items, precision, notes, complete } = await findDefinitions(question, context, { withBody });
+    const asked = { ...question, of: 'definitions', withBody } as const;
+    const { at, items, precision, notes, complete } = await context.workspace.code.definitions(asked, context);
     const rows = items.map(({ path, line, col, text, body }, index) => {
       const row = `  ${index + 1}. ${path}:${line}:${col}  ${text}`.trimEnd();
       return body === undefined ? row : `${row}\n${body}`;

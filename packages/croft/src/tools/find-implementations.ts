@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { findDefinitions } from '../core/code/servers/find-definitions.ts';
-import { renderByFile } from '../core/code/servers/reference-pages.ts';
-import { answerFields, SourceLocation } from '../core/code/servers/source-locations.ts';
+import { answerFields, SourceLocation } from '../core/code/ports/code-answers.ts';
+import { renderByFile } from '../core/code/questions/reference-pages.ts';
 import { symbolAliases, symbolArguments } from '../core/code/symbols/symbol-arguments.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
@@ -19,7 +18,8 @@ export const findImplementations = defineTool({
   input: z.object(symbolArguments),
   output: z.object({ items: z.array(SourceLocation), total: z.int(), ...answerFields }),
   async run(question, context) {
-    const found = await findDefinitions(question, context, { method: 'textDocument/implementation', isExact: true });
+    const asked = { ...question, of: 'implementations', withBody: false } as const;
+    const found = await context.workspace.code.definitions(asked, context);
     const { at, items, precision, complete, notes } = found;
     const head =
       items.length === 0

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
-import { findReferences } from '../core/code/servers/find-references.ts';
-import { readCursor, renderByFile, toCursor } from '../core/code/servers/reference-pages.ts';
-import { answerFields, SourceLocation } from '../core/code/servers/source-locations.ts';
+import { answerFields, SourceLocation } from '../core/code/ports/code-answers.ts';
+import { renderByFile } from '../core/code/questions/reference-pages.ts';
 import { symbolAliases, symbolArguments } from '../core/code/symbols/symbol-arguments.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
@@ -32,19 +31,14 @@ export const findReferencesTool = defineTool({
     next: z.string().optional().describe('Pass it as cursor for the places after these'),
     ...answerFields,
   }),
-  async run({ include_declaration: withDeclaration, limit, cursor, ...question }, context) {
-    const version = (await context.workspace.languageServers?.treeVersion()) ?? '';
-    const start = readCursor(cursor, version);
-    const { at, items, precision, complete, notes } = await findReferences(question, context, { withDeclaration });
-    const page = items.slice(start, start + limit);
-    const next = start + limit < items.length ? toCursor(start + limit, version) : undefined;
-    const head =
-      items.length === 0 ? `no references found at ${at}` : `Found ${items.length} reference(s) for symbol at ${at}:`;
-    const more =
-      next === undefined ? [] : [`(${start + 1}-${start + page.length} of ${items.length}; cursor: ${next})`];
+  async run({ include_declaration: withDeclaration, ...question }, context) {
+    const found = await context.workspace.code.references({ ...question, withDeclaration }, context);
+    const { at, items, total, start, next, precision, complete, notes } = found;
+    const head = total === 0 ? `no references found at ${at}` : `Found ${total} reference(s) for symbol at ${at}:`;
+    const more = next === undefined ? [] : [`(${start + 1}-${start + items.length} of ${total}; cursor: ${next})`];
     return {
-      text: `${[head, ...renderByFile(page), ...more, ...notes.map((note) => `(${note})`)].join('\n')}\n`,
-      structured: { items: page, total: items.length, ...(next && { next }), precision, complete, notes: [...notes] },
+      text: `${[head, ...renderByFile(items), ...more, ...notes.map((note) => `(${note})`)].join('\n')}\n`,
+      structured: { items: [...items], total, ...(next && { next }), precision, complete, notes: [...notes] },
     };
   },
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { describeSymbol } from '../core/code/servers/describe-symbol.ts';
 import { symbolAliases, symbolArguments } from '../core/code/symbols/symbol-arguments.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
@@ -17,7 +16,7 @@ export const hover = defineTool({
   input: z.object(symbolArguments),
   output: z.object({ path: z.string(), line: z.int(), col: z.int(), content: z.string() }),
   async run(question, context) {
-    const { path, line, col, content } = await describeSymbol(question, context);
+    const { path, line, col, content } = await context.workspace.code.hover(question, context);
     const text = content === '' ? `nothing is known about the symbol at ${path}:${line}:${col}\n` : `${content}\n`;
     return { text, structured: { path, line, col, content } };
   },

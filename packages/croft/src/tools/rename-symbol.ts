@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineForm } from '../core/arguments/read-arguments.ts';
 import { postEditOutput } from '../core/checks/post-edit/post-edit-output.ts';
+import type { SymbolQuestion } from '../core/code/ports/code-questions.ts';
 import { applyPlan } from '../core/code/rename/apply-plan.ts';
 import { renderPlan } from '../core/code/rename/plan-edits.ts';
 import { planRename } from '../core/code/rename/rename-symbol.ts';
@@ -8,6 +9,16 @@ import { symbolAliases, symbolArguments } from '../core/code/symbols/symbol-argu
 import { defineTool } from '../core/tools/tool.ts';
 
 const dryRun = defineForm(z.object({ dry_run: z.boolean() }), ({ dry_run: isDry }) => ({ apply: !isDry }));
+
+function toQuestion({
+  new_name: newName,
+  symbol,
+  file_path,
+  line,
+  col,
+}: { readonly new_name: string } & SymbolQuestion) {
+  return { newName, symbol, file_path, line, col };
+}
 
 export const renameSymbol = defineTool({
   name: 'rename_symbol',
@@ -36,11 +47,11 @@ export const renameSymbol = defineTool({
     ...postEditOutput,
   }),
   async preview(call, context) {
-    const { list, diff } = renderPlan(await planRename(call, context));
+    const { list, diff } = renderPlan(await planRename(toQuestion(call), context));
     return `rename to ${call.new_name}\n${list}\n\n${diff}`;
   },
   async run(call, context) {
-    const plan = await planRename(call, context);
+    const plan = await planRename(toQuestion(call), context);
     const { files, complete, target } = plan;
     const { path, position } = target;
     if (files.length === 0) {

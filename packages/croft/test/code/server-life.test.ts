@@ -1,55 +1,10 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { codeOf, messageOf } from '../e2e/shared-server.ts';
-import { connectStdio, makeDirectory, type ToolAnswer } from '../support/harness.ts';
-
-const stub = join(import.meta.dirname, '../fixtures/language-server.mjs');
-
-/** Starts a real `croft mcp` in a new workspace, with stand-ins for servers that the tests do not install. */
-async function start(files: Record<string, string | Buffer>, flags: readonly string[] = []) {
-  const fixture = makeDirectory({ 'bin/language-server.mjs': readFileSync(stub) });
-  for (const name of ['zls', 'phpactor']) {
-    writeFileSync(fixture.at(`bin/${name}`), `#!/bin/sh\nexec node ${fixture.at('bin/language-server.mjs')}\n`);
-    chmodSync(fixture.at(`bin/${name}`), 0o755);
-  }
-  const workspace = fixture.at('workspace');
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(join(workspace, name, '..'), { recursive: true });
-    writeFileSync(join(workspace, name), content);
-  }
-  const args = ['--workspace', workspace, '--allow-read', fixture.at('bin'), ...flags];
-  const session = await connectStdio(args, { env: { PATH: `${fixture.at('bin')}:${process.env.PATH}` } });
-  const close = async () => {
-    await session[Symbol.asyncDispose]();
-    fixture[Symbol.dispose]();
-  };
-  const set = (name: string, content: string) => writeFileSync(join(workspace, name), content);
-  return { ...session, workspace, set, close };
-}
-
-/** The same for one test. */
-async function open(...options: Parameters<typeof start>) {
-  const started = await start(...options);
-  onTestFinished(started.close);
-  return started;
-}
-
-/** Process ids by a part of their command line and their working directory. */
-function processesIn(workspace: string, word: string): number[] {
-  const isOne = (pid: string) => {
-    try {
-      const hasWord = readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(word);
-      return hasWord && readFileSync(`/proc/${pid}/mountinfo`, 'utf8').includes(workspace);
-    } catch {
-      return false;
-    }
-  };
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && isOne(name))
-    .map(Number);
-}
+import type { ToolAnswer } from '../support/harness.ts';
+import { openWithStubs, processesIn, startWithStubs } from './server-fixture.ts';
 
 const typescript = { 'tsconfig.json': '{}', 'a.ts': 'export const one = 1;\nexport const two = one;\n' };
 const zig = (mode: string) => ({ 'a.zig': 'const old = 1;\n', mode });
@@ -57,14 +12,17 @@ const zig = (mode: string) => ({ 'a.zig': 'const old = 1;\n', mode });
 /** Takes half a minute, so that it is asked at the beginning and answered at the end. */
 let incomplete: { answer: Promise<ToolAnswer>; close(): Promise<void> } | undefined;
 beforeAll(async () => {
-  const { call, close } = await start({ 'a.php': 'const old = 1;\n', mode: 'indexing' });
-  incomplete = { answer: call('find_definition', { file_path: 'a.php', line: 1, symbol: 'old' }), close };
+  const { call, close } = await startWithStubs({ 'a.php': 'const old = 1;\n', mode: 'indexing' });
+  const answer = call('find_definition', { file_path: 'a.php', line: 1, symbol: 'old' });
+  // Tests that are run alone do not wait for it.
+  answer.catch(() => {});
+  incomplete = { answer, close };
 });
 afterAll(() => incomplete?.close());
 
 describe('a server process', () => {
   test('that is killed is started again for the next call, and there is one for ten callers', async () => {
-    const { call, workspace } = await open(typescript);
+    const { call, workspace } = await openWithStubs(typescript);
     const ask = () => call('find_definition', { file_path: 'a.ts', line: 2, symbol: 'one' });
     const first = await Promise.all(Array.from({ length: 10 }, ask));
     expect(first.map(({ structured }) => structured.items?.[0]?.line)).toEqual(Array(10).fill(1));
@@ -79,7 +37,7 @@ describe('a server process', () => {
   });
 
   test('is gone a moment after Croft was killed', async () => {
-    const { call, workspace, transport } = await open({ ...typescript, 'm.py': 'x = 1\n' });
+    const { call, workspace, transport } = await openWithStubs({ ...typescript, 'm.py': 'x = 1\n' });
     await call('find_definition', { file_path: 'a.ts', line: 2, symbol: 'one' });
     await call('hover', { file_path: 'm.py', line: 1, symbol: 'x' });
     expect(processesIn(workspace, '--lsp')).toHaveLength(1);
@@ -90,7 +48,7 @@ describe('a server process', () => {
   });
 
   test('that cannot start is tried five times, and again when files change', async () => {
-    const { call, set } = await open(zig('crash'));
+    const { call, set } = await openWithStubs(zig('crash'));
     const ask = () => call('hover', { file_path: 'a.zig', line: 1, symbol: 'old' });
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const answer = await ask();
@@ -105,13 +63,32 @@ describe('a server process', () => {
   });
 
   test.each(['huge', 'no-header'])('that sends nonsense (%s) is ended, and the error says why', async (mode) => {
-    const { call } = await open(zig(mode));
+    const { call } = await openWithStubs(zig(mode));
     const answer = await call('find_definition', { file_path: 'a.zig', line: 1, symbol: 'old' });
     expect(codeOf(answer)).toBe('E_CODE_SERVER');
     expect(messageOf(answer)).toMatch(
       /ended before it answered: it sent a message (of 209715200 bytes|without a valid)/,
     );
   });
+});
+
+test('a server that needs more memory than it may have is ended, and the others live', async () => {
+  const { call } = await openWithStubs({ ...typescript, ...zig('eat') });
+  const one = { file_path: 'a.ts', line: 2, symbol: 'one' };
+  expect((await call('find_definition', one)).structured).toMatchObject({ precision: 'server' });
+  const answer = await call('find_definition', { file_path: 'a.zig', line: 1, symbol: 'old' });
+  expect(codeOf(answer)).toBe('E_CODE_SERVER');
+  expect(messageOf(answer)).toMatch(/memory/);
+  expect((await call('find_definition', one)).structured).toMatchObject({ precision: 'server' });
+});
+
+test('diagnostics of an older version that come late are not taken for those of the file', async () => {
+  const { call, set } = await openWithStubs(zig('late'));
+  for (let round = 1; round <= 3; round += 1) {
+    set('a.zig', `const old = ${round};\n`);
+    const { structured } = await call('diagnostics', { file_path: 'a.zig' });
+    expect(structured.items).toMatchObject([{ message: expect.stringMatching(/^of version \d+$/) }]);
+  }
 });
 
 describe('a rename that a hostile server proposes', () => {
@@ -121,7 +98,7 @@ describe('a rename that a hostile server proposes', () => {
     ['rename-overlap', 'E_CODE_SERVER', /nothing was changed: .* overlap/],
     ['rename-control', 'E_CONTROL_FILE', /\.vscode/],
   ])('%s is refused as a whole', async (mode, code, words) => {
-    const { call, workspace } = await open({ ...zig(mode), '.vscode/tasks.json': '{}\n' });
+    const { call, workspace } = await openWithStubs({ ...zig(mode), '.vscode/tasks.json': '{}\n' });
     await call('read', { file_path: 'a.zig' });
     const answer = await call('rename_symbol', {
       file_path: 'a.zig',
@@ -137,7 +114,7 @@ describe('a rename that a hostile server proposes', () => {
   });
 
   test('with a moved file changes and moves it together', async () => {
-    const { call, workspace } = await open(zig('rename-file'));
+    const { call, workspace } = await openWithStubs(zig('rename-file'));
     await call('read', { file_path: 'a.zig' });
     const rename = { file_path: 'a.zig', line: 1, symbol: 'old', new_name: 'new', apply: true };
     expect((await call('rename_symbol', rename)).structured).toMatchObject({ applied: true });
@@ -152,7 +129,7 @@ describe('a hostile repository', () => {
 
   test('runs no plug-in and no compiler of its own, and no Python of its own', async () => {
     const marker = `#!/bin/sh\ntouch canary "$HOME/canary"; echo '{}'\n`;
-    const { call, workspace } = await open({
+    const { call, workspace } = await openWithStubs({
       'tsconfig.json': '{"compilerOptions":{"plugins":[{"name":"evil"}]}}',
       'a.ts': typescript['a.ts'],
       'node_modules/evil/index.js': canary,
@@ -176,7 +153,7 @@ describe('a hostile repository', () => {
 
   test('with strange names of files is answered', async () => {
     const raw = Buffer.concat([Buffer.from('caf'), Buffer.from([0xe9]), Buffer.from('.ts')]);
-    const { call, workspace } = await open({
+    const { call, workspace } = await openWithStubs({
       ...typescript,
       'new\nline%41 #?.ts': 'import { one } from "./a";\nexport const strange = one;\n',
     });
@@ -192,10 +169,10 @@ describe('a hostile repository', () => {
 });
 
 test('servers are off with --code syntax, and in no sandbox without isolation', async () => {
-  const off = await open(typescript, ['--code', 'syntax']);
+  const off = await openWithStubs(typescript, ['--code', 'syntax']);
   const question = { file_path: 'a.ts', line: 2, symbol: 'one' };
   expect((await off.call('find_definition', question)).structured).toMatchObject({ precision: 'text' });
-  const none = await open(typescript, ['--sandbox', 'none', '--network', 'allow-all']);
+  const none = await openWithStubs(typescript, ['--sandbox', 'none', '--network', 'allow-all']);
   const answer = await none.call('hover', question);
   expect(codeOf(answer)).toBe('E_NO_SERVER');
   expect(messageOf(answer)).toMatch(/--sandbox none cannot make a workspace read-only/);

@@ -18,11 +18,24 @@ import {
  * tools from the start, so it throws on an answer that does not fit the output schema.
  */
 export function shareServer(tree: Record<string, string | Buffer> = {}) {
-  const directory = makeDirectory(tree);
-  let session: McpSession | undefined;
-  beforeAll(async () => {
-    session = await connectStdio(['--workspace', directory.path]);
+  return openDirectoryServer(tree, async (directory) => {
+    const session = await connectStdio(['--workspace', directory]);
     await session.client.listTools();
+    return session;
+  });
+}
+
+type SharedSession = Pick<McpSession, 'call' | typeof Symbol.asyncDispose>;
+
+/** The same for a server that the caller starts over the directory. */
+export function openDirectoryServer(
+  tree: Record<string, string | Buffer>,
+  connect: (directory: string) => Promise<SharedSession>,
+) {
+  const directory = makeDirectory(tree);
+  let session: SharedSession | undefined;
+  beforeAll(async () => {
+    session = await connect(directory.path);
   });
   afterAll(async () => {
     await session?.[Symbol.asyncDispose]();

@@ -1,10 +1,16 @@
 import { onTestFinished } from 'vitest';
 import { createRunnerOffer } from '../../src/app/offer.ts';
+import type { CodeMode } from '../../src/core/code/ports/language-servers.ts';
 import { makeDirectory } from '../support/harness.ts';
 import { operator, roomyLimits } from '../support/sandboxes/open-sandbox.ts';
 import { workspaceRequest } from './ports-fixture.ts';
 
-export async function openOffer(more: { capacity?: number; isReadOnly?: boolean; allowControl?: readonly string[] }) {
+export async function openOffer(more: {
+  capacity?: number;
+  isReadOnly?: boolean;
+  code?: CodeMode;
+  allowControl?: readonly string[];
+}) {
   const { allowControl, ...others } = more;
   const fixture = makeDirectory({ 'work/a.txt': 'as it was' });
   const offer = createRunnerOffer({

@@ -38,7 +38,7 @@ export function createWorkspaceOpener(
     const key = JSON.stringify([mount.handle, quota]);
     const parts = local.get(key) ?? openLocalParts(mount, { quota, histories });
     if (quota) local.set(key, parts);
-    return { ...parts, files: parts.guarded(mount.files), root: isSandboxed ? mount.root : mount.directory };
+    return { ...parts, name, files: parts.guarded(mount.files), root: isSandboxed ? mount.root : mount.directory };
   }
 
   async function openInBucket(
@@ -48,7 +48,7 @@ export function createWorkspaceOpener(
     const stored = mustMake(buckets, request.namespace);
     const workspace = await stored.open(request, objects);
     const { root, files } = workspace.named(request.name);
-    return { ...workspace, files, root: isSandboxed ? root : stored.filesOf(request.namespace) };
+    return { ...workspace, name: request.name, files, root: isSandboxed ? root : stored.filesOf(request.namespace) };
   }
 
   async function open(request: WorkspaceRequest, openObjects?: (id: string) => ObjectStore): Promise<RunnerWorkspace> {

@@ -3,7 +3,7 @@ import { refuseChange } from '../../core/runner-workspaces/read-only-workspace.t
 import type { WorkspaceMount } from '../../core/storage/workspace-mount.ts';
 import type { KeyedLock } from '../../lib/concurrency/keyed-lock.ts';
 import { removeTree } from '../../lib/files/remove-tree.ts';
-import { realpathOrSelf } from '../../lib/files/workspace-owner.ts';
+import { realpathOf, realpathOrSelf } from '../../lib/files/workspace-owner.ts';
 import type { DataDirectory } from '../../storages/index.ts';
 import { parentKeyOf, removeUnusedBases } from '../forks/local-forks.ts';
 import type { Overlays } from '../forks/overlays.ts';
@@ -28,11 +28,13 @@ interface RunnerWorkspaceRemovalOptions {
   readonly lock: KeyedLock;
   /** Called before the workspace's handle is closed. */
   forget(handle: number): void;
+  /** Ends what answers questions about its code. `key` is that of the workspace's parts. */
+  closeCode(key: string): Promise<void>;
 }
 
 /** Removes a workspace that this runner made below its root, with its history. */
 export function createRunnerWorkspaceRemoval(options: RunnerWorkspaceRemovalOptions) {
-  const { named, made, histories, layered, isReadOnly, lock, forget } = options;
+  const { named, made, histories, layered, isReadOnly, lock, forget, closeCode } = options;
 
   return async (namespace: string): Promise<boolean> => {
     mustBeNamespace(namespace);
@@ -44,6 +46,7 @@ export function createRunnerWorkspaceRemoval(options: RunnerWorkspaceRemovalOpti
     // The startup sweep may be removing the same fork: two removals would delete what the other one needs.
     await layered.swept;
     for (const workspaces of [localWorkspaces, buckets]) mustBeMade(workspaces.directoryOf(namespace));
+    await closeCode(namespace);
     await buckets.remove(namespace);
     const mount = localWorkspaces.find(namespace);
     if (mount) await forgetHistory(mount.handle);
@@ -58,6 +61,7 @@ export function createRunnerWorkspaceRemoval(options: RunnerWorkspaceRemovalOpti
 
   async function forgetHistory(handle: number): Promise<void> {
     const history = histories.directoryOf(handle);
+    await closeCode(realpathOf(handle));
     forget(handle);
     await histories.forget(handle);
     await removeTree(history);

@@ -8,6 +8,7 @@ import { runRunner } from '../../runner/run-runner.ts';
 import { version } from '../../version.ts';
 import { readSecret } from '../client.ts';
 import { type CommandContext, defineCommand, type Values } from '../command.ts';
+import { codeOptions, toCodeMode } from '../options/code-options.ts';
 import { historyOptions, toHistoryLimits } from '../options/history-options.ts';
 import { describeOpenings, providerSummary, sandboxOptions, toSandboxOptions } from '../options/sandbox-options.ts';
 import { checkRunnerRequirements } from '../runner-requirements.ts';
@@ -26,6 +27,7 @@ const options = {
   readonly: { type: 'boolean', summary: 'lets nothing be changed, whatever the server asks' },
   insecure: { type: 'boolean', summary: 'connect without TLS to another machine; the server has to allow it too' },
   data: { type: 'string', value: 'DIR', summary: 'the data directory of the runner' },
+  ...codeOptions,
   ...historyOptions,
   ...policyOptions,
 } as const;
@@ -46,6 +48,7 @@ export const runner = defineCommand({
       data: toData(values, terminal),
       ...{ sandbox, host: terminal.config().host, isReadOnly: values.readonly ?? false, capacity: toCapacity(values) },
       historyLimits: toHistoryLimits(values),
+      code: toCodeMode(values),
       onWarning: say,
     });
     // A read-only runner changes and runs nothing, so it has no requirements.

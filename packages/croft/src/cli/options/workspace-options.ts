@@ -3,7 +3,6 @@ import { basename, resolve } from 'node:path';
 import type { App, AppOptions } from '../../app/app.ts';
 import { createLocalApprovalGate } from '../../app/records/local-approval-gate.ts';
 import { createLocalJournal } from '../../app/records/local-journal.ts';
-import { codeModes } from '../../core/code/ports/language-servers.ts';
 import type { Emit } from '../../core/events/emitter.ts';
 import { durabilities } from '../../core/storage/durability.ts';
 import { parseWorkspaceSpec } from '../../core/workspace/parse-workspace-spec.ts';
@@ -14,6 +13,7 @@ import { goQuote } from '../../lib/text/go-quote.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import type { CommandContext, Options, Values } from '../command.ts';
 import { findServerKeys } from '../server-keys.ts';
+import { codeOptions, toCodeMode } from './code-options.ts';
 import { describeOpenData } from './data-directory.ts';
 import { editCheckOptions, toEditChecks } from './edit-check-options.ts';
 import { historyOptions, toHistoryLimits } from './history-options.ts';
@@ -45,13 +45,7 @@ export const workspaceOptions = {
       'what a change to a file waits for before it is answered: strict (it is on the disk, the default) or relaxed ' +
       '(nothing: a power cut may take what was written in the last half minute)',
   },
-  code: {
-    type: 'string',
-    value: 'MODE',
-    summary:
-      'how code is understood: off, syntax (parsers only), safe (language servers that run no code of the workspace, the ' +
-      'default with --readonly) or full (all of them, in a read-only sandbox without network; the default)',
-  },
+  ...codeOptions,
   readonly: { type: 'boolean', summary: 'only tools that read' },
   tools: {
     type: 'string',
@@ -136,7 +130,7 @@ export function prepareApp(
       readOnly: values.readonly ?? false,
       tools: toToolNames(values),
       durability: toDurability(values),
-      code: values.code === undefined ? undefined : oneOf('code', codeModes, values.code),
+      code: toCodeMode(values),
       editChecks: toEditChecks(values),
       journal: toJournal(workspaces, protectedDirectories, terminal, onWarning),
       eventsFile: values.events,

@@ -39,6 +39,7 @@ export async function openPlatform(app: App, flags: PlatformFlags): Promise<Serv
         provider: app.provider,
         assembleWorkspace: app.assembleWorkspace,
         openSearch: app.openSearch,
+        codeIndexes: app.codeIndexes,
         renderDiagram: app.renderDiagram,
         skills: app.skills,
         shelf: app.shelf,

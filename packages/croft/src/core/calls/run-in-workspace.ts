@@ -1,6 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { Approvals, Asker } from '../approvals/approvals.ts';
 import type { PostEditChecks, PostEditResult } from '../checks/post-edit/post-edit-checks.ts';
+import { watchDiagnostics } from '../checks/post-edit/watch-diagnostics.ts';
 import type { SandboxDenial } from '../commands/sandbox.ts';
 import type { RenderDiagram } from '../diagrams/render-diagram.ts';
 import type { CallJournal } from '../events/call-journal.ts';
@@ -160,13 +161,14 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     const agreed = await agree(tool, prepared, context, caller).catch(throwNothingDone);
     if (caller.onlyAsks) return { text: '', structured: { workspace: workspace.name } };
     call.mustEndWithin(tool.timeoutMs, tool.name);
-    if (tool.access !== 'read') await begin(tool, context, admitted).catch(throwNothingDone);
+    await checkQuota(tool, workspace).catch(throwNothingDone);
+    const begun = recordBegin(tool, context, admitted);
     const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling);
     const { unkept, unstored, handlers } = collectNotices();
     const wrapped = { ...toWorkspaceCall(tool, prepared, context, secrets), ...handlers };
-    if (prepared.usesSandbox && workspace.mayOpenEarly) session.sandboxes.open(workspace.name);
+    openSandboxEarly(prepared, context);
     context.onActivity?.(() => wrapped.title);
-    const result = addNotices(append(await runWrappedCall(workspace, wrapped, work)), unstored);
+    const result = addNotices(append(await runWrappedCall(workspace, wrapped, { begun, work })), unstored);
     return writeNotices(tool.access === 'read' ? result : reportUnkept(result, workspace.name, unkept));
   };
 
@@ -176,11 +178,13 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
   }
 
   async function run(tool: Tool, prepared: PreparedCall, context: ToolContext, telling?: ChangeReporter) {
-    const { touched, replacement, ...result } = await prepared.run(pin(tool, context));
+    const watch = tool.access === 'write' ? watchDiagnostics(context) : undefined;
+    const { touched, replacement, ...result } = await prepared.run(pin(tool, watch?.context ?? context));
     if (replacement) telling?.changed(replacement);
-    // Formatters and linters run code of the workspace: a caller who needs approval to run code gets no effects either.
-    if (touched === undefined || needsApproval(context.workspace.permission, { access: 'execute' })) return result;
-    return withEffect(result, await effects.runAfter(context, touched, telling));
+    if (touched === undefined) return result;
+    // Formatters and linters run code of the workspace: a caller who needs approval to run code gets none of them.
+    const runsPrograms = !needsApproval(context.workspace.permission, { access: 'execute' });
+    return withEffect(result, await effects.runAfter(context, touched, { runsPrograms, watch, telling }));
   }
 
   /** Asks for approval if needed. Returns the context to run in, where the approved control files may be changed. */
@@ -198,19 +202,23 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     return allowing(context, guarded);
   }
 
-  async function begin(
-    tool: Tool,
+  /** Nothing of the call runs before the beginning is recorded. What has to be read before the call is read meanwhile. */
+  async function recordBegin(
+    { name: tool, access }: Tool,
     { session, workspace }: ToolContext,
     { call, rawInput }: Pick<AdmittedWorkspaceCall, 'call' | 'rawInput'>,
   ): Promise<void> {
-    // Tools that change files are checked against the quota by how much they add, so that a change that frees space
-    // passes.
-    if (tool.keepsMore || (tool.access === 'execute' && !tool.isFollowUp)) await workspace.checkQuota?.();
-    if (!journal) return;
-    const about = toLoggableArguments({ tool: tool.name, workspace: workspace.name }, secrets.redact);
+    if (!journal || access === 'read') return;
+    const about = toLoggableArguments({ tool, workspace: workspace.name }, secrets.redact);
     const known = workspace.id === workspace.name ? {} : { workspaceId: workspace.id };
     await journal.began(session.id, { ...about, ...known, title: titleOfCall(rawInput, secrets.redact) }, call.id);
   }
+}
+
+/** Tools that change files are checked by how much they add, so that a change that frees space passes. */
+async function checkQuota({ keepsMore, access, isFollowUp }: Tool, workspace: Workspace): Promise<void> {
+  if (access === 'read') return;
+  if (keepsMore || (access === 'execute' && !isFollowUp)) await workspace.checkQuota?.();
 }
 
 /**
@@ -221,6 +229,11 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
 function nameFully({ access }: Tool, { workspace: { id, name }, base }: ToolContext): string {
   const known = id === name ? name : `${name} (${id})`;
   return access === 'execute' && base !== '' ? `${known}, in ${JSON.stringify(base)}` : known;
+}
+
+/** Opens the sandbox that a call will use while the history captures the files before it. */
+function openSandboxEarly({ usesSandbox }: PreparedCall, { workspace, session }: ToolContext): void {
+  if (usesSandbox && workspace.mayOpenEarly) session.sandboxes.open(workspace.name);
 }
 
 function toSetting({ access }: Tool, { workspace, base }: ToolContext, guarded: readonly GuardedPath[]) {

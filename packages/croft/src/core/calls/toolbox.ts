@@ -12,6 +12,7 @@ import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import { createActiveCalls } from './active-calls.ts';
 import { toFences, toOutlook } from './call-outlook.ts';
 import { createCallRecorder, type ReceivedCall, workspaceHint } from './call-recorder.ts';
+import { isCombinedName, readCombinedCall, unknownOperation } from './combined-names.ts';
 import { describeTool, type ToolDescription } from './describe-tool.ts';
 import { fanOut } from './fan-out.ts';
 import { fitAnswer } from './fit-answer.ts';
@@ -89,10 +90,11 @@ export function createToolbox(options: ToolboxOptions) {
     /** What these tools may do in each workspace. */
     fence: () => toFences(workspaces.list(), tools.filter(options.isIncluded), options.onReadOnly),
 
-    /** Whether a call of this tool may need approval. A call of `tools` may be a call of any unlisted tool. */
+    /** Whether a call of this tool may need approval. A call of `tools`, or by a combined name, may be one of any tool. */
     mayAsk(name: string): boolean {
-      const isOfSession = name === moreToolsName || (!byName.has(name) && sessionTools?.isName(name));
-      return canNeedApproval(isOfSession ? { access: 'execute' } : byName.get(name), workspaces);
+      const isOfSession = !byName.has(name) && sessionTools?.isName(name);
+      const isAny = name === moreToolsName || isCombinedName(name) || isOfSession;
+      return canNeedApproval(isAny ? { access: 'execute' } : byName.get(name), workspaces);
     },
 
     /** Refuses new calls, waits for calls in progress until the deadline, and then cancels them. */
@@ -112,8 +114,7 @@ export function createToolbox(options: ToolboxOptions) {
     const hint = workspaceHint(rawInput);
     const asked = { name, workspace: hint, session: caller.session, signal: under.call.signal };
     const tool = byName.get(name) ?? (sessionTools?.isName(name) ? await sessionTools.find(asked) : undefined);
-    const shown = name.slice(0, maxNameLength);
-    if (!tool) throw new AppError('E_UNKNOWN_TOOL', `there is no tool named ${shown}`, { details: { tool: shown } });
+    if (!tool) throw noSuchTool(name);
 
     await caller.session.store?.refresh(caller.session, caller.sessionMoves);
     const runIn = (workspace: Workspace) => runInWorkspace({ tool, rawInput, workspace, caller, ...under });
@@ -144,13 +145,20 @@ function finish(
   return fitAnswer(whole, { maxBytes, pages: hasPages ? session.pages : undefined });
 }
 
+function noSuchTool(name: string): AppError {
+  if (isCombinedName(name)) return unknownOperation();
+  const shown = name.slice(0, maxNameLength);
+  return new AppError('E_UNKNOWN_TOOL', `there is no tool named ${shown}`, { details: { tool: shown } });
+}
+
 function endersOf({ signal, sessionSignal }: Caller): AbortSignal[] {
   return sessionSignal ? [signal, sessionSignal] : [signal];
 }
 
-/** A call through `tools` is from here on the call of the named tool, in every respect. */
+/** A call through `tools`, or by a combined name, is from here on the call of the tool that is meant, in every respect. */
 function toRealCall(name: string, rawInput: unknown, more: MoreTools | undefined): NamedCall {
-  return (name === moreToolsName ? more?.readCall(rawInput) : undefined) ?? { name, rawInput };
+  const named = (name === moreToolsName ? more?.readCall(rawInput) : undefined) ?? { name, rawInput };
+  return readCombinedCall(named.name, named.rawInput) ?? named;
 }
 
 function toReceivedCall({ name, rawInput }: NamedCall, { session, onlyAsks }: Caller): ReceivedCall {

@@ -4,9 +4,9 @@ import type { RunnerWorkspace } from './runner-workspace.ts';
 
 /** Wraps a workspace of a read-only runner: refuses every change, whatever a server asks. */
 export function asReadOnly(workspace: RunnerWorkspace): RunnerWorkspace {
-  const { root, withSearchBox, watch, wrapCall } = workspace;
+  const { root, withSearchBox, watch, wrapCall, code } = workspace;
   return {
-    ...{ root, withSearchBox, access: 'read-only', files: readOnlyFiles(workspace.files) },
+    ...{ root, withSearchBox, access: 'read-only', files: readOnlyFiles(workspace.files), code },
     ...(watch && { watch }),
     // Changes that others committed are still applied.
     ...(wrapCall && { wrapCall: (call, work) => (call.access === 'read' ? wrapCall(call, work) : refuseChange()) }),

@@ -1,3 +1,5 @@
+import type { CodeQuestions } from '../code/ports/code-questions.ts';
+import type { ServerMode } from '../code/ports/language-servers.ts';
 import type { NetworkPolicy } from '../commands/network-policy.ts';
 import type { Sandbox, SandboxLimits } from '../commands/sandbox.ts';
 import type { Fork, Forks } from '../history/ports/forks.ts';
@@ -20,6 +22,11 @@ export interface RunnerWorkspace
   openSandbox(wanted: SandboxRequest): Promise<Sandbox>;
   /** Their commands run in sandboxes of this kind. Absent: there are no transactions. */
   transactions?(wanted: SandboxRequest): Transactions;
+  /**
+   * Answers questions about its code, with the language servers of the runner in this mode at most. Absent: the runner
+   * has an older release, which has none.
+   */
+  readonly code?: ((mode: ServerMode) => CodeQuestions) | undefined;
   /** Absent: the workspace cannot be forked. */
   readonly forks?: RunnerForks | undefined;
 }

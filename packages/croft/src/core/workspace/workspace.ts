@@ -1,5 +1,6 @@
 import type { CheckRegistry } from '../checks/check-registry.ts';
-import type { LanguageServers } from '../code/ports/language-servers.ts';
+import type { CodeIndex } from '../code/ports/code-index.ts';
+import type { CodeQuestions } from '../code/ports/code-questions.ts';
 import type { Syntax } from '../code/syntax.ts';
 import type { CommandSettings } from '../commands/command-settings.ts';
 import type { Sandbox } from '../commands/sandbox.ts';
@@ -88,8 +89,10 @@ export interface Workspace {
   readonly checks: CheckRegistry;
   /** Parses its source files. Absent: tools that need it are refused. */
   readonly syntax?: Syntax | undefined;
-  /** Absent: code is understood by its syntax and its text only. */
-  readonly languageServers?: LanguageServers | undefined;
+  /** Absent: searches for code read the files. */
+  readonly codeIndex?: CodeIndex | undefined;
+  /** Answers questions about its code, with language servers if there are any. */
+  readonly code: CodeQuestions;
   /** Wraps every accepted call. Absent: there is nothing to do. */
   readonly wrapCall?: WrapCall | undefined;
   /** Absent: no history is kept. */

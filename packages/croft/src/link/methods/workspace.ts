@@ -40,6 +40,8 @@ export const openWorkspace = defineMethod(
        * Whether the runner reports the files that a check changed and restores them. Runners of older releases do not.
        */
       checks: z.boolean().default(false),
+      /** Whether the runner answers questions about code. Runners of older releases do not. */
+      code: z.boolean().default(false),
     }),
   }),
 );

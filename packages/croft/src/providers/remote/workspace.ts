@@ -1,6 +1,7 @@
 import type { RunnerWorkspace, WorkspaceRequest } from '../../core/runner-workspaces/runner-workspace.ts';
 import type { Peer } from '../../link/calls/peer.ts';
 import { openWorkspace } from '../../link/methods/workspace.ts';
+import { createRemoteCode } from './code.ts';
 import { createRemoteFiles } from './files.ts';
 import { createRemoteForks } from './forks.ts';
 import { createRemoteHistory } from './history.ts';
@@ -45,6 +46,7 @@ export async function createRemoteWorkspace(
     ...(has.history && { history: createRemoteHistory(rpc, place, { hasChecks: has.checks }) }),
     ...(has.around && { wrapCall: createRemoteToolCallWrapper(rpc, place, { isShared: bucket !== undefined }) }),
     ...(has.watch && { watch: createRemoteWatch(rpc, place) }),
+    ...(has.code && { code: createRemoteCode(rpc, place) }),
     ...(has.forks && { forks: createRemoteForks(rpc, place) }),
     ...(has.transactions && { transactions: (wanted) => createRemoteTransactions(rpc, place, wanted) }),
   };

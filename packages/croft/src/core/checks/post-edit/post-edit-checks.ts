@@ -12,6 +12,7 @@ import type { LintContext } from '../lint/run-lint.ts';
 import { formatTouched } from './format-touched.ts';
 import { type LinterPause, lintTouched } from './lint-touched.ts';
 import type { PostEditOutput } from './post-edit-output.ts';
+import type { DiagnosticsWatch } from './watch-diagnostics.ts';
 
 /** The operator's settings for checks after an edit. */
 export interface PostEditSettings {
@@ -57,13 +58,24 @@ export interface PostEditContext extends LintContext {
   tellLater(lines: readonly string[]): void;
 }
 
+/** How files are checked after an edit. */
+export interface PostEditRun {
+  /** False: the caller needs approval to run code of the workspace, which formatters and linters do. */
+  readonly runsPrograms: boolean;
+  /** What language servers said before the edit. Absent: they are not asked after it. */
+  readonly watch?: DiagnosticsWatch | undefined;
+  readonly telling?: ChangeReporter | undefined;
+}
+
 export interface PostEditChecks {
   /** Checks files after an edit. Never throws: the edit stays in any case, and only advice is returned. */
-  runAfter(
-    context: ToolContext,
-    touched: readonly string[],
-    telling?: ChangeReporter,
-  ): Promise<PostEditResult | undefined>;
+  runAfter(context: ToolContext, touched: readonly string[], run: PostEditRun): Promise<PostEditResult | undefined>;
+}
+
+interface ReactOptions {
+  readonly formats: boolean;
+  readonly telling: ChangeReporter | undefined;
+  diagnose(within: { remainingMs(): number }): Promise<PostEditResult | undefined> | undefined;
 }
 
 /** Most notices that wait for the next answer. The oldest are dropped first. */
@@ -81,21 +93,23 @@ export function createPostEditChecks(options: PostEditChecksOptions): PostEditCh
   const pendingNoticesOf = remember<Session, string[]>(() => []);
 
   return {
-    async runAfter(context, paths, telling) {
+    async runAfter(context, paths, { runsPrograms, watch, telling }) {
       const { workspace } = context;
       if (workspace.access === 'read-only') return undefined;
-      const touched = await locate(workspace, paths).catch(() => []);
+      const touched = runsPrograms ? await locate(workspace, paths).catch(() => []) : [];
+      const checked = touched.some(isOfInterest) ? touched : [];
       // Most edits end here, and must not pay for what follows.
-      if (!touched.some(isOfInterest)) return undefined;
-      telling?.finish();
-      return reactInTime(touched, context, telling);
+      if (checked.length === 0 && !watch?.isOfInterest()) return undefined;
+      if (checked.length > 0) telling?.finish();
+      const formats = formatOnEdit && checked.length > 0;
+      return reactInTime(checked, context, { telling, formats, diagnose: (within) => watch?.compare(paths, within) });
     },
   };
 
   async function reactInTime(
     touched: readonly TouchedFile[],
     { session, workspace, signal, secrets, reportDenials }: ToolContext,
-    telling: ChangeReporter | undefined,
+    { telling, ...options }: ReactOptions,
   ): Promise<PostEditResult | undefined> {
     const deadline = performance.now() + timeoutMs;
     const late = new AbortController();
@@ -106,12 +120,13 @@ export function createPostEditChecks(options: PostEditChecksOptions): PostEditCh
     const tellLater = (lines: readonly string[]) =>
       pendingNotices.splice(0, pendingNotices.push(...lines) - maxPendingNotices);
     const ended = AbortSignal.any([signal, late.signal]);
-    const work = react(touched, {
+    const reactContext = {
       ...{ session, workspace, signal: ended, secrets, reportDenials, emit, remainingMs, advise, tellLater },
       pausedLinters: pausedLintersOf(session),
       // A formatter's changes belong to the edit; files that a linter leaves behind do not.
       formatting: telling?.captureAround ?? ((work) => work()),
-    });
+    };
+    const work = react(touched, reactContext, options);
     const done = work.catch(nothing).then((effect) => ({ effect }));
     const { effect } = (await resultWithin(done, deadline - performance.now())) ?? {
       effect: toLate(advise, timeoutMs),
@@ -133,13 +148,18 @@ export function createPostEditChecks(options: PostEditChecksOptions): PostEditCh
       (formatOnEdit && !!findProjectFor(path, profiles, 'format'))
     );
   }
+}
 
-  async function react(touched: readonly TouchedFile[], context: PostEditContext): Promise<PostEditResult | undefined> {
-    const format = () => context.formatting(() => formatTouched(touched, context));
-    const formatted = formatOnEdit ? await format().catch(nothing) : undefined;
-    const linted = await lintTouched(touched, context);
-    return join([formatted, linted].filter((effect) => effect !== undefined));
-  }
+/** Formats and lints touched files, and asks what is new about them. */
+async function react(
+  touched: readonly TouchedFile[],
+  context: PostEditContext,
+  { formats, diagnose }: Pick<ReactOptions, 'formats' | 'diagnose'>,
+): Promise<PostEditResult | undefined> {
+  const format = () => context.formatting(() => formatTouched(touched, context));
+  const formatted = formats ? await format().catch(nothing) : undefined;
+  const checked = await Promise.all([lintTouched(touched, context), diagnose(context)?.catch(nothing)]);
+  return join([formatted, ...checked].filter((effect) => effect !== undefined));
 }
 
 function toLate(advise: PostEditContext['advise'], timeoutMs: number): PostEditResult {

@@ -2,8 +2,8 @@
 export type ReadySign =
   /** Each answer is complete: the server reads what it needs before it answers. */
   | { readonly kind: 'always' }
-  /** A line of its log. */
-  | { readonly kind: 'log'; readonly pattern: RegExp }
+  /** A line of its log. With `isRepeated`, also when it has listed the files again because some came or went. */
+  | { readonly kind: 'log'; readonly pattern: RegExp; readonly isRepeated?: true }
   /** Everything that it reported as work in progress has ended. */
   | { readonly kind: 'progress' }
   /** A notification of its own. */
@@ -42,6 +42,8 @@ export interface LanguageServerDefinition {
   readonly reservedWords?: readonly string[];
   /** Changed names of such files make the server read the project anew, such as a lock file. */
   readonly restartFiles?: readonly string[];
+  /** It reads a changed file again only if the file is open. */
+  readonly rereadsOnlyOpen?: true;
   readonly safe?: SafeChanges;
   /** How to install the server, for somebody who does not have it. */
   readonly install: string;

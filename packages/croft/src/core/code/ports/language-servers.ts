@@ -5,6 +5,8 @@ import type { SourceText } from './source-text.ts';
 /** How much a workspace may use: nothing, parsers, servers that run no code of the repository, or all servers. */
 export const codeModes = ['off', 'syntax', 'safe', 'full'] as const;
 export type CodeMode = (typeof codeModes)[number];
+/** The modes in which there are language servers. */
+export type ServerMode = Extract<CodeMode, 'safe' | 'full'>;
 
 export interface ServerUse {
   readonly signal: AbortSignal;
@@ -41,8 +43,11 @@ export interface LanguageServer {
   /** The path of the workspace as the server sees it. */
   readonly root: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
-  /** Waits until the server knows the whole project. Returns false if that takes longer than 30 seconds. */
-  whenReady(): Promise<boolean>;
+  /**
+   * Waits until the server knows the whole project. Opens the file first: some servers begin only then. Returns false if
+   * that takes longer than 30 seconds.
+   */
+  whenReady(path: string): Promise<boolean>;
   /** Tells the server what changed on the disk. Returns a number for `changedSince`. */
   sync(): Promise<number>;
   /** Paths that `sync` found changed after it returned this number. */

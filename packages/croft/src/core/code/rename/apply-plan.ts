@@ -25,8 +25,12 @@ export async function applyPlan({ files, moves }: EditPlan, context: ApplyContex
     const { code, message } = AppError.from(thrown);
     throw new AppError(code, `${message}; these files could not be changed back: ${failed.join('; ')}`);
   }
-  const moved = new Map(moves.map(({ from, to }) => [from, to]));
-  return files.map(({ path }) => moved.get(path) ?? path);
+  return files.map(({ path }) => moves.reduce(movedPath, path));
+}
+
+function movedPath(path: string, { from, to }: EditPlan['moves'][number]): string {
+  if (path === from) return to;
+  return path.startsWith(`${from}/`) ? `${to}${path.slice(from.length)}` : path;
 }
 
 /** Checks every version before the first write: most conflicts are found here, and then nothing was touched. */

@@ -1,9 +1,9 @@
 import { AppError } from '@croft/protocol';
 import { smallDiff } from '../../../lib/text/small-diff.ts';
 import type { ToolContext } from '../../tools/tool.ts';
+import type { FileEdits } from '../ports/code-questions.ts';
 import { readSource, type SourceText } from '../ports/source-text.ts';
 import { applyTextEdits } from './apply-text-edits.ts';
-import type { FileEdits } from './file-edits.ts';
 
 /** One file before and after. */
 export interface PlannedFile {
@@ -23,10 +23,13 @@ export interface EditPlan {
 const maxDiffLines = 200;
 
 /** Works out the new contents, and refuses control files, before anything is written. */
-export async function planEdits({ edits, moves }: FileEdits, { workspace }: ToolContext): Promise<EditPlan> {
-  await refuseControlFiles([...edits.keys(), ...moves.flatMap(({ from, to }) => [from, to])], workspace);
+export async function planEdits({ files: edited, moves }: FileEdits, { workspace }: ToolContext): Promise<EditPlan> {
+  await refuseControlFiles(
+    [...edited.map(({ path }) => path), ...moves.flatMap(({ from, to }) => [from, to])],
+    workspace,
+  );
   const files: PlannedFile[] = [];
-  for (const [path, own] of edits) {
+  for (const { path, edits: own } of edited) {
     const source = await readSource(workspace.files, path);
     const after = applyTextEdits(source, own);
     files.push({ path, version: source.version, after, edits: own.length, diff: diffOf(source, after) });

@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
-import type { ToolContext } from '../../tools/tool.ts';
-import type { LanguageServer } from '../ports/language-servers.ts';
-import { type LocatedSymbol, noServers } from './locate-symbol.ts';
+import type { LocatedSymbol } from '../ports/code-questions.ts';
+import type { LanguageServer, LanguageServers } from '../ports/language-servers.ts';
+import type { CodeContext } from './code-context.ts';
 
 interface AskOrSearch<T> {
   locate(): Promise<LocatedSymbol>;
@@ -11,7 +11,7 @@ interface AskOrSearch<T> {
 }
 
 /** Asks the server of the symbol's language; if there is none, searches by text. */
-export async function askOrSearch<T>(context: ToolContext, { locate, ask, search }: AskOrSearch<T>): Promise<T> {
+export async function askOrSearch<T>(context: CodeContext, { locate, ask, search }: AskOrSearch<T>): Promise<T> {
   try {
     const target = await locate();
     return await useServerOf(target.path, context, (server) => ask(server, target));
@@ -24,12 +24,17 @@ export async function askOrSearch<T>(context: ToolContext, { locate, ask, search
 /** Throws `E_NO_SERVER` for a file whose language has no server. */
 export function useServerOf<T>(
   path: string,
-  context: ToolContext,
+  context: CodeContext,
   work: (server: LanguageServer) => Promise<T>,
 ): Promise<T> {
-  const servers = context.workspace.languageServers;
-  if (!servers) throw noServers();
+  const servers = serversOf(context);
   const definition = servers.definitionFor(path);
   if (!definition) throw new AppError('E_NO_SERVER', `no language server is known for ${path}`, { details: { path } });
   return servers.use(definition, context, work);
+}
+
+/** Throws `E_NO_SERVER` with the reason why the workspace has no servers at all. */
+export function serversOf({ workspace: { languageServers } }: CodeContext): LanguageServers {
+  if (typeof languageServers !== 'string') return languageServers;
+  throw new AppError('E_NO_SERVER', `this workspace has no language servers: ${languageServers}`);
 }

@@ -1,10 +1,12 @@
 import { runRipgrep } from '../../content/search/ripgrep.ts';
-import type { ToolContext } from '../../tools/tool.ts';
+import type { CodeContext } from './code-context.ts';
 
-type SearchContext = Pick<ToolContext, 'workspace' | 'signal'>;
+type SearchContext = Pick<CodeContext, 'signal'> & {
+  readonly workspace: Pick<CodeContext['workspace'], 'withSearchBox'>;
+};
 
 /** A line that has the word. */
-interface Mention {
+export interface Mention {
   readonly path: string;
   /** Both from 1; columns are UTF-16 units. */
   readonly line: number;

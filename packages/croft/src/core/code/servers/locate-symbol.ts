@@ -1,31 +1,15 @@
 import { AppError } from '@croft/protocol';
-import type { ToolContext } from '../../tools/tool.ts';
+import type { LocatedSymbol, SymbolQuestion } from '../ports/code-questions.ts';
 import { fromUri, toUri } from '../ports/file-uris.ts';
 import type { LanguageServer, LanguageServers } from '../ports/language-servers.ts';
-import { type Location, Locations, type Position } from '../ports/protocol-schemas.ts';
+import { type Location, Locations } from '../ports/protocol-schemas.ts';
 import { readSource, type SourceText } from '../ports/source-text.ts';
 import { parseSymbolAddress, type SymbolAddress } from '../symbols/symbol-address.ts';
+import { serversOf } from './ask-or-search.ts';
+import type { CodeContext } from './code-context.ts';
 import { documentSymbols, kindName, type ServerSymbol } from './document-symbols.ts';
 import { countMentions, findDeclarations } from './find-mentions.ts';
 import { identifierAt, identifierOnLine } from './identifiers.ts';
-
-type LocateContext = Pick<ToolContext, 'workspace' | 'signal' | 'onActivity'>;
-
-/** Which symbol a call is about, as in `symbolArguments`. */
-export interface SymbolQuestion {
-  readonly symbol?: string | undefined;
-  readonly file_path?: string | undefined;
-  readonly line?: number | undefined;
-  readonly col?: number | undefined;
-}
-
-/** A name in a file, about which a server can be asked. */
-export interface LocatedSymbol {
-  /** The real path from the root. */
-  readonly path: string;
-  readonly word: string;
-  readonly position: Position;
-}
 
 /** Files that may have the definition, the likely ones first; more are not opened. */
 const maxFiles = 30;
@@ -36,7 +20,7 @@ const maxNearest = 5;
  * Finds the name that a call is about: by its position, by its name on a line, in a file, or in the workspace. Throws
  * `E_NO_SYMBOL` and `E_AMBIGUOUS`. Names without a position need a language server.
  */
-export async function locateSymbol(question: SymbolQuestion, context: LocateContext): Promise<LocatedSymbol> {
+export async function locateSymbol(question: SymbolQuestion, context: CodeContext): Promise<LocatedSymbol> {
   const { symbol, file_path: path, line, col } = question;
   const { files } = context.workspace;
   if (symbol === undefined) {
@@ -62,16 +46,15 @@ function toLocated({ path }: SourceText, found: Pick<LocatedSymbol, 'word' | 'po
   return { path, ...found };
 }
 
-async function declaringFiles(context: LocateContext, word: string): Promise<string[]> {
+async function declaringFiles(context: CodeContext, word: string): Promise<string[]> {
   const found = await findDeclarations(context, word, maxFiles * 4);
   const others = found.length < maxFiles ? [...(await countMentions(context, word)).keys()].sort() : [];
   return [...new Set([...found.map(({ path }) => path), ...others])].slice(0, maxFiles);
 }
 
 /** Asks the servers of the files for their definitions. */
-async function symbolsIn(paths: readonly string[], context: LocateContext): Promise<ServerSymbol[]> {
-  const servers = context.workspace.languageServers;
-  if (!servers) throw noServers();
+async function symbolsIn(paths: readonly string[], context: CodeContext): Promise<ServerSymbol[]> {
+  const servers = serversOf(context);
   const all: ServerSymbol[] = [];
   const groups = groupByServer(servers, paths);
   if (groups.size === 0 && paths.length > 0)
@@ -109,13 +92,12 @@ function matchesOf({ names, isWhole }: SymbolAddress, all: readonly ServerSymbol
 }
 
 /** Leaves out names that a file only imports: their definition is another one. */
-async function dropAliases(found: readonly ServerSymbol[], context: LocateContext): Promise<readonly ServerSymbol[]> {
-  const servers = context.workspace.languageServers;
+async function dropAliases(found: readonly ServerSymbol[], context: CodeContext): Promise<readonly ServerSymbol[]> {
+  const servers = serversOf(context);
   const own: ServerSymbol[] = [];
   for (const symbol of found.slice(0, maxRows)) {
     const definition = servers?.definitionFor(symbol.path);
-    const isOwn =
-      definition && servers && (await servers.use(definition, context, (server) => definesItself(server, symbol)));
+    const isOwn = definition && (await servers.use(definition, context, (server) => definesItself(server, symbol)));
     if (isOwn) own.push(symbol);
   }
   return own.length > 0 && found.length <= maxRows ? own : found;
@@ -172,10 +154,6 @@ function ambiguous(written: string, found: readonly ServerSymbol[]): AppError {
   const lines = isOneFile ? ` at ${found.map(({ at }) => `line ${at.line + 1}`).join(', ')}` : '';
   const head = `ambiguous: ${written} matches ${found.length} declarations${lines}`;
   return new AppError('E_AMBIGUOUS', [head, ...rows].join('\n').slice(0, 4000), { details: { count: found.length } });
-}
-
-export function noServers(): AppError {
-  return new AppError('E_NO_SERVER', 'this workspace has no language servers: they are off, or it is on a runner');
 }
 
 function required(message: string): AppError {

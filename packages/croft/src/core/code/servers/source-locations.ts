@@ -1,36 +1,15 @@
 import { AppError } from '@croft/protocol';
-import { z } from 'zod';
 import type { Files } from '../../files/files.ts';
+import type { SourceLocation } from '../ports/code-answers.ts';
 import { fromUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import type { Location } from '../ports/protocol-schemas.ts';
 import { readSource, type SourceText, textIn } from '../ports/source-text.ts';
 
-/** A location in a source file, as tools return it. */
-export const SourceLocation = z.object({
-  path: z.string(),
-  line: z.int(),
-  col: z.int(),
-  text: z.string().describe('The line, without its indentation'),
-  external: z.literal(true).optional().describe('Outside the workspace: path is that of the sandbox'),
-  in: z.string().optional().describe('The definition around it'),
-  body: z.string().optional(),
-});
-export type SourceLocation = z.output<typeof SourceLocation>;
-
-/** How the locations were found: by a language server, by a parser, or by the text alone. */
-export const precision = z.enum(['server', 'syntax', 'text']);
-
-export const answerFields = {
-  precision,
-  complete: z.boolean().describe('False: there may be more; the notes say why'),
-  notes: z.array(z.string()),
-};
-
 const maxText = 160;
 
-interface LocatedSources {
-  readonly located: readonly SourceLocation[];
+interface PlacesFound {
+  readonly places: readonly SourceLocation[];
   /** Paths of the workspace in the answer. */
   readonly files: ReadonlySet<string>;
   /** Paths for which a range is not in the file. */
@@ -51,30 +30,37 @@ function ignoreUnreadable(thrown: unknown): undefined {
   if (!AppError.is(thrown)) throw thrown;
 }
 
-/** Converts the locations of a server, and checks that each range is in the current file. */
+/** Turns the locations of a server into places, and checks that each is in the file that is on the disk. */
 export async function toSourceLocations(
   { root }: Pick<LanguageServer, 'root'>,
   locations: readonly Location[],
   read: ReturnType<typeof createSourceReader>,
-): Promise<LocatedSources> {
-  const [located, files, misfits] = [new Map<string, SourceLocation>(), new Set<string>(), new Set<string>()];
+): Promise<PlacesFound> {
+  const [places, files, misfits] = [new Map<string, SourceLocation>(), new Set<string>(), new Set<string>()];
   for (const { uri, range } of locations) {
     const target = fromUri(root, uri);
     if (!target) continue;
     const [line, col] = [range.start.line + 1, range.start.character + 1];
     if ('external' in target) {
-      located.set(`${uri}:${line}:${col}`, { path: target.external, line, col, text: '', external: true });
+      places.set(`${uri}:${line}:${col}`, { path: target.external, line, col, text: '', external: true });
       continue;
     }
     const { path } = target;
     files.add(path);
     const source = await read(path);
-    if (source && textIn(source, range) === undefined) misfits.add(path);
-    located.set(`${uri}:${line}:${col}`, { path, line, col, text: lineText(source, line) });
+    if (source && !fits(source, range)) misfits.add(path);
+    places.set(`${uri}:${line}:${col}`, { path, line, col, text: lineText(source, line) });
   }
-  return { located: [...located.values()], files, misfits };
+  return { places: [...places.values()], files, misfits };
 }
 
-function lineText(source: SourceText | undefined, line: number): string {
+/** A range that is not in the text, or begins within a word, is about another version of the file. */
+function fits(source: SourceText, range: Location['range']): boolean {
+  const start = source.offsetOf(range.start);
+  if (start === undefined || textIn(source, range) === undefined) return false;
+  return !/[\p{L}\p{N}_][\p{L}\p{N}_]/u.test(source.text.slice(Math.max(0, start - 1), start + 1)) || start === 0;
+}
+
+export function lineText(source: SourceText | undefined, line: number): string {
   return (source?.lines[line - 1] ?? '').trim().slice(0, maxText).toWellFormed();
 }

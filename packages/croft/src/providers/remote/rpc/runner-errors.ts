@@ -11,6 +11,7 @@ const codes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   ...(['E_CONFLICT', 'E_STORAGE_UNAVAILABLE', 'E_STORAGE_FAILED', 'E_COMMAND_REJECTED'] as const),
   ...(['E_COMMAND_NOT_STARTED', 'E_NOT_RUNNING', 'E_TOO_MANY', 'E_TIMEOUT', 'E_CANCELLED', 'E_NOT_FOUND'] as const),
   ...(['E_READ_ONLY', 'E_QUOTA', 'E_INTERNAL'] as const),
+  ...(['E_NO_SERVER', 'E_CODE_SERVER', 'E_NO_SYMBOL', 'E_AMBIGUOUS', 'E_NOT_PARSED'] as const),
 ]);
 
 const maxMessageLength = 8192;

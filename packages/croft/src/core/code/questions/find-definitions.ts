@@ -1,46 +1,40 @@
 import { AppError } from '@croft/protocol';
-import type { ToolContext } from '../../tools/tool.ts';
+import type { SourceLocation } from '../ports/code-answers.ts';
+import type { DefinitionsQuestion, FoundPlaces, LocatedSymbol, SymbolQuestion } from '../ports/code-questions.ts';
 import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import { Locations } from '../ports/protocol-schemas.ts';
 import { textIn } from '../ports/source-text.ts';
+import { askFresh } from '../servers/ask-fresh.ts';
+import { askOrSearch } from '../servers/ask-or-search.ts';
+import type { CodeContext } from '../servers/code-context.ts';
+import { documentSymbols } from '../servers/document-symbols.ts';
+import { findDeclarations } from '../servers/find-mentions.ts';
+import { locateSymbol } from '../servers/locate-symbol.ts';
+import { createSourceReader, toSourceLocations } from '../servers/source-locations.ts';
 import { parseSymbolAddress } from '../symbols/symbol-address.ts';
-import { askFresh } from './ask-fresh.ts';
-import { askOrSearch } from './ask-or-search.ts';
-import { documentSymbols } from './document-symbols.ts';
-import { findDeclarations } from './find-mentions.ts';
-import { type LocatedSymbol, locateSymbol, type SymbolQuestion } from './locate-symbol.ts';
-import { createSourceReader, type SourceLocation, toSourceLocations } from './source-locations.ts';
 
-interface FoundDefinitions {
-  /** `path:line:col` of the question, or the name. */
-  readonly at: string;
-  readonly items: readonly SourceLocation[];
-  readonly precision: 'server' | 'text';
-  readonly complete: boolean;
-  readonly notes: readonly string[];
-}
+const methods = { definitions: 'textDocument/definition', implementations: 'textDocument/implementation' };
 
 /** Finds the definitions of a symbol with its language server, or by text if there is none. */
-export function findDefinitions(
-  question: SymbolQuestion,
-  context: ToolContext,
-  { withBody = false, method = 'textDocument/definition', isExact = false } = {},
-): Promise<FoundDefinitions> {
-  return askOrSearch<FoundDefinitions>(context, {
+export function findDefinitions(question: DefinitionsQuestion, context: CodeContext): Promise<FoundPlaces> {
+  return askOrSearch<FoundPlaces>(context, {
     locate: () => locateSymbol(question, context),
     async ask(server, target) {
-      mustHave(server, method);
-      const complete = await server.whenReady();
-      const items = await askLocations(server, target, context, { withBody, method });
-      const notes = complete ? [] : ['the language server still reads the project: ask again'];
+      mustHave(server, methods[question.of]);
+      const complete = await server.whenReady(target.path);
+      const items = await askPlaces(server, target, context, question);
+      const notes = complete ? [] : [stillReading];
       return { at: nameOf(question, target), items, precision: 'server', complete, notes };
     },
-    ...(!isExact && { search: (why: string) => searchByText(question, context, why) }),
+    ...(question.of === 'definitions' && { search: (why: string) => searchByText(question, context, why) }),
   });
 }
 
-async function searchByText(question: SymbolQuestion, context: ToolContext, why: string): Promise<FoundDefinitions> {
+/** The note of an answer that was given before the server knew the whole project. */
+export const stillReading = 'the language server still reads the project: ask again';
+
+async function searchByText(question: SymbolQuestion, context: CodeContext, why: string): Promise<FoundPlaces> {
   const word = await wordOf(question, context);
   const found = await findDeclarations(context, word);
   const items = found.map(({ path, line, col, text }) => ({ path, line, col, text: text.slice(0, 160) }));
@@ -54,21 +48,19 @@ function mustHave({ capabilities, definition: { name } }: LanguageServer, method
   throw new AppError('E_NO_SERVER', `the language server ${name} does not tell implementations`);
 }
 
-async function askLocations(
+async function askPlaces(
   server: LanguageServer,
   { path, position }: LocatedSymbol,
-  { workspace }: ToolContext,
-  { withBody, method }: { withBody: boolean; method: string },
+  { workspace }: CodeContext,
+  { withBody, of }: DefinitionsQuestion,
 ): Promise<SourceLocation[]> {
   return askFresh(server, async () => {
     await server.open(path);
     const textDocument = { uri: toUri(server.root, path) };
-    const locations = Locations.parse(await server.request(method, { textDocument, position }));
+    const locations = Locations.parse(await server.request(methods[of], { textDocument, position }));
     const read = createSourceReader(workspace.files);
-    const { located, files, misfits } = await toSourceLocations(server, locations, read);
-    const answer = withBody
-      ? await Promise.all(located.map((location) => addBody(server, location, read)))
-      : [...located];
+    const { places, files, misfits } = await toSourceLocations(server, locations, read);
+    const answer = withBody ? await Promise.all(places.map((place) => addBody(server, place, read))) : [...places];
     return { answer, files: [...files, path], misfits };
   });
 }
@@ -76,15 +68,15 @@ async function askLocations(
 /** A definition is as long as the server says that its symbol is. */
 async function addBody(
   server: LanguageServer,
-  location: SourceLocation,
+  place: SourceLocation,
   read: ReturnType<typeof createSourceReader>,
 ): Promise<SourceLocation> {
-  const source = location.external ? undefined : await read(location.path);
-  if (!source) return location;
-  const symbols = await documentSymbols(server, location.path);
-  const symbol = symbols.find(({ at }) => at.line === location.line - 1 && at.character === location.col - 1);
+  const source = place.external ? undefined : await read(place.path);
+  if (!source) return place;
+  const symbols = await documentSymbols(server, place.path);
+  const symbol = symbols.find(({ at }) => at.line === place.line - 1 && at.character === place.col - 1);
   const body = symbol && textIn(source, symbol.range);
-  return body === undefined ? location : { ...location, body };
+  return body === undefined ? place : { ...place, body };
 }
 
 export function nameOf({ symbol, file_path: path, line, col }: SymbolQuestion, target?: LocatedSymbol): string {
@@ -93,7 +85,7 @@ export function nameOf({ symbol, file_path: path, line, col }: SymbolQuestion, t
 }
 
 /** The word that a question is about, without a server. */
-export async function wordOf(question: SymbolQuestion, context: ToolContext): Promise<string> {
+export async function wordOf(question: SymbolQuestion, context: CodeContext): Promise<string> {
   if (question.symbol !== undefined) return parseSymbolAddress(question.symbol).names.at(-1) ?? '';
   return (await locateSymbol(question, context)).word;
 }

@@ -1,46 +1,35 @@
 import { AppError } from '@croft/protocol';
-import type { ToolContext } from '../../tools/tool.ts';
+import type { ActionQuestion, ProposedAction } from '../ports/code-questions.ts';
 import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import { CodeAction, CodeActions, type Range } from '../ports/protocol-schemas.ts';
 import { askFresh } from '../servers/ask-fresh.ts';
 import { useServerOf } from '../servers/ask-or-search.ts';
-import { readFileEdits } from './file-edits.ts';
-import { type EditPlan, planEdits } from './plan-edits.ts';
-
-/** Lines of a file for which changes are proposed. */
-interface ActionQuestion {
-  readonly file_path: string;
-  readonly line: number;
-  readonly end_line?: number | undefined;
-  readonly kind?: string | undefined;
-}
-
-/** A change that a server proposes. Without a plan it cannot be applied: it needs a command of the server. */
-interface ProposedAction {
-  readonly title: string;
-  readonly kind: string;
-  readonly plan?: EditPlan | undefined;
-}
+import type { CodeContext } from '../servers/code-context.ts';
+import { readFileEdits } from './read-file-edits.ts';
 
 const maxActions = 50;
 
 /** Asks which changes a server proposes for some lines: quick fixes, sorted imports. Commands of servers are never run. */
-export async function proposeActions(question: ActionQuestion, context: ToolContext): Promise<ProposedAction[]> {
+export async function askActions(question: ActionQuestion, context: CodeContext): Promise<ProposedAction[]> {
   const { path } = await context.workspace.files.stat(question.file_path);
   return useServerOf(path, context, async (server) => {
     if (!server.capabilities.codeActionProvider)
       throw new AppError('E_NO_SERVER', `the language server ${server.definition.name} proposes no changes`);
-    await server.whenReady();
+    await server.whenReady(path);
     const actions = await askFresh(server, async () => {
-      const answer = await askActions(server, path, question);
+      const answer = await askProposals(server, path, question);
       return { answer, files: [path] };
     });
-    return Promise.all(actions.map((action) => toProposed(server, action, context)));
+    return Promise.all(actions.map((action) => toProposed(server, action)));
   });
 }
 
-async function askActions(server: LanguageServer, path: string, { line, end_line: last = line, kind }: ActionQuestion) {
+async function askProposals(
+  server: LanguageServer,
+  path: string,
+  { line, end_line: last = line, kind }: ActionQuestion,
+) {
   const { lines } = await server.open(path);
   if (line > lines.length || last < line)
     throw new AppError('E_INVALID_INPUT', `${path} has no lines ${line}-${last}: it has ${lines.length}`);
@@ -57,11 +46,11 @@ async function askActions(server: LanguageServer, path: string, { line, end_line
   return (CodeActions.parse(found ?? null) ?? []).filter(({ disabled }) => !disabled).slice(0, maxActions);
 }
 
-async function toProposed(server: LanguageServer, action: CodeAction, context: ToolContext): Promise<ProposedAction> {
+async function toProposed(server: LanguageServer, action: CodeAction): Promise<ProposedAction> {
   const { title, kind = '' } = action;
   const { edit } = action.edit || !canResolve(server) ? action : await resolve(server, action);
   const proposed = { title: title.slice(0, 200).toWellFormed(), kind: kind.slice(0, 100) };
-  return edit ? { ...proposed, plan: await planEdits(readFileEdits(server.root, edit), context) } : proposed;
+  return edit ? { ...proposed, edits: readFileEdits(server.root, edit) } : proposed;
 }
 
 async function resolve(server: LanguageServer, action: CodeAction): Promise<CodeAction> {

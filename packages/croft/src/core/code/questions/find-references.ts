@@ -1,41 +1,45 @@
 import { AppError } from '@croft/protocol';
-import type { ToolContext } from '../../tools/tool.ts';
+import { sha256 } from '../../../lib/crypto/sha256.ts';
+import type { SourceLocation } from '../ports/code-answers.ts';
+import type { FoundPlaces, LocatedSymbol, ReferencesPage, ReferencesQuestion } from '../ports/code-questions.ts';
 import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import { Locations } from '../ports/protocol-schemas.ts';
-import { askFresh } from './ask-fresh.ts';
-import { askOrSearch } from './ask-or-search.ts';
-import { nameOf, wordOf } from './find-definitions.ts';
-import { countMentions, findLines } from './find-mentions.ts';
-import { isGenerated, isVendored } from './is-vendored.ts';
-import { type LocatedSymbol, locateSymbol, type SymbolQuestion } from './locate-symbol.ts';
-import { createSourceReader, type SourceLocation, toSourceLocations } from './source-locations.ts';
-
-interface FoundReferences {
-  readonly at: string;
-  /** All of them, sorted by path and position. */
-  readonly items: readonly SourceLocation[];
-  readonly precision: 'server' | 'text';
-  readonly complete: boolean;
-  readonly notes: readonly string[];
-}
+import { askFresh } from '../servers/ask-fresh.ts';
+import { askOrSearch } from '../servers/ask-or-search.ts';
+import type { CodeContext } from '../servers/code-context.ts';
+import { countMentions, findLines } from '../servers/find-mentions.ts';
+import { isGenerated, isVendored } from '../servers/is-vendored.ts';
+import { locateSymbol } from '../servers/locate-symbol.ts';
+import { createSourceReader, toSourceLocations } from '../servers/source-locations.ts';
+import { nameOf, stillReading, wordOf } from './find-definitions.ts';
+import { readCursor, toCursor } from './reference-pages.ts';
 
 const maxByText = 2000;
 const maxListed = 10;
 
-/** Finds the uses of a symbol with its language server, or by text if there is none. */
-export function findReferences(
-  question: SymbolQuestion,
-  context: ToolContext,
-  { withDeclaration }: { readonly withDeclaration: boolean },
-): Promise<FoundReferences> {
-  return askOrSearch<FoundReferences>(context, {
+/** Finds the uses of a symbol with its language server, or by text if there is none. Answers one page of them. */
+export async function findReferences(question: ReferencesQuestion, context: CodeContext): Promise<ReferencesPage> {
+  const { limit, cursor } = question;
+  const { languageServers } = context.workspace;
+  const tree = typeof languageServers === 'string' ? '' : await languageServers.treeVersion();
+  const found = await findAll(question, context);
+  // Nobody follows the changes of a workspace without servers: there a page belongs to exactly this list.
+  const version = tree === '' ? sha256(Buffer.from(JSON.stringify(found.items))) : tree;
+  const start = readCursor(cursor, version);
+  const { length: total } = found.items;
+  const next = start + limit < total ? toCursor(start + limit, version) : undefined;
+  return { ...found, items: found.items.slice(start, start + limit), total, start, ...(next && { next }) };
+}
+
+function findAll(question: ReferencesQuestion, context: CodeContext): Promise<FoundPlaces> {
+  return askOrSearch<FoundPlaces>(context, {
     locate: () => locateSymbol(question, context),
     async ask(server, target) {
-      const complete = await server.whenReady();
-      const found = await askReferences(server, target, context, withDeclaration);
+      const complete = await server.whenReady(target.path);
+      const found = await askReferences(server, target, context, question.withDeclaration);
       const notes = [
-        ...(complete ? [] : ['the language server still reads the project: ask again']),
+        ...(complete ? [] : [stillReading]),
         ...found.notes,
         ...(await textNote(context, target.word, found.named)),
       ];
@@ -48,7 +52,7 @@ export function findReferences(
 async function askReferences(
   server: LanguageServer,
   { path, position }: LocatedSymbol,
-  { workspace }: ToolContext,
+  { workspace }: CodeContext,
   includeDeclaration: boolean,
 ) {
   return askFresh(server, async () => {
@@ -56,24 +60,24 @@ async function askReferences(
     const params = { textDocument: { uri: toUri(server.root, path) }, position, context: { includeDeclaration } };
     const locations = Locations.parse(await server.request('textDocument/references', params));
     const read = createSourceReader(workspace.files);
-    const { located, files, misfits } = await toSourceLocations(server, locations, read);
+    const { places, files, misfits } = await toSourceLocations(server, locations, read);
     const hidden = new Set<string>();
     for (const file of files)
       if (file !== path && (isVendored(file) || isGenerated(await read(file)))) hidden.add(file);
-    const items = located.filter((location) => !location.external && !hidden.has(location.path)).sort(byLocation);
-    const left = located.length - items.length;
+    const items = places.filter((place) => !place.external && !hidden.has(place.path)).sort(byPlace);
+    const left = places.length - items.length;
     const notes = left === 0 ? [] : [`${left} more in vendored or generated files`];
     return { answer: { items, notes, named: files }, files: [...files, path], misfits };
   });
 }
 
-function byLocation(a: SourceLocation, b: SourceLocation): number {
+function byPlace(a: SourceLocation, b: SourceLocation): number {
   if (a.path !== b.path) return a.path < b.path ? -1 : 1;
   return a.line - b.line || a.col - b.col;
 }
 
 /** Files that have the word and that the server did not name: other languages, texts, dynamic uses. */
-async function textNote(context: ToolContext, word: string, named: ReadonlySet<string>): Promise<string[]> {
+async function textNote(context: CodeContext, word: string, named: ReadonlySet<string>): Promise<string[]> {
   const others = [...(await countMentions(context, word))].filter(([path]) => !named.has(path)).sort();
   if (others.length === 0) return [];
   const listed = others.slice(0, maxListed).map(([path, count]) => `${path} (${count})`);
@@ -81,7 +85,7 @@ async function textNote(context: ToolContext, word: string, named: ReadonlySet<s
   return [`also as text in: ${listed.join(', ')}${more}`];
 }
 
-async function searchByText(question: SymbolQuestion, context: ToolContext, why: string): Promise<FoundReferences> {
+async function searchByText(question: ReferencesQuestion, context: CodeContext, why: string): Promise<FoundPlaces> {
   const word = await wordOf(question, context);
   if (word === '') throw new AppError('E_INVALID_INPUT', 'symbol is required, or file_path, line and col');
   const pattern = `\\b${word.replaceAll(/[^\p{L}\p{N}_]/gu, '\\$&')}\\b`;

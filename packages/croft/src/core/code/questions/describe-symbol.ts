@@ -1,14 +1,15 @@
-import type { ToolContext } from '../../tools/tool.ts';
+import type { SymbolDescription, SymbolQuestion } from '../ports/code-questions.ts';
 import { toUri } from '../ports/file-uris.ts';
 import { Hover } from '../ports/protocol-schemas.ts';
-import { askFresh } from './ask-fresh.ts';
-import { askOrSearch } from './ask-or-search.ts';
-import { locateSymbol, type SymbolQuestion } from './locate-symbol.ts';
+import { askFresh } from '../servers/ask-fresh.ts';
+import { askOrSearch } from '../servers/ask-or-search.ts';
+import type { CodeContext } from '../servers/code-context.ts';
+import { locateSymbol } from '../servers/locate-symbol.ts';
 
 const maxLength = 8000;
 
 /** Returns the type and the documentation of a symbol. Throws `E_NO_SERVER` without a server. */
-export function describeSymbol(question: SymbolQuestion, context: ToolContext) {
+export function describeSymbol(question: SymbolQuestion, context: CodeContext): Promise<SymbolDescription> {
   return askOrSearch(context, {
     locate: () => locateSymbol(question, context),
     ask: (server, { path, position }) =>

@@ -1,13 +1,8 @@
 import { AppError } from '@croft/protocol';
+import type { FileEdits, FileMove } from '../ports/code-questions.ts';
 import { fromUri } from '../ports/file-uris.ts';
 import type { TextEdit, WorkspaceEdit } from '../ports/protocol-schemas.ts';
 import { isVendored } from '../servers/is-vendored.ts';
-
-/** The edits that a server proposes, by paths of the workspace. */
-export interface FileEdits {
-  readonly edits: ReadonlyMap<string, readonly TextEdit[]>;
-  readonly moves: readonly { readonly from: string; readonly to: string }[];
-}
 
 /**
  * Reads the edits of a server, which may name anything. Throws `E_SANDBOX_VIOLATION` for a file outside the workspace,
@@ -15,7 +10,7 @@ export interface FileEdits {
  */
 export function readFileEdits(root: string, { changes, documentChanges }: WorkspaceEdit): FileEdits {
   const edits = new Map<string, TextEdit[]>();
-  const moves: { from: string; to: string }[] = [];
+  const moves: FileMove[] = [];
   const add = (uri: string, more: readonly TextEdit[]) => {
     if (more.length === 0) return;
     const path = toEditedPath(root, uri);
@@ -28,7 +23,8 @@ export function readFileEdits(root: string, { changes, documentChanges }: Worksp
     else throw refused(`the server wants to ${change.kind} ${change.uri.slice(0, 200)}, which this tool does not do`);
   }
   if (!documentChanges) for (const [uri, more] of Object.entries(changes ?? {})) add(uri, more);
-  return { edits: new Map([...edits].sort(([a], [b]) => (a < b ? -1 : 1))), moves };
+  const files = [...edits].map(([path, own]) => ({ path, edits: own })).sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { files, moves };
 }
 
 function toEditedPath(root: string, uri: string): string {

@@ -1,41 +1,26 @@
 import { AppError } from '@croft/protocol';
-import type { ToolContext } from '../../tools/tool.ts';
+import type { CallNode, CallsQuestion, FoundCalls, LocatedSymbol } from '../ports/code-questions.ts';
 import { fromUri, toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import { type CallItem, CallItems, IncomingCalls, OutgoingCalls } from '../ports/protocol-schemas.ts';
-import { askFresh } from './ask-fresh.ts';
-import { useServerOf } from './ask-or-search.ts';
-import { kindName } from './document-symbols.ts';
-import { type LocatedSymbol, locateSymbol, type SymbolQuestion } from './locate-symbol.ts';
+import { askFresh } from '../servers/ask-fresh.ts';
+import { useServerOf } from '../servers/ask-or-search.ts';
+import type { CodeContext } from '../servers/code-context.ts';
+import { kindName } from '../servers/document-symbols.ts';
+import { locateSymbol } from '../servers/locate-symbol.ts';
 
-/** A function that calls, or is called. */
-interface CallNode {
-  readonly path: string;
-  readonly line: number;
-  readonly col: number;
-  readonly name: string;
-  readonly kind: string;
-  readonly depth: number;
-  /** The function was listed before, so its own calls are not listed again. */
-  readonly isRepeated: boolean;
-  readonly isExternal: boolean;
-}
-
-interface CallTreeOptions {
-  readonly direction: 'in' | 'out';
-  readonly depth: number;
-}
+type CallTreeOptions = Pick<CallsQuestion, 'direction' | 'depth'>;
 
 const maxNodes = 500;
 
 /** Lists who calls a function, or what it calls, up to a depth. A cycle is cut where a function comes again. */
-export async function findCalls(question: SymbolQuestion, options: CallTreeOptions, context: ToolContext) {
+export async function findCalls(question: CallsQuestion, context: CodeContext): Promise<FoundCalls> {
   const target = await locateSymbol(question, context);
   return useServerOf(target.path, context, async (server) => {
     if (!server.capabilities.callHierarchyProvider)
       throw new AppError('E_NO_SERVER', `the language server ${server.definition.name} does not tell calls`);
-    const complete = await server.whenReady();
-    const nodes = await askFresh(server, () => askCalls(server, target, options));
+    const complete = await server.whenReady(target.path);
+    const nodes = await askFresh(server, () => askCalls(server, target, question));
     return { target, complete, nodes };
   });
 }

@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import type { SourceLocation } from './source-locations.ts';
+import type { SourceLocation } from '../ports/code-answers.ts';
 
 /** A cursor is the number of items before the page and the version of the tree: other files give another list. */
 export function toCursor(offset: number, treeVersion: string): string {
@@ -15,7 +15,7 @@ export function readCursor(cursor: string | undefined, treeVersion: string): num
   throw new AppError('E_STALE', 'files changed since the first page; call find_references again without cursor');
 }
 
-/** Renders locations by file; columns on one line are merged: `4:22,36`. */
+/** Renders places by file; columns on one line are merged: `4:22,36`. */
 export function renderByFile(items: readonly SourceLocation[]): string[] {
   const rows: string[] = [];
   let previous: SourceLocation | undefined;
