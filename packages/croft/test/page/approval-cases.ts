@@ -66,6 +66,7 @@ export function approvalCases(get: () => PageFixture): void {
     await page.goto(`${get().base}/approvals/${body.approval.approvalId}`);
     await page.waitForSelector('.exactly');
     const shown = await page.textContent('.approval-content');
+    expect(await page.locator('.exactly .unseen').allTextContents()).toEqual(['U+202E', 'U+200B', 'ESC']);
     expect(shown).toMatch(/U\+202E/);
     expect(shown).toMatch(/U\+200B/);
     expect(shown).toMatch(/ESC|U\+001B/);
