@@ -78,12 +78,12 @@ describe.concurrent('croft doctor', () => {
 
   test('tells an invalid setting from an unsuitable host', async () => {
     const run = await runCroft(['doctor'], { env: { CROFT_TOKEN: 'short' } });
-    expect(run).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^CROFT_TOKEN: .+\n$/) });
+    expect(run).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(/^CROFT_TOKEN: .+\n$/) });
   });
 
   test('mentions no attempts without --prove', async () => {
     const usage = 'usage: croft doctor [--prove [ID …]] [--json]\n';
-    expect(await runCroft(['doctor', 'B27'])).toEqual({ exitCode: 1, stdout: '', stderr: usage });
+    expect(await runCroft(['doctor', 'B27'])).toEqual({ exitCode: 2, stdout: '', stderr: usage });
   });
 });
 
