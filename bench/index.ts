@@ -1,9 +1,11 @@
 export { accounts } from './accounts.ts';
+export { code } from './code.ts';
 export { create } from './create.ts';
 export { exec } from './exec.ts';
 export { files } from './files.ts';
 export { growth } from './growth.ts';
 export { idle } from './idle.ts';
+export { page } from './page.ts';
 export { remote } from './remote.ts';
 export { s3 } from './s3.ts';
 export { server } from './server.ts';

@@ -10,8 +10,10 @@ interface Rule {
 
 const protocol = '@croft/protocol';
 
+type Rules = Readonly<Record<string, Rule>>;
+
 /** The architecture: each part of `croft/src` and the only things it may import. */
-const rules: Readonly<Record<string, Rule>> = {
+const rules: Rules = {
   lib: { parts: ['lib'], packages: ['node:*', '@rgrove/parse-xml'] },
   version: { parts: [], packages: ['../package.json'] },
   config: { parts: ['lib'], packages: ['zod', 'node:os', 'node:path'] },
@@ -27,6 +29,7 @@ const rules: Readonly<Record<string, Rule>> = {
   coverage: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
   'language-servers': { parts: ['core'], packages: [], isolated: true },
   languages: { parts: ['core', 'lib'], packages: [], isolated: true },
+  'code-index': { parts: ['code-index', 'core', 'lib'], packages: [protocol, 'node:*'] },
   syntax: { parts: ['syntax', 'languages', 'core', 'lib'], packages: [protocol, 'web-tree-sitter', 'node:*'] },
   providers: {
     parts: ['core', 'disk', 'host', 'init', 'lib', 'link'],
@@ -51,7 +54,7 @@ const rules: Readonly<Record<string, Rule>> = {
   records: { parts: ['records', 'core', 'lib'], packages: [protocol, 'postgres', 'node:*'] },
   app: {
     parts: [
-      ...['core', 'coverage', 'detectors', 'diagrams', 'history', 'inner-mcp', 'language-servers', 'lib'],
+      ...['code-index', 'core', 'coverage', 'detectors', 'diagrams', 'history', 'inner-mcp', 'language-servers', 'lib'],
       ...['link', 'linters', 'lsp', 'providers', 'records', 'storages', 'syntax', 'test-runners', 'tools'],
     ],
     packages: [protocol, 'zod', 'node:path'],
@@ -74,14 +77,31 @@ const rules: Readonly<Record<string, Rule>> = {
   main: { parts: ['cli', 'config', 'lib'], packages: ['node:module', 'node:tty'] },
 };
 
+const preact = ['preact', 'preact/hooks', '@preact/signals'];
+
+/** The same for the page: each part of `dashboard/src`. The types of the protocol, and never zod, are for all. */
+const pageRules: Rules = {
+  text: { parts: [], packages: [] },
+  browser: { parts: [], packages: preact },
+  server: { parts: ['browser'], packages: preact },
+  live: { parts: ['server', 'browser', 'text'], packages: preact },
+  parts: { parts: ['live', 'server', 'browser', 'text'], packages: preact },
+  pages: {
+    parts: ['parts', 'live', 'server', 'browser', 'text'],
+    packages: [...preact, '@xterm/xterm', '@xterm/xterm/css/xterm.css', '@xterm/addon-fit'],
+  },
+  shell: { parts: ['pages', 'parts', 'live', 'server', 'browser', 'text'], packages: preact },
+  main: { parts: ['shell', 'server', 'browser', 'look'], packages: preact },
+};
+
 /** What only one file may use, because that file is where the promise about it is kept. */
 const singleUse: Readonly<Record<string, string>> = { 'node:child_process': 'lib/processes/spawn.ts' };
 /** The same for single names: what is temporary is in a directory of ours, and not where everybody could make it. */
 const singleNames: Readonly<Record<string, string>> = { tmpdir: 'lib/files/temporary-base.ts' };
 
-/** `file` relative to `croft/src`. */
-export function findViolations(file: string, source: string): string[] {
-  const rule = rules[partOf(file)];
+/** `file` relative to `croft/src`, or to the tree that `table` is for. */
+export function findViolations(file: string, source: string, table: Rules = rules): string[] {
+  const rule = table[partOf(file)];
   if (!rule) return [`${file}: add "${partOf(file)}" to the table in scripts/boundaries.ts`];
   const imports = importsIn(source).filter((specifier) => !isAllowed(rule, file, specifier));
   const names = Object.keys(singleNames).filter((name) => singleNames[name] !== file && usesName(source, name));
@@ -117,7 +137,16 @@ function importsIn(source: string): string[] {
 }
 
 function partOf(file: string): string {
-  return (file.split('/')[0] ?? '').replace(/\.ts$/, '');
+  return (file.split('/')[0] ?? '').replace(/\.tsx?$/, '');
+}
+
+/** A file of the page may name types of the protocol, which are gone when it runs. */
+export function findPageViolations(file: string, source: string): string[] {
+  return findViolations(
+    file,
+    source.replaceAll(/^import type [^;]*? from '(?:@croft\/protocol|zod)';$/gm, ''),
+    pageRules,
+  );
 }
 
 function matches(pattern: string, specifier: string): boolean {
@@ -125,9 +154,12 @@ function matches(pattern: string, specifier: string): boolean {
 }
 
 if (import.meta.main) {
-  const root = 'packages/croft/src';
-  const files = globSync(`${root}/**/*.ts`).filter((file) => !file.endsWith('.test.ts'));
-  const violations = files.flatMap((file) => findViolations(relative(root, file), readFileSync(file, 'utf8')));
+  const check = (root: string, find: typeof findPageViolations) =>
+    globSync(`${root}/**/*.{ts,tsx}`)
+      .filter((file) => !/\.(?:test|d)\.ts$/.test(file))
+      .flatMap((file) => find(relative(root, file), readFileSync(file, 'utf8')));
+  const program = check('packages/croft/src', (file, source) => findViolations(file, source));
+  const violations = [...program, ...check('packages/dashboard/src', findPageViolations)];
   for (const violation of violations) console.error(violation);
   process.exitCode = violations.length > 0 ? 1 : 0;
 }

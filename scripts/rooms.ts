@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path/posix';
 
-/** A room is a folder of `croft/src`. `boundaries.ts` orders the first-level rooms; this script looks at all of them. */
+/** A room is a folder of `croft/src` or `dashboard/src`. `boundaries.ts` orders the first-level rooms; this script looks at all of them. */
 
 interface Import {
   readonly from: string;
@@ -10,7 +10,7 @@ interface Import {
 }
 
 export interface Source {
-  /** Relative to `croft/src`. */
+  /** Relative to `croft/src`, or to `dashboard/src`. */
   readonly file: string;
   readonly text: string;
 }
@@ -112,10 +112,10 @@ function findCycles(imports: readonly Import[]): string[][] {
 }
 
 if (import.meta.main) {
-  const root = 'packages/croft/src';
-  const files = globSync(`${root}/**/*.ts`).filter((file) => !file.endsWith('.test.ts'));
-  const sources = files.map((file) => ({ file: relative(root, file), text: readFileSync(file, 'utf8') }));
-  const problems = findProblems(sources);
+  const problems = ['packages/croft/src', 'packages/dashboard/src'].flatMap((root) => {
+    const files = globSync(`${root}/**/*.{ts,tsx}`).filter((file) => !file.endsWith('.test.ts'));
+    return findProblems(files.map((file) => ({ file: relative(root, file), text: readFileSync(file, 'utf8') })));
+  });
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length > 0 ? 1 : 0;
 }

@@ -5,7 +5,7 @@ import * as fs from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { isBundleCurrent } from '../packages/croft/bin/bundle.mjs';
+import { isBundleCurrent, isPageCurrent } from '../packages/croft/bin/bundle.mjs';
 import { compileNative } from '../packages/croft/native/compile.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -40,7 +40,8 @@ async function main() {
   const problem = missing.includes('cc') ? undefined : compileNative(nativeOptions());
   if (problem)
     say(`${problem}\n  Next: if files of the C library are missing: ${installCommand(osRelease, ['cc'], { isRoot })}`);
-  makeBundle();
+  build(isBundleCurrent, 'scripts/bundle.ts', 'the program was not bundled, and starts from its sources');
+  build(isPageCurrent, 'scripts/page.ts', 'the page for people was not built, and croft serve has none');
 }
 
 function nativeOptions() {
@@ -49,10 +50,10 @@ function nativeOptions() {
   return { sources, build: join(sources, 'build'), headers, cc: findTool('cc') };
 }
 
-/** Without a bundle the program runs from its sources, and starts more slowly. */
-function makeBundle() {
-  if (isBundleCurrent()) return;
-  const { status, stderr } = spawnSync(ownNode, [join(root, 'scripts/bundle.ts')], {
+/** Makes what the sources have become, if they are newer. The program works without it, and says what is missing. */
+function build(isCurrent, script, consequence) {
+  if (isCurrent()) return;
+  const { status, stderr } = spawnSync(ownNode, [join(root, script)], {
     env: { ...process.env, NO_COLOR: '1' },
     encoding: 'utf8',
     timeout: 120_000,
@@ -63,7 +64,7 @@ function makeBundle() {
     .filter((line) => line.trim())
     .slice(0, 8)
     .join('\n    ');
-  say(`the program was not bundled, and starts from its sources:\n    ${why}`);
+  say(`${consequence}:\n    ${why}`);
 }
 
 function isCurrent() {

@@ -47,7 +47,7 @@ function findRepeated(sources: readonly Source[]): string[] {
 
 function findRetired({ file, text }: Source): string[] {
   const names = [...text.matchAll(declaration)].map(([, name = '']) => name);
-  return [basename(file, '.ts'), ...names]
+  return [basename(file).replace(/\.tsx?$/, ''), ...names]
     .filter((name) => wordsOf(name).some((word) => retired.includes(word)))
     .map((name) => `${file}: ${name} uses a retired word`);
 }
@@ -57,9 +57,12 @@ function wordsOf(name: string): string[] {
 }
 
 if (import.meta.main) {
-  const sources = globSync(['packages/croft/{src,test}/**/*.ts', 'bench/**/*.ts', 'clients/**/*.ts'], {
-    exclude: (path) => path.includes('node_modules'),
-  })
+  const sources = globSync(
+    ['packages/{croft,dashboard}/{src,test}/**/*.{ts,tsx}', 'bench/**/*.ts', 'clients/**/*.ts'],
+    {
+      exclude: (path) => path.includes('node_modules'),
+    },
+  )
     .filter((file) => !file.includes('/test/fixtures/'))
     .map((file) => ({ file, text: readFileSync(file, 'utf8') }));
   const problems = findProblems(sources);

@@ -9,24 +9,37 @@ export const bundle = join(own, 'dist/main.js');
 
 /** Whether no source of the package in `directory` is newer than its bundle. */
 export function isBundleCurrent(directory = own) {
-  const madeAt = modifiedAt(join(directory, 'dist/main.js'));
-  if (madeAt === undefined) return false;
+  const made = join(directory, 'dist/main.js');
   // Beside an installed package may lie the lock file of somebody's own project.
-  if (modifiedAt(join(directory, 'src')) === undefined) return true;
-  if (modifiedAt(join(directory, '../../package-lock.json')) > madeAt) return false;
-  const sources = ['src', '../protocol/src', '../sdk/src'].map((name) => join(directory, name));
-  return !sources.some((source) => hasNewer(source, madeAt));
+  if (modifiedAt(join(directory, 'src')) === undefined) return modifiedAt(made) !== undefined;
+  const sources = ['../../package-lock.json', 'src', '../protocol/src', '../sdk/src'];
+  return isCurrent(
+    made,
+    sources.map((name) => join(directory, name)),
+  );
+}
+
+/** Whether the page for people, which `scripts/page.ts` makes, is there and no source of it is newer. */
+export function isPageCurrent(directory = join(own, '../dashboard')) {
+  const sources = ['../../package-lock.json', 'src', 'index.html', 'vite.config.ts'];
+  return isCurrent(
+    join(directory, 'dist/index.html'),
+    sources.map((name) => join(directory, name)),
+  );
+}
+
+function isCurrent(made, sources) {
+  const madeAt = modifiedAt(made);
+  return madeAt !== undefined && !sources.some((source) => hasNewer(source, madeAt));
 }
 
 /** A file that was removed or renamed leaves its directory newer. */
-function hasNewer(directory, time) {
-  const modified = modifiedAt(directory);
-  if (modified === undefined) return false;
-  if (modified > time) return true;
-  return readdirSync(directory, { withFileTypes: true }).some((entry) => {
-    const path = `${directory}/${entry.name}`;
-    return entry.isDirectory() ? hasNewer(path, time) : !path.endsWith('.test.ts') && modifiedAt(path) > time;
-  });
+function hasNewer(path, time) {
+  if (path.endsWith('.test.ts')) return false;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return false;
+  if (found.mtimeMs > time) return true;
+  return found.isDirectory() && readdirSync(path).some((name) => hasNewer(`${path}/${name}`, time));
 }
 
 function modifiedAt(path) {

@@ -7,6 +7,18 @@ const approvalScopes = ['once', 'session'] as const;
 
 export const ApprovalState = z.enum(states, mustBeOneOf(states));
 
+const ApprovalSetting = z.object({
+  workspaceId: z.string(),
+  permissionMode: z.enum(['ask', 'edit', 'bypass']),
+  access: z.enum(['write', 'execute', 'read']),
+  /** The directory that a command starts in, from the root. */
+  directory: z.string(),
+  /** Left out: the call runs no command. */
+  network: z.enum(['allow-all', 'deny-all', 'restricted']).optional(),
+  /** Control files that the call would change: programs outside the sandbox obey them. */
+  controlFiles: z.array(z.string()).optional(),
+});
+
 export const Approval = z.object({
   approvalId: z.string(),
   agentId: z.string(),
@@ -25,6 +37,10 @@ export const Approval = z.object({
   decidedAt: z.iso.datetime().optional(),
   decidedBy: z.string().optional(),
   reason: z.string().optional(),
+  /** What held where the call would run, when it was asked for. */
+  setting: ApprovalSetting.optional(),
+  /** How often this very call of this session was asked for before. */
+  askedBefore: z.int().nonnegative().optional(),
 });
 export type Approval = z.output<typeof Approval>;
 

@@ -14,8 +14,13 @@ const Flag = z
 const maxFiles = 1000;
 const range = must(`be an integer from 1 to ${maxFiles}`);
 
+/** The files as they were in this snapshot. Left out: as they are. */
+const AtSnapshot = z.string(must('be the name of a snapshot')).min(1, must('be the name of a snapshot')).optional();
+
 export const FileListQuery = z.object({
   path: Path.optional(),
+  /** One folder, without `recursive`, `etags` and `cursor`. */
+  snapshot: AtSnapshot,
   recursive: Flag,
   /** Adds the ETag of each file of up to 1 MiB. */
   etags: Flag,
@@ -25,6 +30,7 @@ export const FileListQuery = z.object({
 });
 
 export const FileQuery = z.object({ path: Path.optional() });
+export const FileReadQuery = FileQuery.extend({ snapshot: AtSnapshot });
 export const FileRemoveQuery = z.object({ path: Path.optional(), recursive: Flag });
 
 export const FileZipQuery = z.object({

@@ -1,3 +1,4 @@
+export * from './account-events.ts';
 export {
   Account,
   CreateAccount,
@@ -13,6 +14,8 @@ export { Agent, AgentConfigInput, CreateAgent, WorkspaceReference } from './agen
 export { AppError, ErrorBody, ErrorEnvelope } from './app-error.ts';
 export { Approval, ApprovalState, DecideApproval } from './approvals.ts';
 export { AuditHead, AuditRecord, AuditVerdict } from './audit.ts';
+export * from './browser-sessions.ts';
+export * from './call-outlook.ts';
 export { type ErrorCode, errorCatalog } from './errors.ts';
 export { LifecycleEvent, type LifecycleEventName } from './events.ts';
 export { ConfigPatch, Description, Name, RecordPatch, toPath } from './fields.ts';
@@ -22,11 +25,21 @@ export { DependencyState, Health, Readiness } from './health.ts';
 export { isMcpServerName, McpServer, McpServers } from './mcp-servers.ts';
 export { PageQuery, pageFields } from './pages.ts';
 export * from './rest-answers.ts';
-export { AgentSessionQuery, AgentToolInput, ApprovalQuery, AuditQuery, OpenAgentSession } from './rest-queries.ts';
+export {
+  AccountEventsQuery,
+  AgentSessionQuery,
+  AgentToolInput,
+  ApprovalQuery,
+  AuditQuery,
+  OpenAgentSession,
+} from './rest-queries.ts';
 export * from './rest-runners.ts';
 export { type RestSchema, restSchemas } from './rest-schemas.ts';
 export * from './runner-link.ts';
+export * from './sandbox-live.ts';
 export { CreateSandbox, Sandbox, SandboxConfigInput, SandboxNetwork } from './sandboxes.ts';
 export * from './snapshots.ts';
+export * from './streamed-calls.ts';
 export * from './terminals.ts';
+export * from './workspace-search.ts';
 export { CreateWorkspace, Workspace, WorkspaceConfigInput, WorkspaceStorage } from './workspaces.ts';

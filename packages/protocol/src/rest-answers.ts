@@ -34,7 +34,8 @@ export const SecretList = z.object({ secrets: z.array(Secret) });
 
 export const ApprovalAnswer = z.object({ approval: Approval });
 export const ApprovalList = z.object({ approvals: z.array(Approval), ...pageFields });
-export const AuditList = z.object({ audit: z.array(AuditRecord), ...pageFields });
+/** `position` is the newest row when the list was read: `/v1/events?after=` continues there. */
+export const AuditList = z.object({ audit: z.array(AuditRecord), ...pageFields, position: z.string() });
 
 /** A tool that an agent may call. The body of the call must match `inputSchema`. */
 export const AgentTool = z.object({

@@ -4,6 +4,8 @@ import { Agent, CreateAgent } from './agents.ts';
 import { ErrorEnvelope } from './app-error.ts';
 import { Approval, DecideApproval } from './approvals.ts';
 import { AuditHead, AuditRecord, AuditVerdict } from './audit.ts';
+import { SessionAnswer, SignInLink } from './browser-sessions.ts';
+import { AgentFence, CallOutlook } from './call-outlook.ts';
 import { RecordPatch } from './fields.ts';
 import {
   CreateDownloadLink,
@@ -30,6 +32,7 @@ import { CreateSandbox, Sandbox } from './sandboxes.ts';
 import {
   CallsUndone,
   Checkpoint,
+  CheckpointDiff,
   CheckpointList,
   CreateSnapshot,
   Snapshot,
@@ -41,6 +44,7 @@ import {
   UndoCalls,
 } from './snapshots.ts';
 import { OpenTerminal, TerminalTicket } from './terminals.ts';
+import { WorkspaceSearch } from './workspace-search.ts';
 import { CreateWorkspace, Workspace } from './workspaces.ts';
 
 export type RestSchema<Output = unknown> = z.ZodType<Output>;
@@ -69,6 +73,7 @@ const answered = {
   ...{ Checkpoint, CheckpointList, CallsUndone },
   ...{ Fork, ForkAnswer, ForkList, ForkMerged },
   ...{ Runner, RunnerList, RunnerMade, TerminalTicket },
+  ...{ SessionAnswer, SignInLink, CallOutlook, AgentFence, CheckpointDiff, WorkspaceSearch },
 };
 const asked = {
   ...{ CreateAccount, PatchAccount, CreateKey, PutSecret, CreateAgent, CreateSandbox, CreateWorkspace },

@@ -100,6 +100,8 @@ export const CheckpointQuery = z.object({
 });
 export const CheckpointList = z.object({ checkpoints: z.array(Checkpoint) });
 
+export const CheckpointDiff = z.object({ checkpoint: Checkpoint, ...SnapshotDiff.shape });
+
 export const UndoCalls = exactly({
   calls: positiveInteger(maxCheckpoints).optional(),
   checkpointId: NonEmpty.optional(),

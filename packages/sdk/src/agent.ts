@@ -1,10 +1,12 @@
 import {
+  AgentFence,
   AgentPrompt,
   AgentSession,
   AgentSessionList,
   AgentToolAnswer,
   AgentToolList,
   ApprovalAnswer,
+  CallOutlook,
   Deleted,
   type OpenAgentSession,
 } from '@croft/protocol';
@@ -47,6 +49,11 @@ export function createAgent(request: Request, agentId: string, { session }: Agen
         headers: { ...headers, 'croft-approval': options.approvalId },
         signal: options.signal,
       }),
+    /** What the call would do. Runs nothing; makes the approval if the call needs one. */
+    ask: (tool: string, input: Record<string, unknown>) =>
+      request('POST', root + path`/tools/${tool}/ask`, { answer: CallOutlook, body: input, headers }),
+    /** What the agent may do in each of its workspaces. */
+    fence: () => request('GET', `${root}/fence`, { answer: AgentFence, headers }),
     prompt: async () => (await request('GET', `${root}/prompt`, { answer: AgentPrompt, headers })).prompt,
     sessions: {
       list: listSessions,

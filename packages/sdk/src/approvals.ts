@@ -1,4 +1,11 @@
-import { ApprovalAnswer, ApprovalList, type ApprovalState, AuditList } from '@croft/protocol';
+import {
+  ApprovalAnswer,
+  ApprovalList,
+  type ApprovalState,
+  AuditList,
+  type AuditQuery,
+  AuditVerdict,
+} from '@croft/protocol';
 import type { z } from 'zod';
 import { type PageOptions, readAll } from './pages.ts';
 import { path, type Request } from './request.ts';
@@ -32,7 +39,19 @@ export function createApprovals(request: Request) {
   };
 }
 
+export type AuditFilter = Omit<z.input<typeof AuditQuery>, 'limit' | 'after'>;
+
 export function createAudit(request: Request) {
-  const list = (page: PageOptions = {}) => request('GET', '/v1/audit', { answer: AuditList, query: { ...page } });
-  return { list, all: () => readAll(list, ({ audit }) => audit) };
+  const list = (query: AuditFilter & PageOptions = {}) =>
+    request('GET', '/v1/audit', { answer: AuditList, query: { ...query } });
+  return {
+    list,
+    all: (filter: AuditFilter = {}) =>
+      readAll(
+        (page) => list({ ...filter, ...page }),
+        ({ audit }) => audit,
+      ),
+    /** Checks every row of the trail of the server, and names one that was changed. */
+    check: () => request('GET', '/v1/audit/check', { answer: AuditVerdict }),
+  };
 }

@@ -1,31 +1,40 @@
-import { FileEvent } from '@croft/protocol';
+import type { z } from 'zod';
 import type { Send } from './request.ts';
 
 export interface EventOptions {
-  readonly signal?: AbortSignal;
-  /** Resumes after the event with this id. */
-  readonly lastId?: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Go on after the event of this id. */
+  readonly lastId?: string | undefined;
 }
 
-type Told = FileEvent & { id?: string };
+interface Block {
+  readonly id?: string | undefined;
+  readonly data?: string | undefined;
+}
 
 const againMs = 1000;
 
-/** Reads events. Reconnects after a lost connection and resumes there. Throws refusals of the server. */
-export async function* readEvents(send: Send, path: string, { signal, lastId }: EventOptions): AsyncGenerator<Told> {
+/** A connection that is lost is made again, from where it was. What the server refuses is thrown. */
+export async function* readEvents<Schema extends z.ZodType<object>>(
+  send: Send,
+  path: string,
+  schema: Schema,
+  { signal, lastId }: EventOptions,
+): AsyncGenerator<z.output<Schema> & { id?: string }> {
   let last = lastId;
   while (!signal?.aborted) {
     const response = await send('GET', path, { headers: { 'last-event-id': last }, signal });
-    for await (const event of readStream(response.body)) {
-      last = event.id ?? last;
-      yield event;
+    for await (const { id, data } of readStream(response.body)) {
+      // A position may come without an event.
+      last = id ?? last;
+      if (data !== undefined) yield { ...schema.parse(JSON.parse(data)), ...(id !== undefined && { id }) };
     }
     await pause(againMs, signal);
   }
 }
 
-/** Ends with the connection, also after a failure. */
-async function* readStream(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Told> {
+/** Ends where the connection does, however that came. */
+async function* readStream(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Block> {
   const reader = body?.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   try {
     for (let text = ''; reader; ) {
@@ -33,18 +42,15 @@ async function* readStream(body: ReadableStream<Uint8Array> | null): AsyncGenera
       if (!read || read.done) return;
       const blocks = (text + read.value).split('\n\n');
       text = blocks.pop() ?? '';
-      for (const block of blocks) yield* toEvents(block);
+      yield* blocks.map(toBlock);
     }
   } finally {
     await reader?.cancel().catch(() => {});
   }
 }
 
-function toEvents(block: string): Told[] {
-  const data = /^data: ?(.*)$/m.exec(block)?.[1];
-  const id = /^id: ?(.*)$/m.exec(block)?.[1];
-  if (data === undefined) return [];
-  return [{ ...FileEvent.parse(JSON.parse(data)), ...(id !== undefined && { id }) }];
+function toBlock(block: string): Block {
+  return { data: /^data: ?(.*)$/m.exec(block)?.[1], id: /^id: ?(.*)$/m.exec(block)?.[1] };
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -1,12 +1,13 @@
 import {
   type CreateFileLink,
   type FileEntry,
-  type FileEvent,
+  FileEvent,
   FileLink,
   FileList,
   FileRemoved,
   FileRenamed,
   FileWritten,
+  WorkspaceSearch,
 } from '@croft/protocol';
 import type { z } from 'zod';
 import { readEvents } from './file-events.ts';
@@ -15,6 +16,8 @@ import { path, type Request, type Send } from './request.ts';
 export interface ListFilesOptions {
   /** A folder, relative to the root. Default: the root. */
   readonly path?: string | undefined;
+  /** As the folder was in this snapshot; without `recursive` and `etags`. */
+  readonly snapshot?: string | undefined;
   readonly recursive?: boolean | undefined;
   /** Adds the ETag of each file of up to 1 MiB. */
   readonly etags?: boolean | undefined;
@@ -24,8 +27,24 @@ export interface ListFilesOptions {
   readonly cursor?: string | undefined;
 }
 
+export interface SearchOptions {
+  /** A regular expression of ripgrep. */
+  readonly pattern: string;
+  /** `pattern` is a plain text. */
+  readonly literal?: boolean | undefined;
+  readonly ignoreCase?: boolean | undefined;
+  /** A folder, from the root. */
+  readonly path?: string | undefined;
+  /** Only files of this pattern: `*.ts`. */
+  readonly glob?: string | undefined;
+  /** 1 to 500; 100 unless said. */
+  readonly limit?: number | undefined;
+}
+
 export interface DownloadOptions {
-  /** From byte `start` to before byte `end`. */
+  /** As it was in this snapshot. */
+  readonly snapshot?: string | undefined;
+  /** From the first of these bytes to before the last. */
   readonly range?: { readonly start: number; readonly end?: number | undefined } | undefined;
   /** An ETag: an unchanged file is not sent again, and `body` is empty. */
   readonly ifNoneMatch?: string | undefined;
@@ -60,9 +79,9 @@ export function createFiles(request: Request, send: Send, workspaceId: string) {
         cursor = page.next;
       } while (cursor !== undefined);
     },
-    async download(file: string, { range, ifNoneMatch, signal }: DownloadOptions = {}) {
+    async download(file: string, { range, ifNoneMatch, signal, snapshot }: DownloadOptions = {}) {
       const headers = { range: toRange(range), 'if-none-match': ifNoneMatch };
-      const response = await send('GET', `${root}/file`, { query: { path: file }, headers, signal });
+      const response = await send('GET', `${root}/file`, { query: { path: file, snapshot }, headers, signal });
       return {
         etag: response.headers.get('etag') ?? '',
         isSame: response.status === 304,
@@ -80,6 +99,9 @@ export function createFiles(request: Request, send: Send, workspaceId: string) {
     /** Returns the number of removed entries. */
     remove: async (file: string, { recursive = false } = {}): Promise<number> =>
       (await request('DELETE', `${root}/files`, { answer: FileRemoved, body: { path: file, recursive } })).deleted,
+    /** Searches the contents of files, without those that git ignores. */
+    search: (query: SearchOptions) =>
+      request('GET', `${root}/search`, { answer: WorkspaceSearch, query: toSearchQuery(query) }),
     /** A zip of the workspace or of a folder of it. */
     async zip(options: { path?: string; include?: readonly ('.git' | 'node_modules')[]; signal?: AbortSignal } = {}) {
       const query = { path: options.path, include: options.include?.join(',') || undefined };
@@ -91,8 +113,12 @@ export function createFiles(request: Request, send: Send, workspaceId: string) {
       request('POST', `${root}/links`, { answer: FileLink, body: { ...options, path: file } }),
     /** Changes from now on, until the signal aborts. After a `reset` events may be missing. */
     events: (options: { signal?: AbortSignal; lastId?: string } = {}): AsyncGenerator<FileEvent & { id?: string }> =>
-      readEvents(send, `${root}/events`, options),
+      readEvents(send, `${root}/events`, FileEvent, options),
   };
+}
+
+function toSearchQuery({ literal, ignoreCase, ...rest }: SearchOptions) {
+  return { ...rest, literal: literal ? 'true' : undefined, ignoreCase: ignoreCase ? 'true' : undefined };
 }
 
 function toListQuery({ recursive, etags, ...rest }: ListFilesOptions) {

@@ -1,5 +1,6 @@
 import {
   CallsUndone,
+  CheckpointDiff,
   CheckpointList,
   type CreateSnapshot,
   Deleted,
@@ -44,7 +45,10 @@ export function createHistory(request: Request, workspaceId: string) {
     },
     checkpoints: async (limit?: number) =>
       (await request('GET', `${root}/checkpoints`, { answer: CheckpointList, query: { limit } })).checkpoints,
-    /** Undoes the last calls, or one checkpoint: completely or not at all. */
+    /** What one call changed. */
+    diffOf: (checkpointId: string) =>
+      request('GET', root + path`/checkpoints/${checkpointId}/diff`, { answer: CheckpointDiff }),
+    /** What the last calls changed, or one of them: all of it or nothing. */
     undo: (options: UndoOptions = {}) => request('POST', `${root}/undo`, { answer: CallsUndone, body: { ...options } }),
   };
 }

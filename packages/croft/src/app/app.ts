@@ -9,7 +9,6 @@ import {
 import type { CodeMode } from '../core/code/ports/language-servers.ts';
 import type { Provider } from '../core/commands/sandbox.ts';
 import type { ReadTracker } from '../core/content/read/read-tracker.ts';
-import type { CallJournal } from '../core/events/call-journal.ts';
 import { createEmitter, type Emit } from '../core/events/emitter.ts';
 import { createSecrets } from '../core/secrets/secrets.ts';
 import { createSession, createSessions } from '../core/sessions/session.ts';
@@ -33,9 +32,13 @@ import { type InnerServers, innerTools, openInnerTools } from './agents/inner-to
 import { createFlagWorkspaceForks } from './forks/flag-workspace-forks.ts';
 import { createOverlays } from './forks/overlays.ts';
 import { type FlagWorkspaceOptions, openFlagWorkspace } from './open-flag-workspace.ts';
+import type { LocalApprovals } from './records/local-approvals.ts';
+import type { LocalJournal } from './records/local-journal.ts';
 import { assembleWorkspace, type WorkspaceParts } from './workspaces/assemble-workspace.ts';
+import { openCodeIndexes } from './workspaces/code-indexes.ts';
 import { openCodeParts } from './workspaces/code-servers.ts';
 import { openProvider } from './workspaces/open-provider.ts';
+import { openSearchBox, type SearchedDirectory } from './workspaces/open-search-box.ts';
 import type { HostOptions, SandboxOptions } from './workspaces/sandbox-options.ts';
 import { createSearchBoxPool } from './workspaces/search-box-pool.ts';
 import { createSkillsSource, type SkillsDirectories } from './workspaces/skills-source.ts';
@@ -57,8 +60,10 @@ export interface AppOptions {
   /** Asks a person for approval. Without it, every call that needs an approval is refused. */
   readonly gate?: ApprovalGate | undefined;
   /** The audit trail of calls. Without it, calls are not recorded. */
-  readonly journal?: (CallJournal & AsyncDisposable) | undefined;
-  /** When a file change is answered. Default: strict. */
+  readonly journal?: LocalJournal | undefined;
+  /** Opens the approvals for the person at this machine. Absent: an agent could reach them. */
+  readonly localApprovals?: (() => Promise<LocalApprovals>) | undefined;
+  /** What a file change waits for before the call is answered. Default: strict. */
   readonly durability?: Durability | undefined;
   /** How code is understood. Default: all language servers, and only `safe` ones for read-only workspaces. */
   readonly code?: CodeMode | undefined;
@@ -108,11 +113,11 @@ export function createApp(options: AppOptions) {
   if (!readOnly) for (const mount of mounts) mount.prepareChanges?.();
   const events = openEvents(options);
   const { emit } = events;
-  const provider = openProvider(options, options.provider);
-  const searches = createSearchBoxPool();
+  const [provider, searches] = [openProvider(options, options.provider), createSearchBoxPool()];
   const { data, permission = 'bypass', code = readOnly ? 'safe' : 'full' } = options;
   const codeParts = openCodeParts({ mode: code, provider, readable: sandbox.readable, emit });
-  const shared = { ...codeParts, searches, data, emit };
+  const codeIndexes = openCodeIndexes({ ...codeParts, data, onWarning });
+  const shared = { ...codeParts, codeIndexes, searches, data, emit };
   const histories = data === undefined ? undefined : openHistories(data, options);
   const access = readOnly ? 'read-only' : 'read-write';
   const skills = toSkills(options, emit);
@@ -134,10 +139,13 @@ export function createApp(options: AppOptions) {
   for (const mount of mounts) emitSandbox(mount, known);
 
   return {
-    ...{ workspaces, emit, newSession, provider, histories, layered, skills, shelf, renderDiagram },
+    ...{ workspaces, emit, newSession, provider, histories, layered, codeIndexes, skills, shelf, renderDiagram },
+    /** For the person at this machine, who watches and decides. */
+    ...{ permission, sandbox, ...pickLocal(options) },
     /** Call it after the events file was renamed. The result is a line in the log. */
     reopenEvents: events.reopen,
     assembleWorkspace: (parts: WorkspaceParts) => assembleWorkspace(parts, shared),
+    openSearch: (directory: SearchedDirectory, root: string) => openSearchBox(directory, root, searches),
     sessions: createSessions({ create: newSession, now: Date.now, idleMs: 24 * hourMs, max: 10_000 }),
     toolbox: createToolbox({
       tools: Object.values(tools),
@@ -145,18 +153,13 @@ export function createApp(options: AppOptions) {
       ...{ workspaces, gate: options.gate, journal: options.journal },
       ...{ secrets, renderDiagram },
       sessionTools: openInnerTools(innerServers, { workspaces, secrets, emit }),
-      effects: createPostEditChecks({
-        ...defaultPostEditSettings,
-        ...options.editChecks,
-        detectors: Object.values(detectors),
-        emit,
-      }),
+      effects: openEffects(options, emit),
       ...{ emit, onWarning },
     }),
     async [Symbol.asyncDispose]() {
       await options.journal?.[Symbol.asyncDispose]();
       await skills?.close();
-      await codeParts.codeServers.close();
+      await Promise.all([codeParts.codeServers.close(), codeIndexes.closeAll()]);
       await searches.close();
       await histories?.close();
       await forks?.close();
@@ -164,6 +167,19 @@ export function createApp(options: AppOptions) {
       events[Symbol.dispose]();
     },
   };
+}
+
+function pickLocal({ journal, localApprovals }: AppOptions) {
+  return { journal, localApprovals };
+}
+
+function openEffects({ editChecks }: AppOptions, emit: Emit) {
+  return createPostEditChecks({
+    ...defaultPostEditSettings,
+    ...editChecks,
+    detectors: Object.values(detectors),
+    emit,
+  });
 }
 
 /** Throws for a name that is neither a tool nor a toolset. */
@@ -235,7 +251,7 @@ function openWorkspaces(
   },
   onWarning: AppOptions['onWarning'],
 ) {
-  const { data, histories, sandbox, skills, durability } = known;
+  const { data, histories, sandbox, skills, durability, codeIndexes } = known;
   const withSkills = (workspace: Workspace, isAtOnce: boolean) => skills?.keep(workspace, { isAtOnce }) ?? workspace;
   const layered = histories && data !== undefined ? createOverlays(data, histories, onWarning) : undefined;
   const forks =
@@ -243,6 +259,7 @@ function openWorkspaces(
     createFlagWorkspaceForks({
       ...{
         layered,
+        codeIndexes,
         onWarning,
         durability,
         allowControl: sandbox.allowControl,

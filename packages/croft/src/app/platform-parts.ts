@@ -1,3 +1,5 @@
+import { createAccountEvents } from '../core/account-events/account-events.ts';
+import { createRecordsSource } from '../core/accounts/audit/audit-source.ts';
 import { closeInterruptedCalls, createPendingCallEnds } from '../core/accounts/audit/pending-call-ends.ts';
 import { createRegistry } from '../core/accounts/lifecycle/create-registry.ts';
 import type { ProviderTraits } from '../core/accounts/ports/provider-traits.ts';
@@ -37,15 +39,27 @@ export type PlatformParts = Awaited<ReturnType<typeof openPlatformParts>>;
  */
 async function openBase(options: PlatformOptions) {
   const { data, bounds, onWarning } = options;
-  const sealed = await openSealedRecords({ ...options, roomBytes: toRecordsRoom(bounds.minFreeBytes) });
+  let wake = () => {};
+  const roomBytes = toRecordsRoom(bounds.minFreeBytes);
+  const sealed = await openSealedRecords({ ...options, roomBytes, onAuditRows: () => wake() });
   const { records, trail } = sealed;
   const { now = () => new Date() } = records.clock ?? {};
+  const events = openAccountEvents(records, now);
+  wake = events.wake;
   warnAboutClockSkew(now(), onWarning);
   await trail.checkHead(records);
   const serverId = readServerId(data);
   await closeInterruptedCalls(records, serverId, now);
   const late = createPendingCallEnds({ records, onWarning });
-  return { ...sealed, now, serverId, late };
+  return { ...sealed, now, serverId, late, events };
+}
+
+function openAccountEvents(records: Records, now: () => Date) {
+  return createAccountEvents({
+    now,
+    sourcesOf: (accountId) => [createRecordsSource(records, accountId)],
+    newest: async () => (await records.glance(({ audit }) => audit.last()))?.rows ?? 0,
+  });
 }
 
 /** Opens the records, the workspaces, the runners and their removal. */
@@ -119,6 +133,7 @@ function openStorageParts(options: PlatformOptions, { records, now, secretsOf }:
   const disk = openFreeDiskGuard({ data, minFreeBytes: bounds.minFreeBytes, onWarning });
   const openedWorkspaces = openAccountWorkspaces({
     ...{ data, localWorkspaces, histories, openObjects, accountQuota, disk, remote, emit, onWarning },
+    codeIndexes: options.codeIndexes,
   });
   return { localWorkspaces, openObjects, fleet, served, remote, accountQuota, disk, openedWorkspaces };
 }

@@ -1,5 +1,7 @@
 import { notFound } from '../core/accounts/access/registry-errors.ts';
 import { createAuditJournal } from '../core/accounts/audit/audit-journal.ts';
+import type { AuditVerdict } from '../core/accounts/audit/verify-audit.ts';
+import { createBrowserSessions } from '../core/accounts/keys/browser-sessions.ts';
 import type { Records } from '../core/accounts/ports/records.ts';
 import type { ApprovalsOptions } from '../core/approvals/create-approvals.ts';
 import { createApprovals } from '../core/approvals/create-approvals.ts';
@@ -26,6 +28,7 @@ import { withRuntimeClosing } from './server/registry-hooks.ts';
 import type { ServerBounds } from './server/server-bounds.ts';
 import { startSweeping } from './server/sweep-records.ts';
 import { createAccountTerminals } from './terminals/account-terminals.ts';
+import type { WorkspaceIndexes } from './workspaces/code-indexes.ts';
 import { toRestHistory } from './workspaces/rest-history.ts';
 import type { WorkspaceHistories } from './workspaces/workspace-histories.ts';
 
@@ -38,9 +41,12 @@ export interface PlatformOptions extends SealedRecordsOptions {
   readonly sharesNetwork?: boolean | undefined;
   readonly bounds: ServerBounds;
   readonly assembleWorkspace: RuntimeOptions['assembleWorkspace'];
+  readonly openSearch: Parameters<typeof openFileAccess>[2];
   readonly renderDiagram: RuntimeOptions['renderDiagram'];
   readonly histories: WorkspaceHistories;
   readonly layered: Overlays;
+  /** Absent: searches for code read the files. */
+  readonly codeIndexes?: WorkspaceIndexes | undefined;
   /** Default: only buckets of accounts, at public addresses. */
   readonly buckets?: Pick<BucketOpenerOptions, 'managed' | 'allowPrivate'> | undefined;
   /** The server's own skills, for all accounts. */
@@ -59,7 +65,7 @@ export type ServerPlatform = Awaited<ReturnType<typeof createPlatform>>;
 export async function createPlatform(options: PlatformOptions) {
   const { data, keys, emit, layered, bounds } = options;
   const parts = await openPlatformParts(options);
-  const { now, records, vault, trail, localWorkspaces, openedWorkspaces, removal, registry, registryOn, fleet } = parts;
+  const { now, records, vault, events, localWorkspaces, openedWorkspaces, registry, registryOn, fleet } = parts;
   const { approvals, approvalInbox } = createApprovals({
     ...{ records, vault, now, emit, ttlMs: bounds.times.approvalMs, maxPending: bounds.account.waitingCalls },
     ...(options.onApprovalRequested && { onRequested: options.onApprovalRequested }),
@@ -83,14 +89,15 @@ export async function createPlatform(options: PlatformOptions) {
   const readiness = watchReadiness(options, records);
   const files = createWorkspaceFileAccess({
     workspaces: registry.workspaces,
-    open: async (record) => openFileAccess(record, openedWorkspaces),
+    open: async (record) => openFileAccess(record, openedWorkspaces, options.openSearch),
     linkKey: deriveKey(keys.pepper, 'croft links'),
     maxFeeds: bounds.account.watches,
   });
 
   return {
-    ...{ records, vault, registryOn, approvals, approvalInbox, agents, terminals, files, forks, readiness, now },
-    audit: { verify: () => trail.verify(records), head: trail.head },
+    ...{ records, vault, registryOn, approvals, approvalInbox, agents, terminals, files, forks },
+    ...{ readiness, now, events, sessions: createBrowserSessions({ records, vault, now }) },
+    audit: createTrailCheck(parts),
     histories: createHistoryAccess(parts),
     registry: withRuntimeClosing(registry, { ...agents, closeStale, dropRunner: fleet.drop }, [
       openedWorkspaces,
@@ -103,15 +110,7 @@ export async function createPlatform(options: PlatformOptions) {
     /** Signs state that clients carry from one request to the next. It is the same on every server with these keys. */
     requestKey: deriveKey(keys.pepper, 'croft requests'),
 
-    /** Removes everything of an account that is outside the records. */
-    async removeFiles(accountId: string, workspaceIds: readonly string[]): Promise<Record<string, number>> {
-      await Promise.all([agents.closeOf(accountId), terminals.endOf(accountId)]);
-      const found = await Promise.all(workspaceIds.map((id) => registry.workspaces.open(accountId, id)));
-      const removing = found.map(async (record) => record !== undefined && removal.removeAll(record));
-      // Runners stay connected until their files of the account are removed.
-      const removed = await Promise.all(removing).finally(() => fleet.dropAll(accountId));
-      return { filesystemsDeleted: removed.filter(Boolean).length };
-    },
+    removeFiles: createFilesRemoval(parts, { agents, terminals }),
 
     async stop(deadlineMs: number): Promise<void> {
       sweeping[Symbol.dispose]();
@@ -123,6 +122,44 @@ export async function createPlatform(options: PlatformOptions) {
       localWorkspaces.close();
       await records[Symbol.asyncDispose]();
     },
+  };
+}
+
+function createTrailCheck({ trail, records }: Pick<PlatformParts, 'trail' | 'records'>) {
+  let checking: Promise<AuditVerdict> | undefined;
+  return {
+    verify: () => trail.verify(records),
+    /** One check for all who ask while it runs, because it reads every row of every account. */
+    verifyShared(): Promise<AuditVerdict> {
+      checking ??= trail.verify(records).finally(() => {
+        checking = undefined;
+      });
+      return checking;
+    },
+    head: trail.head,
+  };
+}
+
+type Removal = Pick<PlatformParts, 'registry' | 'removal' | 'fleet'>;
+
+/** Removes everything of an account that is outside the records. */
+function createFilesRemoval(
+  { registry, removal, fleet }: Removal,
+  {
+    agents,
+    terminals,
+  }: {
+    readonly agents: { closeOf(accountId: string): Promise<void> };
+    readonly terminals: { endOf(accountId: string): Promise<void> };
+  },
+) {
+  return async (accountId: string, workspaceIds: readonly string[]): Promise<Record<string, number>> => {
+    await Promise.all([agents.closeOf(accountId), terminals.endOf(accountId)]);
+    const found = await Promise.all(workspaceIds.map((id) => registry.workspaces.open(accountId, id)));
+    const removing = found.map(async (record) => record !== undefined && removal.removeAll(record));
+    // Runners stay connected until their files of the account are removed.
+    const removed = await Promise.all(removing).finally(() => fleet.dropAll(accountId));
+    return { filesystemsDeleted: removed.filter(Boolean).length };
   };
 }
 
@@ -149,7 +186,7 @@ function toRuntimeOptions(options: PlatformOptions, parts: PlatformParts, forks:
   const { provider, emit, layered, onWarning, bounds } = options;
   const { sandboxIdleMs, sessionIdleMs } = bounds.times;
   const maxSessions = bounds.account.sessions;
-  const { now, records, localWorkspaces, openedWorkspaces, registry, accountQuota, serverId, late } = parts;
+  const { now, records, events, localWorkspaces, openedWorkspaces, registry, accountQuota, serverId, late } = parts;
   return {
     remote: createRemoteSurfaces({ ...parts, workspaces: registry.workspaces, fleetWorkspaces: parts.remote }),
     ...{
@@ -181,6 +218,9 @@ function toRuntimeOptions(options: PlatformOptions, parts: PlatformParts, forks:
     shelf: options.shelf,
     ...{ sandboxIdleMs, sessionIdleMs },
     journalOf: (accountId, agentId) =>
-      createAuditJournal({ records, accountId, agentId, serverId, pendingEnds: late, now }),
+      createAuditJournal({
+        ...{ records, accountId, agentId, serverId, pendingEnds: late, now },
+        onStarted: (event) => events.publish(accountId, event),
+      }),
   } satisfies Omit<AgentsOptions, 'approvals'> & Pick<PlatformOptions, 'onWarning'>;
 }

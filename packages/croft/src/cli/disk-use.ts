@@ -5,7 +5,7 @@ import { measureTree } from '../lib/disk-space/measure-tree.ts';
 
 /** One entry of a data directory. */
 export interface DiskUse {
-  readonly kind: 'history' | 'cache' | 'workspace' | 'fork' | 'mount' | 'records' | 'other';
+  readonly kind: 'history' | 'cache' | 'code' | 'workspace' | 'fork' | 'mount' | 'records' | 'other';
   readonly path: string;
   readonly bytes: number;
   /** The directory that the entry belongs to, if known. */
@@ -19,6 +19,7 @@ export interface DiskUse {
 const kinds: Readonly<Record<string, DiskUse['kind']>> = {
   history: 'history',
   caches: 'cache',
+  code: 'code',
   workspaces: 'workspace',
   forks: 'fork',
   mounts: 'mount',
@@ -42,8 +43,8 @@ async function measure(kind: DiskUse['kind'], path: string): Promise<DiskUse> {
 
 async function describe(kind: DiskUse['kind'], data: string, path: string): Promise<DiskUse> {
   const measured = await measure(kind, path);
-  if (kind !== 'history' && kind !== 'cache') return measured;
-  // A cache has the same name as the history of its workspace.
+  if (kind !== 'history' && kind !== 'cache' && kind !== 'code') return measured;
+  // A cache and a code index have the same name as the history of their workspace.
   const of = workspaceOf(join(data, 'history', path.slice(path.lastIndexOf('/') + 1)));
   const notes = kind === 'history' ? countNotes(path) : undefined;
   return { ...measured, ...(of !== undefined && { of, isOrphan: !existsSync(of) }), ...(notes && { notes }) };

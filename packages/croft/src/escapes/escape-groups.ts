@@ -44,8 +44,8 @@ export const escapeGroups: readonly EscapeGroup[] = [
       'hooks, settings and filters of every repository in the workspace, also of those that an agent makes or a person ' +
       'replaces meanwhile: what the git of a person would run after an agent was there',
     leavesOut:
-      'what an agent commits, which is for a person to read before anybody runs it, and a rebase that an agent left ' +
-      'unfinished',
+      'what an agent commits, which is for a person to read before anybody runs it, a rebase that an agent left ' +
+      'unfinished, and the moments that docs/security.md names',
   },
   {
     letter: 'E',

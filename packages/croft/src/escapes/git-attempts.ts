@@ -37,16 +37,24 @@ export async function attemptNested(fixture: EscapeFixture) {
   return verdict(nested.map((at) => findObeyed(join(own.workspace, at), ['pre-commit'])));
 }
 
-/** Replacing a guarded file from outside removes the mount that guards it. The new file must be guarded again. */
+/**
+ * Replacing a guarded file from outside removes the mount that guards it. The new file must be guarded again, and what
+ * a program did with it under its first name must not reach it.
+ */
 export async function attemptReplaced(fixture: EscapeFixture) {
   const own = await fixture.open({ tree: repositoryTree('.git/') });
   await own.run('true');
   const config = join(own.workspace, '.git/config');
+  const evil = `echo '[core] fsmonitor = evil'`;
   writeFileSync(`${config}.lock`, `${settings}[user]\n\tname = person\n`);
+  await own.run(`cd .git; (ln config.lock alias; ${evil} >> config.lock; mv config.lock gone; ${evil} > config.lock) 2>/dev/null
+    exit 0`);
   renameSync(`${config}.lock`, config);
-  await own.run(`(echo '[core] fsmonitor = evil' >> .git/config; git config core.fsmonitor evil) 2>/dev/null; exit 0`);
+  await own.run(`(${evil} >> .git/config; ${evil} >> .git/alias; git config core.fsmonitor evil) 2>/dev/null; exit 0`);
   return verdict(findObeyed(join(own.workspace, '.git'), ['pre-commit']));
 }
+
+const bindSockets = `perl -MSocket -e 'for (qw(objects refs)) { socket(my $s, AF_UNIX, SOCK_STREAM, 0); bind($s, pack_sockaddr_un($_)) }'`;
 
 /** Every way to make git take a directory for a repository, with evil settings written before or after. */
 export async function attemptBirths(fixture: EscapeFixture) {
@@ -60,6 +68,7 @@ export async function attemptBirths(fixture: EscapeFixture) {
     moved: `git init -q --bare m; mkdir away; mv m/refs away; ${evil} > m/config; mv away/refs m; mv m moved`,
     linked: `mkdir linked; ${evil} > linked/config; echo ref: refs/heads/main > linked/HEAD; ln -s /tmp linked/objects; ln -s /tmp linked/refs`,
     files: `mkdir files; ${evil} > files/config; echo ref: refs/heads/main > files/HEAD; touch files/objects files/refs; chmod +x files/*`,
+    bound: `mkdir bound; ${evil} > bound/config; echo ref: refs/heads/main > bound/HEAD; cd bound; ${bindSockets}`,
     template: `mkdir -p t/hooks; cp prober t/hooks/pre-commit; git init -q --bare --template=t template`,
     'copied/.git': `git init -q c; cp -r c copied; rm -f copied/.git/config; ${evil} > copied/.git/config`,
   };

@@ -11,6 +11,8 @@ import { checkBearer, checkHost, checkOrigin } from './http/guards.ts';
 import { lingerIfSending } from './http/linger-if-sending.ts';
 import { createUnauthorizedLimiter, type UnauthorizedLimiter } from './http/unauthorized-limiter.ts';
 import { toOpenApi } from './open-api/open-api.ts';
+import type { PageFiles } from './page/page-files.ts';
+import { createPage } from './page/serve-page.ts';
 import { defaultLimits, type RestPlatform } from './platform/rest-platform.ts';
 
 interface RestOptions {
@@ -23,6 +25,8 @@ interface RestOptions {
   readonly platform?: RestPlatform | undefined;
   /** Workspaces that flags name, at `/api`, with the same token as `/mcp`. Without it, there is no `/api`. */
   readonly files?: FlagWorkspaces | undefined;
+  /** The page for people. Without it, browsers get what programs get. */
+  readonly page?: PageFiles | undefined;
   /** Checks whether everything that the server needs works. Without it, there is no `/readyz`. */
   readonly readiness?: Pick<ReadinessProbe, 'probe'> | undefined;
   isStopping(): boolean;
@@ -32,7 +36,7 @@ interface RestOptions {
 
 /** Everything that `croft serve` answers. Each guard comes before what it guards. */
 export function createRestServer(options: RestOptions) {
-  const { token, hostNames, maxBodyBytes, platform, files, readiness, isStopping, mcp, onError } = options;
+  const { token, hostNames, maxBodyBytes, platform, files, page, readiness, isStopping, mcp, onError } = options;
   const limits = { ...defaultLimits, ...platform?.limits };
   const refusals = createUnauthorizedLimiter(limits.refusalsPerMinute, platform?.now ?? Date.now);
   const server = new Hono()
@@ -47,6 +51,7 @@ export function createRestServer(options: RestOptions) {
     })
     .get('/healthz', (c) => c.json({ status: 'ok', version } satisfies Health));
 
+  if (page) server.use(createPage(page));
   if (readiness) server.get('/readyz', async (c) => tellReadiness(c, readiness, isStopping()));
   if (platform) {
     const document = toOpenApi();

@@ -30,7 +30,7 @@ export function claimDataDirectory(data: string, now: Date): DataClaim {
   const directoryFd = openSync(data, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     const handle = addon.lock(directoryFd, fileName);
-    if (handle === -system.errno.EALREADY) return { kind: 'taken', owner: readDataOwner(data) };
+    if (handle === -system.errno.EALREADY) return { kind: 'taken', owner: readOwner(data) };
     return handle < 0 ? { kind: 'unlockable' } : toClaim(data, handle, now);
   } finally {
     closeSync(directoryFd);
@@ -56,8 +56,8 @@ function writeOwner(handle: number, owner: DataOwner): void {
   writeSync(handle, `${JSON.stringify(owner)}\n`, 0);
 }
 
-/** `undefined` also when the file is read between being truncated and being written. */
-export function readDataOwner(data: string): DataOwner | undefined {
+/** The server of a data directory. `undefined` also when its file is read between being truncated and being written. */
+export function readOwner(data: string): DataOwner | undefined {
   try {
     const found: unknown = JSON.parse(readFileSync(join(data, fileName), 'utf8'));
     return isOwner(found) ? found : undefined;

@@ -4,10 +4,11 @@ import { errorMessage } from '../lib/error-message.ts';
 import { goQuote } from '../lib/text/go-quote.ts';
 import { type LocalDirectoryOptions, openLocalDirectory } from './local-directory.ts';
 
-export { claimDataDirectory, type DataClaim, type DataOwner, readDataOwner } from './claim-data-directory.ts';
+export { claimDataDirectory, type DataClaim, type DataOwner, readOwner } from './claim-data-directory.ts';
 export { createDataDirectory, type DataDirectory, type DataDirectoryForks, namespaceOf } from './data-directory.ts';
 export { DamagedTrail, readTrail, tornAtEnd } from './local-audit-trail/read-trail.ts';
 export { createTrailAppender } from './local-audit-trail/trail-appender.ts';
+export { createTrailReader } from './local-audit-trail/trail-reader.ts';
 export { openLocalDirectory } from './local-directory.ts';
 export { type CircuitBreakers, createCircuitBreakers } from './s3/client/circuit-breakers.ts';
 export { createDirectGlob } from './s3/direct/direct-glob.ts';

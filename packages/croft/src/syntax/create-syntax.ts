@@ -3,7 +3,7 @@ import type { ParsedFile } from '../core/code/code-symbol.ts';
 import type { LanguageSyntax } from '../core/code/language-syntax.ts';
 import type { SourceFile, Syntax } from '../core/code/syntax.ts';
 import * as languages from '../languages/index.ts';
-import { createParserThread, type ParseFailure } from './parser-thread.ts';
+import { createParserThread, fromJson, type ParseFailure } from './parser-thread.ts';
 
 interface SyntaxOptions {
   /** How long one file may take. Two seconds if left out. */
@@ -21,29 +21,41 @@ const known = Object.values(languages);
 const byExtension = new Map(known.flatMap((language) => language.extensions.map((extension) => [extension, language])));
 const byName = new Map(known.flatMap((language) => (language.fileNames ?? []).map((name) => [name, language])));
 
+type ParserThread = ReturnType<typeof createParserThread>;
+
 /** Parses files with tree-sitter in worker threads, which start on first use. */
 export function createSyntax({ timeoutMs = 2000, graceMs = 1000, threads = 2 }: SyntaxOptions = {}): Syntax {
   const idle = Array.from({ length: threads }, () => createParserThread({ module, timeoutMs, graceMs }));
-  const waiting: ((thread: (typeof idle)[number]) => void)[] = [];
+  const waiting: ((thread: ParserThread) => void)[] = [];
 
   return {
     extensions: [...byExtension.keys()].map((extension) => `.${extension}`),
     languageOf: (path) => find(path)?.id,
     async parse(file, signal) {
-      const language = find(file.path);
-      if (!language) return undefined;
+      const language = find(file.path)?.id;
+      if (language === undefined) return undefined;
       checkLimits(file);
-      const thread = idle.shift() ?? (await new Promise<(typeof idle)[number]>((resolve) => waiting.push(resolve)));
-      try {
-        signal.throwIfAborted();
-        return toFile(await thread.ask({ language: language.id, bytes: file.bytes }), file.path, timeoutMs);
-      } finally {
-        const next = waiting.shift();
-        if (next) next(thread);
-        else idle.unshift(thread);
-      }
+      const answer = await ask({ wants: 'file', language, bytes: file.bytes }, signal);
+      return toFile(answer, file.path, timeoutMs);
+    },
+    async digest(file, signal) {
+      if (whyUnreadable(file) !== undefined) return undefined;
+      const answer = await ask({ wants: 'digest', language: find(file.path)?.id, bytes: file.bytes }, signal);
+      return typeof answer === 'string' ? undefined : answer.json;
     },
   };
+
+  async function ask(question: Parameters<ParserThread['ask']>[0], signal: AbortSignal) {
+    const thread = idle.shift() ?? (await new Promise<ParserThread>((resolve) => waiting.push(resolve)));
+    try {
+      signal.throwIfAborted();
+      return await thread.ask(question);
+    } finally {
+      const next = waiting.shift();
+      if (next) next(thread);
+      else idle.unshift(thread);
+    }
+  }
 }
 
 function find(path: string): LanguageSyntax | undefined {
@@ -51,21 +63,27 @@ function find(path: string): LanguageSyntax | undefined {
   return byName.get(name) ?? byExtension.get(name.slice(name.lastIndexOf('.') + 1).toLowerCase());
 }
 
-function checkLimits({ path, bytes }: SourceFile): void {
-  if (bytes.length > maxBytes) throw notParsed(path, 'it is larger than 1 MB');
-  if (bytes.includes(0)) throw notParsed(path, 'it has a NUL byte');
+function checkLimits(file: SourceFile): void {
+  const why = whyUnreadable(file);
+  if (why !== undefined) throw notParsed(file.path, why);
+}
+
+function whyUnreadable({ bytes }: SourceFile): string | undefined {
+  if (bytes.length > maxBytes) return 'it is larger than 1 MB';
+  if (bytes.includes(0)) return 'it has a NUL byte';
   for (let start = 0; start < bytes.length; ) {
     const newline = bytes.indexOf(10, start);
     const end = newline === -1 ? bytes.length : newline;
-    if (end - start > maxLineBytes) throw notParsed(path, `it has a line of more than ${maxLineBytes} bytes`);
+    if (end - start > maxLineBytes) return `it has a line of more than ${maxLineBytes} bytes`;
     start = end + 1;
   }
+  return undefined;
 }
 
-function toFile(answer: ParsedFile | ParseFailure, path: string, timeoutMs: number): ParsedFile {
+function toFile(answer: { readonly json: string } | ParseFailure, path: string, timeoutMs: number): ParsedFile {
   if (answer === 'late') throw notParsed(path, `parsing took longer than ${timeoutMs / 1000} s`);
   if (answer === 'crashed') throw notParsed(path, 'the parser failed or needed too much memory');
-  return answer;
+  return fromJson(answer.json);
 }
 
 function notParsed(path: string, why: string): AppError {

@@ -2,7 +2,10 @@ import { Worker } from 'node:worker_threads';
 import type { ParsedFile } from '../core/code/code-symbol.ts';
 
 export interface ParseQuestion {
-  readonly language: string;
+  /** `digest`: only what an index keeps. */
+  readonly wants: 'file' | 'digest';
+  /** Absent: the file is read as plain text. */
+  readonly language: string | undefined;
   readonly bytes: Uint8Array;
   /** The worker gives up after this time. */
   readonly timeoutMs: number;
@@ -37,17 +40,18 @@ export function createParserThread({ module, timeoutMs, graceMs }: ParserThreadO
   const grammars = new Set<string>();
 
   return {
-    async ask(question: Omit<ParseQuestion, 'timeoutMs'>): Promise<ParsedFile | ParseFailure> {
+    /** Returns the JSON of the answer. */
+    async ask(question: Omit<ParseQuestion, 'timeoutMs'>): Promise<{ readonly json: string } | ParseFailure> {
       clearTimeout(idle);
       worker ??= start();
       const asked = worker;
       asked.ref();
-      const extra = grammars.has(question.language) ? 0 : startMs;
+      const extra = grammars.has(question.language ?? '') ? 0 : startMs;
       const answer = await answerOf(asked, { ...question, timeoutMs }, timeoutMs + graceMs + extra);
       if (answer === undefined || answer.isSpent) end(asked);
-      else rest(asked, question.language);
+      else rest(asked, question.language ?? '');
       if (answer === undefined) return 'late';
-      return 'json' in answer ? fromJson(answer.json) : answer.failed;
+      return 'json' in answer ? answer : answer.failed;
     },
   };
 
@@ -80,7 +84,7 @@ export function toJson({ words, ...file }: ParsedFile): string {
   return JSON.stringify({ ...file, words: [...words] });
 }
 
-function fromJson(json: string): ParsedFile {
+export function fromJson(json: string): ParsedFile {
   const { words, ...file } = JSON.parse(json);
   return { ...file, words: new Map(words) };
 }

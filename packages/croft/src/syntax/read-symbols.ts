@@ -1,5 +1,5 @@
 import type { Node } from 'web-tree-sitter';
-import type { CodeSymbol, SymbolKind } from '../core/code/code-symbol.ts';
+import { type CodeSymbol, maxSymbolsPerFile, type SymbolKind } from '../core/code/code-symbol.ts';
 import type { LanguageSyntax } from '../core/code/language-syntax.ts';
 import type { Captures, FoundDefinition } from './collect-captures.ts';
 import { readBody } from './read-body.ts';
@@ -14,8 +14,6 @@ interface SymbolSource {
   readonly language: LanguageSyntax;
 }
 
-/** Later definitions of a file are left out. */
-const maxSymbols = 3000;
 const maxNameLength = 400;
 /** Definitions inside of more others are left out. */
 const maxDepth = 50;
@@ -53,7 +51,7 @@ export function readSymbols(from: SymbolSource): CodeSymbol[] {
     const containers = found.receiver === undefined ? around.names : [...around.names, ...toNames(found.receiver)];
     open.push({ start, end, names: [...containers, name], kind: found.kind });
     if (!isListed(found, name, around)) continue;
-    if (symbols.push(toSymbol(found, name, containers, from)) >= maxSymbols) break;
+    if (symbols.push(toSymbol(found, name, containers, from)) >= maxSymbolsPerFile) break;
   }
   return symbols;
 }

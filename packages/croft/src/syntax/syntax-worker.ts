@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import * as languages from '../languages/index.ts';
 import { lowerThreadPriority } from '../lib/concurrency/worker-thread.ts';
+import { digestFile, digestText } from './digest-file.ts';
 import { loadGrammar, usedBytes } from './grammars.ts';
 import { type ParseAnswer, type ParseQuestion, toJson } from './parser-thread.ts';
 import { readTree } from './read-tree.ts';
@@ -18,9 +19,10 @@ parentPort?.on('message', async (question: ParseQuestion) => {
   parentPort?.postMessage(answer);
 });
 
-async function parse({ language: id, bytes, timeoutMs }: ParseQuestion): Promise<ParseAnswer> {
-  const language = known.get(id);
-  if (!language) return { failed: 'crashed', isSpent: false };
+async function parse({ wants, language: id, bytes, timeoutMs }: ParseQuestion): Promise<ParseAnswer> {
+  const language = known.get(id ?? '');
+  if (!language && wants === 'file') return { failed: 'crashed', isSpent: false };
+  if (!language) return { json: JSON.stringify(digestText(readSource(bytes).text)), isSpent: false };
   const grammar = await loadGrammar(language);
   const deadline = performance.now() + timeoutMs;
   const isLate = () => performance.now() > deadline;
@@ -30,7 +32,8 @@ async function parse({ language: id, bytes, timeoutMs }: ParseQuestion): Promise
   try {
     const file = tree && readTree(tree, grammar, source, isLate);
     const isSpent = usedBytes() > maxKeptBytes;
-    return file && !isLate() ? { json: toJson(file), isSpent } : { failed: 'late', isSpent };
+    if (!file || isLate()) return { failed: 'late', isSpent };
+    return { json: wants === 'file' ? toJson(file) : JSON.stringify(digestFile(file, source.text)), isSpent };
   } finally {
     tree?.delete();
   }

@@ -3,17 +3,14 @@ import { z } from 'zod';
 import { lenientCount, lenientCountFromZero } from '../core/arguments/lenient-count.ts';
 import { defineForm } from '../core/arguments/read-arguments.ts';
 import { compileGlobFrom } from '../core/content/search/compile-glob-from.ts';
-import { collectMatches, type GrepMatch, renderMatches } from '../core/content/search/grep-output.ts';
+import { collectMatches, contentArguments, type GrepMatch, renderMatches } from '../core/content/search/grep-output.ts';
 import { runRipgrep } from '../core/content/search/ripgrep.ts';
-import { printedColumns, showFarMatches } from '../core/content/search/show-long-lines.ts';
+import { showFarMatches } from '../core/content/search/show-long-lines.ts';
 import { relativeToBase } from '../core/sessions/working-directory.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
 const modeArguments = {
-  content: [
-    ...['--line-number', '--column', '--byte-offset', '--no-heading', '--with-filename'],
-    ...[`--max-columns=${printedColumns}`, '--max-columns-preview'],
-  ],
+  content: contentArguments,
   files_with_matches: ['--files-with-matches'],
   count: ['--count', '--with-filename'],
 } as const;

@@ -35,6 +35,7 @@ export { renameSymbol } from './rename-symbol.ts';
 export { renderDot } from './render-dot.ts';
 export { renderMermaid } from './render-mermaid.ts';
 export { replaceSymbol } from './replace-symbol.ts';
+export { repoMap } from './repo-map.ts';
 export { runProgram } from './run-command.ts';
 export { runFailingTests } from './run-failing-tests.ts';
 export { runFormat } from './run-format.ts';

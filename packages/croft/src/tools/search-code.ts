@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
 import { symbolKinds } from '../core/code/code-symbol.ts';
-import { type CodeHit, searchCode as search } from '../core/code/search/search-code.ts';
+import type { CodeHit } from '../core/code/ports/code-index.ts';
+import { searchCode as search } from '../core/code/search/search-code.ts';
 import { mustHaveSyntax } from '../core/code/symbols/must-have-syntax.ts';
 import { relativeToBase } from '../core/sessions/working-directory.ts';
 import { defineTool } from '../core/tools/tool.ts';

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { followEvents } from '../support/follow-events.ts';
 import {
   addAccount,
   type Installation,
@@ -60,6 +61,31 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
 
     afterAll(async () => {
       for (const house of houses.toReversed()) await house[Symbol.asyncDispose]();
+    });
+
+    test('show the events of both to whoever follows one, and after a change of the server, without a gap', async () => {
+      const { agent } = await newAgent(here!);
+      const headers = { authorization: `Bearer ${here!.secret}` };
+      const follow = (account: Account, lastId?: string) =>
+        followEvents(`${account.url}/v1/events`, { ...headers, ...(lastId && { 'last-event-id': lastId }) });
+      const write = async (account: Account, path: string) =>
+        mustBe(200, await account.call(agent, 'write', { file_path: path, content: 'x' }));
+      const titles = (feed: Awaited<ReturnType<typeof follow>>) =>
+        feed.rows().flatMap(({ action, details }) => (action === 'call.ended' ? [JSON.parse(details).title] : []));
+      const wait = (feed: Awaited<ReturnType<typeof follow>>, wanted: readonly string[]) =>
+        vi.waitFor(() => expect(titles(feed)).toEqual(wanted), { timeout: 30_000, interval: 20 });
+
+      const first = await follow(here!);
+      const ordered = Array.from({ length: 12 }, (_, index) => `${index}.txt`);
+      for (const [index, path] of ordered.entries()) await write(index % 2 === 0 ? here! : there!, path);
+      await wait(first, ordered);
+      const sequences = first.rows().map(({ sequence }) => sequence);
+      expect(sequences).toEqual(sequences.toSorted((one, other) => one - other));
+      first[Symbol.dispose]();
+      for (const path of ['a.txt', 'b.txt']) await write(path === 'a.txt' ? here! : there!, path);
+      using second = await follow(there!, first.lastId());
+      await write(here!, 'c.txt');
+      await wait(second, ['a.txt', 'b.txt', 'c.txt']);
     });
 
     test('serve one session in turns', async () => {

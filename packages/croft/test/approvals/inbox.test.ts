@@ -31,7 +31,7 @@ describe('a decision', () => {
     expect(made).toHaveLength(1);
     for (const answer of answers)
       if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'E_APPROVAL_SETTLED' });
-    expect(await fixture.approvalInbox.get(me, id)).toEqual((made[0] as PromiseFulfilledResult<unknown>).value);
+    expect(await fixture.approvalInbox.get(me, id)).toMatchObject((made[0] as PromiseFulfilledResult<object>).value);
     expect((await fixture.audit()).filter(({ action }) => /approved|denied/.test(action))).toHaveLength(1);
   });
 

@@ -40,6 +40,7 @@ export function describeMigrations(prepare: PrepareRecords): void {
       const accountId = await addAccount(records);
       await records[Symbol.asyncDispose]();
       await dropCounts(fixture);
+      await fixture.execute('DROP TABLE browser_sessions');
       await fixture.execute('DROP TABLE removals');
       await fixture.execute('DROP TABLE calls');
       await fixture.execute('DROP TABLE key_checks');

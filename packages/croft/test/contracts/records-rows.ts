@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type {
   AccountRow,
+  BrowserSessionRow,
   KeyRow,
   RemovalRow,
   ResourceRow,
@@ -52,6 +53,11 @@ export function removalRow(accountId: string, row: Partial<RemovalRow> = {}): Re
   return { accountId, workspaceId: newId('ws'), runner: 'far', createdAt: at, ...row };
 }
 
+export function browserSessionRow(accountId: string, row: Partial<BrowserSessionRow> = {}): BrowserSessionRow {
+  const times = { createdAt: at, usedAt: at, expiresAt: at };
+  return { accountId, hash: newId('hash'), purpose: 'session', keyId: 'key_1', ...times, ...row };
+}
+
 export function auditEntry(accountId: string, row: Partial<AuditEntry> = {}): AuditEntry {
   return { accountId, at, actor: 'key_1', action: 'call', target: 'bash', details: '{}', ...row };
 }
@@ -74,6 +80,7 @@ export async function fillAccount(tables: Tables, accountId: string) {
     session: sessionRow(accountId),
     request: requestRow(accountId),
     removal: removalRow(accountId),
+    browserSession: browserSessionRow(accountId),
   };
   await tables.keys.insert(rows.key);
   for (const kind of resourceKinds) await tables[kind].insert(rows.resource);
@@ -83,6 +90,7 @@ export async function fillAccount(tables: Tables, accountId: string) {
   await tables.sessions.put(rows.session);
   await tables.requests.insert(rows.request);
   await tables.removals.insert(rows.removal);
+  await tables.browserSessions.insert(rows.browserSession);
   await tables.audit.append([auditEntry(accountId)]);
   return rows;
 }

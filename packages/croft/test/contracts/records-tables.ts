@@ -5,6 +5,7 @@ import {
   addAccount,
   approvalRow,
   auditEntry,
+  browserSessionRow,
   keyRow,
   removalRow,
   requestRow,
@@ -173,6 +174,29 @@ export function describeTables(prepare: PrepareRecords): void {
         expect(await removals.remove(accountId, second.workspaceId, 'far')).toBe(true);
       });
       expect([await list('far'), await list('near')]).toStrictEqual([[], [elsewhere]]);
+    });
+
+    test('browser sessions are found by their hash, end once, and are limited by key', async () => {
+      await using fixture = await prepare();
+      const records = await fixture.open();
+      const rows = Array.from({ length: 4 }, (_, index) =>
+        browserSessionRow('acct_1', { createdAt: `2026-11-16T02:00:0${index}.000Z`, expiresAt: later }),
+      );
+      const other = browserSessionRow('acct_1', { keyId: 'key_2' });
+      await records.change(async ({ browserSessions }) => {
+        for (const row of [...rows, other]) await browserSessions.insert(row);
+        await browserSessions.removeAllBut('acct_1', 'key_1', 2);
+        await browserSessions.use(rows[3]!.hash, later);
+      });
+      const find = (hash: string) => records.read(({ browserSessions }) => browserSessions.byHash(hash));
+      expect(await Promise.all([...rows, other].map(({ hash }) => find(hash)))).toStrictEqual([
+        ...[undefined, undefined, rows[2]],
+        ...[{ ...rows[3], usedAt: later }, other],
+      ]);
+      const remove = () => records.change(({ browserSessions }) => browserSessions.remove(rows[2]!.hash));
+      expect((await Promise.all([remove(), remove(), remove()])).filter(Boolean)).toHaveLength(1);
+      expect(await records.change(({ browserSessions }) => browserSessions.removeBefore(later))).toBe(1);
+      expect([await find(other.hash), await find(rows[3]!.hash)]).toMatchObject([undefined, { hash: rows[3]!.hash }]);
     });
 
     test('the newest approval of a call is found, also if all have the same time', async () => {

@@ -68,7 +68,7 @@ export function describeTenants(prepare: PrepareRecords): void {
         requests: 1,
         removals: 1,
       };
-      expect(removed).toEqual({ ...one, references: 2 });
+      expect(removed).toEqual({ ...one, references: 2, browserSessions: 1 });
       const left = await records.read((tables) => readAccount(tables, gone, rows));
       expect(left.found).toMatchObject([{ username: 'somebody' }, { action: 'call' }]);
       expect(await records.change((tables) => tables.accounts.remove(gone))).toBe(true);

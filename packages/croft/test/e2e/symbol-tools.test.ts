@@ -24,6 +24,30 @@ async function known(name: string, content: string | Buffer) {
   await call('read', { file_path: name });
 }
 
+test('change_function_signature lists the calls that no longer fit', async () => {
+  put(
+    'misfit/use.ts',
+    "import { scale } from './scale.ts';\nscale(1);\nscale(2, 'a, b');\nscale(...[1]);\nother.rescale(1);\nscale(\n  3,\n);\n",
+  );
+  await known('misfit/scale.ts', 'export function scale(a: number) {\n  return a;\n}\n');
+  const change = { file_path: 'misfit/scale.ts', function_name: 'scale' };
+  const { text: shown, structured } = await call('change_function_signature', {
+    ...change,
+    new_signature: 'function scale(a: number, by: string)',
+  });
+  expect(structured.misfits).toEqual([{ path: 'misfit/use.ts', line: 2, text: 'scale(1);' }]);
+  expect(shown).toContain('1 calls no longer fit the signature (by text):\n  misfit/use.ts:2 scale(1);\n');
+});
+
+test('a file with more definitions than are listed can still be edited', async () => {
+  const rows = Array.from({ length: 8200 }, (_, index) => `const v${index} = ${index};`);
+  await known('many.ts', `function first() {\n  return 1;\n}\n${rows.join('\n')}\n`);
+  const place = { file_path: 'many.ts', symbol: 'first', text: 'function second() {\n  return 2;\n}' };
+  const answer = await call('insert_after_symbol', place);
+  expect(answer.isError, answer.text).toBe(false);
+  expect(text('many.ts')).toContain('function second()');
+});
+
 describe('the seed tools', () => {
   test('edit_function_body answers the region that changed', async () => {
     await known('shop.go', shop);

@@ -173,6 +173,10 @@ export const samples: Record<
     succeeds: [{ query: 'shop' }, { query: 'nothing has this' }],
     fails: [{}, { query: '?' }, { query: 'x', path: '..' }],
   },
+  repo_map: {
+    succeeds: [{}, { tokens: 300, focus: 'code.ts' }],
+    fails: [{ focus: 1 }, { tokens: 'many' }],
+  },
   ast_search: {
     succeeds: [{ pattern: 'foo($A)' }, { rule: { kind: 'call_expression' }, language: 'typescript' }],
     fails: [

@@ -25,7 +25,8 @@ export async function fillAccount({ send }: RestFixture, token: string) {
   expect(asked.status, asked.text).toBe(202);
   await send('POST', `/v1/agents/${agentId}/tools/echo`, { token, body: {}, headers: { 'Croft-Session': 'first' } });
   const { approvalId } = asked.json.approval;
-  return { sandboxId, workspaceId, agentId, keyId: key.keyId, approvalId, name: 'TOKEN', session: 'first' };
+  const ids = { sandboxId, workspaceId, agentId, keyId: key.keyId, approvalId, checkpointId: 'cp_000001' };
+  return { ...ids, name: 'TOKEN', session: 'first' };
 }
 
 export type Ids = Awaited<ReturnType<typeof fillAccount>>;
@@ -33,5 +34,6 @@ export type Ids = Awaited<ReturnType<typeof fillAccount>>;
 /** Fills ids into a path such as `/v1/sandboxes/{sandboxId}`. Tools and secrets are both `name`. */
 export function fillPath(pattern: string, ids: Readonly<Record<string, string>>): string {
   const known = { ...ids, ...(pattern.includes('/tools/') && { name: 'echo' }) } as Record<string, string>;
-  return pattern.replaceAll(/\{(\w+)\}/g, (_, name) => known[name] ?? expect.unreachable(`no ${name}`));
+  const path = pattern.replaceAll(/\{(\w+)\}/g, (_, name) => known[name] ?? expect.unreachable(`no ${name}`));
+  return pattern.endsWith('/search') ? `${path}?pattern=x` : path;
 }

@@ -11,9 +11,15 @@ import { createFleet } from '../../src/app/fleet/fleet.ts';
 import { createFleetWorkspaces } from '../../src/app/fleet/fleet-workspaces.ts';
 import { createAccountForks } from '../../src/app/forks/account-forks.ts';
 import { createOverlays, toLocalForks } from '../../src/app/forks/overlays.ts';
+import { createAuditTrail } from '../../src/app/records/audit-trail.ts';
+import { openSearchBox } from '../../src/app/workspaces/open-search-box.ts';
 import type { WorkspaceRecord } from '../../src/app/workspaces/opened-workspaces.ts';
+import { createSearchBoxPool } from '../../src/app/workspaces/search-box-pool.ts';
 import { createWorkspaceHistories } from '../../src/app/workspaces/workspace-histories.ts';
+import { createAccountEvents } from '../../src/core/account-events/account-events.ts';
 import { notFound } from '../../src/core/accounts/access/registry-errors.ts';
+import { createRecordsSource } from '../../src/core/accounts/audit/audit-source.ts';
+import { createBrowserSessions } from '../../src/core/accounts/keys/browser-sessions.ts';
 import { createRegistry } from '../../src/core/accounts/lifecycle/create-registry.ts';
 import type { Records } from '../../src/core/accounts/ports/records.ts';
 import type { AccountQuotas } from '../../src/core/accounts/ports/registry-context.ts';
@@ -48,17 +54,32 @@ export type RestFixture = Awaited<ReturnType<typeof openFixture>>;
 export async function openFixture(options: RestFixtureOptions = {}) {
   const { limits, maxBodyBytes = 16 * 1024 * 1024, removeFiles } = options;
   const directory = makeDirectory();
-  const records = await openRecords({ file: directory.at('croft.db') });
+  const ring = [{ id: 'one', key: randomBytes(32) }];
+  const trail = createAuditTrail({ data: directory.path, ring, onWarning: () => {} });
+  const audit = {
+    ...trail.keeper,
+    onStored(...stored: Parameters<typeof trail.keeper.onStored>) {
+      trail.keeper.onStored(...stored);
+      events.wake();
+    },
+  };
+  const records = await openRecords({ file: directory.at('croft.db'), audit });
   /** Can be stopped, so that results do not depend on the duration of the test. */
   const clock: { aheadMs: number; stoppedAt?: number } = { aheadMs: 0 };
   const now = () => (clock.stoppedAt ?? Date.now()) + clock.aheadMs;
-  const vault = createVault(createKeyring([{ id: 'one', key: randomBytes(32) }]), createTokenHash(randomBytes(32)));
+  const vault = createVault(createKeyring(ring), createTokenHash(randomBytes(32)));
   const quotas = { ...context.quotas, ...options.quotas };
   const registryOn = (on: Records) =>
     createRegistry({ ...context, quotas, records: on, vault, now: () => new Date(now()) });
   const registry = registryOn(records);
   const dependencies = { records, vault, now: () => new Date(now()), ttlMs: 600_000, emit: () => {} };
   const { approvals, approvalInbox } = createApprovals(dependencies);
+  const events = createAccountEvents({
+    sourcesOf: (accountId) => [createRecordsSource(records, accountId)],
+    newest: async () => (await records.glance(({ audit }) => audit.last()))?.rows ?? 0,
+    now: () => new Date(now()),
+    pollMs: 50,
+  });
   const agents = createStandInAgents({ registry, records, approvals });
   const errors: Error[] = [];
   const onWarning = (message: string) => errors.push(new Error(message));
@@ -97,14 +118,16 @@ export async function openFixture(options: RestFixtureOptions = {}) {
     remote,
   });
   const watch = createDirectoryWatcher();
+  const searches = createSearchBoxPool();
   const files = createWorkspaceFileAccess({
     workspaces: registry.workspaces,
     linkKey: randomBytes(32),
     async open(record) {
-      const { files: own, handle } = kept.open(namespaceOf(record.accountId, record.id), record.id);
+      const { files: own, handle, root, mustBeThere } = kept.open(namespaceOf(record.accountId, record.id), record.id);
       const access: FileAccess = {
         ...{ files: own, access: 'read-write' },
         watch: (onChange, signal) => watch(handle, onChange, signal),
+        search: { root, withSearchBox: openSearchBox({ directoryFd: () => handle, mustBeThere }, root, searches) },
       };
       return options.wrapFileAccess?.(access, record) ?? access;
     },
@@ -129,6 +152,13 @@ export async function openFixture(options: RestFixtureOptions = {}) {
         files,
         limits,
         now,
+        events,
+        sessions: createBrowserSessions({ records, vault, now: () => new Date(now()) }),
+        audit: {
+          verify: () => trail.verify(records),
+          verifyShared: () => trail.verify(records),
+          head: trail.head,
+        },
       },
       forks,
       viewRunner: fleet.view,
@@ -156,6 +186,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
       kept.open(namespace, workspaceId);
       return directory.at(`workspaces/${namespace}`);
     },
+    databaseFile: directory.at('croft.db'),
     /** Dumps every row of every table. */
     dump: () => dump(directory.at('croft.db')),
     async addAccount(username: string) {
@@ -166,6 +197,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
       files.feeds.close();
+      await searches.close();
       await histories.close();
       kept.close();
       await records[Symbol.asyncDispose]();

@@ -52,6 +52,14 @@ export function createStandInAgents({ registry, records, approvals }: StandInDep
       ran.push(input);
       return { text: '', structured: { session, input } };
     },
+    async ask({ actor: { accountId }, agentId, tool }) {
+      await mustHave(accountId, agentId);
+      return { outcome: 'runs', reason: 'it is a stand-in', tool };
+    },
+    async fence({ accountId }, agentId) {
+      await mustHave(accountId, agentId);
+      return { agentId, workspaces: [], secrets: [] };
+    },
     async prompt({ accountId }, agentId) {
       await mustHave(accountId, agentId);
       return 'Remember the milk.';

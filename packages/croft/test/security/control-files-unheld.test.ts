@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runIn } from '../contracts/sandbox-run.ts';
 import { makeDirectory } from '../support/harness.ts';
@@ -121,4 +130,30 @@ test('a program that changes the path of a call after the check opens what was c
   expect(readFileSync(fixture.at('.git/config'), 'utf8')).toBe(settings);
   expect(readFileSync(fixture.at('.mcp.json'), 'utf8')).not.toContain('evil');
   expect(existsSync(fixture.at('swap'))).toBe(true);
+});
+
+/** Binds a socket, and meanwhile puts one of another family in its place. */
+const exchangeSockets = `#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+static int asked, local;
+static void *exchange(void *nothing) { usleep(100000); dup2(local, asked); return nothing; }
+int main(void) {
+  struct sockaddr_un address = {AF_UNIX, "refs"};
+  pthread_t thread;
+  asked = socket(AF_INET, SOCK_STREAM, 0);
+  local = socket(AF_UNIX, SOCK_STREAM, 0);
+  pthread_create(&thread, NULL, exchange, NULL);
+  bind(asked, (struct sockaddr *)&address, sizeof address);
+  return pthread_join(thread, NULL);
+}
+`;
+
+test('a program that changes the socket of a call after the check binds what was checked', async () => {
+  const { fixture, run } = await openUnheld();
+  copyFileSync(compileText(inits.path, 'exchange', exchangeSockets, ['-static', '-pthread']), fixture.at('exchange'));
+  chmodSync(fixture.at('exchange'), 0o755);
+  await run('mkdir odd odd/objects; cp evil.txt odd/config; cd odd; ../exchange; touch tried');
+  expect(readdirSync(fixture.at('odd')).toSorted()).toEqual(['config', 'objects', 'tried']);
 });

@@ -14,7 +14,7 @@ test('the search for control files asks for the names of git only in directories
     join(import.meta.dirname, '../fixtures/walk-check.c'),
     ...globSync('init/control-files/*.c', { cwd: native }).map((name) => join(native, name)),
   ];
-  const wraps = ['-Wl,--wrap=faccessat', '-Wl,--wrap=fstatat'];
+  const wraps = ['-pthread', '-Wl,--wrap=faccessat', '-Wl,--wrap=fstatat'];
   execFileSync('cc', ['-O1', '-w', '-iquote', native, ...wraps, '-o', fixture.at('check'), ...sources]);
   const [asked, repositories] = execFileSync(fixture.at('check'), [fixture.at('work')], { encoding: 'utf8' }).split(
     ' ',

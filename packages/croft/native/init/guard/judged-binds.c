@@ -12,7 +12,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "init/guard/judged-calls.h"
 #include "init/guard/judged-opens.h"
 #include "init/guard/name-meanings.h"
 
@@ -34,12 +33,6 @@ static int take_socket(pid_t thread, int handle) {
   return taken;
 }
 
-static int is_local(int taken) {
-  int family = 0;
-  socklen_t size = sizeof family;
-  return getsockopt(taken, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0 && family == AF_UNIX;
-}
-
 static int judge_path(pid_t thread, const char *path) {
   struct parent_entry entry;
   int error = cover_before(thread, AT_FDCWD, path);
@@ -53,34 +46,36 @@ static int judge_path(pid_t thread, const char *path) {
 }
 
 /* Binds in the program's own directory, so that the socket gets the name that the program gave it. */
-static int bind_as(pid_t thread, int taken, const struct sockaddr_un *address, socklen_t length) {
+static int bind_as(pid_t thread, int taken, const struct sockaddr *address, socklen_t length) {
   int here = caller_open(thread, AT_FDCWD, ".", O_DIRECTORY);
   if (here < 0) return errno;
   int result = fchdir(here);
   const mode_t mask = umask(caller_umask(thread));
-  if (result == 0) result = bind(taken, (const struct sockaddr *)address, length);
+  if (result == 0) result = bind(taken, address, length);
   const int error = result == 0 ? 0 : errno;
   umask(mask);
   close(here);
   return chdir("/") == 0 ? error : EACCES;
 }
 
-static int bind_local(pid_t thread, int taken, uint64_t address, socklen_t length) {
+static int bind_to(pid_t thread, int taken, uint64_t address, socklen_t length) {
   union {
-    struct sockaddr_un socket;
-    char room[sizeof(struct sockaddr_un) + 1];
-  } given = {.room = {0}};
-  if (length > sizeof given.socket) return EINVAL;
+    struct sockaddr any;
+    struct sockaddr_un local;
+    struct sockaddr_storage room;
+    char bytes[sizeof(struct sockaddr_storage) + 1]; /* a path of full length has no zero of its own */
+  } given = {.bytes = {0}};
+  if (length > sizeof given.room) return EINVAL;
   if (caller_read(thread, address, &given, length) != 0) return EFAULT;
-  const int is_path = length > offsetof(struct sockaddr_un, sun_path) && given.socket.sun_path[0] != 0;
-  const int error = is_path && given.socket.sun_family == AF_UNIX ? judge_path(thread, given.socket.sun_path) : 0;
-  return error != 0 ? error : bind_as(thread, taken, &given.socket, length);
+  const int is_path = given.any.sa_family == AF_UNIX && length > offsetof(struct sockaddr_un, sun_path) && given.local.sun_path[0] != 0;
+  const int error = is_path ? judge_path(thread, given.local.sun_path) : 0;
+  return error != 0 ? error : bind_as(thread, taken, &given.any, length);
 }
 
 int judged_bind(pid_t thread, int handle, uint64_t address, uint64_t length) {
   int taken = take_socket(thread, handle);
   if (taken < 0) return errno == EBADF ? EBADF : EACCES;
-  const int error = is_local(taken) ? bind_local(thread, taken, address, (socklen_t)length) : GO_ON;
+  const int error = bind_to(thread, taken, address, (socklen_t)length);
   close(taken);
   return error;
 }

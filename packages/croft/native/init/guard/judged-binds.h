@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Binds a socket of the program to a path. Returns 0, an errno, or GO_ON if the socket is of another family. */
+/* Binds a socket of the program, of whatever family: another of its threads could put a local one in place of another
+   meanwhile. Returns 0 or an errno. */
 int judged_bind(pid_t thread, int handle, uint64_t address, uint64_t length);
 
 #endif

@@ -5,6 +5,7 @@ import { realpathOrSelf } from '../../lib/files/workspace-owner.ts';
 import { type DataDirectory, namespaceOf } from '../../storages/index.ts';
 import { basesDirectory } from '../forks/local-forks.ts';
 import type { Overlays } from '../forks/overlays.ts';
+import { indexDirectory } from '../workspaces/code-indexes.ts';
 import type { WorkspaceHistories } from '../workspaces/workspace-histories.ts';
 import type { AccountUsage } from './account-quota.ts';
 
@@ -32,6 +33,7 @@ export function createAccountMeter(options: AccountMeterOptions) {
         ...[join(data, 'forks', namespace), basesDirectory(layered, id), mount],
         ...(fork ? [join(fork.base, '..')] : []),
         ...[real, files].map((place) => cacheDirectoryFor(join(data, 'caches'), place)),
+        ...[real, namespace].map((key) => indexDirectory(data, key)),
       ],
       history: [histories.directoryFor(real)],
     };

@@ -19,6 +19,7 @@ import {
   createOpenedWorkspaces,
   type DirectWorkspace,
   type OpenedWorkspaces,
+  type OpenedWorkspacesOptions,
   type WorkspaceRecord,
 } from '../workspaces/opened-workspaces.ts';
 import { createS3Workspace } from '../workspaces/s3-workspace.ts';
@@ -37,6 +38,7 @@ interface AccountWorkspacesOptions {
   readonly disk?: { of(accountId: string): DiskCapacity } | undefined;
   /** Opens workspaces that are on a runner. */
   readonly remote: Pick<FleetWorkspaces, 'open'>;
+  readonly codeIndexes?: OpenedWorkspacesOptions['codeIndexes'];
   readonly emit: Emit;
   onWarning(message: string): void;
 }
@@ -50,6 +52,7 @@ export function openAccountWorkspaces(options: AccountWorkspacesOptions): Opened
     historyShare: accountQuota.historyShare(accountId),
   });
   return createOpenedWorkspaces({
+    codeIndexes: options.codeIndexes,
     storages: {
       runner: (record) => createWorkspaceOnRunner(record, remote, onWarning),
       local: ({ accountId, config: { quota } }, namespace) =>

@@ -2,7 +2,9 @@ import { notFound } from '../../core/accounts/access/registry-errors.ts';
 import type { ResourceCollection, WorkspaceConfig } from '../../core/accounts/ports/registry.ts';
 import { type ChangeFeeds, createChangeFeeds } from '../../core/content/changes/change-feeds.ts';
 import type { FileAccess, FileAccessFinder } from '../../core/content/changes/file-access.ts';
+import type { Workspace } from '../../core/workspace/workspace.ts';
 import { newId } from '../../lib/ids.ts';
+import type { SearchedDirectory } from '../workspaces/open-search-box.ts';
 import type { OpenedWorkspaces, WorkspaceRecord } from '../workspaces/opened-workspaces.ts';
 
 interface WorkspaceFileAccessOptions {
@@ -35,11 +37,19 @@ export function createWorkspaceFileAccess({
   };
 }
 
+type OpenSearch = (directory: SearchedDirectory, root: string) => Workspace['withSearchBox'];
+
 /** Opens the files of a workspace, in any storage. */
-export function openFileAccess(record: WorkspaceRecord, openedWorkspaces: OpenedWorkspaces): FileAccess {
+export function openFileAccess(
+  record: WorkspaceRecord,
+  openedWorkspaces: OpenedWorkspaces,
+  openSearch: OpenSearch,
+): FileAccess {
   const workspace = openedWorkspaces.of(record);
   // No agent uses the id as a name, so only paths from the root are valid.
-  const { files } = workspace.named(record.id);
+  const { files, root } = workspace.named(record.id);
   const { wrapCall, watch } = workspace;
-  return { files, wrapCall, watch, access: 'read-write' };
+  const isHere = record.config.home === undefined;
+  const search = isHere ? { root, withSearchBox: openSearch(workspace, root) } : undefined;
+  return { files, wrapCall, watch, search, access: 'read-write' };
 }

@@ -14,7 +14,17 @@ import type { RuntimeOptions } from './runtime-options.ts';
 export interface WorkspaceBackend
   extends Pick<
     WorkspaceParts,
-    'root' | 'access' | 'key' | 'files' | 'search' | 'listFiles' | 'history' | 'wrapCall' | 'watch' | 'checkQuota'
+    | 'root'
+    | 'access'
+    | 'key'
+    | 'files'
+    | 'search'
+    | 'account'
+    | 'listFiles'
+    | 'history'
+    | 'wrapCall'
+    | 'watch'
+    | 'checkQuota'
   > {
   openSandbox(config: SandboxConfig): Promise<Sandbox>;
   /** Absent: there are no transactions. */
@@ -30,11 +40,11 @@ export function openAgentWorkspace(
   { assembleWorkspace }: Pick<RuntimeOptions, 'assembleWorkspace'>,
   agentId: string,
 ): Workspace {
-  const { root, key, files, search, listFiles, wrapCall, watch, checkQuota } = backend;
+  const { root, key, files, search, account, listFiles, wrapCall, watch, checkQuota } = backend;
   const config = backend.access === 'read-write' ? sandbox?.config : undefined;
   const transactions = config && backend.transactions?.(config);
   return assembleWorkspace({
-    ...{ id: record.id, name, root, key, files, search, listFiles, wrapCall, watch, checkQuota },
+    ...{ id: record.id, name, root, key, files, search, account, listFiles, wrapCall, watch, checkQuota },
     access: config ? 'read-write' : 'read-only',
     permission: sandbox?.config.permissionMode ?? 'ask',
     commands: sandbox && toCommandSettings(sandbox.config),

@@ -1,3 +1,4 @@
+import type { AgentFence, CallOutlook } from '@croft/protocol';
 import type { PageRequest } from '../../core/accounts/ports/pages.ts';
 import type { Records } from '../../core/accounts/ports/records.ts';
 import type { GrantedAccess } from '../../core/accounts/surface/find-narrowing.ts';
@@ -5,6 +6,7 @@ import type { ToolDescription } from '../../core/calls/describe-tool.ts';
 import type { Caller } from '../../core/calls/toolbox.ts';
 import { sessionNotFound } from '../../core/sessions/session-name.ts';
 import type { ToolResult } from '../../core/tools/tool.ts';
+import { toAgentFence } from './agent-fence.ts';
 import { type AgentRuntimesOptions, createAgentRuntimes } from './agent-runtimes.ts';
 import { createAgentSessions, type SessionOwner } from './agent-sessions.ts';
 import { createOpenAgent } from './open-agent.ts';
@@ -88,6 +90,20 @@ export function createAgents(options: AgentsOptions) {
         // A call may wait for an approval when its session ends, for example because its key was revoked.
         return runtime.toolbox.call(tool, input, { ...caller, session, sessionSignal: session.signal });
       });
+    },
+
+    /** What a call would do now: see `Toolbox.ask`. */
+    async ask(accountId: string, agentId: string, request: AgentCallRequest): Promise<CallOutlook> {
+      const { tool, input, session: id, asOf, ...caller } = request;
+      const { runtime } = await runtimes.open({ accountId, agentId, session: id, asOf });
+      return runtime.run(id, (session) => runtime.toolbox.ask(tool, input, { ...caller, session }));
+    },
+
+    /** What a session may do where. */
+    async fence(owner: SessionOwner, session: string): Promise<AgentFence> {
+      const { runtime, granted } = await runtimes.open({ ...owner, session });
+      const { secrets } = await openSurface(owner.accountId, owner.agentId);
+      return toAgentFence(owner.agentId, runtime.toolbox.fence(), granted.surface, [...secrets.keys()]);
     },
 
     /** Ends the session and every program it started. */

@@ -1,7 +1,9 @@
+import { toConfiguredLimits } from '../../core/accounts/configs/apply-sandbox-config.ts';
 import type { SandboxConfig } from '../../core/accounts/ports/registry.ts';
 import type { AttachedWorkspace } from '../../core/accounts/surface/resolve-surface.ts';
 import { allowControlFiles } from '../../core/files/allow-control-files.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
+import type { ServersAccount } from '../workspaces/code-servers.ts';
 import type { OpenedWorkspace } from '../workspaces/opened-workspaces.ts';
 import { openAgentWorkspace, type WorkspaceBackend } from './agent-workspace.ts';
 import { openAccountSandbox } from './open-account-sandbox.ts';
@@ -18,11 +20,21 @@ export function openLocalWorkspace(attached: AttachedWorkspace, options: Runtime
     ...{ root, key, watch, checkQuota, history, access: 'read-write' },
     files: allowControlFiles(files, { names: sandbox?.config.allowControl }),
     search: { directoryFd, mustBeThere, tree: opened.tree },
+    account: toServersAccount(attached, options),
     ...(direct ? { listFiles: direct.listFiles } : { wrapCall: opened.wrapCall }),
     ...openSandboxes(attached, opened, options),
     ...(history && { forks: () => options.openForks(record, agentId) }),
   };
   return openAgentWorkspace(attached, backend, options, agentId);
+}
+
+/** Language servers count as sandboxes of the account, and each gets at most what the agent's own sandbox may have. */
+function toServersAccount({ record, sandbox }: AttachedWorkspace, options: RuntimeOptions): ServersAccount {
+  return {
+    id: record.accountId,
+    limits: sandbox ? toConfiguredLimits(sandbox.config, options.limits) : options.limits,
+    countSandbox: (open) => options.accountQuota.openSandbox(record.accountId, open),
+  };
 }
 
 /** Sandboxes over the directory of the workspace, and over the layers of its transactions. */

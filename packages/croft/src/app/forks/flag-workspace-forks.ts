@@ -8,6 +8,7 @@ import { sha256 } from '../../lib/crypto/sha256.ts';
 import { realpathOf } from '../../lib/files/workspace-owner.ts';
 import { newRandomName } from '../../lib/ids.ts';
 import { closeMount, type NamedMount, openMounts } from '../../storages/index.ts';
+import type { WorkspaceIndexes } from '../workspaces/code-indexes.ts';
 import { type About, type ForkRegistrar, forksIn, openLocalForks } from './local-forks.ts';
 import type { Overlays } from './overlays.ts';
 import { createTrackedSandboxes } from './tracked-sandboxes.ts';
@@ -18,6 +19,8 @@ interface FlagForksOptions {
   set(): WorkspaceSet;
   /** Opens a fork like the workspaces that flags name. */
   open(mount: NamedMount): Workspace;
+  /** Indexes of the code in the forks. Absent: there are none. */
+  readonly codeIndexes?: Pick<WorkspaceIndexes, 'remove'> | undefined;
   /** Whether commands are isolated. Without isolation, they see a directory only under its real path. */
   readonly isSandboxed: boolean;
   /** Durability of the forks' files. Default: strict. */
@@ -31,7 +34,7 @@ export type FlagWorkspaceForks = ReturnType<typeof createFlagWorkspaceForks>;
 
 /** Forks of workspaces that flags name. Each fork is one more workspace, stored in the data directory. */
 export function createFlagWorkspaceForks(options: FlagForksOptions) {
-  const { layered, set, open, isSandboxed, durability, allowControl, onWarning } = options;
+  const { layered, set, open, isSandboxed, durability, allowControl, codeIndexes, onWarning } = options;
   const { forkDirectories, histories } = layered;
   const mounts = new Map<string, NamedMount>();
   const sandboxes = createTrackedSandboxes();
@@ -52,6 +55,7 @@ export function createFlagWorkspaceForks(options: FlagForksOptions) {
     const mount = mounts.get(record.id);
     mounts.delete(record.id);
     if (mount) {
+      await codeIndexes?.remove(realpathOf(mount.handle));
       await histories.forget(mount.handle);
       closeMount(mount);
     }

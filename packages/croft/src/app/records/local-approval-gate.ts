@@ -1,17 +1,16 @@
+import { flagsAgentId, operatorId } from '../../core/accounts/access/operator.ts';
 import type { Actor } from '../../core/accounts/ports/registry.ts';
 import type { ApprovalGate } from '../../core/calls/run-in-workspace.ts';
-import { once } from '../../lib/concurrency/once.ts';
-import type { openLocalApprovals } from './local-approvals.ts';
+import type { LocalApprovals } from './local-approvals.ts';
 
 /** The person at this machine, who belongs to no account. */
-export const operator: Actor = { accountId: 'local', label: 'operator', scopes: ['*'] };
+export const operator: Actor = { accountId: operatorId, label: 'operator', scopes: ['*'] };
 
-/** Opens the approvals when the first call needs one. */
-export function createLocalApprovalGate(open: () => ReturnType<typeof openLocalApprovals>): ApprovalGate {
-  const opened = once(open);
+/** Opens the approvals when the first call needs one. `opened` is expected to open once. */
+export function createLocalApprovalGate(opened: () => Promise<LocalApprovals>): ApprovalGate {
   return {
     accountId: operator.accountId,
-    agentId: 'flags',
+    agentId: flagsAgentId,
     approvals: {
       async mustBeApproved(call, asker, signal) {
         const { approvals } = await opened();

@@ -6,11 +6,16 @@ interface LocalApprovalsOptions extends Omit<SealedRecordsOptions, 'databaseUrl'
   readonly emit: Emit;
 }
 
+/** The records of the person at this machine, and their approvals. */
+export type LocalApprovals = Awaited<ReturnType<typeof openLocalApprovals>>;
+
 const approvalMs = 60 * 60_000;
 
 /** Approvals for workspaces that flags name. They are in the data directory, where `croft approvals` reads them. */
 export async function openLocalApprovals({ data, keys, emit }: LocalApprovalsOptions) {
-  const { records, vault } = await openSealedRecords({ data, keys });
+  const watchers: (() => void)[] = [];
+  const onAuditRows = () => watchers.forEach((watch) => void watch());
+  const { records, vault, trail } = await openSealedRecords({ data, keys, onAuditRows });
   const { approvals, approvalInbox } = createApprovals({
     records,
     vault,
@@ -18,5 +23,11 @@ export async function openLocalApprovals({ data, keys, emit }: LocalApprovalsOpt
     now: () => new Date(),
     ttlMs: approvalMs,
   });
-  return { approvals, approvalInbox, close: () => records[Symbol.asyncDispose]() };
+  return {
+    ...{ approvals, approvalInbox, records, vault },
+    verifyAudit: () => trail.verify(records),
+    /** Calls the watcher after rows were added to the audit trail by this process. */
+    watchRows: (watcher: () => void) => void watchers.push(watcher),
+    close: () => records[Symbol.asyncDispose](),
+  };
 }

@@ -7,7 +7,7 @@ import type { AuditEntry, AuditRow } from '../../core/accounts/ports/call-tables
 import type { RingKey } from '../../lib/crypto/keyring.ts';
 import { createSigningRing } from '../../lib/crypto/signing-ring.ts';
 import { readFileIfPresent, replacePrivateFileAsync } from '../../lib/files/private-file.ts';
-import { createTrailAppender, DamagedTrail, readTrail, tornAtEnd } from '../../storages/index.ts';
+import { createTrailAppender, createTrailReader, DamagedTrail, readTrail, tornAtEnd } from '../../storages/index.ts';
 
 interface LocalAuditTrailOptions {
   readonly data: string;
@@ -36,6 +36,8 @@ export function openLocalTrail({ data, ring, maxBytes }: LocalAuditTrailOptions)
   return {
     append,
     close,
+    /** Reads rows from any position. */
+    reader: createTrailReader(directory),
     /** Stores the last row of the trail in the signed head. */
     advance: (to: Exclude<ReturnType<typeof append>, 'held'>) => {
       if (!head.get()) head.load();

@@ -13,6 +13,19 @@ interface LocalJournalOptions {
   onWarning(message: string): void;
 }
 
+/** Somebody who follows the trail. */
+interface JournalWatcher {
+  /** Rows of this process were added. */
+  onRows(): void;
+  onStarted(session: string, fields: Readonly<Record<string, unknown>>, call: string): void;
+}
+
+export interface LocalJournal extends CallJournal, AsyncDisposable {
+  trail(): Promise<LocalAuditTrail>;
+  /** Adds a watcher, for as long as the journal is open. */
+  watch(watcher: JournalWatcher): void;
+}
+
 /** Rows are written in batches: written one by one, they would take a third of the time of a small write. */
 const batchMs = 5;
 const headMs = 1000;
@@ -24,23 +37,16 @@ const maxWaiting = 1000;
  * some milliseconds later, and a kill in between loses them. If the trail cannot be written, calls still run: the
  * operator is warned, rows wait in memory, and a later row says how many were lost.
  */
-export function createLocalJournal({
-  open,
-  workspaces,
-  onWarning,
-}: LocalJournalOptions): CallJournal & AsyncDisposable {
+export function createLocalJournal({ open, workspaces, onWarning }: LocalJournalOptions): LocalJournal {
   const toEntry = createToEntry('', `pid ${process.pid}`, () => new Date());
   const waiting: AuditEntry[] = [toEntry('', 'process.began', { workspaces })];
   const opened = once(open);
+  const watchers = createWatchers();
   const heads = createCoalescingQueue(headMs, (thrown) =>
     onWarning(`the head of the audit trail was not written: ${thrown}`),
   );
-  let [lost, isWarned, hasHead, timer]: [number, boolean, boolean, NodeJS.Timeout | undefined] = [
-    0,
-    false,
-    false,
-    undefined,
-  ];
+  let [lost, isWarned, hasHead] = [0, false, false];
+  let timer: NodeJS.Timeout | undefined;
   let advance = async () => {};
 
   /** Returns false if another process is writing. */
@@ -55,6 +61,7 @@ export function createLocalJournal({
     if (hasHead) heads.later(() => advance());
     else void heads.run(() => advance());
     hasHead = true;
+    watchers.onRows();
     return true;
   }
 
@@ -84,6 +91,8 @@ export function createLocalJournal({
   }
 
   return {
+    trail: opened,
+    ...{ watch: watchers.add, started: watchers.onStarted },
     began: async (session, fields, call) => enqueue([toEntry(session, 'call.began', { ...fields, call })]),
     ended: async (session, fields, violations, call) =>
       enqueue(toEndEntries(toEntry, session, { ...fields, call }, violations)),
@@ -94,5 +103,15 @@ export function createLocalJournal({
       await heads.run(() => advance());
       (await opened().catch(() => undefined))?.close();
     },
+  };
+}
+
+function createWatchers() {
+  const all: JournalWatcher[] = [];
+  return {
+    add: (watcher: JournalWatcher) => void all.push(watcher),
+    onRows: () => all.forEach(({ onRows }) => void onRows()),
+    onStarted: (...call: Parameters<JournalWatcher['onStarted']>) =>
+      all.forEach(({ onStarted }) => void onStarted(...call)),
   };
 }

@@ -25,6 +25,8 @@ export interface SealedRecordsOptions {
   readonly mayLackKeys?: boolean | undefined;
   /** As `RecordsOptions.roomBytes`. */
   readonly roomBytes?: number | undefined;
+  /** Called after rows of any account were added to the audit trail, by this program. */
+  readonly onAuditRows?: (() => void) | undefined;
   /** Without it, only `croft audit verify` reports that the audit trail was cut. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
@@ -36,7 +38,14 @@ export async function openSealedRecords(options: SealedRecordsOptions) {
   const trail = createAuditTrail({ data, ring, onWarning });
   const records = await openRecords({
     ...(databaseUrl === undefined ? { file: join(data, 'croft.db') } : { url: databaseUrl }),
-    ...{ audit: trail.keeper, roomBytes },
+    audit: {
+      ...trail.keeper,
+      onStored(...stored) {
+        trail.keeper.onStored(...stored);
+        options.onAuditRows?.();
+      },
+    },
+    roomBytes,
   });
   const vault = createVault(createKeyring(ring), createTokenHash(keys.pepper));
   try {

@@ -1,1 +1,1 @@
-export { claimDataDirectory, type DataOwner, readDataOwner } from '../../storages/index.ts';
+export { claimDataDirectory, type DataOwner, readOwner } from '../../storages/index.ts';

@@ -26,11 +26,12 @@ export function startSweeping(options: SweepOptions): Disposable {
   const before = (ageMs: number) => new Date(now().getTime() - ageMs).toISOString();
   const sweep = () =>
     records
-      .change(async ({ sessions, requests, approvals, removals }) => {
+      .change(async ({ sessions, requests, approvals, removals, browserSessions }) => {
         await sessions.removeIdle(before(sessionIdleMs));
         await requests.removeBefore(before(requestMs));
         await approvals.removeBefore(before(approvalMs));
         await removals.removeBefore(before(removalMs));
+        await browserSessions.removeBefore(before(0));
       })
       .catch(onFailure);
   void sweep();

@@ -2,20 +2,34 @@ import { dirname } from 'node:path';
 import { AppError } from '@croft/protocol';
 import type { LanguageServerDefinition } from '../../core/code/ports/language-server-definition.ts';
 import type { CodeMode, LanguageServers } from '../../core/code/ports/language-servers.ts';
-import type { Provider, SandboxLimits } from '../../core/commands/sandbox.ts';
+import { lowerLimits } from '../../core/commands/lower-limits.ts';
+import type { Provider, Sandbox, SandboxLimits } from '../../core/commands/sandbox.ts';
 import type { Emit } from '../../core/events/emitter.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
 import { type FollowedPaths, followChanges } from '../../history/follow-changes.ts';
 import * as definitions from '../../language-servers/index.ts';
+import { createIdleKeys } from '../../lib/concurrency/idle-keys.ts';
 import { once } from '../../lib/concurrency/once.ts';
 import { findPackageFile } from '../../lib/processes/find-package-file.ts';
+import { languageOf } from '../../lsp/language-of.ts';
 import { createLanguageServers, type FoundProgram } from '../../lsp/language-servers.ts';
 import { createSyntax } from '../../syntax/create-syntax.ts';
 import type { SearchedDirectory } from './open-search-box.ts';
 
+/** The account that a workspace belongs to. Its language servers are sandboxes of the account. */
+export interface ServersAccount {
+  readonly id: string;
+  /** Most that a sandbox of the account may have. */
+  readonly limits: SandboxLimits;
+  /** Counts a sandbox while it is open. Throws `E_QUOTA`. */
+  countSandbox(open: () => Promise<Sandbox>): Promise<Sandbox>;
+}
+
 /** A workspace on this machine. */
 interface WorkspaceDirectory extends SearchedDirectory, Pick<Workspace, 'name' | 'root' | 'files'> {
   readonly key: string;
+  /** Absent: the workspace is the operator's. */
+  readonly account?: ServersAccount | undefined;
 }
 
 interface CodeServersOptions {
@@ -24,11 +38,17 @@ interface CodeServersOptions {
   /** Directories that all sandboxes may read. Servers on the operator's PATH may be in one. */
   readonly readable: readonly string[];
   readonly emit: Emit;
+  /** Nothing is kept of a workspace whose code nobody has asked about for so long. One hour if left out. */
+  readonly idleMs?: number | undefined;
 }
 
 /** Name of the cursor on the changes that a history's tree counts. */
 const asker = 'language-servers';
 const gigabyte = 1024 ** 3;
+const hourMs = 3_600_000;
+const known = Object.values(definitions);
+
+type OpenServers = LanguageServers & { close(): Promise<void> };
 
 /** Limits of a server besides its memory: a server needs a few processes and threads, and writes to its caches only. */
 const limits: Omit<SandboxLimits, 'memoryBytes'> = {
@@ -50,38 +70,24 @@ export function openCodeParts(options: CodeServersOptions) {
 }
 
 /** The language servers of all workspaces on this machine. Sessions of a workspace share its servers. */
-function createCodeServers({ mode, provider, readable: always, emit }: CodeServersOptions) {
+export function createCodeServers(options: CodeServersOptions) {
+  const { mode, idleMs = hourMs } = options;
+  /** How each workspace was last opened: handles of earlier times may be closed. */
   const places = new Map<string, WorkspaceDirectory>();
-  const opened = new Map<string, LanguageServers & { close(): Promise<void> }>();
-  const followed = new Set<FollowedPaths>();
+  const opened = new Map<string, OpenServers>();
+  const idle = createIdleKeys(idleMs, (key) => {
+    const servers = opened.get(key);
+    opened.delete(key);
+    places.delete(key);
+    void servers?.close();
+  });
 
-  function open(key: string, { name, files }: WorkspaceDirectory) {
-    const place = (): WorkspaceDirectory => {
-      const known = places.get(key);
-      if (!known) throw new AppError('E_NO_SERVER', 'the workspace is closed');
-      known.mustBeThere();
-      return known;
-    };
-    const follow = once(async () => {
-      const following = await followChanges(await place().directoryFd());
-      followed.add(following);
-      return following;
-    });
-    return createLanguageServers({
-      ...{ workspace: name, mode, definitions: Object.values(definitions), files, emit, findProgram },
-      async take() {
-        const tree = await place().tree?.();
-        return tree ? tree.touchedSince(asker) : (await follow()).take();
-      },
-      async openSandbox({ memoryBytes }, readable) {
-        const { root, directoryFd } = place();
-        return provider.open({
-          ...{ directoryFd: await directoryFd(), workspacePath: root, isReadOnly: true },
-          readable: [...new Set([...always, ...readable])],
-          ...{ limits: { ...limits, memoryBytes }, network: { mode: 'deny-all' } },
-        });
-      },
-    });
+  /** Opened by its first use, and again by the next use after an idle time. */
+  function current(key: string, place: WorkspaceDirectory): OpenServers {
+    if (!places.has(key)) places.set(key, place);
+    const servers = opened.get(key) ?? openServers(place, () => places.get(key), options);
+    opened.set(key, servers);
+    return servers;
   }
 
   return {
@@ -89,16 +95,68 @@ function createCodeServers({ mode, provider, readable: always, emit }: CodeServe
     of(place: WorkspaceDirectory): LanguageServers | undefined {
       if (mode === 'off' || mode === 'syntax') return undefined;
       const key = JSON.stringify([place.key, place.root]);
-      places.set(key, place);
-      const servers = opened.get(key) ?? open(key, place);
-      opened.set(key, servers);
-      return servers;
+      if (places.has(key)) places.set(key, place);
+      return {
+        definitionFor: (path) => known.find((definition) => languageOf(definition, path) !== undefined),
+        isRunning: (name) => opened.get(key)?.isRunning(name) ?? false,
+        treeVersion: () => idle.use(key, () => current(key, place).treeVersion()),
+        use: (definition, wanted, work) => idle.use(key, () => current(key, place).use(definition, wanted, work)),
+      };
     },
+    /** The number of workspaces of which something is kept. */
+    size: () => Math.max(opened.size, places.size),
     async close(): Promise<void> {
       await Promise.all([...opened.values()].map((servers) => servers.close()));
-      for (const following of followed) following.close();
     },
   };
+}
+
+/** Opens the language servers of one workspace. `find` returns how it was last opened. */
+function openServers(
+  { name, files }: WorkspaceDirectory,
+  find: () => WorkspaceDirectory | undefined,
+  { mode, provider, readable: always, emit }: CodeServersOptions,
+): OpenServers {
+  let following: Promise<FollowedPaths> | undefined;
+  const place = (): WorkspaceDirectory => {
+    const found = find();
+    if (!found) throw new AppError('E_NO_SERVER', 'the workspace is closed');
+    found.mustBeThere();
+    return found;
+  };
+  const follow = once(() => {
+    following = Promise.resolve(place().directoryFd()).then(followChanges);
+    return following;
+  });
+  const servers = createLanguageServers({
+    ...{ workspace: name, mode, definitions: known, files, emit, findProgram },
+    async take() {
+      const tree = await place().tree?.();
+      return tree ? tree.touchedSince(asker) : (await follow()).take();
+    },
+    openSandbox: ({ memoryBytes }, readable) =>
+      openServerSandbox(place(), { memoryBytes, readable: [...new Set([...always, ...readable])] }, provider),
+  });
+  const close = async () => {
+    await servers.close();
+    await following?.then((one) => one.close()).catch(() => {});
+  };
+  return { ...servers, close };
+}
+
+async function openServerSandbox(
+  { root, directoryFd, account }: WorkspaceDirectory,
+  { memoryBytes, readable }: { readonly memoryBytes: number; readonly readable: readonly string[] },
+  provider: Provider,
+): Promise<Sandbox> {
+  const wanted = { ...limits, memoryBytes };
+  const handle = await directoryFd();
+  const open = () =>
+    provider.open({
+      ...{ directoryFd: handle, workspacePath: root, isReadOnly: true, accountId: account?.id, readable },
+      ...{ limits: account ? lowerLimits(account.limits, wanted) : wanted, network: { mode: 'deny-all' } },
+    });
+  return account ? account.countSandbox(open) : open();
 }
 
 /** A server of Croft's own packages never comes from the workspace. Others are found on the PATH of the sandbox. */

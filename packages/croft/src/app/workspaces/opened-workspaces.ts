@@ -7,6 +7,7 @@ import type { WorkingTree } from '../../core/history/ports/working-tree.ts';
 import type { WorkspaceMount } from '../../core/storage/workspace-mount.ts';
 import type { Workspace, WrapCall } from '../../core/workspace/workspace.ts';
 import { namespaceOf } from '../../storages/index.ts';
+import type { WorkspaceIndexes } from './code-indexes.ts';
 
 export type WorkspaceRecord = ResourceView<WorkspaceConfig>;
 
@@ -42,11 +43,13 @@ export interface DirectWorkspace {
   readonly listFiles: NonNullable<Workspace['listFiles']>;
 }
 
-interface OpenedWorkspacesOptions {
+export interface OpenedWorkspacesOptions {
   /** Creates the workspaces of each storage. Nothing is opened before its first use. */
   readonly storages: Readonly<Record<string, (record: WorkspaceRecord, namespace: string) => OpenedWorkspace>>;
   /** Reads a workspace without a mount. Returns nothing if a mount is the most direct way. */
   openDirectly(record: WorkspaceRecord, name: string): DirectWorkspace | undefined;
+  /** Indexes of the code in these workspaces. Absent: there are none. */
+  readonly codeIndexes?: Pick<WorkspaceIndexes, 'close' | 'remove'> | undefined;
 }
 
 interface OpenEntry {
@@ -59,8 +62,14 @@ interface OpenEntry {
 export type OpenedWorkspaces = ReturnType<typeof createOpenedWorkspaces>;
 
 /** Opens each workspace once, whoever asks, so that every user sees the same changes. */
-export function createOpenedWorkspaces({ storages, openDirectly }: OpenedWorkspacesOptions) {
+export function createOpenedWorkspaces({ storages, openDirectly, codeIndexes }: OpenedWorkspacesOptions) {
   const entries = new Map<string, OpenEntry>();
+
+  /** The index reads the files, so that it is closed before them. */
+  async function close(workspace: OpenedWorkspace, isRemoved: boolean): Promise<void> {
+    await (isRemoved ? codeIndexes?.remove(workspace.key) : codeIndexes?.close(workspace.key));
+    await workspace.close({ isRemoved });
+  }
 
   return {
     directly: openDirectly,
@@ -71,7 +80,7 @@ export function createOpenedWorkspaces({ storages, openDirectly }: OpenedWorkspa
       const known = entries.get(namespace);
       if (known?.storage === setting) return known.workspace;
       // Its storage settings changed: close it and reopen.
-      if (known) void known.workspace.close({ isRemoved: false }).catch(() => {});
+      if (known) void close(known.workspace, false).catch(() => {});
       const kind = home === undefined ? storage.provider : 'runner';
       const make = Object.hasOwn(storages, kind) ? storages[kind] : undefined;
       if (!make) throw new AppError('E_STORAGE_FAILED', `this server cannot open what is kept in ${storage.provider}`);
@@ -83,17 +92,17 @@ export function createOpenedWorkspaces({ storages, openDirectly }: OpenedWorkspa
     /** Secrets of the account changed. Closes its workspaces in buckets; each reopens at its next use. */
     async reopen(accountId: string): Promise<void> {
       const those = [...entries.values()].filter((known) => known.accountId === accountId && known.isInBucket);
-      await Promise.all(those.map(({ workspace }) => workspace.close({ isRemoved: false })));
+      await Promise.all(those.map(({ workspace }) => close(workspace, false)));
     },
     async remove(namespace: string): Promise<void> {
       const known = entries.get(namespace);
       entries.delete(namespace);
-      await known?.workspace.close({ isRemoved: true });
+      if (known) await close(known.workspace, true);
     },
     async close(): Promise<void> {
       const all = [...entries.values()];
       entries.clear();
-      await Promise.all(all.map(({ workspace }) => workspace.close({ isRemoved: false })));
+      await Promise.all(all.map(({ workspace }) => close(workspace, false)));
     },
   };
 }

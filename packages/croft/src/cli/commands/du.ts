@@ -30,6 +30,7 @@ function toLine(one: DiskUse): string {
 const names: Readonly<Record<DiskUse['kind'], string>> = {
   history: 'history of',
   cache: 'packages for',
+  code: 'code index of',
   workspace: 'workspace',
   fork: 'fork',
   mount: 'files of a bucket',

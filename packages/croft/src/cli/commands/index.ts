@@ -34,6 +34,10 @@ export const commandGroups: Readonly<Record<string, Listing>> = {
         'say what this host can enforce, and what to do about what it cannot; exit code 1 if agents cannot work here',
       load: async () => (await import('./doctor.ts')).doctor,
     },
+    open: {
+      summary: 'print a link that opens the page of the server signed in, once, within a minute',
+      load: async () => (await import('./open.ts')).open,
+    },
     du: {
       summary: 'print what croft keeps in its data directory, the largest first, and why',
       load: async () => (await import('./du.ts')).du,
@@ -47,11 +51,11 @@ export const commandGroups: Readonly<Record<string, Listing>> = {
   who: {
     login: {
       summary: 'sign in to a server: keep its key in a file of yours, and use it from now on',
-      load: async () => (await import('../commands/login.ts')).login,
+      load: async () => (await import('./login.ts')).login,
     },
     context: {
       summary: 'the servers that you use, and which one commands talk to',
-      load: async () => (await import('../commands/context.ts')).context,
+      load: async () => (await import('./context.ts')).context,
     },
     keys: {
       summary: 'keys of an account: what each may do, and until when',

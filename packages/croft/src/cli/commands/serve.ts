@@ -1,4 +1,6 @@
+import type { App } from '../../app/app.ts';
 import { putServerFirst } from '../../lib/cgroup/server-first.ts';
+import { errorMessage } from '../../lib/error-message.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { useDataDirectory } from '../options/data-directory.ts';
 import { announce, openApp } from '../options/workspace-options.ts';
@@ -8,6 +10,7 @@ import { makeDemoWorkspace } from '../serve/demo-workspace.ts';
 import { findToken } from '../serve/find-token.ts';
 import { listen } from '../serve/listen.ts';
 import { openPlatform } from '../serve/open-platform.ts';
+import { pageUrl } from '../serve/page-url.ts';
 import { serveOptions } from '../serve/serve-options.ts';
 import { toAddress, toHostNames, toRunnerSettings, toTls, toWait } from '../serve/serve-settings.ts';
 
@@ -42,21 +45,44 @@ export const serve = defineCommand({
       onWarning,
     });
 
+    const local = await openLocal(app, onWarning);
     const { maxUploadBytes } = config;
     const tokens = { token: token.value, adminToken: adminToken.value };
     const runners = platform.openRunners(runnerSettings);
     const listenOptions = { ...address, ...tokens, platform, bounds, runners, tls, approvalWaitMs, maxUploadBytes };
-    const server = await listen(app, { ...listenOptions, hostNames }, terminal).catch(async (thrown) => {
-      await platform.stop(0);
-      throw thrown;
-    });
+    const server = await listen(app, { ...listenOptions, hostNames, local, onWarning }, terminal).catch(
+      async (thrown) => {
+        await platform.stop(0);
+        throw thrown;
+      },
+    );
     claim.tellAddress(server.url);
     welcome(server.url, token, adminToken, terminal);
+    await offerPage(server, local !== undefined, terminal);
     if (!terminal.stop.aborted) await new Promise((resolve) => terminal.stop.addEventListener('abort', resolve));
     await server.stop();
     return 0;
   },
 });
+
+/** The link is good for one sign-in within a minute. `croft open` makes another. */
+async function offerPage(
+  { url, makeSignInLink }: Awaited<ReturnType<typeof listen>>,
+  isForOperator: boolean,
+  { stdout }: CommandContext,
+): Promise<void> {
+  if (!isForOperator) return;
+  stdout.write(`the page, signed in once within a minute: ${pageUrl(url)}${await makeSignInLink()}\n`);
+  stdout.write('later: croft open\n');
+}
+
+/** The server works without them: only the page does not show the workspaces of flags. */
+async function openLocal({ localApprovals }: App, onWarning: (words: string) => void) {
+  return localApprovals?.().catch((thrown) => {
+    onWarning(`the page cannot show the workspaces of flags: ${errorMessage(thrown)}`);
+    return undefined;
+  });
+}
 
 function welcome(
   url: string,

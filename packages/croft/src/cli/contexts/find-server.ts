@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { readDataOwner } from '../../app/server/claim-data.ts';
+import { readOwner } from '../../app/server/claim-data.ts';
 import type { Config } from '../../config.ts';
 import { errorMessage } from '../../lib/error-message.ts';
 import { readProgramSync } from '../../lib/processes/spawn.ts';
@@ -87,7 +87,7 @@ function runKeyCommand(command: string): string {
 
 /** The server that holds the data directory now, with the admin's token in it. A server that crashed is none. */
 function findLocal(data: string, adminToken: string | undefined): Source {
-  const owner = readDataOwner(data);
+  const owner = readOwner(data);
   if (!owner?.address || owner.host !== hostname() || !isRunning(owner.pid)) return {};
   return { server: owner.address, key: () => adminToken ?? readSecret(join(data, 'admin-token')) };
 }

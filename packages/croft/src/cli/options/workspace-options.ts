@@ -8,6 +8,7 @@ import type { Emit } from '../../core/events/emitter.ts';
 import { durabilities } from '../../core/storage/durability.ts';
 import { parseWorkspaceSpec } from '../../core/workspace/parse-workspace-spec.ts';
 import { permissionModes } from '../../core/workspace/permission.ts';
+import { once } from '../../lib/concurrency/once.ts';
 import { errorMessage } from '../../lib/error-message.ts';
 import { goQuote } from '../../lib/text/go-quote.ts';
 import { UsageError } from '../../lib/usage-error.ts';
@@ -201,16 +202,17 @@ function toGate(
   protectedDirectories: ProtectedDirectories,
   terminal: CommandContext,
   emit: () => Emit,
-): Pick<AppOptions, 'permission' | 'gate'> {
+): Pick<AppOptions, 'permission' | 'gate' | 'localApprovals'> {
   const permission = oneOf('permission-mode', permissionModes, written);
   if (permission === 'bypass' && isDataInWorkspace(protectedDirectories)) return { permission };
   const { data } = protectedDirectories;
-  const open = async () => {
+  const localApprovals = once(async () => {
     // Loaded here, because a server that needs no approvals starts sooner without it.
     const { openLocalApprovals } = await import('../../app/records/local-approvals.ts');
     return openLocalApprovals({ data, keys: findServerKeys(data, terminal.config().keys), emit: emit() });
-  };
-  return { permission, gate: { ...createLocalApprovalGate(open), isOnTheSpot: permission === 'bypass' } };
+  });
+  const gate = { ...createLocalApprovalGate(localApprovals), isOnTheSpot: permission === 'bypass' };
+  return { permission, gate, localApprovals };
 }
 
 /** The audit trail of workspaces that flags name. There is none if an agent could reach it. */

@@ -1,17 +1,26 @@
 import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { serve as serveHttp } from '@hono/node-server';
 import type { App } from '../../app/app.ts';
 import type { RunnerSocket } from '../../app/fleet/runner-socket.ts';
+import { createOperatorTerminals } from '../../app/operator/operator-terminals.ts';
 import type { ServerPlatform } from '../../app/platform.ts';
+import type { LocalApprovals } from '../../app/records/local-approvals.ts';
 import type { ServerBounds } from '../../app/server/server-bounds.ts';
+import { operatorId } from '../../core/accounts/access/operator.ts';
+import { packageDirectory } from '../../lib/package-directory.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { createElicitation } from '../../mcp/elicitation.ts';
 import { createAgentsMcp } from '../../mcp/http/agents-mcp.ts';
 import { createMcpHttp } from '../../mcp/http/mcp-http.ts';
+import { holderOfToken } from '../../rest/dispatch/identity.ts';
 import { toFlagWorkspaces } from '../../rest/flag-workspaces/to-flag-workspaces.ts';
+import { toOperatorAccess } from '../../rest/operator/to-operator-access.ts';
+import { readPageFiles } from '../../rest/page/page-files.ts';
 import { toRestPlatform } from '../../rest/platform/to-rest-platform.ts';
+import { toLinkPath } from '../../rest/routes/browser-sessions.ts';
 import { createRestServer } from '../../rest/server.ts';
 import { createRunnerUpgrade } from '../../rest/web-sockets/runner-upgrade.ts';
 import { serveUpgrades } from '../../rest/web-sockets/serve-upgrades.ts';
@@ -40,13 +49,16 @@ interface ListenOptions {
   readonly approvalWaitMs: number | undefined;
   readonly maxUploadBytes: number;
   readonly hostNames: readonly string[];
+  /** The approvals of the person at this machine. Without it, the page does not show the workspaces of flags. */
+  readonly local: LocalApprovals | undefined;
+  onWarning(message: string): void;
 }
 
 /** Serves every HTTP API on one port: REST, MCP, runners and terminals. */
 export async function listen(app: App, options: ListenOptions, { stderr, stop }: CommandContext) {
-  const { host, port, token, adminToken, platform, runners, tls, approvalWaitMs, maxUploadBytes, hostNames } = options;
+  const { host, port, token, adminToken, platform, tls, approvalWaitMs, maxUploadBytes, hostNames, local } = options;
   const { account, server: shared, times } = options.bounds;
-  const { requestBytes: maxBodyBytes } = shared;
+  const maxBodyBytes = shared.requestBytes;
   const onError = (error: Error) => stderr.write(`croft: ${error.message}${causeOf(error)}\n`);
   const asking = createElicitation({ key: platform.requestKey, waitMs: approvalWaitMs });
   const mcp = createMcpHttp(app, 'server', {
@@ -58,29 +70,29 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
   const agentsMcp = createAgentsMcp(platform.agents, {
     ...{ maxBodyBytes, maxConnections: account.connections, elicitation: asking, onError },
   });
-  const { requestsPerMinute } = account;
-  const limits = { requestsPerMinute, refusalsPerMinute: shared.refusalsPerMinute, uploadBytes: maxUploadBytes };
+  const limits = { ...account, refusalsPerMinute: shared.refusalsPerMinute, uploadBytes: maxUploadBytes };
   const flags = toFlagWorkspaces(app.workspaces, maxUploadBytes);
+  const accounts = { ...toRestPlatform(platform, agentsMcp, adminToken), limits };
+  const operator = local && toOperatorAccess(accounts, { token, app, local, files: flags });
   const rest = createRestServer({
     token,
     hostNames,
     maxBodyBytes,
     onError,
-    platform: { ...toRestPlatform(platform, agentsMcp, adminToken), limits },
+    platform: { ...accounts, operator },
     files: flags,
+    page: readPageFiles(join(packageDirectory, '../dashboard/dist')),
     readiness: platform.readiness,
     isStopping: () => stop.aborted,
     mcp: mcp.fetch,
   });
 
   const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
-  const where = { fetch: rest.fetch, hostname: host, port };
-  const server = serveHttp(
-    tls ? { ...where, createServer: createSecureServer, serverOptions: tls } : { ...where, createServer },
-    resolve,
-  ) as Server;
+  const kind = tls ? { createServer: createSecureServer, serverOptions: tls } : { createServer };
+  const server = serveHttp({ fetch: rest.fetch, hostname: host, port, ...kind }, resolve) as Server;
   server.keepAliveTimeout = keepAliveMs;
-  const upgradeHandlers = [createRunnerUpgrade(runners), createTerminalUpgrade(platform.terminals)];
+  const terminals = withOperator(platform.terminals, local && openOperatorTerminals(app, local, options));
+  const upgradeHandlers = [createRunnerUpgrade(options.runners), createTerminalUpgrade(terminals)];
   serveUpgrades(server, { hostNames, handlers: upgradeHandlers, isStopping: () => stop.aborted });
   const posts = trackPosts(server);
   server.once('error', ({ message }) =>
@@ -92,6 +104,7 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
 
   return {
     url: `http${tls ? 's' : ''}://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`,
+    makeSignInLink: () => makeSignInLink(platform, adminToken),
     /** Accepts no new connection, lets calls in progress end, then closes the remaining connections. */
     async stop(): Promise<void> {
       const closed = new Promise((done) => server.close(done));
@@ -100,11 +113,37 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
       await Promise.all([mcp.close(), agentsMcp.close()]);
       await app.sessions.close();
       flags.feeds.close();
-      runners.close();
+      options.runners.close();
+      await terminals.closeOperator();
       await platform.stop(0);
       server.closeAllConnections();
       await closed;
     },
+  };
+}
+
+/** The path of a link that signs the operator in at the page, once. */
+async function makeSignInLink(platform: ServerPlatform, adminToken: string): Promise<string> {
+  const { secret } = await platform.sessions.open(holderOfToken(platform, 'admin', adminToken), 'link');
+  return toLinkPath(secret);
+}
+
+function openOperatorTerminals(app: App, local: LocalApprovals, { bounds, onWarning }: ListenOptions) {
+  const { workspaces } = app;
+  const [graceMs, perAccount] = [bounds.times.terminalGraceMs, bounds.account.terminals];
+  return createOperatorTerminals({ workspaces, records: local.records, graceMs, perAccount, onWarning });
+}
+
+/** One address for all terminals: a ticket says whose it is. */
+function withOperator(
+  { tickets, enter }: ServerPlatform['terminals'],
+  operator: ReturnType<typeof createOperatorTerminals> | undefined,
+) {
+  return {
+    tickets,
+    enter: (...[owner, ...rest]: Parameters<typeof enter>) =>
+      operator && owner.accountId === operatorId ? operator.enter(owner, ...rest) : enter(owner, ...rest),
+    closeOperator: async () => operator?.close(),
   };
 }
 

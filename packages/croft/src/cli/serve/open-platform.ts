@@ -38,6 +38,8 @@ export async function openPlatform(app: App, flags: PlatformFlags): Promise<Serv
       ...{
         provider: app.provider,
         assembleWorkspace: app.assembleWorkspace,
+        openSearch: app.openSearch,
+        codeIndexes: app.codeIndexes,
         renderDiagram: app.renderDiagram,
         skills: app.skills,
         shelf: app.shelf,

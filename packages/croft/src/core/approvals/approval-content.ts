@@ -10,6 +10,7 @@ interface ApprovalContent {
   readonly preview: string;
   /** The session whose person is asked, if it is not the calling session. */
   readonly inbox?: string | undefined;
+  readonly setting?: ApprovalView['setting'];
 }
 
 type ContentOf = Pick<ApprovalRow, 'accountId' | 'approvalId'>;
@@ -18,8 +19,8 @@ const maxInputChars = 256 * 1024;
 const maxPreviewChars = 64 * 1024;
 
 /** Seals the content, shortened to what a person can read. A call is identified by its hash, never by this content. */
-export function sealContent(vault: Vault, of: ContentOf, { input, preview, inbox }: ApprovalContent): string {
-  const content = { input: capInput(input, maxInputChars), preview: cutVisible(preview, maxPreviewChars), inbox };
+export function sealContent(vault: Vault, of: ContentOf, { input, preview, ...more }: ApprovalContent): string {
+  const content = { input: capInput(input, maxInputChars), preview: cutVisible(preview, maxPreviewChars), ...more };
   return vault.seal(JSON.stringify(content), about(of));
 }
 
@@ -29,8 +30,8 @@ export function openContent(vault: Vault, row: ApprovalRow): ApprovalContent {
 
 export function toApprovalView(vault: Vault, row: ApprovalRow): ApprovalView {
   const { accountId: _, content: __, version: ___, ...rest } = row;
-  const { input, preview, inbox } = openContent(vault, row);
-  return { ...rest, input, preview, ...(inbox !== undefined && { inbox }) };
+  const { input, preview, inbox, setting } = openContent(vault, row);
+  return { ...rest, input, preview, ...(inbox !== undefined && { inbox }), ...(setting && { setting }) };
 }
 
 function about({ accountId, approvalId }: ContentOf): string {

@@ -28,7 +28,9 @@ export function createApprovalInbox({ records, vault, now, decide }: ApprovalInb
     async get(actor, approvalId) {
       const [row] = await refresh([await mustFind(actor, approvalId)]);
       if (!row) throw notFound();
-      return toApprovalView(vault, row);
+      const { accountId, session, hash } = row;
+      const all = await records.glance(({ approvals }) => approvals.countByHash(accountId, session, hash));
+      return { ...toApprovalView(vault, row), askedBefore: Math.max(0, all - 1) };
     },
 
     async list(actor, filter, page) {
@@ -44,7 +46,7 @@ export function createApprovalInbox({ records, vault, now, decide }: ApprovalInb
       if (!row) throw notFound();
       if (isNew) return toApprovalView(vault, row);
       throw new AppError('E_APPROVAL_SETTLED', `the approval is ${row.state} already`, {
-        details: { approvalId, state: row.state },
+        details: { approvalId, state: row.state, ...(row.decidedBy !== undefined && { decidedBy: row.decidedBy }) },
       });
     },
   };

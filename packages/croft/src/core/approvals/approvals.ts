@@ -15,6 +15,8 @@ export interface CallToApprove {
   readonly input: unknown;
   /** Root-relative paths of the control files that the call changes. Absent: none. */
   readonly control?: readonly string[] | undefined;
+  /** What holds where the call would run, for the person who decides. */
+  readonly setting?: ApprovalView['setting'];
   /** Returns what the person sees: a diff, a command. Called only when somebody has to decide. */
   preview(): Promise<string>;
 }
@@ -33,6 +35,8 @@ export interface Asker {
   readonly label: string;
   /** Asks the person at the caller's client. `undefined`: they did not answer. */
   ask?(approval: ApprovalView, signal: AbortSignal): Promise<Decision | undefined>;
+  /** The call does not run: an approval is made if it has none, none is used up, and the answer is always an error. */
+  readonly onlyAsks?: true | undefined;
   /** How long the call waits for somebody else to decide. 0: not at all. */
   readonly waitMs: number;
   /** Called from time to time while the call waits. */

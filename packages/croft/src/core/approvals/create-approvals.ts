@@ -1,4 +1,5 @@
 import type { ApprovalInbox } from '../accounts/ports/registry.ts';
+import { toApprovalView } from './approval-content.ts';
 import { type ApprovalEventsOptions, createApprovalEvents } from './approval-events.ts';
 import { createApprovalInbox } from './approval-inbox.ts';
 import { type ApprovalOutcome, toRefusal } from './approval-outcome.ts';
@@ -8,7 +9,7 @@ import { type HashedCall, hashCall } from './hash-call.ts';
 import { createRecordChangeWaiter, type PollOptions } from './record-change-waiter.ts';
 import { type ApprovalKey, createRecordDecision } from './record-decision.ts';
 import { createRequestApproval, type RequestApprovalOptions } from './request-approval.ts';
-import { createWaitForDecision, type WaitingCall } from './wait-for-decision.ts';
+import { createWaitForDecision, toRequired, type WaitingCall } from './wait-for-decision.ts';
 
 export interface ApprovalsOptions extends RequestApprovalOptions, ApprovalEventsOptions {
   /** How often to poll for decisions of other servers. Decisions of this server are noticed at once. */
@@ -21,7 +22,7 @@ export interface ApprovalsOptions extends RequestApprovalOptions, ApprovalEvents
  */
 export function createApprovals(options: ApprovalsOptions): { approvals: Approvals; approvalInbox: ApprovalInbox } {
   const { records, vault, now } = options;
-  const request = createRequestApproval(options);
+  const { request, ask } = createRequestApproval(options);
   const recordDecision = createRecordDecision(records, now);
   const events = createApprovalEvents(options);
   const waits = createRecordChangeWaiter(options.polls);
@@ -30,6 +31,7 @@ export function createApprovals(options: ApprovalsOptions): { approvals: Approva
 
   async function mustBeApproved(...[call, asker, signal]: Parameters<Approvals['mustBeApproved']>): Promise<void> {
     const bound = hashCall(call);
+    if (asker.onlyAsks) return tellApproval(bound);
     const giveUpAt = performance.now() + asker.waitMs;
     let { approvalId } = asker;
     for (;;) {
@@ -38,6 +40,13 @@ export function createApprovals(options: ApprovalsOptions): { approvals: Approva
       if (outcome.kind === 'run') return events.used(outcome.row);
       approvalId = await goOn(outcome, { asker, signal, giveUpAt });
     }
+  }
+
+  /** Makes sure that somebody is asked, and throws the approval as it is. */
+  async function tellApproval(call: HashedCall): Promise<never> {
+    const { row, isNew } = await ask(call);
+    if (isNew) events.requested(row);
+    throw row.state === 'denied' ? toRefusal({ kind: 'denied', row }) : toRequired(toApprovalView(vault, row));
   }
 
   /** Waits or throws. Resolves with the id of the approval to check next. */

@@ -74,7 +74,7 @@ async function askOrWait(
  * Removes the id of the key from session ids: the caller knows its sessions by name, and only those who may list keys
  * may see key ids.
  */
-function toRequired({ inbox, ...view }: ApprovalView): AppError {
+export function toRequired({ inbox, ...view }: ApprovalView): AppError {
   const own = { session: sessionNameOf(view.session), ...(inbox !== undefined && { inbox: sessionNameOf(inbox) }) };
   const approval: ApprovalView = { ...view, ...own };
   const { tool, approvalId, expiresAt } = approval;

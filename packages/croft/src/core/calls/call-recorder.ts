@@ -2,7 +2,7 @@ import { AppError } from '@croft/protocol';
 import { redactDeep } from '../../lib/redaction/redact.ts';
 import type { SandboxDenial } from '../commands/sandbox.ts';
 import type { CallJournal } from '../events/call-journal.ts';
-import type { Emit } from '../events/emitter.ts';
+import { type Emit, titleOfCall } from '../events/emitter.ts';
 import { toLoggableArguments } from '../events/loggable-arguments.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import { withNotices } from '../tools/result-notices.ts';
@@ -47,7 +47,9 @@ export function createCallRecorder({ workspaces, secrets, journal, emit, onWarni
   ): Promise<ToolResult> {
     const startedAt = performance.now();
     const log = (fields: unknown) => toLoggableArguments(fields, secrets.redact);
-    const about = () => ({ ...log({ tool: name, workspace: nameOf(workspaceHint(rawInput)) }), session });
+    const workspace = nameOf(workspaceHint(rawInput));
+    const about = () => ({ ...log({ tool: name, workspace }), session });
+    const shown = journal && { ...idOf(workspace), title: titleOfCall(rawInput, secrets.redact) };
     const violations: Fields[] = [];
     const addViolation = (violation: Fields) => {
       violations.push(violation);
@@ -62,7 +64,7 @@ export function createCallRecorder({ workspaces, secrets, journal, emit, onWarni
       const ended = () => ({ ...about(), duration_ms: elapsed(startedAt), ...outcome });
       emit('lifecycle.tool.result', ended);
       const [failure, unsaved = []] = await Promise.all([
-        journal?.ended(session, ended(), violations, call.id).catch(AppError.from),
+        journal?.ended(session, { ...ended(), ...shown }, violations, call.id).catch(AppError.from),
         saveSession?.(),
       ]);
       // A failed call reports only its error, and what the audit trail lacks.
@@ -70,12 +72,13 @@ export function createCallRecorder({ workspaces, secrets, journal, emit, onWarni
       return words.map((each) => secrets.redact(each));
     };
 
+    journal?.started?.(session, { ...about(), ...shown }, call.id);
     emit('lifecycle.tool.call', () => ({ ...about(), arguments: log(rawInput) }));
     try {
       const result = await work(violate, (workspace, error) => {
         addIfViolation(redactError(error), { workspace });
       });
-      return withNotices(result, await end({ is_error: false }));
+      return withNotices(result, await end({ is_error: false, ...exitOf(result) }));
     } catch (thrown) {
       const error = redactError(call.toFailure(thrown));
       addIfViolation(error);
@@ -95,11 +98,23 @@ export function createCallRecorder({ workspaces, secrets, journal, emit, onWarni
     onWarning(secrets.redact(`${tool.slice(0, maxToolName)} failed: ${reason}`));
   }
 
+  /** The id of a workspace, for an account: its agents may use other names for it. */
+  function idOf(workspace: string | null): Fields {
+    const found = workspaces.list().find(({ name }) => name === workspace);
+    return found && found.id !== found.name ? { workspaceId: found.id } : {};
+  }
+
   function nameOf(hint: unknown): string | null {
     if (typeof hint === 'string' && hint.trim() !== '') return hint.trim();
     const isClear = workspaces.names.length === 1 || workspaces.fallback === 'none';
     return (isClear ? workspaces.fallbackName() : undefined) ?? null;
   }
+}
+
+/** How the program of a call ended: a command that fails is not a call that fails. */
+function exitOf({ structured }: ToolResult): Fields {
+  const { exitCode } = structured as { readonly exitCode?: unknown };
+  return typeof exitCode === 'number' ? { exit_code: exitCode } : {};
 }
 
 /** Returns the `workspace` argument of a call before the input is parsed. */

@@ -4,7 +4,7 @@ import type { PostEditChecks, PostEditResult } from '../checks/post-edit/post-ed
 import type { SandboxDenial } from '../commands/sandbox.ts';
 import type { RenderDiagram } from '../diagrams/render-diagram.ts';
 import type { CallJournal } from '../events/call-journal.ts';
-import type { Emit } from '../events/emitter.ts';
+import { type Emit, titleOfCall } from '../events/emitter.ts';
 import { toLoggableArguments } from '../events/loggable-arguments.ts';
 import { allowControlFiles } from '../files/allow-control-files.ts';
 import type { GuardedPath } from '../files/files.ts';
@@ -57,6 +57,8 @@ export interface Caller {
    * where a person can be asked.
    */
   readonly asker?: Asker | 'later' | undefined;
+  /** Nothing runs: the call ends where it would begin, and asks a person if it needs that. */
+  readonly onlyAsks?: true | undefined;
 }
 
 export interface RunInWorkspaceOptions {
@@ -130,6 +132,7 @@ async function ask(
     ...{ accountId, agentId, session: session.id, inbox: session.inbox },
     ...{ tool: tool.name, workspace: nameFully(tool, context), input },
     ...(guarded.length > 0 && { control: guarded.map(({ path }) => path) }),
+    setting: toSetting(tool, context, guarded),
     preview: async () => secrets.redact([...guarded.map(toWarning), await preview(context)].join('\n')),
   };
   await approvals.mustBeApproved(call, asker, signal);
@@ -145,7 +148,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
 
   return async function runInWorkspace(admitted: AdmittedWorkspaceCall): Promise<ToolResult> {
     const { tool, rawInput, workspace, caller, call, reportViolation } = admitted;
-    const { session, asker = askNobody } = caller;
+    const { session } = caller;
     const base = workingDirectoryIn(session.workingDirectory, workspace.name);
     const { reportDenials, append } = collectDenials(reportViolation);
     const context: ToolContext = {
@@ -153,19 +156,25 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
       ...{ secrets: recordGivenSecrets(session, secrets), onActivity: withoutSecrets(caller, secrets) },
     };
     const prepared = tool.prepare(rawInput, base);
-    if (tool.reach !== 'none') checkAccess(workspace, tool, onReadOnly);
-    if (workspace.isFleeting && prepared.leavesRunning) throw cannotRunInBackground(tool.name);
-    const agreed = await agree(tool, prepared, context, asker).catch(throwNothingDone);
+    mustBePossible(tool, prepared, workspace);
+    const agreed = await agree(tool, prepared, context, caller).catch(throwNothingDone);
+    if (caller.onlyAsks) return { text: '', structured: { workspace: workspace.name } };
     call.mustEndWithin(tool.timeoutMs, tool.name);
-    if (tool.access !== 'read') await begin(tool, context, call).catch(throwNothingDone);
+    await checkQuota(tool, workspace).catch(throwNothingDone);
+    const begun = recordBegin(tool, context, admitted);
     const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling);
     const { unkept, unstored, handlers } = collectNotices();
     const wrapped = { ...toWorkspaceCall(tool, prepared, context, secrets), ...handlers };
-    if (prepared.usesSandbox && workspace.mayOpenEarly) session.sandboxes.open(workspace.name);
+    openSandboxEarly(prepared, context);
     context.onActivity?.(() => wrapped.title);
-    const result = addNotices(append(await runWrappedCall(workspace, wrapped, work)), unstored);
+    const result = addNotices(append(await runWrappedCall(workspace, wrapped, { begun, work })), unstored);
     return writeNotices(tool.access === 'read' ? result : reportUnkept(result, workspace.name, unkept));
   };
+
+  function mustBePossible(tool: Tool, { leavesRunning }: PreparedCall, workspace: Workspace): void {
+    if (tool.reach !== 'none') checkAccess(workspace, tool, onReadOnly);
+    if (workspace.isFleeting && leavesRunning) throw cannotRunInBackground(tool.name);
+  }
 
   async function run(tool: Tool, prepared: PreparedCall, context: ToolContext, telling?: ChangeReporter) {
     const { touched, replacement, ...result } = await prepared.run(pin(tool, context));
@@ -176,25 +185,37 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
   }
 
   /** Asks for approval if needed. Returns the context to run in, where the approved control files may be changed. */
-  async function agree(tool: Tool, prepared: PreparedCall, context: ToolContext, asker: Asker | 'later') {
+  async function agree(
+    tool: Tool,
+    prepared: PreparedCall,
+    context: ToolContext,
+    { asker = askNobody, onlyAsks }: Pick<Caller, 'asker' | 'onlyAsks'>,
+  ) {
     const { workspace } = context;
+    if (onlyAsks && !canAsk(gate, asker)) await mustGuardNothing(prepared, workspace);
     const guarded = canAsk(gate, asker) ? await findGuarded(prepared, workspace) : [];
     if (guarded.length > 0 || needsApproval(workspace.permission, tool))
-      await ask(tool, prepared, context, { asker, guarded, gate, secrets });
+      await ask(tool, prepared, context, { asker: withOnlyAsks(asker, onlyAsks), guarded, gate, secrets });
     return allowing(context, guarded);
   }
 
-  async function begin(tool: Tool, { session, workspace }: ToolContext, { id }: ActiveCall): Promise<void> {
-    // Tools that change files are checked against the quota by how much they add, so that a change that frees space
-    // passes.
-    if (tool.keepsMore || (tool.access === 'execute' && !tool.isFollowUp)) await workspace.checkQuota?.();
-    if (!journal) return;
-    await journal.began(
-      session.id,
-      toLoggableArguments({ tool: tool.name, workspace: workspace.name }, secrets.redact),
-      id,
-    );
+  /** Nothing of the call runs before the beginning is recorded. What has to be read before the call is read meanwhile. */
+  async function recordBegin(
+    { name: tool, access }: Tool,
+    { session, workspace }: ToolContext,
+    { call, rawInput }: Pick<AdmittedWorkspaceCall, 'call' | 'rawInput'>,
+  ): Promise<void> {
+    if (!journal || access === 'read') return;
+    const about = toLoggableArguments({ tool, workspace: workspace.name }, secrets.redact);
+    const known = workspace.id === workspace.name ? {} : { workspaceId: workspace.id };
+    await journal.began(session.id, { ...about, ...known, title: titleOfCall(rawInput, secrets.redact) }, call.id);
   }
+}
+
+/** Tools that change files are checked by how much they add, so that a change that frees space passes. */
+async function checkQuota({ keepsMore, access, isFollowUp }: Tool, workspace: Workspace): Promise<void> {
+  if (access === 'read') return;
+  if (keepsMore || (access === 'execute' && !isFollowUp)) await workspace.checkQuota?.();
 }
 
 /**
@@ -207,6 +228,18 @@ function nameFully({ access }: Tool, { workspace: { id, name }, base }: ToolCont
   return access === 'execute' && base !== '' ? `${known}, in ${JSON.stringify(base)}` : known;
 }
 
+/** Opens the sandbox that a call will use while the history captures the files before it. */
+function openSandboxEarly({ usesSandbox }: PreparedCall, { workspace, session }: ToolContext): void {
+  if (usesSandbox && workspace.mayOpenEarly) session.sandboxes.open(workspace.name);
+}
+
+function toSetting({ access }: Tool, { workspace, base }: ToolContext, guarded: readonly GuardedPath[]) {
+  const { id: workspaceId, permission: permissionMode } = workspace;
+  const controlFiles = guarded.map(({ path }) => path);
+  const directory = access === 'execute' ? base : '';
+  return { workspaceId, permissionMode, access, directory, ...(controlFiles.length > 0 && { controlFiles }) };
+}
+
 function canAsk(gate: ApprovalGate | undefined, asker: Asker | 'later'): boolean {
   return gate !== undefined && (!gate.isOnTheSpot || asker === 'later' || asker.label === 'elicitation');
 }
@@ -214,6 +247,17 @@ function canAsk(gate: ApprovalGate | undefined, asker: Asker | 'later'): boolean
 /** Returns the control files that the call changes and that a person can approve. */
 async function findGuarded({ changes = [] }: PreparedCall, { files }: Workspace): Promise<readonly GuardedPath[]> {
   return changes.length === 0 ? [] : ((await files.controlFiles?.(changes)) ?? []);
+}
+
+/** Throws as the call itself would: nobody can be asked about control files here. */
+async function mustGuardNothing(prepared: PreparedCall, workspace: Workspace): Promise<void> {
+  const [first] = await findGuarded(prepared, workspace);
+  if (!first) return;
+  throw new AppError('E_CONTROL_FILE', `${first.path}: ${first.why}`, { details: { path: first.path } });
+}
+
+function withOnlyAsks(asker: Asker | 'later', onlyAsks: true | undefined): Asker | 'later' {
+  return onlyAsks && asker !== 'later' ? { ...asker, onlyAsks } : asker;
 }
 
 function toWarning({ path, why }: GuardedPath): string {

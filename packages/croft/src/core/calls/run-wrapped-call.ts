@@ -6,6 +6,12 @@ import type { Workspace, WorkspaceCall, WrapCall } from '../workspace/workspace.
 
 type Work = Parameters<WrapCall>[1];
 
+interface CallToWrap {
+  /** Resolves when the audit trail has the beginning of the call: `work` waits for it. */
+  readonly begun: Promise<void>;
+  work(...given: Parameters<Work>): Promise<ToolResult>;
+}
+
 /** After these errors the changes of the call still exist locally; they are stored or recorded later. */
 const transientCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'E_STORAGE_UNAVAILABLE',
@@ -26,12 +32,15 @@ const maxShown = 100_000;
 export async function runWrappedCall(
   { wrapCall = (_, work) => work() }: Pick<Workspace, 'wrapCall'>,
   call: WorkspaceCall,
-  work: (...given: Parameters<Work>) => Promise<ToolResult>,
+  { begun, work }: CallToWrap,
 ): Promise<ToolResult> {
+  // Its failure is that of the call, unless the call failed earlier.
+  begun.catch(() => {});
   let hasStarted = false;
   let ran: ToolResult | undefined;
   try {
     return await wrapCall(call, async (telling) => {
+      await begun;
       hasStarted = call.access !== 'read';
       ran = await work(telling);
       return ran;

@@ -1,4 +1,4 @@
-import { AppError } from '@croft/protocol';
+import { AppError, type CallOutlook } from '@croft/protocol';
 import { redactDeep } from '../../lib/redaction/redact.ts';
 import { cutText } from '../../lib/text/cut-text.ts';
 import type { Emit } from '../events/emitter.ts';
@@ -10,7 +10,9 @@ import { needsApproval } from '../workspace/permission.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import { createActiveCalls } from './active-calls.ts';
+import { toFences, toOutlook } from './call-outlook.ts';
 import { createCallRecorder, type ReceivedCall, workspaceHint } from './call-recorder.ts';
+import { isCombinedName, readCombinedCall, unknownOperation } from './combined-names.ts';
 import { describeTool, type ToolDescription } from './describe-tool.ts';
 import { fanOut } from './fan-out.ts';
 import { fitAnswer } from './fit-answer.ts';
@@ -49,6 +51,8 @@ const maxNameLength = 200;
 /** How long the answer of a finished call waits for records that do not respond. */
 const saveTimeoutMs = 4000;
 
+export type Toolbox = ReturnType<typeof createToolbox>;
+
 /**
  * The one path of every tool call, through whichever interface it came. A tool that is not allowed is not in the
  * toolbox, so it can be neither listed nor called.
@@ -58,8 +62,10 @@ export function createToolbox(options: ToolboxOptions) {
   const { present, describe, more } = createToolListing(tools.filter(options.isIncluded), options);
   const byName = toNames(present);
   const calls = createActiveCalls();
+  const answers = { secrets, hasPages: byName.has('next_page') };
   const runInWorkspace = createRunInWorkspace(options);
   const record = createCallRecorder({ workspaces, secrets, journal, emit, onWarning });
+  const recordNothing = createCallRecorder({ workspaces, secrets, journal: undefined, emit: () => {}, onWarning });
 
   return {
     /** Describes the tools that every session has. */
@@ -72,20 +78,23 @@ export function createToolbox(options: ToolboxOptions) {
     },
 
     /** Runs a call. Every failure is an `AppError`. */
-    call(name: string, rawInput: unknown, caller: Caller): Promise<ToolResult> {
+    call: (name: string, rawInput: unknown, caller: Caller): Promise<ToolResult> =>
+      runRecorded(toRealCall(name, rawInput, more), caller, record),
+
+    /** What a call would do now. Runs and records nothing; makes an approval if the call needs one. */
+    ask(name: string, rawInput: unknown, caller: Caller): Promise<CallOutlook> {
       const real = toRealCall(name, rawInput, more);
-      return calls.run(endersOf(caller), (call) =>
-        record(toReceivedCall(real, caller), call, (violate, onFailure) =>
-          run(real, caller, { call, reportViolation: violate, onFailure }),
-        ),
-      );
+      return toOutlook(real.name, () => runRecorded(real, { ...caller, onlyAsks: true }, recordNothing));
     },
 
-    /** Whether a call of this tool may need approval. A call of `tools` may be a call of any unlisted tool. */
+    /** What these tools may do in each workspace. */
+    fence: () => toFences(workspaces.list(), tools.filter(options.isIncluded), options.onReadOnly),
+
+    /** Whether a call of this tool may need approval. A call of `tools`, or by a combined name, may be one of any tool. */
     mayAsk(name: string): boolean {
       const isOfSession = !byName.has(name) && sessionTools?.isName(name);
-      const tool = name === moreToolsName || isOfSession ? ({ access: 'execute' } as const) : byName.get(name);
-      return tool !== undefined && workspaces.list().some(({ permission }) => needsApproval(permission, tool));
+      const isAny = name === moreToolsName || isCombinedName(name) || isOfSession;
+      return canNeedApproval(isAny ? { access: 'execute' } : byName.get(name), workspaces);
     },
 
     /** Refuses new calls, waits for calls in progress until the deadline, and then cancels them. */
@@ -93,46 +102,68 @@ export function createToolbox(options: ToolboxOptions) {
     isIdle: calls.isIdle,
   };
 
+  function runRecorded(real: NamedCall, caller: Caller, recorder: typeof record): Promise<ToolResult> {
+    return calls.run(endersOf(caller), (call) =>
+      recorder(toReceivedCall(real, caller), call, (violate, onFailure) =>
+        run(real, caller, { call, reportViolation: violate, onFailure }),
+      ),
+    );
+  }
+
   async function run({ name, rawInput }: NamedCall, caller: Caller, under: RecordedCall): Promise<ToolResult> {
     const hint = workspaceHint(rawInput);
-    const tool = byName.get(name) ?? (await findSessionTool(name, hint, caller, under));
-    const shown = name.slice(0, maxNameLength);
-    if (!tool) throw new AppError('E_UNKNOWN_TOOL', `there is no tool named ${shown}`, { details: { tool: shown } });
+    const asked = { name, workspace: hint, session: caller.session, signal: under.call.signal };
+    const tool = byName.get(name) ?? (sessionTools?.isName(name) ? await sessionTools.find(asked) : undefined);
+    if (!tool) throw noSuchTool(name);
 
     await caller.session.store?.refresh(caller.session, caller.sessionMoves);
     const runIn = (workspace: Workspace) => runInWorkspace({ tool, rawInput, workspace, caller, ...under });
     if (tool.reach === 'one-or-all' && workspaces.isAll(hint))
-      return finish(await fanOut(workspaces.list(), runIn, under.onFailure), caller);
-    return finish(await runIn(pickWorkspace(tool, rawInput, caller.session, workspaces)), caller);
+      return finish(await fanOut(workspaces.list(), runIn, under.onFailure), caller, answers);
+    return finish(await runIn(pickWorkspace(tool, rawInput, caller.session, workspaces)), caller, answers);
   }
+}
 
-  async function findSessionTool(name: string, workspace: unknown, { session }: Caller, { call }: AdmittedCall) {
-    return sessionTools?.isName(name)
-      ? sessionTools.find({ name, workspace, session, signal: call.signal })
-      : undefined;
-  }
+function canNeedApproval(tool: Parameters<typeof needsApproval>[1] | undefined, workspaces: WorkspaceSet): boolean {
+  return tool !== undefined && workspaces.list().some(({ permission }) => needsApproval(permission, tool));
+}
 
-  /** Redacts secrets in every answer and limits its size. */
-  function finish({ forModel, ...result }: ToolResult, { session, maxAnswerBytes: maxBytes }: Caller): ToolResult {
-    const { redact } = secrets;
-    const structured = maxBytes === undefined ? result.structured : { ...result.structured, ...forModel };
-    const whole = cap({ ...result, text: redact(result.text), structured: redactDeep(structured, redact) });
-    if (maxBytes === undefined) return whole;
-    return fitAnswer(whole, { maxBytes, pages: byName.has('next_page') ? session.pages : undefined });
-  }
+interface FinishOptions {
+  readonly secrets: Pick<RunInWorkspaceOptions['secrets'], 'redact'>;
+  readonly hasPages: boolean;
+}
+
+/** Redacts secrets in every answer and limits its size. */
+function finish(
+  { forModel, ...result }: ToolResult,
+  { session, maxAnswerBytes: maxBytes }: Caller,
+  { secrets: { redact }, hasPages }: FinishOptions,
+): ToolResult {
+  const structured = maxBytes === undefined ? result.structured : { ...result.structured, ...forModel };
+  const whole = cap({ ...result, text: redact(result.text), structured: redactDeep(structured, redact) });
+  if (maxBytes === undefined) return whole;
+  return fitAnswer(whole, { maxBytes, pages: hasPages ? session.pages : undefined });
+}
+
+function noSuchTool(name: string): AppError {
+  if (isCombinedName(name)) return unknownOperation();
+  const shown = name.slice(0, maxNameLength);
+  return new AppError('E_UNKNOWN_TOOL', `there is no tool named ${shown}`, { details: { tool: shown } });
 }
 
 function endersOf({ signal, sessionSignal }: Caller): AbortSignal[] {
   return sessionSignal ? [signal, sessionSignal] : [signal];
 }
 
-/** A call through `tools` is from here on the call of the named tool, in every respect. */
+/** A call through `tools`, or by a combined name, is from here on the call of the tool that is meant, in every respect. */
 function toRealCall(name: string, rawInput: unknown, more: MoreTools | undefined): NamedCall {
-  return (name === moreToolsName ? more?.readCall(rawInput) : undefined) ?? { name, rawInput };
+  const named = (name === moreToolsName ? more?.readCall(rawInput) : undefined) ?? { name, rawInput };
+  return readCombinedCall(named.name, named.rawInput) ?? named;
 }
 
-function toReceivedCall({ name, rawInput }: NamedCall, { session }: Caller): ReceivedCall {
-  return { name, rawInput, session: session.id, saveSession: () => saveSession(session) };
+function toReceivedCall({ name, rawInput }: NamedCall, { session, onlyAsks }: Caller): ReceivedCall {
+  const saving = onlyAsks ? {} : { saveSession: () => saveSession(session) };
+  return { name, rawInput, session: session.id, ...saving };
 }
 
 /** Stores the session. Resolves with a message if that fails or takes too long. */

@@ -59,10 +59,13 @@ export interface CodeSymbol {
   readonly docstringRange?: SourceRange | undefined;
 }
 
+/** Later definitions of a file are left out. */
+export const maxSymbolsPerFile = 8000;
+
 /** A file as its grammar sees it. */
 export interface ParsedFile {
   readonly language: string;
-  /** In the order of the file; a container comes before its members. */
+  /** In the order of the file; a container comes before its members. At most `maxSymbolsPerFile`. */
   readonly symbols: readonly CodeSymbol[];
   /** How often the file mentions each word outside of comments and plain strings; keywords do not count. */
   readonly words: ReadonlyMap<string, number>;

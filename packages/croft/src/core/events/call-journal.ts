@@ -3,6 +3,8 @@
  * end.
  */
 export interface CallJournal {
+  /** Called when a call has come in, also one that only reads. Nothing is stored. */
+  started?(session: string, fields: Readonly<Record<string, unknown>>, call: string): void;
   /** Called before a call that may change something runs. If this throws, the call does not run. */
   began(session: string, fields: Readonly<Record<string, unknown>>, call: string): Promise<void>;
   /**

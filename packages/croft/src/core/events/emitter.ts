@@ -74,6 +74,18 @@ function toText(values: readonly unknown[]): string {
   return words.join(' ');
 }
 
+/** The arguments by which a person recognises a call, the most telling first. */
+const titles = ['command', 'cmd', 'file_path', 'path', 'pattern', 'query', 'from', 'name', 'shell_id'];
+
+/** The path, the pattern or the first line of the command of a call, as `summarizeArguments` shows it. */
+export function titleOfCall(input: unknown, redact: (text: string) => string): string {
+  if (typeof input !== 'object' || input === null) return '';
+  const found = titles
+    .map((name) => (input as Record<string, unknown>)[name])
+    .find((value) => typeof value === 'string');
+  return typeof found === 'string' ? show(found, redact) : '';
+}
+
 /** Shows the first line only: further lines of a command are often the content of a file that it writes. */
 function show(whole: string, redact: (text: string) => string): string {
   const text = redact(whole.slice(0, maxRedactedLength));

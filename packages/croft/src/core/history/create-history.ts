@@ -11,6 +11,7 @@ import type { History } from './ports/history.ts';
 import type { HistoryStore } from './ports/history-store.ts';
 import { maxStoredFileBytes, type WorkingTree } from './ports/working-tree.ts';
 import { createDiffSnapshots } from './snapshots/diff-snapshots.ts';
+import { createPastTrees } from './snapshots/past-trees.ts';
 import { createRestore } from './snapshots/restore.ts';
 import { createFindRestoreTarget } from './snapshots/restore-target.ts';
 import { createTakeSnapshot } from './snapshots/take-snapshot.ts';
@@ -74,6 +75,7 @@ export function createHistory({ archive: separateArchive, ...options }: HistoryO
       const known = await verdicts.byTree();
       return (await snapshots.list()).map((one) => toSnapshot(one, known));
     },
+    past: createPastTrees({ tree, archive, log, snapshots }),
     diff: createDiffSnapshots({ tree, archive, archiveStore, snapshots, maxFileBytes }),
     restore: createRestore({ tree, timeline, archive, log, snapshots, take, findTarget, now }),
     async snapshotBefore(what, description, signal) {

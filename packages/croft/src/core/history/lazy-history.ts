@@ -1,3 +1,4 @@
+import { AppError } from '@croft/protocol';
 import type { History } from './ports/history.ts';
 
 /**
@@ -10,7 +11,17 @@ export function openHistoryLazily(open: () => Promise<History>, onWarning: (mess
       onWarning(`the history of a workspace cannot be opened: ${thrown}`);
       return undefined;
     });
+  const past = async () => {
+    const { past: trees } = await open();
+    if (!trees) throw new AppError('E_NOT_FOUND', 'earlier trees of this workspace are not shown');
+    return trees;
+  };
   return {
+    past: {
+      diffOf: async (...asked) => (await past()).diffOf(...asked),
+      list: async (...asked) => (await past()).list(...asked),
+      read: async (...asked) => (await past()).read(...asked),
+    },
     snapshot: async (wanted) => (await open()).snapshot(wanted),
     snapshots: async () => (await open()).snapshots(),
     diff: async (wanted) => (await open()).diff(wanted),

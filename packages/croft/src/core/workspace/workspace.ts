@@ -1,4 +1,5 @@
 import type { CheckRegistry } from '../checks/check-registry.ts';
+import type { CodeIndex } from '../code/ports/code-index.ts';
 import type { LanguageServers } from '../code/ports/language-servers.ts';
 import type { Syntax } from '../code/syntax.ts';
 import type { CommandSettings } from '../commands/command-settings.ts';
@@ -88,6 +89,8 @@ export interface Workspace {
   readonly checks: CheckRegistry;
   /** Parses its source files. Absent: tools that need it are refused. */
   readonly syntax?: Syntax | undefined;
+  /** Absent: searches for code read the files. */
+  readonly codeIndex?: CodeIndex | undefined;
   /** Absent: code is understood by its syntax and its text only. */
   readonly languageServers?: LanguageServers | undefined;
   /** Wraps every accepted call. Absent: there is nothing to do. */

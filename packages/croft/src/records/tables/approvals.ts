@@ -25,6 +25,8 @@ export const table = defineTable<ApprovalRow>('approvals', {
 
 const newestOfCall = 'account_id = ? AND session = ? AND hash = ? ORDER BY place DESC';
 
+const countSql = 'SELECT COUNT(*) AS count FROM approvals WHERE account_id = ? AND session = ? AND hash = ?';
+
 export function createApprovalTable(connection: SqlConnection): ApprovalTable {
   return {
     async insert(row) {
@@ -32,6 +34,10 @@ export function createApprovalTable(connection: SqlConnection): ApprovalTable {
     },
     get: (accountId, id) => findRow(connection, table, 'account_id = ? AND approval_id = ?', accountId, id),
     byHash: (accountId, session, hash) => findRow(connection, table, newestOfCall, accountId, session, hash),
+    async countByHash(accountId, session, hash) {
+      const { rows } = await connection.query(countSql, [accountId, session, hash]);
+      return Number(rows[0]?.count ?? 0);
+    },
     list(accountId, { state, agentId }, page) {
       const asked = [
         ['account_id = ?', accountId],

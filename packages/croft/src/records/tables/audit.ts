@@ -36,15 +36,16 @@ export function createAuditTable(connection: SqlConnection, { hash, onAppended }
       onAppended?.(from, { rows: from.rows + rows.length, hash: rows.at(-1)?.hash ?? from.hash });
     },
     last: () => readLast(connection),
-    list({ accountId }, { limit, after }) {
+    list({ accountId, newestFirst }, { limit, after }) {
+      const conditions = [
+        ...(accountId === undefined ? [] : [['account_id = ?', accountId] as const]),
+        ...(after === undefined ? [] : [[`sequence ${newestFirst ? '<' : '>'} ?`, parseNumber(after)] as const]),
+      ];
       return readPage(connection, {
         table,
-        where: [
-          ...(accountId === undefined ? [] : ['account_id = ?']),
-          ...(after === undefined ? [] : ['sequence > ?']),
-        ],
-        values: [...(accountId === undefined ? [] : [accountId]), ...(after === undefined ? [] : [parseNumber(after)])],
-        order: 'sequence',
+        where: conditions.map(([condition]) => condition),
+        values: conditions.map(([, value]) => value),
+        order: newestFirst ? 'sequence DESC' : 'sequence',
         limit,
         toNext: (stored) => String(stored.sequence),
       });

@@ -4,6 +4,7 @@ import { removeRows } from '../sql/rows.ts';
 import { createAccountTable } from './accounts.ts';
 import * as approvals from './approvals.ts';
 import { type AuditChaining, createAuditTable } from './audit.ts';
+import * as browserSessions from './browser-sessions.ts';
 import { createCallTable } from './calls.ts';
 import * as requests from './idempotent-requests.ts';
 import * as keys from './keys.ts';
@@ -29,6 +30,7 @@ const accountTables = {
   sessions: sessions.table,
   requests: requests.table,
   removals: removals.table,
+  browserSessions: browserSessions.table,
 };
 
 export function bindTables(connection: SqlConnection, chaining: AuditChaining): Tables {
@@ -44,6 +46,7 @@ export function bindTables(connection: SqlConnection, chaining: AuditChaining): 
     sessions: sessions.createSessionTable(connection),
     requests: requests.createIdempotentRequestTable(connection),
     removals: removals.createRemovalTable(connection),
+    browserSessions: browserSessions.createBrowserSessionTable(connection),
     calls: createCallTable(connection),
     keyChecks: createServerKeyCheckTable(connection),
     audit: createAuditTable(connection, chaining),

@@ -1,6 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { Database, SqlConnection } from '../sql/database.ts';
 import { changeCountTables, sessionMoveCounts } from './account-change-counts.ts';
+import { browserSessionTables } from './browser-sessions.ts';
 import { callRecordFunction } from './call-record-function.ts';
 import { callTables } from './calls.ts';
 import { firstTables } from './first-tables.ts';
@@ -23,6 +24,7 @@ const migrations: readonly Migration[] = [
   { name: 'counts of changes', statements: changeCountTables },
   { name: 'counts of moved sessions', statements: sessionMoveCounts },
   { name: 'records of calls in one statement', statements: callRecordFunction },
+  { name: 'browser sessions', statements: browserSessionTables },
 ];
 
 type RunChange = <T>(work: (connection: SqlConnection) => Promise<T>) => Promise<T>;

@@ -1,18 +1,27 @@
 import { AppError } from '@croft/protocol';
 import type { Context, Next } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Actor } from '../../core/accounts/ports/registry.ts';
+import { operatorId } from '../../core/accounts/access/operator.ts';
 import { readFileLinkPath, serveFileLink } from '../files/serve-file-link.ts';
 import { limitBody } from '../http/body-limit.ts';
 import { readJson } from '../http/json-body.ts';
 import { readQuery } from '../http/read-query.ts';
 import { readIfMatch, toEtag } from '../http/record-etags.ts';
+import { toSessionCookie } from '../http/session-cookie.ts';
 import { createTokenBuckets } from '../http/token-buckets.ts';
 import { defaultLimits, type RestPlatform } from '../platform/rest-platform.ts';
 import type { HttpMethod, Route, RouteAnswer, RouteCall } from '../platform/route.ts';
 import { removeAccountRoute } from '../routes/account.ts';
 import { createIdempotency } from './idempotency.ts';
-import { identify, mustHaveScope, mustReach, type RequestIdentity, toActor } from './identity.ts';
+import {
+  identify,
+  mustBeProgram,
+  mustExistForOperator,
+  mustHaveScope,
+  mustReach,
+  type RequestIdentity,
+  toActor,
+} from './identity.ts';
 import { type EndpointMatch, matchPath, type RestEndpoint } from './match-path.ts';
 
 interface AccountDispatcherOptions {
@@ -26,7 +35,7 @@ function unknownKey({ endpoint }: EndpointMatch): AppError {
   const wanted =
     endpoint.audience === 'admin'
       ? 'the admin token: CROFT_ADMIN_TOKEN, or what is in the file admin-token of the data directory'
-      : 'a key of the account, which POST /v1/keys makes; the token of the server itself opens no account';
+      : 'a key of the account, which POST /v1/keys makes; the token of the server itself opens no account, only the workspaces that its flags name';
   return new AppError('E_UNAUTHORIZED', 'the key is missing, unknown, expired or revoked', {
     hint: `Send Authorization: Bearer with ${wanted}.`,
   });
@@ -48,9 +57,9 @@ export function createAccountDispatcher({ platform, maxBodyBytes, isStopping }: 
     const link = readFileLinkPath(path);
     if (link) return serveFileLink(platform, { ...link, request: c.req.raw, mustBeWithinRate: useLink });
     const match = matchPath(path);
-    const isRemoval = match?.endpoint.routes.DELETE === removeAccountRoute && methodOf(c) === 'DELETE';
-    const identity = await identify(c.req.header('authorization'), platform, isRemoval);
-    if (identity) return serveKnown(c, identity, match);
+    const identity = await findIdentity(c, match, platform);
+    // The token of the server is also for addresses that are not declared here.
+    if (identity && (match || identity.kind !== 'operator')) return serveKnown(c, identity, match);
     if (match) throw unknownKey(match);
     return passOn(next);
   };
@@ -70,31 +79,27 @@ export function createAccountDispatcher({ platform, maxBodyBytes, isStopping }: 
     match: EndpointMatch | undefined,
   ): Promise<Response> {
     mustNotStop();
-    if (identity.kind === 'account') mustBeWithinRate(identity.actor.accountId);
+    if (identity.kind !== 'admin') mustBeWithinRate(identity.actor.accountId);
     if (!match) throw new AppError('E_NOT_FOUND', 'there is nothing at this address');
     return serve(c, identity, match);
   }
 
   async function serve(c: Context, identity: RequestIdentity, match: EndpointMatch): Promise<Response> {
-    const actor = await toActor(identity, match, platform);
     const route = routeFor(match.endpoint, methodOf(c));
+    const actor = await toActor(identity, match, { platform, route });
+    mustExistForOperator(route, identity);
+    mustBeProgram(route, identity);
     mustHaveScope(route, actor);
     mustReach(route, actor, match);
     if (!route.streams) await limitBody(c, route.large ? maxBodyBytes : Math.min(maxBodyBytes, maxRecordBytes));
-    return handle(c, route, actor, match);
+    return handle(c, route, { actor, identity, params: match.params });
   }
 
-  async function handle(c: Context, route: Route, actor: Actor, match: EndpointMatch): Promise<Response> {
-    const request = c.req.raw;
-    const call: RouteCall = {
-      actor,
-      params: match.params,
-      query: route.query ? readQuery(route.query, c.req.query()) : {},
-      expect: route.conditional ? readIfMatch(request.headers.get('if-match')) : {},
-      body: route.raw || !route.body ? {} : await readJson(request),
-      request,
-    };
-    const answer = await (route.creates ? idempotency.once(route, call) : route.handle(platform, call));
+  async function handle(c: Context, route: Route, accepted: AcceptedRequest): Promise<Response> {
+    const { actor } = accepted;
+    const served = actor.accountId === operatorId && platform.operator ? platform.operator.platform : platform;
+    const call = await toRouteCall(c, route, accepted, platform);
+    const answer = await (route.creates ? idempotency.once(route, call) : route.handle(served, call));
     return answer instanceof Response ? answer : toResponse(c, route, answer);
   }
 
@@ -105,6 +110,38 @@ export function createAccountDispatcher({ platform, maxBodyBytes, isStopping }: 
       details: { retryAfterSeconds: seconds },
     });
   }
+}
+
+interface AcceptedRequest extends Pick<RouteCall, 'actor' | 'params'> {
+  readonly identity: RequestIdentity;
+}
+
+async function toRouteCall(
+  c: Context,
+  route: Route,
+  { actor, params, identity }: AcceptedRequest,
+  platform: RestPlatform,
+): Promise<RouteCall> {
+  const request = c.req.raw;
+  return {
+    ...{ actor, params, request, caller: identity, cookie: toSessionCookie(request, c.env) },
+    query: route.query ? readQuery(route.query, c.req.query()) : {},
+    expect: route.conditional ? readIfMatch(request.headers.get('if-match')) : {},
+    body: route.raw || !route.body ? {} : await readJson(request),
+    isStillAllowed: async () => (await identify(credentialsOf(c), platform)) !== undefined,
+  };
+}
+
+/** A cookie counts only at declared addresses. */
+async function findIdentity(c: Context, match: EndpointMatch | undefined, platform: RestPlatform) {
+  if (!match && c.req.header('authorization') === undefined) return undefined;
+  const route = match?.endpoint.routes[methodOf(c) as HttpMethod];
+  const options = { isRemoval: route === removeAccountRoute, mayRedeem: route?.signsIn ?? false };
+  return identify(credentialsOf(c), platform, options);
+}
+
+function credentialsOf(c: Context) {
+  return { authorization: c.req.header('authorization'), cookie: toSessionCookie(c.req.raw, c.env) };
 }
 
 async function passOn(next: Next): Promise<undefined> {

@@ -3,12 +3,13 @@ import { type Context, Hono } from 'hono';
 import { listFiles } from '../../core/content/list-files.ts';
 import { needsApproval } from '../../core/workspace/permission.ts';
 import { download } from '../files/download.ts';
-import { toEventStream } from '../files/event-stream.ts';
+import { toFileEventFeed } from '../files/file-event-feed.ts';
 import { type FileVisit, wrapRead } from '../files/file-visit.ts';
 import { readDirectory, readPath } from '../files/read-path.ts';
 import { removePath } from '../files/rename-and-remove-paths.ts';
 import { upload } from '../files/upload.ts';
 import { zipFolder } from '../files/zip-folder.ts';
+import { toEventStream } from '../http/event-stream.ts';
 import { readQuery } from '../http/read-query.ts';
 import type { FlagWorkspace, FlagWorkspaces } from './flag-workspaces.ts';
 
@@ -34,9 +35,7 @@ export function createFlagApi(workspaces: FlagWorkspaces) {
       const access = pick(c);
       const joined = await workspaces.feeds.join('flags', access.name, access);
       return toEventStream({
-        feed: joined.feed,
-        lastId: c.req.header('last-event-id'),
-        now: () => new Date(),
+        feed: toFileEventFeed(joined.feed, c.req.header('last-event-id'), () => new Date()),
         isStillAllowed: async () => true,
         onEnd: () => joined[Symbol.dispose](),
         signal: c.req.raw.signal,

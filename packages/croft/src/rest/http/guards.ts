@@ -3,12 +3,18 @@ import { isIP } from 'node:net';
 import { AppError } from '@croft/protocol';
 
 /**
+ * The name of the page on this machine: browsers resolve it to loopback by themselves, and no other app has its cookies.
+ */
+export const pageHost = 'croft.localhost';
+
+/**
  * Refuses unknown host names, against DNS rebinding: another site can point its own name at this machine and make a
  * browser send requests here. An IP address cannot be rebound.
  */
 export function checkHost(host: string | undefined, names: readonly string[]): void {
   const name = hostName(host);
-  if (name === 'localhost' || isIP(name) !== 0 || names.some((known) => hostName(known) === name)) return;
+  if (name === 'localhost' || name === pageHost || isIP(name) !== 0 || names.some((known) => hostName(known) === name))
+    return;
   throw new AppError('E_FORBIDDEN', `this server is not called ${name || 'nothing'}`, {
     details: { host: name },
     hint: 'Use its address or localhost, or ask the operator to start it with --allow-host and the name.',
@@ -41,7 +47,7 @@ export function isSameToken(given: string, token: string): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', token, 'buffer'));
 }
 
-function hostName(host = ''): string {
+export function hostName(host = ''): string {
   const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([^:]*))(?::\d+)?$/.exec(host.toLowerCase()) ?? [];
   return (bracketed ?? plain ?? '').replace(/\.$/, '');
 }

@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { Actor } from '../../core/accounts/ports/registry.ts';
 import type { Forks } from '../../core/history/ports/forks.ts';
-import type { History } from '../../core/history/ports/history.ts';
+import type { History, PastTrees } from '../../core/history/ports/history.ts';
 import type { RestPlatform } from './rest-platform.ts';
 import type { RouteCall } from './route.ts';
 
@@ -35,4 +35,13 @@ export async function historyOf(
   const history = await histories?.of(actor.accountId, params.workspaceId);
   if (!history) throw new AppError('E_NOT_FOUND', 'this server keeps no history of this workspace');
   return history;
+}
+
+export async function pastOf(
+  platform: Pick<RestPlatform, 'histories'>,
+  call: Pick<RouteCall<{ readonly workspaceId: string }>, 'actor' | 'params'>,
+): Promise<PastTrees> {
+  const { past } = await historyOf(platform, call);
+  if (!past) throw new AppError('E_NOT_FOUND', 'this workspace is on a runner, which does not show earlier files');
+  return past;
 }

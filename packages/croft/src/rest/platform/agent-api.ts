@@ -1,3 +1,4 @@
+import type { AgentFence, CallOutlook } from '@croft/protocol';
 import type { Paged, PageRequest } from '../../core/accounts/ports/pages.ts';
 import type { Actor } from '../../core/accounts/ports/registry.ts';
 import type { ToolDescription } from '../../core/calls/describe-tool.ts';
@@ -29,6 +30,10 @@ export interface AgentApi {
   tools(actor: Actor, agentId: string, session: string): Promise<readonly ToolDescription[]>;
   /** Throws `E_APPROVAL_REQUIRED` with `details.approval` while a person has to decide. */
   call(call: AgentApiCall): Promise<ToolResult>;
+  /** What a call would do now. Runs nothing; makes an approval if the call needs one. */
+  ask(call: Omit<AgentApiCall, 'approvalId'>): Promise<CallOutlook>;
+  /** What a session may do where. */
+  fence(actor: Actor, agentId: string, session: string): Promise<AgentFence>;
   /** The guidance and memory of the session's workspaces, for its model. */
   prompt(actor: Actor, agentId: string, session: string): Promise<string>;
   /** Serves MCP over HTTP. */

@@ -1,6 +1,8 @@
+import type { AccountEvents } from '../../core/account-events/account-events.ts';
 import type { AuditVerdict } from '../../core/accounts/audit/verify-audit.ts';
+import type { BrowserSessions } from '../../core/accounts/keys/browser-sessions.ts';
 import type { Records } from '../../core/accounts/ports/records.ts';
-import type { ApprovalInbox, Registry, RunnerToken } from '../../core/accounts/ports/registry.ts';
+import type { ApprovalInbox, Registry, RunnerToken, Scope } from '../../core/accounts/ports/registry.ts';
 import type { Vault } from '../../core/accounts/ports/vault.ts';
 import type { ChangeFeeds } from '../../core/content/changes/change-feeds.ts';
 import type { FileAccessFinder } from '../../core/content/changes/file-access.ts';
@@ -21,6 +23,12 @@ export interface RestPlatform {
    */
   registryOn(records: Records): Registry;
   readonly approvals: ApprovalInbox;
+  /** Sessions of browsers, for accounts and for the operator. */
+  readonly sessions: BrowserSessions;
+  /** The workspaces that flags name. Absent: there are none here. */
+  readonly operator?: OperatorAccess | undefined;
+  /** What happens in accounts, for people who watch. */
+  readonly events: Pick<AccountEvents, 'join'>;
   /** The state of a runner now. */
   viewRunner(token: RunnerToken): RunnerView;
   readonly agents: AgentApi;
@@ -32,11 +40,22 @@ export interface RestPlatform {
   /** Without it, workspaces cannot be forked. */
   readonly forks?: AccountForkAccess | undefined;
   /** The audit trail of all accounts. Without it, no signed head is stored. */
-  readonly audit?: { verify(): Promise<AuditVerdict>; head(): string | undefined } | undefined;
+  readonly audit?:
+    | { verify(): Promise<AuditVerdict>; verifyShared(): Promise<AuditVerdict>; head(): string | undefined }
+    | undefined;
   /** Removes the files of a deleted account. Returns how many of each kind. */
   removeFiles(accountId: string, workspaceIds: readonly string[]): Promise<Record<string, number>>;
   readonly limits?: Partial<RestLimits> | undefined;
   readonly now?: (() => number) | undefined;
+}
+
+export interface OperatorAccess {
+  /** The token of the server, which MCP clients have. */
+  readonly token: string;
+  /** What the token may do. The admin token may do everything. */
+  readonly tokenScopes: readonly Scope[];
+  /** What the routes use instead of the accounts. */
+  readonly platform: RestPlatform;
 }
 
 /** The files of workspaces, for callers with a key of their account. */

@@ -1,5 +1,7 @@
 import type { ErrorCode, RestSchema } from '@croft/protocol';
+import type { SessionHolder } from '../../core/accounts/keys/browser-sessions.ts';
 import type { Actor, ExpectedVersion, Scope } from '../../core/accounts/ports/registry.ts';
+import type { SessionCookie } from '../http/session-cookie.ts';
 import type { RestPlatform } from './rest-platform.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -16,6 +18,17 @@ export interface RouteCall<Params = Readonly<Record<string, string>>, Query = un
   /** From `If-Match`. */
   readonly expect: ExpectedVersion;
   readonly request: Request;
+  /** The key of the caller, and the browser session that the request came with. */
+  readonly caller: CallerSession;
+  readonly cookie: SessionCookie;
+  /** Whether the caller's key or browser session is still good, for answers that outlive the request. */
+  isStillAllowed(): Promise<boolean>;
+}
+
+export interface CallerSession {
+  /** Absent for the admin in an account. */
+  readonly holder?: SessionHolder | undefined;
+  readonly session?: { readonly secret: string; readonly expiresAt: string } | undefined;
 }
 
 export interface RouteAnswer {
@@ -49,6 +62,12 @@ interface Declaration {
   readonly conditional?: true | undefined;
   /** A key that is bound to agents may call the route too: everything it returns and does belongs to those agents. */
   readonly ofAgents?: true | undefined;
+  /** The operator may call the route too, for the workspaces that flags name. */
+  readonly ofFlags?: true | undefined;
+  /** The route signs a browser in: a code of a sign-in link counts, and the admin token stands for the operator. */
+  readonly signsIn?: true | undefined;
+  /** A browser session does not count. */
+  readonly forPrograms?: true | undefined;
   /** The admin may call the route too, in any account. */
   readonly mirrored?: true | undefined;
   /** The body may be as large as the server accepts at all. */

@@ -23,7 +23,7 @@ interface AgentsMcp {
 export function toRestPlatform(parts: Parts, mcp: AgentsMcp, adminToken: string): RestPlatform {
   const { records, vault, registry, registryOn, approvalInbox, files, histories, forks, removeFiles, terminals } =
     parts;
-  const { audit } = parts;
+  const { audit, events, sessions } = parts;
   const viewRunner = parts.fleet.view;
   const own = {
     adminToken,
@@ -38,6 +38,8 @@ export function toRestPlatform(parts: Parts, mcp: AgentsMcp, adminToken: string)
     removeFiles,
     terminals,
     audit,
+    events,
+    sessions,
     now: () => parts.now().getTime(),
   };
   return { ...own, approvals: approvalInbox, agents: toAgentApi(parts, mcp) };
@@ -55,6 +57,13 @@ function toAgentApi({ agents }: Parts, mcp: AgentsMcp): AgentApi {
       const { asOf, sessionMoves } = actor;
       return agents.call(actor.accountId, agentId, { tool, input, session: id, asOf, sessionMoves, signal, asker });
     },
+    ask({ actor, agentId, session, tool, input, signal }) {
+      const id = toSessionId(principalOf(actor), session);
+      const asker = { label: actor.label, waitMs: 0 };
+      return agents.ask(actor.accountId, agentId, { tool, input, session: id, asOf: actor.asOf, signal, asker });
+    },
+    fence: (actor, agentId, session) =>
+      agents.fence({ accountId: actor.accountId, agentId }, toSessionId(principalOf(actor), session)),
     prompt: (actor, agentId, session) =>
       agents.prompt(actor.accountId, agentId, toSessionId(principalOf(actor), session)),
     mcp: (actor, agentId, request) =>

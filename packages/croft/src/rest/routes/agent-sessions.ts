@@ -63,6 +63,7 @@ function mcpRoutes() {
       ofAgents: true,
       large: true,
       raw: true,
+      forPrograms: true,
       headers: { 'Croft-Session': sessionHeaders['Croft-Session'] },
       failures: ['E_NOT_FOUND'],
       handle: ({ agents }, { actor, params, request }) => agents.mcp(actor, params.agentId, request),

@@ -1,4 +1,13 @@
-import { AgentPrompt, AgentToolAnswer, AgentToolInput, AgentToolList, AppError, ApprovalAnswer } from '@croft/protocol';
+import {
+  AgentFence,
+  AgentPrompt,
+  AgentToolAnswer,
+  AgentToolInput,
+  AgentToolList,
+  AppError,
+  ApprovalAnswer,
+  CallOutlook,
+} from '@croft/protocol';
 import { readApproval, readSession, sessionHeaders } from '../http/agent-headers.ts';
 import { defineRoute, type RouteAnswer } from '../platform/route.ts';
 
@@ -9,6 +18,7 @@ export const agentToolRoutes = [
     path: '/agents/{agentId}/tools',
     summary: 'Lists the tools the agent has',
     scopes: ['read', 'call'],
+    ofFlags: true,
     ofAgents: true,
     headers: { 'Croft-Session': sessionHeaders['Croft-Session'] },
     answer: AgentToolList,
@@ -23,6 +33,7 @@ export const agentToolRoutes = [
     path: '/agents/{agentId}/tools/{name}',
     summary: 'Calls a tool: the body is its input, the answer its structured result',
     scopes: ['call'],
+    ofFlags: true,
     ofAgents: true,
     large: true,
     headers: sessionHeaders,
@@ -36,6 +47,38 @@ export const agentToolRoutes = [
       const session = readSession(request);
       const call = { actor, agentId, session, tool, input, approvalId, signal: request.signal };
       return agents.call(call).then(({ structured, image }) => ({ body: { ...structured, image } }), toPending);
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/agents/{agentId}/tools/{name}/ask',
+    summary: 'Says what a call of a tool would do, and runs nothing; makes the approval if the call needs one',
+    scopes: ['call'],
+    ofFlags: true,
+    ofAgents: true,
+    large: true,
+    headers: { 'Croft-Session': sessionHeaders['Croft-Session'] },
+    body: AgentToolInput,
+    answer: CallOutlook,
+    failures: ['E_NOT_FOUND'],
+    async handle({ agents }, { actor, params, body: input, request }) {
+      const { agentId, name: tool } = params;
+      const call = { actor, agentId, session: readSession(request), tool, input, signal: request.signal };
+      return { body: await agents.ask(call) };
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/agents/{agentId}/fence',
+    summary: 'Shows what the agent may do in each of its workspaces: which calls run, ask or are refused',
+    scopes: ['read', 'call'],
+    ofFlags: true,
+    ofAgents: true,
+    headers: { 'Croft-Session': sessionHeaders['Croft-Session'] },
+    answer: AgentFence,
+    failures: ['E_NOT_FOUND'],
+    async handle({ agents }, { actor, params, request }) {
+      return { body: await agents.fence(actor, params.agentId, readSession(request)) };
     },
   }),
   defineRoute({

@@ -1,8 +1,16 @@
-import { CallsUndone, type Checkpoint, CheckpointList, CheckpointQuery, UndoCalls } from '@croft/protocol';
+import {
+  CallsUndone,
+  type Checkpoint,
+  CheckpointDiff,
+  CheckpointList,
+  CheckpointQuery,
+  UndoCalls,
+} from '@croft/protocol';
 import { parseBody } from '../../core/accounts/configs/parse-body.ts';
 import { toCheckpointOutput, toTreeReportOutput } from '../../core/history/outputs/tree-report-output.ts';
 import type * as history from '../../core/history/ports/history.ts';
-import { historyOf } from '../platform/account-histories.ts';
+import { toDiffAnswer } from '../files/diff-answer.ts';
+import { historyOf, pastOf } from '../platform/account-histories.ts';
 import { auditedHistoryChange } from '../platform/audited-history-change.ts';
 import { defineRoute } from '../platform/route.ts';
 
@@ -13,6 +21,7 @@ export const checkpointRoutes = [
     path: '/workspaces/{workspaceId}/checkpoints',
     summary: 'Lists the last calls that changed files of a workspace, newest first',
     scopes: ['read'],
+    ofFlags: true,
     query: CheckpointQuery,
     answer: CheckpointList,
     failures: ['E_NOT_FOUND'],
@@ -22,10 +31,25 @@ export const checkpointRoutes = [
     },
   }),
   defineRoute({
+    method: 'GET',
+    path: '/workspaces/{workspaceId}/checkpoints/{checkpointId}/diff',
+    summary: 'Shows what one call changed',
+    scopes: ['read'],
+    ofFlags: true,
+    answer: CheckpointDiff,
+    failures: ['E_NOT_FOUND'],
+    async handle(platform, call) {
+      const past = await pastOf(platform, call);
+      const { checkpoint, changes } = await past.diffOf(call.params.checkpointId, call.request.signal);
+      return { body: { checkpoint: toView(checkpoint), ...toDiffAnswer(changes) } };
+    },
+  }),
+  defineRoute({
     method: 'POST',
     path: '/workspaces/{workspaceId}/undo',
     summary: 'Takes back what the last calls changed, or one of them: all of it or nothing',
     scopes: ['write'],
+    ofFlags: true,
     body: UndoCalls,
     answer: CallsUndone,
     failures: ['E_NOT_FOUND', 'E_CONFLICT'],

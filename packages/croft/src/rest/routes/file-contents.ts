@@ -1,13 +1,27 @@
-import { FileQuery, FileWritten, FileZipQuery } from '@croft/protocol';
+import {
+  AppError,
+  FileQuery,
+  FileReadQuery,
+  FileWritten,
+  FileZipQuery,
+  WorkspaceSearch,
+  WorkspaceSearchQuery,
+} from '@croft/protocol';
+import { searchContents } from '../../core/content/search/search-contents.ts';
 import { download } from '../files/download.ts';
-import { toEventStream } from '../files/event-stream.ts';
-import { isKeyActive } from '../files/is-key-active.ts';
-import { keyIdOf, openVisitFor } from '../files/open-visit.ts';
+import { toFileEventFeed } from '../files/file-event-feed.ts';
+import { wrapRead } from '../files/file-visit.ts';
+import { readAtSnapshot } from '../files/files-at-snapshot.ts';
+import { openVisitFor } from '../files/open-visit.ts';
 import { readDirectory, readPath } from '../files/read-path.ts';
 import { upload } from '../files/upload.ts';
 import { zipFolder } from '../files/zip-folder.ts';
+import { toEventStream } from '../http/event-stream.ts';
+import { pastOf } from '../platform/account-histories.ts';
 import { defineRoute } from '../platform/route.ts';
 
+/** As long as the tool `grep` may take. */
+const searchMs = 30_000;
 const failures = ['E_NOT_FOUND', 'E_INVALID_PATH', 'E_FILE_NOT_FOUND', 'E_SANDBOX_VIOLATION'] as const;
 const changeFailures = [...failures, 'E_READ_ONLY', 'E_CONTROL_FILE', 'E_QUOTA', 'E_STORAGE_FULL'] as const;
 
@@ -18,14 +32,18 @@ export const fileContentRoutes = [
     path: '/workspaces/{workspaceId}/file',
     summary: 'Gets a file, or a part of it',
     scopes: ['read'],
+    ofFlags: true,
     raw: true,
-    query: FileQuery,
+    query: FileReadQuery,
     answerType: 'application/octet-stream',
     headers: { Range: 'One range of bytes', 'If-Range': 'An ETag', 'If-None-Match': 'ETags, or *' },
     failures: [...failures, 'E_NOT_A_FILE', 'E_RANGE'],
     handle: async (platform, call) => {
+      const { path, snapshot } = call.query;
       const visit = await openVisitFor(platform, call);
-      return download(visit, readPath(call.query.path), call.request);
+      return snapshot === undefined
+        ? download(visit, readPath(path), call.request)
+        : readAtSnapshot(await pastOf(platform, call), snapshot, readPath(path));
     },
   }),
   defineRoute({
@@ -33,6 +51,7 @@ export const fileContentRoutes = [
     path: '/workspaces/{workspaceId}/file',
     summary: 'Puts a file, with the folders it needs: all of it or nothing',
     scopes: ['write'],
+    ofFlags: true,
     raw: true,
     streams: true,
     query: FileQuery,
@@ -51,6 +70,7 @@ export const fileContentRoutes = [
     path: '/workspaces/{workspaceId}/download',
     summary: 'A zip of the workspace or of a folder of it, without links',
     scopes: ['read'],
+    ofFlags: true,
     raw: true,
     query: FileZipQuery,
     answerType: 'application/zip',
@@ -64,9 +84,29 @@ export const fileContentRoutes = [
   }),
   defineRoute({
     method: 'GET',
+    path: '/workspaces/{workspaceId}/search',
+    summary: 'Searches the contents of files, without those that git ignores',
+    scopes: ['read'],
+    ofFlags: true,
+    query: WorkspaceSearchQuery,
+    answer: WorkspaceSearch,
+    failures: [...failures, 'E_BAD_PATTERN'],
+    async handle(platform, call) {
+      const { pattern, literal: isLiteral, ignoreCase: ignoresCase, path, glob, limit } = call.query;
+      const visit = await openVisitFor(platform, call);
+      const { search, files } = visit.workspace;
+      if (!search) throw new AppError('E_NOT_FOUND', 'this workspace is on a runner, and is searched by the tool grep');
+      const signal = AbortSignal.any([call.request.signal, AbortSignal.timeout(searchMs)]);
+      const wanted = { pattern, isLiteral, ignoresCase, glob, limit, signal, path: readDirectory(path) };
+      return { body: await wrapRead(visit, pattern, () => searchContents({ ...search, files }, wanted)) };
+    },
+  }),
+  defineRoute({
+    method: 'GET',
     path: '/workspaces/{workspaceId}/events',
     summary: 'What changes, as server-sent events, each a FileEvent in JSON',
     scopes: ['read'],
+    ofFlags: true,
     raw: true,
     answerType: 'text/event-stream',
     headers: { 'Last-Event-ID': 'The id of the event that was seen last' },
@@ -82,10 +122,8 @@ export const fileContentRoutes = [
           () => false,
         );
       return toEventStream({
-        feed: joined.feed,
-        lastId: request.headers.get('last-event-id') ?? undefined,
-        now: () => new Date(),
-        isStillAllowed: async () => (await isKeyActive(platform, accountId, keyIdOf(actor))) && (await isThere()),
+        feed: toFileEventFeed(joined.feed, request.headers.get('last-event-id') ?? undefined, () => new Date()),
+        isStillAllowed: async () => (await call.isStillAllowed()) && (await isThere()),
         onEnd: () => joined[Symbol.dispose](),
         signal: request.signal,
       });

@@ -10,7 +10,9 @@ import {
   RemoveFile,
   RenameFile,
 } from '@croft/protocol';
+import { operatorId } from '../../core/accounts/access/operator.ts';
 import { parseBody } from '../../core/accounts/configs/parse-body.ts';
+import { listAtSnapshot } from '../files/files-at-snapshot.ts';
 import { listDirectoryPage, listOne } from '../files/list-directory.ts';
 import { makeFileLink } from '../files/make-file-link.ts';
 import { openVisitFor } from '../files/open-visit.ts';
@@ -18,6 +20,7 @@ import { readDirectory, readPath } from '../files/read-path.ts';
 import { removePath, renamePath } from '../files/rename-and-remove-paths.ts';
 import { putFile, toWritten } from '../files/upload.ts';
 import { readQuery } from '../http/read-query.ts';
+import { pastOf } from '../platform/account-histories.ts';
 import { defineRoute } from '../platform/route.ts';
 
 const path = '/workspaces/{workspaceId}/files';
@@ -32,22 +35,23 @@ export const fileRoutes = [
     path,
     summary: 'Lists the files of a workspace or of a folder of it; for a file, where to get it',
     scopes: ['read'],
+    ofFlags: true,
     query: FileListQuery,
     answer: FileList,
     failures: [...failures],
     async handle(platform, call) {
       const { query, request } = call;
+      const { snapshot } = query;
       const visit = await openVisitFor(platform, call);
       const folder = readDirectory(query.path);
+      if (snapshot !== undefined)
+        return { body: await listAtSnapshot(await pastOf(platform, call), { ...query, snapshot, path: folder }) };
       const page = await listDirectoryPage(visit, { ...query, path: folder });
       if (page) return { body: page };
-      const { url } = makeFileLink(
-        platform,
-        call,
-        { path: folder, method: 'GET', expiresInSeconds: fiveMinutes },
-        request,
-      );
-      return { body: { files: [await listOne(visit, folder)], url } };
+      const link = { path: folder, method: 'GET', expiresInSeconds: fiveMinutes } as const;
+      // Links are of keys, and the operator has none.
+      const url = call.actor.accountId === operatorId ? {} : { url: makeFileLink(platform, call, link, request).url };
+      return { body: { files: [await listOne(visit, folder)], ...url } };
     },
   }),
   defineRoute({
@@ -55,6 +59,7 @@ export const fileRoutes = [
     path,
     summary: 'Puts a small file, as base64 in JSON; `PUT …/file` takes any',
     scopes: ['write'],
+    ofFlags: true,
     body: PutFile,
     status: 201,
     answer: FileWritten,
@@ -73,6 +78,7 @@ export const fileRoutes = [
     path,
     summary: 'Renames a file or a folder to a name that is free',
     scopes: ['write'],
+    ofFlags: true,
     body: RenameFile,
     answer: FileRenamed,
     failures: [...changeFailures, 'E_ALREADY_EXISTS'],
@@ -87,6 +93,7 @@ export const fileRoutes = [
     path: `${path}/rename`,
     summary: 'Renames a file or a folder, from `from` to `to`',
     scopes: ['write'],
+    ofFlags: true,
     body: MoveFile,
     answer: FileRenamed,
     failures: [...changeFailures, 'E_ALREADY_EXISTS'],
@@ -101,6 +108,7 @@ export const fileRoutes = [
     path,
     summary: 'Deletes a file or, with recursive, a folder; what to delete is in the query or in the body',
     scopes: ['write'],
+    ofFlags: true,
     query: FileRemoveQuery,
     body: RemoveFile,
     answer: FileRemoved,

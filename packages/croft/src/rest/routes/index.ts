@@ -6,7 +6,9 @@ import { agentToolRoutes } from './agent-tools.ts';
 import { agentRoutes } from './agents.ts';
 import { approvalRoutes } from './approvals.ts';
 import { auditRoutes, auditTrailRoutes } from './audit.ts';
+import { browserSessionRoutes } from './browser-sessions.ts';
 import { checkpointRoutes } from './checkpoints.ts';
+import { eventRoutes } from './events.ts';
 import { fileContentRoutes } from './file-contents.ts';
 import { fileLinkRoutes } from './file-links.ts';
 import { fileRoutes } from './files.ts';
@@ -25,6 +27,7 @@ import { workspaceRoutes } from './workspaces.ts';
  */
 export const accountRoutes: readonly Route[] = [
   ...accountRecordRoutes,
+  ...browserSessionRoutes,
   ...keyRoutes,
   ...agentRoutes,
   ...agentToolRoutes,
@@ -42,6 +45,7 @@ export const accountRoutes: readonly Route[] = [
   ...secretRoutes,
   ...approvalRoutes,
   ...auditRoutes,
+  ...eventRoutes,
 ];
 
 export const adminRoutes: readonly Route[] = [...accountListRoutes, ...auditTrailRoutes];

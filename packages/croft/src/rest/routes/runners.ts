@@ -24,6 +24,7 @@ export const runnerRoutes = [
     path: '/runners',
     summary: 'Lists the runners: state, load, version and last error',
     scopes: ['read'],
+    ofFlags: true,
     mirrored: true,
     answer: RunnerList,
     async handle({ registry, viewRunner }, { actor }) {
@@ -36,6 +37,7 @@ export const runnerRoutes = [
     path: '/runners/{name}',
     summary: 'One runner as it is now',
     scopes: ['read'],
+    ofFlags: true,
     mirrored: true,
     answer: Runner,
     failures: ['E_NOT_FOUND'],

@@ -12,13 +12,13 @@ import {
 import { parseBody } from '../../core/accounts/configs/parse-body.ts';
 import { toTreeReportOutput } from '../../core/history/outputs/tree-report-output.ts';
 import type * as history from '../../core/history/ports/history.ts';
+import { toDiffAnswer } from '../files/diff-answer.ts';
 import { historyOf } from '../platform/account-histories.ts';
 import { auditedHistoryChange, mustHaveSnapshot } from '../platform/audited-history-change.ts';
 import type { RestPlatform } from '../platform/rest-platform.ts';
 import { defineRoute, type RouteAnswer, type RouteCall } from '../platform/route.ts';
 
 const failures = ['E_NOT_FOUND'] as const;
-const maxChanges = 2000;
 
 /** Snapshots of a workspace, for callers with a key of its account. */
 export const snapshotRoutes = [
@@ -27,6 +27,7 @@ export const snapshotRoutes = [
     path: '/workspaces/{workspaceId}/snapshots',
     summary: 'Lists the snapshots of a workspace, newest first',
     scopes: ['read'],
+    ofFlags: true,
     answer: SnapshotList,
     failures,
     async handle(platform, call) {
@@ -39,6 +40,7 @@ export const snapshotRoutes = [
     path: '/workspaces/{workspaceId}/snapshots',
     summary: 'Remembers all files of a workspace under a name; one of the same name is replaced',
     scopes: ['write'],
+    ofFlags: true,
     body: CreateSnapshot,
     status: 201,
     answer: SnapshotMade,
@@ -60,6 +62,7 @@ export const snapshotRoutes = [
     path: '/workspaces/{workspaceId}/snapshots/{name}',
     summary: 'Shows a snapshot',
     scopes: ['read'],
+    ofFlags: true,
     answer: SnapshotAnswer,
     failures,
     async handle(platform, call) {
@@ -72,6 +75,7 @@ export const snapshotRoutes = [
     path: '/workspaces/{workspaceId}/snapshots/{name}',
     summary: 'Forgets a snapshot; the files stay as they are',
     scopes: ['write'],
+    ofFlags: true,
     answer: Deleted,
     failures,
     async handle(platform, call) {
@@ -88,6 +92,7 @@ export const snapshotRoutes = [
     path: '/workspaces/{workspaceId}/snapshots/{name}/diff',
     summary: 'Compares the files as they are now, or another snapshot, with a snapshot',
     scopes: ['read'],
+    ofFlags: true,
     query: SnapshotDiffQuery,
     answer: SnapshotDiff,
     failures,
@@ -95,11 +100,7 @@ export const snapshotRoutes = [
       const { params, query, request } = call;
       const from = { from: params.name, to: query.to, signal: request.signal };
       const diffs = await (await historyOf(platform, call)).diff(from);
-      const changes = diffs.slice(0, maxChanges).map(({ text, path, ...change }) => ({
-        ...{ path: path.toWellFormed(), ...change },
-        ...(text !== undefined && { diff: text }),
-      }));
-      return { body: { paths: diffs.length, changes } };
+      return { body: toDiffAnswer(diffs) };
     },
   }),
   defineRoute({
@@ -107,6 +108,7 @@ export const snapshotRoutes = [
     path: '/workspaces/{workspaceId}/snapshots/{name}/restore',
     summary: 'Makes the files what they were; what was there before becomes a snapshot too',
     scopes: ['write'],
+    ofFlags: true,
     answer: SnapshotRestored,
     failures: [...failures, 'E_CONFLICT'],
     async handle(platform, call) {
@@ -120,6 +122,7 @@ export const snapshotRoutes = [
     path: '/workspaces/{workspaceId}/restore-green',
     summary: 'Makes the files what they were when tests last passed',
     scopes: ['write'],
+    ofFlags: true,
     answer: SnapshotRestored,
     failures: [...failures, 'E_CONFLICT'],
     handle: async (platform, call) => restore(platform, call, await historyOf(platform, call), 'green'),

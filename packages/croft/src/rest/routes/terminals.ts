@@ -10,6 +10,7 @@ export const terminalRoutes = [
       'A ticket for a terminal in such a sandbox, over a workspace; good once, for half a minute. ' +
       'A terminal is a shell that nobody is asked about: permissionMode does not apply to it',
     scopes: ['terminal'],
+    ofFlags: true,
     body: OpenTerminal,
     status: 201,
     answer: TerminalTicket,

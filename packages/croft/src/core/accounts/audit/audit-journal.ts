@@ -1,4 +1,4 @@
-import { AppError } from '@croft/protocol';
+import { type AccountEvent, AppError } from '@croft/protocol';
 import type { CallJournal } from '../../events/call-journal.ts';
 import { rejectAfter } from '../../events/reject-after.ts';
 import type { AuditEntry } from '../ports/call-tables.ts';
@@ -13,6 +13,8 @@ interface AuditJournalOptions {
   readonly serverId: string;
   readonly pendingEnds: Pick<PendingCallEnds, 'add'>;
   readonly now: () => Date;
+  /** Called with each call that has come in, for people who watch. */
+  onStarted?(event: CallStarted): void;
   /** How long the end of a call waits for the records before it is recorded in the background. */
   readonly waitMs?: number | undefined;
 }
@@ -34,6 +36,9 @@ export function createAuditJournal(options: AuditJournalOptions): CallJournal {
   const toEntry = createToEntry(accountId, agentId, now);
 
   return {
+    started(session, fields, call) {
+      options.onStarted?.(toCallStarted(agentId, { session, fields, call, at: now() }));
+    },
     async began(session, fields, call) {
       const entry = toEntry(session, 'call.began', { ...fields, call });
       const began = { callId: call, serverId, accountId, actor: entry.actor, tool: entry.target };
@@ -56,6 +61,25 @@ export function createAuditJournal(options: AuditJournalOptions): CallJournal {
 
 type ToEntry = ReturnType<typeof createToEntry>;
 
+type CallStarted = Extract<AccountEvent, { readonly type: 'call.started' }>;
+
+interface StartedCall {
+  readonly session: string;
+  readonly fields: Fields;
+  readonly call: string;
+  readonly at: Date;
+}
+
+export function toCallStarted(agentId: string, { session, fields, call, at }: StartedCall): CallStarted {
+  const { tool, workspace, title } = fields;
+  return {
+    ...{ type: 'call.started', at: at.toISOString(), call, agentId, session },
+    tool: typeof tool === 'string' ? tool : '',
+    workspace: typeof workspace === 'string' ? workspace : null,
+    title: typeof title === 'string' ? title : '',
+  };
+}
+
 /** Makes audit rows about calls. The actor is `who`, followed by the session. */
 export function createToEntry(accountId: string, who: string, now: () => Date) {
   return (session: string, action: string, fields: Fields): AuditEntry => ({
@@ -76,7 +100,7 @@ export function toEndEntries(
   violations: readonly Fields[],
 ): AuditEntry[] {
   return [
-    ...violations.map((violation) => toEntry(session, 'violation', { tool: call.tool, ...violation })),
+    ...violations.map((violation) => toEntry(session, 'violation', { tool: call.tool, call: call.call, ...violation })),
     toEntry(session, 'call.ended', call),
   ];
 }

@@ -1,6 +1,11 @@
 import { isObject, isSameJson } from '../configs/plain-json.ts';
+import type { AuditLog } from '../ports/audit-log.ts';
+import type { AuditRow } from '../ports/call-tables.ts';
 import type { Records, Tables } from '../ports/records.ts';
-import type { AuditLog } from '../ports/registry.ts';
+import { createAuditFilter } from './audit-filter.ts';
+import { lastPositions, mustReadPositions, writePositions } from './audit-positions.ts';
+import { type AuditSource, createRecordsSource } from './audit-source.ts';
+import { type AuditOrder, createRowMerger, type RowMerger } from './merge-rows.ts';
 
 const maxKeys = 50;
 const maxKeyLength = 200;
@@ -20,8 +25,41 @@ export async function appendAudit(tables: Tables, { at, details, ...rest }: Audi
   await tables.audit.append([{ ...rest, at: at.toISOString(), details: JSON.stringify(details) }]);
 }
 
+/** Rows that one request looks at, so that no filter holds a server for long. */
+const maxScanned = 5000;
+
 export function createAuditLog({ records }: { readonly records: Records }): AuditLog {
-  return { list: ({ accountId }, page) => records.read((tables) => tables.audit.list({ accountId }, page)) };
+  return createMergedAuditLog((accountId) => [createRecordsSource(records, accountId)]);
+}
+
+/** The audit trail of an account, which may be several chains. */
+export function createMergedAuditLog(sourcesOf: (accountId: string) => readonly AuditSource[]): AuditLog {
+  return {
+    async list({ accountId }, { limit, after, order = 'oldest', ...filter }) {
+      const sources = sourcesOf(accountId);
+      const last = await lastPositions(sources);
+      const merged = createRowMerger(sources, toStart(after, order, last), order);
+      const rows = await takeWanted(merged, createAuditFilter(filter), limit);
+      const next = (await merged.hasMore()) ? { next: writePositions(merged.positions()) } : {};
+      return { rows, position: writePositions(last), ...next };
+    },
+  };
+}
+
+function toStart(after: string | undefined, order: AuditOrder, last: readonly number[]): number[] {
+  if (after !== undefined) return mustReadPositions(after, last.length);
+  // Rows that are added meanwhile belong to the events that follow the list.
+  return last.map((position) => (order === 'oldest' ? 0 : position + 1));
+}
+
+async function takeWanted(merged: RowMerger, isWanted: (row: AuditRow) => boolean, limit: number): Promise<AuditRow[]> {
+  const rows: AuditRow[] = [];
+  for (let scanned = 0; scanned < maxScanned && rows.length < limit; scanned += 1) {
+    const row = await merged.next();
+    if (!row) break;
+    if (isWanted(row)) rows.push(row);
+  }
+  return rows;
 }
 
 /** Returns which keys differ, without their values. */

@@ -44,8 +44,25 @@ export function createAuthenticate(
   }
 }
 
+/** The caller that a key stands for, by its id: for browser sessions. */
+export function createFindActor({ records, now }: RegistryContext): Accounts['actorOf'] {
+  return async (accountId, keyId) => {
+    const found = await records.read(async (tables) =>
+      toFound(tables, await tables.keys.get(accountId, keyId), 'active'),
+    );
+    return found && isLive(found.key, now()) ? toActor(found) : undefined;
+  };
+}
+
 async function findIn(tables: Tables, hash: string, status: AccountRow['status']): Promise<Found | undefined> {
-  const key = await tables.keys.byHash(hash);
+  return toFound(tables, await tables.keys.byHash(hash), status);
+}
+
+async function toFound(
+  tables: Tables,
+  key: KeyRow | undefined,
+  status: AccountRow['status'],
+): Promise<Found | undefined> {
   if (!key || isRunnerKey(key)) return undefined;
   const account = await tables.accounts.get(key.accountId);
   if (account?.status !== status) return undefined;

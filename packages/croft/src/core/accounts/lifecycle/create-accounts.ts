@@ -7,7 +7,7 @@ import { appendAudit, changedKeys } from '../audit/audit-log.ts';
 import { invalidArgument } from '../configs/invalid-argument.ts';
 import { parseBody } from '../configs/parse-body.ts';
 import { isObject } from '../configs/plain-json.ts';
-import { createAuthenticate } from '../keys/authenticate.ts';
+import { createAuthenticate, createFindActor } from '../keys/authenticate.ts';
 import { defaultKeyName, findLiveKeys, makeKey } from '../keys/key-rows.ts';
 import type { AccountRow } from '../ports/account-tables.ts';
 import type { Tables } from '../ports/records.ts';
@@ -27,6 +27,7 @@ export function createAccounts(context: RegistryContext): Accounts {
   return {
     authenticate: createAuthenticate(context, 'active'),
     authenticateToRemove: createAuthenticate(context, 'disabled'),
+    actorOf: createFindActor(context),
     remove: createAccountRemoval(context),
     get: (accountId) => records.read((tables) => mustFindAccount(tables, accountId)),
     list: (page) => records.read((tables) => tables.accounts.list(page)),

@@ -146,3 +146,27 @@ export interface KeyCheckTable {
   /** Changes only `isUsed` of an existing row. */
   put(row: KeyCheckRow): Promise<void>;
 }
+
+/** A browser that is signed in, or a code that signs one in. */
+export interface BrowserSessionRow {
+  /** Peppered hash. The secret itself is only in the browser. */
+  readonly hash: string;
+  readonly purpose: 'session' | 'link';
+  readonly accountId: string;
+  /** The key whose rights it has, and with which it ends. */
+  readonly keyId: string;
+  readonly createdAt: string;
+  readonly usedAt: string;
+  readonly expiresAt: string;
+}
+
+export interface BrowserSessionTable {
+  insert(row: BrowserSessionRow): Promise<void>;
+  byHash(hash: string): Promise<BrowserSessionRow | undefined>;
+  use(hash: string, usedAt: string): Promise<void>;
+  /** False when there is no such row: somebody else has removed it. */
+  remove(hash: string): Promise<boolean>;
+  /** Removes all rows of a key except the newest ones. */
+  removeAllBut(accountId: string, keyId: string, newest: number): Promise<void>;
+  removeBefore(expiresAt: string): Promise<number>;
+}

@@ -31,6 +31,8 @@ export interface ApprovalTable {
   get(accountId: string, approvalId: string): Promise<ApprovalRow | undefined>;
   /** The newest approval of a call, in any state. */
   byHash(accountId: string, session: string, hash: string): Promise<ApprovalRow | undefined>;
+  /** How many approvals of a call there are, in any state. */
+  countByHash(accountId: string, session: string, hash: string): Promise<number>;
   /** Newest first. */
   list(
     accountId: string,
@@ -152,6 +154,9 @@ export interface AuditTable {
   append(entries: readonly AuditEntry[]): Promise<void>;
   /** The end of the chain. `undefined` when there is no row. */
   last(): Promise<ChainLink | undefined>;
-  /** In order, for one account or all. `after` is a sequence number. */
-  list(filter: { readonly accountId?: string | undefined }, page: PageRequest): Promise<Paged<AuditRow>>;
+  /** In order, or newest first, for one account or all. `after` is a sequence number. */
+  list(
+    filter: { readonly accountId?: string | undefined; readonly newestFirst?: true | undefined },
+    page: PageRequest,
+  ): Promise<Paged<AuditRow>>;
 }

@@ -1,5 +1,6 @@
 import type {
   AccountTable,
+  BrowserSessionTable,
   KeyCheckTable,
   KeyTable,
   ReferenceTable,
@@ -66,6 +67,7 @@ export interface Tables {
   readonly sessions: SessionTable;
   readonly requests: RequestTable;
   readonly removals: RemovalTable;
+  readonly browserSessions: BrowserSessionTable;
   readonly calls: CallTable;
   readonly keyChecks: KeyCheckTable;
   readonly audit: AuditTable;

@@ -1,8 +1,9 @@
-import type { McpServers, Scope } from '@croft/protocol';
+import type { Approval, McpServers, Scope } from '@croft/protocol';
 import type { RunnerChoice } from '../../runners/runner.ts';
 import type { WorkspaceQuota } from '../../storage/stored-mount.ts';
 import type { AccountRow, KeyRow } from './account-tables.ts';
-import type { ApprovalState, AuditRow } from './call-tables.ts';
+import type { AuditLog } from './audit-log.ts';
+import type { ApprovalState } from './call-tables.ts';
 import type { Paged, PageRequest } from './pages.ts';
 
 /** The caller. They see and change only their own account. */
@@ -110,6 +111,8 @@ export interface Accounts {
   authenticate(token: string): Promise<Actor | undefined>;
   /** The same for a disabled account whose removal has begun: only for repeating that removal. */
   authenticateToRemove(token: string): Promise<Actor | undefined>;
+  /** The caller that a key stands for. Resolves with `undefined` as `authenticate` does. */
+  actorOf(accountId: string, keyId: string): Promise<Actor | undefined>;
   create(label: string, body: unknown): Promise<{ account: AccountRow; secret: string }>;
   get(accountId: string): Promise<AccountRow>;
   list(page: PageRequest): Promise<Paged<AccountRow>>;
@@ -155,6 +158,10 @@ export interface ApprovalView {
   readonly decidedAt?: string | undefined;
   readonly decidedBy?: string | undefined;
   readonly reason?: string | undefined;
+  /** What held where the call would run, when it was asked for. */
+  readonly setting?: Approval['setting'];
+  /** How often this very call of this session was asked for before. */
+  readonly askedBefore?: number | undefined;
 }
 
 /** Operations of people on approvals. For those of calls see `core/approvals`. */
@@ -170,10 +177,6 @@ export interface ApprovalInbox {
    * the approval is pending.
    */
   decide(actor: Actor, approvalId: string, body: unknown): Promise<ApprovalView>;
-}
-
-export interface AuditLog {
-  list(actor: Actor, page: PageRequest): Promise<Paged<AuditRow>>;
 }
 
 /** Everything about accounts that REST serves. */

@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import type { CodeSymbol, ParsedFile, SourceRange } from '../code-symbol.ts';
+import { type CodeSymbol, maxSymbolsPerFile, type ParsedFile, type SourceRange } from '../code-symbol.ts';
 import { fullName } from '../symbols/symbol-address.ts';
 
 /** The part that a change must keep: the body in its place, the name, or only the neighbours. */
@@ -56,7 +56,9 @@ export function findTarget({ kind, target, after, oldRange, newRange }: CheckedS
 function findLost({ kind, target, before, after, oldRange, newRange }: CheckedSplice): CodeSymbol[] {
   const move = createMove(oldRange, newRange);
   const found = new Set(after.symbols.flatMap(toKeys));
-  return before.symbols.filter((symbol) => {
+  const listedUpTo = endOfListing(after);
+  const listed = before.symbols.filter(({ nameRange }) => move.start(nameRange.start) <= listedUpTo);
+  return listed.filter((symbol) => {
     const { range, nameRange, declarationRange } = symbol;
     if (symbol === target && kind !== 'insertion') return false;
     const isReplaced = range.start >= oldRange.start && range.end <= oldRange.end && oldRange.start < oldRange.end;
@@ -67,6 +69,12 @@ function findLost({ kind, target, before, after, oldRange, newRange }: CheckedSp
       return !found.has(toKey(symbol, start));
     return !found.has(toKey(symbol, start, move.end(declarationRange.end)));
   });
+}
+
+/** Of a file with very many definitions the last ones are not listed. */
+function endOfListing({ symbols }: ParsedFile): number {
+  const isCut = symbols.length >= maxSymbolsPerFile;
+  return isCut ? (symbols.at(-1)?.nameRange.start ?? 0) : Number.POSITIVE_INFINITY;
 }
 
 function isInside(inner: SourceRange, outer: SourceRange): boolean {

@@ -1,6 +1,6 @@
 import { runRipgrep } from '../../content/search/ripgrep.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { ParsedQuery } from './parse-code-query.ts';
+import type { ParsedQuery } from '../ports/code-index.ts';
 import { splitWords } from './split-words.ts';
 
 /** A file with words of the query, in its text or in its path. */
@@ -27,6 +27,8 @@ const minPartLength = 3;
 interface CandidateSearch {
   readonly query: ParsedQuery;
   readonly scope: string;
+  /** Only these files. Absent: all files in the scope. */
+  readonly paths?: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -52,14 +54,14 @@ export async function findCandidateFiles(workspace: Workspace, search: Candidate
   return { files: found, frequencies, isComplete };
 }
 
-function toArguments({ query: { terms, joined }, scope }: CandidateSearch): string[] {
+function toArguments({ query: { terms, joined }, scope, paths }: CandidateSearch): string[] {
   const wanted = new Set([...terms.flatMap(({ forms }) => forms), ...(joined === '' ? [] : [joined])]);
   return [
     ...['--fixed-strings', '--ignore-case', '--line-number', '--no-heading', '--with-filename'],
     ...[`--max-count=${maxLinesPerFile}`, `--max-columns=${maxColumns}`, '--max-columns-preview', '--max-filesize=1M'],
     ...(scope.includes('node_modules') ? [] : ['--glob=!node_modules/']),
     ...[...wanted].map((word) => `--regexp=${word}`),
-    ...(scope === '' ? ['--', '.'] : ['--']),
+    ...['--', ...(paths?.map((path) => `./${path}`) ?? (scope === '' ? ['.'] : []))],
   ];
 }
 

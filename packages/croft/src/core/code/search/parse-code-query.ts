@@ -1,21 +1,6 @@
 import { AppError } from '@croft/protocol';
+import type { ParsedQuery } from '../ports/code-index.ts';
 import { splitWords, toSingular } from './split-words.ts';
-
-/** One thing that a query asks for: any of its forms will do. */
-export interface QueryTerm {
-  /** Lower case. The first is what the caller wrote; the others mean the same. */
-  readonly forms: readonly string[];
-  /** Text in quotes is found as it is written, and only so. */
-  readonly isLiteral: boolean;
-}
-
-export interface ParsedQuery {
-  readonly terms: readonly QueryTerm[];
-  /** The whole query without spaces and signs, in lower case: `parse config` asks for `parseconfig` too. */
-  readonly joined: string;
-  /** The query as a name, if it is one word. */
-  readonly name: string | undefined;
-}
 
 const maxTerms = 12;
 /** Words of questions, which say nothing about code. */

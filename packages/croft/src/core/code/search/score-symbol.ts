@@ -1,23 +1,33 @@
 import type { CodeSymbol } from '../code-symbol.ts';
-import type { ParsedQuery, QueryTerm } from './parse-code-query.ts';
+import type { ParsedQuery, QueryTerm } from '../ports/code-index.ts';
 import { splitWords, toSingular } from './split-words.ts';
 
 /** Score of a term, by the place of its match. */
 const weights = { name: 8, container: 2, signature: 2, path: 2, doc: 1, text: 0.5, partOfWord: 0.4 };
 
+/** What of a definition says how well it answers. */
+export type ScoredSymbol = Pick<CodeSymbol, 'name' | 'containers' | 'signature' | 'doc' | 'isExported'>;
+
 interface Scored {
-  readonly symbol: CodeSymbol;
+  readonly symbol: ScoredSymbol;
   readonly path: string;
   /** The terms in the lines of its body, by their index. */
   readonly bodyTerms: ReadonlySet<number>;
 }
 
+interface SymbolScore {
+  readonly score: number;
+  /** The definition answers every term of the query. */
+  readonly isWhole: boolean;
+}
+
 /** Rates how well a definition answers a query. `rarity` has the worth of each term: a rare word says more. */
-export function scoreSymbol(scored: Scored, query: ParsedQuery, rarity: readonly number[]): number {
+export function scoreSymbol(scored: Scored, query: ParsedQuery, rarity: readonly number[]): SymbolScore {
   const fields = toFields(scored);
   const worth = query.terms.map((term, index) => rateTerm(term, index, fields, scored.bodyTerms));
   const sum = worth.reduce((total, each, index) => total + each * (rarity[index] ?? 1), 0);
-  return sum * nameFactor(scored.symbol.name, query) * coverage(worth) * fileFactor(scored.path, scored.symbol);
+  const factor = nameFactor(scored.symbol.name, query) * coverage(worth) * fileFactor(scored.path, scored.symbol);
+  return { score: sum * factor, isWhole: worth.every((each) => each > 0) };
 }
 
 interface Field {
@@ -71,7 +81,7 @@ function coverage(worth: readonly number[]): number {
   return share * share;
 }
 
-function fileFactor(path: string, { isExported }: CodeSymbol): number {
+function fileFactor(path: string, { isExported }: ScoredSymbol): number {
   return (isExported ? 1.2 : 1) * pathFactor(path);
 }
 

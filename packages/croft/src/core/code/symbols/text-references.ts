@@ -6,7 +6,7 @@ import { mustHaveSyntax } from './must-have-syntax.ts';
 import { fullName } from './symbol-address.ts';
 
 /** One line that mentions a symbol. */
-interface CodeReference {
+export interface CodeReference {
   readonly path: string;
   readonly line: number;
   readonly text: string;
@@ -14,7 +14,7 @@ interface CodeReference {
 
 /** Finds the lines that mention a symbol, without its own. A language server can answer it more precisely. */
 type ReferenceFinder = (
-  place: { readonly path: string; readonly symbol: CodeSymbol },
+  place: { readonly path: string; readonly symbol: Pick<CodeSymbol, 'name' | 'startLine' | 'endLine'> },
   context: Pick<ToolContext, 'workspace' | 'signal'>,
 ) => Promise<readonly CodeReference[]>;
 
@@ -56,7 +56,7 @@ export function stillMentioned(symbol: CodeSymbol, found: readonly CodeReference
   return new AppError('E_IN_USE', [head, ...rows, ...more].join('\n'), { details: { references: found.length } });
 }
 
-function isWithin(line: number, { startLine, endLine }: CodeSymbol): boolean {
+function isWithin(line: number, { startLine, endLine }: Pick<CodeSymbol, 'startLine' | 'endLine'>): boolean {
   return line >= startLine && line <= endLine;
 }
 

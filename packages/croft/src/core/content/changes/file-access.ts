@@ -1,5 +1,5 @@
 import type { Files } from '../../files/files.ts';
-import type { WorkspaceAccess, WrapCall } from '../../workspace/workspace.ts';
+import type { Workspace, WorkspaceAccess, WrapCall } from '../../workspace/workspace.ts';
 import type { FileChange } from './change-feed.ts';
 
 /** Calls `onChange` soon after files change, from when this resolves until the signal. */
@@ -11,6 +11,8 @@ export interface FileAccess {
   readonly access: WorkspaceAccess;
   /** See `Workspace.wrapCall`. */
   readonly wrapCall?: WrapCall | undefined;
+  /** Searches the contents of files. Absent: they cannot be searched here. */
+  readonly search?: Pick<Workspace, 'root' | 'withSearchBox'> | undefined;
   /** Absent: changes cannot be watched here. */
   readonly watch?: WatchFiles | undefined;
 }

@@ -1,4 +1,10 @@
-import { type FarMatch, showLine, showStart } from './show-long-lines.ts';
+import { type FarMatch, printedColumns, showLine, showStart } from './show-long-lines.ts';
+
+/** The options of ripgrep for lines as `collectMatches` reads them. */
+export const contentArguments = [
+  ...['--line-number', '--column', '--byte-offset', '--no-heading', '--with-filename'],
+  ...[`--max-columns=${printedColumns}`, '--max-columns-preview'],
+];
 
 export interface GrepMatch {
   path: string;

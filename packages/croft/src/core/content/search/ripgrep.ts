@@ -53,7 +53,10 @@ export interface FoundFile {
  * Runs ripgrep in the workspace's search sandbox, where nothing else can be read even if links are swapped meanwhile.
  * Returns how many files could not be read; the other results are valid.
  */
-export function runRipgrep(workspace: Workspace, search: RipgrepSearch): Promise<{ unreadable: number }> {
+export function runRipgrep(
+  workspace: Pick<Workspace, 'withSearchBox'>,
+  search: RipgrepSearch,
+): Promise<{ unreadable: number }> {
   return workspace.withSearchBox((box) => run(box, toCommand(search), (running) => readRecords(running, search)));
 }
 

@@ -1,5 +1,5 @@
 import type { FileReplacement } from '../../files/files.ts';
-import type { PathChange, TreeHash, TreePath } from './tree.ts';
+import type { PathChange, TreeEntry, TreeHash, TreePath } from './tree.ts';
 import type { UnverifiedReason } from './unverified-reason.ts';
 
 /** Identifies a call in the history. */
@@ -94,8 +94,26 @@ export interface ChangeReporter {
   captureAround<T>(work: () => Promise<T>): Promise<T>;
 }
 
+/** Reads earlier trees, for people. */
+export interface PastTrees {
+  /** What one call changed. Throws `E_NOT_FOUND`. */
+  diffOf(
+    checkpoint: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly checkpoint: Checkpoint; readonly changes: readonly FileDiff[] }>;
+  /** The entries of one folder of a snapshot. Throws `E_NOT_FOUND` and `E_FILE_NOT_FOUND`. */
+  list(
+    snapshot: string,
+    directory: TreePath,
+  ): Promise<readonly { readonly path: TreePath; readonly entry: TreeEntry }[]>;
+  /** Throws `E_TOO_LARGE` too. */
+  read(snapshot: string, path: TreePath): Promise<Buffer>;
+}
+
 /** Snapshots, checkpoints and undo of one workspace. */
 export interface History {
+  /** Absent: the history is on a runner, which does not show earlier trees. */
+  readonly past?: PastTrees | undefined;
   snapshot(options: {
     name: string;
     description?: string | undefined;

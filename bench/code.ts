@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { type Bench, isWanted, type Row, type Say, type Selection } from './bench.ts';
+import { copySources } from './code/corpus.ts';
+import { outline } from './code/outline.ts';
+import { patterns } from './code/patterns.ts';
+import { search } from './code/search.ts';
+import { makeScratch } from './trees.ts';
+
+/** Some figures of code intelligence. */
+export interface CodeFigures {
+  /** What their rows begin with, so that a person can ask for them alone with `--row`. */
+  readonly what: string;
+  measure(options: CodeFiguresOptions): Promise<readonly Row[]>;
+}
+
+export interface CodeFiguresOptions {
+  /** An empty directory, removed at the end. */
+  readonly scratch: string;
+  /** A copy of the sources of Croft: real TypeScript that nobody changes meanwhile. */
+  readonly sources: string;
+  readonly only: Selection;
+  readonly say: Say;
+}
+
+const all: readonly CodeFigures[] = [patterns, outline, search];
+
+/** Code intelligence over MCP stdio, each figure beside the program that does the same. */
+export const code: Bench = {
+  name: 'code',
+  async run(say, only) {
+    using scratch = makeScratch();
+    const sources = copySources(join(scratch.path, 'sources'));
+    const rows: Row[] = [];
+    for (const [index, { what, measure }] of all.entries()) {
+      if (!isWanted(what, only)) continue;
+      say(what);
+      rows.push(...(await measure({ scratch: join(scratch.path, String(index)), sources, only, say })));
+    }
+    return { rows };
+  },
+};

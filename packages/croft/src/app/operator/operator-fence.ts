@@ -1,0 +1,25 @@
+import type { AgentFence } from '@croft/protocol';
+import { flagsAgentId, operatorId } from '../../core/accounts/access/operator.ts';
+import { toNetwork } from '../agents/agent-fence.ts';
+import type { App } from '../app.ts';
+import { createOperatorRecords, flagsSandboxId } from './operator-records.ts';
+
+/** What MCP clients may do in the workspaces that flags name. */
+export async function toOperatorFence(app: App): Promise<AgentFence> {
+  const { config } = await createOperatorRecords(app).sandboxes.get(
+    { accountId: operatorId, label: 'operator', scopes: [] },
+    flagsSandboxId,
+  );
+  return {
+    agentId: flagsAgentId,
+    secrets: [],
+    workspaces: app.toolbox.fence().map(({ workspace, ...kinds }) => ({
+      ...{ name: workspace.name, workspaceId: workspace.id, access: workspace.access },
+      ...{ permissionMode: workspace.permission, ...kinds },
+      sandbox: { sandboxId: flagsSandboxId, name: app.provider.name, provider: app.provider.name },
+      network: toNetwork(config.network),
+      secrets: [],
+      allowControl: [...(config.allowControl ?? [])],
+    })),
+  };
+}

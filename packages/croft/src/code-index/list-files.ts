@@ -1,0 +1,94 @@
+import type { IndexDatabase } from './database.ts';
+import { removeFile } from './store-files.ts';
+
+/** A file of the workspace and when it was changed; 0 if that is not known. */
+export type FileTime = readonly [path: string, time: number];
+
+interface KnownFile {
+  readonly id: number;
+  readonly time: number;
+  readonly due: boolean;
+}
+
+/** The files of a listing in progress that the index knows and that were not listed yet, by the name of the index. */
+const listings = new Map<string, Map<string, KnownFile>>();
+const pathsPerRemoval = 200;
+/** The two ways to learn a time round it differently: 10 microseconds. */
+const timeTolerance = 100;
+
+/** Takes in a part of a listing. The first part begins it, and the last removes the files that were not in it. */
+export function takeListing(
+  index: IndexDatabase,
+  name: string,
+  { files, isFirst, isLast }: { files: readonly FileTime[]; isFirst: boolean; isLast: boolean },
+): void {
+  const known = (isFirst ? undefined : listings.get(name)) ?? readKnown(index);
+  listings.set(name, known);
+  index.write(() => {
+    for (const [path, time] of files) noteFile(index, path, time, known.get(path));
+    for (const [path] of files) known.delete(path);
+  });
+  if (!isLast) return;
+  listings.delete(name);
+  removeAll(index, [...known.values()]);
+  index.write(() => index.prepare("INSERT OR REPLACE INTO state VALUES ('listed', 1)").run());
+}
+
+function readKnown(index: IndexDatabase): Map<string, KnownFile> {
+  const rows = index.prepare('SELECT id, path, time, due FROM files').all();
+  return new Map(
+    rows.map(({ id, path, time, due }) => [
+      String(path),
+      { id: Number(id), time: Number(time), due: Number(due) === 1 },
+    ]),
+  );
+}
+
+function noteFile(index: IndexDatabase, path: string, time: number, known: KnownFile | undefined): void {
+  if (!known) index.prepare('INSERT OR IGNORE INTO files (path, time, due) VALUES (?, 0, 1)').run(path);
+  else if (!known.due && Math.abs(known.time - time) > timeTolerance)
+    index.prepare('UPDATE files SET due = 1 WHERE id = ?').run(known.id);
+}
+
+function removeAll(index: IndexDatabase, files: readonly KnownFile[]): void {
+  for (let at = 0; at < files.length; at += pathsPerRemoval)
+    index.write(() => {
+      for (const { id } of files.slice(at, at + pathsPerRemoval)) removeFile(index, id);
+    });
+}
+
+/**
+ * Notes paths that changed. Returns those that the index does not know: new files, or files that it must not have.
+ * A path may be a directory, and then everything below it has changed.
+ */
+export function noteChanges(index: IndexDatabase, paths: readonly string[]): string[] {
+  const unknown: string[] = [];
+  index.write(() => {
+    for (const path of paths) {
+      const { changes } = index.prepare('UPDATE files SET due = 1 WHERE path = ?').run(path);
+      if (Number(changes) > 0) continue;
+      index.prepare('UPDATE files SET due = 1 WHERE path > ? AND path < ?').run(`${path}/`, `${path}0`);
+      unknown.push(path);
+    }
+  });
+  return unknown;
+}
+
+export function addFiles(index: IndexDatabase, paths: readonly string[]): void {
+  index.write(() => {
+    for (const path of paths) index.prepare('INSERT OR IGNORE INTO files (path, time, due) VALUES (?, 0, 1)').run(path);
+  });
+}
+
+/** Files that have to be read. */
+export function listDue(index: IndexDatabase, limit: number): string[] {
+  return index
+    .prepare('SELECT path FROM files WHERE due = 1 ORDER BY id LIMIT ?')
+    .all(limit)
+    .map(({ path }) => String(path));
+}
+
+/** Whether all files of the workspace were listed once, by this process or an earlier one. */
+export function isListed(index: IndexDatabase): boolean {
+  return index.prepare("SELECT value FROM state WHERE name = 'listed'").get() !== undefined;
+}

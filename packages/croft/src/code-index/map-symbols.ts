@@ -1,0 +1,80 @@
+import type { MappedSymbol, MapQuestion } from '../core/code/ports/code-index.ts';
+import { compareText } from '../core/code/search/rank-hits.ts';
+import { pathFactor } from '../core/code/search/score-symbol.ts';
+import type { IndexDatabase } from './database.ts';
+import { type FileGraph, readFileGraph } from './file-graph.ts';
+import { unpackSymbols } from './packed.ts';
+import { rankPages } from './rank-pages.ts';
+
+/** How much more likely a reader starts at a file of the focus than at another. */
+const focusWeight = 100;
+/** Definitions of so many files are rated: those with the highest ranks. */
+const maxFiles = 500;
+
+interface IndexedFile {
+  readonly path: string;
+  readonly symbols: Uint8Array | null;
+}
+
+interface RatedSymbol extends MappedSymbol {
+  readonly rate: number;
+}
+
+/** Ranks files by who mentions what they define, and their definitions by how much of that rank each brings in. */
+export function mapSymbols(index: IndexDatabase, { focus, limit }: MapQuestion): MappedSymbol[] {
+  const graph = readFileGraph(index);
+  const files = readFiles(index, graph);
+  const bias = Float64Array.from(files, (file) => rateFocus(file, focus) * pathFactor(file.path));
+  const ranks = rankPages(files.length, graph.edges, bias);
+  const mentioned = rateMentions(graph, ranks);
+  const best = [...files.keys()]
+    .sort((a, b) => (ranks[b] ?? 0) - (ranks[a] ?? 0) || compareText(files[a]?.path ?? '', files[b]?.path ?? ''))
+    .slice(0, maxFiles);
+  const rated = best.flatMap((number) => rateSymbols(files[number], ranks[number] ?? 0, mentioned.get(number)));
+  rated.sort((a, b) => b.rate - a.rate || compareText(a.path, b.path) || a.line - b.line);
+  return rated.slice(0, limit).map(({ rate: _, ...symbol }) => symbol);
+}
+
+function readFiles(index: IndexDatabase, { ids }: FileGraph): IndexedFile[] {
+  const read = index.prepare('SELECT path, symbols FROM files WHERE id = ?');
+  return ids.map((id) => {
+    const { path, symbols } = read.get(id) ?? {};
+    return { path: String(path), symbols: symbols instanceof Uint8Array ? symbols : null };
+  });
+}
+
+function rateFocus({ path, symbols }: IndexedFile, focus: readonly string[]): number {
+  if (focus.length === 0) return 1;
+  if (focus.some((each) => path === each || path.startsWith(`${each}/`))) return focusWeight;
+  const names = focus.filter((each) => !each.includes('/'));
+  return names.length > 0 && unpackSymbols(symbols).some(({ name }) => names.includes(name)) ? focusWeight : 1;
+}
+
+/** The rank that each name of each file brings to the file. */
+function rateMentions({ edges, names }: FileGraph, ranks: Float64Array): Map<number, Map<string, number>> {
+  const left = new Float64Array(ranks.length);
+  for (const [at, from] of edges.from.entries()) left[from] = (left[from] ?? 0) + (edges.weight[at] ?? 0);
+  const rates = new Map<number, Map<string, number>>();
+  for (const [at, from] of edges.from.entries()) {
+    const to = edges.to[at] ?? 0;
+    const name = names[at] ?? '';
+    const ofFile = rates.get(to) ?? new Map<string, number>();
+    rates.set(to, ofFile);
+    const share = ((ranks[from] ?? 0) * (edges.weight[at] ?? 0)) / (left[from] || 1);
+    ofFile.set(name, (ofFile.get(name) ?? 0) + share);
+  }
+  return rates;
+}
+
+/** A definition that nobody mentions comes last, the exported ones of important files first. */
+function rateSymbols(
+  file: IndexedFile | undefined,
+  rank: number,
+  mentioned: ReadonlyMap<string, number> | undefined,
+): RatedSymbol[] {
+  if (!file) return [];
+  return unpackSymbols(file.symbols).map(({ name, kind, containers, signature, isExported, line }) => ({
+    ...{ path: file.path, line, kind, name: [...containers, name].join('.'), signature },
+    rate: ((mentioned?.get(name) ?? 0) + rank * (isExported ? 1e-3 : 1e-6)) * pathFactor(file.path),
+  }));
+}

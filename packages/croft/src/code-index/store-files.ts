@@ -1,0 +1,66 @@
+import { splitWords, toSingular } from '../core/code/search/split-words.ts';
+import type { FileDigest } from '../core/code/syntax.ts';
+import { type IndexDatabase, symbolsPerFile } from './database.ts';
+import { packMentions, packSymbols } from './packed.ts';
+
+/** A file as it was read. */
+export interface ReadFile {
+  readonly path: string;
+  /** When it was changed, as a listing says; 0 if that is not certain. */
+  readonly time: number;
+  /** The JSON of its `FileDigest`. Absent: it has nothing that an index keeps. `gone`: it is no file any more. */
+  readonly digest?: string | 'gone' | undefined;
+}
+
+/** Replaces what the index has of these files. Files that nobody listed are left out. */
+export function storeFiles(index: IndexDatabase, files: readonly ReadFile[]): void {
+  index.write(() => {
+    for (const file of files) {
+      const id = index.prepare('SELECT id FROM files WHERE path = ?').get(file.path)?.id;
+      if (typeof id !== 'number') continue;
+      removeWords(index, id);
+      if (file.digest === 'gone') index.prepare('DELETE FROM files WHERE id = ?').run(id);
+      else storeDigest(index, id, file);
+    }
+  });
+}
+
+export function removeFile(index: IndexDatabase, id: number): void {
+  removeWords(index, id);
+  index.prepare('DELETE FROM files WHERE id = ?').run(id);
+}
+
+function removeWords(index: IndexDatabase, id: number): void {
+  index
+    .prepare('DELETE FROM symbol_words WHERE rowid BETWEEN ? AND ?')
+    .run(id * symbolsPerFile, (id + 1) * symbolsPerFile - 1);
+  index.prepare('DELETE FROM file_words WHERE rowid = ?').run(id);
+}
+
+function storeDigest(index: IndexDatabase, id: number, { path, time, digest }: ReadFile): void {
+  const { language, symbols, words, text }: FileDigest =
+    digest === undefined ? { symbols: [], words: [], text: '' } : JSON.parse(digest);
+  const kept = symbols.slice(0, symbolsPerFile);
+  index
+    .prepare('UPDATE files SET time = ?, due = 0, language = ?, symbols = ?, mentions = ? WHERE id = ?')
+    .run(time, language ?? null, packSymbols(kept), packMentions(words), id);
+  const pathWords = toWords(path);
+  const insert = index.prepare(
+    'INSERT INTO symbol_words (rowid, name, parts, container, signature, doc, path) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  for (const [number, { name, containers, signature, doc }] of kept.entries()) {
+    const words = [toPlain(name), toWords(name), toWords(containers.join(' ')), toWords(signature), toWords(doc)];
+    insert.run(id * symbolsPerFile + number, ...words, pathWords);
+  }
+  index.prepare('INSERT INTO file_words (rowid, words) VALUES (?, ?)').run(id, `${text} ${pathWords}`);
+}
+
+/** A name without signs, in lower case: `parse_config` and `parseConfig` are both `parseconfig`. */
+function toPlain(name: string): string {
+  return name.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase();
+}
+
+/** Each word once: how often a short text has a word says nothing. */
+function toWords(text: string): string {
+  return [...new Set(splitWords(text).map(toSingular))].join(' ');
+}

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { makeDirectory, startServer } from '../support/harness.ts';
+import { adminToken, openAccount } from '../support/servers/platform.ts';
+import { newPlace, type PageFixture } from './page-fixture.ts';
+
+export function liveCases(get: () => PageFixture): void {
+  test('two tabs, one stream: both see a call while it runs and when it ends', async () => {
+    const { platform, signIn, base } = get();
+    const { account, agentId } = await newPlace(platform, { permissionMode: 'bypass' });
+    const one = await signIn(account.secret);
+    await one.waitForSelector('.live-live');
+    const streams: string[] = [];
+    one.context().on('request', (request) => {
+      if (request.url().includes('/v1/events')) streams.push(request.url());
+    });
+    const other = await one.context().newPage();
+    await other.goto(base);
+    for (const page of [one, other]) await page.waitForSelector('.live-live');
+    const call = account.call(agentId, 'bash', { command: 'read line < <(sleep 2); exit 3' });
+    for (const page of [one, other]) await page.waitForSelector('.call-running');
+    await call;
+    for (const page of [one, other]) await page.waitForSelector('.call-failed >> text=exit 3');
+    expect(streams).toEqual([]);
+    // The tab that read the stream goes, and the other one takes over.
+    await one.close();
+    await account.call(agentId, 'bash', { command: 'echo taken over' });
+    await other.waitForSelector('.call-ran >> text=taken over');
+    await other.context().close();
+  });
+
+  test('the server stops and starts: a banner, then every call once', async () => {
+    const { newPage } = get();
+    using data = makeDirectory();
+    using workspace = makeDirectory();
+    const start = (port: string) =>
+      startServer(['--data', data.path, '--port', port, '--workspace', workspace.path], {
+        env: { CROFT_ADMIN_TOKEN: adminToken },
+      });
+    const first = await start('0');
+    const { port } = new URL(first.url);
+    const made = await fetch(new URL('/accounts', first.url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${adminToken}` },
+      body: JSON.stringify({ username: 'ann' }),
+    });
+    const { secret, account: record } = await made.json();
+    const account = openAccount(first.url, secret, record.accountId);
+    const sandbox = await account.newSandbox({ permissionMode: 'bypass' });
+    const workspaceId = await account.newWorkspace();
+    const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'notes', workspaceId }] });
+    const write = (name: string) => account.call(agentId, 'write', { file_path: name, content: name });
+    await write('before.md');
+    const page = await newPage();
+    // This server has another address than that of the other tests.
+    const base = `http://croft.localhost:${port}`;
+    get().allow(base);
+    await page.goto(base);
+    await page.fill('#key', secret);
+    await page.click('button[type=submit]');
+    await page.waitForSelector('.live-live');
+    await first[Symbol.asyncDispose]();
+    await page.waitForSelector('.banner >> text=The server does not answer');
+    await page.waitForSelector('.call >> text=before.md');
+    await using _second = await start(port);
+    await write('after.md');
+    await page.waitForSelector('.live-live');
+    await page.waitForSelector('.call >> text=after.md');
+    expect(await page.locator('.banner').count()).toBe(0);
+    expect(await page.locator('.call').count()).toBe(2);
+    await page.context().close();
+  });
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { newPlace, type PageFixture } from './page-fixture.ts';
+
+export function terminalCases(get: () => PageFixture): void {
+  test('a terminal: typed and printed, resized, 10 MB, and after a reload the same screen', async () => {
+    const { platform, signIn, base } = get();
+    const { account, workspaceId, sandboxId } = await newPlace(platform);
+    const page = await signIn(account.secret);
+    await page.goto(`${base}/terminal?workspace=${workspaceId}&sandbox=${sandboxId}`);
+    await page.waitForSelector('text=Connected');
+    const type = async (text: string) => {
+      await page.keyboard.type(text);
+      await page.keyboard.press('Enter');
+    };
+    const shows = (text: string) =>
+      page.waitForFunction((wanted) => document.querySelector('.xterm-rows')?.textContent?.includes(wanted), text);
+    await type('echo a$((40+2))b');
+    await shows('a42b');
+    await type('yes 0123456789abcde | head -c 10000000 | tail -c 16; echo e$((40+3))d');
+    await shows('e43d');
+    await page.setViewportSize({ width: 800, height: 500 });
+    const columns = () => page.evaluate(() => document.querySelector('.xterm-rows')?.children.length);
+    await expect.poll(columns).toBeLessThan(30);
+    await type(`stty size | sed 's/^/size /'`);
+    await shows(`size ${await columns()}`);
+    await page.reload();
+    await page.waitForSelector('text=Connected');
+    await shows('e43d');
+    await type('exit 7');
+    await page.waitForSelector('text=The shell ended with 7');
+    await page.context().close();
+  });
+
+  test('nothing in an address is typed', async () => {
+    const { platform, signIn, base } = get();
+    const place = await newPlace(platform);
+    const page = await signIn(place.account.secret);
+    await page.goto(
+      `${base}/terminal?workspace=${place.workspaceId}&sandbox=${place.sandboxId}&command=touch%20typed%0a&input=touch%20typed`,
+    );
+    await page.waitForSelector('text=Connected');
+    await page.waitForFunction(() => (document.querySelector('.xterm-rows')?.textContent ?? '').trim() !== '');
+    expect(await page.textContent('.xterm-rows')).not.toContain('touch');
+    await page.context().close();
+  });
+}

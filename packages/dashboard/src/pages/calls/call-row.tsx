@@ -1,0 +1,55 @@
+import { withQuery } from '../../browser/router.ts';
+import type { FeedRow } from '../../live/feed-row.ts';
+import { nameOfAgent, workspaceOf } from '../../live/names.ts';
+import { OutcomeMark } from '../../parts/outcome-mark.tsx';
+import { Marked } from '../../parts/text.tsx';
+import { session as signedIn } from '../../server/session.ts';
+import { toClock, toDuration, toExactTime, toShortId } from '../../text/format.ts';
+import { toOneLine } from '../../text/marks.ts';
+
+interface CallRowProps {
+  readonly row: FeedRow;
+  readonly isSelected: boolean;
+}
+
+/** One line: when, who, what, how it went. */
+export function CallRow({ row, isSelected }: CallRowProps) {
+  const { at, outcome, tool, title } = row;
+  return (
+    <a
+      class={`call call-${outcome}`}
+      href={withQuery({ call: row.key })}
+      aria-current={isSelected ? 'true' : undefined}
+      data-call={row.key}
+    >
+      <time class="call-time" dateTime={at} title={toExactTime(at)}>
+        {toClock(at)}
+      </time>
+      <OutcomeMark outcome={outcome} />
+      <span class="call-who" title={row.session}>
+        {nameOfCaller(row)}
+      </span>
+      <span class="call-tool">{tool}</span>
+      <code class="call-title">
+        <Marked text={toOneLine(title)} />
+      </code>
+      <span class="call-where">{workspaceOf(row)}</span>
+      <span class="call-end">{describeEnd(row)}</span>
+      <span class="call-duration">{row.durationMs === undefined ? '' : toDuration(row.durationMs)}</span>
+    </a>
+  );
+}
+
+export function nameOfCaller({ agentId, session, outcome }: FeedRow): string {
+  if (outcome !== 'change') return nameOfAgent(agentId);
+  return session === signedIn.value?.label ? 'you' : toShortId(session.replace(/^key /, ''));
+}
+
+/** What is worth a word beside the mark. */
+export function describeEnd({ outcome, code, exitCode, violations, checkpoint }: FeedRow): string {
+  if (violations[0]) return violations[0].rule || 'refused';
+  if (exitCode !== undefined && exitCode !== 0) return `exit ${exitCode}`;
+  if (code !== undefined) return code.replace(/^E_/, '').toLowerCase().replaceAll('_', ' ');
+  if (outcome === 'running') return 'running';
+  return checkpoint === undefined ? '' : 'changed files';
+}

@@ -1,0 +1,140 @@
+import type { Runner, Sandbox } from '@croft/protocol';
+import { useEffect } from 'preact/hooks';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { Ago, Marked } from '../../parts/text.tsx';
+import { invalidate, useResource } from '../../server/resource.ts';
+import { mayDo, session } from '../../server/session.ts';
+import { toCount } from '../../text/format.ts';
+
+const sandboxesPath = '/v1/sandboxes?limit=200';
+
+/** Where commands run: sandboxes as they are defined, and the machines that have connected. */
+export function MachinesPage() {
+  const sandboxes = useResource<{ sandboxes: readonly Sandbox[] }>(sandboxesPath);
+  return (
+    <div class="page">
+      <header class="page-head">
+        <h1>Machines</h1>
+      </header>
+      <h2 class="section">Sandboxes</h2>
+      <Loaded from={sandboxes} onRetry={() => invalidate(sandboxesPath)}>
+        {({ sandboxes: found }) =>
+          found.length === 0 ? (
+            <Empty>
+              <p>
+                This account has no sandbox yet. <code>POST /v1/sandboxes</code> makes one.
+              </p>
+            </Empty>
+          ) : (
+            <ul class="machines">
+              {found.map((sandbox) => (
+                <SandboxLines key={sandbox.sandboxId} sandbox={sandbox} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+      {!session.value?.isOperator && <Runners />}
+    </div>
+  );
+}
+
+function SandboxLines({ sandbox }: { readonly sandbox: Sandbox }) {
+  const { sandboxId, name, config } = sandbox;
+  return (
+    <li class="machine">
+      <div class="machine-head">
+        <strong>{name}</strong>
+        <span class="muted">
+          {config.provider} · mode {config.permissionMode} · {describeNetwork(config.network)}
+        </span>
+        {mayDo('terminal') && (
+          <a class="button button-quiet machine-open" href={`/terminal?sandbox=${encodeURIComponent(sandboxId)}`}>
+            <Icon name="terminal" /> Terminal
+          </a>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function describeNetwork({ mode, allowDomains = [] }: Sandbox['config']['network']): string {
+  if (mode === 'deny-all') return 'no network';
+  return mode === 'allow-all' ? 'every public host' : toCount(allowDomains.length, 'host');
+}
+
+/** The state of a runner changes without an event. */
+const everyMs = 5000;
+
+function Runners() {
+  useEffect(() => {
+    const timer = setInterval(() => invalidate('/v1/runners'), everyMs);
+    return () => clearInterval(timer);
+  }, []);
+  const runners = useResource<{ runners: readonly Runner[] }>('/v1/runners');
+  return (
+    <>
+      <h2 class="section">Runners</h2>
+      <Loaded from={runners} rows={2}>
+        {({ runners: found }) =>
+          found.length === 0 ? (
+            <Empty>
+              <p>A runner is a machine of yours that connects to this server, and offers its sandboxes.</p>
+              <p>
+                <code>croft runner --server {location.origin} --token TOKEN</code>{' '}
+                <CopyButton text={`croft runner --server ${location.origin} --token TOKEN`} label="Copy the command" />
+              </p>
+            </Empty>
+          ) : (
+            <ul class="machines">
+              {found.map((runner) => (
+                <RunnerLine key={runner.runnerId} runner={runner} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+const runnerSigns = { online: '●', reconnecting: '◌', offline: '○' } as const;
+
+function RunnerLine({ runner }: { readonly runner: Runner }) {
+  const { name, state, report, load, lastSeenAt, lastError } = runner;
+  const labels = Object.entries(report?.labels ?? {}).map(([key, value]) => `${key}=${value}`);
+  return (
+    <li class="machine">
+      <div class="machine-head">
+        <strong>
+          <Marked text={name} />
+        </strong>
+        <span class={`runner-state runner-${state}`}>
+          <span aria-hidden="true">{runnerSigns[state]}</span> {state}
+        </span>
+        {report && (
+          <span>
+            {load?.sandboxes ?? 0} of {report.capacity} sandboxes
+          </span>
+        )}
+        <span class="muted">
+          <Marked text={[report?.provider, report?.version, ...labels].filter(Boolean).join(' · ')} />
+        </span>
+        <span class="machine-open">
+          {lastSeenAt && state !== 'online' && (
+            <>
+              seen <Ago at={lastSeenAt} />
+            </>
+          )}
+        </span>
+      </div>
+      {lastError && (
+        <p class="machine-error">
+          <Marked text={lastError} />
+        </p>
+      )}
+    </li>
+  );
+}

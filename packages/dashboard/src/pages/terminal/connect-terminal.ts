@@ -1,0 +1,158 @@
+import { RequestError, request, segment, toRequestError } from '../../server/request.ts';
+
+export interface TerminalTarget {
+  readonly sandboxId: string;
+  readonly workspaceId: string;
+}
+
+export interface TerminalScreen {
+  size(): { readonly rows: number; readonly columns: number };
+  show(bytes: Uint8Array, done: () => void): void;
+  clear(): void;
+}
+
+export type TerminalState =
+  | { readonly kind: 'connecting' | 'open' | 'away' }
+  | { readonly kind: 'ended'; readonly code: number }
+  | { readonly kind: 'refused'; readonly error: RequestError };
+
+interface ConnectOptions {
+  readonly target: TerminalTarget;
+  readonly screen: TerminalScreen;
+  /** A terminal of before, to go on with: after a reload. */
+  readonly terminal: string | undefined;
+  onState(state: TerminalState): void;
+  onAttached(terminal: string): void;
+}
+
+type Told =
+  | { readonly type: 'attached'; readonly terminal: string; readonly offset: number }
+  | { readonly type: 'exit'; readonly code: number | null }
+  | { readonly type: 'error'; readonly code: string; readonly message: string };
+
+const subprotocol = 'croft.terminal.1';
+const firstWaitMs = 250;
+const slowestMs = 5000;
+
+/** A terminal that survives cut connections. Nothing is typed but what the person types. */
+export function connectTerminal(options: ConnectOptions) {
+  const line = new TerminalLine(options);
+  void line.connect();
+  return line;
+}
+
+class TerminalLine {
+  readonly #options: ConnectOptions;
+  #socket: WebSocket | undefined;
+  /** The terminal to go on with, and how many of its bytes have come. */
+  #current: string | undefined;
+  #seen: number | undefined;
+  #isOver = false;
+  #waitMs = firstWaitMs;
+
+  constructor(options: ConnectOptions) {
+    this.#options = options;
+    this.#current = options.terminal;
+  }
+
+  type(text: string): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(new TextEncoder().encode(text));
+  }
+
+  resize(): void {
+    this.#tell({ type: 'resize', ...this.#options.screen.size() });
+  }
+
+  /** Ends the shell. */
+  end(): void {
+    this.#tell({ type: 'close' });
+  }
+
+  /** Leaves it running, for a while. */
+  leave(): void {
+    this.#isOver = true;
+    this.#socket?.close();
+  }
+
+  async connect(): Promise<void> {
+    const { target, screen } = this.#options;
+    const { sandboxId, workspaceId } = target;
+    const from = this.#seen === undefined ? {} : { from: this.#seen };
+    const again = this.#current === undefined ? {} : { terminal: this.#current, ...from };
+    try {
+      const body = { workspaceId, ...screen.size(), ...again };
+      const { path } = await request<{ path: string }>('POST', `/v1/sandboxes/${segment(sandboxId)}/terminals`, {
+        body,
+      });
+      if (!this.#isOver) this.#open(path);
+    } catch (thrown) {
+      const error = toRequestError(thrown);
+      if (error.status === 0 || error.status >= 500) this.#retry();
+      else this.#finish({ kind: 'refused', error });
+    }
+  }
+
+  #tell(message: object): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  #open(path: string): void {
+    const socket = new WebSocket(path, subprotocol);
+    socket.binaryType = 'arraybuffer';
+    socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) => {
+      if (typeof data === 'string') this.#hear(JSON.parse(data) as Told);
+      else this.#print(new Uint8Array(data));
+    };
+    socket.onclose = () => this.#retry();
+    this.#socket = socket;
+  }
+
+  /** Bytes that the screen has taken are confirmed, so that a fast program waits for a slow screen. */
+  #print(bytes: Uint8Array): void {
+    const offset = (this.#seen ?? 0) + bytes.length;
+    this.#seen = offset;
+    this.#options.screen.show(bytes, () => this.#tell({ type: 'ack', offset }));
+  }
+
+  #hear(told: Told): void {
+    if (told.type === 'exit') this.#finish({ kind: 'ended', code: told.code ?? 1 });
+    else if (told.type === 'error') this.#refuse(told);
+    else this.#attach(told.terminal, told.offset);
+  }
+
+  #attach(terminal: string, offset: number): void {
+    const { screen, onAttached, onState } = this.#options;
+    this.#waitMs = firstWaitMs;
+    if (this.#seen === undefined) screen.clear();
+    this.#seen = offset;
+    this.#current = terminal;
+    onAttached(terminal);
+    onState({ kind: 'open' });
+  }
+
+  /** A terminal of before a reload may be over: then a new one is opened. */
+  #refuse({ code, message }: { readonly code: string; readonly message: string }): void {
+    const isOfBefore = this.#current !== undefined && this.#seen === undefined;
+    if (isOfBefore && code !== 'E_FORBIDDEN') {
+      this.#current = undefined;
+      this.#socket?.close();
+      return;
+    }
+    const error = new RequestError({ code, message, hint: 'Open another terminal.', details: {} });
+    this.#finish({ kind: 'refused', error });
+  }
+
+  #retry(): void {
+    if (this.#isOver) return;
+    this.#options.onState({ kind: 'away' });
+    setTimeout(() => void this.connect(), this.#waitMs);
+    this.#waitMs = Math.min(slowestMs, this.#waitMs * 2);
+  }
+
+  #finish(state: TerminalState): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#options.onState(state);
+    this.#socket?.close();
+  }
+}

@@ -1,0 +1,56 @@
+import type { Workspace } from '@croft/protocol';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { Ago, Id } from '../../parts/text.tsx';
+import { invalidate, useResource } from '../../server/resource.ts';
+
+const path = '/v1/workspaces?limit=200';
+
+export function WorkspacesPage() {
+  const workspaces = useResource<{ workspaces: readonly Workspace[] }>(path);
+  return (
+    <div class="page">
+      <header class="page-head">
+        <h1>Workspaces</h1>
+      </header>
+      <Loaded from={workspaces} onRetry={() => invalidate(path)}>
+        {({ workspaces: found }) =>
+          found.length === 0 ? (
+            <Empty>
+              <p>
+                This account has no workspace yet. <code>POST /v1/workspaces</code> makes one; docs/accounts.md shows
+                how.
+              </p>
+            </Empty>
+          ) : (
+            <ul class="things">
+              {found.map((workspace) => (
+                <WorkspaceLine key={workspace.workspaceId} workspace={workspace} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </div>
+  );
+}
+
+function WorkspaceLine({ workspace }: { readonly workspace: Workspace }) {
+  const { workspaceId, name, description, updatedAt, config } = workspace;
+  const root = `/workspaces/${encodeURIComponent(workspaceId)}`;
+  return (
+    <li class="thing">
+      <a class="thing-name" href={`${root}/files`}>
+        {name}
+      </a>
+      <span class="thing-about">
+        {description ?? (config?.storage?.provider === 's3' ? 'in a bucket' : '')}
+        {config?.forkOf && ` fork of ${config.forkOf}`}
+      </span>
+      <span class="thing-links">
+        <a href={`${root}/history`}>history</a> <a href={`${root}/snapshots`}>snapshots</a>
+      </span>
+      <span class="thing-end">{updatedAt && <Ago at={updatedAt} />}</span>
+      <Id id={workspaceId} />
+    </li>
+  );
+}

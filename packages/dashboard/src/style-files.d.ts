@@ -1,0 +1,2 @@
+/** Vite puts styles into files of their own. */
+declare module '*.css';
