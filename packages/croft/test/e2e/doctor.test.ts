@@ -149,7 +149,7 @@ describe.concurrent('croft doctor --prove', () => {
 
   test('refuses an unknown attack', async () => {
     const { exitCode, stderr } = await runCroft(['doctor', '--prove', 'Q7']);
-    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^there is no attempt Q7; .*\n$/m)]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/^there is no attempt Q7; .*\n$/m)]);
   });
 
   test('stops when interrupted, says so and exits 1', async () => {
