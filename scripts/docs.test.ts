@@ -33,7 +33,7 @@ test.each(['README.md', 'docs/clients.md'])(
   },
 );
 
-test.each(['README.md', 'docs/clients.md', 'docs/runners.md'])(
+test.each(['README.md', 'docs/cli.md', 'docs/clients.md', 'docs/runners.md'])(
   'every command in %s exists, with those flags',
   async (page) => {
     const loaded = await Promise.all(Object.values(commands).map(({ load }) => load()));

@@ -72,7 +72,19 @@ export const Settings = z.object({
     .regex(/^unix:\/\/\/./, 'takes a socket of this machine, such as unix:///var/run/docker.sock')
     .default('unix:///var/run/docker.sock')
     .describe('Where `--sandbox docker` finds Docker, or Podman. Left out: `unix:///var/run/docker.sock`'),
+  CROFT_SERVER: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The server of client commands, unless `--server` or `--context` says'),
+  CROFT_KEY: z.string().min(1).optional().describe('The key of an account, for client commands'),
+  CROFT_KEY_FILE: z.string().min(1).optional().describe('A file that holds that key'),
+  CROFT_CONTEXT: z.string().min(1).optional().describe('The context of client commands. Left out: the current one'),
   CROFT_DATA: z.string().min(1).optional().describe('The data directory, unless `--data` names one'),
+  XDG_CONFIG_HOME: z
+    .string()
+    .optional()
+    .describe('Its file `croft/config.toml` has the contexts of client commands. Left out: `~/.config`'),
   XDG_DATA_HOME: z.string().optional().describe('Its folder `croft` is the data directory when nothing else says'),
 });
 
@@ -92,7 +104,12 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
     CROFT_MAX_UPLOAD,
     CROFT_AUDIT_KEEP,
     CROFT_DOCKER_HOST,
+    CROFT_SERVER,
+    CROFT_KEY,
+    CROFT_KEY_FILE,
+    CROFT_CONTEXT,
     CROFT_DATA,
+    XDG_CONFIG_HOME,
     XDG_DATA_HOME,
     ...others
   } = result.data;
@@ -109,6 +126,13 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
     s3: toS3(others),
     host: { path: environment.PATH ?? '', home, variables: environment, dockerSocket },
     dockerSocket,
+    client: {
+      server: CROFT_SERVER,
+      key: CROFT_KEY,
+      keyFile: CROFT_KEY_FILE,
+      context: CROFT_CONTEXT,
+      configHome: XDG_CONFIG_HOME || join(home, '.config'),
+    },
     data: CROFT_DATA ?? join(XDG_DATA_HOME || join(home, '.local', 'share'), 'croft'),
   } as const;
 }

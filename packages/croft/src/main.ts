@@ -34,19 +34,19 @@ async function makeCompileCache(): Promise<void> {
  * A second signal after a moment ends the program at once. An earlier one is the same Ctrl-C, sent by the terminal and
  * by npm.
  */
-function askToStop(): void {
+function askToStop(signal: NodeJS.Signals): void {
   const giveBack = () => {
     for (const signal of signals) process.off(signal, askToStop);
     process.off('SIGHUP', hangUp);
   };
   if (!stop.signal.aborted) setTimeout(giveBack, 1000).unref();
-  stop.abort();
+  stop.abort(new DOMException(signal, 'AbortError'));
 }
 
 /** Log rotation sends SIGHUP, and so does the kernel when the terminal is gone. */
 function hangUp(): void {
   const isTerminalGone = hadTerminal && !isatty(0);
-  if (isTerminalGone || hangUpListeners.size === 0) askToStop();
+  if (isTerminalGone || hangUpListeners.size === 0) askToStop('SIGHUP');
   else for (const listener of hangUpListeners) listener();
 }
 

@@ -7,6 +7,8 @@ export interface Option {
   readonly multiple?: boolean;
   /** The flag may be given only once. For other flags the last one counts. */
   readonly once?: boolean;
+  /** One letter, as in `-q`. */
+  readonly short?: string;
   /** The placeholder of the value in the help text. */
   readonly value?: string;
   readonly summary: string;
@@ -61,5 +63,27 @@ export function defineCommand<const O extends Options>(definition: CommandDefini
     ...definition,
     // `parseArgs` gave the values the types that `options` declares.
     run: (invocation, terminal) => definition.run(invocation as Invocation<Values<O>>, terminal),
+  };
+}
+
+/** A noun with a command for each of its verbs: `croft workspaces list`. */
+export interface CommandGroup {
+  readonly name: string;
+  /** The usage of every verb, a line each. */
+  readonly usage: string;
+  /** The flags of all verbs together, for documentation. */
+  readonly options: Options;
+  readonly verbs: Readonly<Record<string, Command>>;
+}
+
+export type AnyCommand = Command | CommandGroup;
+
+export function defineGroup(name: string, verbs: Readonly<Record<string, Command>>): CommandGroup {
+  const all = Object.values(verbs);
+  return {
+    name,
+    verbs,
+    usage: all.map(({ usage }) => usage).join('\n'),
+    options: Object.assign({}, ...all.map(({ options }) => options)),
   };
 }

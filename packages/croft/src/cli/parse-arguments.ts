@@ -1,20 +1,21 @@
 import { parseArgs } from 'node:util';
+import { findNearest } from '../core/arguments/nearest-name.ts';
 import { UsageError } from '../lib/usage-error.ts';
-import type { Command, Invocation, Options } from './command.ts';
+import type { Command, Invocation, Option, Options } from './command.ts';
 
 /**
  * Parses flags by the command's own table. Accepts `-flag`, `--flag` and `--switch=true`, as older systems write them.
+ * Everything after `--` is taken as it is.
  */
 export function parseArguments(
   { options, name, takesOnlyFlags = false }: Command,
   argv: readonly string[],
 ): Invocation<Record<string, unknown>> {
   try {
+    const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
     const { values, positionals, tokens } = parseArgs({
-      args: argv.map((argument) => normalize(argument, options)),
-      options: Object.fromEntries(
-        Object.entries(options).map(([flag, { type, multiple = false }]) => [flag, { type, multiple }]),
-      ),
+      args: [...argv.slice(0, end).map((argument) => normalize(argument, options)), ...argv.slice(end)],
+      options: Object.fromEntries(Object.entries(options).map(([flag, option]) => [flag, toParseOption(option)])),
       allowPositionals: !takesOnlyFlags,
       allowNegative: true,
       tokens: true,
@@ -25,9 +26,20 @@ export function parseArguments(
     );
     return { values, positionals };
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message.split('. ')[0] : String(thrown);
-    throw new UsageError(`${reason}; see: croft ${name} --help`);
+    throw new UsageError(`${toReason(thrown, Object.keys(options))}; see: croft ${name} --help`);
   }
+}
+
+function toParseOption({ type, multiple = false, short }: Option) {
+  return { type, multiple, ...(short !== undefined && { short }) };
+}
+
+/** The first sentence of the parser. For an unknown flag, the nearest one that exists. */
+function toReason(thrown: unknown, flags: readonly string[]): string {
+  const reason = thrown instanceof Error ? (thrown.message.split('. ')[0] ?? '') : String(thrown);
+  const [, unknown] = /^Unknown option '--?([^']+)'/.exec(reason) ?? [];
+  const nearest = unknown === undefined ? undefined : findNearest(unknown, flags);
+  return nearest === undefined ? reason : `${reason}; the nearest is --${nearest}`;
 }
 
 /** Rejects a repeated flag that may be given only once: otherwise the last one would silently replace the first. */

@@ -21,7 +21,7 @@ test('on SQLite a key is added and used while the server runs', async () => {
   const ann = await addAccount(await house.start(), 'ann');
   const ids: string[] = [];
   await useRecords([ann], ids);
-  expect((await house.croft('keys', 'rotate')).stdout).toMatch(/^sealed 1 records with key k/);
+  expect((await house.croft('server', 'keys', 'rotate')).stdout).toMatch(/^sealed 1 records with key k/);
   await useRecords([ann], ids);
   await useRecords([ann], ids);
   expect(await house.croft('audit', 'verify')).toMatchObject({ exitCode: 0 });
@@ -39,7 +39,7 @@ describe.skipIf(!postgres)('servers that share a database', () => {
     const args = (data: string) => ['--workspace', workspace.path, '--data', data, '--database-url', url];
     const env = { CROFT_ADMIN_TOKEN: adminToken };
     const start = (data: string): Promise<Server> => startServer(args(data), { env });
-    const rotate = () => runCroft(['keys', 'rotate', '--data', one.path, '--database-url', url]);
+    const rotate = () => runCroft(['server', 'keys', 'rotate', '--data', one.path, '--database-url', url]);
     await using first = await start(one.path);
     // Before there is any record that it could not open.
     const refused = await start(stranger.path).catch(String);

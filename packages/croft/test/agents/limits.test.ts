@@ -159,7 +159,7 @@ describe('requests', () => {
     await using house = openInstallation();
     const good = ['--account-limit', 'agents=1', '--server-time', 'drain=1s'];
     const refused = await house.croft('serve', '--port', '0', ...good, flag!, limit!);
-    expect(refused).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(`${flag} takes`) });
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(`${flag} takes`) });
     expect(existsSync(house.at('croft.db'))).toBe(false);
   });
 });

@@ -31,7 +31,7 @@ describe('keys', () => {
     expect(readSealed(house).every((text) => text.startsWith(`c1.${old}.`))).toBe(true);
 
     for (let round = 1; round < 3; round += 1) {
-      const rotated = await house.croft('keys', 'rotate');
+      const rotated = await house.croft('server', 'keys', 'rotate');
       const [current, ...rest] = keyIds(house);
       expect(rest).toHaveLength(round);
       expect(rotated).toEqual({ exitCode: 0, stderr: '', stdout: `sealed 7 records with key ${current}\n` });
@@ -48,7 +48,7 @@ describe('keys', () => {
     const ann = await addAccount(first, 'ann');
     const sealed = await addSealedRecords(ann);
     await kill(first);
-    const child = spawn(croft, ['keys', 'rotate', '--data', house.data], { stdio: 'ignore' });
+    const child = spawn(croft, ['server', 'keys', 'rotate', '--data', house.data], { stdio: 'ignore' });
     const exited = once(child, 'exit');
     while (keyIds(house).length === 1) await sleep(1);
     child.kill('SIGKILL');
@@ -57,7 +57,7 @@ describe('keys', () => {
     const second = await house.start();
     await expectAllUsable(moveTo(second, ann), sealed);
     await kill(second);
-    expect(await house.croft('keys', 'rotate')).toMatchObject({ exitCode: 0 });
+    expect(await house.croft('server', 'keys', 'rotate')).toMatchObject({ exitCode: 0 });
     const [current, ...rest] = keyIds(house);
     // It was killed before its key was used, and the next goes on with that key; or after, and the next has its own.
     expect([1, 2]).toContain(rest.length);
@@ -76,19 +76,19 @@ describe('keys', () => {
     const wrong = right.replaceAll(/ \S+/g, () => ` ${randomBytes(32).toString('base64url')}`);
     const renamed = wrong.replace(/^k\w+/m, 'kother');
 
-    const commands = [['serve', '--port', '0'], ['keys', 'rotate'], ['audit', 'verify'], ['approvals']];
+    const commands = [['serve', '--port', '0'], ['server', 'keys', 'rotate'], ['audit', 'verify'], ['approvals']];
     const refuse = async (text: string | undefined, words: RegExp, which = commands) => {
       for (const command of which) {
         if (text !== undefined) writeFileSync(house.at('keys'), text);
         const refused = await house.croft(...command);
-        expect(refused).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(words) });
+        expect(refused).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringMatching(words) });
         expect(refused.stderr).not.toMatch(/^ +at /m);
         expect(existsSync(house.at('keys')) ? readFileSync(house.at('keys'), 'utf8') : undefined).toBe(text);
       }
     };
     await refuse(undefined, /keys is missing/);
     await refuse(wrong, /sealed with a key that is not there/);
-    await refuse(renamed, /sealed with a key that is not there/, [['keys', 'rotate']]);
+    await refuse(renamed, /sealed with a key that is not there/, [['server', 'keys', 'rotate']]);
     await refuse('pepper x\n', /32 bytes in base64url/, [['serve', '--port', '0']]);
     expect(readSealed(house)).toEqual(before);
 
@@ -215,7 +215,7 @@ describe.each(eras)('croft approvals, for a client of %s that cannot ask', (era)
     expect(await approved).toMatchObject({ isError: false });
     expect(readFileSync(workspace.at('a.txt'), 'utf8')).toBe('x\n');
     expect(await approvals('deny', id)).toMatchObject({
-      exitCode: 1,
+      exitCode: 5,
       stderr: expect.stringContaining('E_APPROVAL_SETTLED'),
     });
 
@@ -231,7 +231,7 @@ describe.each(eras)('croft approvals, for a client of %s that cannot ask', (era)
     expect(await bash()).toMatchObject({ isError: false });
     expect(readFileSync(workspace.at('log'), 'utf8')).toBe('again\nagain\n');
     expect((await approvals()).stdout).toBe('nothing waits for an approval\n');
-    expect(await approvals('approve', 'ap_000000000000000000000000')).toMatchObject({ exitCode: 1 });
+    expect(await approvals('approve', 'ap_000000000000000000000000')).toMatchObject({ exitCode: 3 });
   });
 });
 

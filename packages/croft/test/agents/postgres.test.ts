@@ -41,8 +41,8 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
     expect(mustBe(200, await again.call(careful, 'bash', hello, claim)).output).toBe('hello\n');
     expect((await again.call(careful, 'bash', hello, claim)).body.error.code).toBe('E_APPROVAL_MISMATCH');
     expect(await house.croft('audit', 'verify')).toMatchObject({ exitCode: 0 });
-    expect((await house.croft('keys', 'rotate')).stdout).toMatch(/^added key k/);
-    const rotated = await house.croft('keys', 'rotate');
+    expect((await house.croft('server', 'keys', 'rotate')).stdout).toMatch(/^added key k/);
+    const rotated = await house.croft('server', 'keys', 'rotate');
     expect(rotated).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^sealed 7 records/) });
   });
 

@@ -54,13 +54,13 @@ describe.concurrent('the workspaces of a command', () => {
     const data = { CROFT_DATA: directory.at('data') };
     const missing = await runCroft([command, ...rest, '--workspace', directory.at('gone/deep')], { env: data });
     expect(missing).toEqual({
-      exitCode: 1,
+      exitCode: 2,
       stdout: '',
       stderr: `workspace: resolve workspace root: lstat ${directory.at('gone')}: no such file or directory\n`,
     });
     const file = await runCroft([command, ...rest, '--workspace', directory.at('a.txt')], { env: data });
     expect(file).toEqual({
-      exitCode: 1,
+      exitCode: 2,
       stdout: '',
       stderr: `workspace: workspace root is not a directory: "${directory.at('a.txt')}"\n`,
     });
@@ -69,7 +69,7 @@ describe.concurrent('the workspaces of a command', () => {
   test.each(['mcp', 'serve', 'runner'])('are not opened for croft %s with an extra argument', async (command) => {
     using directory = makeDirectory({ 'a/one.txt': '' });
     const run = await runCroft([command, directory.at('a')], { cwd: directory.path });
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toBe(`Unexpected argument '${directory.at('a')}'; see: croft ${command} --help\n`);
   });
 
@@ -89,7 +89,7 @@ describe.concurrent('the workspaces of a command', () => {
   ])('may not be given twice by %s', async (flag, first, second) => {
     using directory = makeDirectory({ 'a/one.txt': '', 'b/two.txt': '' });
     const run = await runCroft(['tool', 'list', flag, first, `${flag}=${second}`], { cwd: directory.path });
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toBe(`--${flag.replace(/^-+/, '')} is given more than once; see: croft tool --help\n`);
   });
 
@@ -123,7 +123,7 @@ describe.concurrent('the workspaces of a command', () => {
   ])('are not served at the address %s %s', async (...flags) => {
     using directory = makeDirectory();
     const run = await runCroft(['serve', '--data', directory.path, ...flags], { cwd: directory.path });
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(new RegExp(`^${flags[0]} takes .*\n$`));
   });
 });
@@ -140,14 +140,14 @@ describe.concurrent('croft serve', () => {
   ];
   test.each(noTokens)('refuses to start with CROFT_TOKEN=%j, in one line', async (token) => {
     const run = await runCroft(['serve', '--port', '0'], { env: { CROFT_TOKEN: token } });
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(/^.*CROFT_TOKEN.*\n$/);
   });
 
   test.each(['file', 'file/below'])('refuses to start with data in a %s, in one line', async (name) => {
     using directory = makeDirectory({ file: '' });
     const run = await runCroft(['serve', '--port', '0', '--data', directory.at(name)], { cwd: directory.path });
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(/^the data directory cannot be used: .* --data DIR or CROFT_DATA\n$/);
   });
 
@@ -169,7 +169,7 @@ describe.concurrent('croft serve', () => {
       symlinkSync('kept', directory.at('link'));
       const flags = ['--workspace', directory.path, '--data', directory.at(name), '--port', '0'];
       const run = await runCroft(['serve', ...flags]);
-      expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
       expect(run.stderr).toMatch(
         /^the data directory .* is inside a workspace, .* keys included: choose another .*\n$/,
       );
@@ -185,7 +185,7 @@ describe.concurrent('croft serve', () => {
     await using server = await startServer(['--workspace', directory.path]);
     const flags = ['--workspace', directory.path, '--data', data.path, '--port', new URL(server.url).port];
     const run = await runCroft(['serve', ...flags], { env: { CROFT_TOKEN: server.token } });
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(/^cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.* --port\n$/);
   });
 });
@@ -202,7 +202,7 @@ test('a data directory in the workspace of one call is reported, and refused if 
     /^croft: the data directory .* is inside a workspace, .*; choose another with CROFT_DATA\n$/,
   );
   const refused = await read('--permission-mode', 'ask');
-  expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
   expect(refused.stderr).toMatch(/^the data directory .* is inside a workspace/);
 });
 
@@ -229,7 +229,7 @@ describe.concurrent('help', () => {
 
   test('an unknown command exits 1 and shows the known ones', async () => {
     const run = await runCroft(['fly']);
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(/^there is no command fly\n.*croft serve/s);
   });
 
@@ -283,7 +283,7 @@ describe.concurrent('--events', () => {
     using directory = makeDirectory();
     execFileSync('mkfifo', [directory.at('pipe')]);
     const run = await runCroft(['tool', 'list', '--workspace', directory.path, '--events', directory.at('pipe')]);
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toBe(`events cannot be written to ${directory.at('pipe')}: ENXIO\n`);
   });
 
@@ -356,7 +356,7 @@ describe.concurrent('--readonly', () => {
       const [name, value] = flag.replace(/^-+/, '').split('=');
       const run = await runCroft(['tool', 'workspaces', flag]);
       const stderr = `--${name} takes true or false, not ${value || 'nothing'}; see: croft tool --help\n`;
-      expect(run).toEqual({ exitCode: 1, stdout: '', stderr });
+      expect(run).toEqual({ exitCode: 2, stdout: '', stderr });
     },
   );
 });

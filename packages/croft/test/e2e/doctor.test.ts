@@ -78,12 +78,12 @@ describe.concurrent('croft doctor', () => {
 
   test('tells an invalid setting from an unsuitable host', async () => {
     const run = await runCroft(['doctor'], { env: { CROFT_TOKEN: 'short' } });
-    expect(run).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^CROFT_TOKEN: .+\n$/) });
+    expect(run).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(/^CROFT_TOKEN: .+\n$/) });
   });
 
   test('mentions no attempts without --prove', async () => {
     const usage = 'usage: croft doctor [--prove [ID …]] [--json]\n';
-    expect(await runCroft(['doctor', 'B27'])).toEqual({ exitCode: 1, stdout: '', stderr: usage });
+    expect(await runCroft(['doctor', 'B27'])).toEqual({ exitCode: 2, stdout: '', stderr: usage });
   });
 });
 
@@ -149,7 +149,7 @@ describe.concurrent('croft doctor --prove', () => {
 
   test('refuses an unknown attack', async () => {
     const { exitCode, stderr } = await runCroft(['doctor', '--prove', 'Q7']);
-    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^there is no attempt Q7; .*\n$/m)]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/^there is no attempt Q7; .*\n$/m)]);
   });
 
   test('stops when interrupted, says so and exits 1', async () => {

@@ -55,7 +55,7 @@ describe('a start', () => {
   ])('with a token file that %s is refused, in one line', async (_, tree) => {
     using data = makeDirectory(tree);
     const run = await runCroft(['serve', '--port', '0', '--data', data.path, '--workspace', workspace.path]);
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(/^.+\n$/);
     expect(run.stderr).toContain(data.at('token'));
   });
@@ -64,7 +64,7 @@ describe('a start', () => {
     using data = makeDirectory();
     symlinkSync('nowhere', data.at('token'));
     const run = await runCroft(['serve', '--port', '0', '--data', data.path, '--workspace', workspace.path]);
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(/^.+\n$/);
   });
 
@@ -73,7 +73,7 @@ describe('a start', () => {
     const url = 'postgres://croft:secret@127.0.0.1:1/croft';
     const flags = ['--port', '0', '--data', data.path, '--workspace', workspace.path, '--database-url', url];
     const run = await runCroft(['serve', ...flags]);
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(
       /^records: PostgreSQL cannot be reached: check that it runs,.* and then start croft again\n$/,
     );

@@ -160,7 +160,7 @@ test.each([
   const broken = { ...files, [name]: { ...files[name]!, text } };
   using home = makeHome(broken);
   const run = await home.run('--yes');
-  expect(run.exitCode).toBe(1);
+  expect(run.exitCode).toBe(2);
   expect(run.stderr).toContain('nothing was changed');
   for (const { file, text } of Object.values(broken)) expect(home.read(file)).toBe(text);
 });
@@ -184,7 +184,7 @@ test.each([
 ])('%j is refused', async (args, reason) => {
   using home = makeHome();
   const run = await home.run(...args);
-  expect(run.exitCode).toBe(1);
+  expect(run.exitCode).toBe(2);
   expect(run.stderr).toContain(reason);
 });
 

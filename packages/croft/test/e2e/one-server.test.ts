@@ -21,7 +21,7 @@ test('a second server on one data directory names the first, and changes nothing
   await vi.waitFor(() => expect(statSync(fixture.at('data/croft.db')).size).toBeGreaterThan(4_000_000));
   const before = lookAt(fixture.at('data'));
   const second = await runCroft(['serve', '--port', '0', ...flags], { env: { CROFT_TOKEN: first.token } });
-  expect(second).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(second).toMatchObject({ exitCode: 2, stdout: '' });
   const who = `is served by process ${first.child.pid} since \\d{4}-\\S+Z at ${first.url}: stop that server, or choose`;
   expect(second.stderr).toMatch(new RegExp(`^the data directory ${fixture.at('data')} ${who} .*--data DIR.*\\n$`));
   expect(lookAt(fixture.at('data'))).toEqual(before);

@@ -57,7 +57,7 @@ describe('--env', () => {
   test('with an unsafe variable stops the program with the reason', async () => {
     using person = makePerson();
     const stderr = expect.stringMatching(/^--env LD_PRELOAD would put code into every program/);
-    expect(await person.run('true', ['--env', 'LD_PRELOAD=/tmp/x'])).toEqual({ exitCode: 1, stdout: '', stderr });
+    expect(await person.run('true', ['--env', 'LD_PRELOAD=/tmp/x'])).toEqual({ exitCode: 2, stdout: '', stderr });
   });
 
   test('applies to commands without isolation too', async () => {

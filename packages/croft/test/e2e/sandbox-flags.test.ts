@@ -60,14 +60,14 @@ describe.concurrent('flags of a sandbox', () => {
   ])('%j stop the program with the reason', async (flags, message) => {
     using fixture = makeFixture();
     const run = await runCroft(['tool', 'list', '--workspace', fixture.workspace, ...flags]);
-    expect(run).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(message) });
+    expect(run).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(message) });
   });
 
   test.each([['mcp'], ['serve', '--port', '0']])('stop croft %s too', async (...command) => {
     using fixture = makeFixture();
     const flags = ['--workspace', fixture.workspace, '--sandbox', 'none'];
     const run = await runCroft([...command, ...flags], { env: { CROFT_DATA: fixture.data } });
-    expect(run).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/add --network allow-all/) });
+    expect(run).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(/add --network allow-all/) });
   });
 
   test('are in the help of every command', async () => {
@@ -83,7 +83,7 @@ describe.concurrent('flags of a sandbox', () => {
     mkdirSync(join(fixture.workspace, 'sub'));
     for (const path of [fixture.path, fixture.workspace, join(fixture.workspace, 'sub'), homedir()]) {
       const run = await fixture.run('true', ['--allow-read', path]);
-      expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
       expect(run.stderr).toMatch(/^--allow-read ".*" (would open|is inside|overlaps) .*; name .*\n$/);
     }
   });
@@ -228,7 +228,7 @@ describe.concurrent('package caches', () => {
     mkdirSync(place === 'caches' ? fixture.data : join(fixture.data, 'caches'), { recursive: true });
     symlinkSync(fixture.at('elsewhere'), place === 'caches' ? join(fixture.data, 'caches') : cache);
     const run = await fixture.run('echo ran; touch ~/.cache/here');
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(/^E_SANDBOX_UNAVAILABLE: .*is a link or a file.*remove it\n/);
     expect(globSync('**', { cwd: fixture.at('elsewhere') })).toEqual(['.']);
   });

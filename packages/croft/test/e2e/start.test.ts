@@ -40,7 +40,7 @@ test('a wrong flag and a missing directory are reported before anything is answe
     ['--permission-mode', 'x'],
   ]) {
     const run = await runCroft(['mcp', ...args], { input: toLines([initialize]) });
-    expect({ args, ...run }).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/./) });
+    expect({ args, ...run }).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringMatching(/./) });
   }
 });
 
@@ -54,7 +54,7 @@ test('an error found only when workspaces are opened is the answer to the next r
     { id: 1, result: {} },
     { id: 2, error: { message: expect.stringContaining('inner') } },
   ]);
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('inner') });
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('inner') });
 });
 
 test('a silent client has everything loaded for it, and one that disconnects ends the program', async () => {

@@ -209,7 +209,7 @@ describe('--tools', () => {
     ['', '--tools takes names, such as files,search, not ""'],
   ])('%j stops the program, with the reason', async (list, reason) => {
     const { exitCode, stderr } = await runCroft(['tool', '--workspace', directory.at('a'), '--tools', list]);
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(2);
     expect(stderr).toContain(reason);
   });
 });

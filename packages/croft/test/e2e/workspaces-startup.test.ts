@@ -64,14 +64,14 @@ describe('--workspaces', () => {
     [`y=one,${at('file')}`, `workspace[1] (file): workspace root is not a directory: "${at('file')}"`],
   ])('refuses %j with %s', async (spec, message) => {
     const answer = await mcp('--workspaces', spec);
-    expect(answer).toEqual({ exitCode: 1, stdout: '', stderr: `workspace: ${message}\n` });
+    expect(answer).toEqual({ exitCode: 2, stdout: '', stderr: `workspace: ${message}\n` });
   });
 
   test.concurrent.each(['x=dangling', 'x=loop', 'x=file/child'])(
     'refuses %s, which is not a directory, with a clear error',
     async (spec) => {
       const { exitCode, stderr } = await mcp('--workspaces', spec);
-      expect(exitCode).toBe(1);
+      expect(exitCode).toBe(2);
       expect(stderr).toMatch(/^workspace: workspace\[0\] \(x\): .+\n$/);
       expect(stderr).not.toMatch(/ {4}at |node:/);
     },
@@ -88,7 +88,7 @@ describe('--workspaces', () => {
     ['everything around another', 'a=one,b=/', 'inside'],
   ])('refuses %s', async (_, spec, word) => {
     const { exitCode, stderr } = await mcp('--workspaces', spec);
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^workspace: workspace\[1\] \(b\): .*"a".*\n$/);
     expect(stderr).toContain('"b"');
     expect(stderr).toContain(word);
@@ -121,7 +121,7 @@ describe('--workspaces', () => {
 
   test('reserves the name all for every workspace, if there are several', async () => {
     const { exitCode, stderr } = await mcp('--workspaces', 'all=one,b=two');
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^workspace: workspace\[0\]: .*"all".*\n$/);
     expect((await mcp('--workspaces', 'all=one')).exitCode).toBe(0);
     expect((await mcp('--workspaces', 'All=one,ALL=two')).exitCode).toBe(0);
@@ -142,7 +142,7 @@ describe('--workspace', () => {
     [['--workspace', '/nope'], 'resolve workspace root: lstat /nope: no such file or directory'],
     [['--workspace', at('file')], `workspace root is not a directory: "${at('file')}"`],
   ])('refuses %j', async (args, message) => {
-    expect(await mcp(...args)).toEqual({ exitCode: 1, stdout: '', stderr: `workspace: ${message}\n` });
+    expect(await mcp(...args)).toEqual({ exitCode: 2, stdout: '', stderr: `workspace: ${message}\n` });
   });
 
   test('accepts a relative directory, and the current one if omitted, without a message', async () => {
@@ -172,7 +172,7 @@ describe('--workspace', () => {
     test('is not reported as missing when nobody can look', () => {
       const { status, stderr } = asNobodyIn('/', 'mcp', '--workspace', at('closed/inner'));
       expect({ status, stderr }).toEqual({
-        status: 1,
+        status: 2,
         stderr: `workspace: resolve workspace root: lstat ${at('closed/inner')}: permission denied\n`,
       });
     });

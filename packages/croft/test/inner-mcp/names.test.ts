@@ -111,7 +111,7 @@ describe('inner servers are named by', () => {
       '--mcp-config',
       own.at('mcp.json'),
     ]);
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(2);
     expect(stderr).toMatch(words);
   });
 

@@ -34,15 +34,13 @@ describe('croft runners', () => {
     expect(made).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^croft_[\w-]{43}\n$/) });
     expect(made.stderr).toContain('croft runner --server URL --token-file FILE');
     expect(made.stderr).not.toContain(made.stdout.trim());
-    expect((await runners()).stdout).toBe('laptop  offline\n');
+    expect((await runners()).stdout).toBe('laptop\toffline\t\t\t\t\t\n');
     const args = ['--label', 'gpu=yes', '--capacity', '3', '--name', 'laptop'];
     await using runner = await startRunner({ url: platform.url, token: made.stdout.trim(), args });
     await untilRunner(account, 'laptop');
-    expect((await runners('list')).stdout).toMatch(
-      /^laptop {2}online {2}bubblewrap {2}0\/3 sandboxes {2}\S+ {2}gpu=yes\n$/,
-    );
-    const [row = ''] = (await runners('list', '--json')).stdout.split('\n');
-    expect(JSON.parse(row)).toMatchObject({ name: 'laptop', state: 'online', report: { labels: { gpu: 'yes' } } });
+    expect((await runners('list')).stdout).toMatch(/^laptop\tonline\tbubblewrap\t0\/3\t\S+\tgpu=yes\t\n$/);
+    const [row] = JSON.parse((await runners('list', '--json')).stdout).runners;
+    expect(row).toMatchObject({ name: 'laptop', state: 'online', report: { labels: { gpu: 'yes' } } });
 
     // With the new token alone it comes back.
     const rotated = await runners('rotate', 'laptop');
@@ -66,11 +64,11 @@ describe('croft runners', () => {
       return runCroft(['runners', ...args, '--server', platform.url, '--account', accountId, '--data', platform.data]);
     };
     expect((await asAdmin('create', 'of-admin')).stdout).toMatch(/^croft_/);
-    expect((await asAdmin()).stdout).toBe('of-admin  offline\n');
+    expect((await asAdmin()).stdout).toBe('of-admin\toffline\t\t\t\t\t\n');
     expect((await asAdmin('revoke', 'of-admin')).exitCode).toBe(0);
     const unknown = ['runners', '--server', platform.url, '--account', 'acc_0', '--data', platform.data];
     expect(await runCroft(unknown)).toMatchObject({
-      exitCode: 1,
+      exitCode: 3,
       stdout: '',
       stderr: expect.stringContaining('found'),
     });
@@ -81,7 +79,7 @@ describe('croft runners', () => {
     await cable.refuse();
     const nobody = ['runners', '--server', cable.url, '--key-file', own.at('key')];
     expect(await runCroft(nobody)).toMatchObject({
-      exitCode: 1,
+      exitCode: 7,
       stdout: '',
       stderr: expect.stringMatching(/^croft: the server cannot be reached: .*ECONNREFUSED.*\n$/),
     });
@@ -90,13 +88,14 @@ describe('croft runners', () => {
     );
     expect((await runCroft(['runners', '--key-file', own.at('none')])).stderr).toContain('cannot be read');
     expect((await runCroft(['runners', '--server', 'nowhere', '--key-file', own.at('key')])).stderr).toContain('URL');
-    for (const wrong of [['create'], ['list', 'x'], ['create', 'a', 'b'], ['dance', 'a']])
-      expect((await runners(...wrong)).stderr).toContain('usage: croft runners');
-    expect((await runners('revoke', 'nobody')).stderr).toContain('Runner not found');
+    for (const wrong of [['create'], ['list', 'x'], ['create', 'a', 'b'], ['rotate']])
+      expect((await runners(...wrong)).stderr).toContain(`usage: croft runners ${wrong[0]}`);
+    expect((await runners('dance', 'a')).stderr).toContain('croft runners has no dance');
+    expect((await runners('revoke', 'nobody')).stderr).toContain('there is no runner nobody');
     expect((await runners('create', '../x')).stderr).toContain('name must be 1 to 64 letters');
     writeFileSync(own.at('wrong'), 'croft_wrong');
     const denied = await runCroft(['runners', '--server', platform.url, '--key-file', own.at('wrong')]);
-    expect(denied).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(denied).toMatchObject({ exitCode: 4, stdout: '' });
     expect(denied.stderr).not.toContain('croft_wrong');
   });
 });
@@ -137,9 +136,9 @@ test.skipIf(!(await hasToolchains('openssl')))(
     const env = { NODE_EXTRA_CA_CERTS: cert };
     writeFileSync(own.at('owner'), owner.secret);
     const list = () => runCroft(['runners', '--server', url, '--key-file', own.at('owner')], { env });
-    expect((await list()).stdout).toBe('far  offline\n');
+    expect((await list()).stdout).toBe('far\toffline\t\t\t\t\t\n');
     await using runner = await startRunner({ url, token, env });
-    await vi.waitFor(async () => expect((await list()).stdout).toContain('far  online'));
+    await vi.waitFor(async () => expect((await list()).stdout).toContain('far\tonline'));
     expect(runner.child.exitCode).toBe(null);
   },
 );
@@ -170,7 +169,7 @@ test.skipIf(!(await hasToolchains('openssl')))(
       [own.at('gone.pem'), mine.key, /^--tls-cert \S+gone\.pem cannot be read: .+\n$/],
     ] as const) {
       const { exitCode, stdout, stderr } = await serveWith(cert, key);
-      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
       expect(stderr).toMatch(message);
     }
   },

@@ -65,7 +65,7 @@ test('C2-4: a runner whose provider fails reports it, and opens no weaker one', 
   const account = await platform.newAccount('weak');
   const token = await newToken(account, 'bare');
   await using runner = await startRunner({ url: platform.url, token, args: ['--provider', 'none'] });
-  await vi.waitFor(() => expect(runner.child.exitCode).toBe(1));
+  await vi.waitFor(() => expect(runner.child.exitCode).toBe(2));
   expect(runner.output.stderr()).toContain('--provider none cannot hold the network policy deny-all');
 });
 

@@ -196,7 +196,7 @@ describe('croft open', () => {
 
   test('says what is wrong with the token and the server', async () => {
     const wrong = await runCroft(['open', '--server', server.url], { env: { CROFT_ADMIN_TOKEN: `${adminToken}x` } });
-    expect(wrong).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(wrong).toMatchObject({ exitCode: 4, stdout: '' });
     const nowhere = await runCroft(['open', '--server', 'nowhere'], { env: { CROFT_ADMIN_TOKEN: adminToken } });
     expect(nowhere.stderr).toContain('--server takes a URL');
   });

@@ -214,5 +214,5 @@ describe.skipIf(!isPossible)('an account that fills the disk of the data directo
 
 test.each(['lots', '1x', ''])('--min-free %s is refused as no size', async (size) => {
   const refused = await runCroft(['serve', '--port', '0', '--min-free', size]);
-  expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--min-free takes a size') });
+  expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--min-free takes a size') });
 });

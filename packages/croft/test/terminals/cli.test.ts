@@ -40,7 +40,7 @@ test('the end of the input ends the shell', async () => {
 test('an unknown name is refused with the known ones, and a missing argument with its flag', async () => {
   const unknown = await runCroft(['terminal', 'nothing', ...as()]);
   expect(unknown.stderr).toContain('there is no workspace nothing; there are: project');
-  expect(unknown.exitCode).not.toBe(0);
+  expect(unknown.exitCode).toBe(3);
   const sandbox = await runCroft(['terminal', 'project', '--sandbox', 'nothing', ...as()]);
   expect(sandbox.stderr).toContain('there is no sandbox nothing; there are: here');
   expect((await runCroft(['terminal', ...as()])).stderr).toContain('usage: croft terminal');
@@ -48,7 +48,7 @@ test('an unknown name is refused with the known ones, and a missing argument wit
   const cable = await startFaultyCable(platform.url);
   await cable.refuse();
   const nobody = await runCroft(['terminal', 'project', ...as(cable.url)]);
-  expect(nobody).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('ECONNREFUSED') });
+  expect(nobody).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('ECONNREFUSED') });
 });
 
 test('a terminal on a runner works as here, and resumes after the connection of the person is cut', async () => {

@@ -5,6 +5,7 @@ import type { ApprovalView } from '../../core/accounts/ports/registry.ts';
 import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
+import { toExitCode } from '../output/to-exit-code.ts';
 import { findServerKeys } from '../server-keys.ts';
 
 const usage = 'croft approvals [list | approve ID | deny ID] [--reason TEXT] [--for-session] [--data DIR]';
@@ -38,7 +39,7 @@ export const approvals = defineCommand({
       const error = AppError.from(thrown);
       if (error.code === 'E_INTERNAL') throw thrown;
       terminal.stderr.write(`${error.code}: ${error.text}\n`);
-      return 1;
+      return toExitCode(error);
     } finally {
       await local.close();
     }

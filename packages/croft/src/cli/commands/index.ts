@@ -1,67 +1,117 @@
-import type { Command } from '../command.ts';
+import type { AnyCommand } from '../command.ts';
 
 export interface ListedCommand {
   readonly summary: string;
-  load(): Promise<Command>;
+  load(): Promise<AnyCommand>;
 }
 
-/** Each command is loaded when it is used: servers are large, and `croft help` needs only the summaries. */
-export const commands: Readonly<Record<string, ListedCommand>> = {
-  approvals: {
-    summary: 'see and decide what agents under --permission-mode wait for',
-    load: async () => (await import('./approvals.ts')).approvals,
+type Listing = Readonly<Record<string, ListedCommand>>;
+
+/**
+ * The commands in the order and under the titles of `croft help`. Each is loaded when it is used: servers are large, and
+ * `croft help` needs only the summaries.
+ */
+export const commandGroups: Readonly<Record<string, Listing>> = {
+  start: {
+    init: {
+      summary: 'add croft to the MCP clients of this machine: shows each change, asks, and keeps the file before it',
+      load: async () => (await import('./init.ts')).init,
+    },
+    serve: {
+      summary: 'serve many agents over HTTP: MCP at /mcp',
+      load: async () => (await import('./serve.ts')).serve,
+    },
+    mcp: {
+      summary: 'serve one agent over standard input and output',
+      load: async () => (await import('./mcp.ts')).mcp,
+    },
+    runner: {
+      summary: 'offer the sandboxes of this machine to a server',
+      load: async () => (await import('./runner.ts')).runner,
+    },
+    doctor: {
+      summary:
+        'say what this host can enforce, and what to do about what it cannot; exit code 1 if agents cannot work here',
+      load: async () => (await import('./doctor.ts')).doctor,
+    },
+    open: {
+      summary: 'print a link that opens the page of the server signed in, once, within a minute',
+      load: async () => (await import('./open.ts')).open,
+    },
+    du: {
+      summary: 'print what croft keeps in its data directory, the largest first, and why',
+      load: async () => (await import('./du.ts')).du,
+    },
+    server: {
+      summary:
+        'keys rotate: make a new key and seal every record with it while servers run; with PostgreSQL in two steps, as it says',
+      load: async () => (await import('./server.ts')).server,
+    },
   },
-  audit: {
-    summary:
-      'print the audit trail, a JSON line each; check that nothing in it was changed or taken out; print its signed head, ' +
-      'to keep elsewhere; or accept the trail as it is, after you have looked into why it does not fit its head',
-    load: async () => (await import('./audit.ts')).audit,
+  who: {
+    login: {
+      summary: 'sign in to a server: keep its key in a file of yours, and use it from now on',
+      load: async () => (await import('./login.ts')).login,
+    },
+    context: {
+      summary: 'the servers that you use, and which one commands talk to',
+      load: async () => (await import('./context.ts')).context,
+    },
+    keys: {
+      summary: 'keys of an account: what each may do, and until when',
+      load: async () => (await import('../records/key-nouns.ts')).keys,
+    },
   },
-  doctor: {
-    summary:
-      'say what this host can enforce, and what to do about what it cannot; exit code 1 if agents cannot work here',
-    load: async () => (await import('./doctor.ts')).doctor,
+  things: {
+    workspaces: {
+      summary: 'directories that agents work in',
+      load: async () => (await import('../records/account-nouns.ts')).workspaces,
+    },
+    sandboxes: {
+      summary: 'what commands of agents run in: limits, network, permission mode',
+      load: async () => (await import('../records/account-nouns.ts')).sandboxes,
+    },
+    agents: {
+      summary: 'who works where: workspaces, sandbox and tools of an agent',
+      load: async () => (await import('../records/account-nouns.ts')).agents,
+    },
+    runners: {
+      summary: 'let machines connect to a server, see them, and shut them out',
+      load: async () => (await import('../records/account-nouns.ts')).runners,
+    },
+    secrets: {
+      summary: 'values for commands in sandboxes; a value is written and never shown again',
+      load: async () => (await import('../records/key-nouns.ts')).secrets,
+    },
+    sessions: {
+      summary: 'conversations of an agent, and child sessions with less access',
+      load: async () => (await import('../records/key-nouns.ts')).sessions,
+    },
   },
-  du: {
-    summary: 'print what croft keeps in its data directory, the largest first, and why',
-    load: async () => (await import('./du.ts')).du,
+  people: {
+    approvals: {
+      summary: 'see and decide what agents under --permission-mode wait for',
+      load: async () => (await import('./approvals.ts')).approvals,
+    },
+    audit: {
+      summary:
+        'print the audit trail, a JSON line each; check that nothing in it was changed or taken out; print its signed head, ' +
+        'to keep elsewhere; or accept the trail as it is, after you have looked into why it does not fit its head',
+      load: async () => (await import('./audit.ts')).audit,
+    },
   },
-  init: {
-    summary: 'add croft to the MCP clients of this machine: shows each change, asks, and keeps the file before it',
-    load: async () => (await import('./init.ts')).init,
-  },
-  keys: {
-    summary: 'make a new key and seal every record with it while servers run; with PostgreSQL in two steps, as it says',
-    load: async () => (await import('./keys.ts')).keys,
-  },
-  mcp: {
-    summary: 'serve one agent over standard input and output',
-    load: async () => (await import('./mcp.ts')).mcp,
-  },
-  open: {
-    summary: 'print a link that opens the page of the server signed in, once, within a minute',
-    load: async () => (await import('./open.ts')).open,
-  },
-  runner: {
-    summary: 'offer the sandboxes of this machine to a server',
-    load: async () => (await import('./runner.ts')).runner,
-  },
-  runners: {
-    summary: 'let machines connect to a server, see them, and shut them out',
-    load: async () => (await import('./runners.ts')).runners,
-  },
-  serve: {
-    summary: 'serve many agents over HTTP: MCP at /mcp',
-    load: async () => (await import('./serve.ts')).serve,
-  },
-  terminal: {
-    summary: 'a terminal in a sandbox over a workspace, here or on a runner',
-    load: async () => (await import('./terminal.ts')).terminal,
-  },
-  tool: {
-    summary:
-      'make one tool call: its result on standard output, or its error on standard error and exit code 1; without a name, ' +
-      'list the tools',
-    load: async () => (await import('./tool.ts')).tool,
+  work: {
+    terminal: {
+      summary: 'a terminal in a sandbox over a workspace, here or on a runner',
+      load: async () => (await import('./terminal.ts')).terminal,
+    },
+    tool: {
+      summary:
+        'make one tool call: its result on standard output, or its error on standard error and exit code 1; without a name, ' +
+        'list the tools',
+      load: async () => (await import('./tool.ts')).tool,
+    },
   },
 };
+
+export const commands: Listing = Object.assign({}, ...Object.values(commandGroups));

@@ -1,7 +1,9 @@
+import { findNearest } from '../../core/arguments/nearest-name.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { version } from '../../version.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { commands, type ListedCommand } from '../commands/index.ts';
+import type { AnyCommand, Command, CommandContext } from '../command.ts';
+import { commandGroups, commands } from '../commands/index.ts';
+import { exitCodes } from '../output/exit-codes.ts';
 import { parseArguments } from '../parse-arguments.ts';
 
 /** Runs a command and returns the exit code. Data goes to standard output, messages go to standard error. */
@@ -10,33 +12,67 @@ export async function runCli(argv: readonly string[], terminal: CommandContext):
   if (['-v', '--version', 'version'].includes(name)) return print(terminal, `croft ${version}\n`);
   const listed = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!listed) return explain(name, terminal);
-  const command = await listed.load();
-  if (rest.includes('--help') || rest.includes('-h')) return print(terminal, describe(command, listed));
+  const loaded = await listed.load();
   try {
-    return await command.run(parseArguments(command, rest), terminal);
+    const { command, given } = chooseVerb(loaded, rest);
+    if (asksForHelp(given)) return print(terminal, describe(command ?? loaded, listed.summary));
+    if (!command) throw new UsageError(`say which: ${verbsOf(loaded)}; see: croft ${name} --help`);
+    return await command.run(parseArguments(command, given), terminal);
   } catch (thrown) {
     if (!(thrown instanceof UsageError)) throw thrown;
     terminal.stderr.write(`${thrown.message}\n`);
-    return 1;
+    return exitCodes.usage;
   }
 }
 
-function explain(name: string, terminal: CommandContext): number {
-  const rows = Object.entries(commands).map(([name, { summary }]) => `  croft ${name.padEnd(9)} ${summary}`);
-  const overview = ['croft: workspaces, sandboxes and a fence for coding agents', '', ...rows, ''].join('\n');
-  if (['', 'help', '--help', '-h'].includes(name)) return print(terminal, overview);
-  terminal.stderr.write(`there is no command ${name}\n\n${overview}`);
-  return 1;
+function asksForHelp(given: readonly string[]): boolean {
+  const end = given.includes('--') ? given.indexOf('--') : given.length;
+  return given.slice(0, end).some((word) => word === '--help' || word === '-h');
 }
 
-function describe({ usage, options }: Command, { summary }: ListedCommand): string {
-  const rows = Object.entries(options).map(([flag, { value = '', summary: about }]) => {
-    return `  ${`--${flag} ${value}`.padEnd(26)} ${about}`;
+/** Finds the command of a verb. A noun without a verb lists, if it can; `croft workspaces --help` is of the noun. */
+function chooseVerb(loaded: AnyCommand, rest: readonly string[]): { command?: Command; given: readonly string[] } {
+  if (!('verbs' in loaded)) return { command: loaded, given: rest };
+  const [verb = '', ...given] = rest;
+  const { verbs } = loaded;
+  if (Object.hasOwn(verbs, verb)) return { command: verbs[verb] as Command, given };
+  if (verb !== '' && !verb.startsWith('-')) {
+    const nearest = findNearest(verb, Object.keys(verbs));
+    const words = `croft ${loaded.name} has no ${verb}, the nearest is ${nearest}; it has: ${verbsOf(loaded)}`;
+    throw new UsageError(`${words}; see: croft ${loaded.name} --help`);
+  }
+  return verbs.list && !asksForHelp(rest) ? { command: verbs.list, given: rest } : { given: rest };
+}
+
+function verbsOf(loaded: AnyCommand): string {
+  return 'verbs' in loaded ? Object.keys(loaded.verbs).join(', ') : '';
+}
+
+function explain(name: string, terminal: CommandContext): number {
+  if (['', 'help', '--help', '-h'].includes(name)) return print(terminal, overview());
+  const nearest = findNearest(name, Object.keys(commands));
+  terminal.stderr.write(`there is no command ${name}; the nearest is ${nearest}\n\n${overview()}`);
+  return exitCodes.usage;
+}
+
+function overview(): string {
+  const groups = Object.entries(commandGroups).flatMap(([title, listed]) => [
+    '',
+    title,
+    ...Object.entries(listed).map(([name, { summary }]) => `  croft ${name.padEnd(11)} ${summary}`),
+  ]);
+  return ['croft: workspaces, sandboxes and a fence for coding agents', ...groups, ''].join('\n');
+}
+
+function describe({ usage, options }: AnyCommand, summary: string): string {
+  const rows = Object.entries(options).map(([flag, { value = '', summary: about, short }]) => {
+    const letter = short === undefined ? '' : `-${short}, `;
+    return `  ${`${letter}--${flag} ${value}`.padEnd(26)} ${about}`;
   });
   return [usage, '', `  ${summary}`, '', ...rows, ''].join('\n');
 }
 
 function print({ stdout }: CommandContext, text: string): number {
   stdout.write(text);
-  return 0;
+  return exitCodes.done;
 }

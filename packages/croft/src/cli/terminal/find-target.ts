@@ -1,5 +1,5 @@
 import type { Client } from '@croft/sdk';
-import { UsageError } from '../../lib/usage-error.ts';
+import { findRecord, onlyRecord, sandboxKind, workspaceKind } from '../records/find-record.ts';
 
 export interface TerminalTarget {
   readonly workspaceId: string;
@@ -16,27 +16,10 @@ export async function findTerminalTarget(
     Array.fromAsync(client.workspaces.all()),
     Array.fromAsync(client.sandboxes.all()),
   ]);
-  const workspaceRow = pick(workspaces, workspace, ({ workspaceId }) => workspaceId, 'workspace');
-  const box =
-    sandbox === undefined ? only(sandboxes) : pick(sandboxes, sandbox, ({ sandboxId }) => sandboxId, 'sandbox');
-  return { workspaceId: workspaceRow.workspaceId, sandboxId: box.sandboxId };
-}
-
-function pick<Row extends { name: string }>(
-  rows: readonly Row[],
-  wanted: string,
-  idOf: (row: Row) => string,
-  kind: string,
-): Row {
-  const found = rows.find((row) => row.name === wanted || idOf(row) === wanted);
-  if (found) return found;
-  throw new UsageError(
-    `there is no ${kind} ${wanted}; there are: ${rows.map(({ name }) => name).join(', ') || 'none'}`,
-  );
-}
-
-function only<Row extends { name: string }>(rows: readonly Row[]): Row {
-  const [first, ...others] = rows;
-  if (first && others.length === 0) return first;
-  throw new UsageError(`say which sandbox: --sandbox NAME, of: ${rows.map(({ name }) => name).join(', ') || 'none'}`);
+  const { workspaceId } = findRecord(workspaces, workspace, workspaceKind);
+  const { sandboxId } =
+    sandbox === undefined
+      ? onlyRecord(sandboxes, '--sandbox', sandboxKind)
+      : findRecord(sandboxes, sandbox, sandboxKind);
+  return { workspaceId, sandboxId };
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '@croft/protocol';
 import type { Client } from '@croft/sdk';
 import type { CommandContext } from '../command.ts';
+import { toSignalCode } from '../output/exit-codes.ts';
 import { connectTerminal, type TerminalEnding } from './connect.ts';
 import type { TerminalTarget } from './find-target.ts';
 import { openScreen } from './screen.ts';
@@ -25,7 +26,7 @@ export async function runTerminal({ client, baseUrl, terminal, ...place }: RunTe
     if (ending.kind === 'exit') return ending.code;
     if (ending.kind === 'refused') throw new AppError(ending.code, ending.message);
     if (ending.wasAttached) lastSeen = Date.now();
-    if (terminal.stop.aborted) return 1;
+    if (terminal.stop.aborted) return toSignalCode(terminal.stop);
     await pause(retryMs, undefined, { signal: terminal.stop }).catch(() => {});
   }
   throw new AppError('E_RUNNER_LOST', 'the terminal could not be reached any more');

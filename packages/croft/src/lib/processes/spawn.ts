@@ -33,6 +33,18 @@ export function runProgramSync(
   return { code: status, complaint: error?.message ?? String(stderr ?? '') };
 }
 
+/** Runs a program of the user, in their environment, and returns what it printed. It may ask at the terminal. */
+export function readProgramSync(argv: readonly [string, ...string[]]) {
+  const [program, ...args] = argv;
+  const limits = { timeout: 60_000, maxBuffer: 65_536 };
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    ...limits,
+    encoding: 'utf8',
+    stdio: ['inherit', 'pipe', 'pipe'],
+  });
+  return { code: status, output: stdout ?? '', complaint: error?.message ?? stderr ?? '' };
+}
+
 export function killProcessGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) killProcess(-pid);
 }

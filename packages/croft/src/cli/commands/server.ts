@@ -1,11 +1,11 @@
 import { openOperatorRecords } from '../../app/records/operator-records.ts';
 import { UsageError } from '../../lib/usage-error.ts';
-import { type CommandContext, defineCommand } from '../command.ts';
+import { type CommandContext, defineCommand, defineGroup } from '../command.ts';
 import { addKey, findServerKeys, promoteKey, type ServerKeys } from '../server-keys.ts';
 
-export const keys = defineCommand({
-  name: 'keys',
-  usage: 'croft keys rotate [--data DIR] [--database-url URL]',
+const keys = defineCommand({
+  name: 'server keys',
+  usage: 'croft server keys rotate [--data DIR] [--database-url URL]',
   options: {
     data: { type: 'string', value: 'DIR', summary: 'the data directory of croft' },
     'database-url': { type: 'string', value: 'URL', summary: 'PostgreSQL for records' },
@@ -32,6 +32,8 @@ export const keys = defineCommand({
     return reseal(await open(promoted), promoted, terminal);
   },
 });
+
+export const server = defineGroup('server', { keys });
 
 type Sealed = Awaited<ReturnType<typeof openOperatorRecords>>;
 

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { readOwner } from '../../app/server/claim-data.ts';
+import type { Config } from '../../config.ts';
+import { errorMessage } from '../../lib/error-message.ts';
+import { readProgramSync } from '../../lib/processes/spawn.ts';
+import { UsageError } from '../../lib/usage-error.ts';
+import { isLoopback } from '../../link/transport/is-loopback.ts';
+import { type Context, readContexts } from './context-file.ts';
+
+/** A server and a way to get a key for it. */
+export interface ServerAccess {
+  readonly baseUrl: string;
+  /** Reads the key when it is used. Missing: nothing says who the caller is. */
+  readonly readKey: (() => string) | undefined;
+}
+
+export interface ServerFlags {
+  readonly server?: string | undefined;
+  readonly 'key-file'?: string | undefined;
+  readonly context?: string | undefined;
+  readonly data?: string | undefined;
+}
+
+/** One place that may name a server, a key, or both. */
+interface Source {
+  readonly server?: string | undefined;
+  /** Reads the key when it is used. */
+  readonly key?: (() => string) | undefined;
+}
+
+const usualServer = 'http://127.0.0.1:7070';
+
+/**
+ * Finds server and key: flags, then `CROFT_*`, then the context, then the server of the data directory on this machine.
+ * A key that belongs to a server is sent to no other one.
+ */
+export function findServer(flags: ServerFlags, config: Config): ServerAccess {
+  const sources = listSources(flags, config);
+  const baseUrl = sources.find(({ server }) => server !== undefined)?.server ?? usualServer;
+  const origin = toOrigin(baseUrl);
+  const source = sources.find(({ server, key }) => key && (server === undefined || toOrigin(server) === origin));
+  return { baseUrl, readKey: source?.key };
+}
+
+function listSources(flags: ServerFlags, { client, data, adminToken }: Config): Source[] {
+  const { server, 'key-file': keyFile, context } = flags;
+  const isNamed = context !== undefined;
+  const environment = {
+    server: client.server,
+    key: client.key === undefined ? keyIn(client.keyFile) : () => client.key ?? '',
+  };
+  return [
+    { server, key: keyIn(keyFile) },
+    ...(isNamed ? [] : [environment]),
+    toSource(findContext(client.configHome, context ?? client.context)),
+    findLocal(flags.data ?? data, adminToken),
+  ];
+}
+
+function keyIn(file: string | undefined): Source['key'] {
+  return file === undefined ? undefined : () => readSecret(file);
+}
+
+function findContext(configHome: string, named: string | undefined): Context | undefined {
+  const { current, contexts } = readContexts(configHome);
+  const name = named ?? current;
+  if (name === undefined) return undefined;
+  if (Object.hasOwn(contexts, name)) return contexts[name];
+  const known = Object.keys(contexts).join(', ') || 'none';
+  throw new UsageError(`there is no context ${name}; there are: ${known}. Add it with: croft context add`);
+}
+
+function toSource(context: Context | undefined): Source {
+  if (!context) return {};
+  const { server, key_file: file, key_command: command } = context;
+  return { server, key: command === undefined ? keyIn(file) : () => runKeyCommand(command) };
+}
+
+function runKeyCommand(command: string): string {
+  const { code, output, complaint } = readProgramSync(['/bin/sh', '-c', command]);
+  const key = output.trim();
+  if (code === 0 && key !== '') return key;
+  throw new UsageError(`the key_command of the context failed: ${complaint.trim() || 'it printed no key'}`);
+}
+
+/** The server that holds the data directory now, with the admin's token in it. A server that crashed is none. */
+function findLocal(data: string, adminToken: string | undefined): Source {
+  const owner = readOwner(data);
+  if (!owner?.address || owner.host !== hostname() || !isRunning(owner.pid)) return {};
+  return { server: owner.address, key: () => adminToken ?? readSecret(join(data, 'admin-token')) };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Throws for what is no address, and for one at which a key would be sent unencrypted to another machine. */
+export function toOrigin(server: string): string {
+  const url = URL.parse(server);
+  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`--server takes a URL, not ${server}`);
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError('the address of a server must not have a user name or password; put the key in a file');
+  if (url.protocol === 'http:' && !isLoopback(url.hostname) && url.hostname !== 'croft.localhost')
+    throw new UsageError(`${url.host} is another machine, and the key would be sent unencrypted: use https`);
+  return url.origin;
+}
+
+/** Reads a secret from a file. A command line would show it to every user of the machine. */
+export function readSecret(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (thrown) {
+    throw new UsageError(`${file} cannot be read: ${errorMessage(thrown)}`);
+  }
+}

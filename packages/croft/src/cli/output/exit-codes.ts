@@ -1,0 +1,16 @@
+/** The exit codes of every command. A shell script can tell by the code what to do next. */
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  notAllowed: 4,
+  conflict: 5,
+  approval: 6,
+  unreachable: 7,
+} as const;
+
+/** The exit code of a program that a signal ended, as shells count: 130 for Ctrl-C. */
+export function toSignalCode(stop: AbortSignal): number {
+  return stop.reason instanceof Error && stop.reason.message === 'SIGTERM' ? 143 : 130;
+}
