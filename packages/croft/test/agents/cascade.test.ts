@@ -49,6 +49,7 @@ const inputs: Readonly<Record<string, object>> = {
   run_script: { name: 'x' },
   run_tests: {},
   run_typecheck: {},
+  repo_map: { focus: '.' },
   search_code: { query: 'kept' },
   secret: { name: 'x' },
   secrets_available: {},
@@ -77,7 +78,9 @@ const inputs: Readonly<Record<string, object>> = {
 
 const reading = [
   ...'cd glob grep last_test_failures list read secret secrets_available tests_covering workspaces'.split(' '),
-  ...'ast_search calls diagnostics find_definition find_implementations find_references hover search_code'.split(' '),
+  ...'ast_search calls diagnostics find_definition find_implementations find_references hover repo_map search_code'.split(
+    ' ',
+  ),
   ...'agents tools next_page outline read_symbol skill skills snapshot_diff snapshot_list undo_list'.split(' '),
 ];
 const writing = [

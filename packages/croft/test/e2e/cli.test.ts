@@ -24,7 +24,17 @@ const readingTools = [
     'tests_covering',
   ],
   ...['ast_search', 'calls', 'diagnostics', 'find_definition', 'find_implementations', 'find_references', 'hover'],
-  ...['search_code', 'snapshot_diff', 'snapshot_list', 'undo_list', 'workspaces', 'agents', 'skill', 'skills'],
+  ...[
+    'repo_map',
+    'search_code',
+    'snapshot_diff',
+    'snapshot_list',
+    'undo_list',
+    'workspaces',
+    'agents',
+    'skill',
+    'skills',
+  ],
 ].sort();
 
 describe.concurrent('the workspaces of a command', () => {
@@ -227,10 +237,10 @@ describe.concurrent('help', () => {
       expect(run).toEqual({ exitCode: 0, stdout: `croft ${version}\n`, stderr: '' });
   });
 
-  test('an unknown command exits 1 and shows the known ones', async () => {
+  test('an unknown command exits 2 and names the nearest one, or shows all', async () => {
     const run = await runCroft(['fly']);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.stderr).toMatch(/^there is no command fly\n.*croft serve/s);
+    expect(run.stderr).toMatch(/^there is no command fly; the nearest is \w+\n.*croft serve/s);
   });
 
   test('npx croft works from the root of the repository', async () => {

@@ -197,6 +197,7 @@ describe('every tool', () => {
       shows: 'The rewrite changed 1 file(s)',
       changes: true,
     },
+    repo_map: { args: { tokens: 1000 }, shows: 'tool/code.go' },
     search_code: { args: { query: 'second', path: 'tool' }, shows: 'tool/code.go:3 method T.second' },
     find_definition: { args: { symbol: 'second' }, shows: 'tool/code.go:3' },
     find_references: { args: { symbol: 'second' }, shows: 'tool/code.go' },

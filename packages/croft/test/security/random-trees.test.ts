@@ -146,6 +146,7 @@ const codeCalls = {
   diagnostics: fc.record({ path: target }),
   rename_symbol: fc.record({ ...position, new_name: fc.constant('x'), apply: fc.constant(true) }),
   code_actions: fc.record({ file_path: target, line: fc.constant(1) }),
+  repo_map: fc.record({ focus: target }),
   search_code: fc.record({ query: fc.constantFrom('secret', 'inside'), path: target }),
   ast_search: fc.record({ pattern: fc.constantFrom('secret', 'inside'), path: target }),
   ast_replace: fc.record({
