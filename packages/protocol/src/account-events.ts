@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { AuditRecord } from './audit.ts';
-import { OpenSandbox } from './sandbox-live.ts';
 
 /**
  * One event of an account. An `audit` event has an `id`, which a client sends back as `Last-Event-ID`: it continues
@@ -22,8 +21,6 @@ export const AccountEvent = z.discriminatedUnion('type', [
     /** The path, the pattern or the first line of the command; without secrets. */
     title: z.string(),
   }),
-  /** What the open sandboxes of this server use, every few seconds while some are open. */
-  z.object({ type: z.literal('usage'), at: z.iso.datetime(), open: z.array(OpenSandbox) }),
   /** The position that the client named is gone, or too far back: read the lists again. */
   z.object({ type: z.literal('reset'), at: z.iso.datetime() }),
 ]);

@@ -36,10 +36,8 @@ export {
 export * from './rest-runners.ts';
 export { type RestSchema, restSchemas } from './rest-schemas.ts';
 export * from './runner-link.ts';
-export * from './sandbox-live.ts';
 export { CreateSandbox, Sandbox, SandboxConfigInput, SandboxNetwork } from './sandboxes.ts';
 export * from './snapshots.ts';
-export * from './streamed-calls.ts';
 export * from './terminals.ts';
 export * from './workspace-search.ts';
 export { CreateWorkspace, Workspace, WorkspaceConfigInput, WorkspaceStorage } from './workspaces.ts';

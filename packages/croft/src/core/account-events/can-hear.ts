@@ -19,7 +19,7 @@ export function canHear(actor: Hearer, event: AccountEvent): boolean {
     return (maySee || isApproval) && isOfAgents(actor, event.record);
   }
   if (!maySee) return false;
-  return event.type === 'usage' ? actor.agents === undefined : reachesAgent(actor, event.agentId);
+  return reachesAgent(actor, event.agentId);
 }
 
 const ofCalls: ReadonlySet<string> = new Set(['call.began', 'call.ended', 'violation']);
