@@ -27,6 +27,8 @@ export async function bundleInto(directory: string): Promise<string[]> {
   const build = await rolldown({
     input: Object.fromEntries([join(source, 'main.ts'), ...threads].map((file) => [basename(file, '.ts'), file])),
     platform: 'node',
+    // Its main file finds its parts by names that no bundler sees.
+    resolve: { alias: { 'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js') } },
     // web-tree-sitter evaluates initialisers of its own WebAssembly files, which no workspace can change.
     checks: { eval: false },
     plugins: [{ name: 'threads', transform: { filter: { code: /-worker\.ts'/ }, handler: nameThreads } }],

@@ -140,7 +140,7 @@ test('writes files of one project where a client has them', async () => {
 
 test.each([
   ['--print', 0, ''],
-  ['without a terminal', 1, 'nobody can be asked here, and nothing was changed'],
+  ['without a terminal', 2, 'nobody can be asked here, and nothing was changed'],
 ])('%s changes nothing', async (flag, exitCode, reason) => {
   using home = makeHome();
   const run = await home.run(...(flag === '--print' ? [flag] : []));

@@ -30,7 +30,7 @@ const readers = [
   ...['cd', 'read', 'list', 'glob', 'grep', 'workspaces', 'secret', 'secrets_available'],
   ...['last_test_failures', 'next_page', 'tests_covering', 'snapshot_diff', 'snapshot_list', 'undo_list'],
   ...['agents', 'skill', 'skills', 'ast_search', 'calls', 'diagnostics', 'find_definition', 'find_implementations'],
-  ...['find_references', 'hover', 'outline', 'read_symbol', 'search_code'],
+  ...['find_references', 'hover', 'outline', 'read_symbol', 'repo_map', 'search_code'],
 ];
 
 /** Tools that work in no particular workspace. */

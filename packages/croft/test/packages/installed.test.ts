@@ -77,7 +77,13 @@ describe('the npm packages, installed by somebody without root, compiler and ins
 
   test('run: version, help, and a doctor that finds what agents need', () => {
     expect(run(['--version'])).toMatchObject({ status: 0, stdout: expect.stringMatching(/^croft \d/), stderr: '' });
-    expect(run(['help'])).toMatchObject({ status: 0, stderr: '' });
+    const help = run(['help']);
+    expect(help).toMatchObject({ status: 0, stderr: '' });
+    const names = [...help.stdout.matchAll(/^ {2}croft (\w+)/gm)].map(([, name = '']) => name);
+    expect(names).toEqual(expect.arrayContaining(['init', 'mcp', 'serve']));
+    // Each is loaded from the bundle.
+    for (const name of names) expect(run([name, '--help']), name).toMatchObject({ status: 0, stderr: '' });
+    expect(run(['init', '--client', 'cursor', '--print']).stdout).toContain('croft.mjs');
     const doctor = run(['doctor']);
     expect(doctor.stdout).toMatch(/✓ init .*✓ sandbox .*✓ network /s);
     expect(doctor.status).toBe(0);

@@ -84,9 +84,11 @@ describe('a call that needs an approval', () => {
 
     // The person who decides also sees the owner of the session.
     const seen = { ...approval, session: 'key_1/default' };
-    expect((await fixture.send('GET', `/v1/approvals/${approvalId}`, { token })).json).toEqual({ approval: seen });
+    expect((await fixture.send('GET', `/v1/approvals/${approvalId}`, { token })).json).toEqual({
+      approval: { ...seen, askedBefore: 0 },
+    });
     const pending = await fixture.send('GET', `/v1/approvals?state=pending&agentId=${agentId}`, { token });
-    expect(pending.json.approvals).toContainEqual(seen);
+    expect(pending.json.approvals).toContainEqual(expect.objectContaining(seen));
     expect(await call('ask', input, claimed)).toMatchObject({ status: 202, json: { approval: { approvalId } } });
     expect(fixture.ran).toHaveLength(ran);
 

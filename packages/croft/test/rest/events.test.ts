@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { sealTitle } from '../../src/core/accounts/audit/sealed-titles.ts';
 import { followEvents } from '../support/follow-events.ts';
 import { codeOf, openFixture, type RestFixture } from './fixture.ts';
 
@@ -168,7 +169,8 @@ describe('the audit trail', () => {
       ...{ accountId: eve.accountId, at: `2026-01-01T00:0${at}.000Z`, actor, action, target },
       details: JSON.stringify(details),
     });
-    const call = { tool: 'edit', workspace: 'notes', workspaceId: 'ws_1', title: 'src/Tree.ts', is_error: false };
+    const shown = { tool: 'edit', workspace: 'notes', workspaceId: 'ws_1', title: 'src/Tree.ts', is_error: false };
+    const call = sealTitle({ ...shown, call: 'call_1' }, { vault: fixture.vault, accountId: eve.accountId });
     await fixture.records.change(({ audit }) =>
       audit.append([
         row('call.began', 'edit', 'agent_1 key_1/default', call, '1:00'),

@@ -178,6 +178,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
   const url = `http://127.0.0.1:${port}`;
 
   return {
+    vault,
     ...{ url, port, registry, records, clock, errors, stopping, ran: agents.ran },
     send: (method: string, path: string, options?: SendOptions) => send(url, method, path, options),
     /** Path of the files of a workspace. */

@@ -153,7 +153,7 @@ test('goes on with a new key, and a row of a lost key is reported', async () => 
   await using house = openInstallation();
   await kill(await startWithRows(house));
   const [old] = /^k\w+/m.exec(readFileSync(house.at('keys'), 'utf8')) ?? [];
-  expect(await house.croft('keys', 'rotate')).toMatchObject({ exitCode: 0 });
+  expect(await house.croft('server', 'keys', 'rotate')).toMatchObject({ exitCode: 0 });
   await kill(await startWithRows(house));
   expect(await verify(house)).toMatchObject({ exitCode: 0 });
   const keys = readFileSync(house.at('keys'), 'utf8');

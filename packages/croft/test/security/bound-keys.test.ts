@@ -165,10 +165,13 @@ test('a bound key is refused on every other route of an account, whatever its sc
   const { secret } = (await fixture.send('POST', '/v1/keys', { token, body })).json;
   const before = fixture.dump();
   const lists = ['GET /agents', 'GET /approvals', 'GET /keys', 'POST /keys'];
+  const ofKey = ['GET /session'];
   for (const { pattern, audience, routes } of endpoints.filter((place) => place.audience === 'account')) {
     for (const route of Object.values(routes) as Route[]) {
+      // A stream that does not end, and a link with the key's own rights: test/rest has what these give a bound key.
+      if (['/events', '/session/links'].includes(route.path)) continue;
       const answer = await fixture.send(route.method, fillPath(pattern, ids), { token: secret });
-      const isNarrowed = lists.includes(`${route.method} ${route.path}`);
+      const isNarrowed = [...lists, ...ofKey].includes(`${route.method} ${route.path}`);
       expect([route.method, pattern, audience, isNarrowed || [403, 404].includes(answer.status)]).toEqual([
         ...[route.method, pattern, audience, true],
       ]);
