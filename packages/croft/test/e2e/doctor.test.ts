@@ -82,7 +82,7 @@ describe.concurrent('croft doctor', () => {
   });
 
   test('mentions no attempts without --prove', async () => {
-    const usage = 'usage: croft doctor [--prove [ID …]] [--json]\n';
+    const usage = 'usage: croft doctor [--fix] [--prove [ID …]] [--json]\n';
     expect(await runCroft(['doctor', 'B27'])).toEqual({ exitCode: 2, stdout: '', stderr: usage });
   });
 });

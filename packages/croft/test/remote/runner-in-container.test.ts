@@ -110,7 +110,7 @@ describe.runIf(engine)('croft runner in a container', () => {
       return await runner.ended();
     });
     expect(await Promise.all(ends)).toEqual(
-      lacking.map(([, said]) => ({ code: 1, said: expect.stringContaining(said) })),
+      lacking.map(([, said]) => ({ code: 2, said: expect.stringContaining(said) })),
     );
     const { agentId } = await agentOn(account, { runner: 'lacking-0' });
     const refused = await account.call(agentId, 'bash', { command: 'touch made' });
