@@ -38,7 +38,7 @@ test('a second machine with the token of a connected runner is refused, ends, an
   for (let attempt = 1; attempt <= 2; attempt += 1) {
     await using second = await startSecond(remote);
     expect(await second.output.find(whenFirst)).toBe(refused);
-    expect(await untilExit(second)).toBe(1);
+    expect(await untilExit(second)).toBe(2);
   }
   const after = await untilRunner(remote.account, 'stolen');
   expect(after).toMatchObject({ connectedAt: before.connectedAt, lastRefused: { address: '127.0.0.1' } });
@@ -63,7 +63,7 @@ test('after the first machine was killed, the second is accepted at once, and th
   const { connectedAt } = await untilRunner(remote.account, 'moved');
   remote.runner.restart();
   expect(await remote.runner.output.find(whenFirst)).toBe(refused);
-  await vi.waitFor(() => expect(remote.runner.child.exitCode).toBe(1));
+  await vi.waitFor(() => expect(remote.runner.child.exitCode).toBe(2));
   expect((await untilRunner(remote.account, 'moved')).connectedAt).toBe(connectedAt);
 });
 
