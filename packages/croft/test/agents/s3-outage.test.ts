@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { makeDirectory } from '../support/harness.ts';
 import { startS3Gateway } from '../support/s3/s3-server.ts';
 import { startBucketServers } from '../support/servers/bucket-servers.ts';
@@ -80,7 +80,8 @@ describe.skipIf(!gateway || !postgres)('a bucket that goes away', { timeout: 180
         exitCode: 4,
         notices: [expect.stringMatching(/^Not stored yet: log\..*has not answered since/)],
       });
-      expect(outages().slice(before)).toEqual(['began']);
+      // The event is written beside the answer.
+      await vi.waitFor(() => expect(outages().slice(before)).toEqual(['began']));
       for (const { agent } of [refusing, queueing]) {
         const read = await timed(ann.call(agent, 'read', { file_path: 'f' }));
         expect(mustBe(200, read).content).toBe('before\n');

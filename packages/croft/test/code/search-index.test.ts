@@ -55,7 +55,7 @@ async function buildIndex(session: Session, place: Place): Promise<string> {
       expect(readIndex(file, "SELECT value FROM state WHERE name = 'listed'")).toEqual([{ value: 1 }]);
       return file;
     },
-    { timeout: 20_000, interval: 50 },
+    { timeout: 90_000, interval: 50 },
   );
 }
 
