@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { readPageFiles } from '../packages/croft/src/rest/page/page-files.ts';
 import { createPage } from '../packages/croft/src/rest/page/serve-page.ts';
 
@@ -32,8 +32,10 @@ function toEvent(): string {
 export async function startPageServer() {
   const files = readPageFiles(join(import.meta.dirname, '../packages/dashboard/dist'));
   if (!files) throw new Error('the page is not built: npm run setup');
+  // The peers of the bench may bring another version of Hono, whose types are not the same ones.
+  const page = createPage(files) as unknown as MiddlewareHandler;
   const app = new Hono()
-    .use(createPage(files))
+    .use(page)
     .get('/v1/session', (c) => c.json({ session }))
     .all('*', (c) => c.json(empty));
   const streams = new Set<ServerResponse>();
