@@ -28,7 +28,7 @@ export const clients: readonly ClientConfiguration[] = [
     name: 'VS Code',
     where: '.vscode/mcp.json, or “MCP: Add Server”',
     write: (url, secret) =>
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: as above.
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the client fills this in.
       json({ servers: { croft: { type: 'http', url, headers: bearer(secret, '${env:CROFT_TOKEN}') } } }),
   },
   {
@@ -41,7 +41,7 @@ export const clients: readonly ClientConfiguration[] = [
     name: 'Other',
     where: 'The form that most clients read',
     write: (url, secret) =>
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: as above.
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the client fills this in.
       json({ mcpServers: { croft: { type: 'http', url, headers: bearer(secret, '${CROFT_TOKEN}') } } }),
   },
 ];
