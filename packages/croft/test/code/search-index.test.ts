@@ -45,17 +45,20 @@ function findIndex(place: Place): string | undefined {
   return directory === undefined ? undefined : join(base, directory, 'index.db');
 }
 
-/** Asks until the index has every file: then what it does not know is not found by reading files either. */
+/**
+ * Asks until the index has every file: then what it does not know is not found by reading files either. Each search lets
+ * the building go on, which may wait for the lease of a program that ended a moment ago.
+ */
 async function buildIndex(session: Session, place: Place): Promise<string> {
-  await session.call('search_code', { query: 'anything' });
   return vi.waitFor(
-    () => {
+    async () => {
+      await session.call('search_code', { query: 'anything' });
       const file = findIndex(place) ?? '';
       expect(readIndex(file, 'SELECT count(*) AS n FROM files WHERE due = 1')).toEqual([{ n: 0 }]);
       expect(readIndex(file, "SELECT value FROM state WHERE name = 'listed'")).toEqual([{ value: 1 }]);
       return file;
     },
-    { timeout: 90_000, interval: 50 },
+    { timeout: 60_000, interval: 250 },
   );
 }
 
