@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createBrowserSessions } from '../../src/core/accounts/keys/browser-sessions.ts';
 import { codeOf, openFixture, type RestFixture } from './fixture.ts';
 import { cookieOf, createPageClient, type PageRequest } from './page-client.ts';
 
@@ -219,6 +220,14 @@ describe('a sign-in link', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array.from({ length: 7 }, () => 401)]);
     const cookie = cookieOf(answers.find(({ status }) => status === 201)!);
     expect((await page('GET', '/v1/session', { cookie })).json.session.accountId).toBe(ann.accountId);
+  });
+
+  test('signs in once, also when all have read the link before one of them uses it', async () => {
+    const now = () => new Date(Date.now() + fixture.clock.aheadMs);
+    const sessions = createBrowserSessions({ records: fixture.records, vault: fixture.vault, now });
+    const { secret } = await sessions.open({ accountId: ann.accountId, keyId: 'key_1' }, 'link');
+    const found = await Promise.all(Array.from({ length: 8 }, () => sessions.redeem(secret)));
+    expect(found.filter((session) => session !== undefined)).toHaveLength(1);
   });
 
   test('signs in within a minute', async () => {
