@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import type { Approvals, Asker } from '../approvals/approvals.ts';
-import type { PostEditChecks, PostEditResult } from '../checks/post-edit/post-edit-checks.ts';
+import type { PostEditChecks } from '../checks/post-edit/post-edit-checks.ts';
 import { watchDiagnostics } from '../checks/post-edit/watch-diagnostics.ts';
 import type { SandboxDenial } from '../commands/sandbox.ts';
 import type { RenderDiagram } from '../diagrams/render-diagram.ts';
@@ -21,6 +21,7 @@ import { checkAccess, needsApproval } from '../workspace/permission.ts';
 import type { Workspace, WorkspaceCall } from '../workspace/workspace.ts';
 import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import type { ActiveCall } from './active-calls.ts';
+import { addEffect } from './add-effect.ts';
 import { collectDenials } from './collect-denials.ts';
 import { runWrappedCall, throwNothingDone } from './run-wrapped-call.ts';
 
@@ -184,7 +185,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     if (touched === undefined) return result;
     // Formatters and linters run code of the workspace: a caller who needs approval to run code gets none of them.
     const runsPrograms = !needsApproval(context.workspace.permission, { access: 'execute' });
-    return withEffect(result, await effects.runAfter(context, touched, { runsPrograms, watch, telling }));
+    return addEffect(result, await effects.runAfter(context, touched, { runsPrograms, watch, telling }));
   }
 
   /** Asks for approval if needed. Returns the context to run in, where the approved control files may be changed. */
@@ -293,12 +294,4 @@ function withoutSecrets({ onActivity }: Caller, { redact }: Secrets): ToolContex
 function cannotRunInBackground(tool: string): AppError {
   const reason = 'nothing is kept between calls here, so nothing can go on in the background';
   return new AppError('E_INVALID_INPUT', `${tool}: ${reason}`);
-}
-
-function withEffect(result: ToolResult, effect: PostEditResult | undefined): ToolResult {
-  if (!effect) return result;
-  const { sections, notices, structured } = effect;
-  const added = Object.keys(structured).length === 0 ? {} : { effects: structured };
-  const text = [result.text, ...sections].join('\n\n');
-  return addNotices({ ...result, text, structured: { ...result.structured, ...added } }, notices);
 }
