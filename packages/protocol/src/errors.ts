@@ -26,7 +26,7 @@ export const errorCatalog = {
   E_NO_PROJECT: {
     kind: 'no_project',
     status: 404,
-    hint: 'Run the command yourself with bash, or say it in croft.toml.',
+    hint: 'Run the command with bash, or declare it in croft.toml.',
     plain: true,
   },
   E_LANGUAGE_REQUIRED: {
@@ -54,7 +54,7 @@ export const errorCatalog = {
   E_WORKSPACE_GONE: {
     kind: 'workspace_gone',
     status: 410,
-    hint: 'Ask the operator to put the directory back and start croft again.',
+    hint: 'Ask the operator to restore the directory and restart croft.',
   },
   E_CONTROL_FILE: {
     kind: 'sandbox_violation',
@@ -66,26 +66,30 @@ export const errorCatalog = {
     kind: 'sandbox_unavailable',
     status: 503,
     hint:
-      'A sandbox that has ended is opened anew by the next call; look at what a command did before you run it again. ' +
-      'If none opens, ask the operator: `croft doctor` says what this host lacks. Nothing runs without a sandbox.',
+      'The next call opens a new sandbox if this one has ended; check what a command did before you run it again. ' +
+      'If no sandbox opens, ask the operator: `croft doctor` says what this host lacks. Nothing runs without a sandbox.',
   },
   E_RUNNER_LOST: {
     kind: 'runner_lost',
     status: 503,
-    hint: 'Look at what is there before you do it again: it may have happened.',
+    hint: 'The call may have run. Check what it did before you repeat it.',
   },
   E_INVALID_PATH: { kind: 'invalid_path', status: 400, hint: 'Use names of ordinary characters, joined by slashes.' },
   E_NAME_TOO_LONG: { kind: 'invalid_path', status: 400, hint: 'Use a shorter file name or path.' },
   E_FILE_NOT_FOUND: { kind: 'file_not_found', status: 404, hint: 'List the parent directory to see what exists.' },
   E_NOT_A_FILE: { kind: 'not_a_file', status: 400, hint: 'Name a regular file; use list or glob for directories.' },
-  E_NOT_A_DIRECTORY: { kind: 'not_a_directory', status: 400, hint: 'Name a directory, or the file without a tail.' },
+  E_NOT_A_DIRECTORY: { kind: 'not_a_directory', status: 400, hint: 'Name a directory, or end the path at the file.' },
   E_DANGLING_LINK: {
     kind: 'dangling_link',
     status: 409,
-    hint: 'Delete the link, or name the file it should lead to.',
+    hint: 'Delete the link, or name the file that it should point to.',
   },
   E_LINK_LOOP: { kind: 'link_loop', status: 409, hint: 'Name the file directly, not through these links.' },
-  E_ALREADY_EXISTS: { kind: 'already_exists', status: 409, hint: 'Choose another name, or delete that one first.' },
+  E_ALREADY_EXISTS: {
+    kind: 'already_exists',
+    status: 409,
+    hint: 'Choose another name, or delete what has this name first.',
+  },
   E_DIRECTORY_NOT_EMPTY: {
     kind: 'directory_not_empty',
     status: 409,
@@ -115,12 +119,12 @@ export const errorCatalog = {
   E_CODE_SERVER: {
     kind: 'code_server',
     status: 502,
-    hint: 'The language server failed, and nothing was changed. The message has its last words.',
+    hint: 'The language server failed, and nothing was changed. The message ends with what the server printed last.',
   },
   E_STALE: {
     kind: 'stale',
     status: 409,
-    hint: 'Read the file again, then make the change against what it holds now.',
+    hint: 'Read the file again, then make the change to its present content.',
   },
   E_NO_MATCH: {
     kind: 'no_match',
@@ -138,7 +142,11 @@ export const errorCatalog = {
     status: 409,
     hint: 'Leave each mark on the line where you read it, in the same file: what it hides stays. To change lines around it use edit; to copy it use a command (cp, mv, sed). To write about it, name the secret without the brackets.',
   },
-  E_TOO_LARGE: { kind: 'too_large', status: 413, hint: 'Work on a part of it, or use a command that streams it.' },
+  E_TOO_LARGE: {
+    kind: 'too_large',
+    status: 413,
+    hint: 'Send or read a smaller part, or use a command that streams the content.',
+  },
   E_BAD_PATTERN: { kind: 'bad_pattern', status: 400, hint: 'Correct the pattern as the message says.' },
   E_PERMISSION_DENIED: {
     kind: 'permission_denied',
@@ -148,7 +156,7 @@ export const errorCatalog = {
   E_STORAGE_FULL: {
     kind: 'storage_full',
     status: 507,
-    hint: 'Delete what is not needed there, or tell the operator. Look at what the call did before you do any of it again.',
+    hint: 'Delete files that are not needed, or tell the operator. Check what the call did before you repeat any of it.',
   },
   E_CONFLICT: {
     kind: 'conflict',
@@ -159,48 +167,48 @@ export const errorCatalog = {
     kind: 'storage_unavailable',
     status: 503,
     hint:
-      'Look at what is there before you do it again: part of it may have happened. What could not be stored waits here, ' +
-      'and is stored when the storage answers.',
+      'Check what the call did before you repeat it: a part of it may have happened. Changes that could not be stored ' +
+      'wait here, and are stored when the storage answers.',
   },
   E_STORAGE_FAILED: {
     kind: 'storage_failed',
     status: 503,
-    hint: 'Look at what is there before you do it again. If it stays, tell the operator.',
+    hint: 'Check what the call did before you repeat it. If the error persists, tell the operator.',
   },
   E_COMMAND_REJECTED: {
     kind: 'command_rejected',
     status: 400,
-    hint: 'It could never work in a sandbox; do it without.',
+    hint: 'This command can never work in a sandbox. Leave out what the message names.',
   },
   E_COMMAND_NOT_STARTED: {
     kind: 'command_not_started',
     status: 400,
-    hint: 'Check the name; see what is installed with: command -v NAME.',
+    hint: 'Check the name. This shows whether the program is installed: command -v NAME',
   },
   E_MCP_SERVER: {
     kind: 'mcp_server',
     status: 502,
     hint:
-      'The next call starts the server anew. Look at what the tool did before you call it again. If it stays, its own ' +
-      'words say why.',
+      'The next call starts the server again. Check what the tool did before you repeat the call. If the error persists, ' +
+      'the message of the server says why.',
   },
-  E_MCP_TOOL: { kind: 'mcp_tool', status: 422, hint: 'These are the words of the tool itself.', plain: true },
+  E_MCP_TOOL: { kind: 'mcp_tool', status: 422, hint: 'This is the message of the tool itself.', plain: true },
   E_NOT_RUNNING: { kind: 'not_running', status: 409, hint: 'Start it again with run_in_background.' },
-  E_TOO_MANY: { kind: 'too_many', status: 409, hint: 'End some of what is running first.' },
+  E_TOO_MANY: { kind: 'too_many', status: 409, hint: 'End something that is running first.' },
   E_TIMEOUT: {
     kind: 'timeout',
     status: 504,
-    hint: 'Narrow a search or a read, then try again. Look at what any other call did before you make it again.',
+    hint: 'Narrow a search or a read, then try again. Check what any other call did before you repeat it.',
   },
   E_CANCELLED: {
     kind: 'cancelled',
     status: 499,
-    hint: 'The caller took the call back. Look at what it did before you make it again.',
+    hint: 'The caller cancelled the call. Check what it did before you repeat it.',
   },
   E_INTERRUPTED: {
     kind: 'interrupted',
     status: 409,
-    hint: 'List the tools and workspaces, look at what was done already, and go on with what is left.',
+    hint: 'List the tools and workspaces, check what was done, and go on with the rest.',
   },
   E_UNAUTHORIZED: {
     kind: 'unauthorized',
@@ -210,9 +218,9 @@ export const errorCatalog = {
   E_FORBIDDEN: {
     kind: 'forbidden',
     status: 403,
-    hint: 'Use what may do this: the server’s own address, an active account, a key with the scope.',
+    hint: 'Use a key with the scope that the message names, of an active account, at the server’s own address.',
   },
-  E_NOT_FOUND: { kind: 'not_found', status: 404, hint: 'Check the name: what is there can be listed.' },
+  E_NOT_FOUND: { kind: 'not_found', status: 404, hint: 'List what exists, and check the name.' },
   E_READ_ONLY: {
     kind: 'read_only',
     status: 403,
@@ -222,12 +230,12 @@ export const errorCatalog = {
   E_APPROVAL_REQUIRED: {
     kind: 'approval_required',
     status: 202,
-    hint: 'A person has to approve this call. Make the very same call again once they have.',
+    hint: 'A person has to approve this call. Repeat exactly this call when a person has approved it.',
   },
   E_APPROVAL_DENIED: {
     kind: 'approval_denied',
     status: 403,
-    hint: 'Do not try the same again; do it another way, or ask the person what they want.',
+    hint: 'Do not repeat the call. Do it another way, or ask the person what they want.',
   },
   E_APPROVAL_EXPIRED: {
     kind: 'approval_expired',
@@ -242,13 +250,13 @@ export const errorCatalog = {
   E_APPROVAL_SETTLED: {
     kind: 'approval_settled',
     status: 409,
-    hint: 'It was decided already, or its time is over; look at its state.',
+    hint: 'The approval is decided or expired. Look at its state.',
   },
-  E_IN_USE: { kind: 'in_use', status: 409, hint: 'Take it out of what uses it first: the message names all of it.' },
+  E_IN_USE: { kind: 'in_use', status: 409, hint: 'Remove it from everything that the message names first.' },
   E_PRECONDITION_FAILED: {
     kind: 'precondition_failed',
     status: 412,
-    hint: 'Get the record again, then make the change against what it holds now.',
+    hint: 'Get the record again, then make the change to its present content.',
   },
   E_RANGE: { kind: 'range', status: 416, hint: 'Ask for bytes below the size of the file, or for all of it.' },
   E_IDEMPOTENCY_CONFLICT: {

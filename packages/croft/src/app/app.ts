@@ -224,7 +224,7 @@ function reopenEvents(sink: EventFile | undefined, onWarning: AppOptions['onWarn
   if (!sink) return;
   try {
     sink.reopen();
-    onWarning(`events go to ${sink.path}, which was opened anew`);
+    onWarning(`events go to ${sink.path}, which was reopened`);
   } catch (thrown) {
     const reason = errorMessage(thrown);
     onWarning(`${reason}; events still go to the file that was open before`);

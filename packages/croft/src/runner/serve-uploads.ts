@@ -13,7 +13,7 @@ export function serveUploads(writable: (place: string) => Files): LinkHandlers {
     listen(call, UploadOrder, (message) => {
       if (message.order === 'sent') sent.resolve(message.size);
       else if (message.order === 'place') mayPlace.resolve();
-      else givenUp.abort(new AppError('E_CANCELLED', 'the upload was given up'));
+      else givenUp.abort(new AppError('E_CANCELLED', 'the upload was cancelled'));
     });
     const gone = untilAborted(AbortSignal.any([call.signal, givenUp.signal]));
     const around = async <T>(work: () => Promise<T>): Promise<T> => {

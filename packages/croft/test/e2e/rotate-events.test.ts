@@ -31,7 +31,7 @@ describe('SIGHUP', () => {
       await vi.waitFor(() => expect(eventsIn(events).length).toBeGreaterThan(10), { interval: 10 });
       renameSync(events, `${events}.${turn}`);
       server.child.kill('SIGHUP');
-      const opened = () => server.output.stderr().split('opened anew').length - 1;
+      const opened = () => server.output.stderr().split('reopened').length - 1;
       await vi.waitFor(() => expect(opened()).toBe(turn), { interval: 5 });
       sizes.push(readFileSync(`${events}.${turn}`).length);
     }
@@ -59,7 +59,7 @@ describe('SIGHUP', () => {
     expect(newestIn(`${events}.1`)).toBe('lifecycle.tool.result');
     rmdirSync(events);
     server.child.kill('SIGHUP');
-    await server.output.find(/opened anew/);
+    await server.output.find(/reopened/);
     await session.call('read', { file_path: 'a.txt' });
     expect(newestIn(events)).toBe('lifecycle.tool.result');
   });

@@ -66,7 +66,7 @@ export function createAgentSessions({ records, maxSessions, now, serverId }: Age
       if (!above && isChildId(toId(parent))) throw sessionNotFound(parent);
       const state = childState(above?.state, wanted, surface);
       const row = { ...owner, session: toId(session), parent: toId(parent), state, usedAt, version: 1 };
-      if (!(await sessions.put(row))) throw new AppError('E_ALREADY_EXISTS', 'there is such a session already');
+      if (!(await sessions.put(row))) throw new AppError('E_ALREADY_EXISTS', 'a session of this name exists already');
     });
     return { session, parent, usedAt };
   }

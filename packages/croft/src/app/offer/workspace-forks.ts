@@ -75,7 +75,7 @@ function createForkRegistrar(wanted: ReadonlyMap<string, ForkRequest>, options: 
   return {
     async reserve(name) {
       const request = wanted.get(name);
-      if (!request) throw new AppError('E_NOT_FOUND', 'nobody asked for that fork');
+      if (!request) throw new AppError('E_NOT_FOUND', 'this fork was not requested');
       const { namespace: id, workspaceId } = request;
       return { id, workspaceId, target: mustHaveRoot(options).siteOf(id) };
     },

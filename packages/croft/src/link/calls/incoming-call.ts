@@ -63,7 +63,7 @@ export class IncomingCall {
   receive(frame: LinkFrame): void {
     if (this.#isAnswered || this.#controller.signal.aborted) return;
     if (frame.type !== frameTypes.cancel) this.#channels.receive(frame);
-    else this.#abort(new AppError('E_CANCELLED', `${this.#request.method} was taken back`));
+    else this.#abort(new AppError('E_CANCELLED', `${this.#request.method} was cancelled`));
   }
 
   lose(reason: string): void {

@@ -221,7 +221,7 @@ function createDurableLog(file: string, roomBytes: number) {
 
 function diskFailed(cause: unknown): AppError {
   const message = 'the disk of the database failed, and the last changes may be lost; check it, then start croft again';
-  const hint = 'Tell the operator. Look at what is there before you do it again: it may have happened.';
+  const hint = 'Tell the operator. The change may have been stored: check before you repeat it.';
   return new AppError('E_STORAGE_FAILED', message, { cause, hint });
 }
 

@@ -75,7 +75,7 @@ async function* readBody(request: Request): AsyncGenerator<Uint8Array> {
   } catch (thrown) {
     isDone = true;
     void reader.cancel().catch(() => {});
-    throw AppError.is(thrown) ? thrown : new AppError('E_CANCELLED', 'the body did not come to its end');
+    throw AppError.is(thrown) ? thrown : new AppError('E_CANCELLED', 'the request body ended early');
   } finally {
     if (!isDone) void discard(reader);
   }
