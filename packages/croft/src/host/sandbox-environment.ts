@@ -11,9 +11,13 @@ const cacheEnvironment = {
   COMPOSER_CACHE_DIR: `${cachePath}/composer`,
 };
 
-/** Without a network, retries only make commands wait: more than a minute with npm. */
-const noRetries = {
+/**
+ * Without a network, retries only make commands wait: more than a minute with npm. Each first `npm test` would report
+ * that npm was refused a look for a newer npm.
+ */
+const withoutNetwork = {
   npm_config_fetch_retries: '0',
+  npm_config_update_notifier: 'false',
   YARN_HTTP_RETRY: '0',
   CARGO_NET_RETRY: '0',
   PIP_RETRIES: '0',
@@ -29,8 +33,8 @@ const noRetries = {
  */
 const fewRetries = { CARGO_NET_RETRY: '1', PIP_RETRIES: '1' };
 
-const retriesBy: Readonly<Record<SandboxSpec['network']['mode'], Readonly<Record<string, string>>>> = {
-  'deny-all': noRetries,
+const networkEnvironment: Readonly<Record<SandboxSpec['network']['mode'], Readonly<Record<string, string>>>> = {
+  'deny-all': withoutNetwork,
   restricted: fewRetries,
   public: fewRetries,
   'allow-all': {},
@@ -55,7 +59,7 @@ export function toSandboxEnvironment(
   return {
     ...environment,
     ...(cacheDirectory === undefined ? {} : cacheEnvironment),
-    ...(personal && { ...retriesBy[network.mode], ...personal.environment }),
+    ...(personal && { ...networkEnvironment[network.mode], ...personal.environment }),
     PATH: path.join(':'),
     HOME: sandboxHome,
     // A sandbox may not write git hooks, so git must not copy its sample hooks into new repositories.

@@ -126,6 +126,16 @@ describe('without a network', () => {
     expect(structured).toMatchObject({ exitCode: 0, timedOut: false, denials: [refusal('packages.example')] });
   });
 
+  test('npm does not look for a newer npm, which would be one more refusal', async () => {
+    const { structured } = await bash(
+      `mkdir npm && cd npm && echo '{"scripts":{"x":"true"}}' > package.json && npm run x`,
+      {
+        timeout: 60,
+      },
+    );
+    expect(structured).toMatchObject({ exitCode: 0, denials: [] });
+  });
+
   test('lookups of local and reserved names are not reported', async () => {
     const names = 'localhost croft a.invalid b.localhost printer.local';
     const { structured } = await bash(
