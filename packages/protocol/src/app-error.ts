@@ -18,9 +18,12 @@ export interface AppErrorOptions {
   readonly hint?: string | undefined;
 }
 
+/** `CroftError` is the same error as programs with the SDK get it. */
+const names: ReadonlySet<string> = new Set(['AppError', 'CroftError']);
+
 /** The only error thrown on purpose. Any other error that reaches a face is a bug and becomes `E_INTERNAL`. */
 export class AppError extends Error {
-  override readonly name = 'AppError';
+  override readonly name: string = 'AppError';
   readonly code: ErrorCode;
   readonly details: Record<string, unknown>;
   /** The next step in this case, if the hint of the catalogue for this code does not fit. */
@@ -53,7 +56,7 @@ export class AppError extends Error {
 
   /** Compares the name instead of using `instanceof`, so that it works if two copies of this package are loaded. */
   static is(value: unknown): value is AppError {
-    return value instanceof Error && value.name === 'AppError';
+    return value instanceof Error && names.has(value.name);
   }
 
   static from(thrown: unknown): AppError {

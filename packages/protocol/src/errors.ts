@@ -267,6 +267,21 @@ export const errorCatalog = {
   E_METHOD_NOT_ALLOWED: { kind: 'method_not_allowed', status: 405, hint: 'Use one of the methods in Allow.' },
   // Not 429: clients would wait and try again for ever, and waiting does not help.
   E_QUOTA: { kind: 'quota', status: 409, hint: 'Delete what is no longer needed, or ask the operator for more.' },
+  E_UNREACHABLE: {
+    kind: 'unreachable',
+    status: 503,
+    hint: 'Nothing was sent. Check the address, and that the server runs.',
+  },
+  E_CONNECTION_LOST: {
+    kind: 'connection_lost',
+    status: 503,
+    hint: 'The request may have been carried out. Check what it did before you repeat it.',
+  },
+  E_COMMAND_FAILED: {
+    kind: 'command_failed',
+    status: 422,
+    hint: 'The command ran. `details.result` has its output; correct what it complains about.',
+  },
   E_RATE_LIMITED: { kind: 'rate_limited', status: 429, hint: 'Wait as long as Retry-After says, then try again.' },
   E_STOPPING: { kind: 'stopping', status: 503, hint: 'Try again in a moment, on the server that takes its place.' },
   E_INTERNAL: { kind: 'internal', status: 500, hint: 'Tell the operator; the server’s log has the cause.' },
