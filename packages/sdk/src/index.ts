@@ -1,22 +1,21 @@
-import { Health } from '@croft/protocol';
-import { createEvents } from './account-events.ts';
-import { createAccount, createAdmin } from './accounts.ts';
-import { type AgentOptions, createAgent } from './agent.ts';
-import { createApprovals, createAudit } from './approvals.ts';
-import { createCollections } from './collections.ts';
-import { createFiles } from './files.ts';
-import { createKeys, createSecrets } from './keys.ts';
-import { type ClientOptions, createRequest, createSend } from './request.ts';
-import { createRunners } from './runners.ts';
-import { createSession } from './session.ts';
-import { createHistory } from './snapshots.ts';
-import { createTerminals } from './terminals.ts';
-
 export { AppError } from '@croft/protocol';
-export type { AccountEventOptions } from './account-events.ts';
-export type { AgentOptions, ToolCall, ToolCallOptions } from './agent.ts';
-export type { ApprovalFilter, DecisionOptions } from './approvals.ts';
-export type { ChangeOptions, CreateOptions } from './collections.ts';
+export type { BackgroundOptions } from './box/background.ts';
+export type { Box, FileChanges, SnapshotOptions, ToolAnswer, ToolInput } from './box/box.ts';
+export type { BoxFiles, EditOptions, ReadOptions, WriteOptions } from './box/box-files.ts';
+export type { ApprovalPolicy, CallOptions } from './box/call-tools.ts';
+export type { BackgroundCommand, Command } from './box/command.ts';
+export type { CommandResult, OutputChunk, Violation } from './box/command-result.ts';
+export type { CommandLine, ExecOptions } from './box/exec.ts';
+export type { SandboxConfig } from './box/find-records.ts';
+export type { OpenOptions } from './box/open-box.ts';
+export type { Terminal, TerminalExit, TerminalOptions } from './box/terminal.ts';
+export type { TestOptions, TestReport } from './box/tests.ts';
+export type { Transaction } from './box/transaction.ts';
+export type { AccountEventOptions } from './client/account-events.ts';
+export type { AgentOptions, ToolCall, ToolCallOptions } from './client/agent.ts';
+export type { ApprovalFilter, DecisionOptions } from './client/approvals.ts';
+export type { ChangeOptions, CreateOptions } from './client/collections.ts';
+export { type Client, createClient } from './client/create-client.ts';
 export type {
   DownloadOptions,
   LinkOptions,
@@ -24,36 +23,10 @@ export type {
   SearchOptions,
   UploadBody,
   UploadOptions,
-} from './files.ts';
-export type { PageOptions } from './pages.ts';
-export type { ClientOptions } from './request.ts';
-export type { UndoOptions } from './snapshots.ts';
-
-export type Client = ReturnType<typeof createClient>;
-
-/** A typed client of `croft serve`. Every failure is an `AppError` with the code of the server. */
-export function createClient(options: ClientOptions) {
-  const [request, send] = [createRequest(options), createSend(options)];
-  return {
-    health: (): Promise<Health> => request('GET', '/healthz', { answer: Health }),
-    account: createAccount(request, '/v1/account'),
-    session: createSession(request),
-    keys: createKeys(request),
-    ...createCollections(request, '/v1'),
-    runners: createRunners(request),
-    terminals: createTerminals(request),
-    secrets: createSecrets(request),
-    approvals: createApprovals(request),
-    audit: createAudit(request),
-    /** What happens in the account from now on, or after a position. */
-    events: createEvents(send),
-    /** What a workspace was: its snapshots, and what calls changed. */
-    history: (workspaceId: string) => createHistory(request, workspaceId),
-    /** The files of a workspace. */
-    files: (workspaceId: string) => createFiles(request, send, workspaceId),
-    /** Calls the tools of an agent, in a session of the caller. */
-    agent: (agentId: string, agentOptions?: AgentOptions) => createAgent(request, agentId, agentOptions),
-    /** Needs the admin token. */
-    accounts: createAdmin(request),
-  };
-}
+} from './client/files.ts';
+export type { PageOptions } from './client/pages.ts';
+export type { ClientOptions } from './client/request.ts';
+export type { UndoOptions } from './client/snapshots.ts';
+export { Croft, type CroftOptions } from './croft.ts';
+export { CroftError } from './errors/croft-error.ts';
+export type { ApprovalEvent, WatchOptions } from './watch/watch-approvals.ts';

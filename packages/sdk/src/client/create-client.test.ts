@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { startServer } from '../../croft/test/support/harness.ts';
-import { createClient } from './index.ts';
+import { startServer } from '../../../croft/test/support/harness.ts';
+import { createClient } from './create-client.ts';
 
 test('reads the health of a real server', async () => {
   await using server = await startServer(['--demo']);

@@ -32,6 +32,8 @@ export type ToolCall =
 
 const Result = AgentToolAnswer.transform((result) => ({ result }));
 
+export type AgentClient = ReturnType<typeof createAgent>;
+
 /** Calls the tools of one agent. */
 export function createAgent(request: Request, agentId: string, { session }: AgentOptions = {}) {
   const root = path`/v1/agents/${agentId}`;

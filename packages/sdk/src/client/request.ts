@@ -1,11 +1,27 @@
-import { AppError, ErrorEnvelope, errorCatalog } from '@croft/protocol';
 import type { z } from 'zod';
+import { CroftError, toCroftError } from '../errors/croft-error.ts';
 
 export interface ClientOptions {
   readonly baseUrl: string;
   /** A key of an account, or the admin token. */
   readonly token?: string;
   readonly fetch?: typeof globalThis.fetch;
+}
+
+/** A server and who the caller is. Found when the first request is sent. */
+export interface ServerAccess {
+  readonly baseUrl: string;
+  readonly token?: string | undefined;
+}
+
+/** How requests reach a server. */
+export interface Connection {
+  access(): Promise<ServerAccess>;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+export function toConnection({ fetch = globalThis.fetch, ...access }: ClientOptions): Connection {
+  return { fetch, access: async () => access };
 }
 
 export interface Ask<Schema extends z.ZodType, Later extends z.ZodType> {
@@ -30,13 +46,14 @@ export interface Sent {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends one request and returns the raw answer. Every failure is an `AppError` with the code of the server. */
-export function createSend({ baseUrl, token, fetch = globalThis.fetch }: ClientOptions) {
+/** Sends one request and returns the raw answer. Every refusal is a `CroftError` with the code of the server. */
+export function createSend({ access, fetch }: Connection) {
   return async function send(
     method: Method | 'HEAD',
     path: string,
     { body, query = {}, headers = {}, signal }: Sent = {},
   ): Promise<Response> {
+    const { baseUrl, token } = await access();
     const url = new URL(path, baseUrl);
     for (const [name, value] of given(query)) url.searchParams.set(name, String(value));
     const authorization = token === undefined ? undefined : `Bearer ${token}`;
@@ -47,14 +64,14 @@ export function createSend({ baseUrl, token, fetch = globalThis.fetch }: ClientO
       ...(body !== undefined && ({ body, duplex: 'half' } as RequestInit)),
       ...(signal && { signal }),
     });
-    if (!response.ok && response.status !== 304) throw await toAppError(response);
+    if (!response.ok && response.status !== 304) throw await toCroftError(response);
     return response;
   };
 }
 
 /** Sends one JSON request and parses the answer. */
-export function createRequest(options: ClientOptions) {
-  const send = createSend(options);
+export function createRequest(connection: Connection) {
+  const send = createSend(connection);
   return async function request<Schema extends z.ZodType, Later extends z.ZodType = Schema>(
     method: Method,
     path: string,
@@ -77,18 +94,10 @@ export function path(texts: TemplateStringsArray, ...ids: readonly string[]): st
 }
 
 function toSegment(id: string): string {
-  if (/^\.{0,2}$/.test(id)) throw new AppError('E_INVALID_INPUT', `${JSON.stringify(id)} is no id or name`);
+  if (/^\.{0,2}$/.test(id)) throw new CroftError('E_INVALID_INPUT', `${JSON.stringify(id)} is no id or name`);
   return encodeURIComponent(id);
 }
 
 function given<Value>(values: Readonly<Record<string, Value | undefined>>): [string, Value][] {
   return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
-}
-
-/** A proxy may answer with HTML, so an unknown body is a failure too. */
-async function toAppError(response: Response): Promise<AppError> {
-  const body = ErrorEnvelope.safeParse(await response.json().catch(() => undefined));
-  if (!body.success) return new AppError('E_INTERNAL', `the server answered ${response.status} without a reason`);
-  const { code, message, details, hint } = body.data.error;
-  return new AppError(code, message, { details, ...(hint !== errorCatalog[code].hint && { hint }) });
 }

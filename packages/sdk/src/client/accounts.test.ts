@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { adminToken, openFixture, type RestFixture } from '../../croft/test/rest/fixture.ts';
-import { type Client, createClient } from './index.ts';
+import { adminToken, openFixture, type RestFixture } from '../../../croft/test/rest/fixture.ts';
+import { type Client, createClient } from './create-client.ts';
 
 let fixture: RestFixture;
 let admin: Client;

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { FileEvent } from '@croft/protocol';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { openFilesFixture, type RestFilesFixture } from '../../croft/test/rest/files-fixture.ts';
-import { createClient } from './index.ts';
+import { openFilesFixture, type RestFilesFixture } from '../../../croft/test/rest/files-fixture.ts';
+import { createClient } from './create-client.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

@@ -1,0 +1,74 @@
+import type { AgentFence, CallsUndone, ForkMerged, Snapshot, SnapshotDiff, SnapshotRestored } from '@croft/protocol';
+import type { z } from 'zod';
+import type { AgentClient } from '../client/agent.ts';
+import type { Client } from '../client/create-client.ts';
+import type { UndoOptions } from '../client/snapshots.ts';
+import type { BackgroundOptions } from './background.ts';
+import type { BoxFiles } from './box-files.ts';
+import type { CallOptions } from './call-tools.ts';
+import type { BackgroundCommand, Command } from './command.ts';
+import type { CommandLine, ExecOptions } from './exec.ts';
+import type { Terminal, TerminalOptions } from './terminal.ts';
+import type { TestOptions, TestReport } from './tests.ts';
+import type { Transaction } from './transaction.ts';
+
+export interface SnapshotOptions {
+  readonly description?: string | undefined;
+  /** Also what git ignores; never a `.git`. */
+  readonly includeIgnored?: boolean | undefined;
+}
+
+export type FileChanges = z.output<typeof SnapshotDiff>['changes'];
+export type ToolInput = Readonly<Record<string, unknown>>;
+export type ToolAnswer = Readonly<Record<string, unknown>>;
+
+/** A workspace, the sandbox that its commands run in, and a session with them. */
+export interface Box extends AsyncDisposable {
+  /** The name of the workspace. */
+  readonly name: string;
+  readonly workspaceId: string;
+  readonly agentId: string;
+  readonly session: string;
+  readonly files: BoxFiles;
+  /** The tools of the agent, in this session. */
+  readonly agent: AgentClient;
+  /** One method for each route of the server. */
+  readonly client: Client;
+
+  /** A command that goes on when this program has ended, for `attach`. */
+  exec(line: CommandLine, options: BackgroundOptions & { readonly background: true }): BackgroundCommand;
+  /** A command: awaited its result, iterated its output. A failed command is a result and no error, without `check`. */
+  exec(line: CommandLine, options?: ExecOptions): Command;
+  /** A command that was started in the background in this session. */
+  attach(id: string, options?: Pick<ExecOptions, 'check' | 'signal'>): BackgroundCommand;
+  /** Runs a command on a copy of the workspace, to look at what it does before it is done. */
+  transaction(command: string, options?: Omit<ExecOptions, 'check'>): Promise<Transaction>;
+  /** Runs the project's tests with its own runner. */
+  tests(options?: TestOptions): Promise<TestReport>;
+  /** Calls any tool of the agent. */
+  call(tool: string, input?: ToolInput, options?: CallOptions): Promise<ToolAnswer>;
+  /** What the agent may do. */
+  fence(): Promise<AgentFence>;
+
+  /** Remembers all files under a name. Replaces a snapshot of the same name. */
+  snapshot(name: string, options?: SnapshotOptions): Promise<Snapshot>;
+  snapshots(): Promise<Snapshot[]>;
+  /** Makes the files what they were. What was there before becomes a snapshot too. */
+  restore(snapshot: string): Promise<z.output<typeof SnapshotRestored>>;
+  /** What changed since a snapshot or, without one, what the last call that changed files did. */
+  diff(options?: { readonly since?: string | undefined }): Promise<FileChanges>;
+  /** Takes back what the last calls changed: all of it or nothing. */
+  undo(options?: UndoOptions): Promise<z.output<typeof CallsUndone>>;
+  /** A new workspace with these files, or with those of a snapshot, as a box of its own. */
+  fork(name: string, options?: { readonly snapshot?: string | undefined }): Promise<Box>;
+  /** Brings the changes of a fork of this workspace into it. */
+  merge(
+    fork: { readonly name: string },
+    onConflict?: 'refuse' | 'ours' | 'theirs' | 'markers',
+  ): Promise<z.output<typeof ForkMerged>>;
+  /** A shell. The key needs the scope `terminal`, and nobody is asked about what is typed. */
+  terminal(options?: TerminalOptions): Promise<Terminal>;
+
+  /** Ends the session with every program that it started. The workspace stays. */
+  close(): Promise<void>;
+}

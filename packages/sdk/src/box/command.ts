@@ -1,0 +1,86 @@
+import { CroftError } from '../errors/croft-error.ts';
+import type { CommandResult, OutputChunk } from './command-result.ts';
+
+/**
+ * A command that was started. Awaited, it is its result; iterated, its output as it comes. It can be both, and several
+ * times.
+ */
+export interface Command extends Promise<CommandResult>, AsyncIterable<OutputChunk> {
+  /** Ends the command with everything that it started, and resolves when that is done. */
+  kill(): Promise<void>;
+}
+
+/** A command that goes on without a call that waits for it. */
+export interface BackgroundCommand extends Command {
+  /** For `box.attach(id)`, also in another program with the same key and session. */
+  readonly id: Promise<string>;
+}
+
+export interface CommandRun {
+  /** Passes output on as it arrives. Rejects if the command could not be run. */
+  run(onOutput: (chunk: OutputChunk) => void): Promise<CommandResult>;
+  kill(): Promise<void>;
+}
+
+/** More of the output than this is not kept for a loop that begins late or reads slowly. */
+const maxWaitingChars = 16 * 1024 * 1024;
+
+export function createCommand({ run, kill }: CommandRun): Command {
+  const output = createOutputLog();
+  const result = run(output.add).finally(output.end);
+  // A program that only iterates gets the failure from the loop.
+  result.catch(() => {});
+  return Object.assign(result, {
+    kill,
+    async *[Symbol.asyncIterator](): AsyncGenerator<OutputChunk> {
+      yield* output.read();
+      await result;
+    },
+  });
+}
+
+function createOutputLog() {
+  const chunks: OutputChunk[] = [];
+  let [chars, isOver] = [0, false];
+  let bell = Promise.withResolvers<void>();
+  const ring = () => {
+    bell.resolve();
+    bell = Promise.withResolvers();
+  };
+  return {
+    add(chunk: OutputChunk): void {
+      chars += chunk.text.length;
+      if (chars <= maxWaitingChars) chunks.push(chunk);
+      ring();
+    },
+    end(): void {
+      isOver = true;
+      ring();
+    },
+    async *read(): AsyncGenerator<OutputChunk> {
+      for (let next = 0; ; ) {
+        const rung = bell.promise;
+        while (next < chunks.length) yield chunks[next++] as OutputChunk;
+        if (isOver) return;
+        await rung;
+      }
+    },
+  };
+}
+
+/** Throws for a command that failed, if the caller asked for that. */
+export function checked(command: string, result: CommandResult, check: boolean | undefined): CommandResult {
+  if (!check || result.exitCode === 0) return result;
+  const how = describeEnd(result);
+  throw new CroftError('E_COMMAND_FAILED', `${command}: ${how}${lastLines(result)}`, { details: { command, result } });
+}
+
+function describeEnd({ exitCode, signal, timedOut }: CommandResult): string {
+  if (timedOut) return 'its time ran out';
+  return exitCode === null ? `ended by ${signal}` : `exit ${exitCode}`;
+}
+
+function lastLines({ stdout, stderr }: CommandResult): string {
+  const shown = (stderr.trim() === '' ? stdout : stderr).trim().split('\n').slice(-5).join('\n');
+  return shown === '' ? '' : `\n${shown}`;
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import type { Client } from '../client/create-client.ts';
+import { CroftError } from '../errors/croft-error.ts';
+import { attach, startInBackground } from './background.ts';
+import type { Box } from './box.ts';
+import { createBoxFiles } from './box-files.ts';
+import { type ApprovalPolicy, createToolCaller } from './call-tools.ts';
+import { exec } from './exec.ts';
+import type { BoxAgent } from './find-records.ts';
+import { openTerminal } from './terminal.ts';
+import { runTests } from './tests.ts';
+import { transact } from './transaction.ts';
+
+export interface BoxOptions {
+  readonly client: Client;
+  /** The address for terminals. */
+  baseUrl(): Promise<string>;
+  readonly name: string;
+  readonly workspaceId: string;
+  readonly agent: BoxAgent;
+  readonly session: string;
+  /** The session ends with the box. */
+  readonly isOwnSession: boolean;
+  readonly approvals: ApprovalPolicy;
+  openFork(workspaceId: string): Promise<Box>;
+}
+
+const Anything = z.record(z.string(), z.unknown());
+
+export function createBox(options: BoxOptions): Box {
+  const { client, name, workspaceId, session } = options;
+  const caller = createToolCaller({ ...options, ...options.agent });
+  const close = () => endSession(options);
+
+  return {
+    ...{ name, workspaceId, session, agentId: options.agent.agentId },
+    ...{ client, agent: caller.agent },
+    files: createBoxFiles(client, caller, workspaceId),
+    ...toCommands(caller),
+    tests: (given) => runTests(caller, given),
+    call: (tool, input = {}, given) => caller.call(tool, input, Anything, given),
+    fence: () => caller.agent.fence(),
+    ...toHistory(options),
+    async terminal(given) {
+      const { sandboxId } = options.agent;
+      if (sandboxId === undefined) throw new CroftError('E_READ_ONLY', `${name} has no sandbox here`);
+      return openTerminal({ client, baseUrl: await options.baseUrl(), sandboxId, workspaceId }, given);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+type Commands = Pick<Box, 'exec' | 'attach' | 'transaction'>;
+
+function toCommands(caller: ReturnType<typeof createToolCaller>): Commands {
+  const run: (...given: Parameters<Box['exec']>) => ReturnType<Box['exec']> = (line, given) =>
+    given && 'background' in given ? startInBackground(caller, line, given) : exec(caller, line, given);
+  return {
+    // Its two forms differ by an option alone.
+    exec: run as Box['exec'],
+    attach: (id, given) => attach(caller, id, given),
+    transaction: (command, given) => transact(caller, command, given),
+  };
+}
+
+type History = Pick<Box, 'snapshot' | 'snapshots' | 'restore' | 'diff' | 'undo' | 'fork' | 'merge'>;
+
+function toHistory({ client, workspaceId, openFork }: BoxOptions): History {
+  const [history, forks] = [client.history(workspaceId), client.forks(workspaceId)];
+  return {
+    snapshot: async (name, { description, includeIgnored } = {}) => {
+      const body = {
+        name,
+        ...(description !== undefined && { description }),
+        ...(includeIgnored && { includeIgnored }),
+      };
+      return (await history.snapshots.create(body)).snapshot;
+    },
+    snapshots: () => history.snapshots.list(),
+    restore: (name) => history.snapshots.restore(name),
+    async diff({ since } = {}) {
+      if (since !== undefined) return history.snapshots.diff(since);
+      const [last] = await history.checkpoints(1);
+      return last ? (await history.diffOf(last.checkpointId)).changes : [];
+    },
+    undo: (given) => history.undo(given),
+    async fork(name, { snapshot } = {}) {
+      const made = await forks.create({ name, ...(snapshot !== undefined && { snapshot }) });
+      return openFork(made.workspaceId);
+    },
+    merge: ({ name }, onConflict = 'refuse') => forks.merge({ fork: name, onConflict }),
+  };
+}
+
+async function endSession({ client, agent: { agentId }, session, isOwnSession }: BoxOptions): Promise<void> {
+  if (!isOwnSession) return;
+  await client
+    .agent(agentId)
+    .sessions.end(session)
+    .catch((thrown) => {
+      // A session without calls was never stored.
+      if (!(CroftError.is(thrown) && thrown.code === 'E_NOT_FOUND')) throw thrown;
+    });
+}
