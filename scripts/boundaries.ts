@@ -74,6 +74,10 @@ const rules: Rules = {
     parts: ['cli', 'app', 'config', 'core', 'doctor', 'escapes', 'lib', 'link', 'mcp', 'rest', 'runner', 'version'],
     packages: [protocol, '@croft/sdk', '@hono/node-server', 'jsonc-parser', 'smol-toml', 'ws', 'node:*'],
   },
+  embedded: {
+    parts: ['embedded', 'app', 'cli', 'config', 'rest'],
+    packages: [protocol, '@croft/sdk', 'node:crypto', 'node:path', 'node:stream'],
+  },
   main: { parts: ['cli', 'config', 'lib'], packages: ['node:module', 'node:tty'] },
 };
 

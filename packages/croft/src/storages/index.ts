@@ -42,7 +42,6 @@ export interface NamedMount extends WorkspaceMount {
  * other.
  */
 export function openMounts(sources: readonly WorkspaceSource[], options: MountOptions = {}): NamedMount[] {
-  if (sources.length === 0) throw new Error('at least one workspace entry is required');
   const mounts = sources.map((source, index) => openNamed({ ...source, ...options }, index, sources.length));
   mounts.forEach(checkApart);
   return mounts;

@@ -1,0 +1,1 @@
+export { createCroft, type EmbeddedOptions } from './create-croft.ts';
