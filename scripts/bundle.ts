@@ -21,11 +21,14 @@ export async function makeBundle(): Promise<void> {
   }
 }
 
-/** Bundles the program into a new directory. Returns the files that the bundle has parts of. */
-export async function bundleInto(directory: string): Promise<string[]> {
+/**
+ * Bundles the program, and further entries, into a new directory. Returns the files that the bundle has parts of.
+ */
+export async function bundleInto(directory: string, further: readonly string[] = []): Promise<string[]> {
   const threads = globSync(`${source}/**/*-worker.ts`);
+  const entries = ['main.ts', ...further].map((file) => join(source, file));
   const build = await rolldown({
-    input: Object.fromEntries([join(source, 'main.ts'), ...threads].map((file) => [basename(file, '.ts'), file])),
+    input: Object.fromEntries([...entries, ...threads].map((file) => [basename(file, '.ts'), file])),
     platform: 'node',
     // Its main file finds its parts by names that no bundler sees.
     resolve: { alias: { 'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js') } },

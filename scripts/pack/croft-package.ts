@@ -1,6 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleInto } from '../bundle.ts';
+import { toProject } from './library-packages.ts';
 import type { NativePackage } from './native-packages.ts';
 import {
   copyInto,
@@ -8,6 +9,7 @@ import {
   pinVersions,
   readManifest,
   root,
+  runProgram,
   writeManifest,
   writeText,
 } from './staged-package.ts';
@@ -30,6 +32,24 @@ function packagesOfPage(): string[] {
 /** The name by which registries of MCP servers know the package: `server.json` has the same. */
 export const mcpName = 'io.github.croft-dev/croft';
 
+/** What `create-croft.ts` imports from the bundle, so that nothing behind it is compiled a second time. */
+const embeddedTypes = `export function openEmbedded(options: object): Promise<{
+  readonly fetch: typeof globalThis.fetch;
+  readonly key: string;
+  close(): Promise<void>;
+}>;
+`;
+
+/** Compiles what programs import. Its class and its errors are those of the SDK that they import too. */
+function compileEmbedded(stage: string, target: string): void {
+  const [project, sources] = [join(stage, 'tsconfig.embedded.json'), join(stage, 'embedded')];
+  copyInto(sources, 'packages/croft/src/embedded', ['create-croft.ts']);
+  writeText(join(sources, 'package.json'), '{ "type": "module" }\n');
+  writeText(join(sources, 'open-embedded.d.ts'), embeddedTypes);
+  writeText(project, JSON.stringify(toProject(sources, target, stage)));
+  runProgram([process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', project]);
+}
+
 /** The program: its bundle, the sources of the native files, and their expected hashes. */
 export async function stageCroft(
   stage: string,
@@ -37,7 +57,8 @@ export async function stageCroft(
   natives: readonly NativePackage[],
 ): Promise<string> {
   const directory = join(stage, 'croft');
-  const files = await bundleInto(join(directory, 'dist'));
+  const files = await bundleInto(join(directory, 'dist'), ['embedded/open-embedded.ts']);
+  compileEmbedded(stage, join(directory, 'dist'));
   copyInto(directory, '.', ['LICENSE', 'README.md', 'CHANGELOG.md']);
   copyInto(directory, 'packages/croft', ['bin/croft.mjs', 'bin/start.mjs', 'bin/bundle.mjs', 'native', 'assets']);
   // Set-up built the page.
@@ -48,8 +69,9 @@ export async function stageCroft(
   writeManifest(directory, manifest, {
     mcpName,
     bin: { croft: 'bin/croft.mjs' },
+    exports: { '.': { types: './dist/create-croft.d.ts', default: './dist/create-croft.js' } },
     engines: manifest.engines,
-    dependencies: pinVersions(packagesByPath),
+    dependencies: { '@croft/sdk': manifest.version, ...pinVersions(packagesByPath) },
     optionalDependencies: {
       ...Object.fromEntries(natives.map(({ name }) => [name, manifest.version])),
       ...pinVersions(Object.keys(manifest.optionalDependencies ?? {})),

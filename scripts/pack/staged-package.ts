@@ -10,6 +10,8 @@ export interface Manifest {
   readonly version: string;
   readonly description: string;
   readonly license: string;
+  readonly exports?: string | Readonly<Record<string, string>>;
+  readonly imports?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly engines?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;

@@ -192,6 +192,19 @@ test('the libraries are JavaScript with types', () => {
     console.log(typeof createClient, typeof errorCatalog);`;
   fs.writeFileSync(at('project/use.mjs'), script);
   expect(run([at('project/use.mjs')], { command: at('bin/node') }).stdout).toBe('function object\n');
+  const all = `await Promise.all(['', '/testing'].map((name) => import('@croft/sdk' + name)));`;
+  fs.writeFileSync(at('project/all.mjs'), all);
+  expect(run([at('project/all.mjs')], { command: at('bin/node') })).toMatchObject({ status: 0, stderr: '' });
   for (const name of ['sdk', 'protocol'])
     expect(fs.existsSync(at(`project/node_modules/@croft/${name}/dist/index.d.ts`))).toBe(true);
+});
+
+test('a program has boxes of its own, without a server', () => {
+  const script = `import { createCroft } from 'croft'; import { Croft } from '@croft/sdk';
+    await using croft = await createCroft({ data: ${JSON.stringify(join(home, 'embedded'))} });
+    await using box = await croft.open('notes');
+    console.log(croft instanceof Croft, (await box.exec('echo inside; exit 3')).exitCode);`;
+  fs.writeFileSync(at('project/embedded.mjs'), script);
+  expect(run([at('project/embedded.mjs')], { command: at('bin/node') })).toMatchObject({ stdout: 'true 3\n' });
+  expect(fs.readFileSync(at('project/node_modules/croft/dist/create-croft.d.ts'), 'utf8')).toContain('@croft/sdk');
 });
