@@ -5,7 +5,7 @@ import { findSymbols } from './find-symbols.ts';
 import type { IndexReply, IndexRequest, IndexTask } from './index-questions.ts';
 import { takeLease } from './lease.ts';
 import { addFiles, isListed, listDue, noteChanges, takeListing } from './list-files.ts';
-import { mapSymbols } from './map-symbols.ts';
+import { mapSymbols } from './rank-symbols-for-map.ts';
 import { rankFiles } from './rank-files.ts';
 import { storeFiles } from './store-files.ts';
 

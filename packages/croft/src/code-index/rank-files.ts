@@ -1,6 +1,6 @@
 import type { IndexDatabase } from './database.ts';
 import { readFileGraph } from './file-graph.ts';
-import { rankPages } from './rank-pages.ts';
+import { rankPages } from './page-rank.ts';
 
 /** Works out anew how much each file matters to the others. A file of average weight has rank 1. */
 export function rankFiles(index: IndexDatabase): void {

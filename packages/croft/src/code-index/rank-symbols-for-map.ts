@@ -4,7 +4,7 @@ import { pathFactor } from '../core/code/search/score-symbol.ts';
 import type { IndexDatabase } from './database.ts';
 import { type FileGraph, readFileGraph } from './file-graph.ts';
 import { unpackSymbols } from './packed.ts';
-import { rankPages } from './rank-pages.ts';
+import { rankPages } from './page-rank.ts';
 
 /** How much more likely a reader starts at a file of the focus than at another. */
 const focusWeight = 100;
