@@ -111,6 +111,8 @@ export async function createPlatform(options: PlatformOptions) {
     requestKey: deriveKey(keys.pepper, 'croft requests'),
 
     removeFiles: createFilesRemoval(parts, { agents, terminals }),
+    /** To be called once the server listens, with its address: other servers name it in errors. */
+    announce: async (address: string) => parts.binding?.announce(address),
 
     async stop(deadlineMs: number): Promise<void> {
       sweeping[Symbol.dispose]();

@@ -57,6 +57,7 @@ export const serve = defineCommand({
       },
     );
     claim.tellAddress(server.url);
+    await platform.announce(server.url);
     welcome(server.url, token, adminToken, terminal);
     await offerPage(server, local !== undefined, terminal);
     if (!terminal.stop.aborted) await new Promise((resolve) => terminal.stop.addEventListener('abort', resolve));
