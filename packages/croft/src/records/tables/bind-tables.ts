@@ -5,7 +5,7 @@ import { createAccountTable } from './accounts.ts';
 import * as approvals from './approvals.ts';
 import { type AuditChaining, createAuditTable } from './audit.ts';
 import * as browserSessions from './browser-sessions.ts';
-import { createCallTable } from './calls.ts';
+import { createCallTable } from './calls-in-progress.ts';
 import { createDataDirectoryTable } from './data-directories.ts';
 import * as requests from './idempotent-requests.ts';
 import * as keys from './keys.ts';

@@ -3,7 +3,7 @@ import type { Database, SqlConnection } from '../sql/database.ts';
 import { changeCountTables, sessionMoveCounts } from './account-change-counts.ts';
 import { browserSessionTables } from './browser-sessions.ts';
 import { callRecordFunction } from './call-record-function.ts';
-import { callTables } from './calls.ts';
+import { callTables } from './calls-in-progress.ts';
 import { dataDirectoryTables } from './data-directories.ts';
 import { firstTables } from './first-tables.ts';
 import { keyAgents } from './keys.ts';
