@@ -204,7 +204,9 @@ export function describeTables(prepare: PrepareRecords): void {
         expect(await dataDirectories.adopt('dir_a', 'dir_b')).toBe(1);
       });
       expect(await read()).toStrictEqual(['dir_b', 'dir_b', [], [{ ...orphaned, directory: 'dir_b' }]]);
-      await records.change(({ dataDirectories }) => dataDirectories.removeOrphaned({ ...orphaned, directory: 'dir_b' }));
+      await records.change(({ dataDirectories }) =>
+        dataDirectories.removeOrphaned({ ...orphaned, directory: 'dir_b' }),
+      );
       expect((await read()).slice(2)).toStrictEqual([[], []]);
     });
 
