@@ -13,6 +13,7 @@ import * as detectors from '../detectors/index.ts';
 import { deriveKey } from '../lib/crypto/keyring.ts';
 import * as tools from '../tools/index.ts';
 import type { BucketOpenerOptions } from './accounts/bucket-opener.ts';
+import type { ServerAddress } from './accounts/data-directory-binding.ts';
 import { createWorkspaceFileAccess, openFileAccess } from './accounts/workspace-file-access.ts';
 import { type AgentsOptions, createAgents } from './agents/agents.ts';
 import type { RuntimeOptions } from './agents/runtime-options.ts';
@@ -112,7 +113,7 @@ export async function createPlatform(options: PlatformOptions) {
 
     removeFiles: createFilesRemoval(parts, { agents, terminals }),
     /** To be called once the server listens, with its address: other servers name it in errors. */
-    announce: async (address: string) => parts.binding?.announce(address),
+    announce: async (own: ServerAddress) => parts.binding?.announce(own),
 
     async stop(deadlineMs: number): Promise<void> {
       sweeping[Symbol.dispose]();

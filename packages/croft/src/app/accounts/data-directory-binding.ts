@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { AppError } from '@croft/protocol';
 import type { DataDirectoryRow, OrphanedFilesRow } from '../../core/accounts/ports/account-tables.ts';
 import type { Records } from '../../core/accounts/ports/records.ts';
@@ -13,6 +12,9 @@ interface BindingOptions {
   onWarning(message: string): void;
 }
 
+/** Where a server listens, and on which machine. */
+export type ServerAddress = Pick<DataDirectoryRow, 'host' | 'address'>;
+
 export type DataDirectoryBinding = ReturnType<typeof createDataDirectoryBinding>;
 
 /**
@@ -21,7 +23,7 @@ export type DataDirectoryBinding = ReturnType<typeof createDataDirectoryBinding>
  */
 export function createDataDirectoryBinding({ id, records, now, onWarning }: BindingOptions) {
   let others: ReadonlyMap<string, DataDirectoryRow> = new Map();
-  let address: string | undefined;
+  let server: ServerAddress | undefined;
 
   async function refresh(): Promise<void> {
     await putOwn();
@@ -30,8 +32,8 @@ export function createDataDirectoryBinding({ id, records, now, onWarning }: Bind
   }
 
   async function putOwn(): Promise<void> {
-    if (address === undefined) return;
-    const row = { id, host: hostname(), address, usedAt: now().toISOString() };
+    if (!server) return;
+    const row = { id, ...server, usedAt: now().toISOString() };
     await records.change(({ dataDirectories }) => dataDirectories.put(row));
   }
 
@@ -46,8 +48,8 @@ export function createDataDirectoryBinding({ id, records, now, onWarning }: Bind
     id,
     refresh,
     /** To be called once the server listens: errors of other servers name this address. */
-    async announce(own: string): Promise<void> {
-      address = own;
+    async announce(own: ServerAddress): Promise<void> {
+      server = own;
       await putOwn().catch((thrown) => onWarning(`other servers cannot name this one yet: ${thrown}`));
     },
     /** Throws `E_OTHER_SERVER` if the files of a local workspace are in another data directory. */
