@@ -252,6 +252,12 @@ export const errorCatalog = {
     status: 409,
     hint: 'The approval is decided or expired. Look at its state.',
   },
+  // Nothing ran: a client may send the same request to the server that the message names.
+  E_OTHER_SERVER: {
+    kind: 'other_server',
+    status: 421,
+    hint: 'Send the call to the server that the message names. A workspace in a bucket works on every server.',
+  },
   E_IN_USE: { kind: 'in_use', status: 409, hint: 'Remove it from everything that the message names first.' },
   E_PRECONDITION_FAILED: {
     kind: 'precondition_failed',
