@@ -2,7 +2,6 @@ import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeF
 import { dirname, join } from 'node:path';
 import { bundleScript } from './docs/bundle-script.ts';
 import { collectPages } from './docs/collect-pages.ts';
-import { sections } from './docs/contents.ts';
 import { findBrokenLinks } from './docs/find-broken-links.ts';
 import { findUnknownNames } from './docs/find-unknown-names.ts';
 import type { Page } from './docs/page.ts';
@@ -23,7 +22,7 @@ export async function findProblems(pages: readonly Page[]): Promise<string[]> {
 /** Builds the site into `docs/dist`, where the server finds it. Throws if a link or a command of a page is wrong. */
 export async function makeDocs(): Promise<void> {
   const startedAt = new Date();
-  const { pages, drawings } = await collectPages(root);
+  const { sections, pages, drawings } = await collectPages(root);
   const problems = await findProblems(pages);
   if (problems.length > 0) throw new Error(`the documentation is wrong:\n  ${problems.join('\n  ')}`);
   const made = `${target}.${process.pid}`;
