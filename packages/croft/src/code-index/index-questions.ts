@@ -4,7 +4,7 @@ import type { FileTime } from './list-files.ts';
 import type { ReadFile } from './store-files.ts';
 
 /** How far an index is. */
-export interface IndexState {
+interface IndexState {
   /** All files of the workspace were listed once. */
   readonly isListed: boolean;
   /** Files that have to be read; of more than the limit only so many. */

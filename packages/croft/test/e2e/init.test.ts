@@ -227,10 +227,10 @@ describe.each([
 });
 
 test.each([
-  [['--client', 'emacs'], 'there is no client emacs; choose of claude-code, cursor'],
-  [['--scope', 'all'], 'use user or project'],
-  [['--http', 'ftp://x'], 'no http or https address'],
-  [['--http', 'http://me:pw@x'], 'a password in an address'],
+  [['--client', 'emacs'], 'there is no client emacs; choose one of: claude-code, cursor'],
+  [['--scope', 'all'], '--scope takes user or project'],
+  [['--http', 'ftp://x'], '--http takes an http or https address'],
+  [['--http', 'http://me:pw@x'], 'an address without a password'],
   [['--http', 'http://x', '--workspace', '.'], 'exclude each other'],
   [['here'], 'croft init --help'],
 ])('%j is refused', async (args, reason) => {

@@ -59,7 +59,9 @@ function readOnlyCollection<Config>(
   list: () => readonly ResourceView<Config>[],
 ): ResourceCollection<Config> {
   const refuse = async (): Promise<never> => {
-    throw new AppError('E_FORBIDDEN', `flags of the server make the ${kind}; it is not changed here`);
+    throw new AppError('E_FORBIDDEN', `flags of the server make the ${kind}, so it cannot be changed here`, {
+      hint: 'Start croft with other flags.',
+    });
   };
   const open = async (_: string, id: string) => list().find((view) => view.id === id);
   return {

@@ -54,7 +54,7 @@ export const init = defineCommand({
 
 function pickClients(asked: readonly string[] | undefined): readonly McpClient[] {
   const unknown = asked?.find((name) => !mcpClients.some((client) => client.name === name));
-  if (unknown !== undefined) throw new UsageError(`there is no client ${unknown}; choose of ${names}`);
+  if (unknown !== undefined) throw new UsageError(`there is no client ${unknown}; choose one of: ${names}`);
   if (asked) return mcpClients.filter(({ name }) => asked.includes(name));
   const home = homedir();
   const found = mcpClients.filter((client) => statSync(join(home, filesOf(client).sign), { throwIfNoEntry: false }));
@@ -74,9 +74,10 @@ function toTarget({ http, workspace }: { readonly http?: string; readonly worksp
   if (workspace !== undefined)
     throw new UsageError('--workspace and --http exclude each other: a server has its workspaces');
   const url = URL.parse(http);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new UsageError(`--http ${http}: no http or https address`);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`--http takes an http or https address, not ${http}`);
   if (url.username !== '' || url.password !== '')
-    throw new UsageError('--http: a password in an address would be stored');
+    throw new UsageError('--http takes an address without a password: the password would be stored in the file');
   return { kind: 'http', url: url.pathname === '/' ? new URL('/mcp', url).href : url.href };
 }
 
@@ -91,7 +92,7 @@ function requireLinux(): void {
 
 function toScope(asked = 'user'): ConfigScope {
   if (asked === 'user' || asked === 'project') return asked;
-  throw new UsageError(`--scope ${asked}: use user or project`);
+  throw new UsageError(`--scope takes user or project, not ${asked}`);
 }
 
 interface ApplyOptions extends Pick<CommandContext, 'stdout'> {

@@ -14,7 +14,7 @@ export interface ConfigChange {
   readonly after: string;
 }
 
-export interface ConfigPlaces {
+interface ConfigPlaces {
   readonly home: string;
   readonly project: string;
   readonly scope: ConfigScope;

@@ -6,10 +6,10 @@ import { sha256 } from '../crypto/sha256.ts';
 import { packageDirectory } from '../package-directory.ts';
 import { findPackageFile } from './find-package-file.ts';
 
-export type NativeName = 'croft-init' | 'croft-prober' | 'croft-files.node';
+type NativeName = 'croft-init' | 'croft-prober' | 'croft-files.node';
 
 /** A compiled file, and the hash that it must have. */
-export interface NativeFile {
+interface NativeFile {
   readonly file: string;
   readonly expectedHash: string;
 }

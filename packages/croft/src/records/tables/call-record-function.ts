@@ -3,7 +3,7 @@ import type { AuditRow, CallRecord } from '../../core/accounts/ports/call-tables
 import type { Database, Result, Value } from '../sql/database.ts';
 import { checkStorable } from '../sql/work-scope.ts';
 import * as audit from './audit.ts';
-import * as calls from './calls.ts';
+import * as calls from './calls-in-progress.ts';
 import * as sessions from './sessions.ts';
 
 /**

@@ -74,7 +74,7 @@ export function toEventStream(options: EventStreamOptions): Response {
   return new Response(stream, { headers: eventHeaders });
 }
 
-export const eventHeaders = {
+const eventHeaders = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store, no-transform',
   'X-Accel-Buffering': 'no',

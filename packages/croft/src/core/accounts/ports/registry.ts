@@ -37,6 +37,8 @@ export interface ResourceView<Config> {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly version: number;
+  /** For the server itself: see `ResourceRow`. */
+  readonly directory?: string | undefined;
 }
 
 /** Precondition of a change: the version that the caller has seen. */

@@ -15,7 +15,9 @@ export async function askActions(question: ActionQuestion, context: CodeContext)
   const { path } = await context.workspace.files.stat(question.file_path);
   return useServerOf(path, context, async (server) => {
     if (!server.capabilities.codeActionProvider)
-      throw new AppError('E_NO_SERVER', `the language server ${server.definition.name} proposes no changes`);
+      throw new AppError('E_NO_SERVER', `the language server ${server.definition.name} cannot propose changes`, {
+        hint: 'Make the change with edit.',
+      });
     await server.whenReady(path);
     const actions = await askFresh(server, async () => {
       const answer = await askProposals(server, path, question);

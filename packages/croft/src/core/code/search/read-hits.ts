@@ -6,7 +6,7 @@ import type { Syntax } from '../syntax.ts';
 import type { CandidateFile } from './find-candidate-files.ts';
 import { pathFactor, scoreSymbol } from './score-symbol.ts';
 
-export interface HitOptions {
+interface HitOptions {
   readonly query: ParsedQuery;
   /** The worth of each term. */
   readonly rarity: readonly number[];
