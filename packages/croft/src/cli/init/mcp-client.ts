@@ -14,6 +14,8 @@ export interface McpClient {
   readonly sign: string;
   /** The file for all projects, below the home directory. */
   readonly userFile: string;
+  /** Other paths of `sign` and `userFile`, by the name that Node has for the system. */
+  readonly elsewhere?: Readonly<Partial<Record<NodeJS.Platform, ClientFiles>>>;
   /** The file for one project, below its directory. Absent: the client has none. */
   readonly projectFile?: string;
   readonly format: 'json' | 'toml';
@@ -25,6 +27,13 @@ export interface McpClient {
   readonly inputs?: readonly ConfigInput[];
   /** The entry of a server. `undefined` if the client cannot reach such a server without a secret in the file. */
   toEntry(server: EntrySource): Readonly<Record<string, unknown>> | undefined;
+}
+
+export type ClientFiles = Pick<McpClient, 'sign' | 'userFile'>;
+
+/** Where a client keeps its settings on a system. */
+export function filesOf(client: McpClient, platform: NodeJS.Platform = process.platform): ClientFiles {
+  return client.elsewhere?.[platform] ?? client;
 }
 
 export interface ConfigInput {

@@ -4,7 +4,7 @@ import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { editJsonConfig } from './edit-json-config.ts';
 import { editTomlConfig } from './edit-toml-config.ts';
-import type { ConfigScope, McpClient, ServerTarget } from './mcp-client.ts';
+import { type ConfigScope, filesOf, type McpClient, type ServerTarget } from './mcp-client.ts';
 
 export interface ConfigChange {
   readonly client: McpClient;
@@ -46,7 +46,7 @@ export function planConfigChange(
 }
 
 function fileOf(client: McpClient, { home, project, scope }: ConfigPlaces): string | undefined {
-  if (scope === 'user') return join(home, client.userFile);
+  if (scope === 'user') return join(home, filesOf(client).userFile);
   return client.projectFile === undefined ? undefined : join(project, client.projectFile);
 }
 

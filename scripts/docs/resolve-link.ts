@@ -1,0 +1,31 @@
+import { posix } from 'node:path';
+import { nameOf } from './contents.ts';
+
+/** What a link of a page leads to. */
+export type LinkTarget =
+  | { readonly kind: 'web'; readonly address: string }
+  | { readonly kind: 'page'; readonly source: string; readonly anchor: string }
+  | { readonly kind: 'file'; readonly path: string };
+
+/** `path` of a file is from the root of the repository. */
+export function resolveLink(source: string, link: string): LinkTarget {
+  if (/^[a-z]+:/i.test(link)) return { kind: 'web', address: link };
+  const [path = '', anchor = ''] = link.split('#');
+  if (path === '') return { kind: 'page', source, anchor };
+  const target = posix.join(posix.dirname(source), path);
+  return target.endsWith('.md') ? { kind: 'page', source: target, anchor } : { kind: 'file', path: target };
+}
+
+/** The files besides pages that are part of the site, by their path in the repository. */
+export function siteFileOf(path: string): string | undefined {
+  if (path === 'openapi.json') return path;
+  return path.startsWith('docs/images/') ? path.replace('docs/', '') : undefined;
+}
+
+/** The address on the site. `undefined` for a file that only the repository has: the site shows its path. */
+export function toAddress(target: LinkTarget, isPage: (source: string) => boolean): string | undefined {
+  if (target.kind === 'web') return target.address;
+  if (target.kind === 'file') return siteFileOf(target.path);
+  if (!isPage(target.source)) return undefined;
+  return `${nameOf(target.source)}.html${target.anchor && `#${target.anchor}`}`;
+}
