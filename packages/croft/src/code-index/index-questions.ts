@@ -11,7 +11,7 @@ interface IndexState {
   readonly due: readonly string[];
 }
 
-/** What the threads of the index do, by name: what they get and what they answer. */
+/** The questions that threads of the index answer, by name, each with its parameters and its answer. */
 export interface IndexWork {
   state: { readonly given: { readonly limit: number }; readonly answer: IndexState };
   note: { readonly given: { readonly paths: readonly string[] }; readonly answer: readonly string[] };

@@ -16,7 +16,7 @@ export const flagsSandboxId = 'flags';
 
 type Views = Pick<Registry, 'agents' | 'sandboxes' | 'workspaces'>;
 
-/** What flags name, as the records of an account show it. Nothing of it can be changed. */
+/** Shows the workspaces that flags name as records of an account. None of the records can be changed. */
 export function createOperatorRecords(app: Pick<App, 'workspaces' | 'provider' | 'permission' | 'sandbox'>): Views {
   const since = new Date().toISOString();
   const toView = <Config>(id: string, name: string, config: Config): ResourceView<Config> => ({

@@ -21,9 +21,9 @@ export interface McpClient {
   readonly format: 'json' | 'toml';
   /** The key of the table of servers. */
   readonly table: string;
-  /** What the client replaces by the directory of the open project. Absent: it must be a path. */
+  /** The variable that the client replaces by the directory of the open project. Absent: the entry must have a path. */
   readonly projectVariable?: string;
-  /** What the client asks the person for, in the list `inputs` of the file, if the server needs a token. */
+  /** Values that the client asks the person for, in the list `inputs` of the file, if the server needs a token. */
   readonly inputs?: readonly ConfigInput[];
   /** The entry of a server. `undefined` if the client cannot reach such a server without a secret in the file. */
   toEntry(server: EntrySource): Readonly<Record<string, unknown>> | undefined;
@@ -41,7 +41,7 @@ export interface ConfigInput {
   readonly [field: string]: unknown;
 }
 
-/** What an entry is made of. A token is never in a file: the client reads a variable, or asks. */
+/** The source of an entry. A token is never in a file: the client reads a variable, or asks. */
 export type EntrySource =
   | { readonly kind: 'stdio'; readonly command: string; readonly args: readonly string[] }
   | { readonly kind: 'http'; readonly url: string };

@@ -22,7 +22,10 @@ interface ConfigPlaces {
 
 const serverName = 'croft';
 
-/** What has to change in the configuration of a client. Returns a reason instead where it cannot be configured so. */
+/**
+ * Works out the change to the configuration of a client. Returns a reason instead if the client cannot be configured
+ * so.
+ */
 export function planConfigChange(
   client: McpClient,
   target: ServerTarget,

@@ -207,7 +207,9 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     return allowing(context, guarded);
   }
 
-  /** Nothing of the call runs before the beginning is recorded. What has to be read before the call is read meanwhile. */
+  /**
+   * Nothing of the call runs before the beginning is recorded. What has to be read before the call is read meanwhile.
+   */
   async function recordBegin(
     { name: tool, access }: Tool,
     { session, workspace }: ToolContext,

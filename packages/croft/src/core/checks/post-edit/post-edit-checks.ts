@@ -62,7 +62,7 @@ export interface PostEditContext extends LintContext {
 interface PostEditRun {
   /** False: the caller needs approval to run code of the workspace, which formatters and linters do. */
   readonly runsPrograms: boolean;
-  /** What language servers said before the edit. Absent: they are not asked after it. */
+  /** The messages of language servers before the edit. Absent: they are not asked after it. */
   readonly watch?: DiagnosticsWatch | undefined;
   readonly telling?: ChangeReporter | undefined;
 }

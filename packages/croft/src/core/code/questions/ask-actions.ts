@@ -10,7 +10,9 @@ import { readFileEdits } from './read-file-edits.ts';
 
 const maxActions = 50;
 
-/** Asks which changes a server proposes for some lines: quick fixes, sorted imports. Commands of servers are never run. */
+/**
+ * Asks which changes a server proposes for some lines: quick fixes, sorted imports. Commands of servers are never run.
+ */
 export async function askActions(question: ActionQuestion, context: CodeContext): Promise<ProposedAction[]> {
   const { path } = await context.workspace.files.stat(question.file_path);
   return useServerOf(path, context, async (server) => {
