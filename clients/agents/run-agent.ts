@@ -31,10 +31,10 @@ export async function runAgent({ client, dialect, prepare }: Agent): Promise<voi
     mkdirSync(dirname(join(home, path)), { recursive: true });
     writeFileSync(join(home, path), content);
   }
-  // The directory of the server is where the agent is started, as for a person.
+  // The directory of the server is where the agent is started, as for a person. opencode takes it from PWD, as a shell sets it.
   const project = croft.args.at(-1) ?? '';
   initialize(client, project);
-  const words = await runInGroup(argv, { ...process.env, ...env }, project);
+  const words = await runInGroup(argv, { ...process.env, ...env, PWD: project }, project);
   model.close();
   const missing = cases.filter(({ name }) => !model.seen.has(name)).map(({ name }) => name);
   if (missing.length > 0) process.stderr.write(`The agent answered no ${missing.join(', ')}. It said: ${words}\n`);
