@@ -6,6 +6,7 @@ import { findEntries } from './docs/browser/find-entries.ts';
 import { collectPages } from './docs/collect-pages.ts';
 import type { Page } from './docs/page.ts';
 import { readNotRun } from './docs/render-tokens.ts';
+import { moveLinks } from './docs/resolve-link.ts';
 import { canGoOffline, runBlocks, shellBlocks } from './docs/run-blocks.ts';
 import { writeSearchIndex } from './docs/write-search.ts';
 import { findProblems } from './docs.ts';
@@ -77,6 +78,22 @@ describe('the site', () => {
   test('loads nothing from elsewhere, and has no script or style in a page', () => {
     for (const { html, source } of site) {
       expect(html.match(/<script|<style|<iframe| style=| on\w+=|(?:src|href)="(?:https?:)?\/\//g), source).toBeNull();
+    }
+  });
+
+  test('has the Markdown of each page, whose links stay on the site', () => {
+    const isThere = (address: string) => site.some(({ name }) => `${name}.md` === address.split('#')[0]);
+    for (const { source, markdown } of site) {
+      const moved = moveLinks(source, markdown, (other) => site.some((page) => page.source === other));
+      const links = [...moved.replaceAll(/^```[\s\S]*?^```|`[^`\n]*`/gm, '').matchAll(/\]\(([^)\s]+)\)/g)].map(
+        ([, to = '']) => to,
+      );
+      const away = links.filter((to) => !/^#|^images\/|^openapi\.json$/.test(to) && !isThere(to));
+      // Files that only the repository has.
+      expect(
+        away.filter((to) => !/^(?:\.\.\/)?(?:AGENTS|clients\/README)\.md$/.test(to)),
+        source,
+      ).toEqual([]);
     }
   });
 

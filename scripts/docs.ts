@@ -6,6 +6,7 @@ import { findBrokenLinks } from './docs/find-broken-links.ts';
 import { findUnknownNames } from './docs/find-unknown-names.ts';
 import type { Page } from './docs/page.ts';
 import { readKnownNames } from './docs/read-known-names.ts';
+import { moveLinks } from './docs/resolve-link.ts';
 import { writeHtml } from './docs/write-html.ts';
 import { writeLlms } from './docs/write-llms.ts';
 import { writeSearchIndex } from './docs/write-search.ts';
@@ -31,7 +32,10 @@ export async function makeDocs(): Promise<void> {
     const write = (name: string, content: string | Uint8Array) => writeInto(made, name, content);
     for (const page of pages) {
       write(`${page.name}.html`, writeHtml(page, site));
-      write(`${page.name}.md`, page.markdown);
+      write(
+        `${page.name}.md`,
+        moveLinks(page.source, page.markdown, (source) => site.pages.has(source)),
+      );
     }
     for (const { name, svg } of drawings) write(`images/${name}`, svg);
     write('site.css', looks.map((path) => readFileSync(join(root, path), 'utf8')).join('\n'));

@@ -22,6 +22,16 @@ export function siteFileOf(path: string): string | undefined {
   return path.startsWith('docs/images/') ? path.replace('docs/', '') : undefined;
 }
 
+/** Leads the links of a Markdown file to the Markdown files of the site. Code stays as it is. */
+export function moveLinks(source: string, markdown: string, isPage: (source: string) => boolean): string {
+  const parts = markdown.split(/(^```[\s\S]*?^```|`[^`\n]*`)/m);
+  const move = (whole: string, link: string) => {
+    const address = toAddress(resolveLink(source, link), isPage);
+    return address === undefined ? whole : `](${address.replace(/\.html(?=#|$)/, '.md')})`;
+  };
+  return parts.map((part, index) => (index % 2 === 1 ? part : part.replaceAll(/\]\(([^)\s]+)\)/g, move))).join('');
+}
+
 /** The address on the site. `undefined` for a file that only the repository has: the site shows its path. */
 export function toAddress(target: LinkTarget, isPage: (source: string) => boolean): string | undefined {
   if (target.kind === 'web') return target.address;

@@ -4,7 +4,8 @@ import type { Page } from './page.ts';
 /** One part of a page that a search can find: file name, title of the page, heading, anchor, text. */
 export type SearchEntry = readonly [string, string, string, string, string];
 
-const maxBody = 1500;
+/** The longest sections are tables of the references. */
+const maxBody = 10_000;
 
 /** A script and not JSON: a page that was opened from a disk, without a server, may load scripts and nothing else. */
 export function writeSearchIndex(pages: readonly Page[]): string {
