@@ -9,7 +9,7 @@ import {
 import type { CodeMode } from '../core/code/ports/language-servers.ts';
 import type { Provider } from '../core/commands/sandbox.ts';
 import type { ReadTracker } from '../core/content/read/read-tracker.ts';
-import { createEmitter, type Emit } from '../core/events/emitter.ts';
+import type { Emit } from '../core/events/emitter.ts';
 import { createSecrets } from '../core/secrets/secrets.ts';
 import { createSession, createSessions } from '../core/sessions/session.ts';
 import { createSkillsSyncer, type SkillsSyncer } from '../core/skills/skills-syncer.ts';
@@ -21,9 +21,6 @@ import type { Workspace } from '../core/workspace/workspace.ts';
 import { createWorkspaceSet } from '../core/workspace/workspace-set.ts';
 import * as detectors from '../detectors/index.ts';
 import { createDiagramRenderer } from '../diagrams/create-diagram-renderer.ts';
-import { watchStalls } from '../lib/concurrency/watch-stalls.ts';
-import { errorMessage } from '../lib/error-message.ts';
-import { type EventFile, openEventFile } from '../lib/files/event-file.ts';
 import { createSecretDirectorySource, createSecretEnvironmentSource } from '../lib/secret-sources.ts';
 import { UsageError } from '../lib/usage-error.ts';
 import { type NamedMount, openMounts, type WorkspaceSource } from '../storages/index.ts';
@@ -34,6 +31,7 @@ import { createOverlays } from './forks/overlays.ts';
 import { type FlagWorkspaceOptions, openFlagWorkspace } from './open-flag-workspace.ts';
 import type { LocalApprovals } from './records/local-approvals.ts';
 import type { LocalJournal } from './records/local-journal.ts';
+import { openEvents } from './server/open-events.ts';
 import { assembleWorkspace, type WorkspaceParts } from './workspaces/assemble-workspace.ts';
 import { openCodeIndexes } from './workspaces/code-indexes.ts';
 import { openCodeParts } from './workspaces/code-servers.ts';
@@ -63,7 +61,7 @@ export interface AppOptions {
   readonly journal?: LocalJournal | undefined;
   /** Opens the approvals for the person at this machine. Absent: an agent could reach them. */
   readonly localApprovals?: (() => Promise<LocalApprovals>) | undefined;
-  /** What a file change waits for before the call is answered. Default: strict. */
+  /** When a file change is answered: after it is on the disk, or before. Default: strict. */
   readonly durability?: Durability | undefined;
   /** How code is understood. Default: all language servers, and only `safe` ones for read-only workspaces. */
   readonly code?: CodeMode | undefined;
@@ -96,8 +94,6 @@ export type App = ReturnType<typeof createApp>;
 
 const sandboxIdleMs = 10 * 60_000;
 const hourMs = 3_600_000;
-/** The main thread answers every caller: nothing may block it for longer than this. */
-const stallMs = 50;
 
 /**
  * Composition root for workspaces that flags name (`croft mcp`, `croft tool`, `croft serve`). There are two more:
@@ -198,48 +194,6 @@ function toSelection({ tools: names, readOnly, innerServers = {} }: AppOptions) 
 function openSecrets({ variables, secretsDirectory: directory }: HostOptions) {
   const ofDirectory = directory === undefined ? [] : [createSecretDirectorySource(directory)];
   return createSecrets([createSecretEnvironmentSource(variables), ...ofDirectory]);
-}
-
-function openEvents({ eventsFile, onWarning }: AppOptions) {
-  const sink = eventsFile === undefined ? undefined : openEventFile(eventsFile);
-  const emit = createEmitter({
-    sinks: sink ? [sink] : [],
-    now: () => new Date(),
-    onSinkFailure: (thrown) => onWarning(`events cannot be written to ${eventsFile}: ${thrown}`),
-  });
-  // Runs only when events are written, because the watcher wakes the program many times a second.
-  const stalls = sink && emitStalls(emit);
-  return {
-    emit,
-    reopen: () => reopenEvents(sink, onWarning),
-    [Symbol.dispose]() {
-      stalls?.[Symbol.dispose]();
-      sink?.[Symbol.dispose]();
-    },
-  };
-}
-
-/** Writes the log line after the new file is open: from then on nothing is written to the old file. */
-function reopenEvents(sink: EventFile | undefined, onWarning: AppOptions['onWarning']): void {
-  if (!sink) return;
-  try {
-    sink.reopen();
-    onWarning(`events go to ${sink.path}, which was reopened`);
-  } catch (thrown) {
-    const reason = errorMessage(thrown);
-    onWarning(`${reason}; events still go to the file that was open before`);
-  }
-}
-
-function emitStalls(emit: Emit): Disposable {
-  return watchStalls({
-    leastMs: stallMs,
-    onStall: ({ durationMs, processorMs }) =>
-      emit('lifecycle.server.stall', () => ({
-        duration_ms: Math.round(durationMs),
-        processor_ms: Math.round(processorMs),
-      })),
-  });
 }
 
 /** Opens the workspaces that flags name, and the forks of those workspaces. */

@@ -7,12 +7,13 @@ import { readEveryPage } from '../core/accounts/ports/read-every-page.ts';
 import type { Records } from '../core/accounts/ports/records.ts';
 import type { Provider } from '../core/commands/sandbox.ts';
 import { createRemoteWorkspace, removeRemoteWorkspace } from '../providers/index.ts';
-import { createDataDirectory, namespaceOf } from '../storages/index.ts';
+import { createDataDirectory, namespaceOf, readDataDirectoryId } from '../storages/index.ts';
 import * as tools from '../tools/index.ts';
 import { createAccountMeter } from './accounts/account-meter.ts';
 import { createAccountQuota } from './accounts/account-quota.ts';
 import { openAccountWorkspaces } from './accounts/account-workspaces.ts';
 import { createBucketOpener, watchBuckets } from './accounts/bucket-opener.ts';
+import { createDataDirectoryBinding } from './accounts/data-directory-binding.ts';
 import { createWorkspaceRemoval } from './accounts/remove-workspace.ts';
 import { createFleet } from './fleet/fleet.ts';
 import { createFleetWorkspaces } from './fleet/fleet-workspaces.ts';
@@ -48,10 +49,19 @@ async function openBase(options: PlatformOptions) {
   wake = events.wake;
   warnAboutClockSkew(now(), onWarning);
   await trail.checkHead(records);
+  const binding = await openBinding(options, records, now);
   const serverId = readServerId(data);
   await closeInterruptedCalls(records, serverId, now);
   const late = createPendingCallEnds({ records, onWarning });
-  return { ...sealed, now, serverId, late, events };
+  return { ...sealed, now, serverId, late, events, binding };
+}
+
+/** Only one server can use a SQLite file, and so only one has its workspaces. */
+async function openBinding({ data, onWarning }: PlatformOptions, records: Records, now: () => Date) {
+  if (!records.isShared) return undefined;
+  const binding = createDataDirectoryBinding({ id: readDataDirectoryId(data), records, now, onWarning });
+  await binding.refresh();
+  return binding;
 }
 
 function openAccountEvents(
@@ -68,7 +78,7 @@ function openAccountEvents(
 /** Opens the records, the workspaces, the runners and their removal. */
 export async function openPlatformParts(options: PlatformOptions) {
   const base = await openBase(options);
-  const { records, vault, trail, ring, now } = base;
+  const { records, vault, trail, ring, now, binding } = base;
   const { layered, emit, onWarning, bounds } = options;
   const secretsOf = (accountId: string) => registry.secrets.openAll(accountId);
   const storage = openStorageParts(options, { ...base, secretsOf });
@@ -78,6 +88,7 @@ export async function openPlatformParts(options: PlatformOptions) {
   const removalRetries = createRemovalRetries({ ...removals, onFailure: options.onSweepFailure });
   const removal = createWorkspaceRemoval({
     ...{ openedWorkspaces, localWorkspaces, openObjects, served },
+    directory: binding?.id,
     removeUnusedBases: (key) => removeUnusedBases(layered, key),
     removeFromRunners: createRunnerRemoval(removals),
   });
@@ -89,7 +100,7 @@ export async function openPlatformParts(options: PlatformOptions) {
   const storages = ['local', 's3'];
   const quotas = { ...bounds.account, sandboxes: bounds.account.definedSandboxes };
   const toolNames = Object.values(tools).map(({ name }) => name);
-  const shared = { vault, now, providers, quotas, storages, opened: storages, toolNames };
+  const shared = { vault, now, providers, quotas, storages, opened: storages, toolNames, directory: binding?.id };
   const registryOn = (over: Records) =>
     withFileRemoval(createRegistry({ ...shared, records: over }), {
       removeObjects: removal.removeObjects,
@@ -97,6 +108,9 @@ export async function openPlatformParts(options: PlatformOptions) {
     });
   const registry = registryOn(records);
   const hasFiles = ({ accountId, id }: WorkspaceRecord) => localWorkspaces.hasFiles(namespaceOf(accountId, id));
+  const removeOrphaned = async () =>
+    binding?.removeOrphaned(({ accountId, workspaceId: id }) => removal.removeOrphaned({ accountId, id }));
+  void removeOrphaned().catch(options.onSweepFailure);
   /** Picks up what other servers changed. */
   const refresh = () => {
     ring.refresh();
@@ -105,17 +119,19 @@ export async function openPlatformParts(options: PlatformOptions) {
       fleet.dropRevoked(registry.runners.list),
       removalRetries.retryAll(),
       trail.checkHead(records),
+      binding?.refresh(),
+      removeOrphaned(),
     ]);
   };
   return { ...base, ...storage, refresh, hasFiles, removal, registry, registryOn };
 }
 
-interface StorageDependencies extends Pick<Awaited<ReturnType<typeof openBase>>, 'records' | 'now'> {
+interface StorageDependencies extends Pick<Awaited<ReturnType<typeof openBase>>, 'records' | 'now' | 'binding'> {
   secretsOf(accountId: string): Promise<ReadonlyMap<string, string>>;
 }
 
 /** Opens what keeps the files of accounts: the data directory, their buckets, and runners. */
-function openStorageParts(options: PlatformOptions, { records, now, secretsOf }: StorageDependencies) {
+function openStorageParts(options: PlatformOptions, { records, now, binding, secretsOf }: StorageDependencies) {
   const { data, histories, layered, buckets = { allowPrivate: false }, bounds, emit, onWarning } = options;
   const localWorkspaces = createDataDirectory(data, toLocalForks(layered));
   localWorkspaces.sweepScratch(Date.now());
@@ -137,6 +153,7 @@ function openStorageParts(options: PlatformOptions, { records, now, secretsOf }:
   const openedWorkspaces = openAccountWorkspaces({
     ...{ data, localWorkspaces, histories, openObjects, accountQuota, disk, remote, emit, onWarning },
     codeIndexes: options.codeIndexes,
+    binding,
   });
   return { localWorkspaces, openObjects, fleet, served, remote, accountQuota, disk, openedWorkspaces };
 }

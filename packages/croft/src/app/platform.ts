@@ -13,6 +13,7 @@ import * as detectors from '../detectors/index.ts';
 import { deriveKey } from '../lib/crypto/keyring.ts';
 import * as tools from '../tools/index.ts';
 import type { BucketOpenerOptions } from './accounts/bucket-opener.ts';
+import type { ServerAddress } from './accounts/data-directory-binding.ts';
 import { createWorkspaceFileAccess, openFileAccess } from './accounts/workspace-file-access.ts';
 import { type AgentsOptions, createAgents } from './agents/agents.ts';
 import type { RuntimeOptions } from './agents/runtime-options.ts';
@@ -111,6 +112,8 @@ export async function createPlatform(options: PlatformOptions) {
     requestKey: deriveKey(keys.pepper, 'croft requests'),
 
     removeFiles: createFilesRemoval(parts, { agents, terminals }),
+    /** To be called once the server listens, with its address: other servers name it in errors. */
+    announce: async (own: ServerAddress) => parts.binding?.announce(own),
 
     async stop(deadlineMs: number): Promise<void> {
       sweeping[Symbol.dispose]();

@@ -1,6 +1,6 @@
 import { rmSync, statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { makePrivateDatabase } from '../lib/sqlite/private-database.ts';
+import { makePrivateDatabase } from '../lib/sqlite/make-private-database.ts';
 import { sqliteErrorKind } from '../lib/sqlite/sqlite-error-kind.ts';
 
 /** One open index. Every thread has connections of its own. */

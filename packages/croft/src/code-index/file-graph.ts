@@ -1,6 +1,6 @@
 import type { IndexDatabase } from './database.ts';
 import { unpackMentions, unpackSymbols } from './packed.ts';
-import type { GraphEdges } from './rank-pages.ts';
+import type { GraphEdges } from './page-rank.ts';
 
 /** Which files mention what other files define. */
 export interface FileGraph {

@@ -5,8 +5,8 @@ import { findSymbols } from './find-symbols.ts';
 import type { IndexReply, IndexRequest, IndexTask } from './index-questions.ts';
 import { takeLease } from './lease.ts';
 import { addFiles, isListed, listDue, noteChanges, takeListing } from './list-files.ts';
-import { mapSymbols } from './map-symbols.ts';
 import { rankFiles } from './rank-files.ts';
+import { rankSymbolsForMap } from './rank-symbols-for-map.ts';
 import { storeFiles } from './store-files.ts';
 
 lowerThreadPriority();
@@ -40,7 +40,7 @@ function work(index: IndexDatabase, file: string, task: IndexTask): unknown {
     case 'find':
       return findSymbols(index, task.given);
     case 'map':
-      return mapSymbols(index, task.given);
+      return rankSymbolsForMap(index, task.given);
     case 'rank':
       return rankFiles(index);
     default:

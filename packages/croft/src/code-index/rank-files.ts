@@ -1,11 +1,11 @@
 import type { IndexDatabase } from './database.ts';
 import { readFileGraph } from './file-graph.ts';
-import { rankPages } from './rank-pages.ts';
+import { pageRank } from './page-rank.ts';
 
 /** Works out anew how much each file matters to the others. A file of average weight has rank 1. */
 export function rankFiles(index: IndexDatabase): void {
   const { ids, edges } = readFileGraph(index);
-  const ranks = rankPages(ids.length, edges);
+  const ranks = pageRank(ids.length, edges);
   index.write(() => {
     const update = index.prepare('UPDATE files SET rank = ? WHERE id = ? AND abs(rank - ?) > 0.05');
     for (const [number, id] of ids.entries()) {

@@ -1,13 +1,14 @@
 import { AppError } from '@croft/protocol';
 import type { z } from 'zod';
-import type { HandleTable } from '../app/fleet/serve-method.ts';
+import type { HandleTable } from '../app/fleet/handle-table.ts';
 import { parseBySchema } from '../core/arguments/parse-by-schema.ts';
 import type { RunnerWorkspace } from '../core/runner-workspaces/runner-workspace.ts';
 import { parseJson } from '../lib/text/parse-json.ts';
 import { sendJson } from '../link/calls/bounded-streams.ts';
 import type { ServedCall } from '../link/calls/peer.ts';
 
-export { createHandleTable, type HandleTable, type LinkHandlers, serveMethod } from '../app/fleet/serve-method.ts';
+export { createHandleTable, type HandleTable } from '../app/fleet/handle-table.ts';
+export { type LinkHandlers, serveMethod } from '../app/fleet/serve-method.ts';
 
 export type ServedWorkspaces = HandleTable<RunnerWorkspace>;
 

@@ -6,6 +6,7 @@ import { type LocalDirectoryOptions, openLocalDirectory } from './local-director
 
 export { claimDataDirectory, type DataClaim, type DataOwner, readOwner } from './claim-data-directory.ts';
 export { createDataDirectory, type DataDirectory, type DataDirectoryForks, namespaceOf } from './data-directory.ts';
+export { readDataDirectoryId } from './data-directory-id.ts';
 export { DamagedTrail, readTrail, tornAtEnd } from './local-audit-trail/read-trail.ts';
 export { createTrailAppender } from './local-audit-trail/trail-appender.ts';
 export { createTrailReader } from './local-audit-trail/trail-reader.ts';

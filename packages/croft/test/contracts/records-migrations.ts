@@ -40,6 +40,9 @@ export function describeMigrations(prepare: PrepareRecords): void {
       const accountId = await addAccount(records);
       await records[Symbol.asyncDispose]();
       await dropCounts(fixture);
+      await fixture.execute('DROP TABLE data_directories');
+      await fixture.execute('DROP TABLE orphaned_files');
+      await fixture.execute('ALTER TABLE workspaces DROP COLUMN directory_id');
       await fixture.execute('DROP TABLE browser_sessions');
       await fixture.execute('DROP TABLE removals');
       await fixture.execute('DROP TABLE calls');

@@ -176,6 +176,40 @@ export function describeTables(prepare: PrepareRecords): void {
       expect([await list('far'), await list('near')]).toStrictEqual([[], [elsewhere]]);
     });
 
+    test('a workspace is bound to one data directory, which another one can adopt with what is orphaned there', async () => {
+      await using fixture = await prepare();
+      const records = await fixture.open();
+      const accountId = await addAccount(records);
+      const [bound, free] = [resourceRow(accountId, { directory: 'dir_a' }), resourceRow(accountId)];
+      const directory = { id: 'dir_a', host: 'one', address: 'http://one:7070', usedAt: later };
+      const orphaned = { directory: 'dir_a', accountId: 'acct_removed', workspaceId: 'ws_1' };
+      await records.change(async ({ workspaces, dataDirectories }) => {
+        for (const row of [bound, free]) await workspaces.insert(row);
+        for (const address of ['http://old:1', directory.address]) await dataDirectories.put({ ...directory, address });
+        for (const row of [orphaned, orphaned]) await dataDirectories.addOrphaned(row);
+        expect(await dataDirectories.claim(accountId, bound.id, 'dir_b')).toBe(false);
+        expect(await dataDirectories.claim(accountId, free.id, 'dir_b')).toBe(true);
+        expect(await workspaces.update({ ...bound, description: 'x', version: 2 })).toBe(true);
+      });
+      const read = () =>
+        records.read(async ({ workspaces, dataDirectories }) => [
+          (await workspaces.get(accountId, bound.id))?.directory,
+          (await workspaces.get(accountId, free.id))?.directory,
+          await dataDirectories.orphaned('dir_a'),
+          await dataDirectories.orphaned('dir_b'),
+        ]);
+      expect(await read()).toStrictEqual(['dir_a', 'dir_b', [orphaned], []]);
+      expect(await records.glance(({ dataDirectories }) => dataDirectories.all())).toStrictEqual([directory]);
+      await records.change(async ({ dataDirectories }) => {
+        expect(await dataDirectories.adopt('dir_a', 'dir_b')).toBe(1);
+      });
+      expect(await read()).toStrictEqual(['dir_b', 'dir_b', [], [{ ...orphaned, directory: 'dir_b' }]]);
+      await records.change(({ dataDirectories }) =>
+        dataDirectories.removeOrphaned({ ...orphaned, directory: 'dir_b' }),
+      );
+      expect((await read()).slice(2)).toStrictEqual([[], []]);
+    });
+
     test('browser sessions are found by their hash, end once, and are limited by key', async () => {
       await using fixture = await prepare();
       const records = await fixture.open();

@@ -25,6 +25,7 @@ import {
 import { createS3Workspace } from '../workspaces/s3-workspace.ts';
 import type { WorkspaceHistories } from '../workspaces/workspace-histories.ts';
 import type { AccountQuota } from './account-quota.ts';
+import type { DataDirectoryBinding } from './data-directory-binding.ts';
 
 interface AccountWorkspacesOptions {
   readonly data: string;
@@ -39,6 +40,8 @@ interface AccountWorkspacesOptions {
   /** Opens workspaces that are on a runner. */
   readonly remote: Pick<FleetWorkspaces, 'open'>;
   readonly codeIndexes?: OpenedWorkspacesOptions['codeIndexes'];
+  /** Which data directory has a local workspace. Absent: this one has all. */
+  readonly binding?: Pick<DataDirectoryBinding, 'mustBeHere'> | undefined;
   readonly emit: Emit;
   onWarning(message: string): void;
 }
@@ -53,6 +56,7 @@ export function openAccountWorkspaces(options: AccountWorkspacesOptions): Opened
   });
   return createOpenedWorkspaces({
     codeIndexes: options.codeIndexes,
+    ...(options.binding && { mustBeHere: options.binding.mustBeHere }),
     storages: {
       runner: (record) => createWorkspaceOnRunner(record, remote, onWarning),
       local: ({ accountId, config: { quota } }, namespace) =>

@@ -15,18 +15,21 @@ interface WorkspaceRemovalOptions {
   /** Removes the bases of its forks that no fork uses any more. */
   removeUnusedBases(key: string): Promise<void>;
   openObjects(record: WorkspaceRecord): Promise<ObjectStore>;
+  /** The id of this server's data directory, if local workspaces are bound to one. */
+  readonly directory: string | undefined;
 }
 
 /** Removes the files and the history of a workspace, wherever they are. */
 export function createWorkspaceRemoval(options: WorkspaceRemovalOptions) {
-  const { openedWorkspaces, localWorkspaces, served, removeFromRunners, removeUnusedBases } = options;
+  const { openedWorkspaces, localWorkspaces, served, removeFromRunners, removeUnusedBases, directory } = options;
+  const isHere = (record: WorkspaceRecord) => record.directory === undefined || record.directory === directory;
 
   /** Removes the files of a workspace from this server and its runner. Returns whether there were any. */
   async function removeFiles(record: WorkspaceRecord): Promise<boolean> {
     const namespace = namespaceOf(record.accountId, record.id);
     served.forget(namespace);
     // Only an opened workspace finds its files on this machine, and nobody may have opened it since the server started.
-    if (isInBucket(record) || localWorkspaces.find(namespace)) openedWorkspaces.of(record);
+    if (isInBucket(record) || (isHere(record) && localWorkspaces.find(namespace))) openedWorkspaces.of(record);
     await openedWorkspaces.remove(namespace);
     await removeUnusedBases(record.id);
     const wasOnRunner = await removeFromRunners(record);
@@ -64,6 +67,12 @@ export function createWorkspaceRemoval(options: WorkspaceRemovalOptions) {
   return {
     removeObjects,
     removeFiles,
+    /** Removes the files of a local workspace whose record another server has removed. */
+    removeOrphaned: ({ accountId, id }: Pick<WorkspaceRecord, 'accountId' | 'id'>): Promise<boolean> =>
+      removeFiles({
+        ...{ accountId, id, name: id, directory, config: { storage: { provider: 'local' } } },
+        ...{ createdAt: '', updatedAt: '', version: 1 },
+      }),
     async removeAll(record: WorkspaceRecord): Promise<boolean> {
       await removeObjects(record);
       return removeFiles(record);

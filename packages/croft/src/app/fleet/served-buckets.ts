@@ -5,8 +5,8 @@ import { once } from '../../lib/concurrency/once.ts';
 import { sha256 } from '../../lib/crypto/sha256.ts';
 import { namespaceOf, restrictToWorkspace } from '../../storages/index.ts';
 import type { WorkspaceRecord } from '../workspaces/opened-workspaces.ts';
+import { createHandleTable } from './handle-table.ts';
 import type { RunnerLink } from './runner-link.ts';
-import { createHandleTable } from './serve-method.ts';
 import { serveObjects } from './serve-objects.ts';
 
 interface ServedBucketsOptions {

@@ -5,6 +5,7 @@ import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { auditPages } from './audit-trail.ts';
 import { openSealedRecords, type SealedRecordsOptions } from './open-records.ts';
+import { createOperatorDirectories } from './operator-directories.ts';
 
 /** Opens the records of a server for an operator's command that runs beside the server. */
 export async function openOperatorRecords(options: SealedRecordsOptions) {
@@ -15,6 +16,7 @@ export async function openOperatorRecords(options: SealedRecordsOptions) {
     resealAll: () => resealAll(records, vault),
     /** The key that was added and has not sealed anything yet. */
     unusedKey: () => findUnusedKey(records, ring.keys),
+    directories: createOperatorDirectories(options.data, records),
     audit: {
       rows: (accountId?: string) => auditRows(accountId),
       verify: (heads: readonly { name: string; text: string }[]) => trail.verify(records, heads),

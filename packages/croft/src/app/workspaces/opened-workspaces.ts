@@ -48,6 +48,8 @@ export interface OpenedWorkspacesOptions {
   readonly storages: Readonly<Record<string, (record: WorkspaceRecord, namespace: string) => OpenedWorkspace>>;
   /** Reads a workspace without a mount. Returns nothing if a mount is the most direct way. */
   openDirectly(record: WorkspaceRecord, name: string): DirectWorkspace | undefined;
+  /** Throws if another server has the files of the workspace. Absent: this server has the files of all. */
+  mustBeHere?(record: WorkspaceRecord): void;
   /** Indexes of the code in these workspaces. Absent: there are none. */
   readonly codeIndexes?: Pick<WorkspaceIndexes, 'close' | 'remove'> | undefined;
 }
@@ -62,7 +64,8 @@ interface OpenEntry {
 export type OpenedWorkspaces = ReturnType<typeof createOpenedWorkspaces>;
 
 /** Opens each workspace once, whoever asks, so that every user sees the same changes. */
-export function createOpenedWorkspaces({ storages, openDirectly, codeIndexes }: OpenedWorkspacesOptions) {
+export function createOpenedWorkspaces(options: OpenedWorkspacesOptions) {
+  const { storages, openDirectly, codeIndexes } = options;
   const entries = new Map<string, OpenEntry>();
 
   /** The index reads the files, so that it is closed before them. */
@@ -73,7 +76,9 @@ export function createOpenedWorkspaces({ storages, openDirectly, codeIndexes }: 
 
   return {
     directly: openDirectly,
+    /** Throws `E_OTHER_SERVER`. */
     of(record: WorkspaceRecord): OpenedWorkspace {
+      options.mustBeHere?.(record);
       const namespace = namespaceOf(record.accountId, record.id);
       const { storage, quota, home } = record.config;
       const setting = JSON.stringify([storage, quota, home]);
@@ -84,10 +89,10 @@ export function createOpenedWorkspaces({ storages, openDirectly, codeIndexes }: 
       const kind = home === undefined ? storage.provider : 'runner';
       const make = Object.hasOwn(storages, kind) ? storages[kind] : undefined;
       if (!make) throw new AppError('E_STORAGE_FAILED', `this server cannot open what is kept in ${storage.provider}`);
-      const place = make(record, namespace);
+      const opened = make(record, namespace);
       const { accountId } = record;
-      entries.set(namespace, { workspace: place, accountId, storage: setting, isInBucket: kind === 's3' });
-      return place;
+      entries.set(namespace, { workspace: opened, accountId, storage: setting, isInBucket: kind === 's3' });
+      return opened;
     },
     /** Secrets of the account changed. Closes its workspaces in buckets; each reopens at its next use. */
     async reopen(accountId: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { AnyCommand } from '../command.ts';
 
-export interface ListedCommand {
+interface ListedCommand {
   readonly summary: string;
   load(): Promise<AnyCommand>;
 }
@@ -44,7 +44,7 @@ export const commandGroups: Readonly<Record<string, Listing>> = {
     },
     server: {
       summary:
-        'keys rotate: make a new key and seal every record with it while servers run; with PostgreSQL in two steps, as it says',
+        'keys rotate: make a new key and seal every record with it while servers run; directories: which server has which files',
       load: async () => (await import('./server.ts')).server,
     },
   },

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { App } from '../../app/app.ts';
 import { putServerFirst } from '../../lib/cgroup/server-first.ts';
 import { errorMessage } from '../../lib/error-message.ts';
@@ -57,6 +58,7 @@ export const serve = defineCommand({
       },
     );
     claim.tellAddress(server.url);
+    await platform.announce({ host: hostname(), address: server.url });
     welcome(server.url, token, adminToken, terminal);
     await offerPage(server, local !== undefined, terminal);
     if (!terminal.stop.aborted) await new Promise((resolve) => terminal.stop.addEventListener('abort', resolve));

@@ -1,15 +1,20 @@
 import { openOperatorRecords } from '../../app/records/operator-records.ts';
+import type { DataDirectoryRow } from '../../core/accounts/ports/account-tables.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { type CommandContext, defineCommand, defineGroup } from '../command.ts';
+import { exitCodes } from '../output/exit-codes.ts';
+import { printRows } from '../output/print-rows.ts';
 import { addKey, findServerKeys, promoteKey, type ServerKeys } from '../server-keys.ts';
+
+const recordsOptions = {
+  data: { type: 'string', value: 'DIR', summary: 'the data directory of croft' },
+  'database-url': { type: 'string', value: 'URL', summary: 'PostgreSQL for records' },
+} as const;
 
 const keys = defineCommand({
   name: 'server keys',
   usage: 'croft server keys rotate [--data DIR] [--database-url URL]',
-  options: {
-    data: { type: 'string', value: 'DIR', summary: 'the data directory of croft' },
-    'database-url': { type: 'string', value: 'URL', summary: 'PostgreSQL for records' },
-  },
+  options: recordsOptions,
   async run({ values, positionals }, terminal) {
     if (positionals.join(' ') !== 'rotate') throw new UsageError(`usage: ${keys.usage}`);
     const config = terminal.config();
@@ -33,7 +38,56 @@ const keys = defineCommand({
   },
 });
 
-export const server = defineGroup('server', { keys });
+const directories = defineCommand({
+  name: 'server directories',
+  usage: 'croft server directories list|adopt ID [--json] [--data DIR] [--database-url URL]',
+  options: {
+    ...recordsOptions,
+    json: { type: 'boolean', summary: 'print JSON' },
+  },
+  async run({ values, positionals }, terminal) {
+    const [verb, id = '', ...rest] = positionals;
+    const isAdopting = verb === 'adopt' && id !== '';
+    if (rest.length > 0 || !(isAdopting || (verb === 'list' && id === '')))
+      throw new UsageError(`usage: ${directories.usage}`);
+    await using opened = await openRecordsOf(values, terminal);
+    if (!isAdopting) return printDirectories(await opened.directories.list(), values.json, terminal);
+    const count = await opened.directories.adopt(id);
+    terminal.stdout.write(`${count} workspaces of ${id} belong to this data directory now\n`);
+    return exitCodes.done;
+  },
+});
+
+export const server = defineGroup('server', { keys, directories });
+
+function printDirectories(
+  rows: readonly DataDirectoryRow[],
+  json: boolean | undefined,
+  { stdout }: CommandContext,
+): number {
+  const columns = {
+    id: (row: DataDirectoryRow) => row.id,
+    host: (row: DataDirectoryRow) => row.host,
+    address: (row: DataDirectoryRow) => row.address,
+    used: (row: DataDirectoryRow) => row.usedAt,
+  };
+  printRows(
+    { columns, idOf: ({ id }) => id, rows, answer: { directories: rows } },
+    { json: json ?? false },
+    { stdout },
+  );
+  return exitCodes.done;
+}
+
+function openRecordsOf(
+  values: { readonly data?: string; readonly 'database-url'?: string },
+  terminal: CommandContext,
+): Promise<Sealed> {
+  const config = terminal.config();
+  const data = values.data ?? config.data;
+  const databaseUrl = values['database-url'] ?? config.databaseUrl;
+  return openOperatorRecords({ data, databaseUrl, keys: findServerKeys(data, config.keys) });
+}
 
 type Sealed = Awaited<ReturnType<typeof openOperatorRecords>>;
 

@@ -10,7 +10,7 @@ import type {
 import { createKeyedLock } from '../../lib/concurrency/keyed-lock.ts';
 import { once } from '../../lib/concurrency/once.ts';
 import { createWorkerThread } from '../../lib/concurrency/worker-thread.ts';
-import { makePrivateDatabase } from '../../lib/sqlite/private-database.ts';
+import { makePrivateDatabase } from '../../lib/sqlite/make-private-database.ts';
 import type { CollectAnswer, CollectQuestion } from './collect-worker.ts';
 import { createHistoryQuota, type HistoryLimits, type HistoryShare } from './history-quota.ts';
 import { historyError } from './history-store-errors.ts';

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import type { RawName } from '../../core/history/trees/raw-names.ts';
-import { makePrivateDatabase } from '../../lib/sqlite/private-database.ts';
+import { makePrivateDatabase } from '../../lib/sqlite/make-private-database.ts';
 import { type LeafNode, pathOf } from './tree-nodes.ts';
 
 export interface IndexRow {

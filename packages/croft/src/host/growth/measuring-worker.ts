@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { answerQuestions } from '../../lib/concurrency/worker-thread.ts';
-import { measureGrowth } from './disk-growth.ts';
+import { measureGrowth } from './measure-growth.ts';
 import type { MeasuringQuestion, MeasuringQuestions } from './measuring-thread.ts';
 import { findProcesses, usageOf } from './namespace-processes.ts';
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { AppError } from '@croft/protocol';
-import { makePrivateDatabase } from '../../lib/sqlite/private-database.ts';
+import { makePrivateDatabase } from '../../lib/sqlite/make-private-database.ts';
 import { isSqliteBusy } from '../../lib/sqlite/sqlite-error-kind.ts';
 import { createSqliteWal, keepRoomPragma, sqliteWalPragmas } from '../../lib/sqlite/sqlite-wal.ts';
 import { type ConnectionPool, createConnectionPool } from '../sql/connection-pool.ts';

@@ -5,7 +5,8 @@ import { createAccountTable } from './accounts.ts';
 import * as approvals from './approvals.ts';
 import { type AuditChaining, createAuditTable } from './audit.ts';
 import * as browserSessions from './browser-sessions.ts';
-import { createCallTable } from './calls.ts';
+import { createCallTable } from './calls-in-progress.ts';
+import { createDataDirectoryTable } from './data-directories.ts';
 import * as requests from './idempotent-requests.ts';
 import * as keys from './keys.ts';
 import * as references from './references.ts';
@@ -49,6 +50,7 @@ export function bindTables(connection: SqlConnection, chaining: AuditChaining): 
     browserSessions: browserSessions.createBrowserSessionTable(connection),
     calls: createCallTable(connection),
     keyChecks: createServerKeyCheckTable(connection),
+    dataDirectories: createDataDirectoryTable(connection),
     audit: createAuditTable(connection, chaining),
     async removeAllOf(accountId) {
       const removed: Record<string, number> = {};

@@ -3,7 +3,7 @@ import type { AuditRow, CallRecord } from '../../core/accounts/ports/call-tables
 import type { Database, Result, Value } from '../sql/database.ts';
 import { checkStorable } from '../sql/work-scope.ts';
 import * as audit from './audit.ts';
-import * as calls from './calls.ts';
+import * as calls from './calls-in-progress.ts';
 import * as sessions from './sessions.ts';
 
 /**
@@ -89,7 +89,10 @@ export function toSessionKey({ accountId, agentId, session }: NonNullable<CallRe
   return JSON.stringify([accountId, agentId, session]);
 }
 
-/** Throws `E_INVALID_INPUT` for a record that cannot be stored: it must not fail the others that it would be stored with. */
+/**
+ * Throws `E_INVALID_INPUT` for a record that cannot be stored: it must not fail the others that it would be stored
+ * with.
+ */
 export function checkCallRecord({ entries = [], began, ended, session }: CallRecord): void {
   const unchained = { sequence: 0, previous: '', hash: '' };
   const values = [

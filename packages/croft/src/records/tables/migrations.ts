@@ -3,7 +3,8 @@ import type { Database, SqlConnection } from '../sql/database.ts';
 import { changeCountTables, sessionMoveCounts } from './account-change-counts.ts';
 import { browserSessionTables } from './browser-sessions.ts';
 import { callRecordFunction } from './call-record-function.ts';
-import { callTables } from './calls.ts';
+import { callTables } from './calls-in-progress.ts';
+import { dataDirectoryTables } from './data-directories.ts';
 import { firstTables } from './first-tables.ts';
 import { keyAgents } from './keys.ts';
 import { removalTables } from './removals.ts';
@@ -25,6 +26,7 @@ const migrations: readonly Migration[] = [
   { name: 'counts of moved sessions', statements: sessionMoveCounts },
   { name: 'records of calls in one statement', statements: callRecordFunction },
   { name: 'browser sessions', statements: browserSessionTables },
+  { name: 'data directories of workspaces', statements: dataDirectoryTables },
 ];
 
 type RunChange = <T>(work: (connection: SqlConnection) => Promise<T>) => Promise<T>;

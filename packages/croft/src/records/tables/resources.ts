@@ -1,27 +1,27 @@
 import type { ResourceRow, ResourceTable } from '../../core/accounts/ports/account-tables.ts';
-import { defineTable, key, optional, type Table, text, wholeNumber } from '../sql/columns.ts';
+import { type Columns, defineTable, key, optional, type Table, text, wholeNumber } from '../sql/columns.ts';
 import type { SqlConnection } from '../sql/database.ts';
 import { readAll, readListing } from '../sql/pages.ts';
 import { alreadyExists, countRows, findRow, insertWithPlace, removeRows, updateVersion } from '../sql/rows.ts';
 
-export const agents = defineResources('agents');
-export const sandboxes = defineResources('sandboxes');
-export const workspaces = defineResources('workspaces');
+type SharedFields = Omit<ResourceRow, 'directory'>;
 
-function defineResources(name: string): Table<ResourceRow> {
-  return defineTable<ResourceRow>(name, {
-    accountId: key('account_id'),
-    id: key('id'),
-    name: key('name'),
-    description: optional('description'),
-    config: text('config'),
-    createdAt: text('created_at'),
-    updatedAt: text('updated_at'),
-    version: wholeNumber('version'),
-  });
-}
+const columns: Columns<SharedFields> = {
+  accountId: key('account_id'),
+  id: key('id'),
+  name: key('name'),
+  description: optional('description'),
+  config: text('config'),
+  createdAt: text('created_at'),
+  updatedAt: text('updated_at'),
+  version: wholeNumber('version'),
+};
 
-export function createResourceTable(connection: SqlConnection, table: Table<ResourceRow>): ResourceTable {
+export const agents = defineTable<SharedFields>('agents', columns);
+export const sandboxes = defineTable<SharedFields>('sandboxes', columns);
+export const workspaces = defineTable<ResourceRow>('workspaces', { ...columns, directory: optional('directory_id') });
+
+export function createResourceTable(connection: SqlConnection, table: Table<SharedFields>): ResourceTable {
   const byName = (accountId: string, name: string) =>
     findRow(connection, table, 'account_id = ? AND name = ?', accountId, name);
 

@@ -4,7 +4,7 @@ import type { Database, QueryAtOnce } from '../sql/database.ts';
 import { toInsert, toVersionUpdate } from '../sql/rows.ts';
 import * as audit from './audit.ts';
 import { type CallRecordAnswer, readCallRecordAnswer, toCallRecordStatement } from './call-record-function.ts';
-import * as calls from './calls.ts';
+import * as calls from './calls-in-progress.ts';
 import * as sessions from './sessions.ts';
 
 /** The rows of several calls. `rows` were hashed to follow `end`, the expected end of the audit trail. */

@@ -88,7 +88,7 @@ function createTestServer(programs: string, baseDirectory: string, port: number)
     if (pid === undefined || child?.exitCode !== null || child.signalCode !== null) return;
     process.kill(pid, signal);
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
-    for (const one of children) process.kill(Number(one), signal);
+    for (const one of children) signalIfThere(Number(one), signal);
   }
 
   return {
@@ -124,6 +124,15 @@ function createTestServer(programs: string, baseDirectory: string, port: number)
       rmSync(baseDirectory, { recursive: true, force: true });
     },
   };
+}
+
+/** A connection may end, and with it its process, after the children were listed. */
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
+  }
 }
 
 /** Does not use Vitest, so that the bench can use it too. */

@@ -1,17 +1,18 @@
 import { changedMeanwhile, notFound } from '../access/registry-errors.ts';
 import { mustFindAccount } from '../access/require-account.ts';
 import { appendAudit } from '../audit/audit-log.ts';
-import type { AccountRow } from '../ports/account-tables.ts';
+import type { AccountRow, ResourceRow } from '../ports/account-tables.ts';
 import { readEveryPage } from '../ports/read-every-page.ts';
 import type { Tables } from '../ports/records.ts';
 import type { Accounts } from '../ports/registry.ts';
 import type { RegistryContext } from '../ports/registry-context.ts';
+import { noteOrphanedFiles } from '../resources/note-orphaned-files.ts';
 
 /**
  * Removes an account in steps that can be repeated: disables it, removes the files while the records still say where
  * they are, and removes all records with the account in one transaction. The audit trail stays: it is append-only.
  */
-export function createAccountRemoval({ records, now }: RegistryContext): Accounts['remove'] {
+export function createAccountRemoval({ records, now, directory }: RegistryContext): Accounts['remove'] {
   return async (label, accountId, removeFiles) => {
     const tell = (tables: Tables, action: string, details: Record<string, unknown>) =>
       appendAudit(tables, { accountId, at: now(), actor: label, action, target: accountId, details });
@@ -23,9 +24,12 @@ export function createAccountRemoval({ records, now }: RegistryContext): Account
       await tell(tables, 'account.disabled', {});
     });
 
-    const files = await removeFiles(await records.read((tables) => findWorkspaceIds(tables, accountId)));
+    const files = await removeFiles(
+      (await records.read((tables) => findWorkspaces(tables, accountId))).map(({ id }) => id),
+    );
 
     return records.change(async (tables) => {
+      for (const row of await findWorkspaces(tables, accountId)) await noteOrphanedFiles(tables, row, directory);
       const removed = { ...files, ...(await tables.removeAllOf(accountId)) };
       if (!(await tables.accounts.remove(accountId))) throw notFound('Account');
       await tell(tables, 'account.removed', { removed });
@@ -38,7 +42,6 @@ function disabled(account: AccountRow, now: Date): AccountRow {
   return { ...account, status: 'disabled', updatedAt: now.toISOString(), version: account.version + 1 };
 }
 
-async function findWorkspaceIds(tables: Tables, accountId: string): Promise<string[]> {
-  const rows = await readEveryPage((page) => tables.workspaces.list(accountId, page));
-  return rows.map(({ id }) => id);
+function findWorkspaces(tables: Tables, accountId: string): Promise<ResourceRow[]> {
+  return readEveryPage((page) => tables.workspaces.list(accountId, page));
 }

@@ -7,6 +7,7 @@ import { createKeys } from '../keys/keys.ts';
 import { createRunnerTokens } from '../keys/runner-tokens.ts';
 import type { AgentConfig, Registry, ResourceCollection, SandboxConfig, WorkspaceConfig } from '../ports/registry.ts';
 import type { RegistryContext } from '../ports/registry-context.ts';
+import { noteOrphanedFiles } from '../resources/note-orphaned-files.ts';
 import { recordPendingRemovals } from '../resources/record-pending-removals.ts';
 import { createReferences } from '../resources/references.ts';
 import { createResourceCollection } from '../resources/resource-collection.ts';
@@ -63,11 +64,15 @@ function createCollections(context: RegistryContext): Collections {
     workspaces: createResourceCollection<WorkspaceConfig>(context, {
       ...{ kind: 'workspace', title: 'Workspace', prefix: 'ws', table: 'workspaces' },
       rows: workspaces,
+      ...(context.directory !== undefined && { added: { directory: context.directory } }),
       parse: createWorkspaceParser(storages),
       respell: asItIs,
       onWritten: references.mustStayOpenable,
       mustBeRemovable: references.mustBeUnused,
-      onRemove: (tables, view) => recordPendingRemovals(tables, view, now()),
+      async onRemove(tables, view) {
+        await recordPendingRemovals(tables, view, now());
+        await noteOrphanedFiles(tables, view, context.directory);
+      },
     }),
   };
 }

@@ -72,6 +72,41 @@ export interface ResourceRow {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly version: number;
+  /** The id of the data directory with the files of a workspace, while they are local. */
+  readonly directory?: string | undefined;
+}
+
+/** A data directory, and the server that used it last. */
+export interface DataDirectoryRow {
+  readonly id: string;
+  /** The name of the machine. */
+  readonly host: string;
+  /** The address at which the server listens. */
+  readonly address: string;
+  readonly usedAt: string;
+}
+
+/** Which data directory has the files of a workspace. Files in a data directory are on one machine. */
+export interface DataDirectoryTable {
+  put(row: DataDirectoryRow): Promise<void>;
+  all(): Promise<readonly DataDirectoryRow[]>;
+  /** Binds a workspace that no directory has. False when it is bound already. */
+  claim(accountId: string, workspaceId: string, id: string): Promise<boolean>;
+  /** Moves every workspace of the directory `from`, and what is to be removed from it, to `to`. Returns how many. */
+  adopt(from: string, to: string): Promise<number>;
+  /** Notes that a directory has files of a workspace whose record is removed in the same change. */
+  addOrphaned(row: OrphanedFilesRow): Promise<void>;
+  /** Workspaces without a record whose files the server of this directory has to remove. At most 100. */
+  orphaned(id: string): Promise<readonly OrphanedFilesRow[]>;
+  removeOrphaned(row: OrphanedFilesRow): Promise<void>;
+}
+
+/** Files of a workspace whose record is gone. There is no account any more if the whole account was removed. */
+export interface OrphanedFilesRow {
+  /** The data directory that has the files. */
+  readonly directory: string;
+  readonly accountId: string;
+  readonly workspaceId: string;
 }
 
 export interface ResourceTable {

@@ -1,6 +1,7 @@
 import type {
   AccountTable,
   BrowserSessionTable,
+  DataDirectoryTable,
   KeyCheckTable,
   KeyTable,
   ReferenceTable,
@@ -70,6 +71,7 @@ export interface Tables {
   readonly browserSessions: BrowserSessionTable;
   readonly calls: CallTable;
   readonly keyChecks: KeyCheckTable;
+  readonly dataDirectories: DataDirectoryTable;
   readonly audit: AuditTable;
   /**
    * Removes all rows of an account except its audit trail and its own row. Resolves with the number of removed rows per

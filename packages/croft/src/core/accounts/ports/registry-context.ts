@@ -25,6 +25,8 @@ export interface RegistryContext {
   readonly storages: readonly string[];
   /** Names of all tools, among which an agent's record may choose. */
   readonly toolNames: readonly string[];
+  /** The id of this server's data directory, to which each new workspace is bound. Absent: none is bound. */
+  readonly directory?: string | undefined;
   /** The storages among them whose workspaces this server can open for an agent. */
   readonly opened: readonly string[];
 }

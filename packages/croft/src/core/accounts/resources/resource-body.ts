@@ -53,8 +53,8 @@ export function comparable({ name, description, config }: ResourceView<unknown>)
   return { name, ...(description && { description }), config };
 }
 
-/** Returns a record as its owner may see it, with secrets masked. */
-export function maskedView<Config>(view: ResourceView<Config>): ResourceView<Config> {
+/** Returns a record as its owner may see it: with secrets masked, and without what is for the server itself. */
+export function maskedView<Config>({ directory: _, ...view }: ResourceView<Config>): ResourceView<Config> {
   const config = maskSecrets(view.config);
   // Masking changes values in a config, never its shape.
   return isObject(config) ? { ...view, config: config as Config } : view;

@@ -23,7 +23,7 @@ export function createResourceCollection<Config>(
       const given = parseCreation(body, kind.parse);
       const [id, at] = [newId(kind.prefix), now().toISOString()];
       const view = { accountId: actor.accountId, id, ...given, createdAt: at, updatedAt: at, version: 1 };
-      await records.change((tables) => changes.insert(tables, actor, view));
+      await records.change((tables) => changes.insert(tables, actor, { ...view, ...kind.added }));
       return maskedView(view);
     },
 

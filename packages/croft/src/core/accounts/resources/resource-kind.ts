@@ -12,6 +12,8 @@ export interface ResourceKind<Config> {
   readonly prefix: IdPrefix;
   readonly table: ResourceTableName;
   readonly rows: SealedRows<Config>;
+  /** Fields that the server adds to each new record. */
+  readonly added?: Pick<ResourceView<Config>, 'directory'> | undefined;
   parse(config: unknown): Config;
   /** Rewrites older spellings of a patch into the current one. */
   respell(patch: ReadonlyJsonObject): ReadonlyJsonObject;

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { chmodSync, linkSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { makeDirectory } from '../../../test/support/harness.ts';
-import { measureGrowth } from './disk-growth.ts';
 import type { DiskGrowthRequest } from './growth-tally.ts';
+import { measureGrowth } from './measure-growth.ts';
 import { namespaceOf } from './namespace-processes.ts';
 
 const kilobyte = 1024;

@@ -1,4 +1,4 @@
-/** Arrows of a graph: from, to and weight of the arrow with the same number, in any order. */
+/** The edges of a graph, in any order. Edge `i` leads from `from[i]` to `to[i]` and has the weight `weight[i]`. */
 export interface GraphEdges {
   readonly from: Uint32Array;
   readonly to: Uint32Array;
@@ -8,8 +8,11 @@ export interface GraphEdges {
 const damping = 0.85;
 const rounds = 30;
 
-/** PageRank by power iteration. `bias` says where a reader starts; everywhere alike if left out. The sum is 1. */
-export function rankPages(count: number, edges: GraphEdges, bias?: Float64Array): Float64Array {
+/**
+ * PageRank by power iteration. `bias` says how likely a reader starts at each page; without it, all alike. The ranks add
+ * up to 1.
+ */
+export function pageRank(count: number, edges: GraphEdges, bias?: Float64Array): Float64Array {
   const start = toShares(bias ?? new Float64Array(count).fill(1));
   const shares = toOutgoingShares(count, edges);
   let ranks = start;
@@ -17,7 +20,7 @@ export function rankPages(count: number, edges: GraphEdges, bias?: Float64Array)
   return ranks;
 }
 
-/** The share of each arrow in everything that leaves its page, and the pages that nothing leaves. */
+/** The share of each edge in all that leaves its page, and the pages without an edge out of them. */
 function toOutgoingShares(count: number, { from, weight }: GraphEdges) {
   const sums = new Float64Array(count);
   for (const [at, page] of from.entries()) add(sums, page, weight[at]);
@@ -27,7 +30,7 @@ function toOutgoingShares(count: number, { from, weight }: GraphEdges) {
   };
 }
 
-/** One step of a reader who follows arrows and now and then starts anew. */
+/** One step of a reader who follows edges, and at times starts again at a random page. */
 function follow(
   ranks: Float64Array,
   start: Float64Array,

@@ -4,7 +4,7 @@ import { pathFactor } from '../core/code/search/score-symbol.ts';
 import type { IndexDatabase } from './database.ts';
 import { type FileGraph, readFileGraph } from './file-graph.ts';
 import { unpackSymbols } from './packed.ts';
-import { rankPages } from './rank-pages.ts';
+import { pageRank } from './page-rank.ts';
 
 /** How much more likely a reader starts at a file of the focus than at another. */
 const focusWeight = 100;
@@ -21,11 +21,11 @@ interface RatedSymbol extends MappedSymbol {
 }
 
 /** Ranks files by who mentions what they define, and their definitions by how much of that rank each brings in. */
-export function mapSymbols(index: IndexDatabase, { focus, limit }: MapQuestion): MappedSymbol[] {
+export function rankSymbolsForMap(index: IndexDatabase, { focus, limit }: MapQuestion): MappedSymbol[] {
   const graph = readFileGraph(index);
   const files = readFiles(index, graph);
   const bias = Float64Array.from(files, (file) => rateFocus(file, focus) * pathFactor(file.path));
-  const ranks = rankPages(files.length, graph.edges, bias);
+  const ranks = pageRank(files.length, graph.edges, bias);
   const mentioned = rateMentions(graph, ranks);
   const best = [...files.keys()]
     .sort((a, b) => (ranks[b] ?? 0) - (ranks[a] ?? 0) || compareText(files[a]?.path ?? '', files[b]?.path ?? ''))
