@@ -80,7 +80,8 @@ test('a server that is away is an error of its own: nothing was sent', async () 
 
 test('a wrong key is refused with a hint', async () => {
   const refused = new Croft({ server: platform.url, key: 'wrong' }).open('notes');
-  await expect(refused).rejects.toMatchObject({ code: 'E_UNAUTHORIZED', hint: expect.stringContaining('key') });
+  const asRefused = { code: 'E_UNAUTHORIZED', hint: expect.stringContaining('key') };
+  await expect(refused).rejects.toMatchObject({ ...asRefused, requestId: expect.stringMatching(/^[\da-f-]{36}$/) });
 });
 
 test('a terminal is a shell in the sandbox, and ends with its exit code', async () => {

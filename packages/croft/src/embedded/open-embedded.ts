@@ -67,7 +67,8 @@ function toFetch(platform: ServerPlatform, options: FetchOptions): typeof global
     platform: { ...toRestPlatform(platform, { fetch: refuse }, adminToken), limits },
     isStopping: () => stop.aborted,
     mcp: refuse,
-    onError: ({ message, cause }) => onWarning(cause instanceof Error ? `${message}: ${cause.stack}` : message),
+    onError: ({ message, cause }, requestId) =>
+      onWarning(`request ${requestId}: ${message}${cause instanceof Error ? `: ${cause.stack}` : ''}`),
   });
   return async (input, init) => {
     const request = new Request(input, init);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { AppError, type Health, type Readiness, type Ready } from '@croft/protocol';
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -35,7 +36,8 @@ interface RestOptions {
   readonly readiness?: Pick<ReadinessProbe, 'probe'> | undefined;
   isStopping(): boolean;
   mcp(request: Request): Promise<Response>;
-  onError(error: AppError): void;
+  /** Called for every failure that is a bug. The answer names the same request. */
+  onError(error: AppError, requestId: string): void;
 }
 
 /** Everything that `croft serve` answers. Each guard comes before what it guards. */
@@ -83,7 +85,9 @@ export function createRestServer(options: RestOptions) {
     })
     .onError((thrown, c) => {
       const error = judge(AppError.from(thrown), c, refusals);
-      if (error.code === 'E_INTERNAL') onError(error);
+      const requestId = randomUUID();
+      if (error.code === 'E_INTERNAL') onError(error, requestId);
+      c.header('X-Request-Id', requestId);
       addHeaders(c, error);
       return c.json({ error }, error.traits.status as ContentfulStatusCode);
     });

@@ -59,7 +59,8 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
   const { host, port, token, adminToken, platform, tls, approvalWaitMs, maxUploadBytes, hostNames, local } = options;
   const { account, server: shared, times } = options.bounds;
   const maxBodyBytes = shared.requestBytes;
-  const onError = (error: Error) => stderr.write(`croft: ${error.message}${causeOf(error)}\n`);
+  const onError = (error: Error, requestId?: string) => stderr.write(toLogLine(error, requestId));
+    );
   const asking = createElicitation({ key: platform.requestKey, waitMs: approvalWaitMs });
   const mcp = createMcpHttp(app, 'server', {
     maxBodyBytes,
@@ -146,6 +147,12 @@ function withOperator(
       operator && owner.accountId === operatorId ? operator.enter(owner, ...rest) : enter(owner, ...rest),
     closeOperator: async () => operator?.close(),
   };
+}
+
+/** The answer to the client names the same request. */
+function toLogLine(error: Error, requestId: string | undefined): string {
+  const request = requestId === undefined ? '' : `request ${requestId}: `;
+  return `croft: ${request}${error.message}${causeOf(error)}\n`;
 }
 
 function causeOf({ cause }: Error): string {
