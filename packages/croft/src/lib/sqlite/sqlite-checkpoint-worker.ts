@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { answerQuestions } from '../concurrency/worker-thread.ts';
-import { makeSqliteRoom } from './sqlite-room.ts';
+import { makeSqliteRoom } from './reserve-blocks.ts';
 
 export interface CheckpointQuestion {
   readonly file: string;
