@@ -10,8 +10,8 @@ import { type Summary, summarize } from './statistics.ts';
 
 const program = join(import.meta.dirname, 'audit-server.ts');
 const counts = [1, 2, 4] as const;
-/** Sessions of all servers together. */
-const sessions = 80;
+/** Sessions of each server, all of which wait for a call. */
+const sessions = 40;
 const rounds = 5;
 const seconds = 2;
 const unit = 'calls/s';
@@ -24,7 +24,10 @@ export const audit: Bench = {
     const [what, goal] = ['audited calls, PostgreSQL', atLeast(3000, unit)];
     if (!postgres) return { rows: [toUnmeasuredRow({ what, goal }, 'no PostgreSQL')] };
     const rows = await measure(await postgres.createDatabase(), say);
-    return { rows, about: { figures: `${sessions} sessions; servers, database and bench share the processors` } };
+    return {
+      rows,
+      about: { figures: `${sessions} sessions a server; servers, database and bench share the processors` },
+    };
   },
 };
 
@@ -57,7 +60,7 @@ function toAuditRow(count: number, ours: Summary, goal: Goal, theirs?: Summary):
 }
 
 async function takeTurn(servers: readonly ChildProcess[]): Promise<number> {
-  const turn: AuditTurn = { seconds, sessions: sessions / servers.length };
+  const turn: AuditTurn = { seconds, sessions };
   const answers = servers.map(async (server) => {
     const answer = once(server, 'message');
     server.send(turn);

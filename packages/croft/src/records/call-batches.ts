@@ -1,9 +1,10 @@
 import type { AuditHash } from '../core/accounts/ports/audit-chain.ts';
 import type { CallRecord } from '../core/accounts/ports/call-tables.ts';
-import { type Appended, createBatchWriter, createTrailEnd } from './batch-writer.ts';
+import { createBatchWriter } from './batch-writer.ts';
 import type { ChangeQueue } from './change-queue.ts';
 import type { Database } from './sql/database.ts';
 import { checkCallRecord, toSessionKey } from './tables/call-record-function.ts';
+import { type Appended, createTrailEnd } from './trail-end.ts';
 
 interface CallBatchesOptions extends Pick<AuditHash, 'hash'> {
   readonly database: Database;

@@ -1,7 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { type AuditHash, type ChainLink, plainHash } from '../core/accounts/ports/audit-chain.ts';
 import type { Records, RecordsClock } from '../core/accounts/ports/records.ts';
-import type { Appended } from './batch-writer.ts';
 import { createCallBatches } from './call-batches.ts';
 import { tooSlow } from './change-group.ts';
 import { createChangeQueue } from './change-queue.ts';
@@ -11,6 +10,7 @@ import { withDeadline } from './sql/with-deadline.ts';
 import { checkStorable, createWorkScope } from './sql/work-scope.ts';
 import { bindTables } from './tables/bind-tables.ts';
 import { migrate } from './tables/migrations.ts';
+import type { Appended } from './trail-end.ts';
 
 /** How the audit trail is hashed, and who is notified of rows once they are durable. */
 export interface AuditHooks extends Pick<AuditHash, 'hash'> {
