@@ -12,7 +12,9 @@ const alone = {
 
 export default defineConfig({
   test: {
-    setupFiles: ['patience', 'seeds', 'worker-title'].map((name) => `packages/croft/test/support/${name}.ts`),
+    setupFiles: ['compile-cache', 'patience', 'seeds', 'worker-title'].map(
+      (name) => `packages/croft/test/support/${name}.ts`,
+    ),
     reporters: ['default', './scripts/stuck-files.ts'],
     // A test that passes takes a second or a few; these are for machines under load, and for those that hang.
     testTimeout: 240_000,

@@ -4,33 +4,55 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Bench, toRow } from './bench.ts';
-import { atMost } from './goals.ts';
+import { atMost, atMostTimes } from './goals.ts';
+import { installPeers, programOf, versionOf } from './peers.ts';
 import { summarize } from './statistics.ts';
 import { makeScratch } from './trees.ts';
 
-const croftProgram = join(import.meta.dirname, '../packages/croft/bin/croft');
+/** Another installation, such as one of the packages, may be measured instead of this clone. */
+const croftProgram = process.env.CROFT_BENCH_PROGRAM ?? join(import.meta.dirname, '../packages/croft/bin/croft');
+const peer = '@modelcontextprotocol/server-filesystem';
 const rounds = 15;
 /** Ticks per second on Linux, on every machine that Node supports. */
 const ticksPerSecond = 100;
 
-/** Time until a client that starts `croft mcp` has the handshake, and then the tools. */
+/** Time until a client that starts `croft mcp` has the handshake, and then the tools; and until short commands end. */
 export const start: Bench = {
   name: 'start',
   async run(say) {
+    await installPeers(say);
     using scratch = makeScratch();
-    const times: Times[] = [];
-    // The first makes the cache of what Node compiles.
+    const peerArgv = [process.execPath, programOf(peer, 'dist/index.js'), scratch.path];
+    const [ours, theirs]: [Times[], Times[]] = [[], []];
+    const short = { version: [] as number[], help: [] as number[] };
+    // The first makes the cache of what Node compiles. Both take turns, so that both meet the same machine.
     for (let round = 0; round <= rounds; round++) {
       say(`round ${round} of ${rounds}`);
-      const measured = await startOnce(scratch.path);
-      if (round > 0) times.push(measured);
+      const [mine, other] = [
+        await startOnce([croftProgram, 'mcp', '--workspace', scratch.path]),
+        await startOnce(peerArgv),
+      ];
+      const [version, help] = [await runOnce('--version'), await runOnce('help')];
+      if (round === 0) continue;
+      ours.push(mine);
+      theirs.push(other);
+      short.version.push(version);
+      short.help.push(help);
     }
-    const row = (what: string, of: keyof Times) => ({ what, ours: summarize(times.map((time) => time[of])) });
+    const row = (what: string, of: keyof Times) => ({
+      ...{ what, against: peer },
+      ours: summarize(ours.map((time) => time[of])),
+      theirs: summarize(theirs.map((time) => time[of])),
+    });
     return {
+      about: { program: croftProgram, [peer]: versionOf(peer) },
       rows: [
-        toRow({ ...row('start: croft mcp until initialize is answered', 'handshake'), goal: atMost(300, 'ms') }),
+        toRow({ ...row('start: croft mcp until initialize is answered', 'handshake'), goal: atMostTimes(1) }),
+        toRow({ what: 'start: the same, in time', ours: row('', 'handshake').ours, goal: atMost(250, 'ms') }),
         toRow(row('start: the same, until tools/list is answered', 'tools')),
         toRow(row('start: CPU time until tools/list is answered', 'cpu')),
+        toRow({ what: 'start: croft --version', ours: summarize(short.version), goal: atMost(120, 'ms') }),
+        toRow({ what: 'start: croft help', ours: summarize(short.help), goal: atMost(120, 'ms') }),
       ],
     };
   },
@@ -42,9 +64,9 @@ interface Times {
   readonly cpu: number;
 }
 
-async function startOnce(directory: string): Promise<Times> {
+async function startOnce([program = '', ...args]: readonly string[]): Promise<Times> {
   const startedAt = performance.now();
-  const child = spawn(croftProgram, ['mcp', '--workspace', directory], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'] });
   const lines = createInterface({ input: child.stdout });
   const ask = async (message: object) => {
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -57,8 +79,17 @@ async function startOnce(directory: string): Promise<Times> {
   const tools = await ask({ id: 2, method: 'tools/list', params: {} });
   const cpu = cpuOf(child);
   child.stdin.end();
-  await once(child, 'exit');
+  // The peer goes on after the end of its input.
+  const stop = setTimeout(() => child.kill(), 1000);
+  await once(child, 'exit').finally(() => clearTimeout(stop));
   return { handshake, tools, cpu };
+}
+
+async function runOnce(argument: string): Promise<number> {
+  const startedAt = performance.now();
+  const child = spawn(croftProgram, [argument], { stdio: 'ignore' });
+  await once(child, 'exit');
+  return performance.now() - startedAt;
 }
 
 /** User and system, in milliseconds. */

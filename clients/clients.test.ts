@@ -1,3 +1,4 @@
+import { readFileSync, rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as everyTool from '../packages/croft/src/tools/index.ts';
 import { makeDirectory } from '../packages/croft/test/support/harness.ts';
@@ -69,6 +70,7 @@ for (const client of clients) {
 function testClient({ name, agent, tellsProgress, showsBoth }: Client): void {
   let seen: Map<string, Seen>;
   beforeAll(async () => {
+    rmSync(workspace.at('task'), { recursive: true, force: true });
     seen = await runDriver(`${agent ? 'agents' : 'drivers'}/${name}.ts`, workspace.path);
   });
   const shown = (one: Seen['name']) => JSON.stringify(seen.get(one)?.seen ?? seen.get(one)?.thrown) ?? '';
@@ -107,6 +109,11 @@ function testClient({ name, agent, tellsProgress, showsBoth }: Client): void {
 
   test('reads a sentence when a command printed nothing', () => {
     expect(shown('empty')).toContain('The command printed nothing and ended with exit 0.');
+  });
+
+  test('completes a small task: writes a program, runs it, and sees what it says', () => {
+    expect(shown('ran')).toContain('the sum is 42');
+    expect(readFileSync(workspace.at('task/sum.txt'), 'utf8')).toBe('the sum is 42\n');
   });
 
   test('sees line numbers in a file', () => {

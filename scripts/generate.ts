@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { toOpenApi } from '../packages/croft/src/rest/open-api/open-api.ts';
 import { toConfigurationPage } from './generate/configuration-page.ts';
 import { toControlNames } from './generate/control-names.ts';
+import { toErrorsPage } from './generate/errors-page.ts';
+import { toEventsPage } from './generate/events-page.ts';
+import { toRestPage } from './generate/rest-page.ts';
 import { toToolsPage } from './generate/tools-page.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -11,6 +14,9 @@ const root = join(import.meta.dirname, '..');
 const generated: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/tools.md': toToolsPage,
   'docs/configuration.md': toConfigurationPage,
+  'docs/rest.md': toRestPage,
+  'docs/errors.md': toErrorsPage,
+  'docs/events.md': toEventsPage,
   'packages/croft/native/init/control-files/control-names.gen.h': toControlNames,
   'openapi.json': () => `${JSON.stringify(toOpenApi(), null, 2)}\n`,
 };

@@ -5,7 +5,7 @@ import * as fs from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { isBundleCurrent, isPageCurrent } from '../packages/croft/bin/bundle.mjs';
+import { areDocsCurrent, isBundleCurrent, isPageCurrent } from '../packages/croft/bin/bundle.mjs';
 import { compileNative } from '../packages/croft/native/compile.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -42,6 +42,7 @@ async function main() {
     say(`${problem}\n  Next: if files of the C library are missing: ${installCommand(osRelease, ['cc'], { isRoot })}`);
   build(isBundleCurrent, 'scripts/bundle.ts', 'the program was not bundled, and starts from its sources');
   build(isPageCurrent, 'scripts/page.ts', 'the page for people was not built, and croft serve has none');
+  build(areDocsCurrent, 'scripts/docs.ts', 'the documentation was not built, and croft serve has no /docs');
 }
 
 function nativeOptions() {

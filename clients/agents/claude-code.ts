@@ -1,11 +1,9 @@
-import { croft } from '../drivers/cases.ts';
 import { anthropicMessages } from '../models/anthropic-messages.ts';
 import { installed } from './installed.ts';
 import { runAgent } from './run-agent.ts';
 
-const servers = { mcpServers: { croft: { type: 'stdio', command: croft.command, args: croft.args } } };
-
 await runAgent({
+  client: 'claude-code',
   dialect: anthropicMessages,
   prepare: (model) => ({
     env: {
@@ -15,10 +13,6 @@ await runAgent({
       DISABLE_AUTOUPDATER: '1',
       DISABLE_TELEMETRY: '1',
     },
-    argv: [
-      ...installed('claude-code'),
-      ...['--print', 'Make the calls.', '--mcp-config', JSON.stringify(servers), '--strict-mcp-config'],
-      ...['--allowedTools', 'mcp__croft'],
-    ],
+    argv: [...installed('claude-code'), '--print', 'Make the calls.', '--allowedTools', 'mcp__croft'],
   }),
 });

@@ -3,4 +3,4 @@ import { prepareCodex } from './codex-settings.ts';
 import { runAgent } from './run-agent.ts';
 
 /** Newer models of Codex call tools from JavaScript. */
-await runAgent({ dialect: openaiCodeMode, prepare: prepareCodex('gpt-6.1-sol') });
+await runAgent({ client: 'codex', dialect: openaiCodeMode, prepare: prepareCodex('gpt-6.1-sol') });

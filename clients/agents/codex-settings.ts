@@ -1,4 +1,3 @@
-import { croft } from '../drivers/cases.ts';
 import { installed } from './installed.ts';
 import type { Agent } from './run-agent.ts';
 
@@ -9,7 +8,9 @@ export function prepareCodex(name: string): Agent['prepare'] {
     env: { SCRIPTED_KEY: 'none' },
     argv: [
       ...installed('codex'),
-      ...['exec', '--strict-config', '--skip-git-repo-check', '--sandbox', 'read-only', 'Make the calls.'],
+      ...['exec', '--strict-config', '--skip-git-repo-check', '--sandbox', 'read-only'],
+      // What a person answers who is asked about the calls.
+      ...['-c', 'mcp_servers.croft.default_tools_approval_mode="approve"', 'Make the calls.'],
     ],
   });
 }
@@ -29,11 +30,4 @@ wire_api = "responses"
 env_key = "SCRIPTED_KEY"
 request_max_retries = 0
 stream_max_retries = 0
-
-[mcp_servers.croft]
-command = ${JSON.stringify(croft.command)}
-args = ${JSON.stringify(croft.args)}
-required = true
-startup_timeout_sec = 60
-default_tools_approval_mode = "approve"
 `;

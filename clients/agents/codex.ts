@@ -2,4 +2,4 @@ import { openaiResponses } from '../models/openai-responses.ts';
 import { prepareCodex } from './codex-settings.ts';
 import { runAgent } from './run-agent.ts';
 
-await runAgent({ dialect: openaiResponses, prepare: prepareCodex('gpt-5.5') });
+await runAgent({ client: 'codex', dialect: openaiResponses, prepare: prepareCodex('gpt-5.5') });

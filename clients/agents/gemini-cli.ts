@@ -1,4 +1,3 @@
-import { croft } from '../drivers/cases.ts';
 import { gemini } from '../models/gemini.ts';
 import { installed } from './installed.ts';
 import { runAgent } from './run-agent.ts';
@@ -8,15 +7,18 @@ const settings = {
   privacy: { usageStatisticsEnabled: false },
   telemetry: { enabled: false },
   general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
-  mcpServers: { croft: { command: croft.command, args: croft.args, trust: true } },
 };
 
 await runAgent({
+  client: 'gemini',
   dialect: gemini,
   prepare: (model) => ({
     files: { '.gemini/settings.json': JSON.stringify(settings) },
     env: { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: model },
-    // Without a model it asks another one which to take.
-    argv: [...installed('gemini-cli'), '--skip-trust', '--model', 'gemini-2.5-pro', '--prompt', 'Make the calls.'],
+    argv: [
+      ...installed('gemini-cli'),
+      // Without a model it asks another one which to take. Nobody is there to agree to a call.
+      ...['--skip-trust', '--approval-mode', 'yolo', '--model', 'gemini-2.5-pro', '--prompt', 'Make the calls.'],
+    ],
   }),
 });

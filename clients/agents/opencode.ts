@@ -1,4 +1,3 @@
-import { croft } from '../drivers/cases.ts';
 import { openaiChat } from '../models/openai-chat.ts';
 import { installed } from './installed.ts';
 import { runAgent } from './run-agent.ts';
@@ -17,10 +16,10 @@ const settings = (model: string) => ({
       models: { scripted: { tool_call: true, ...seesImages } },
     },
   },
-  mcp: { croft: { type: 'local', command: [croft.command, ...croft.args], timeout: 60_000 } },
 });
 
 await runAgent({
+  client: 'opencode',
   dialect: openaiChat,
   prepare: (model) => ({
     files: { '.config/opencode/opencode.json': JSON.stringify(settings(model)) },

@@ -1,6 +1,6 @@
 /** One call that every client makes. Some show the call with an error, so no answer is a part of its own call. */
 export interface Case {
-  readonly name: 'error' | 'image' | 'long' | 'wide' | 'slow' | 'empty' | 'numbered';
+  readonly name: 'error' | 'image' | 'long' | 'wide' | 'slow' | 'empty' | 'numbered' | 'written' | 'ran';
   readonly tool: string;
   readonly input: Record<string, unknown>;
 }
@@ -13,6 +13,9 @@ export const cases: readonly Case[] = [
   { name: 'slow', tool: 'bash', input: { command: 'sleep 7; echo "do""ne"' } },
   { name: 'empty', tool: 'bash', input: { command: 'test -e a.txt' } },
   { name: 'numbered', tool: 'read', input: { file_path: 'a.txt' } },
+  // A small task: a program is written, and run.
+  { name: 'written', tool: 'write', input: { file_path: 'task/sum.sh', content: 'echo "the sum is $((40 + 2))"\n' } },
+  { name: 'ran', tool: 'bash', input: { command: 'sh task/sum.sh | tee task/sum.txt' } },
 ];
 
 const [command = '', ...args] = process.argv.slice(2);

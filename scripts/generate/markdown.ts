@@ -6,6 +6,8 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 export const generatedNote = '<!-- Made by `npm run generate`. Change the code instead. -->\n';
 
+/** A `<` outside of code would begin an HTML tag. */
 function toCell(cell: string): string {
-  return cell.replaceAll('|', '\\|').replaceAll('\n', ' ');
+  const parts = cell.split(/(`[^`]*`)/).map((part) => (part.startsWith('`') ? part : part.replaceAll('<', '\\<')));
+  return parts.join('').replaceAll('|', '\\|').replaceAll('\n', ' ');
 }

@@ -40,8 +40,9 @@ export async function stageCroft(
   const files = await bundleInto(join(directory, 'dist'));
   copyInto(directory, '.', ['LICENSE', 'README.md', 'CHANGELOG.md']);
   copyInto(directory, 'packages/croft', ['bin/croft.mjs', 'bin/start.mjs', 'bin/bundle.mjs', 'native', 'assets']);
-  // Set-up built the page.
+  // Set-up built the page and the documentation.
   cpSync(join(root, 'packages/dashboard/dist'), join(directory, 'page'), { recursive: true });
+  cpSync(join(root, 'docs/dist'), join(directory, 'docs'), { recursive: true });
   writeText(join(directory, 'THIRD-PARTY-NOTICES.txt'), describeLicences([...files, ...packagesOfPage()]));
   const hashes = Object.fromEntries(natives.map(({ name, hashes }) => [name, hashes]));
   writeText(join(directory, 'native/hashes.json'), `${JSON.stringify(hashes, null, 2)}\n`);

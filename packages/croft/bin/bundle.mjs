@@ -28,6 +28,29 @@ export function isPageCurrent(directory = join(own, '../dashboard')) {
   );
 }
 
+/** Whether the documentation, which `scripts/docs.ts` makes, is there and no source of it is newer. */
+export function areDocsCurrent(directory = join(own, '../..')) {
+  const folder = join(directory, 'docs');
+  const pages = readdirSync(folder).filter((name) => name.endsWith('.md'));
+  const sources = [
+    ...[
+      'README.md',
+      'CONTRIBUTING.md',
+      'CHANGELOG.md',
+      'openapi.json',
+      'package-lock.json',
+      'scripts/docs',
+      'docs/images',
+    ],
+    ...pages.map((name) => `docs/${name}`),
+    'packages/dashboard/src/look/tokens.css',
+  ];
+  return isCurrent(
+    join(folder, 'dist/index.html'),
+    sources.map((name) => join(directory, name)),
+  );
+}
+
 function isCurrent(made, sources) {
   const madeAt = modifiedAt(made);
   return madeAt !== undefined && !sources.some((source) => hasNewer(source, madeAt));

@@ -114,12 +114,12 @@ export const errorCatalog = {
   E_NO_SERVER: {
     kind: 'no_server',
     status: 424,
-    hint: 'Install the language server that the message names, or use the tools that work by syntax.',
+    hint: 'Use grep, search_code and outline, which need no language server, or install the one that the message names.',
   },
   E_CODE_SERVER: {
     kind: 'code_server',
     status: 502,
-    hint: 'The language server failed, and nothing was changed. The message ends with what the server printed last.',
+    hint: 'The language server failed, and nothing was changed. Use grep, search_code and outline, which need no server.',
   },
   E_STALE: {
     kind: 'stale',

@@ -17,7 +17,7 @@ export { AuditHead, AuditRecord, AuditVerdict } from './audit.ts';
 export * from './browser-sessions.ts';
 export * from './call-outlook.ts';
 export { type ErrorCode, errorCatalog } from './errors.ts';
-export { LifecycleEvent, type LifecycleEventName } from './events.ts';
+export { LifecycleEvent, type LifecycleEventName, lifecycleEvents } from './events.ts';
 export { ConfigPatch, Description, Name, RecordPatch, toPath } from './fields.ts';
 export * from './files.ts';
 export * from './forks.ts';

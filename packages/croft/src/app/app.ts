@@ -61,7 +61,7 @@ export interface AppOptions {
   readonly journal?: LocalJournal | undefined;
   /** Opens the approvals for the person at this machine. Absent: an agent could reach them. */
   readonly localApprovals?: (() => Promise<LocalApprovals>) | undefined;
-  /** What a file change waits for before the call is answered. Default: strict. */
+  /** When a file change is answered: after it is on the disk, or before. Default: strict. */
   readonly durability?: Durability | undefined;
   /** How code is understood. Default: all language servers, and only `safe` ones for read-only workspaces. */
   readonly code?: CodeMode | undefined;

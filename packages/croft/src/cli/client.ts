@@ -33,7 +33,7 @@ export const clientOptions = {
   },
 } as const satisfies Options;
 
-export type ClientValues = Values<typeof clientOptions>;
+type ClientValues = Values<typeof clientOptions>;
 
 /** Opens a client with a key of the account, or as the admin of a server on this machine. */
 export function openClient(values: ClientValues, terminal: CommandContext) {

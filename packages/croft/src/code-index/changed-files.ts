@@ -44,7 +44,7 @@ export function listAll(
   });
 }
 
-/** Of new paths, those that are files and not ignored. Returns `undefined` if they are in too many directories. */
+/** Returns those of the new paths that are files and not ignored; `undefined` if they are in too many directories. */
 export async function selectListed(
   workspace: SearchedWorkspace,
   paths: readonly string[],
@@ -57,7 +57,9 @@ export async function selectListed(
   for (const directory of directories) await listDirectory(directory);
   return listed;
 
-  /** A search that starts in a directory does not ask whether the directory itself is ignored, so it starts at the root. */
+  /**
+   * A search that starts in a directory does not ask whether the directory itself is ignored, so it starts at the root.
+   */
   async function listDirectory(directory: string): Promise<void> {
     const depth = directory === '' ? 1 : directory.split('/').length + 1;
     await listFilesWithRipgrep(workspace as Workspace, {

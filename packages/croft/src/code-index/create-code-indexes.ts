@@ -18,7 +18,7 @@ interface CodeIndexesOptions {
 }
 
 /** A workspace on this machine, as an index reads it. */
-export interface IndexedWorkspace extends Pick<Workspace, 'files' | 'withSearchBox'> {
+interface IndexedWorkspace extends Pick<Workspace, 'files' | 'withSearchBox'> {
   readonly take: TakeChangedPaths;
 }
 

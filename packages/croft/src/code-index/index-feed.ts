@@ -6,7 +6,7 @@ import { type ChangeIntake, type ChangeIntakeOptions, createChangeIntake } from 
 import type { IndexClient } from './index-client.ts';
 import { readFiles } from './read-files.ts';
 
-export interface IndexFeedOptions extends ChangeIntakeOptions {
+interface IndexFeedOptions extends ChangeIntakeOptions {
   readonly files: Pick<Files, 'read'>;
   readonly syntax: Syntax;
   /** Building takes turns with other workspaces. */
@@ -20,8 +20,6 @@ const filesPerTurn = 32;
 const leaseMs = 15_000;
 /** Ranks are worked out again when so many files were read since. */
 const filesPerRanking = 500;
-
-export type IndexFeed = ReturnType<typeof createIndexFeed>;
 
 /** Keeps the index of one workspace as its files are. */
 export function createIndexFeed(options: IndexFeedOptions) {

@@ -4,14 +4,14 @@ import type { FileTime } from './list-files.ts';
 import type { ReadFile } from './store-files.ts';
 
 /** How far an index is. */
-export interface IndexState {
+interface IndexState {
   /** All files of the workspace were listed once. */
   readonly isListed: boolean;
   /** Files that have to be read; of more than the limit only so many. */
   readonly due: readonly string[];
 }
 
-/** What the threads of the index do, by name: what they get and what they answer. */
+/** The questions that threads of the index answer, by name, each with its parameters and its answer. */
 export interface IndexWork {
   state: { readonly given: { readonly limit: number }; readonly answer: IndexState };
   note: { readonly given: { readonly paths: readonly string[] }; readonly answer: readonly string[] };

@@ -2,7 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { DigestedSymbol } from '../core/code/syntax.ts';
 
 /** A word that a file mentions, and how often. */
-export type WordCount = readonly [word: string, count: number];
+type WordCount = readonly [word: string, count: number];
 
 type SymbolRow = [
   name: string,

@@ -8,7 +8,10 @@ export interface GraphEdges {
 const damping = 0.85;
 const rounds = 30;
 
-/** PageRank by power iteration. `bias` says how likely a reader starts at each page; without it, all alike. The ranks add up to 1. */
+/**
+ * PageRank by power iteration. `bias` says how likely a reader starts at each page; without it, all alike. The ranks add
+ * up to 1.
+ */
 export function pageRank(count: number, edges: GraphEdges, bias?: Float64Array): Float64Array {
   const start = toShares(bias ?? new Float64Array(count).fill(1));
   const shares = toOutgoingShares(count, edges);

@@ -71,7 +71,7 @@ async function readReport({ text, readText }: CoverageData): Promise<ExecutedLin
   return { files };
 }
 
-type ToOffset = (place: z.output<typeof Position>) => number;
+type ToOffset = (position: z.output<typeof Position>) => number;
 
 /**
  * Returns the ranges of statements and of functions, from their names on: a function that was not called lies in a

@@ -21,7 +21,7 @@ const Script = z.object({
 });
 type Script = z.output<typeof Script>;
 
-/** Limit, because each script is read and counted. */
+/** Most scripts of one report: each is read, and its lines are counted. */
 const maxScripts = 20_000;
 
 /**

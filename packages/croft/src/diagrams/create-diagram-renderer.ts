@@ -53,7 +53,12 @@ async function runTask(
     ...{ workerData: task, env: {}, execArgv: [], stdin: false, stdout: true, stderr: true },
     resourceLimits: { maxOldGenerationSizeMb: 512 },
   });
-  const timeout = () => reject(new AppError('E_TIMEOUT', `${name}: timed out after ${timeoutMs / 1000}s`));
+  const timeout = () =>
+    reject(
+      new AppError('E_TIMEOUT', `${name}: timed out after ${timeoutMs / 1000}s`, {
+        hint: 'Nothing was written. Make the diagram smaller, or pass a longer timeout.',
+      }),
+    );
   const timer = setTimeout(timeout, timeoutMs);
   const abort = () => reject(signal.reason);
   signal.addEventListener('abort', abort, { once: true });

@@ -1,4 +1,4 @@
-/** What is kept: shapes, labels and quoted texts. What gets a space: the end of a name before an arrow, and `--` before a word. */
+/** Shapes, labels and quoted texts stay; a name before an arrow, and `--` before a word, get a space. */
 const parts = /("[^"]*"|\[[^\]]*\]|\([^)]*\)|\{[^}]*\}|\|[^|]*\|)|(\w)(?=<?--|-\.)|(--)(?=\w)(?![xo]\s)/g;
 
 /**

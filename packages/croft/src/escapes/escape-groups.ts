@@ -35,7 +35,7 @@ export const escapeGroups: readonly EscapeGroup[] = [
       'there yet',
     leavesOut:
       'programs whose settings Croft does not know by name, code that a person builds, tests or runs, and the moments that ' +
-      'docs/security.md names',
+      'docs/control-files.md names',
   },
   {
     letter: 'D',
@@ -45,7 +45,7 @@ export const escapeGroups: readonly EscapeGroup[] = [
       'replaces meanwhile: what the git of a person would run after an agent was there',
     leavesOut:
       'what an agent commits, which is for a person to read before anybody runs it, a rebase that an agent left ' +
-      'unfinished, and the moments that docs/security.md names',
+      'unfinished, and the moments that docs/control-files.md names',
   },
   {
     letter: 'E',

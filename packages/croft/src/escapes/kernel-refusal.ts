@@ -52,7 +52,7 @@ async function attemptOwnPrograms(fixture: EscapeFixture) {
   const victim = await shop.open({ variables: { PATH }, tree: Object.fromEntries(names.map((name) => [name, fake])) });
   const answers = [await victim.call('bash', { command: 'true' }), await victim.call('grep', { pattern: 'touch' })];
   const directories = [join(shop.workspace, 'bin'), victim.workspace, join(victim.workspace, 'bin')];
-  const files = directories.flatMap((place) => names.map((name) => join(place, `${name}.was-run`)));
+  const files = directories.flatMap((directory) => names.map((name) => join(directory, `${name}.was-run`)));
   const run = files.filter((file) => existsSync(file));
   const failed = answers.find(({ isError }) => isError);
   if (failed && run.length === 0) throw new Error(failed.text);

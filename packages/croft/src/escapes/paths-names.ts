@@ -31,7 +31,7 @@ export const pathsNames: readonly Escape[] = [
     guards: ['files'],
     async attempt(fixture) {
       const own = await fixture.open({ tree: { ...tree, ...deepTree } });
-      const all = ['', 'deep/er/'].flatMap((place) => files.map((name) => `${place}${name}`));
+      const all = ['', 'deep/er/'].flatMap((directory) => files.map((name) => `${directory}${name}`));
       const changes = watchFiles(own.workspace, all);
       await own.call('cd', { path: 'deep/er' });
       const problems = await callAll(own, [...files, ...files.map((name) => `../../${name}`)]);

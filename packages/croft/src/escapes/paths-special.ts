@@ -128,8 +128,8 @@ async function attemptErrors(fixture: EscapeFixture): Promise<Problem[]> {
   const problems: Problem[] = [];
   for (const [tool, input] of inputs) {
     const { text, structured, isError } = await fixture.call(tool, input);
-    const told = isError ? findInternals(text + JSON.stringify(structured), fixture) : undefined;
-    if (told) problems.push(`${tool} ${JSON.stringify(input).slice(0, 80)} told ${told}`);
+    const internals = isError ? findInternals(text + JSON.stringify(structured), fixture) : undefined;
+    if (internals) problems.push(`${tool} ${JSON.stringify(input).slice(0, 80)} told ${internals}`);
   }
   return problems;
 }

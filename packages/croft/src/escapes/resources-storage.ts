@@ -15,11 +15,11 @@ export const resourcesStorage: readonly Escape[] = [
     async attempt(fixture) {
       const limits = { memoryBytes: 64 * megabyte, diskBytes: 64 * megabyte };
       const [own, other] = [await fixture.open({ limits }), await fixture.open({})];
-      const places = ['/tmp', '/dev/shm', '$HOME'];
-      const fill = places.map((place) => `head -c ${40 * megabyte} /dev/zero > ${place}/fill`).join('; ');
+      const directories = ['/tmp', '/dev/shm', '$HOME'];
+      const fill = directories.map((directory) => `head -c ${40 * megabyte} /dev/zero > ${directory}/fill`).join('; ');
       // The limit may end the whole sandbox, and with it what was stored there.
       const { problems } = await whileProbingNeighbour(other, () => own.call('bash', { command: fill }));
-      const command = `du -cm ${places.map((place) => `${place}/fill`).join(' ')} 2>/dev/null | tail -1`;
+      const command = `du -cm ${directories.map((directory) => `${directory}/fill`).join(' ')} 2>/dev/null | tail -1`;
       const { structured } = await own.call('bash', { command });
       const filled = Number.parseInt(String(structured.output), 10) || 0;
       return verdict(problems, filled > 64 && `${filled} MB of memory were had`);

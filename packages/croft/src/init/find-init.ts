@@ -4,7 +4,7 @@ import { describeNativeFix, findNativeFile, isIntact } from '../lib/processes/na
 
 interface KnownInit {
   readonly file: string;
-  /** What `stat` says of the file that was hashed. */
+  /** The identity of the hashed file, from `stat`. */
   readonly identity: string;
 }
 

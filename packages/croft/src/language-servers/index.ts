@@ -1,4 +1,7 @@
-/** One language server a line. A server is data: languages, program, settings (`core/code/ports/language-server-definition.ts`). */
+/**
+ * One language server a line. A server is data: languages, program, settings
+ * (`core/code/ports/language-server-definition.ts`).
+ */
 export { bash } from './bash.ts';
 export { clangd } from './c.ts';
 export { csharp } from './csharp.ts';

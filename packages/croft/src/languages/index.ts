@@ -1,4 +1,7 @@
-/** One grammar a line. A grammar is data: file endings, a WebAssembly file, and a query (`core/code/language-syntax.ts`). */
+/**
+ * One grammar a line. A grammar is data: file endings, a WebAssembly file, and a query
+ * (`core/code/language-syntax.ts`).
+ */
 export { bash } from './bash.ts';
 export { c } from './c/c.ts';
 export { cpp } from './c/cpp.ts';

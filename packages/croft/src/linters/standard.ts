@@ -9,8 +9,8 @@ export const standard = defineLinter({
   toArgv: (argv, files) => withoutOptions(withFiles(argv, files), ['--fix']),
   read(output) {
     const findings = linesOf(output.stdout).flatMap((line) => {
-      const place = readLocatedMessage(line.trimStart(), output.directory);
-      return place ? [{ ...place, ...splitRule(place.message, '()'), severity: 'error' as const }] : [];
+      const located = readLocatedMessage(line.trimStart(), output.directory);
+      return located ? [{ ...located, ...splitRule(located.message, '()'), severity: 'error' as const }] : [];
     });
     return toLintReport(output, { findings, isClean: `${output.stdout}${output.stderr}`.trim() === '' });
   },

@@ -15,7 +15,9 @@ export function createChangeLog(take: TakeChanges) {
   let [version, forgottenBefore] = [0, 0];
   let [running, next]: (Promise<number> | undefined)[] = [];
 
-  /** A run that is under way may have passed a change that happened before this call, so that another one follows it. */
+  /**
+   * A run that is under way may have passed a change that happened before this call, so that another one follows it.
+   */
   function update(): Promise<number> {
     if (!running) {
       running = absorb().finally(() => {

@@ -137,7 +137,8 @@ async function withoutInput(error: AppError): Promise<AppError> {
   const approval = approvalIn(error);
   if (!approval) return error;
   const { input: _, ...shown } = approval;
-  return new AppError(error.code, error.message, { details: { ...error.details, approval: shown }, cause: error });
+  const details = { ...error.details, approval: shown };
+  return new AppError(error.code, error.message, { details, cause: error, hint: error.ownHint });
 }
 
 function approvalIn({ code, details }: AppError): (ApprovalQuestion & { readonly input?: unknown }) | undefined {

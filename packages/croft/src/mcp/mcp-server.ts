@@ -24,7 +24,7 @@ const defaultInstructions =
   'Croft gives you workspaces: durable trees of files that nothing leaves. Paths are relative to a workspace root. ' +
   'Read a file before you edit or overwrite it.';
 
-/** For a process that shares its clients with no other server. */
+/** The elicitation of a process whose clients talk to no other server: its key need not be shared. */
 const ownElicitation = createElicitation({ key: randomBytes(32) });
 
 /**

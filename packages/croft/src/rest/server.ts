@@ -11,7 +11,9 @@ import { checkBearer, checkHost, checkOrigin } from './http/guards.ts';
 import { lingerIfSending } from './http/linger-if-sending.ts';
 import { createUnauthorizedLimiter, type UnauthorizedLimiter } from './http/unauthorized-limiter.ts';
 import { toOpenApi } from './open-api/open-api.ts';
+import type { DocsFiles } from './page/docs-files.ts';
 import type { PageFiles } from './page/page-files.ts';
+import { createDocs } from './page/serve-docs.ts';
 import { createPage } from './page/serve-page.ts';
 import { defaultLimits, type RestPlatform } from './platform/rest-platform.ts';
 
@@ -27,6 +29,8 @@ interface RestOptions {
   readonly files?: FlagWorkspaces | undefined;
   /** The page for people. Without it, browsers get what programs get. */
   readonly page?: PageFiles | undefined;
+  /** The documentation. Without it, there is no `/docs`. */
+  readonly docs?: DocsFiles | undefined;
   /** Checks whether everything that the server needs works. Without it, there is no `/readyz`. */
   readonly readiness?: Pick<ReadinessProbe, 'probe'> | undefined;
   isStopping(): boolean;
@@ -36,7 +40,7 @@ interface RestOptions {
 
 /** Everything that `croft serve` answers. Each guard comes before what it guards. */
 export function createRestServer(options: RestOptions) {
-  const { token, hostNames, maxBodyBytes, platform, files, page, readiness, isStopping, mcp, onError } = options;
+  const { token, hostNames, maxBodyBytes, platform, files, page, docs, readiness, isStopping, mcp, onError } = options;
   const limits = { ...defaultLimits, ...platform?.limits };
   const refusals = createUnauthorizedLimiter(limits.refusalsPerMinute, platform?.now ?? Date.now);
   const server = new Hono()
@@ -52,6 +56,7 @@ export function createRestServer(options: RestOptions) {
     .get('/healthz', (c) => c.json({ status: 'ok', version } satisfies Health));
 
   if (page) server.use(createPage(page));
+  if (docs) server.use(createDocs(docs));
   if (readiness) server.get('/readyz', async (c) => tellReadiness(c, readiness, isStopping()));
   if (platform) {
     const document = toOpenApi();

@@ -19,7 +19,9 @@ type Ask<Params extends CodeParams> = (
   use: ServerUse,
 ) => Promise<unknown>;
 
-/** Serves questions about code: the language servers, and the check that their answers are fresh, are on this machine. */
+/**
+ * Serves questions about code: the language servers, and the check that their answers are fresh, are on this machine.
+ */
 export function serveCode(workspaces: ServedWorkspaces): LinkHandlers {
   const serve = <Params extends CodeParams>(method: LinkMethod<Params, z.ZodNull>, ask: Ask<Params>) =>
     serveMethod(method, async ({ place, mode, question }, call) => {

@@ -22,7 +22,10 @@ export const bashInput = defineTool({
   async run({ shell_id, text, close }, { session, workspace, signal }) {
     const { running, exit } = session.shells.find(shell_id, workspace.name);
     if (exit || running.stdin.writableEnded || running.stdin.destroyed) {
-      throw new AppError('E_NOT_RUNNING', `${shell_id} takes no more input`, { details: { shell_id } });
+      throw new AppError('E_NOT_RUNNING', `${shell_id} has ended or its input is closed, and it takes no more input`, {
+        details: { shell_id },
+        hint: 'See what it printed with bash_output.',
+      });
     }
     if (text !== '') await write(running.stdin, text, signal);
     if (close) running.stdin.end();

@@ -25,9 +25,12 @@ export const cd = defineTool({
   }),
   async run({ path }, context) {
     const { workspace, session } = context;
-    const place = { workspace: workspace.name, path: await resolveStartDirectory(path, context, toOptions(context)) };
-    session.workingDirectory = place.path === '' ? undefined : place;
-    return { text: `now in ${render(place, workspace.root)}`, structured: place };
+    const destination = {
+      workspace: workspace.name,
+      path: await resolveStartDirectory(path, context, toOptions(context)),
+    };
+    session.workingDirectory = destination.path === '' ? undefined : destination;
+    return { text: `now in ${render(destination, workspace.root)}`, structured: destination };
   },
 });
 

@@ -29,9 +29,14 @@ test('edits without end are E_STALE, and the answer is right after the last one'
   const ask = () => call('find_definition', { file_path: 'a.ts', line: 2, symbol: 'racing' });
   expect(placesOf(await ask())).toEqual(['a.ts:2']);
   const writer = await replaceAgainAndAgain(join(workspace, 'a.ts'));
-  const answer = await ask();
+  // Where the processors are busy, an answer may come between two edits: then it is right.
+  let answer = await ask();
+  for (let tries = 0; tries < 20 && !answer.isError; tries++) {
+    expect(placesOf(answer)).toEqual(['a.ts:2']);
+    answer = await ask();
+  }
   expect(codeOf(answer)).toBe('E_STALE');
-  expect(messageOf(answer)).toMatch(/changed each time while the language server answered; ask again/);
+  expect(messageOf(answer)).toMatch(/changed each time while the language server answered/);
   const ended = new Promise((resolve) => writer.once('exit', resolve));
   writer.kill('SIGKILL');
   await ended;

@@ -44,6 +44,29 @@ function sessionOf(lane: string): McpSession {
 
 const call = (name: string, args = {}) => sessionOf('stdio, 2025').call(name, args);
 
+interface LongCall {
+  readonly go: string;
+  readonly told: readonly { readonly progress: number; readonly message?: string | undefined }[];
+  readonly answer: Promise<ToolAnswer>;
+}
+
+/** Calls that wait until their progress was reported twice. Their tests wait for all lanes at once. */
+const longCalls = new Map<string, LongCall>();
+beforeAll(() => {
+  for (const lane of lanes) longCalls.set(lane, startLongCall(lane));
+});
+
+function startLongCall(lane: string): LongCall {
+  const go = `go-${lane.replaceAll(/\W/g, '')}`;
+  const command = `echo waiting for ${go}; until [ -e ${go} ]; do sleep 0.1; done; echo went`;
+  const told: { progress: number; message?: string | undefined }[] = [];
+  const onprogress = (progress: (typeof told)[number]) => {
+    told.push(progress);
+    if (told.length === 2) writeFileSync(directory.at(go), '');
+  };
+  return { go, told, answer: sessionOf(lane).call('bash', { command, timeout: 60 }, { onprogress }) };
+}
+
 describe.each(lanes)('over %s', (lane) => {
   test('an error has all of its message in the text, and no structure that a client could check against a schema', async () => {
     const { raw } = await sessionOf(lane).call('read', { file_path: 'absent' });
@@ -67,14 +90,8 @@ describe.each(lanes)('over %s', (lane) => {
   });
 
   test('a long call reports its activity every few seconds, and is answered then', async () => {
-    const go = `go-${lane.replaceAll(/\W/g, '')}`;
-    const command = `echo waiting for ${go}; until [ -e ${go} ]; do sleep 0.1; done; echo went`;
-    const told: { progress: number; message?: string | undefined }[] = [];
-    const onprogress = (progress: (typeof told)[number]) => {
-      told.push(progress);
-      if (told.length === 2) writeFileSync(directory.at(go), '');
-    };
-    const { text } = await sessionOf(lane).call('bash', { command, timeout: 60 }, { onprogress });
+    const { go, told, answer } = longCalls.get(lane)!;
+    const { text } = await answer;
     expect(text).toBe(`waiting for ${go}\nwent\n`);
     expect(told.length).toBeGreaterThanOrEqual(2);
     expect(told[0]?.message).toMatch(/^bash has been running for \d+ s: .*waiting for/);

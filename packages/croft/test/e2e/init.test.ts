@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse as parseJsonWithComments } from 'jsonc-parser';
 import { parse as parseToml } from 'smol-toml';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeDirectory, runCroft } from '../support/harness.ts';
 
 const json = (table: string) => `{
@@ -27,7 +27,7 @@ args = ["a"]
 model = "small"
 `;
 
-/** Configuration files as people have them, for all seven clients. */
+/** Configuration files as people have them, for all eight clients. */
 const files: Readonly<Record<string, { readonly file: string; readonly text: string; readonly table: string }>> = {
   'claude-code': { file: '.claude.json', text: json('mcpServers'), table: 'mcpServers' },
   cursor: { file: '.cursor/mcp.json', text: json('mcpServers'), table: 'mcpServers' },
@@ -36,6 +36,7 @@ const files: Readonly<Record<string, { readonly file: string; readonly text: str
   windsurf: { file: '.codeium/windsurf/mcp_config.json', text: json('mcpServers'), table: 'mcpServers' },
   zed: { file: '.config/zed/settings.json', text: json('context_servers'), table: 'context_servers' },
   gemini: { file: '.gemini/settings.json', text: json('mcpServers').replaceAll('\n', '\r\n'), table: 'mcpServers' },
+  opencode: { file: '.config/opencode/opencode.json', text: json('mcp'), table: 'mcp' },
 };
 type Config = Record<string, unknown>;
 
@@ -63,20 +64,26 @@ function makeHome(given = files) {
   };
 }
 
+/** opencode has one list of the program and its arguments. */
+function argumentsOf(entry: unknown): readonly string[] {
+  const { args, command } = entry as { args?: string[]; command: string[] };
+  return args ?? command.slice(1);
+}
+
 function withoutCroft(config: Config, table: string): Config {
   const servers = { ...(config[table] as Config) };
   delete servers.croft;
   return { ...config, [table]: servers };
 }
 
-test('adds croft to the full files of seven clients, and changes nothing else', async () => {
+test('adds croft to the full files of eight clients, and changes nothing else', async () => {
   using home = makeHome();
   const run = await home.run('--yes');
   expect(run, run.stderr).toMatchObject({ exitCode: 0, stderr: '' });
   for (const { file, text, table } of Object.values(files)) {
     const [before, after] = [parse(file, text), parse(file, home.read(file))];
     expect(withoutCroft(after, table), file).toEqual(before);
-    expect((after[table] as Config).croft, file).toMatchObject({ args: ['mcp', '--workspace', expect.any(String)] });
+    expect(argumentsOf((after[table] as Config).croft), file).toEqual(['mcp', '--workspace', expect.any(String)]);
     for (const line of text.split('\n')) expect(home.read(file).split('\n'), file).toContain(line);
     expect(fs.readFileSync(home.at(`${file}.before-croft`), 'utf8')).toBe(text);
     expect(fs.statSync(home.at(file)).mode & 0o777).toBe(0o640);
@@ -89,7 +96,7 @@ test('changes nothing the second time', async () => {
   await home.run('--yes');
   const once = Object.values(files).map(({ file }) => home.read(file));
   const again = await home.run('--yes');
-  expect(again.stdout.match(/has croft already/g)).toHaveLength(7);
+  expect(again.stdout.match(/has croft already/g)).toHaveLength(8);
   expect(Object.values(files).map(({ file }) => home.read(file))).toEqual(once);
 });
 
@@ -98,8 +105,8 @@ test('replaces an older entry of its own', async () => {
   await home.run('--yes');
   await home.run('--yes', '--workspace', home.project);
   for (const { file, table } of Object.values(files)) {
-    const { croft } = parse(file, home.read(file))[table] as Record<string, { args: string[] }>;
-    expect(croft?.args.at(-1), file).toBe(home.project);
+    const { croft } = parse(file, home.read(file))[table] as Config;
+    expect(argumentsOf(croft).at(-1), file).toBe(home.project);
   }
 });
 
@@ -120,7 +127,7 @@ test('configures a server that runs already, without its token in any file', asy
     const entry = JSON.stringify((parse(file, home.read(file))[table] as Config).croft);
     expect(entry).toContain('http://127.0.0.1:7070/mcp');
     expect(entry, file).toMatch(
-      /Bearer \$\{?(?:env:|input:)?(?:CROFT_TOKEN|croft-token)\}?|"bearer_token_env_var":"CROFT_TOKEN"/,
+      /Bearer \$?\{?(?:env:|input:)?(?:CROFT_TOKEN|croft-token)\}?|"bearer_token_env_var":"CROFT_TOKEN"/,
     );
   }
   const vscode = parse('.json', home.read('.config/Code/User/mcp.json'));
@@ -133,7 +140,14 @@ test('writes files of one project where a client has them', async () => {
   using home = makeHome();
   const run = await home.run('--yes', '--scope', 'project');
   expect(run.stdout).toContain('Windsurf has no file for one project');
-  const made = ['.mcp.json', '.cursor/mcp.json', '.vscode/mcp.json', '.codex/config.toml', '.zed/settings.json'];
+  const made = [
+    '.mcp.json',
+    '.cursor/mcp.json',
+    '.vscode/mcp.json',
+    '.codex/config.toml',
+    '.zed/settings.json',
+    'opencode.json',
+  ];
   for (const file of made) expect(fs.existsSync(join(home.project, file)), file).toBe(true);
   for (const { file, text } of Object.values(files)) expect(home.read(file)).toBe(text);
 });
@@ -174,11 +188,49 @@ test('a link to the file stays a link', async () => {
   expect(home.read('dotfile.json')).toContain('"croft"');
 });
 
+describe.each([
+  ['darwin', 'Library/Application Support/Code/User/mcp.json'],
+  ['win32', 'AppData/Roaming/Code/User/mcp.json'],
+])('on %s', (platform, file) => {
+  const start = join(import.meta.dirname, '../../bin/start.mjs');
+  const pretend = `data:text/javascript,Object.defineProperty(process, 'platform', { value: '${platform}' })`;
+  const runThere = (home: string, ...args: string[]) =>
+    spawnSync(process.execPath, ['--import', pretend, start, ...args], {
+      ...{ encoding: 'utf8', timeout: 60_000, cwd: home },
+      env: { HOME: home, PATH: process.env.PATH },
+    });
+
+  test('a client is configured for a server elsewhere, in the file that it has there', () => {
+    using home = makeDirectory();
+    fs.mkdirSync(dirname(home.at(file)), { recursive: true });
+    const run = runThere(home.path, 'init', '--http', 'http://127.0.0.1:7070', '--yes');
+    expect([run.status, run.stderr]).toEqual([0, '']);
+    expect(JSON.parse(fs.readFileSync(home.at(file), 'utf8')).servers.croft.url).toBe('http://127.0.0.1:7070/mcp');
+  });
+
+  test.each([['init', '--client', 'cursor', '--print'], ['mcp'], ['serve', '--demo'], ['tool', 'read'], ['runner']])(
+    '%s says in one line where a server can run',
+    (...args) => {
+      using home = makeDirectory();
+      const run = runThere(home.path, ...args);
+      expect([run.status, run.stdout]).toEqual([2, '']);
+      expect(run.stderr).toMatch(/^[^\n]*croft init --http http:[^\n]*\n$/);
+      expect(fs.readdirSync(home.path)).toEqual([]);
+    },
+  );
+
+  test('help and version work', () => {
+    using home = makeDirectory();
+    for (const args of [['help'], ['--version'], ['serve', '--help'], ['workspaces', '--help']])
+      expect(runThere(home.path, ...args), args.join(' ')).toMatchObject({ status: 0, stderr: '' });
+  });
+});
+
 test.each([
-  [['--client', 'emacs'], 'there is no client emacs; choose of claude-code, cursor'],
-  [['--scope', 'all'], 'use user or project'],
-  [['--http', 'ftp://x'], 'no http or https address'],
-  [['--http', 'http://me:pw@x'], 'a password in an address'],
+  [['--client', 'emacs'], 'there is no client emacs; choose one of: claude-code, cursor'],
+  [['--scope', 'all'], '--scope takes user or project'],
+  [['--http', 'ftp://x'], '--http takes an http or https address'],
+  [['--http', 'http://me:pw@x'], 'an address without a password'],
   [['--http', 'http://x', '--workspace', '.'], 'exclude each other'],
   [['here'], 'croft init --help'],
 ])('%j is refused', async (args, reason) => {

@@ -197,7 +197,7 @@ describe('input', () => {
     await call('bash_input', { shell_id, close: true });
     const answer = await call('bash_input', { shell_id, text: 'more' });
     expect(codeOf(answer)).toBe('E_NOT_RUNNING');
-    expect(messageOf(answer)).toBe(`${shell_id} takes no more input`);
+    expect(messageOf(answer)).toBe(`${shell_id} has ended or its input is closed, and it takes no more input`);
     await call('kill_shell', { shell_id });
   });
 

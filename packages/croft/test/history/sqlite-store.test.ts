@@ -188,7 +188,7 @@ test('the main thread is free while the store collects garbage', async () => {
 test('closing a store does not wait for its garbage collection, which the next store repeats', async () => {
   const path = place();
   const tree = treeOf(kinds);
-  const dead = Array.from({ length: 20_000 }, (_, index) => contentOf(`dead ${index}`));
+  const dead = Array.from({ length: 6000 }, (_, index) => contentOf(`dead ${index}`));
   {
     await using store = openSqliteStore(path);
     await store.put([...dead, ...tree]);

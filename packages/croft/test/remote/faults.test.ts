@@ -64,7 +64,7 @@ test('an upload over REST is complete, while the cable is cut', async () => {
 test('a terminal shows every byte once, while the cable of its runner is cut', async () => {
   using screen = connectTerminal(platform.url, (await newTicket(remote.account, remote)).path);
   await screen.untilTold('attached');
-  const acknowledging = setInterval(() => screen.say({ type: 'ack', offset: screen.bytes().length }), 5);
+  const acknowledging = setInterval(() => screen.say({ type: 'ack', offset: screen.length() }), 5);
   const typed = 'stty -echo; PS1=; for i in $(seq 1 5000); do echo line-$i; done; sleep 1; echo all "done"\n';
   screen.type(typed);
   await withFaultsDuring(cable, () => cable.cutAfter(5000), screen.untilText(/all done\r\n/)).finally(() =>

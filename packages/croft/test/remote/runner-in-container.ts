@@ -16,7 +16,7 @@ const uid = 1000;
 /** The documented container command, word by word. */
 function documented(without: RegExp | undefined): string[] {
   const page = readFileSync(join(repository, 'docs/runners.md'), 'utf8');
-  const [, block = ''] = /```sh\n(docker run [^`]+)```/.exec(page) ?? [];
+  const [, block = ''] = /```sh[^\n]*\n(docker run [^`]+)```/.exec(page) ?? [];
   const joined = block.replaceAll('\\\n', ' ');
   return (without ? joined.replaceAll(without, '') : joined).split(/\s+/).filter((word) => word !== '');
 }

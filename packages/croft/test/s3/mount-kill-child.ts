@@ -3,6 +3,7 @@
  * bucket requests before the kill. Prints a line if it reaches the end.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { ObjectStore } from '../../src/core/storage/object-store.ts';
 import { type BucketLocation, connect, openMount } from '../support/s3/mount-fixture.ts';
@@ -16,6 +17,8 @@ const { place, data, other, at, phase } = JSON.parse(process.argv[2] ?? '{}') as
   phase: 'open' | 'commit' | 'refresh';
 };
 const signal = new AbortController().signal;
+// A process that is killed writes no compile cache at its end.
+flushCompileCache();
 let [requests, isArmed] = [0, phase === 'open'];
 
 /** The request is carried out, and the process dies before it gets the answer. */

@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import { TerminalTold } from '@croft/protocol';
 import { vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -18,6 +19,8 @@ export type Screen = ReturnType<typeof connectTerminal>;
 export function connectTerminal(url: string, path: string) {
   const socket = new WebSocket(new URL(path, url.replace(/^http/, 'ws')), 'croft.terminal.1');
   const [told, pieces]: [TerminalTold[], Buffer[]] = [[], []];
+  const decoder = new StringDecoder();
+  let [text, length] = ['', 0];
   let status: number | undefined;
   socket.on('error', () => {});
   socket.on('unexpected-response', (_, response) => {
@@ -25,21 +28,24 @@ export function connectTerminal(url: string, path: string) {
     socket.terminate();
   });
   socket.on('message', (data: Buffer, isBinary) => {
-    if (isBinary) pieces.push(data);
-    else told.push(TerminalTold.parse(JSON.parse(data.toString())));
+    if (!isBinary) return void told.push(TerminalTold.parse(JSON.parse(data.toString())));
+    pieces.push(data);
+    length += data.length;
+    text += decoder.write(data);
   });
-  const text = () => Buffer.concat(pieces).toString();
   return {
     socket,
     told,
-    text,
+    text: () => text,
+    /** The number of bytes, which costs nothing to ask. */
+    length: () => length,
     status: () => status,
     bytes: () => Buffer.concat(pieces),
     type: (keys: string) => socket.send(Buffer.from(keys)),
     say: (message: object) => socket.send(JSON.stringify(message)),
     untilText: (pattern: RegExp) =>
       vi.waitFor(() => {
-        if (!pattern.test(text())) throw new Error(`not yet ${pattern}: ${text().slice(-300)}`);
+        if (!pattern.test(text)) throw new Error(`not yet ${pattern}: ${text.slice(-300)}`);
       }),
     untilTold: (type: TerminalTold['type']) =>
       vi.waitFor(() => {

@@ -47,10 +47,10 @@ test.each(places)('a terminal %s resumes after a cut, at the exact byte', async 
   await first.untilText(/line-100\r/);
   first.socket.terminate();
   await first.untilClosed();
-  const from = first.bytes().length;
+  const from = first.length();
   using second = connectTerminal(platform.url, (await newTicket(owner, place, { terminal, from })).path);
   await second.untilTold('attached');
-  const acknowledging = setInterval(() => second.say({ type: 'ack', offset: from + second.bytes().length }), 5);
+  const acknowledging = setInterval(() => second.say({ type: 'ack', offset: from + second.length() }), 5);
   await second.untilText(/all done\r\n/).finally(() => clearInterval(acknowledging));
   const whole = Buffer.concat([first.bytes(), second.bytes()]).toString();
   expect(whole.match(/line-\d+/g)).toEqual(Array.from({ length: 20_000 }, (_, index) => `line-${index + 1}`));
@@ -62,10 +62,10 @@ test('a program waits for its viewer, and no buffer grows meanwhile', async () =
   screen.type('yes | head -c 20000000; echo; echo the "end"\n');
   await screen.untilText(/y\r\ny/);
   // Without acknowledgements the output stops by itself, far from the end.
-  await expect.poll(() => screen.bytes().length, { timeout: 60_000 }).toBeGreaterThan(512 * 1024);
-  expect(screen.bytes().length).toBeLessThan(2 * 1024 * 1024);
+  await expect.poll(() => screen.length(), { timeout: 60_000 }).toBeGreaterThan(512 * 1024);
+  expect(screen.length()).toBeLessThan(2 * 1024 * 1024);
   expect(screen.text()).not.toContain('the end');
-  const acknowledging = setInterval(() => screen.say({ type: 'ack', offset: screen.bytes().length }), 1);
+  const acknowledging = setInterval(() => screen.say({ type: 'ack', offset: screen.length() }), 1);
   await screen.untilText(/\r\nthe end/).finally(() => clearInterval(acknowledging));
 });
 
@@ -134,7 +134,7 @@ test('a viewer that acknowledges without reading is disconnected, and its output
     screen.socket.pong();
   }, 1);
   await screen.untilClosed().finally(() => clearInterval(lie));
-  expect(screen.bytes().length).toBeLessThan(100_000_000);
+  expect(screen.length()).toBeLessThan(100_000_000);
 });
 
 test('endless input for a program that does not read is refused', async () => {

@@ -32,7 +32,7 @@ export function createAccountMeter(options: AccountMeterOptions) {
         ...(fork?.kind === 'overlay' ? [] : [directory]),
         ...[join(data, 'forks', namespace), basesDirectory(layered, id), mount],
         ...(fork ? [join(fork.base, '..')] : []),
-        ...[real, files].map((place) => cacheDirectoryFor(join(data, 'caches'), place)),
+        ...[real, files].map((directory) => cacheDirectoryFor(join(data, 'caches'), directory)),
         ...[real, namespace].map((key) => indexDirectory(data, key)),
       ],
       history: [histories.directoryFor(real)],

@@ -34,7 +34,7 @@ interface RuntimeRequest {
 }
 
 interface OpenRuntime extends RuntimeGrants {
-  /** What the runtime was made from. */
+  /** The records that the runtime was made from. */
   readonly source: RuntimeSource;
   readonly runtime: AgentRuntime;
 }
@@ -118,7 +118,9 @@ export function createAgentRuntimes(options: AgentRuntimesOptions, sessions: Age
   }
 }
 
-/** The mark has every secret of the account, so that comparing it for each call would take longer the more there are. */
+/**
+ * The mark has every secret of the account, so that comparing it for each call would take longer the more there are.
+ */
 function isSameSource(one: RuntimeSource, other: RuntimeSource): boolean {
   if (one.remoteMark !== other.remoteMark) return false;
   return one.opened === other.opened || one.opened.mark === other.opened.mark;

@@ -113,7 +113,10 @@ export function createAgentSessions({ records, maxSessions, now, serverId }: Age
 
 function childState(above: string | undefined, wanted: SessionLimits, surface: AgentSurface): string {
   const { fence, depth, place } = above === undefined ? { depth: 0 } : readSessionLimits(above);
-  if (depth >= maxDepth) throw new AppError('E_QUOTA', `sessions are at most ${maxDepth} deep`);
+  if (depth >= maxDepth)
+    throw new AppError('E_QUOTA', `sessions are at most ${maxDepth} deep`, {
+      hint: 'Start the session from one that is less deep.',
+    });
   const tight = tightenLimits(fence ?? {}, wanted);
   // Rejects limits that name something the agent does not have, before they are stored.
   narrowSurface(surface, tight);

@@ -92,14 +92,14 @@ export function createAgents(options: AgentsOptions) {
       });
     },
 
-    /** What a call would do now: see `Toolbox.ask`. */
+    /** Says what a call would do now: see `Toolbox.ask`. */
     async ask(accountId: string, agentId: string, request: AgentCallRequest): Promise<CallOutlook> {
       const { tool, input, session: id, asOf, ...caller } = request;
       const { runtime } = await runtimes.open({ accountId, agentId, session: id, asOf });
       return runtime.run(id, (session) => runtime.toolbox.ask(tool, input, { ...caller, session }));
     },
 
-    /** What a session may do where. */
+    /** Says what a session may do in each workspace. */
     async fence(owner: SessionOwner, session: string): Promise<AgentFence> {
       const { runtime, granted } = await runtimes.open({ ...owner, session });
       const { secrets } = await openSurface(owner.accountId, owner.agentId);

@@ -28,7 +28,7 @@ export function changedSecrets(before: ReadonlyMap<string, string>, after: Reado
 }
 
 export function interrupted(reasons: readonly string[]): AppError {
-  const message = `what runs in this session was ended, because ${reasons.join('; ')}`;
+  const message = `everything that ran in this session was ended, because ${reasons.join('; ')}`;
   return new AppError('E_INTERRUPTED', message, { details: { reasons } });
 }
 

@@ -13,7 +13,10 @@ export async function openAccountSandbox(
   { providers, limits, minFreeBytes, sharesNetwork, allowControl: always = [] }: RuntimeOptions,
 ) {
   const provider = Object.hasOwn(providers, config.provider) ? providers[config.provider] : undefined;
-  if (!provider) throw new AppError('E_SANDBOX_UNAVAILABLE', `this server has no provider ${config.provider}`);
+  if (!provider)
+    throw new AppError('E_SANDBOX_UNAVAILABLE', `this server has no provider ${config.provider}`, {
+      hint: `Choose another provider for the sandbox: ${Object.keys(providers).join(', ')}.`,
+    });
   const allowControl = [...new Set([...always, ...(config.allowControl ?? [])])];
   const [own, network] = [toConfiguredLimits(config, limits), toNetworkPolicy(config, sharesNetwork)];
   const spec = { ...location, limits: own, minFreeBytes, network, readable: [], allowControl };

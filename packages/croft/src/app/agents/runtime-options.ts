@@ -19,7 +19,7 @@ export interface RuntimeOptions {
   readonly tools: readonly Tool[];
   readonly localWorkspaces: Pick<DataDirectory, 'openScratch'>;
   readonly openedWorkspaces: OpenedWorkspaces;
-  openTransactions(place: TransactionWorkspace): Transactions;
+  openTransactions(workspace: TransactionWorkspace): Transactions;
   /** Forks that the agent makes are attached to the agent. */
   openForks(record: WorkspaceRecord, agentId: string): Forks;
   /** Providers by the name that accounts choose. */

@@ -70,11 +70,11 @@ export function createRemoteSurfaces({ fleet, fleetWorkspaces, workspaces, hasFi
     try {
       mustBeMovable(attached, record.config.home === undefined && hasFiles(record));
       const runner = machineOf(attached);
-      const place = await fleetWorkspaces.open(record, runner, name);
-      return { record, name, workspace: place, mark: fleetWorkspaces.markOf(record.accountId, runner) };
+      const opened = await fleetWorkspaces.open(record, runner, name);
+      return { record, name, workspace: opened, mark: fleetWorkspaces.markOf(record.accountId, runner) };
     } catch (thrown) {
-      const place = AppError.from(thrown);
-      return { record, name, workspace: place, mark: place.message };
+      const failure = AppError.from(thrown);
+      return { record, name, workspace: failure, mark: failure.message };
     }
   }
 

@@ -39,7 +39,11 @@ export function createAccountForks(options: AccountForksOptions) {
     const { tree, directoryFd, history } = openedWorkspaces.of(record);
     const { provider } = record.config.storage;
     if (!history)
-      throw new AppError('E_INVALID_INPUT', `a workspace that is kept in ${provider} cannot be forked on this server`);
+      throw new AppError(
+        'E_INVALID_INPUT',
+        `a workspace with the storage ${provider} cannot be forked on this server`,
+        { hint: 'Create a workspace, and copy the files into it.' },
+      );
     const records = createForkWorkspaceRecords(registry, record, forker);
     if (provider === 's3') return openS3Forks(record, history, { openedWorkspaces, records, openObjects });
     const registrar = createForkRegistrar(options, records, record.accountId);

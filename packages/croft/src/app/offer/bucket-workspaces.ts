@@ -40,7 +40,7 @@ export function createBucketWorkspaces({ root, histories, access, onWarning }: B
     const { namespace } = first;
     const directory = directoryOf(namespace);
     const objects = createSwitchableStore();
-    const place = createS3Workspace({
+    const workspace = createS3Workspace({
       ...{ namespace, directory, histories, access, onWarning },
       get quota() {
         return known.request.quota;
@@ -52,7 +52,7 @@ export function createBucketWorkspaces({ root, histories, access, onWarning }: B
       onProgress() {},
       removeDirectory: () => removeTree(directory),
     });
-    const known: OpenBucketWorkspace = { workspace: place, objects, request: first };
+    const known: OpenBucketWorkspace = { workspace, objects, request: first };
     return known;
   }
 

@@ -56,7 +56,7 @@ export function createWorkspaceOpener(
     if (bucket && !openObjects)
       throw new AppError(
         'E_NOT_FOUND',
-        'this workspace is in a bucket, which can only be reached over the link of a server',
+        'this workspace is in a bucket, which a runner reaches only through the server of its account',
       );
     const workspace =
       bucket && openObjects
@@ -91,12 +91,16 @@ export function createWorkspaceOpener(
 /** Throws unless this runner makes new workspaces and the server sent a valid namespace. */
 function mustMake<T>(makes: T | undefined, namespace: string): T {
   if (makes === undefined)
-    throw new AppError('E_NOT_FOUND', 'this runner does not have that workspace, and makes no new ones');
+    throw new AppError(
+      'E_NOT_FOUND',
+      'this runner does not have that workspace, and makes no new ones: its operator has to start it with --root',
+    );
   mustBeNamespace(namespace);
   return makes;
 }
 
 /** The namespace becomes the name of a directory. */
 export function mustBeNamespace(namespace: string): void {
-  if (!namespacePattern.test(namespace)) throw new AppError('E_INVALID_INPUT', 'that is not the name of a workspace');
+  if (!namespacePattern.test(namespace))
+    throw new AppError('E_INVALID_INPUT', 'the namespace of the workspace is not valid');
 }

@@ -75,7 +75,7 @@ function createForkRegistrar(wanted: ReadonlyMap<string, ForkRequest>, options: 
   return {
     async reserve(name) {
       const request = wanted.get(name);
-      if (!request) throw new AppError('E_NOT_FOUND', 'this fork was not requested');
+      if (!request) throw new AppError('E_NOT_FOUND', `the server did not request the fork ${name}`);
       const { namespace: id, workspaceId } = request;
       return { id, workspaceId, target: mustHaveRoot(options).siteOf(id) };
     },
@@ -90,7 +90,7 @@ function createForkRegistrar(wanted: ReadonlyMap<string, ForkRequest>, options: 
 /** Drops what a removed fork started from. A fork that still exists needs it for a merge. */
 async function forget(name: string, forks: Pick<Forks, 'list'>, { tree }: ForkedWorkspaceParts): Promise<void> {
   if ((await forks.list()).some((fork) => fork.name === name))
-    throw new AppError('E_CONFLICT', `the fork ${name} is still there`);
+    throw new AppError('E_CONFLICT', `the fork ${name} still exists: remove it first`);
   await (await tree()).store.dropNotes('fork', [name]);
 }
 
@@ -98,7 +98,7 @@ function mustHaveRoot({ localWorkspaces }: WorkspaceForksOptions): DataDirectory
   if (localWorkspaces) return localWorkspaces;
   throw new AppError(
     'E_INVALID_INPUT',
-    'the runner of this workspace has no directory for forks: start it with --root',
+    'the runner of this workspace has no directory for forks: its operator has to start it with --root',
   );
 }
 

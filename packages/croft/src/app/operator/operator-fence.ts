@@ -4,7 +4,7 @@ import { toNetwork } from '../agents/agent-fence.ts';
 import type { App } from '../app.ts';
 import { createOperatorRecords, flagsSandboxId } from './operator-records.ts';
 
-/** What MCP clients may do in the workspaces that flags name. */
+/** Says what MCP clients may do in the workspaces that flags name. */
 export async function toOperatorFence(app: App): Promise<AgentFence> {
   const { config } = await createOperatorRecords(app).sandboxes.get(
     { accountId: operatorId, label: 'operator', scopes: [] },

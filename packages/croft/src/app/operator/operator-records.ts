@@ -16,7 +16,7 @@ export const flagsSandboxId = 'flags';
 
 type Views = Pick<Registry, 'agents' | 'sandboxes' | 'workspaces'>;
 
-/** What flags name, as the records of an account show it. Nothing of it can be changed. */
+/** Shows the workspaces that flags name as records of an account. None of the records can be changed. */
 export function createOperatorRecords(app: Pick<App, 'workspaces' | 'provider' | 'permission' | 'sandbox'>): Views {
   const since = new Date().toISOString();
   const toView = <Config>(id: string, name: string, config: Config): ResourceView<Config> => ({
@@ -59,7 +59,9 @@ function readOnlyCollection<Config>(
   list: () => readonly ResourceView<Config>[],
 ): ResourceCollection<Config> {
   const refuse = async (): Promise<never> => {
-    throw new AppError('E_FORBIDDEN', `flags of the server make the ${kind}; it is not changed here`);
+    throw new AppError('E_FORBIDDEN', `flags of the server make the ${kind}, so it cannot be changed here`, {
+      hint: 'Start croft with other flags.',
+    });
   };
   const open = async (_: string, id: string) => list().find((view) => view.id === id);
   return {

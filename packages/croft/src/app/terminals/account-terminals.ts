@@ -35,7 +35,9 @@ export function createAccountTerminals(options: AccountTerminalsOptions) {
   });
   const mustLast = async (owner: TerminalOwner): Promise<void> => {
     if (!(await isOver(owner, registry, now()))) return;
-    throw new AppError('E_UNAUTHORIZED', 'the key, the sandbox or the workspace of this ticket no longer exists');
+    throw new AppError('E_UNAUTHORIZED', 'the key, the sandbox or the workspace of this ticket no longer exists', {
+      hint: 'Ask for another ticket with a key that is valid.',
+    });
   };
   return {
     ...terminals,

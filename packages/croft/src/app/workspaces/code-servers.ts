@@ -73,19 +73,19 @@ export function openCodeParts(options: CodeServersOptions) {
 export function createCodeServers(options: CodeServersOptions) {
   const { mode, idleMs = hourMs } = options;
   /** How each workspace was last opened: handles of earlier times may be closed. */
-  const places = new Map<string, WorkspaceDirectory>();
+  const directories = new Map<string, WorkspaceDirectory>();
   const opened = new Map<string, OpenServers>();
   const idle = createIdleKeys(idleMs, (key) => {
     const servers = opened.get(key);
     opened.delete(key);
-    places.delete(key);
+    directories.delete(key);
     void servers?.close();
   });
 
   /** Opened by its first use, and again by the next use after an idle time. */
-  function current(key: string, place: WorkspaceDirectory, wanted: ServerMode): OpenServers {
-    if (!places.has(key)) places.set(key, place);
-    const servers = opened.get(key) ?? openServers(place, () => places.get(key), { ...options, mode: wanted });
+  function current(key: string, directory: WorkspaceDirectory, wanted: ServerMode): OpenServers {
+    if (!directories.has(key)) directories.set(key, directory);
+    const servers = opened.get(key) ?? openServers(directory, () => directories.get(key), { ...options, mode: wanted });
     opened.set(key, servers);
     return servers;
   }
@@ -95,24 +95,24 @@ export function createCodeServers(options: CodeServersOptions) {
     serverMode: mode === 'safe' || mode === 'full' ? mode : undefined,
     whyNone: `they are off here (--code ${mode})`,
     /** Nothing is started before its first use. */
-    of(place: WorkspaceDirectory, wanted: ServerMode): LanguageServers {
-      const key = JSON.stringify([place.key, place.root, wanted]);
-      if (places.has(key)) places.set(key, place);
+    of(directory: WorkspaceDirectory, wanted: ServerMode): LanguageServers {
+      const key = JSON.stringify([directory.key, directory.root, wanted]);
+      if (directories.has(key)) directories.set(key, directory);
       return {
         definitionFor: (path) => known.find((definition) => languageOf(definition, path) !== undefined),
         isRunning: (name) => opened.get(key)?.isRunning(name) ?? false,
-        treeVersion: () => idle.use(key, () => current(key, place, wanted).treeVersion()),
-        use: (definition, use, work) => idle.use(key, () => current(key, place, wanted).use(definition, use, work)),
+        treeVersion: () => idle.use(key, () => current(key, directory, wanted).treeVersion()),
+        use: (definition, use, work) => idle.use(key, () => current(key, directory, wanted).use(definition, use, work)),
       };
     },
     /** The number of workspaces of which something is kept. */
-    size: () => Math.max(opened.size, places.size),
+    size: () => Math.max(opened.size, directories.size),
     /** Ends the servers of a workspace that is about to be removed. */
-    async closeOf(placeKey: string): Promise<void> {
-      const own = [...places].filter(([, { key }]) => key === placeKey).map(([key]) => key);
+    async closeOf(workspaceKey: string): Promise<void> {
+      const own = [...directories].filter(([, { key }]) => key === workspaceKey).map(([key]) => key);
       await Promise.all(own.map((key) => opened.get(key)?.close()));
       for (const key of own) {
-        places.delete(key);
+        directories.delete(key);
         opened.delete(key);
       }
     },
@@ -133,24 +133,24 @@ function openServers(
   { mode, provider, readable: always, emit }: OpenServersOptions,
 ): OpenServers {
   let following: Promise<FollowedPaths> | undefined;
-  const place = (): WorkspaceDirectory => {
+  const directory = (): WorkspaceDirectory => {
     const found = find();
     if (!found) throw new AppError('E_NO_SERVER', 'the workspace is closed');
     found.mustBeThere();
     return found;
   };
   const follow = once(() => {
-    following = Promise.resolve(place().directoryFd()).then(followChanges);
+    following = Promise.resolve(directory().directoryFd()).then(followChanges);
     return following;
   });
   const servers = createLanguageServers({
     ...{ workspace: name, mode, definitions: known, files, emit, findProgram },
     async take() {
-      const tree = await place().tree?.();
+      const tree = await directory().tree?.();
       return tree ? tree.touchedSince(asker) : (await follow()).take();
     },
     openSandbox: ({ memoryBytes }, readable) =>
-      openServerSandbox(place(), { memoryBytes, readable: [...new Set([...always, ...readable])] }, provider),
+      openServerSandbox(directory(), { memoryBytes, readable: [...new Set([...always, ...readable])] }, provider),
   });
   const close = async () => {
     await servers.close();

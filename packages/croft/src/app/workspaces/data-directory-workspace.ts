@@ -8,7 +8,7 @@ import type { OpenedWorkspace } from './opened-workspaces.ts';
 interface DataDirectoryWorkspaceOptions extends LocalPartsOptions {
   readonly localWorkspaces: DataDirectory;
   /** Removes the history of a removed workspace. */
-  removeHistory(place: string): Promise<void>;
+  removeHistory(directory: string): Promise<void>;
 }
 
 const runUnwrapped: WrapCall = (_, work) => work();

@@ -89,10 +89,10 @@ export function createOpenedWorkspaces(options: OpenedWorkspacesOptions) {
       const kind = home === undefined ? storage.provider : 'runner';
       const make = Object.hasOwn(storages, kind) ? storages[kind] : undefined;
       if (!make) throw new AppError('E_STORAGE_FAILED', `this server cannot open what is kept in ${storage.provider}`);
-      const place = make(record, namespace);
+      const opened = make(record, namespace);
       const { accountId } = record;
-      entries.set(namespace, { workspace: place, accountId, storage: setting, isInBucket: kind === 's3' });
-      return place;
+      entries.set(namespace, { workspace: opened, accountId, storage: setting, isInBucket: kind === 's3' });
+      return opened;
     },
     /** Secrets of the account changed. Closes its workspaces in buckets; each reopens at its next use. */
     async reopen(accountId: string): Promise<void> {

@@ -16,17 +16,17 @@ export function createSearchBoxPool() {
   const pool = createSandboxPool<SearchBox>({
     idleMs,
     async open(key) {
-      const place = directories.get(key);
-      if (!place) throw new Error(`there is no workspace ${key}`);
-      return open({ ...place, programs: ['rg', 'ast-grep'] });
+      const searched = directories.get(key);
+      if (!searched) throw new Error(`there is no workspace ${key}`);
+      return open({ ...searched, programs: ['rg', 'ast-grep'] });
     },
   });
 
   return {
     /** Returns a function that runs `work` with the search box of a workspace, after `mustBeThere` passed. */
-    openIn(place: SearchedDirectory, mustBeThere: () => void) {
-      const key = JSON.stringify([place.directoryFd, place.workspacePath]);
-      directories.set(key, place);
+    openIn(searched: SearchedDirectory, mustBeThere: () => void) {
+      const key = JSON.stringify([searched.directoryFd, searched.workspacePath]);
+      directories.set(key, searched);
       return async <T>(work: (box: SearchBox) => Promise<T>): Promise<T> => {
         mustBeThere();
         return pool.use(key, work);

@@ -1,6 +1,6 @@
 import type { AnyCommand } from '../command.ts';
 
-export interface ListedCommand {
+interface ListedCommand {
   readonly summary: string;
   load(): Promise<AnyCommand>;
 }

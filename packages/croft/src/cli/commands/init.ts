@@ -6,7 +6,7 @@ import { findOwnProgram } from '../../lib/processes/find-own-program.ts';
 import { smallDiff } from '../../lib/text/small-diff.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
-import { type ConfigScope, type McpClient, type ServerTarget, tokenVariable } from '../init/mcp-client.ts';
+import { type ConfigScope, filesOf, type McpClient, type ServerTarget, tokenVariable } from '../init/mcp-client.ts';
 import { mcpClients } from '../init/mcp-clients.ts';
 import { type ConfigChange, planConfigChange } from '../init/plan-config-change.ts';
 import { writeConfig } from '../init/write-config.ts';
@@ -54,16 +54,17 @@ export const init = defineCommand({
 
 function pickClients(asked: readonly string[] | undefined): readonly McpClient[] {
   const unknown = asked?.find((name) => !mcpClients.some((client) => client.name === name));
-  if (unknown !== undefined) throw new UsageError(`there is no client ${unknown}; choose of ${names}`);
+  if (unknown !== undefined) throw new UsageError(`there is no client ${unknown}; choose one of: ${names}`);
   if (asked) return mcpClients.filter(({ name }) => asked.includes(name));
   const home = homedir();
-  const found = mcpClients.filter(({ sign }) => statSync(join(home, sign), { throwIfNoEntry: false }));
+  const found = mcpClients.filter((client) => statSync(join(home, filesOf(client).sign), { throwIfNoEntry: false }));
   if (found.length === 0) throw new UsageError(`no client was found in ${home}; name one with --client: ${names}`);
   return found;
 }
 
 function toTarget({ http, workspace }: { readonly http?: string; readonly workspace?: string }): ServerTarget {
   if (http === undefined) {
+    requireLinux();
     return {
       kind: 'stdio',
       command: findOwnProgram(),
@@ -73,15 +74,25 @@ function toTarget({ http, workspace }: { readonly http?: string; readonly worksp
   if (workspace !== undefined)
     throw new UsageError('--workspace and --http exclude each other: a server has its workspaces');
   const url = URL.parse(http);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new UsageError(`--http ${http}: no http or https address`);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`--http takes an http or https address, not ${http}`);
   if (url.username !== '' || url.password !== '')
-    throw new UsageError('--http: a password in an address would be stored');
+    throw new UsageError('--http takes an address without a password: the password would be stored in the file');
   return { kind: 'http', url: url.pathname === '/' ? new URL('/mcp', url).href : url.href };
+}
+
+/** A client cannot start a server where none runs. */
+function requireLinux(): void {
+  if (process.platform === 'linux') return;
+  throw new UsageError(
+    `this is ${process.platform}, where a client cannot start croft itself; run croft serve in a Linux virtual machine, in ` +
+      'WSL 2 or in a container, and name it: croft init --http http://127.0.0.1:7070 (docs/platforms.md)',
+  );
 }
 
 function toScope(asked = 'user'): ConfigScope {
   if (asked === 'user' || asked === 'project') return asked;
-  throw new UsageError(`--scope ${asked}: use user or project`);
+  throw new UsageError(`--scope takes user or project, not ${asked}`);
 }
 
 interface ApplyOptions extends Pick<CommandContext, 'stdout'> {

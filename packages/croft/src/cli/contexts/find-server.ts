@@ -10,7 +10,7 @@ import { isLoopback } from '../../link/transport/is-loopback.ts';
 import { type Context, readContexts } from './context-file.ts';
 
 /** A server and a way to get a key for it. */
-export interface ServerAccess {
+interface ServerAccess {
   readonly baseUrl: string;
   /** Reads the key when it is used. Missing: nothing says who the caller is. */
   readonly readKey: (() => string) | undefined;

@@ -5,6 +5,7 @@ import type { AnyCommand, Command, CommandContext } from '../command.ts';
 import { commandGroups, commands } from '../commands/index.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { parseArguments } from '../parse-arguments.ts';
+import { requireLinux } from './require-linux.ts';
 
 /** Runs a command and returns the exit code. Data goes to standard output, messages go to standard error. */
 export async function runCli(argv: readonly string[], terminal: CommandContext): Promise<number> {
@@ -17,6 +18,7 @@ export async function runCli(argv: readonly string[], terminal: CommandContext):
     const { command, given } = chooseVerb(loaded, rest);
     if (asksForHelp(given)) return print(terminal, describe(command ?? loaded, listed.summary));
     if (!command) throw new UsageError(`say which: ${verbsOf(loaded)}; see: croft ${name} --help`);
+    requireLinux(name);
     return await command.run(parseArguments(command, given), terminal);
   } catch (thrown) {
     if (!(thrown instanceof UsageError)) throw thrown;

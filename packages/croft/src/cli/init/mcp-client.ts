@@ -14,17 +14,26 @@ export interface McpClient {
   readonly sign: string;
   /** The file for all projects, below the home directory. */
   readonly userFile: string;
+  /** Other paths of `sign` and `userFile`, by the name that Node has for the system. */
+  readonly elsewhere?: Readonly<Partial<Record<NodeJS.Platform, ClientFiles>>>;
   /** The file for one project, below its directory. Absent: the client has none. */
   readonly projectFile?: string;
   readonly format: 'json' | 'toml';
   /** The key of the table of servers. */
   readonly table: string;
-  /** What the client replaces by the directory of the open project. Absent: it must be a path. */
+  /** The variable that the client replaces by the directory of the open project. Absent: the entry must have a path. */
   readonly projectVariable?: string;
-  /** What the client asks the person for, in the list `inputs` of the file, if the server needs a token. */
+  /** Values that the client asks the person for, in the list `inputs` of the file, if the server needs a token. */
   readonly inputs?: readonly ConfigInput[];
   /** The entry of a server. `undefined` if the client cannot reach such a server without a secret in the file. */
   toEntry(server: EntrySource): Readonly<Record<string, unknown>> | undefined;
+}
+
+export type ClientFiles = Pick<McpClient, 'sign' | 'userFile'>;
+
+/** Where a client keeps its settings on a system. */
+export function filesOf(client: McpClient, platform: NodeJS.Platform = process.platform): ClientFiles {
+  return client.elsewhere?.[platform] ?? client;
 }
 
 export interface ConfigInput {
@@ -32,7 +41,7 @@ export interface ConfigInput {
   readonly [field: string]: unknown;
 }
 
-/** What an entry is made of. A token is never in a file: the client reads a variable, or asks. */
+/** The source of an entry. A token is never in a file: the client reads a variable, or asks. */
 export type EntrySource =
   | { readonly kind: 'stdio'; readonly command: string; readonly args: readonly string[] }
   | { readonly kind: 'http'; readonly url: string };

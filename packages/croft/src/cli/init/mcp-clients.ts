@@ -6,6 +6,9 @@ const toProgram = ({ command, args }: Extract<EntrySource, { kind: 'stdio' }>) =
 const variable = (name: string) => `\${${name}}`;
 const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 
+/** The settings of a program that keeps them with those of all programs. */
+const inSettings = (directory: string, file: string) => ({ sign: directory, userFile: `${directory}/${file}` });
+
 /** VS Code asks for the token once and keeps it. */
 const tokenInput = {
   id: 'croft-token',
@@ -33,6 +36,10 @@ export const mcpClients: readonly McpClient[] = [
   {
     ...{ name: 'vscode', title: 'VS Code', sign: '.config/Code', format: 'json', table: 'servers' },
     ...{ userFile: '.config/Code/User/mcp.json', projectFile: '.vscode/mcp.json' },
+    elsewhere: {
+      darwin: inSettings('Library/Application Support/Code', 'User/mcp.json'),
+      win32: inSettings('AppData/Roaming/Code', 'User/mcp.json'),
+    },
     projectVariable: variable('workspaceFolder'),
     toEntry: (server) =>
       server.kind === 'stdio'
@@ -60,6 +67,7 @@ export const mcpClients: readonly McpClient[] = [
   {
     ...{ name: 'zed', title: 'Zed', sign: '.config/zed', format: 'json', table: 'context_servers' },
     ...{ userFile: '.config/zed/settings.json', projectFile: '.zed/settings.json' },
+    elsewhere: { win32: inSettings('AppData/Roaming/Zed', 'settings.json') },
     // Zed reads no variables, so a token would have to be in the file.
     toEntry: (server) => (server.kind === 'stdio' ? toProgram(server) : undefined),
   },
@@ -68,5 +76,17 @@ export const mcpClients: readonly McpClient[] = [
     ...{ userFile: '.gemini/settings.json', projectFile: '.gemini/settings.json', projectVariable: '.' },
     toEntry: (server) =>
       server.kind === 'stdio' ? toProgram(server) : { httpUrl: server.url, ...bearer(`$${tokenVariable}`) },
+  },
+  {
+    ...{ name: 'opencode', title: 'opencode', sign: '.config/opencode', format: 'json', table: 'mcp' },
+    ...{ userFile: '.config/opencode/opencode.json', projectFile: 'opencode.json', projectVariable: '.' },
+    // opencode gives up after five seconds, and a build may take longer.
+    toEntry: (server) => ({
+      ...(server.kind === 'stdio'
+        ? { type: 'local', command: [server.command, ...server.args] }
+        : { type: 'remote', url: server.url, oauth: false, ...bearer(`{env:${tokenVariable}}`) }),
+      enabled: true,
+      timeout: 900_000,
+    }),
   },
 ];

@@ -4,7 +4,7 @@ import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { editJsonConfig } from './edit-json-config.ts';
 import { editTomlConfig } from './edit-toml-config.ts';
-import type { ConfigScope, McpClient, ServerTarget } from './mcp-client.ts';
+import { type ConfigScope, filesOf, type McpClient, type ServerTarget } from './mcp-client.ts';
 
 export interface ConfigChange {
   readonly client: McpClient;
@@ -14,7 +14,7 @@ export interface ConfigChange {
   readonly after: string;
 }
 
-export interface ConfigPlaces {
+interface ConfigPlaces {
   readonly home: string;
   readonly project: string;
   readonly scope: ConfigScope;
@@ -22,7 +22,10 @@ export interface ConfigPlaces {
 
 const serverName = 'croft';
 
-/** What has to change in the configuration of a client. Returns a reason instead where it cannot be configured so. */
+/**
+ * Works out the change to the configuration of a client. Returns a reason instead if the client cannot be configured
+ * so.
+ */
 export function planConfigChange(
   client: McpClient,
   target: ServerTarget,
@@ -46,7 +49,7 @@ export function planConfigChange(
 }
 
 function fileOf(client: McpClient, { home, project, scope }: ConfigPlaces): string | undefined {
-  if (scope === 'user') return join(home, client.userFile);
+  if (scope === 'user') return join(home, filesOf(client).userFile);
   return client.projectFile === undefined ? undefined : join(project, client.projectFile);
 }
 

@@ -42,11 +42,11 @@ function findProblem(directory: string, { workspaces, data, home }: ProtectedDir
   const around = [...workspaces, data, home].map(toReal).find((inner) => isWithin(inner, directory));
   if (around !== undefined) return `would open ${goQuote(around)} too; name a directory that does not contain it`;
   // Commands can write there, and could replace the directory with a link to anywhere.
-  const outer = [...workspaces, data].map(toReal).find((place) => isWithin(directory, place));
+  const outer = [...workspaces, data].map(toReal).find((other) => isWithin(directory, other));
   if (outer !== undefined) return `is inside ${goQuote(outer)}; name a directory outside of it`;
   // A directory below /tmp is fine: it is mounted after the sandbox's own /tmp.
   const own = ['/tmp', ...sandboxOwnPaths].find(
-    (place) => isWithin(place, directory) || (place !== '/tmp' && isWithin(directory, place)),
+    (other) => isWithin(other, directory) || (other !== '/tmp' && isWithin(directory, other)),
   );
   return own === undefined ? undefined : `overlaps ${own}, which a sandbox has of its own; name another directory`;
 }

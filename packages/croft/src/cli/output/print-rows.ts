@@ -36,7 +36,7 @@ export function printJson(answer: object, stdout: Writable): void {
   stdout.write(`${JSON.stringify(answer)}\n`);
 }
 
-export function isTerminal(stream: Writable): boolean {
+function isTerminal(stream: Writable): boolean {
   return (stream as Partial<WriteStream>).isTTY === true;
 }
 

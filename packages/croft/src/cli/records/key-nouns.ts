@@ -1,3 +1,4 @@
+/** Nouns that only a key of the account reaches. */
 import { text } from 'node:stream/consumers';
 import { AppError, type Key } from '@croft/protocol';
 import type { Client } from '@croft/sdk';
@@ -7,8 +8,6 @@ import type { CommandContext } from '../command.ts';
 import { agentKind, findRecord, onlyRecord } from './find-record.ts';
 import { defineCreation, type Made } from './noun.ts';
 import { toGroup } from './to-group.ts';
-
-/** Nouns that only a key of the account reaches. */
 
 type Secret = Awaited<ReturnType<Client['secrets']['list']>>[number];
 type Session = Awaited<ReturnType<ReturnType<Client['agent']>['sessions']['open']>>;

@@ -37,7 +37,7 @@ export function defineCreation<Reach, const O extends Options>(
 
 /** One noun of the command line: everything in which `croft workspaces` differs from `croft keys`. */
 export interface Noun<Reach, Row> extends Kind<Row> {
-  /** As REST calls the list: `workspaces`. */
+  /** The last part of the list's address in REST: `workspaces`. */
   readonly name: string;
   readonly columns: RecordColumns<Row>;
   /** Flags of every verb of this noun. */

@@ -10,3 +10,9 @@ export function findPage(): string {
   const isClone = existsSync(join(packageDirectory, 'src'));
   return join(packageDirectory, isClone ? '../dashboard/dist' : 'page');
 }
+
+/** The directory with the built documentation, found in the same way. */
+export function findDocs(): string {
+  const isClone = existsSync(join(packageDirectory, 'src'));
+  return join(packageDirectory, isClone ? '../../docs/dist' : 'docs');
+}

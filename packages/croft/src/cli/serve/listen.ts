@@ -16,6 +16,7 @@ import { createMcpHttp } from '../../mcp/http/mcp-http.ts';
 import { holderOfToken } from '../../rest/dispatch/identity.ts';
 import { toFlagWorkspaces } from '../../rest/flag-workspaces/to-flag-workspaces.ts';
 import { toOperatorAccess } from '../../rest/operator/to-operator-access.ts';
+import { openDocsFiles } from '../../rest/page/docs-files.ts';
 import { readPageFiles } from '../../rest/page/page-files.ts';
 import { toRestPlatform } from '../../rest/platform/to-rest-platform.ts';
 import { toLinkPath } from '../../rest/routes/browser-sessions.ts';
@@ -24,7 +25,7 @@ import { createRunnerUpgrade } from '../../rest/web-sockets/runner-upgrade.ts';
 import { serveUpgrades } from '../../rest/web-sockets/serve-upgrades.ts';
 import { createTerminalUpgrade } from '../../rest/web-sockets/terminal-upgrade.ts';
 import type { CommandContext } from '../command.ts';
-import { findPage } from './find-page.ts';
+import { findDocs, findPage } from './find-page.ts';
 import { trackPosts } from './track-posts.ts';
 
 /** Time for clients to read their answers when the server stops. */
@@ -81,6 +82,7 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
     platform: { ...accounts, operator },
     files: flags,
     page: readPageFiles(findPage()),
+    docs: openDocsFiles(findDocs()),
     readiness: platform.readiness,
     isStopping: () => stop.aborted,
     mcp: mcp.fetch,

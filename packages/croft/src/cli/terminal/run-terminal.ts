@@ -14,7 +14,7 @@ interface RunTerminalOptions extends TerminalTarget {
 }
 
 const retryMs = 1000;
-/** Time to try again: the server keeps a terminal without a connection for as long. */
+/** How long to try to connect again: the server keeps a terminal without a connection for as long. */
 const giveUpMs = 5 * 60_000;
 
 /** Runs a terminal until its shell ends. A cut connection is made again, and no output is lost. */

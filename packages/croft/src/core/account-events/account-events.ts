@@ -4,7 +4,7 @@ import type { AuditSource } from '../accounts/audit/audit-source.ts';
 import { createRowMerger } from '../accounts/audit/merge-rows.ts';
 
 /** An event that is in no trail. A reader who is away misses it. */
-export type LiveEvent = Extract<AccountEvent, { readonly type: 'call.started' }>;
+type LiveEvent = Extract<AccountEvent, { readonly type: 'call.started' }>;
 
 /** An event, and the position after it if it has one. */
 export interface PositionedEvent {

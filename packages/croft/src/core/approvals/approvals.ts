@@ -15,7 +15,7 @@ export interface CallToApprove {
   readonly input: unknown;
   /** Root-relative paths of the control files that the call changes. Absent: none. */
   readonly control?: readonly string[] | undefined;
-  /** What holds where the call would run, for the person who decides. */
+  /** The settings of the place where the call would run, for the person who decides. */
   readonly setting?: ApprovalView['setting'];
   /** Returns what the person sees: a diff, a command. Called only when somebody has to decide. */
   preview(): Promise<string>;

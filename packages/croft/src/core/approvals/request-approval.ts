@@ -70,6 +70,7 @@ export function createRequestApproval({ records, vault, now, ttlMs, maxPending =
     if (rows.length < maxPending || rows.some((row) => isExpired(row, now()))) return;
     throw new AppError('E_TOO_MANY', `${maxPending} calls of this agent wait for a person already`, {
       details: { agentId, pending: maxPending },
+      hint: 'Wait until a person has decided some of them.',
     });
   }
 }

@@ -37,7 +37,7 @@ export function toFences(
   return workspaces.map((workspace) => ({ workspace, ...toWorkspaceFence(workspace, tools, onReadOnly) }));
 }
 
-/** What the tools of a toolbox may do in one workspace, by the same rules as a call. */
+/** Says what the tools of a toolbox may do in one workspace, by the same rules as a call. */
 function toWorkspaceFence(workspace: Workspace, tools: readonly Tool[], onReadOnly: ReadonlySet<string> | undefined) {
   const each = tools
     .filter(({ reach }) => reach !== 'none')

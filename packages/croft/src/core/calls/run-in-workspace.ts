@@ -112,6 +112,7 @@ function collectNotices() {
   return { unkept, unstored, handlers: { onUnkept: into(unkept), onUnstored: into(unstored) } };
 }
 
+const nobodyHint = 'Nobody can approve this call here: do not repeat it. Ask the operator for another permission mode.';
 const askNobody: Asker = { label: 'nobody', waitMs: 0 };
 
 interface AskOptions extends Pick<RunInWorkspaceOptions, 'gate' | 'secrets'> {
@@ -127,7 +128,10 @@ async function ask(
 ): Promise<void> {
   if (asker === 'later')
     throw new AppError('E_APPROVAL_REQUIRED', `a person has to agree to this call of ${tool.name}`);
-  if (!gate) throw new AppError('E_APPROVAL_REQUIRED', `nobody can be asked here whether ${tool.name} may run`);
+  if (!gate)
+    throw new AppError('E_APPROVAL_REQUIRED', `nobody can be asked here whether ${tool.name} may run`, {
+      hint: nobodyHint,
+    });
   const { accountId, agentId, approvals } = gate;
   const { session, signal } = context;
   const call = {
@@ -203,7 +207,9 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     return allowing(context, guarded);
   }
 
-  /** Nothing of the call runs before the beginning is recorded. What has to be read before the call is read meanwhile. */
+  /**
+   * Nothing of the call runs before the beginning is recorded. What has to be read before the call is read meanwhile.
+   */
   async function recordBegin(
     { name: tool, access }: Tool,
     { session, workspace }: ToolContext,

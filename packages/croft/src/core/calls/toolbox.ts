@@ -81,16 +81,18 @@ export function createToolbox(options: ToolboxOptions) {
     call: (name: string, rawInput: unknown, caller: Caller): Promise<ToolResult> =>
       runRecorded(toRealCall(name, rawInput, more), caller, record),
 
-    /** What a call would do now. Runs and records nothing; makes an approval if the call needs one. */
+    /** Says what a call would do now. Runs and records nothing; makes an approval if the call needs one. */
     ask(name: string, rawInput: unknown, caller: Caller): Promise<CallOutlook> {
       const real = toRealCall(name, rawInput, more);
       return toOutlook(real.name, () => runRecorded(real, { ...caller, onlyAsks: true }, recordNothing));
     },
 
-    /** What these tools may do in each workspace. */
+    /** Says what these tools may do in each workspace. */
     fence: () => toFences(workspaces.list(), tools.filter(options.isIncluded), options.onReadOnly),
 
-    /** Whether a call of this tool may need approval. A call of `tools`, or by a combined name, may be one of any tool. */
+    /**
+     * Whether a call of this tool may need approval. A call of `tools`, or by a combined name, may be one of any tool.
+     */
     mayAsk(name: string): boolean {
       const isOfSession = !byName.has(name) && sessionTools?.isName(name);
       const isAny = name === moreToolsName || isCombinedName(name) || isOfSession;
@@ -155,7 +157,9 @@ function endersOf({ signal, sessionSignal }: Caller): AbortSignal[] {
   return sessionSignal ? [signal, sessionSignal] : [signal];
 }
 
-/** A call through `tools`, or by a combined name, is from here on the call of the tool that is meant, in every respect. */
+/**
+ * A call through `tools`, or by a combined name, is from here on the call of the tool that is meant, in every respect.
+ */
 function toRealCall(name: string, rawInput: unknown, more: MoreTools | undefined): NamedCall {
   const named = (name === moreToolsName ? more?.readCall(rawInput) : undefined) ?? { name, rawInput };
   return readCombinedCall(named.name, named.rawInput) ?? named;

@@ -41,5 +41,5 @@ export function createCheckRegistry(options: CheckRegistryOptions): CheckRegistr
 }
 
 function unknownTool(name: string): never {
-  throw new AppError('E_INVALID_INPUT', `the output of ${name} cannot be read here; run it with bash`);
+  throw new AppError('E_INVALID_INPUT', `Croft cannot read the output of ${name}`, { hint: 'Run it with bash.' });
 }

@@ -46,7 +46,9 @@ export interface CodeSymbol {
   readonly range: SourceRange;
   /** The definition without doc comment and decorators: what a signature begins with. */
   readonly declarationRange: SourceRange;
-  /** The declaration up to the body, its `:` or `=>` included; without a body, the declaration without its semicolon. */
+  /**
+   * The declaration up to the body, its `:` or `=>` included; without a body, the declaration without its semicolon.
+   */
   readonly signatureRange: SourceRange;
   /**
    * The body with its braces, the block of an indented language with the comments at its top, an expression, or all

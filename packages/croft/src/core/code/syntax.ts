@@ -18,7 +18,7 @@ export interface DigestedSymbol {
   readonly endLine: number;
 }
 
-/** What an index keeps of a file. */
+/** The part of a parsed file that an index keeps. */
 export interface FileDigest {
   /** Absent: a language without a grammar. */
   readonly language?: string | undefined;

@@ -63,7 +63,7 @@ export function createSandboxPool<Box extends Closable>({ idleMs, open }: Sandbo
   }
 
   function enter(workspace: string): PooledSandbox<Box> {
-    if (isClosed) throw new AppError('E_SANDBOX_UNAVAILABLE', 'the session has ended');
+    if (isClosed) throw sessionEnded();
     const known = entries.get(workspace);
     if (known) return known;
     const entry: PooledSandbox<Box> = { sandbox: open(workspace), users: 0, timer: undefined };
@@ -96,4 +96,8 @@ interface PooledSandbox<Box> {
 async function closeEntry({ sandbox, timer }: PooledSandbox<Closable>): Promise<void> {
   clearTimeout(timer);
   await sandbox.then((opened) => opened.close()).catch(() => {});
+}
+
+function sessionEnded(): AppError {
+  return new AppError('E_SANDBOX_UNAVAILABLE', 'the session has ended', { hint: 'Start another session.' });
 }

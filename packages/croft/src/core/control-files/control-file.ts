@@ -3,11 +3,11 @@ import type { Allowance } from './allowance.ts';
 
 /** Why programs outside the sandbox obey a file. */
 type ControlReason =
-  /** Its name, at the top of a directory that somebody opens. */
+  /** The file has a name that programs obey, at the top of a directory that somebody opens. */
   | 'obeyed'
-  /** It is a setting or a hook of a git directory, or git settings point to it. */
+  /** The file is a setting or a hook of a git directory, or git settings point to it. */
   | 'git-setting'
-  /** It is a git directory, or would make a directory one. */
+  /** The path is a git directory, or would make a directory one. */
   | 'git-directory'
   /** A control file is a link that points to it. */
   | 'link-target';
@@ -17,7 +17,7 @@ export interface ControlFile {
   /** Root-relative path of the obeyed file or directory: `.vscode` for `.vscode/tasks.json`. */
   readonly control: string;
   readonly reason: ControlReason;
-  /** Its name for `--allow-control`. Absent: no operator can allow it. */
+  /** The name of the file for `--allow-control`. Absent: no operator can allow it. */
   readonly name?: string | undefined;
 }
 

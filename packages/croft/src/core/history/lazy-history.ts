@@ -13,7 +13,10 @@ export function openHistoryLazily(open: () => Promise<History>, onWarning: (mess
     });
   const past = async () => {
     const { past: trees } = await open();
-    if (!trees) throw new AppError('E_NOT_FOUND', 'earlier trees of this workspace are not shown');
+    if (!trees)
+      throw new AppError('E_NOT_FOUND', 'earlier trees of this workspace are not shown', {
+        hint: 'Fork the workspace from a snapshot, and read the files there.',
+      });
     return trees;
   };
   return {

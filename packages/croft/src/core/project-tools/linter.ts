@@ -35,7 +35,7 @@ export interface Linter {
   readonly name: string;
   readonly scope: LintScope;
   /**
-   * Its exit code is 0 even with findings, because of the options that Croft adds. Findings are a failure all the same.
+   * True if the exit code is 0 even with findings, because of the options that Croft adds. Findings are a failure all the same.
    */
   readonly failsOnFindings?: true;
   /** Builds the whole command. `files` are from the project root; empty means all. */

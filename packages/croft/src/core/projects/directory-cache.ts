@@ -42,7 +42,7 @@ export function cacheFiles(files: Files, round: () => number): CachedFiles {
     return answer;
   }
 
-  async function look(path: string, known: Listed | undefined): Promise<Listed> {
+  async function readListing(path: string, known: Listed | undefined): Promise<Listed> {
     const at = round();
     const mtimeMs = await stat(path).then(
       (found) => found.mtimeMs,
@@ -62,7 +62,7 @@ export function cacheFiles(files: Files, round: () => number): CachedFiles {
     // Another call may be reading already.
     const newer = listings.get(path);
     if (newer && newer !== pending) return (await newer).directory;
-    const reading = look(path, known);
+    const reading = readListing(path, known);
     if (listings.size >= maxCached) listings.clear();
     listings.set(path, reading);
     reading.catch(() => listings.delete(path));

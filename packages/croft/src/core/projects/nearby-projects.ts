@@ -43,13 +43,13 @@ export function createNearbyProjects({ files, detectors, now }: NearbyProjectsOp
 
   return {
     async around(path) {
-      const place = open(toDirectory(path));
+      const entry = open(toDirectory(path));
       const round = rounds.current();
-      if (place.round === round) return place.profiles;
-      place.profiles = await place.detect();
-      for (const { directory } of place.profiles) projectDirectories.add(directory);
-      place.round = round;
-      return place.profiles;
+      if (entry.round === round) return entry.profiles;
+      entry.profiles = await entry.detect();
+      for (const { directory } of entry.profiles) projectDirectories.add(directory);
+      entry.round = round;
+      return entry.profiles;
     },
     fileChanged(path) {
       if (isSetting(path)) rounds.next();
@@ -62,9 +62,9 @@ export function createNearbyProjects({ files, detectors, now }: NearbyProjectsOp
     if (knownDirectories.size >= maxKnownDirectories) forgetPlaces();
     const listDirectories = () => listDirectoriesTo(remembered.find, directory);
     const detect = createProjectFinder({ files: remembered.files, detectors, listDirectories, onChange() {} });
-    const place: KnownDirectory = { detect, profiles: [], round: Number.NaN };
-    knownDirectories.set(directory, place);
-    return place;
+    const entry: KnownDirectory = { detect, profiles: [], round: Number.NaN };
+    knownDirectories.set(directory, entry);
+    return entry;
   }
 
   function forgetPlaces(): void {

@@ -23,7 +23,7 @@ export function narrowToPolicy(
   if (!coversNetwork(network, wanted.network)) {
     throw new AppError(
       'E_SANDBOX_UNAVAILABLE',
-      `this runner allows the network ${network.mode} at most, and ${wanted.network.mode} was asked for`,
+      `this runner allows the network ${network.mode} at most, and ${wanted.network.mode} was asked for: choose a narrower network, or another runner`,
       { details: { allowed: network.mode, wanted: wanted.network.mode } },
     );
   }

@@ -20,7 +20,7 @@ export interface RunnerWorkspace
   extends Pick<Workspace, 'root' | 'access' | 'files' | 'withSearchBox' | 'history' | 'watch' | 'wrapCall'> {
   /** Throws `E_SANDBOX_UNAVAILABLE` for more than the policy of the runner allows. */
   openSandbox(wanted: SandboxRequest): Promise<Sandbox>;
-  /** Their commands run in sandboxes of this kind. Absent: there are no transactions. */
+  /** Opens transactions, whose commands run in sandboxes of this kind. Absent: there are no transactions. */
   transactions?(wanted: SandboxRequest): Transactions;
   /**
    * Answers questions about its code, with the language servers of the runner in this mode at most. Absent: the runner

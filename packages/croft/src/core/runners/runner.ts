@@ -30,7 +30,7 @@ export interface RunnerView {
   readonly state: RunnerState;
   readonly createdAt: string;
   readonly expiresAt?: string | undefined;
-  /** Its report when it last connected to this server. */
+  /** The report of the runner when it last connected to this server. */
   readonly report?: RunnerReport | undefined;
   readonly load?: RunnerLoad | undefined;
   readonly connectedAt?: string | undefined;

@@ -54,20 +54,20 @@ async function findIn<Item extends { readonly name: string }>(
   isCandidate: (entry: DirectoryEntry) => boolean,
   read: (source: string, name: string) => Promise<Item | undefined>,
 ): Promise<FoundByName<Item>> {
-  const listings = await Promise.all(directories.map((place) => listSkillDirectory(files, place)));
-  const candidates = listings.flatMap(({ place, entries }) =>
-    entries.filter(isCandidate).map(({ name }) => ({ place, name })),
+  const listings = await Promise.all(directories.map((directory) => listSkillDirectory(files, directory)));
+  const candidates = listings.flatMap(({ directory, entries }) =>
+    entries.filter(isCandidate).map(({ name }) => ({ directory, name })),
   );
   const found = new Array<Item | undefined>(candidates.length);
-  await inParallel(candidates.entries(), atOnce, async ([index, { place, name }]) => {
-    found[index] = await read(place, name);
+  await inParallel(candidates.entries(), atOnce, async ([index, { directory, name }]) => {
+    found[index] = await read(directory, name);
   });
   return { ...split(found.filter((item) => item !== undefined)), cut: listings.some(({ cut }) => cut) };
 }
 
-async function listSkillDirectory(files: Files, place: string) {
-  const listing = await files.list(place, { limit: maxItems }).catch(ignorePathError);
-  return { place, entries: listing?.entries ?? [], cut: listing?.cut ?? false };
+async function listSkillDirectory(files: Files, directory: string) {
+  const listing = await files.list(directory, { limit: maxItems }).catch(ignorePathError);
+  return { directory, entries: listing?.entries ?? [], cut: listing?.cut ?? false };
 }
 
 function split<Item extends { readonly name: string }>(found: readonly Item[]) {

@@ -33,12 +33,12 @@ export function createPathInspector(files: Files) {
     const found = await files.stat(path).catch(absentIfNotFound);
     if (found === 'absent') return { kind: 'absent' };
     // A file that appeared meanwhile: another sync is at work.
-    return found?.kind === 'file' && found.path === path ? look(path) : notAFile;
+    return found?.kind === 'file' && found.path === path ? inspect(path) : notAFile;
   }
 
-  return look;
+  return inspect;
 
-  async function look(path: string): Promise<PathState> {
+  async function inspect(path: string): Promise<PathState> {
     if (!(await isPlain(path.slice(0, path.lastIndexOf('/')))))
       return { kind: 'foreign', reason: 'a parent of it is a link or not a directory' };
     const found = await files.version(path).catch((thrown) => ignorePathError(thrown) ?? unreadable);

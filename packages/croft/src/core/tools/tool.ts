@@ -35,7 +35,9 @@ export interface ToolContext {
    * without it.
    */
   readonly onActivity?: ((activity: Activity) => void) | undefined;
-  /** Reports denials of a program that the tool ran: each as a violation, and in the answer unless the tool shows them. */
+  /**
+   * Reports denials of a program that the tool ran: each as a violation, and in the answer unless the tool shows them.
+   */
   reportDenials(denials: readonly SandboxDenial[], options?: { readonly areShown?: boolean }): void;
 }
 

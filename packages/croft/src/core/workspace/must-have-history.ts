@@ -4,18 +4,20 @@ import type { History } from '../history/ports/history.ts';
 import type { PendingTransaction, Transactions } from '../history/ports/transactions.ts';
 import type { Workspace } from './workspace.ts';
 
+const doWithout = 'Do it without: keep a copy of what you change, or work in another workspace.';
+
 /** Throws `E_INVALID_INPUT` if the workspace has no history. */
 export function mustHaveHistory({ name, history }: Pick<Workspace, 'name' | 'history'>): History {
   if (history) return history;
   const reason = `the workspace ${name} has no history here, so there are no snapshots and no undo`;
-  throw new AppError('E_INVALID_INPUT', reason, { details: { workspace: name } });
+  throw new AppError('E_INVALID_INPUT', reason, { details: { workspace: name }, hint: doWithout });
 }
 
 /** Throws `E_INVALID_INPUT` if the workspace has no transactions. */
 export function mustHaveTransactions({ name, transactions }: Pick<Workspace, 'name' | 'transactions'>): Transactions {
   if (transactions) return transactions;
   const reason = `the workspace ${name} has no history here, so there are no transactions`;
-  throw new AppError('E_INVALID_INPUT', reason, { details: { workspace: name } });
+  throw new AppError('E_INVALID_INPUT', reason, { details: { workspace: name }, hint: doWithout });
 }
 
 /** Finds a transaction, to show it to the person whose approval is asked. Throws `E_NOT_FOUND`. */
@@ -36,5 +38,6 @@ export function mustHaveForks({ name, forks }: Pick<Workspace, 'name' | 'forks'>
   if (forks) return forks;
   throw new AppError('E_INVALID_INPUT', `the workspace ${name} cannot be forked here`, {
     details: { workspace: name },
+    hint: doWithout,
   });
 }

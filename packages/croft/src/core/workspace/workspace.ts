@@ -85,7 +85,7 @@ export interface Workspace {
    * Opens a new sandbox for commands. Throws `E_SANDBOX_UNAVAILABLE`: commands never fall back to run anywhere else.
    */
   openSandbox(): Promise<Sandbox>;
-  /** Its projects, and the results of their tests. */
+  /** The projects of the workspace, and the results of their tests. */
   readonly checks: CheckRegistry;
   /** Parses its source files. Absent: tools that need it are refused. */
   readonly syntax?: Syntax | undefined;

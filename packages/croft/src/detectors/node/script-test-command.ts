@@ -9,7 +9,7 @@ type Tool = 'vitest' | 'jest' | 'mocha' | 'ava' | 'node-test' | 'bun-test';
 export interface ScriptTestCommand {
   readonly tool: Tool;
   readonly program: Argv;
-  /** Its arguments. */
+  /** The arguments of the program. */
   readonly words: readonly string[];
   /** The arguments that a shell would expand. */
   readonly patterns: ReadonlySet<string>;

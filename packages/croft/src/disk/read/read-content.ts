@@ -69,9 +69,9 @@ export function walkIfExists(root: WorkspaceRoot, path: string): ResolvedPath | 
   return ifExists(() => walk(root, path, { follow: true }));
 }
 
-function ifExists<T>(look: () => T): T | undefined {
+function ifExists<T>(read: () => T): T | undefined {
   try {
-    return look();
+    return read();
   } catch (thrown) {
     if (AppError.is(thrown) && thrown.code === 'E_FILE_NOT_FOUND') return undefined;
     throw thrown;

@@ -41,14 +41,14 @@ export function createForkDirectories({ parent: wanted, kinds = ['overlay', 'cop
   return {
     async create(fork: NewFork): Promise<ForkRecord> {
       mustBeReachableByOwner(ready(), fork.workspaceFd);
-      const place = join(ready(), fork.id);
-      const target = fork.target ?? join(place, 'merged');
-      mkdirSync(place, { mode: 0o711 });
-      writeMaker(place, target);
+      const directory = join(ready(), fork.id);
+      const target = fork.target ?? join(directory, 'merged');
+      mkdirSync(directory, { mode: 0o711 });
+      writeMaker(directory, target);
       try {
-        return await makeFork(place, { ...fork, target }, await canOverlay());
+        return await makeFork(directory, { ...fork, target }, await canOverlay());
       } catch (thrown) {
-        await removeForkDirectory(place, target);
+        await removeForkDirectory(directory, target);
         throw thrown;
       }
     },
@@ -63,10 +63,10 @@ export function createForkDirectories({ parent: wanted, kinds = ['overlay', 'cop
 
     /** Deletes a fork with all its files. It stops being a fork when its record is deleted, before the rest is done. */
     async remove({ id, target }: Pick<ForkRecord, 'id' | 'target'>): Promise<void> {
-      const place = join(ready(), id);
-      const steps = readRecord(place)?.steps ?? [];
-      await rm(join(place, 'fork.json'), { force: true });
-      await removeForkDirectory(place, target);
+      const directory = join(ready(), id);
+      const steps = readRecord(directory)?.steps ?? [];
+      await rm(join(directory, 'fork.json'), { force: true });
+      await removeForkDirectory(directory, target);
       await dropSteps(steps, isUsed);
     },
 
@@ -77,13 +77,13 @@ export function createForkDirectories({ parent: wanted, kinds = ['overlay', 'cop
     async sweep(): Promise<void> {
       const unfinished = ids()
         .map((id) => join(ready(), id))
-        .filter((place) => !readRecord(place));
-      for (const place of unfinished) {
-        const maker = readMaker(place);
-        if (maker && !isAtWork(maker)) await removeForkDirectory(place, maker.target);
+        .filter((directory) => !readRecord(directory));
+      for (const directory of unfinished) {
+        const maker = readMaker(directory);
+        if (maker && !isAtWork(maker)) await removeForkDirectory(directory, maker.target);
         // The server was killed before it wrote `maker.json`, or during a probe for overlays. All files are inside the
         // directory.
-        if (!maker && isOlder(place)) await removeForkDirectory(place, join(place, 'merged'));
+        if (!maker && isOlder(directory)) await removeForkDirectory(directory, join(directory, 'merged'));
       }
     },
 

@@ -215,9 +215,9 @@ function open(directoryFd: number | undefined, name: Buffer): number | undefined
 }
 
 /** The workspace may change meanwhile: an entry that is removed or replaced during the look counts as absent. */
-function orGone<T>(look: () => T): T | undefined {
+function orGone<T>(read: () => T): T | undefined {
   try {
-    return look();
+    return read();
   } catch (thrown) {
     return orNothing(thrown);
   }

@@ -49,15 +49,15 @@ export function createLayers({ parent: wanted, kinds = ['overlay', 'copy'] }: La
   return {
     async open(options: LayerOptions): Promise<DiffableLayer> {
       mustBeReachableByOwner(ready(), options.lowerFd);
-      const place = join(ready(), nameOfMine());
-      mkdirSync(place, { mode: 0o711 });
-      const beganNs = kernelClockOf(place);
+      const directory = join(ready(), nameOfMine());
+      mkdirSync(directory, { mode: 0o711 });
+      const beganNs = kernelClockOf(directory);
       try {
-        const isOverlay = hasOverlays && (await overlay(place, options.lowerFd));
-        const madeNs = isOverlay ? beganNs : await copy(place, options);
-        return toLayer(place, { beganNs, madeNs }, options);
+        const isOverlay = hasOverlays && (await overlay(directory, options.lowerFd));
+        const madeNs = isOverlay ? beganNs : await copy(directory, options);
+        return toLayer(directory, { beganNs, madeNs }, options);
       } catch (thrown) {
-        await removeLayer(place);
+        await removeLayer(directory);
         throw thrown;
       }
     },
@@ -73,9 +73,9 @@ export function createLayers({ parent: wanted, kinds = ['overlay', 'copy'] }: La
    * Mounts an overlay. Returns false if the file system cannot be below one, and the layer is a copy then. If a probe
    * shows that no overlay can be mounted at all, all later layers are copies.
    */
-  async function overlay(place: string, lower: number): Promise<boolean> {
+  async function overlay(directory: string, lower: number): Promise<boolean> {
     try {
-      await mountOver(place, lower, true);
+      await mountOver(directory, lower, true);
       return true;
     } catch {
       hasOverlays = await canMountOverlay(ready());

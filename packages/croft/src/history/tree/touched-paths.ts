@@ -15,14 +15,14 @@ export function createTouchedPaths() {
     watchers,
     add(paths: readonly TouchedPath[]): void {
       if (paths.length === 0) return;
-      for (const [asker, told] of unreported) unreported.set(asker, added(told, paths));
+      for (const [asker, touched] of unreported) unreported.set(asker, added(touched, paths));
       for (const watcher of watchers) watcher(paths);
     },
     /** Returns `everything` to an asker that asks for the first time. */
     takeUnreported(asker: string): ReadonlySet<TreePath> | 'everything' {
-      const told = unreported.get(asker) ?? 'everything';
+      const touched = unreported.get(asker) ?? 'everything';
       unreported.set(asker, new Set());
-      return told;
+      return touched;
     },
   };
 }

@@ -15,8 +15,8 @@ export function listWheelDirectories({ home, variables }: HostCacheOptions): Hos
   const configured = files.map((file) => findLinksOf(readSettingsFile(file))).join(' ');
   const named = `${variables?.PIP_FIND_LINKS ?? ''} ${configured}`
     .split(/\s+/)
-    .map((place) => place.replace(/^file:\/\//, ''));
-  const directories = [...new Set(named)].filter((place) => place.startsWith('/') && holdsPackages(place));
+    .map((directory) => directory.replace(/^file:\/\//, ''));
+  const directories = [...new Set(named)].filter((directory) => directory.startsWith('/') && holdsPackages(directory));
   return directories.slice(0, maxDirectories).map((source, index) => ({ name: `wheels/${index}`, source }));
 }
 

@@ -82,11 +82,10 @@ function statOf(path: string): Stats | undefined {
 export function limitToReachable({ directories, path, environment }: Toolchains, owner: Owner | undefined): Toolchains {
   if (!owner) return { directories, path, environment };
   const hidden = directories.filter((directory) => !canReach(directory, owner));
-  const isHidden = (place: string) =>
-    hidden.some((directory) => place === directory || place.startsWith(`${directory}/`));
+  const isHidden = (path: string) => hidden.some((directory) => path === directory || path.startsWith(`${directory}/`));
   return {
     directories: directories.filter((directory) => !isHidden(directory)),
-    path: path.filter((place) => !isHidden(place)),
-    environment: Object.fromEntries(Object.entries(environment).filter(([, place]) => !isHidden(place))),
+    path: path.filter((entry) => !isHidden(entry)),
+    environment: Object.fromEntries(Object.entries(environment).filter(([, value]) => !isHidden(value))),
   };
 }

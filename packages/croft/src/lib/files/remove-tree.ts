@@ -28,31 +28,31 @@ function createTreeRemover(top: number) {
 
   async function remove(name: Buffer, parent: number, depth: number): Promise<void> {
     await takeTurns();
-    const place = pathInDirectory(parent, name);
-    const stats = lstatSync(place, { throwIfNoEntry: false });
+    const path = pathInDirectory(parent, name);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
     if (!stats) return;
-    if (!stats.isDirectory()) return unlessGone(() => unlinkSync(place));
-    if (depth > maxDepth) return removeDeep(place);
-    const handle = openIfPresent(place);
+    if (!stats.isDirectory()) return unlessGone(() => unlinkSync(path));
+    if (depth > maxDepth) return removeDeep(path);
+    const handle = openIfPresent(path);
     if (handle === undefined) return remove(name, parent, depth);
     try {
-      await empty(handle, place, depth);
+      await empty(handle, path, depth);
     } finally {
       closeSync(handle);
     }
   }
 
   /** Also removes entries that are added meanwhile, up to `maxTries` rounds. */
-  async function empty(handle: number, place: Buffer, depth: number): Promise<void> {
+  async function empty(handle: number, path: Buffer, depth: number): Promise<void> {
     for (let tries = 1; tries <= maxTries; tries++) {
       for (const each of namesIn(handle)) await remove(each, handle, depth + 1);
-      if (isRemoved(place, tries === maxTries)) return;
+      if (isRemoved(path, tries === maxTries)) return;
     }
   }
 
-  async function removeDeep(place: Buffer): Promise<void> {
+  async function removeDeep(path: Buffer): Promise<void> {
     const name = Buffer.from(`.croft-removing-${process.pid}-${moved++}`);
-    unlessGone(() => renameSync(place, pathInDirectory(top, name)));
+    unlessGone(() => renameSync(path, pathInDirectory(top, name)));
     await remove(name, top, 0);
   }
 

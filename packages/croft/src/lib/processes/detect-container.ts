@@ -11,14 +11,14 @@ interface HostFiles {
 }
 
 /** The most specific signs come first: a Kubernetes pod may also look like Docker. */
-const signs: readonly (readonly [ContainerRuntime, string, (look: HostFiles) => boolean])[] = [
-  ['gVisor', 'the kernel says so', (look) => /gvisor|Jan 10 15:06:54 PST 2016/i.test(look.read('/proc/version') ?? '')],
-  ['Kubernetes', 'its service account', (look) => look.exists('/var/run/secrets/kubernetes.io')],
-  ['Kubernetes', 'its control group', (look) => /kubepods/.test(groupsOf(look))],
-  ['Podman', '/run/.containerenv', (look) => look.exists('/run/.containerenv')],
-  ['Docker', '/.dockerenv', (look) => look.exists('/.dockerenv')],
-  ['Docker', 'its control group', (look) => /\/docker[/-]/.test(groupsOf(look))],
-  ['LXC', 'its control group', (look) => /\/lxc[./]/.test(groupsOf(look))],
+const signs: readonly (readonly [ContainerRuntime, string, (host: HostFiles) => boolean])[] = [
+  ['gVisor', 'the kernel says so', (host) => /gvisor|Jan 10 15:06:54 PST 2016/i.test(host.read('/proc/version') ?? '')],
+  ['Kubernetes', 'its service account', (host) => host.exists('/var/run/secrets/kubernetes.io')],
+  ['Kubernetes', 'its control group', (host) => /kubepods/.test(groupsOf(host))],
+  ['Podman', '/run/.containerenv', (host) => host.exists('/run/.containerenv')],
+  ['Docker', '/.dockerenv', (host) => host.exists('/.dockerenv')],
+  ['Docker', 'its control group', (host) => /\/docker[/-]/.test(groupsOf(host))],
+  ['LXC', 'its control group', (host) => /\/lxc[./]/.test(groupsOf(host))],
 ];
 
 /**

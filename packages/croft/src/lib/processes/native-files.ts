@@ -6,10 +6,10 @@ import { sha256 } from '../crypto/sha256.ts';
 import { packageDirectory } from '../package-directory.ts';
 import { findPackageFile } from './find-package-file.ts';
 
-export type NativeName = 'croft-init' | 'croft-prober' | 'croft-files.node';
+type NativeName = 'croft-init' | 'croft-prober' | 'croft-files.node';
 
 /** A compiled file, and the hash that it must have. */
-export interface NativeFile {
+interface NativeFile {
   readonly file: string;
   readonly expectedHash: string;
 }
@@ -19,7 +19,7 @@ export const nativeSources = join(packageDirectory, 'native');
 /** The npm package that brings the compiled files to an installation without a compiler. */
 export const nativePackage = `@croft/${process.platform}-${process.arch}`;
 
-/** Where `croft doctor --fix` compiles to. Each version of the sources has its own directory. */
+/** The directory that `croft doctor --fix` compiles to. Each version of the sources has its own. */
 export function compiledDirectory(): string {
   const { version } = JSON.parse(readFileSync(join(packageDirectory, 'package.json'), 'utf8')) as { version: string };
   return join(homedir(), '.cache/croft/native', `${version}-${process.arch}`);
@@ -66,7 +66,7 @@ export function isIntact({ file, expectedHash }: NativeFile): boolean {
   return attempt(() => sha256(readFileSync(file))) === expectedHash;
 }
 
-/** What to do about a compiled file that is missing or changed. */
+/** The advice for a compiled file that is missing or changed. */
 export function describeNativeFix(): string {
   return isClone() ? 'npm run setup' : 'croft doctor --fix';
 }

@@ -7,7 +7,7 @@ import { unavailable } from './unavailable.ts';
 export interface ChosenImage {
   readonly name: string;
   readonly tools: HostTools;
-  /** Whether the programs are those of this machine. */
+  /** Whether containers have the programs of this machine, and not those of an image. */
   readonly isHost: boolean;
 }
 

@@ -89,7 +89,10 @@ export function toSessionKey({ accountId, agentId, session }: NonNullable<CallRe
   return JSON.stringify([accountId, agentId, session]);
 }
 
-/** Throws `E_INVALID_INPUT` for a record that cannot be stored: it must not fail the others that it would be stored with. */
+/**
+ * Throws `E_INVALID_INPUT` for a record that cannot be stored: it must not fail the others that it would be stored
+ * with.
+ */
 export function checkCallRecord({ entries = [], began, ended, session }: CallRecord): void {
   const unchained = { sequence: 0, previous: '', hash: '' };
   const values = [

@@ -120,7 +120,9 @@ export async function toActor(
 ): Promise<Actor> {
   if (identity.kind !== 'admin') {
     if (endpoint.audience === 'admin')
-      throw new AppError('E_FORBIDDEN', 'only the admin may do this, with the admin token');
+      throw new AppError('E_FORBIDDEN', 'only the admin may do this', {
+        hint: 'Send Authorization: Bearer with the admin token of the server.',
+      });
     return identity.actor;
   }
   const operator = route.signsIn ? operatorOf(identity.holder.keyId, platform) : undefined;
@@ -145,7 +147,9 @@ export function mustExistForOperator({ ofFlags, signsIn }: Route, { kind }: Requ
 /** A browser never speaks MCP, so that no cookie counts there. */
 export function mustBeProgram({ forPrograms }: Route, identity: RequestIdentity): void {
   if (!forPrograms || identity.kind === 'admin' || !identity.session) return;
-  throw new AppError('E_FORBIDDEN', 'a browser session does not count here: send a key');
+  throw new AppError('E_FORBIDDEN', 'a browser session does not count here', {
+    hint: 'Send Authorization: Bearer with a key.',
+  });
 }
 
 /** A key that is bound to agents reaches only routes for agents, and for it other agents do not exist. */
@@ -154,6 +158,7 @@ export function mustReach({ ofAgents }: Route, { agents }: Actor, { params }: En
   if (!ofAgents)
     throw new AppError('E_FORBIDDEN', `this key is bound to agents, and reaches nothing else: ${agents.join(', ')}`, {
       details: { agents },
+      hint: 'Use a key that is not bound to agents.',
     });
   const { agentId } = params;
   if (agentId !== undefined && !reachesAgent({ agents }, agentId)) throw notFound('Agent');

@@ -61,7 +61,9 @@ export function createFlagApi(workspaces: FlagWorkspaces) {
   function enterToChange(c: Context): FileVisit {
     const { permission, access } = pick(c);
     if (access === 'read-write' && needsApproval(permission, { access: 'write' }))
-      throw new AppError('E_FORBIDDEN', 'a person has to agree to each change here: make it with a tool');
+      throw new AppError('E_FORBIDDEN', 'a person has to agree to each change here', {
+        hint: 'Make the change with a tool: the call then waits for a person.',
+      });
     return enter(c);
   }
 }

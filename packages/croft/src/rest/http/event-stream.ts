@@ -1,4 +1,4 @@
-/** What one client is sent, in pieces of text that it takes when it is ready. */
+/** The text that one client is sent, in pieces that it takes when it is ready. */
 interface EventFeed {
   /** The next events as text; `undefined` if there are none yet. */
   take(): Promise<string | undefined> | string | undefined;
@@ -74,7 +74,7 @@ export function toEventStream(options: EventStreamOptions): Response {
   return new Response(stream, { headers: eventHeaders });
 }
 
-export const eventHeaders = {
+const eventHeaders = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store, no-transform',
   'X-Accel-Buffering': 'no',

@@ -25,7 +25,9 @@ const types: Readonly<Record<string, string>> = {
 };
 const codings = { br: 'br', gzip: 'gz' } as const;
 
-/** Reads what `scripts/page.ts` has built. Returns `undefined` if it was not built: the server works without the page. */
+/**
+ * Reads what `scripts/page.ts` has built. Returns `undefined` if it was not built: the server works without the page.
+ */
 export function readPageFiles(directory: string): PageFiles | undefined {
   const index = join(directory, 'index.html');
   if (!statSync(index, { throwIfNoEntry: false })) return undefined;

@@ -24,7 +24,10 @@ export async function forksOf(
   { forks }: Pick<RestPlatform, 'forks'>,
   { actor, params }: Pick<RouteCall<{ readonly workspaceId: string }>, 'actor' | 'params'>,
 ): Promise<Forks> {
-  if (!forks) throw new AppError('E_NOT_FOUND', 'workspaces cannot be forked on this server');
+  if (!forks)
+    throw new AppError('E_NOT_FOUND', 'workspaces cannot be forked on this server', {
+      hint: 'Create a workspace, and copy the files into it.',
+    });
   return forks.of(actor, params.workspaceId);
 }
 
@@ -33,7 +36,10 @@ export async function historyOf(
   { actor, params }: Pick<RouteCall<{ readonly workspaceId: string }>, 'actor' | 'params'>,
 ): Promise<History> {
   const history = await histories?.of(actor.accountId, params.workspaceId);
-  if (!history) throw new AppError('E_NOT_FOUND', 'this server keeps no history of this workspace');
+  if (!history)
+    throw new AppError('E_NOT_FOUND', 'this server keeps no history of this workspace', {
+      hint: 'Work without snapshots and undo: keep a copy of what you change.',
+    });
   return history;
 }
 
@@ -42,6 +48,9 @@ export async function pastOf(
   call: Pick<RouteCall<{ readonly workspaceId: string }>, 'actor' | 'params'>,
 ): Promise<PastTrees> {
   const { past } = await historyOf(platform, call);
-  if (!past) throw new AppError('E_NOT_FOUND', 'this workspace is on a runner, which does not show earlier files');
+  if (!past)
+    throw new AppError('E_NOT_FOUND', 'this workspace is on a runner, which does not show earlier files', {
+      hint: 'Fork the workspace from the snapshot, and read the files there.',
+    });
   return past;
 }

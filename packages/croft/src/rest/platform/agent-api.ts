@@ -30,9 +30,9 @@ export interface AgentApi {
   tools(actor: Actor, agentId: string, session: string): Promise<readonly ToolDescription[]>;
   /** Throws `E_APPROVAL_REQUIRED` with `details.approval` while a person has to decide. */
   call(call: AgentApiCall): Promise<ToolResult>;
-  /** What a call would do now. Runs nothing; makes an approval if the call needs one. */
+  /** Says what a call would do now. Runs nothing; makes an approval if the call needs one. */
   ask(call: Omit<AgentApiCall, 'approvalId'>): Promise<CallOutlook>;
-  /** What a session may do where. */
+  /** Says what a session may do in each workspace. */
   fence(actor: Actor, agentId: string, session: string): Promise<AgentFence>;
   /** The guidance and memory of the session's workspaces, for its model. */
   prompt(actor: Actor, agentId: string, session: string): Promise<string>;

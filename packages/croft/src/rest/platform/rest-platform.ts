@@ -27,7 +27,7 @@ export interface RestPlatform {
   readonly sessions: BrowserSessions;
   /** The workspaces that flags name. Absent: there are none here. */
   readonly operator?: OperatorAccess | undefined;
-  /** What happens in accounts, for people who watch. */
+  /** The events of accounts, for people who watch. */
   readonly events: Pick<AccountEvents, 'join'>;
   /** The state of a runner now. */
   viewRunner(token: RunnerToken): RunnerView;
@@ -52,9 +52,9 @@ export interface RestPlatform {
 export interface OperatorAccess {
   /** The token of the server, which MCP clients have. */
   readonly token: string;
-  /** What the token may do. The admin token may do everything. */
+  /** The scopes of the token. The admin token may do everything. */
   readonly tokenScopes: readonly Scope[];
-  /** What the routes use instead of the accounts. */
+  /** The platform that the routes use instead of the accounts. */
   readonly platform: RestPlatform;
 }
 

@@ -50,7 +50,10 @@ export const auditTrailRoutes = [
     answer: AuditHead,
     async handle(platform) {
       const head = trailOf(platform).head();
-      if (head === undefined) throw new AppError('E_NOT_FOUND', 'the audit trail has no row yet, and so no head');
+      if (head === undefined)
+        throw new AppError('E_NOT_FOUND', 'the audit trail has no row yet, and so no head', {
+          hint: 'The first call or change writes a row.',
+        });
       return { body: JSON.parse(head) };
     },
   }),
@@ -61,6 +64,9 @@ function toAnswer({ isWhole, broken, ...verdict }: Verdict): RouteAnswer {
 }
 
 function trailOf({ audit }: Pick<RestPlatform, 'audit'>): NonNullable<RestPlatform['audit']> {
-  if (!audit) throw new AppError('E_NOT_FOUND', 'this server keeps no head of the audit trail');
+  if (!audit)
+    throw new AppError('E_NOT_FOUND', 'this server keeps no head of the audit trail', {
+      hint: 'Ask a server that has accounts.',
+    });
   return audit;
 }

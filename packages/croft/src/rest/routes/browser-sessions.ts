@@ -55,7 +55,10 @@ export const browserSessionRoutes = [
     failures: ['E_NOT_FOUND'],
     async handle(platform, call) {
       const { session } = call.caller;
-      if (!session) throw new AppError('E_NOT_FOUND', 'this request came with a key and no browser session');
+      if (!session)
+        throw new AppError('E_NOT_FOUND', 'this request came with a key and no browser session', {
+          hint: 'Nothing has to be ended: a key has no session here.',
+        });
       await platform.sessions.end(session.secret);
       await audit(platform, call, 'session.ended');
       return { body: { deleted: true }, headers: { 'Set-Cookie': call.cookie.clear() } };

@@ -7,7 +7,7 @@ import {
   WorkspaceSearch,
   WorkspaceSearchQuery,
 } from '@croft/protocol';
-import { searchContents } from '../../core/content/search/search-contents.ts';
+import { searchForPeople } from '../../core/content/search/search-for-people.ts';
 import { download } from '../files/download.ts';
 import { toFileEventFeed } from '../files/file-event-feed.ts';
 import { wrapRead } from '../files/file-visit.ts';
@@ -98,7 +98,7 @@ export const fileContentRoutes = [
       if (!search) throw new AppError('E_NOT_FOUND', 'this workspace is on a runner, and is searched by the tool grep');
       const signal = AbortSignal.any([call.request.signal, AbortSignal.timeout(searchMs)]);
       const wanted = { pattern, isLiteral, ignoresCase, glob, limit, signal, path: readDirectory(path) };
-      return { body: await wrapRead(visit, pattern, () => searchContents({ ...search, files }, wanted)) };
+      return { body: await wrapRead(visit, pattern, () => searchForPeople({ ...search, files }, wanted)) };
     },
   }),
   defineRoute({

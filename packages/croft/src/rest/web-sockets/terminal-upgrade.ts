@@ -34,7 +34,9 @@ export function createTerminalUpgrade({ enter, tickets }: TerminalUpgradeOptions
       if (sandboxId === undefined) return undefined;
       const claims = tickets.take(url.searchParams.get('ticket') ?? '');
       if (claims?.sandboxId !== sandboxId)
-        throw new AppError('E_UNAUTHORIZED', 'the ticket is wrong, used or expired: ask for another');
+        throw new AppError('E_UNAUTHORIZED', 'the ticket is wrong, used or expired', {
+          hint: 'Ask for another ticket: each opens one connection.',
+        });
       return (socket) => serve(socket, claims, enter);
     },
   };

@@ -60,13 +60,13 @@ interface Line {
   readonly end: number;
 }
 
-export interface RowEnd {
+interface RowEnd {
   readonly row: AuditRow;
   /** The offset after its line. */
   readonly end: number;
 }
 
-export interface RowStart {
+interface RowStart {
   readonly row: AuditRow;
   readonly start: number;
 }

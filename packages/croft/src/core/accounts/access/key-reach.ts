@@ -19,9 +19,10 @@ export function mustReachAllOf(actor: Bound, wanted: Bound): void {
   const own = actor.agents?.join(', ');
   throw new AppError(
     'E_FORBIDDEN',
-    `this key is bound to agents, so a key it makes must be bound to some of them (agents): ${own}`,
+    `this key is bound to agents, so a key it makes must be bound to some of them: ${own}`,
     {
       details: { agents: actor.agents },
+      hint: 'Pass agents with some of these, or use a key that is not bound to agents.',
     },
   );
 }

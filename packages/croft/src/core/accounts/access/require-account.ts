@@ -11,7 +11,7 @@ export async function mustFindAccount(tables: Tables, accountId: string): Promis
 }
 
 /**
- * Throws for a disabled account: what is added after its records were removed would stay for ever. Runs in the
+ * Throws for a disabled account: a record that is added after the removal of the others would stay for ever. Runs in the
  * transaction that adds something.
  */
 export async function mustBeActiveAccount(tables: Tables, accountId: string): Promise<AccountRow> {

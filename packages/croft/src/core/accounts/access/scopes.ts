@@ -7,6 +7,7 @@ export function mustCoverScopes(actor: Actor, scopes: readonly string[], what: s
   if (lacking.length === 0) return;
   throw new AppError('E_FORBIDDEN', `${what} may do more than you: ${lacking.join(', ')}`, {
     details: { lacking, scopes: actor.scopes },
+    hint: 'Leave these scopes out, or use a key that has them.',
   });
 }
 

@@ -49,7 +49,7 @@ function createWalk(source: AuditSource, start: number, order: AuditOrder) {
       position = row?.sequence ?? position;
       return row;
     },
-    /** Where a later walk continues. */
+    /** The position at which a later walk continues. */
     position: () => position,
   };
 }

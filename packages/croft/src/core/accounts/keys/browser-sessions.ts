@@ -18,7 +18,7 @@ interface BrowserSessionsOptions {
 
 export type BrowserSessions = ReturnType<typeof createBrowserSessions>;
 
-export interface FoundSession extends SessionHolder {
+interface FoundSession extends SessionHolder {
   readonly expiresAt: string;
 }
 

@@ -17,7 +17,9 @@ import { defaultKeyName, findLiveKeys, isLive, isRunnerKey, makeKey, showKey } f
 /** Throws when a key that expires would make one that lasts longer. */
 export function mustOutlive({ expiresAt: own }: Actor, wanted: string | undefined): void {
   if (own === undefined || (wanted !== undefined && Date.parse(wanted) <= Date.parse(own))) return;
-  throw new AppError('E_FORBIDDEN', `this key ends at ${own}: a key it makes has to end by then (expiresAt)`);
+  throw new AppError('E_FORBIDDEN', `this key ends at ${own}: a key it makes has to end by then`, {
+    hint: `Pass expiresAt, not later than ${own}.`,
+  });
 }
 
 export function createKeys(context: RegistryContext): Keys {

@@ -72,7 +72,7 @@ export interface ResourceRow {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly version: number;
-  /** Of a workspace: the id of the data directory where its files are while they are local. */
+  /** The id of the data directory with the files of a workspace, while they are local. */
   readonly directory?: string | undefined;
 }
 
@@ -81,7 +81,7 @@ export interface DataDirectoryRow {
   readonly id: string;
   /** The name of the machine. */
   readonly host: string;
-  /** Where the server listens. */
+  /** The address at which the server listens. */
   readonly address: string;
   readonly usedAt: string;
 }

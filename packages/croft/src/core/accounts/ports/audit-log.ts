@@ -28,7 +28,7 @@ export interface AuditLog {
   list(owner: AuditOwner, request: AuditRequest): Promise<Paged<AuditRow> & { readonly position: string }>;
 }
 
-export interface AuditRequest extends PageRequest, AuditFilter {
+interface AuditRequest extends PageRequest, AuditFilter {
   /** Absent: `oldest` first. */
   readonly order?: 'oldest' | 'newest' | undefined;
 }

@@ -160,7 +160,7 @@ export interface ApprovalView {
   readonly decidedAt?: string | undefined;
   readonly decidedBy?: string | undefined;
   readonly reason?: string | undefined;
-  /** What held where the call would run, when it was asked for. */
+  /** The settings of the place where the call would run, as they were when the approval was asked for. */
   readonly setting?: Approval['setting'];
   /** How often this very call of this session was asked for before. */
   readonly askedBefore?: number | undefined;

@@ -18,7 +18,10 @@ export function parseAgentConfig(given: unknown): AgentConfig {
   throw invalidArgument(`${path} "${allWorkspaces}" means every workspace; choose another name`, path);
 }
 
-/** Throws for a name that is neither a tool nor a toolset. Only for writes: an older record may name a tool that is gone. */
+/**
+ * Throws for a name that is neither a tool nor a toolset. Only for writes: an older record may name a tool that is
+ * gone.
+ */
 export function mustNameTools({ tools }: AgentConfig, known: readonly string[]): void {
   const problem = tools && findUnknownTool(tools, known);
   if (problem !== undefined) throw invalidArgument(`config.tools: ${problem}`, 'config.tools');

@@ -44,11 +44,9 @@ export function mustHaveHome({ record, sandbox }: AttachedWorkspace, candidates:
  * bucket.
  */
 export function cannotForkOnRunner() {
-  const instead = 'take a snapshot, or use a transaction';
-  return new AppError(
-    'E_INVALID_INPUT',
-    `a workspace in a bucket cannot be forked where it is on a runner: ${instead}`,
-  );
+  return new AppError('E_INVALID_INPUT', 'a workspace in a bucket cannot be forked while it is on a runner', {
+    hint: 'Take a snapshot, or use a transaction.',
+  });
 }
 
 export function runnerNotConnected(runner: string) {

@@ -59,10 +59,10 @@ export interface PostEditContext extends LintContext {
 }
 
 /** How files are checked after an edit. */
-export interface PostEditRun {
+interface PostEditRun {
   /** False: the caller needs approval to run code of the workspace, which formatters and linters do. */
   readonly runsPrograms: boolean;
-  /** What language servers said before the edit. Absent: they are not asked after it. */
+  /** The messages of language servers before the edit. Absent: they are not asked after it. */
   readonly watch?: DiagnosticsWatch | undefined;
   readonly telling?: ChangeReporter | undefined;
 }

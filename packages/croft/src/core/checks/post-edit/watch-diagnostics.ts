@@ -7,17 +7,17 @@ import type { ToolContext } from '../../tools/tool.ts';
 import { findNewDiagnostics } from './find-new-diagnostics.ts';
 import type { PostEditResult } from './post-edit-checks.ts';
 
-/** What a language server says of the files that a call changes: before the change, and after it. */
+/** Compares the messages of a language server about the files of a call, before the change and after it. */
 export interface DiagnosticsWatch {
   /** The context of the call, whose files ask the server before each change. */
   readonly context: ToolContext;
   /** Whether a server runs for one of the changed files. */
   isOfInterest(): boolean;
-  /** What is new. Returns nothing if no server runs. */
+  /** Returns the messages that are new. Returns nothing if no server runs. */
   compare(touched: readonly string[], within: { remainingMs(): number }): Promise<PostEditResult | undefined>;
 }
 
-/** What was said before the change; absent if the server did not say it in time. */
+/** The messages before the change; absent if the server did not send them in time. */
 type Before = readonly CodeDiagnostic[] | undefined;
 
 interface Compared {

@@ -71,7 +71,7 @@ function findLost({ kind, target, before, after, oldRange, newRange }: CheckedSp
   });
 }
 
-/** Of a file with very many definitions the last ones are not listed. */
+/** The end of the listed definitions: of very many, the last ones are not listed. */
 function endOfListing({ symbols }: ParsedFile): number {
   const isCut = symbols.length >= maxSymbolsPerFile;
   return isCut ? (symbols.at(-1)?.nameRange.start ?? 0) : Number.POSITIVE_INFINITY;

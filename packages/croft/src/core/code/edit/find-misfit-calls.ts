@@ -2,7 +2,7 @@ import type { ToolContext } from '../../tools/tool.ts';
 import { type CodeReference, findTextReferences } from '../symbols/text-references.ts';
 
 /** How many arguments a function takes. */
-export interface ArgumentCount {
+interface ArgumentCount {
   readonly least: number;
   readonly most: number;
 }

@@ -15,7 +15,7 @@ export interface Splice {
 
 interface SplicedFile {
   readonly bytes: Buffer;
-  /** The new bytes in the new file. */
+  /** Where the new bytes are in the new file. */
   readonly range: SourceRange;
   /** Start of each line of the new text in the new file. */
   readonly lineStarts: readonly number[];

@@ -4,7 +4,7 @@ import type { MappedSymbol } from '../ports/code-index.ts';
 const charsPerToken = 3.4;
 const maxRow = 140;
 
-export interface RenderedMap {
+interface RenderedMap {
   readonly text: string;
   /** How many of the definitions are shown. */
   readonly shown: number;

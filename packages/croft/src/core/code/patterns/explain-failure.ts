@@ -37,5 +37,6 @@ function notInstalledError(): AppError {
   return new AppError(
     'E_TOOL_MISSING',
     'ast-grep is not installed for this machine; it comes with the npm packages of croft, which are not complete here',
+    { hint: 'Use grep, or ask the operator to install croft again.' },
   );
 }

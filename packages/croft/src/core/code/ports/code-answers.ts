@@ -24,7 +24,7 @@ export const answerFields = {
 /** In the order of the protocol, which numbers them from 1. */
 export const severities = ['error', 'warning', 'information', 'hint'] as const;
 
-/** What a language server says of a line, as tools answer it. */
+/** A message of a language server about a line, as tools answer it. */
 export const CodeDiagnostic = z.object({
   line: z.int(),
   col: z.int(),

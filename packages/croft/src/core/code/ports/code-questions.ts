@@ -68,7 +68,7 @@ export interface CallNode {
   readonly name: string;
   readonly kind: string;
   readonly depth: number;
-  /** It was listed before: its own calls are not listed again. */
+  /** True if the function was listed before: its own calls are not listed again. */
   readonly isRepeated: boolean;
   readonly isExternal: boolean;
 }
@@ -94,7 +94,7 @@ export interface FileDiagnostics {
   readonly items?: readonly CodeDiagnostic[] | undefined;
 }
 
-/** What a server wants to change, by paths of the workspace. */
+/** The changes that a server proposes, by paths of the workspace. */
 export interface FileEdits {
   readonly files: readonly { readonly path: string; readonly edits: readonly TextEdit[] }[];
   readonly moves: readonly FileMove[];

@@ -42,7 +42,7 @@ export interface LanguageServerDefinition {
   readonly reservedWords?: readonly string[];
   /** Changed names of such files make the server read the project anew, such as a lock file. */
   readonly restartFiles?: readonly string[];
-  /** It reads a changed file again only if the file is open. */
+  /** True if the server reads a changed file again only if the file is open. */
   readonly rereadsOnlyOpen?: true;
   readonly safe?: SafeChanges;
   /** How to install the server, for somebody who does not have it. */

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
-/** The parts of the Language Server Protocol that Croft reads. Servers are hostile: nothing else of an answer is used. */
+/**
+ * The parts of the Language Server Protocol that Croft reads. Servers are hostile: nothing else of an answer is used.
+ */
 const count = z
   .int()
   .min(0)

@@ -58,7 +58,10 @@ function lineStarts(text: string): number[] {
 }
 
 function notParsed(path: string, why: string): AppError {
-  return new AppError('E_NOT_PARSED', `${path} is not read as source code: ${why}`, { details: { path } });
+  return new AppError('E_NOT_PARSED', `${path} is not read as source code: ${why}`, {
+    details: { path },
+    hint: 'Use grep, read and edit for this file.',
+  });
 }
 
 /** The text of a range, which may be wrong for this text: then `undefined`. */

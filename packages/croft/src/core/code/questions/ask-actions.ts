@@ -10,12 +10,16 @@ import { readFileEdits } from './read-file-edits.ts';
 
 const maxActions = 50;
 
-/** Asks which changes a server proposes for some lines: quick fixes, sorted imports. Commands of servers are never run. */
+/**
+ * Asks which changes a server proposes for some lines: quick fixes, sorted imports. Commands of servers are never run.
+ */
 export async function askActions(question: ActionQuestion, context: CodeContext): Promise<ProposedAction[]> {
   const { path } = await context.workspace.files.stat(question.file_path);
   return useServerOf(path, context, async (server) => {
     if (!server.capabilities.codeActionProvider)
-      throw new AppError('E_NO_SERVER', `the language server ${server.definition.name} proposes no changes`);
+      throw new AppError('E_NO_SERVER', `the language server ${server.definition.name} cannot propose changes`, {
+        hint: 'Make the change with edit.',
+      });
     await server.whenReady(path);
     const actions = await askFresh(server, async () => {
       const answer = await askProposals(server, path, question);

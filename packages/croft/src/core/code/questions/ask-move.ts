@@ -30,7 +30,9 @@ export async function askMove({ from, to }: FileMove, context: CodeContext): Pro
   return useServerOf(source, context, async (server) => {
     mustTellMoves(server);
     if (!(await server.whenReady(source)))
-      throw new AppError('E_STALE', 'nothing was moved: the language server still reads the project: ask again');
+      throw new AppError('E_STALE', 'nothing was moved, because the language server is still reading the project', {
+        hint: 'Make the same call again in a minute.',
+      });
     return askFresh(server, async () => {
       await server.open(source);
       const files = [{ oldUri: toUri(server.root, path), newUri: toUri(server.root, to) }];

@@ -18,8 +18,8 @@ export function describeSymbol(question: SymbolQuestion, context: CodeContext): 
         const textDocument = { uri: toUri(server.root, path) };
         const answer = Hover.parse((await server.request('textDocument/hover', { textDocument, position })) ?? null);
         const { line, character } = position;
-        const place = { path, line: line + 1, col: character + 1, content: toText(answer) };
-        return { answer: place, files: [path] };
+        const described = { path, line: line + 1, col: character + 1, content: toText(answer) };
+        return { answer: described, files: [path] };
       }),
   });
 }

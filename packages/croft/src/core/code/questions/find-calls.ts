@@ -18,7 +18,9 @@ export async function findCalls(question: CallsQuestion, context: CodeContext): 
   const target = await locateSymbol(question, context);
   return useServerOf(target.path, context, async (server) => {
     if (!server.capabilities.callHierarchyProvider)
-      throw new AppError('E_NO_SERVER', `the language server ${server.definition.name} does not tell calls`);
+      throw new AppError('E_NO_SERVER', `the language server ${server.definition.name} cannot list calls`, {
+        hint: 'Use find_references.',
+      });
     const complete = await server.whenReady(target.path);
     const nodes = await askFresh(server, () => askCalls(server, target, question));
     return { target, complete, nodes };

@@ -45,7 +45,9 @@ async function searchByText(question: SymbolQuestion, context: CodeContext, why:
 /** A server need not know every question. */
 function mustHave({ capabilities, definition: { name } }: LanguageServer, method: string): void {
   if (method !== 'textDocument/implementation' || capabilities.implementationProvider) return;
-  throw new AppError('E_NO_SERVER', `the language server ${name} does not tell implementations`);
+  throw new AppError('E_NO_SERVER', `the language server ${name} cannot list implementations`, {
+    hint: 'Use find_references, or search_code.',
+  });
 }
 
 async function askPlaces(

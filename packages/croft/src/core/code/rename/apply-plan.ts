@@ -23,7 +23,9 @@ export async function applyPlan({ files, moves }: EditPlan, context: ApplyContex
     const failed = await revertAll(reverts);
     if (failed.length === 0) throw thrown;
     const { code, message } = AppError.from(thrown);
-    throw new AppError(code, `${message}; these files could not be changed back: ${failed.join('; ')}`);
+    throw new AppError(code, `${message}; these files could not be changed back: ${failed.join('; ')}`, {
+      hint: 'Look at the named files: they may have the new content. Others are as they were.',
+    });
   }
   return files.map(({ path }) => moves.reduce(movedPath, path));
 }

@@ -34,5 +34,6 @@ function toOffsets(source: SourceText, { range, newText }: TextEdit): OffsetEdit
 function wrongEdits({ path }: SourceText, how: string): AppError {
   return new AppError('E_CODE_SERVER', `nothing was changed: the edits of the language server for ${path} ${how}`, {
     details: { path },
+    hint: 'Change the places yourself: find_references lists them.',
   });
 }

@@ -34,6 +34,6 @@ async function mustBeFree(to: string, { workspace }: ToolContext): Promise<void>
 
 function explainNoServer(thrown: unknown): never {
   if (!AppError.is(thrown) || thrown.code !== 'E_NO_SERVER') throw thrown;
-  const advice = 'nothing was moved: call move without update_imports, and change the imports that grep finds';
-  throw new AppError('E_NO_SERVER', `${thrown.message}; ${advice}`, { details: thrown.details });
+  const hint = 'Call move without update_imports, and change the imports that grep finds.';
+  throw new AppError('E_NO_SERVER', `nothing was moved: ${thrown.message}`, { details: thrown.details, hint });
 }

@@ -19,7 +19,7 @@ export async function planRename(question: RenameQuestion, context: ToolContext)
 
 function explainNoServer(thrown: unknown): never {
   if (!AppError.is(thrown) || thrown.code !== 'E_NO_SERVER') throw thrown;
-  const advice =
-    'a rename by text would change other names too: use ast_replace, or edit the places of find_references';
-  throw new AppError('E_NO_SERVER', `${thrown.message}; ${advice}`, { details: thrown.details });
+  const hint =
+    'Use ast_replace, or edit the places that find_references lists: a rename by text would change other names too.';
+  throw new AppError('E_NO_SERVER', thrown.message, { details: thrown.details, hint });
 }

@@ -6,7 +6,7 @@ import type { Syntax } from '../syntax.ts';
 import type { CandidateFile } from './find-candidate-files.ts';
 import { pathFactor, scoreSymbol } from './score-symbol.ts';
 
-export interface HitOptions {
+interface HitOptions {
   readonly query: ParsedQuery;
   /** The worth of each term. */
   readonly rarity: readonly number[];
@@ -58,7 +58,7 @@ function findSymbols(
   });
 }
 
-/** Its path alone does not make a definition an answer: the file has many others. */
+/** A path alone does not make a definition an answer: its file has many others. */
 function isNamed({ name, containers, signature, doc = '' }: CodeSymbol, { terms }: ParsedQuery): boolean {
   const text = [name, ...containers, signature, doc].join(' ').toLowerCase();
   return terms.some(({ forms }) => forms.some((form) => text.includes(form)));

@@ -5,8 +5,8 @@ import { splitWords, toSingular } from './split-words.ts';
 /** Score of a term, by the place of its match. */
 const weights = { name: 8, container: 2, signature: 2, path: 2, doc: 1, text: 0.5, partOfWord: 0.4 };
 
-/** What of a definition says how well it answers. */
-export type ScoredSymbol = Pick<CodeSymbol, 'name' | 'containers' | 'signature' | 'doc' | 'isExported'>;
+/** The fields of a definition that its score depends on. */
+type ScoredSymbol = Pick<CodeSymbol, 'name' | 'containers' | 'signature' | 'doc' | 'isExported'>;
 
 interface Scored {
   readonly symbol: ScoredSymbol;

@@ -26,5 +26,7 @@ export async function askFresh<T>(server: LanguageServer, ask: () => Promise<Ser
     if (wrong.length === 0 && changed !== 'everything' && ![...files].some((path) => changed.has(path))) return answer;
     for (const path of wrong) await server.reopen(path);
   }
-  throw new AppError('E_STALE', 'the files changed each time while the language server answered; ask again');
+  throw new AppError('E_STALE', 'the files changed each time while the language server answered', {
+    hint: 'Ask again when no command is changing files.',
+  });
 }

@@ -6,7 +6,7 @@ type SearchContext = Pick<CodeContext, 'signal'> & {
 };
 
 /** A line that has the word. */
-export interface Mention {
+interface Mention {
   readonly path: string;
   /** Both from 1; columns are UTF-16 units. */
   readonly line: number;

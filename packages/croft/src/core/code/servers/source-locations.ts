@@ -61,6 +61,6 @@ function fits(source: SourceText, range: Location['range']): boolean {
   return !/[\p{L}\p{N}_][\p{L}\p{N}_]/u.test(source.text.slice(Math.max(0, start - 1), start + 1)) || start === 0;
 }
 
-export function lineText(source: SourceText | undefined, line: number): string {
+function lineText(source: SourceText | undefined, line: number): string {
   return (source?.lines[line - 1] ?? '').trim().slice(0, maxText).toWellFormed();
 }

@@ -59,6 +59,7 @@ export async function parseFile(path: string, { workspace, signal }: SymbolConte
 export function noGrammar(path: string, extensions: readonly string[]): AppError {
   return new AppError('E_NOT_PARSED', `no AST support for ${path} (known extensions: ${extensions.join(', ')})`, {
     details: { path },
+    hint: 'Use grep, read and edit for this file.',
   });
 }
 

@@ -16,7 +16,7 @@ export const denialList = z
   .describe('Accesses that the sandbox refused meanwhile');
 
 const maxShown = 5;
-/** More than a sandbox records. */
+/** Most denials in one answer: more than a sandbox records. */
 const maxReported = 20;
 
 interface EndedProgram {

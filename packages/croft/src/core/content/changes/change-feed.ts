@@ -7,7 +7,7 @@ export interface FileChange {
 type TimedChange = FileChange & { readonly at: Date };
 
 /** The position of a reader in a feed. */
-export interface FeedCursor {
+interface FeedCursor {
   next: number;
 }
 

@@ -59,7 +59,10 @@ export function createChangeFeeds({ perOwner, now, newName, lingerMs = defaultLi
   };
 
   function start(key: string, { watch }: FileAccess): SharedFeed {
-    if (!watch) throw new AppError('E_NOT_FOUND', 'changes of this workspace cannot be followed on this server');
+    if (!watch)
+      throw new AppError('E_NOT_FOUND', 'this server cannot follow the changes of this workspace', {
+        hint: 'List the files again instead.',
+      });
     const feed = createChangeFeed({ name: newName(), now });
     const stop = new AbortController();
     const ready = watch((changes) => feed.push(changes.filter(isVisibleChange)), stop.signal);

@@ -123,7 +123,9 @@ const special = /[*?[\\]/;
 const oneStar = /^([^*?[\\]*)\*([^*?[\\]*)$/;
 const anywhere = /^\*\*\/([^*?[\\]+)$/;
 
-/** Compiles patterns with one star, or a leading `**` and a slash, to string comparisons. Most patterns are like that. */
+/**
+ * Compiles patterns with one star, or a leading `**` and a slash, to string comparisons. Most patterns are like that.
+ */
 function compileQuick(pattern: RawName, isForNames: boolean): Pick<WildRule, 'matches' | 'work'> | undefined {
   const [, head, tail = ''] = oneStar.exec(pattern) ?? [];
   if (head !== undefined) {

@@ -90,7 +90,10 @@ function toMatch(record: Buffer, mode: GrepCollectOptions['mode']): ParsedRecord
   return toLine(path, record.subarray(cut + 1));
 }
 
-/** `12:5:300:text` for a match at the fifth byte of line 12, which begins 300 bytes into the file; `11-280-text` before it. */
+/**
+ * `12:5:300:text` for a match at the fifth byte of line 12, which begins 300 bytes into the file; `11-280-text` before
+ * it.
+ */
 const numbers = /^(\d+)(?::(\d+):(\d+):|-\d+-)/;
 const maxNumbersBytes = 64;
 

@@ -11,7 +11,7 @@ const maxWaitingBytes = 4 * 1024 * 1024;
  * or before anyone reads the history. `onFailure` receives errors; the calls themselves do not fail.
  */
 export function createReportedChangesQueue(
-  noteAll: (told: readonly ReportedChange[]) => Promise<void>,
+  noteAll: (reported: readonly ReportedChange[]) => Promise<void>,
   onFailure: (thrown: unknown) => void,
 ) {
   let waiting: ReportedChange[] = [];
@@ -21,9 +21,9 @@ export function createReportedChangesQueue(
   /** Resolves when all changes reported so far are written. */
   function flush(): Promise<void> {
     clearTimeout(timer);
-    const told = waiting;
+    const reported = waiting;
     [waiting, bytes, timer] = [[], 0, undefined];
-    if (told.length > 0) last = last.then(() => noteAll(told)).catch(onFailure);
+    if (reported.length > 0) last = last.then(() => noteAll(reported)).catch(onFailure);
     return last;
   }
 
@@ -32,9 +32,9 @@ export function createReportedChangesQueue(
     retry(): void {
       last = last.then(() => noteAll([])).catch(onFailure);
     },
-    add(told: readonly ReportedChange[]): void {
-      waiting.push(...told);
-      for (const { replacement } of told) bytes += sizeOf(replacement.before) + sizeOf(replacement.after);
+    add(reported: readonly ReportedChange[]): void {
+      waiting.push(...reported);
+      for (const { replacement } of reported) bytes += sizeOf(replacement.before) + sizeOf(replacement.after);
       if (waiting.length > 0) timer ??= setTimeout(flush, restMs).unref();
     },
     /** Waits until the buffer has capacity. */

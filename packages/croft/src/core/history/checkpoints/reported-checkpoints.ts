@@ -55,19 +55,19 @@ export function createReportedCheckpoints(options: ReportedCheckpointsOptions) {
     made.forEach(onCheckpoint);
   }
 
-  async function note(told: ReportedChange, change: PathChange): Promise<void> {
-    if (!hasRead()) return ignoredCheckpoints.checkLater(await draft(told, change), change.path);
+  async function note(reported: ReportedChange, change: PathChange): Promise<void> {
+    if (!hasRead()) return ignoredCheckpoints.checkLater(await draft(reported, change), change.path);
     const isOfSource = seen.root === undefined ? undefined : await tree.isOfSource(change.path);
-    if (isOfSource) await draftKnown(told, change);
+    if (isOfSource) await draftKnown(reported, change);
     if (isOfSource !== undefined) return;
     await storeAll();
     await attributeAllBut(change.path);
     // The capture stays the last known state: somebody may have changed the path after the report.
-    if ((await tree.isOfSource(change.path)) !== false) await draft(told, change);
+    if ((await tree.isOfSource(change.path)) !== false) await draft(reported, change);
   }
 
-  async function draftKnown(told: ReportedChange, change: PathChange): Promise<void> {
-    await draft(told, change);
+  async function draftKnown(reported: ReportedChange, change: PathChange): Promise<void> {
+    await draft(reported, change);
     seen.reported.set(change.path, change.after);
     if (seen.reported.size < maxReported || seen.root === undefined) return;
     const changes = [...seen.reported].map(([path, after]) => ({ path, after }));
@@ -93,9 +93,9 @@ export function createReportedCheckpoints(options: ReportedCheckpointsOptions) {
 
   async function noteAll(all: readonly ReportedChange[]): Promise<void> {
     if (hasRead()) await ignoredCheckpoints.dropIgnored();
-    for (const told of all) {
-      const change = toChange(told.replacement);
-      if (change) await note(told, change);
+    for (const reported of all) {
+      const change = toChange(reported.replacement);
+      if (change) await note(reported, change);
     }
     await storeAll();
   }

@@ -76,10 +76,10 @@ export function createTimeline({ firstReadMs, onWarning, ...options }: TimelineO
       first.start(warn);
       await queue.waitForCapacity();
       return runReporting(await lock.enter(), work, {
-        enqueue(id, told) {
+        enqueue(id, replacements) {
           const at = options.now().toISOString();
-          notUndoable.checkReported(told, onUnkept);
-          queue.add(told.map((replacement) => ({ id, call, at, replacement })));
+          notUndoable.checkReported(replacements, onUnkept);
+          queue.add(replacements.map((replacement) => ({ id, call, at, replacement })));
         },
         captureAround: (id, inner) => record({ ...call, byproducts: 'new' }, inner, { id, onUnkept }),
       });
@@ -131,7 +131,7 @@ interface Recording {
 }
 
 interface ReportListener {
-  enqueue(id: string, told: readonly FileReplacement[]): void;
+  enqueue(id: string, replacements: readonly FileReplacement[]): void;
   captureAround<T>(id: string, work: () => Promise<T>): Promise<T>;
 }
 

@@ -96,7 +96,7 @@ export interface ChangeReporter {
 
 /** Reads earlier trees, for people. */
 export interface PastTrees {
-  /** What one call changed. Throws `E_NOT_FOUND`. */
+  /** Returns what one call changed. Throws `E_NOT_FOUND`. */
   diffOf(
     checkpoint: string,
     signal: AbortSignal,

@@ -37,33 +37,34 @@ export function createS3Files({ objects, namespace, names, direct: shared }: S3F
   return {
     stat: async (path) => toStat(await walk(path)),
     async read(path, { maxBytes = maxWholeBytes } = {}): Promise<FileContent> {
-      const place = mustBeResolvedFile(await walk(path), path);
-      if (place.file.size > maxBytes) throw fileTooLarge(path, place.file.size, maxBytes);
-      const bytes = Buffer.concat(await Array.fromAsync((await fetch(place)).body as AsyncIterable<Buffer>));
-      return { ...toVersion(place), bytes };
+      const resolved = mustBeResolvedFile(await walk(path), path);
+      if (resolved.file.size > maxBytes) throw fileTooLarge(path, resolved.file.size, maxBytes);
+      const bytes = Buffer.concat(await Array.fromAsync((await fetch(resolved)).body as AsyncIterable<Buffer>));
+      return { ...toVersion(resolved), bytes };
     },
     async open(path): Promise<OpenFile> {
-      const place = mustBeResolvedFile(await walk(path), path);
-      async function* chunks({ start, end }: ByteRange = { start: 0, end: place.file.size }) {
-        const range = { start, end: Math.min(end, place.file.size) };
+      const resolved = mustBeResolvedFile(await walk(path), path);
+      async function* chunks({ start, end }: ByteRange = { start: 0, end: resolved.file.size }) {
+        const range = { start, end: Math.min(end, resolved.file.size) };
         if (range.start >= range.end) return;
-        const { body } = await fetch(place, range);
+        const { body } = await fetch(resolved, range);
         yield* body as AsyncIterable<Buffer>;
       }
-      return { stat: toStat(place), chunks, [Symbol.asyncDispose]: async () => {} };
+      return { stat: toStat(resolved), chunks, [Symbol.asyncDispose]: async () => {} };
     },
     async version(path): Promise<FileVersion | undefined> {
-      const place = await walk(path).catch(ifMissing);
-      return place && toVersion(mustBeResolvedFile(place, path));
+      const resolved = await walk(path).catch(ifMissing);
+      return resolved && toVersion(mustBeResolvedFile(resolved, path));
     },
     async list(path, { limit }) {
-      const place = await walk(path);
-      if (place.file)
+      const resolved = await walk(path);
+      if (resolved.file)
         throw new AppError('E_NOT_A_DIRECTORY', `path is not a directory: ${path}`, { details: { path } });
-      const { entries, cut } = await listBucketDirectory(direct, place.key, limit);
+      const { entries, cut } = await listBucketDirectory(direct, resolved.key, limit);
       times.clear();
-      for (const { name, mtimeMs } of entries) times.set(place.path === '' ? name : `${place.path}/${name}`, mtimeMs);
-      return { path: place.path, entries: entries.map(({ mtimeMs: _, ...entry }) => entry), cut };
+      for (const { name, mtimeMs } of entries)
+        times.set(resolved.path === '' ? name : `${resolved.path}/${name}`, mtimeMs);
+      return { path: resolved.path, entries: entries.map(({ mtimeMs: _, ...entry }) => entry), cut };
     },
     // Times of the last listing only: anything else would need a request for each path.
     modifiedTimes: async (paths) => paths.map((path) => times.get(path) ?? 0),

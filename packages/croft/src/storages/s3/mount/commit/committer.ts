@@ -72,10 +72,11 @@ function toReport({ committed, conflicts, failed }: CommitResult): CommitReport 
   const [first] = failed;
   if (!first) return { ...nothing, committed };
   const paths = failed.map(({ path }) => path);
-  const { code, message } = first.reason;
+  const { code, message, ownHint: hint } = first.reason;
   throw new AppError(code, `not stored: ${nameSome(paths)}: ${message}`, {
     details: { paths, committed },
     cause: first.reason,
+    hint,
   });
 }
 

@@ -4,7 +4,7 @@ import { collectMatches, contentArguments } from './grep-output.ts';
 import { runRipgrep } from './ripgrep.ts';
 import { showFarMatches } from './show-long-lines.ts';
 
-export interface ContentSearch {
+interface ContentSearch {
   readonly pattern: string;
   readonly isLiteral: boolean;
   readonly ignoresCase: boolean;
@@ -18,7 +18,7 @@ export interface ContentSearch {
 type Searched = Pick<Workspace, 'root' | 'files' | 'withSearchBox'>;
 
 /** Searches the contents of files for a person, by the rules of the tool `grep`. */
-export async function searchContents(workspace: Searched, search: ContentSearch) {
+export async function searchForPeople(workspace: Searched, search: ContentSearch) {
   const { pattern, isLiteral, ignoresCase, path, glob, limit, signal } = search;
   const { path: scope } = await workspace.files.stat(path);
   const isWanted = glob ? compileGlobFrom({ root: workspace.root, scope }, glob, 'glob') : () => true;

@@ -1,0 +1,5 @@
+import { connectSearch } from './search.ts';
+import { connectTheme } from './theme.ts';
+
+connectTheme();
+connectSearch();
