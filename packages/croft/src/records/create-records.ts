@@ -5,12 +5,12 @@ import { createCallBatches } from './call-batches.ts';
 import { tooSlow } from './change-group.ts';
 import { createChangeQueue } from './change-queue.ts';
 import { createDatabaseClock } from './database-clock.ts';
+import type { Appended } from './known-trail-end.ts';
 import type { Database, SqlConnection } from './sql/database.ts';
 import { withDeadline } from './sql/with-deadline.ts';
 import { checkStorable, createWorkScope } from './sql/work-scope.ts';
 import { bindTables } from './tables/bind-tables.ts';
 import { migrate } from './tables/migrations.ts';
-import type { Appended } from './trail-end.ts';
 
 /** How the audit trail is hashed, and who is notified of rows once they are durable. */
 export interface AuditHooks extends Pick<AuditHash, 'hash'> {

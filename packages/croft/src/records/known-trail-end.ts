@@ -10,7 +10,7 @@ export interface Appended {
 const aloneBefore = 8;
 
 /** The end of the audit trail, as far as this server knows it. */
-export function createTrailEnd() {
+export function createKnownTrailEnd() {
   let end: ChainLink | undefined;
   let isContended = false;
   /** How often in succession nobody appended between two appends of this server. */
@@ -31,4 +31,4 @@ export function createTrailEnd() {
   };
 }
 
-export type TrailEnd = ReturnType<typeof createTrailEnd>;
+export type KnownTrailEnd = ReturnType<typeof createKnownTrailEnd>;
