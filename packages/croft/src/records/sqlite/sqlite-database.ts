@@ -64,8 +64,14 @@ function createDatabase(file: string, { writer, log, deadlineMs }: DatabaseParts
   const writers = createConnectionPool({ max: 1, deadlineMs, connect: async () => writer });
   const readers = createConnectionPool({ max: maxReaders, deadlineMs, connect: async () => connectReader(file) });
   const checkFile = watchDatabaseFile(file);
-  /** Answers single statements, each in one turn, so that they need not wait for each other. */
+  /** Answers single statements while the writer has a transaction open. Refuses to change anything. */
   let asker: SqliteClient | undefined;
+  // A change drops what the other connections have read before, and the writer keeps it.
+  const findAsker = (sql: string): SqliteClient => {
+    if (sql.startsWith('SELECT ') && !writer.isInTransaction) return writer;
+    asker ??= connectReader(file);
+    return asker;
+  };
   return {
     name: 'sqlite',
     isShared: false,
@@ -77,8 +83,7 @@ function createDatabase(file: string, { writer, log, deadlineMs }: DatabaseParts
     ],
     async ask(sql, values) {
       try {
-        asker ??= connectReader(file);
-        return asker.query(sql, values);
+        return findAsker(sql).query(sql, values);
       } catch (thrown) {
         throw sqliteError(thrown);
       }
