@@ -35,6 +35,16 @@ export function atMost(limit: number, unit: string, { at = 'p50' as 'p50' | 'p99
   return { text: `${at} ≤ ${limit} ${unit}`, isMet: (ours) => ours[at] <= limit };
 }
 
+/** A figure that should be large. */
+export function atLeast(limit: number, unit: string): Goal {
+  return { text: `p50 ≥ ${limit} ${unit}`, isMet: ({ p50 }) => p50 >= limit };
+}
+
+/** p50 of at least `ratio` times theirs, for figures that should be large. */
+export function atLeastTimes(ratio: number): Goal {
+  return { text: `≥ ${ratio}×`, isMet: (ours, theirs) => theirs !== undefined && ours.p50 >= theirs.p50 * ratio };
+}
+
 /** A tail that is not too long, whatever others take. */
 export function atMostTimesMedian(ratio: number): Goal {
   return { text: `p99 ≤ ${ratio}× p50`, isMet: ({ p50, p99 }) => p99 <= p50 * ratio };

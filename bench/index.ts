@@ -1,4 +1,5 @@
 export { accounts } from './accounts.ts';
+export { audit } from './audit.ts';
 export { code } from './code.ts';
 export { create } from './create.ts';
 export { exec } from './exec.ts';

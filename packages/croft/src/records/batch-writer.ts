@@ -1,49 +1,28 @@
-import type { AuditHash, ChainLink } from '../core/accounts/ports/audit-chain.ts';
+import { type AuditHash, type ChainLink, chainStart } from '../core/accounts/ports/audit-chain.ts';
 import type { CallRecord } from '../core/accounts/ports/call-tables.ts';
 import type { Tables } from '../core/accounts/ports/records.ts';
 import { storeCallRecords } from '../core/accounts/ports/store-call-records.ts';
-import type { Database, SqlConnection } from './sql/database.ts';
-import { chainEntries } from './tables/audit.ts';
+import type { Appended, KnownTrailEnd } from './known-trail-end.ts';
+import type { Database, Result, SqlConnection, Statement } from './sql/database.ts';
+import * as auditTable from './tables/audit.ts';
 import { bindTables } from './tables/bind-tables.ts';
-import type { CallRecordAnswer } from './tables/call-record-function.ts';
+import { type CallRecordAnswer, readCallRecordAnswer, toCallRecordStatement } from './tables/call-record-function.ts';
 import { type CallBatch, storeCallsAtOnce } from './tables/store-calls-at-once.ts';
 
-/** Rows that were appended to the audit trail: where it ended before, and where it ends now. */
-export interface Appended {
-  readonly from: ChainLink;
-  readonly to: ChainLink;
-}
-
-type TrailEnd = ReturnType<typeof createTrailEnd>;
-
-/** The end of the audit trail, as far as this server knows it. */
-export function createTrailEnd() {
-  let end: ChainLink | undefined;
-  let isContended = false;
-  return {
-    note({ from, to }: Appended): void {
-      if (end?.rows === from.rows && end.hash === from.hash) isContended = false;
-      end = to;
-    },
-    /** Other servers append so often that this one does not know the end for as long as one statement takes. */
-    noteContention(): void {
-      isContended = true;
-    },
-    /** Probable end of the trail. */
-    expected: (): ChainLink | undefined => (isContended ? undefined : end),
-  };
-}
+/** A value of a statement may have at most four times as many bytes: see `checkStorable`. */
+const maxStatementLength = 4_000_000;
 
 interface BatchWriterOptions extends Pick<AuditHash, 'hash'> {
   readonly database: Database;
-  readonly trailEnd: TrailEnd;
+  readonly trailEnd: KnownTrailEnd;
   /** The records of the batch. */
   records(): readonly CallRecord[];
 }
 
 /**
  * Stores one batch: in one step made for the expected end of the trail, in a second one if another server has moved the
- * end, or in a transaction that reads the end first. The database stores nothing for an end that is not the real one.
+ * end, in two that read the end first, or in a transaction with other changes. The database stores nothing for an end
+ * that is not the real one.
  */
 export function createBatchWriter({ database, hash, trailEnd, records }: BatchWriterOptions) {
   let appended: Appended | undefined;
@@ -62,13 +41,13 @@ export function createBatchWriter({ database, hash, trailEnd, records }: BatchWr
       const tables = bindTables(connection, { hash, onAppended });
       // Sessions count as not stored: their owner then compares versions.
       if (uncertain && (await hasRow(tables, uncertain))) return records().map(({ session }) => !session);
-      return storeCallRecords(tables, records());
+      return (await storeUnderLock(connection, tables)) ?? storeCallRecords(tables, records());
     },
 
     /** Resolves with `undefined` if nothing was stored, or if nobody knows. */
     async inOneStep(): Promise<boolean[] | undefined> {
       const expected = trailEnd.expected();
-      if (!expected) return undefined;
+      if (!expected) return storeInTwoSteps();
       const first = await storeAfter(expected);
       if (!first.end) return first.stored;
       const second = await storeAfter(first.end);
@@ -78,21 +57,72 @@ export function createBatchWriter({ database, hash, trailEnd, records }: BatchWr
   };
 
   async function storeAfter(from: ChainLink): Promise<CallRecordAnswer> {
-    const all = records();
-    const entries = all.flatMap((each) => each.entries ?? []);
-    const rows = chainEntries(entries, from, hash);
-    const to = { rows: from.rows + rows.length, hash: rows.at(-1)?.hash ?? from.hash };
-    const answer = await tryStoring(database, { end: from, rows, records: all });
-    if (!answer && rows.length > 0) uncertain = to;
-    if (answer?.stored && rows.length > 0) appended = { from, to };
+    const batch = chainAfter(from, records(), hash);
+    const answer = await ifCertain(database, () => storeCallsAtOnce(database, batch));
+    if (!answer && batch.rows.length > 0) uncertain = batch.to;
+    if (answer?.stored) noteStored(batch);
     return answer ?? {};
+  }
+
+  /**
+   * Reads the end of the trail under the lock, which other servers wait for meanwhile, and stores the rows that follow it.
+   * Resolves with `undefined` if nothing was stored, or if nobody knows.
+   */
+  async function storeInTwoSteps(): Promise<boolean[] | undefined> {
+    let batch: ChainedBatch | undefined;
+    const make = (answer: Result) => {
+      batch = chainAfter(auditTable.toEnd(answer) ?? chainStart, records(), hash);
+      if (batch.rows.length > 0) uncertain = batch.to;
+      return toStatement(batch, database);
+    };
+    const answer = await ifCertain(database, async () => database.oneStatement?.runAfter(auditTable.lastSql, make));
+    if (!answer || !batch) return undefined;
+    const { stored } = readCallRecordAnswer(answer, batch.records);
+    if (stored) noteStored(batch);
+    return stored;
+  }
+
+  /**
+   * Stores all rows by one statement of the transaction, whatever their number: other servers wait for the lock meanwhile.
+   * Resolves with `undefined` if nothing was stored so.
+   */
+  async function storeUnderLock(connection: SqlConnection, { audit }: Tables): Promise<boolean[] | undefined> {
+    if (!database.oneStatement) return undefined;
+    const batch = chainAfter((await audit.last()) ?? chainStart, records(), hash);
+    const statement = toStatement(batch, database);
+    if (!statement) return undefined;
+    const { stored } = readCallRecordAnswer(await connection.query(...statement), batch.records);
+    if (stored) noteStored(batch);
+    return stored;
+  }
+
+  function noteStored({ end, rows, to }: ChainedBatch): void {
+    if (rows.length > 0) appended = { from: end, to };
   }
 }
 
-/** Resolves with `undefined` if nobody knows whether the batch was stored. */
-async function tryStoring(database: Database, batch: CallBatch): Promise<CallRecordAnswer | undefined> {
+interface ChainedBatch extends CallBatch {
+  /** The end of the trail if the batch is stored. */
+  readonly to: ChainLink;
+}
+
+function chainAfter(end: ChainLink, records: readonly CallRecord[], hash: AuditHash['hash']): ChainedBatch {
+  const entries = records.flatMap((each) => each.entries ?? []);
+  const rows = auditTable.chainEntries(entries, end, hash);
+  return { end, rows, records, to: { rows: end.rows + rows.length, hash: rows.at(-1)?.hash ?? end.hash } };
+}
+
+/** Makes no statement of rows that are too large for one. */
+function toStatement({ end, rows, records }: CallBatch, { deadlineMs }: Database): Statement | undefined {
+  const statement = toCallRecordStatement(end, rows, records, deadlineMs);
+  const isLarge = statement[1].some((value) => typeof value === 'string' && value.length > maxStatementLength);
+  return isLarge ? undefined : statement;
+}
+
+/** Resolves with `undefined` if nobody knows whether the rows were stored. */
+async function ifCertain<T>(database: Database, store: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await storeCallsAtOnce(database, batch);
+    return await store();
   } catch (thrown) {
     if (database.isTransient(thrown)) return undefined;
     throw thrown;

@@ -1,7 +1,8 @@
 import type { AuditHash } from '../core/accounts/ports/audit-chain.ts';
 import type { CallRecord } from '../core/accounts/ports/call-tables.ts';
-import { type Appended, createBatchWriter, createTrailEnd } from './batch-writer.ts';
+import { createBatchWriter } from './batch-writer.ts';
 import type { ChangeQueue } from './change-queue.ts';
+import { type Appended, createKnownTrailEnd } from './known-trail-end.ts';
 import type { Database } from './sql/database.ts';
 import { checkCallRecord, toSessionKey } from './tables/call-record-function.ts';
 
@@ -23,7 +24,7 @@ const maxTogether = 256;
 /** Stores the rows of calls in batches: all that wait when the database is free are one change. */
 export function createCallBatches({ database, changes, hash, onStored }: CallBatchesOptions) {
   const waiting: WaitingRecord[] = [];
-  const trailEnd = createTrailEnd();
+  const trailEnd = createKnownTrailEnd();
 
   return { record, noteAppended: trailEnd.note };
 

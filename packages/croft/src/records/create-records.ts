@@ -1,11 +1,11 @@
 import { AppError } from '@croft/protocol';
 import { type AuditHash, type ChainLink, plainHash } from '../core/accounts/ports/audit-chain.ts';
 import type { Records, RecordsClock } from '../core/accounts/ports/records.ts';
-import type { Appended } from './batch-writer.ts';
 import { createCallBatches } from './call-batches.ts';
 import { tooSlow } from './change-group.ts';
 import { createChangeQueue } from './change-queue.ts';
 import { createDatabaseClock } from './database-clock.ts';
+import type { Appended } from './known-trail-end.ts';
 import type { Database, SqlConnection } from './sql/database.ts';
 import { withDeadline } from './sql/with-deadline.ts';
 import { checkStorable, createWorkScope } from './sql/work-scope.ts';

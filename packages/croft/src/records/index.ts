@@ -9,7 +9,7 @@ export type RecordsOptions = ({ readonly file: string } | { readonly url: string
    * Disk space that SQLite takes for itself in advance, so that changes are stored on a full disk too. Default: none.
    * PostgreSQL has a disk of its own.
    */
-  readonly roomBytes?: number | undefined;
+  readonly reservedBytes?: number | undefined;
   /** Without it, the audit trail is chained without a key. */
   readonly audit?: AuditHooks | undefined;
 };
@@ -18,10 +18,10 @@ const defaultDeadlineMs = 15_000;
 
 /** Throws `AppError` with a message for the operator. Loads only the driver that is used. */
 export async function openRecords(options: RecordsOptions): Promise<Records> {
-  const { deadlineMs = defaultDeadlineMs, roomBytes = 0 } = options;
+  const { deadlineMs = defaultDeadlineMs, reservedBytes = 0 } = options;
   if ('file' in options) {
     const { openSqlite } = await import('./sqlite/sqlite-database.ts');
-    return createRecords(await openSqlite(options.file, { deadlineMs, roomBytes }), options.audit);
+    return createRecords(await openSqlite(options.file, { deadlineMs, reservedBytes }), options.audit);
   }
   const { openPostgres } = await import('./postgres/postgres-database.ts');
   return createRecords(await openPostgres(options.url, deadlineMs), options.audit);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { findBreak } from '../../src/core/accounts/ports/audit-chain.ts';
+import { callTables } from '../../src/records/tables/calls-in-progress.ts';
 import type { PrepareRecords, RecordsFixture } from './records.ts';
 import { addAccount, removalRow } from './records-rows.ts';
 
@@ -52,6 +53,18 @@ export function describeMigrations(prepare: PrepareRecords): void {
       await fixture.execute('DELETE FROM croft_migrations WHERE number > 1');
       const newer = await fixture.open();
       await newer.change((tables) => tables.removals.insert(removalRow(accountId)));
+    });
+
+    test('keep the calls that an older server left under way', async () => {
+      await using fixture = await prepare();
+      await (await fixture.open())[Symbol.asyncDispose]();
+      await fixture.execute('DROP TABLE calls');
+      for (const statement of callTables('TEXT')) await fixture.execute(statement);
+      await fixture.execute(`INSERT INTO calls VALUES ('call_1', 'server', 'account', 'agent', 'bash')`);
+      await fixture.execute('DELETE FROM croft_migrations WHERE number > 10');
+      const newer = await fixture.open();
+      const left = await newer.read((tables) => tables.calls.of('server', 9));
+      expect(left).toMatchObject([{ callId: 'call_1', actor: 'agent', tool: 'bash' }]);
     });
 
     test('of a newer server stop the start, with the next step', async () => {

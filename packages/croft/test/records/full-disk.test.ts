@@ -36,7 +36,7 @@ describe.skipIf(!canMountDisks())('records on a full disk', () => {
     const disk = mountDisk(directory, 'disk', '64M');
     const file = `${disk}/records.db`;
     const accountId = await (async () => {
-      await using records = await openRecords({ file, roomBytes: 4 * megabyte });
+      await using records = await openRecords({ file, reservedBytes: 4 * megabyte });
       const added = await addAccount(records);
       await vi.waitFor(() => expect(statSync(file).blocks * 512).toBeGreaterThan(4 * megabyte));
       fill(disk);

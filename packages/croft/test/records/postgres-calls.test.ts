@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import type { Records } from '../../src/core/accounts/ports/records.ts';
 import { openRecords } from '../../src/records/index.ts';
 import { readTargets, toBegin } from '../contracts/records-calls.ts';
 import { addAccount, auditEntry, sessionRow } from '../contracts/records-rows.ts';
@@ -29,6 +30,12 @@ async function open() {
   };
 }
 
+/** Counts the open calls after it has checked the chain. */
+async function openCallsOf(records: Records): Promise<number> {
+  await readTargets(records);
+  return (await records.read(({ calls }) => calls.of('server_1', 1000))).length;
+}
+
 describe.skipIf(!server)('records of calls on PostgreSQL', () => {
   test('take one round trip for a beginning, and one for an end with its session', async () => {
     await using fixture = await open();
@@ -55,6 +62,24 @@ describe.skipIf(!server)('records of calls on PostgreSQL', () => {
     expect(await countRoundTrips(others)).toBeLessThanOrEqual(2);
     await first;
     expect(await readTargets(records)).toHaveLength(104);
+  });
+
+  test('take about two round trips while another server stores calls all the time', async () => {
+    await using fixture = await open();
+    const { records, accountId, countRoundTrips } = fixture;
+    await using other = await openRecords({ url: fixture.url });
+    let isOver = false;
+    const disturbing = (async () => {
+      for (; !isOver; ) await Promise.all([other.recordCall(toBegin(accountId)), other.recordCall(toBegin(accountId))]);
+    })();
+    const calls = 60;
+    const trips = await countRoundTrips(async () => {
+      for (let count = 0; count < calls; count += 1) await records.recordCall(toBegin(accountId));
+    });
+    isOver = true;
+    await disturbing;
+    expect(trips / calls).toBeLessThan(2.6);
+    expect(await openCallsOf(records)).toBeGreaterThan(calls);
   });
 
   test('are stored once although the connection was lost before the answer', async () => {

@@ -43,9 +43,9 @@ function openSandboxes(
   { tree, directoryFd, mustBeThere, history, left }: OpenedWorkspace,
   options: RuntimeOptions,
 ): Pick<WorkspaceBackend, 'openSandbox' | 'transactions'> {
-  const openIn = (directory: number, config: SandboxConfig, remainingQuota?: OpenedWorkspace['left']) => {
+  const openIn = (rootFd: number, config: SandboxConfig, remainingQuota?: OpenedWorkspace['left']) => {
     const { accountId } = record;
-    const location = { accountId, directoryFd: directory, workspacePath: `/workspaces/${name}`, remainingQuota };
+    const location = { accountId, directoryFd: rootFd, workspacePath: `/workspaces/${name}`, remainingQuota };
     return options.accountQuota.openSandbox(accountId, () => openAccountSandbox(config, location, options));
   };
   return {

@@ -10,7 +10,7 @@ export interface TransactionWorkspace {
   /** An open file descriptor of the workspace's directory. */
   directoryFd(): Promise<number>;
   /** Opens a sandbox like those of the workspace, over another directory. */
-  openSandbox(directory: number): Promise<Sandbox>;
+  openSandbox(directoryFd: number): Promise<Sandbox>;
 }
 
 /** Opens transactions and the history they need on first use. */

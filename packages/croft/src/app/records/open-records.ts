@@ -23,8 +23,8 @@ export interface SealedRecordsOptions {
    * trail.
    */
   readonly mayLackKeys?: boolean | undefined;
-  /** As `RecordsOptions.roomBytes`. */
-  readonly roomBytes?: number | undefined;
+  /** As `RecordsOptions.reservedBytes`. */
+  readonly reservedBytes?: number | undefined;
   /** Called after rows of any account were added to the audit trail, by this program. */
   readonly onAuditRows?: (() => void) | undefined;
   /** Without it, only `croft audit verify` reports that the audit trail was cut. */
@@ -33,7 +33,7 @@ export interface SealedRecordsOptions {
 
 /** Opens the records, the vault that unseals them, and their audit trail. Throws when the keys do not fit. */
 export async function openSealedRecords(options: SealedRecordsOptions) {
-  const { data, databaseUrl, keys, roomBytes, onWarning = () => {} } = options;
+  const { data, databaseUrl, keys, reservedBytes, onWarning = () => {} } = options;
   const ring = createRingSource(keys.ring, keys.reread);
   const trail = createAuditTrail({ data, ring, onWarning });
   const records = await openRecords({
@@ -45,7 +45,7 @@ export async function openSealedRecords(options: SealedRecordsOptions) {
         options.onAuditRows?.();
       },
     },
-    roomBytes,
+    reservedBytes,
   });
   const vault = createVault(createKeyring(ring), createTokenHash(keys.pepper));
   try {

@@ -16,11 +16,11 @@ const megabyte = 1024 * 1024;
 /** For the directories of sandboxes and other small files that a call needs. */
 const mostReserveBytes = 16 * megabyte;
 /** Enough for some thousand rows of records and audit trail. */
-const mostRoomBytes = 4 * megabyte;
+const mostReservedBytes = 4 * megabyte;
 
 /** Returns the disk space that the records own in advance, which no command can take. */
-export function toRecordsRoom(minFreeBytes: number): number {
-  return Math.min(mostRoomBytes, Math.floor(minFreeBytes / 16));
+export function toRecordsReserve(minFreeBytes: number): number {
+  return Math.min(mostReservedBytes, Math.floor(minFreeBytes / 16));
 }
 
 interface FreeDiskGuard extends Disposable {
@@ -30,7 +30,7 @@ interface FreeDiskGuard extends Disposable {
 
 /**
  * Keeps accounts from filling the disk of the data directory. Growth is refused early, so records, the audit trail and
- * deletions still work. A command can fill the disk faster than the check notices: the records have room of their own
+ * deletions still work. A command can fill the disk faster than the check notices: the records have blocks of their own
  * then, and a reserve file covers the rest.
  */
 export function openFreeDiskGuard({ data, minFreeBytes, onWarning }: FreeDiskGuardOptions): FreeDiskGuard {

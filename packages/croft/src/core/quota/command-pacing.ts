@@ -17,7 +17,7 @@ const forgetAfter = 15;
 
 /**
  * Creates the pacing of one account. Such an account could otherwise keep the disk full without a pause, and use up the
- * room that the records have in advance. Its commands only start later, because they may free space.
+ * blocks that the records have in advance. Its commands only start later, because they may free space.
  */
 export function createCommandPacing(isShort: () => boolean, pauseMs = defaultPauseMs): CommandPacing {
   let grownAt = Number.NEGATIVE_INFINITY;

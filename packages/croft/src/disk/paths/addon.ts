@@ -29,9 +29,9 @@ export interface Addon {
    * Opens a path below an open directory. Returns a handle, or the negated errno. Follows no link: `ELOOP` for a link
    * on the way. `O_PATH` with `O_NOFOLLOW` opens a link at the end itself.
    */
-  open(directory: number, path: string, flags: number, mode: number): number;
+  open(directoryFd: number, path: string, flags: number, mode: number): number;
   /** Opens exactly the file that an `O_PATH` handle names. Returns a handle, or the negated errno. */
-  reopen(place: number, flags: number): number;
+  reopen(handle: number, flags: number): number;
   /** The offset of the next data or hole at or after `offset`, or the negated errno: `ENXIO` if there is none. */
   seek(handle: number, offset: number, wantsHole: boolean): number;
   /**
@@ -39,14 +39,14 @@ export interface Addon {
    * releases the lock, or the negated errno: `EALREADY` if somebody holds the lock, `ENOLCK` if the directory was
    * removed.
    */
-  lock(directory: number, name: string): number;
+  lock(directoryFd: number, name: string): number;
   /** The number that names the lock for the names in an open directory, or the negated errno. */
-  lockNumber(directory: number): number;
+  lockNumber(directoryFd: number): number;
   /**
    * Sets the directory in which `replaceDurably` and `replaceAtOnce` take that lock. Before the first call they take
    * none.
    */
-  useLocks(directory: number): void;
+  useLocks(directoryFd: number): void;
   /**
    * Walks the tree below an open directory on another thread, by names alone. Returns where the wanted names are, as
    * `native/files/find-names.h` describes, or `undefined` if memory is exhausted. Names are divided by slashes.

@@ -25,9 +25,9 @@ export function createQuotaWatch({ directory, finder, left }: QuotaWatchOptions)
       await gauge.read();
       if (gauge.fallenFromMark().bytes < step) return undefined;
       gauge.mark();
-      const room = await left();
-      step = Math.max(leastStep, room / 4);
-      return room < 0 ? quotaDenial : undefined;
+      const leftBytes = await left();
+      step = Math.max(leastStep, leftBytes / 4);
+      return leftBytes < 0 ? quotaDenial : undefined;
     },
   };
 }

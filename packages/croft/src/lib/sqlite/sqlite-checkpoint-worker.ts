@@ -1,20 +1,20 @@
 import { DatabaseSync } from 'node:sqlite';
 import { answerQuestions } from '../concurrency/worker-thread.ts';
-import { makeSqliteRoom } from './sqlite-room.ts';
+import { reserveBlocks } from './reserve-blocks.ts';
 
 export interface CheckpointQuestion {
   readonly file: string;
-  /** See `makeSqliteRoom`. 0: the files grow as they need. */
-  readonly roomBytes: number;
+  /** See `reserveBlocks`. 0: the files grow as they need. */
+  readonly reservedBytes: number;
 }
 
 /** Whether the checkpoint was completed; another process may have been in the way. */
 export type CheckpointAnswer = boolean;
 
-answerQuestions(({ file, roomBytes }: CheckpointQuestion): CheckpointAnswer => {
+answerQuestions(({ file, reservedBytes }: CheckpointQuestion): CheckpointAnswer => {
   try {
     using database = openAsItIs(file);
-    if (roomBytes > 0) tryMakingRoom(database, file, roomBytes);
+    if (reservedBytes > 0) tryToReserve(database, file, reservedBytes);
     database.exec('PRAGMA synchronous = FULL');
     return database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()?.busy === 0;
   } catch {
@@ -22,10 +22,10 @@ answerQuestions(({ file, roomBytes }: CheckpointQuestion): CheckpointAnswer => {
   }
 });
 
-/** Room that cannot be made now is made with a later checkpoint. */
-function tryMakingRoom(...given: Parameters<typeof makeSqliteRoom>): void {
+/** Blocks that cannot be reserved now are reserved with a later checkpoint. */
+function tryToReserve(...given: Parameters<typeof reserveBlocks>): void {
   try {
-    makeSqliteRoom(...given);
+    reserveBlocks(...given);
   } catch {
     // The disk is full, or another process holds the database.
   }

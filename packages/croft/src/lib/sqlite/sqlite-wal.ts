@@ -35,16 +35,16 @@ export const sqliteWalPragmas = [
 ];
 
 interface SqliteWalOptions {
-  /** Disk space that the files own ahead of need: see `makeSqliteRoom`. Default: none. */
-  readonly roomBytes?: number | undefined;
+  /** Disk space that the files own ahead of need: see `reserveBlocks`. Default: none. */
+  readonly reservedBytes?: number | undefined;
 }
 
-/** Setting for a writing connection whose log has room: the log keeps it when SQLite restarts the log. */
-export function keepRoomPragma(roomBytes: number): string {
-  return `PRAGMA journal_size_limit = ${keptBytes(roomBytes)}`;
+/** Setting for a writing connection whose log has reserved blocks: the log keeps them when SQLite restarts it. */
+export function keepReservePragma(reservedBytes: number): string {
+  return `PRAGMA journal_size_limit = ${keptBytes(reservedBytes)}`;
 }
 
-const keptBytes = (roomBytes: number) => bytesLeft + 2 * roomBytes;
+const keptBytes = (reservedBytes: number) => bytesLeft + 2 * reservedBytes;
 
 const syncData = promisify(fdatasync);
 const syncAll = promisify(fsync);
@@ -56,12 +56,12 @@ const checkpoints = createWorkerThread<CheckpointQuestion, CheckpointAnswer>(
  * Makes the commits of one connection durable without blocking its thread. SQLite itself would wait for the disk inside
  * `COMMIT`, and even longer at each checkpoint: on a busy disk a second and more.
  */
-export function createSqliteWal(file: string, { roomBytes = 0 }: SqliteWalOptions = {}): SqliteWal {
+export function createSqliteWal(file: string, { reservedBytes = 0 }: SqliteWalOptions = {}): SqliteWal {
   let log: number | undefined;
   let isNameSynced = false;
   let commits = 0;
   let moving: Promise<void> | undefined;
-  const maxBytes = keptBytes(roomBytes) + bytesPerCheckpoint - bytesLeft;
+  const maxBytes = keptBytes(reservedBytes) + bytesPerCheckpoint - bytesLeft;
   // SQLite takes no locks on the log file, so closing a descriptor of it releases none. The file stays the same while
   // the connection is open.
   const descriptor = () => (log ??= openSync(`${file}-wal`, 'r'));
@@ -109,7 +109,7 @@ export function createSqliteWal(file: string, { roomBytes = 0 }: SqliteWalOption
     // SQLite restarts the log only when all of it was moved, so a second round moves the commits made meanwhile.
     for (let round = 0; round < 2 && (round === 0 || commits > 0); round++) {
       commits = 0;
-      await checkpoints.ask({ file, roomBytes }).catch(() => {});
+      await checkpoints.ask({ file, reservedBytes }).catch(() => {});
     }
   }
 }

@@ -1,10 +1,12 @@
 import postgres, { type ReservedSql } from 'postgres';
 import type { PooledConnection } from '../sql/connection-pool.ts';
-import type { Result, Value } from '../sql/database.ts';
+import type { Result, Statement, Value } from '../sql/database.ts';
 import { withDeadline } from '../sql/with-deadline.ts';
 
 export interface PostgresClient extends PooledConnection {
   query(sql: string, values?: readonly Value[]): Promise<Result>;
+  /** Sends COMMIT right behind the statement, in one round trip. If the statement fails, PostgreSQL rolls back. */
+  queryAndCommit(sql: string, values: readonly Value[]): Promise<Result>;
 }
 
 /**
@@ -56,20 +58,21 @@ export async function connectPostgres(url: string, deadlineMs: number): Promise<
 
   let last: Promise<unknown> = Promise.resolve();
 
-  function query(sql: string, values: readonly Value[] = []): Promise<Result> {
-    const result = last.then(() => run(sql, values));
+  function runNext(...statements: readonly Statement[]): Promise<Result> {
+    const result = last.then(() => run(statements));
     last = result.catch(() => {});
     return result;
   }
 
-  function run(sql: string, values: readonly Value[]): Promise<Result> {
+  /** Resolves with the answer to the first statement when all have been answered. */
+  function run(statements: readonly Statement[]): Promise<Result> {
     if (!isUsable) throw failure('CONNECTION_CLOSED');
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     // Not `Promise.race` with a promise that lives as long as the connection: it would keep every statement in memory.
     loseCurrent = reject;
-    connection
-      .unsafe(toNumbered(sql), [...values], { prepare: true })
-      .then((rows) => resolve({ rows, count: rows.count ?? rows.length }), reject);
+    Promise.all(statements.map(([sql, values]) => connection.unsafe(toNumbered(sql), [...values], { prepare: true })))
+      .then(([rows]) => resolve({ rows: rows ?? [], count: rows?.count ?? rows?.length ?? 0 }))
+      .catch(reject);
     return promise;
   }
 
@@ -77,7 +80,8 @@ export async function connectPostgres(url: string, deadlineMs: number): Promise<
     get isUsable() {
       return isUsable;
     },
-    query,
+    query: (sql, values = []) => runNext([sql, values]),
+    queryAndCommit: (sql, values) => runNext([sql, values], ['COMMIT', []]),
     discard,
   };
 }

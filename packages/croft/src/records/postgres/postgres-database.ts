@@ -3,7 +3,7 @@ import { createConnectionPool } from '../sql/connection-pool.ts';
 import type { Database } from '../sql/database.ts';
 import { connectPostgres } from './postgres-client.ts';
 import { forStart, isTransient } from './postgres-errors.ts';
-import { askPostgres, beginPostgres, changePostgres } from './postgres-transaction.ts';
+import { askPostgres, beginPostgres, changeInTwoSteps, changePostgres } from './postgres-transaction.ts';
 
 const maxReaders = 8;
 /** Id of the advisory lock that all servers on this database share. The value is arbitrary but must never change. */
@@ -52,7 +52,11 @@ function createDatabase(url: string, deadlineMs: number): Database {
     },
     ask: (sql, values) => askPostgres(readers, deadlineMs, sql, values),
     beginChange: () => beginPostgres(writers, change, deadlineMs),
-    oneStatement: { lockSql, run: (sql, values) => changePostgres(writers, deadlineMs, sql, values) },
+    oneStatement: {
+      lockSql,
+      run: (sql, values) => changePostgres(writers, deadlineMs, sql, values),
+      runAfter: (sql, make) => changeInTwoSteps(writers, `${change}; ${sql}`, deadlineMs, make),
+    },
     beginRead: () => beginPostgres(readers, read, deadlineMs),
     isTransient,
     async [Symbol.asyncDispose]() {

@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import type { ConnectionPool } from '../sql/connection-pool.ts';
-import type { Result, SqlConnection, SqlTransaction } from '../sql/database.ts';
+import type { Result, SqlConnection, SqlTransaction, Statement } from '../sql/database.ts';
 import { nothingStoredHint } from '../sql/nothing-stored-hint.ts';
 import { withDeadline } from '../sql/with-deadline.ts';
 import type { PostgresClient } from './postgres-client.ts';
@@ -22,6 +22,42 @@ export async function beginPostgres(pool: Clients, sql: string, deadlineMs: numb
     if (client) pool.give(client);
     throw postgresError(thrown);
   }
+}
+
+/**
+ * Runs a change in two round trips: `sql` begins it and ends with a question, and `make` makes the one statement of the
+ * answer. Nothing is changed if it makes none.
+ */
+export async function changeInTwoSteps(
+  pool: Clients,
+  sql: string,
+  deadlineMs: number,
+  make: (answer: Result) => Statement | undefined,
+): Promise<Result | undefined> {
+  const client = await pool.take().catch((thrown) => {
+    throw postgresError(thrown);
+  });
+  let isSent = false;
+  try {
+    const statement = make(lastOf(await withDiscard(client, deadlineMs + 1000, client.query(sql))));
+    isSent = statement !== undefined;
+    if (statement) return await withDiscard(client, deadlineMs + 1000, client.queryAndCommit(...statement));
+    await withDiscard(client, deadlineMs, client.query('ROLLBACK'));
+    return undefined;
+  } catch (thrown) {
+    // The connection is in an unknown state.
+    client.discard();
+    const error = postgresError(thrown);
+    throw isSent && !isTransient(error) ? unknownOutcome(thrown) : error;
+  } finally {
+    pool.give(client);
+  }
+}
+
+/** The answer to the last of several statements that were sent as one text. */
+function lastOf({ rows }: Result): Result {
+  const last = rows.at(-1) as unknown as Result['rows'];
+  return { rows: last, count: last.length };
 }
 
 /** Runs a statement outside of a transaction, in one round trip. */

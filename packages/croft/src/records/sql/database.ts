@@ -23,7 +23,7 @@ export interface Database extends AsyncDisposable {
    * How a change can be one statement: the call of a function that takes the lock of changes by `lockSql`. Missing if the
    * database is in this process, where several statements cost no more than one.
    */
-  readonly oneStatement?: { readonly lockSql: string; run: SqlConnection['query'] } | undefined;
+  readonly oneStatement?: OneStatement | undefined;
   /**
    * Runs a change whose statements are executed in one turn of this thread. Durable when it resolves. Resolves with
    * `undefined` if another process holds the database: then nothing was changed. Missing if the database is not in this
@@ -36,6 +36,16 @@ export interface Database extends AsyncDisposable {
   isTransient(thrown: unknown): boolean;
   /** Called before a change is retried. Never rejects. */
   beforeRetry?(): Promise<void>;
+}
+
+interface OneStatement {
+  readonly lockSql: string;
+  run: SqlConnection['query'];
+  /**
+   * Takes the lock of changes and reads by `sql`, in one round trip, and then runs the statement that `make` makes of the
+   * answer and commits, in another. Resolves with `undefined` if `make` makes none: then nothing was changed.
+   */
+  runAfter(sql: string, make: (answer: Result) => Statement | undefined): Promise<Result | undefined>;
 }
 
 /** A statement that the database runs in the same transaction after each changed row. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { AppError } from '@croft/protocol';
 import { makePrivateDatabase } from '../../lib/sqlite/make-private-database.ts';
 import { isSqliteBusy } from '../../lib/sqlite/sqlite-error-kind.ts';
-import { createSqliteWal, keepRoomPragma, sqliteWalPragmas } from '../../lib/sqlite/sqlite-wal.ts';
+import { createSqliteWal, keepReservePragma, sqliteWalPragmas } from '../../lib/sqlite/sqlite-wal.ts';
 import { type ConnectionPool, createConnectionPool } from '../sql/connection-pool.ts';
 import type { Database, QueryAtOnce, SqlTransaction } from '../sql/database.ts';
 import { countDoneMigrations } from '../tables/migrations.ts';
@@ -15,7 +15,7 @@ const maxReaders = 16;
 interface SqliteOptions {
   readonly deadlineMs: number;
   /** Disk space that the files of the database own ahead of need, so that changes succeed on a full disk. */
-  readonly roomBytes: number;
+  readonly reservedBytes: number;
 }
 
 /**
@@ -40,17 +40,17 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
 }
 
 async function prepare(file: string, writer: SqliteClient, options: SqliteOptions): Promise<Database> {
-  const { deadlineMs, roomBytes } = options;
-  const log = createDurableLog(file, roomBytes);
+  const { deadlineMs, reservedBytes } = options;
+  const log = createDurableLog(file, reservedBytes);
   const database = createDatabase(file, { writer, log, deadlineMs });
   const queryWhenFree = (sql: string) => writer.queryWhenFree(sql, deadlineMs);
   await countDoneMigrations(database, { query: queryWhenFree });
   makePrivate(file);
   const [row] = (await queryWhenFree('PRAGMA journal_mode = WAL')).rows;
   if (row?.journal_mode !== 'wal') throw noWal();
-  for (const pragma of [...sqliteWalPragmas, keepRoomPragma(roomBytes)]) writer.query(pragma);
-  // The worker thread makes the room, and nobody waits for it.
-  if (roomBytes > 0) void log.checkpoint();
+  for (const pragma of [...sqliteWalPragmas, keepReservePragma(reservedBytes)]) writer.query(pragma);
+  // The worker thread reserves the blocks, and nobody waits for it.
+  if (reservedBytes > 0) void log.checkpoint();
   return database;
 }
 
@@ -64,8 +64,14 @@ function createDatabase(file: string, { writer, log, deadlineMs }: DatabaseParts
   const writers = createConnectionPool({ max: 1, deadlineMs, connect: async () => writer });
   const readers = createConnectionPool({ max: maxReaders, deadlineMs, connect: async () => connectReader(file) });
   const checkFile = watchDatabaseFile(file);
-  /** Answers single statements, each in one turn, so that they need not wait for each other. */
+  /** Answers single statements while the writer has a transaction open. Refuses to change anything. */
   let asker: SqliteClient | undefined;
+  // A change drops what the other connections have read before, and the writer keeps it.
+  const findAsker = (sql: string): SqliteClient => {
+    if (sql.startsWith('SELECT ') && !writer.isInTransaction) return writer;
+    asker ??= connectReader(file);
+    return asker;
+  };
   return {
     name: 'sqlite',
     isShared: false,
@@ -77,8 +83,7 @@ function createDatabase(file: string, { writer, log, deadlineMs }: DatabaseParts
     ],
     async ask(sql, values) {
       try {
-        asker ??= connectReader(file);
-        return asker.query(sql, values);
+        return findAsker(sql).query(sql, values);
       } catch (thrown) {
         throw sqliteError(thrown);
       }
@@ -196,8 +201,8 @@ function runInOneTurn<T>(client: SqliteClient, work: (query: QueryAtOnce) => T):
 type DurableLog = ReturnType<typeof createDurableLog>;
 
 /** Refuses all changes after a failed sync: the kernel may have dropped the pages that it could not write. */
-function createDurableLog(file: string, roomBytes: number) {
-  const log = createSqliteWal(file, { roomBytes });
+function createDurableLog(file: string, reservedBytes: number) {
+  const log = createSqliteWal(file, { reservedBytes });
   let failure: AppError | undefined;
   return {
     mustBeSound(): void {

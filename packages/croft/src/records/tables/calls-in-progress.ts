@@ -1,6 +1,6 @@
 import type { CallRow, CallTable } from '../../core/accounts/ports/call-tables.ts';
 import { defineTable, key, text } from '../sql/columns.ts';
-import type { SqlConnection } from '../sql/database.ts';
+import type { Database, SqlConnection } from '../sql/database.ts';
 import { insertRow } from '../sql/rows.ts';
 
 /** Migration 4. Never edit a released migration; add another one. */
@@ -10,6 +10,23 @@ export function callTables(textType: string): string[] {
       call_id ${textType} NOT NULL PRIMARY KEY, server_id ${textType} NOT NULL, account_id ${textType} NOT NULL,
       actor ${textType} NOT NULL, tool ${textType} NOT NULL)`,
     'CREATE INDEX calls_by_server ON calls (server_id)',
+  ];
+}
+
+/**
+ * Migration 11. In SQLite a row of the first table was a row in each of three trees, and every call adds and removes one.
+ * There are never more rows than calls under way, so that no index is needed.
+ */
+export function callsInOneTree(textType: string, { oneTurn }: Pick<Database, 'oneTurn'>): string[] {
+  if (!oneTurn) return [];
+  return [
+    'ALTER TABLE calls RENAME TO earlier_calls',
+    'DROP INDEX calls_by_server',
+    `CREATE TABLE calls (
+      call_id ${textType} NOT NULL PRIMARY KEY, server_id ${textType} NOT NULL, account_id ${textType} NOT NULL,
+      actor ${textType} NOT NULL, tool ${textType} NOT NULL) WITHOUT ROWID`,
+    'INSERT INTO calls SELECT call_id, server_id, account_id, actor, tool FROM earlier_calls',
+    'DROP TABLE earlier_calls',
   ];
 }
 

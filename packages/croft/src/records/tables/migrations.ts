@@ -3,7 +3,7 @@ import type { Database, SqlConnection } from '../sql/database.ts';
 import { changeCountTables, sessionMoveCounts } from './account-change-counts.ts';
 import { browserSessionTables } from './browser-sessions.ts';
 import { callRecordFunction } from './call-record-function.ts';
-import { callTables } from './calls-in-progress.ts';
+import { callsInOneTree, callTables } from './calls-in-progress.ts';
 import { dataDirectoryTables } from './data-directories.ts';
 import { firstTables } from './first-tables.ts';
 import { keyAgents } from './keys.ts';
@@ -12,7 +12,7 @@ import { serverKeyCheckTables } from './server-key-checks.ts';
 
 interface Migration {
   readonly name: string;
-  statements(textType: string, database: Pick<Database, 'trigger' | 'oneStatement'>): readonly string[];
+  statements(textType: string, database: Pick<Database, 'trigger' | 'oneStatement' | 'oneTurn'>): readonly string[];
 }
 
 /** In order, numbered from 1. Add new ones at the end; never change one. */
@@ -27,6 +27,7 @@ const migrations: readonly Migration[] = [
   { name: 'records of calls in one statement', statements: callRecordFunction },
   { name: 'browser sessions', statements: browserSessionTables },
   { name: 'data directories of workspaces', statements: dataDirectoryTables },
+  { name: 'calls under way in one tree', statements: callsInOneTree },
 ];
 
 type RunChange = <T>(work: (connection: SqlConnection) => Promise<T>) => Promise<T>;

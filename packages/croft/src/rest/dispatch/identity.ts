@@ -3,6 +3,7 @@ import { reachesAgent } from '../../core/accounts/access/key-reach.ts';
 import { operatorId } from '../../core/accounts/access/operator.ts';
 import { notFound } from '../../core/accounts/access/registry-errors.ts';
 import { isLinkCode, type SessionHolder } from '../../core/accounts/keys/browser-sessions.ts';
+import { isKeyLike } from '../../core/accounts/keys/key-rows.ts';
 import type { Actor } from '../../core/accounts/ports/registry.ts';
 import { isSameToken, readBearer } from '../http/guards.ts';
 import type { SessionCookie } from '../http/session-cookie.ts';
@@ -52,6 +53,9 @@ async function identifyToken(
 ): Promise<RequestIdentity | undefined> {
   const { adminToken, operator, registry, sessions } = platform;
   if (token === '') return undefined;
+  // Nearly all requests come with a key, which need not be compared with the tokens of the server then.
+  const known = isKeyLike(token) ? await registry.accounts.authenticate(token) : undefined;
+  if (known) return toAccount(known);
   if (isSameToken(token, adminToken)) return { kind: 'admin', holder: holderOfToken(platform, 'admin', adminToken) };
   if (operator && isSameToken(token, operator.token))
     return identifyHolder(holderOfToken(platform, 'token', operator.token), platform);
@@ -59,10 +63,13 @@ async function identifyToken(
     const found = await sessions.redeem(token);
     return found && identifyHolder(found, platform);
   }
-  const active = await registry.accounts.authenticate(token);
   // Deleting an account disables it first. A caller who started that must be able to repeat the request.
-  const actor = active ?? (isRemoval ? await registry.accounts.authenticateToRemove(token) : undefined);
-  return actor && { kind: 'account', actor, holder: { accountId: actor.accountId, keyId: keyIn(actor) } };
+  const actor = isRemoval ? await registry.accounts.authenticateToRemove(token) : undefined;
+  return actor && toAccount(actor);
+}
+
+function toAccount(actor: Actor): PersonIdentity {
+  return { kind: 'account', actor, holder: { accountId: actor.accountId, keyId: keyIn(actor) } };
 }
 
 type PersonIdentity = Extract<RequestIdentity, { readonly kind: 'account' | 'operator' }>;

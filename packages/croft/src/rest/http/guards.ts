@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import { AppError } from '@croft/protocol';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 
 /**
  * The name of the page on this machine: browsers resolve it to loopback by themselves, and no other app has its cookies.
@@ -42,9 +43,22 @@ export function readBearer(authorization: string | undefined): string {
   return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
 }
 
-/** Compares hashes of equal length in constant time. */
+/** Compares hashes of equal length in constant time. `token` is one of the few of this server. */
 export function isSameToken(given: string, token: string): boolean {
-  return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', token, 'buffer'));
+  return timingSafeEqual(hashToken(given), own.get(token) ?? hashOwn(token));
+}
+
+/** Hashes of the tokens of this server, which every request is compared with. */
+const own = new BoundedMap<string, Buffer>(8);
+
+function hashOwn(token: string): Buffer {
+  const hashed = hashToken(token);
+  own.set(token, hashed);
+  return hashed;
+}
+
+function hashToken(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
 }
 
 export function hostName(host = ''): string {

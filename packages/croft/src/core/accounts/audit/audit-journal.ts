@@ -35,7 +35,8 @@ const notYet =
  */
 export function createAuditJournal(options: AuditJournalOptions): CallJournal {
   const { records, vault, accountId, agentId, serverId, pendingEnds, now, waitMs = defaultWaitMs } = options;
-  const open = new Set<string>();
+  /** The calls that have begun, each with its sealed title: sealing takes long, and the end has the same title. */
+  const open = new Map<string, SealedTitle>();
   const toEntry = createToEntry(accountId, agentId, now);
 
   return {
@@ -43,14 +44,15 @@ export function createAuditJournal(options: AuditJournalOptions): CallJournal {
       options.onStarted?.(toCallStarted(agentId, { session, fields, call, at: now() }));
     },
     async began(session, fields, call) {
-      const entry = toEntry(session, 'call.began', sealTitle({ ...fields, call }, { vault, accountId }));
+      const sealed = sealTitle({ ...fields, call }, { vault, accountId });
+      const entry = toEntry(session, 'call.began', sealed);
       const began = { callId: call, serverId, accountId, actor: entry.actor, tool: entry.target };
       // Added before the write: after a failed write nobody knows whether the row exists.
-      open.add(call);
+      open.set(call, { of: fields.title, sealed: sealed.title });
       await records.recordCall({ entries: [entry], began });
     },
     async ended(session, fields, violations, call) {
-      const entries = toEndEntries(toEntry, session, sealTitle({ ...fields, call }, { vault, accountId }), violations);
+      const entries = toEndEntries(toEntry, session, sealEnd({ ...fields, call }, open.get(call)), violations);
       const hasBegun = open.delete(call);
       const recording = records.recordCall({ entries, ...(hasBegun && { ended: call }) });
       // Also covers a failure after the deadline below.
@@ -60,6 +62,16 @@ export function createAuditJournal(options: AuditJournalOptions): CallJournal {
       });
     },
   };
+
+  function sealEnd(fields: Fields, began: SealedTitle | undefined): Fields {
+    if (began && began.of === fields.title) return { ...fields, title: began.sealed };
+    return sealTitle(fields, { vault, accountId });
+  }
+}
+
+interface SealedTitle {
+  readonly of: unknown;
+  readonly sealed: unknown;
 }
 
 type ToEntry = ReturnType<typeof createToEntry>;

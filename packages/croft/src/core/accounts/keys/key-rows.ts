@@ -24,6 +24,11 @@ export function isRunnerKey({ name, scopes }: Pick<KeyRow, 'name' | 'scopes'>): 
   return name.startsWith(runnerPrefix) && scopes.length === 1 && scopes[0] === runnerScope;
 }
 
+/** Whether a token has the form of a key. The operator may have given the server a token of the same form. */
+export function isKeyLike(token: string): boolean {
+  return token.startsWith(secretPrefix);
+}
+
 type NewKey = Pick<KeyRow, 'accountId' | 'name' | 'scopes' | 'agents' | 'expiresAt'>;
 
 /** Makes a key before the transaction that stores it, because a transaction may run more than once. */

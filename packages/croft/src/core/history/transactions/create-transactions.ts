@@ -18,7 +18,7 @@ interface TransactionsOptions {
   /** Opens a layer over the workspace as it is now. */
   openLayer(signal: AbortSignal): Promise<DiffableLayer>;
   /** Opens a sandbox like that of the workspace, in another directory. */
-  openSandbox(directory: number): Promise<Sandbox>;
+  openSandbox(directoryFd: number): Promise<Sandbox>;
   now(): Date;
 }
 
