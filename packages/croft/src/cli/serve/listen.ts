@@ -60,7 +60,6 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
   const { account, server: shared, times } = options.bounds;
   const maxBodyBytes = shared.requestBytes;
   const onError = (error: Error, requestId?: string) => stderr.write(toLogLine(error, requestId));
-    );
   const asking = createElicitation({ key: platform.requestKey, waitMs: approvalWaitMs });
   const mcp = createMcpHttp(app, 'server', {
     maxBodyBytes,
