@@ -56,7 +56,7 @@ export function createWorkspaceOpener(
     if (bucket && !openObjects)
       throw new AppError(
         'E_NOT_FOUND',
-        'this workspace is in a bucket, which a runner reaches only through the server of its account',
+        'this workspace is in a bucket, which a runner reaches only through the server of its account: update that server',
       );
     const workspace =
       bucket && openObjects
@@ -91,10 +91,9 @@ export function createWorkspaceOpener(
 /** Throws unless this runner makes new workspaces and the server sent a valid namespace. */
 function mustMake<T>(makes: T | undefined, namespace: string): T {
   if (makes === undefined)
-    throw new AppError(
-      'E_NOT_FOUND',
-      'this runner does not have that workspace, and makes no new ones: its operator has to start it with --root',
-    );
+    throw new AppError('E_NOT_FOUND', 'this runner does not have that workspace, and makes no new ones', {
+      hint: 'Nothing was done. Ask the operator of the runner to start it with --root DIR, where it makes workspaces.',
+    });
   mustBeNamespace(namespace);
   return makes;
 }
