@@ -91,9 +91,10 @@ export function createWorkspaceOpener(
 /** Throws unless this runner makes new workspaces and the server sent a valid namespace. */
 function mustMake<T>(makes: T | undefined, namespace: string): T {
   if (makes === undefined)
-    throw new AppError('E_NOT_FOUND', 'this runner does not have that workspace, and makes no new ones', {
-      hint: 'Nothing was done. Ask the operator of the runner to start it with --root DIR, where it makes workspaces.',
-    });
+    throw new AppError(
+      'E_NOT_FOUND',
+      'this runner does not have that workspace, and makes no new ones: ask its operator to start it with --root DIR',
+    );
   mustBeNamespace(namespace);
   return makes;
 }
