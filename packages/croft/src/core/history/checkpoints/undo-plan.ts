@@ -24,9 +24,8 @@ export function pickUndone(target: UndoTarget, all: readonly LoggedCheckpoint[])
   const open = all.filter((one) => !isUndone(one) && one.note.call.tool !== undoTool && !isByproduct(one));
   const calls = [...new Set(open.map(({ note }) => note.callId))].slice(0, target.count);
   if (calls.length === target.count) return open.filter(({ note }) => calls.includes(note.callId));
-  const found =
-    calls.length === 0 ? 'no call has' : `only ${calls.length} call${calls.length === 1 ? ' has' : 's have'}`;
-  throw new AppError('E_NOT_FOUND', `nothing was undone: ${found} changed files that can still be undone`, {
+  const found = calls.length === 0 ? 'no call' : `only ${calls.length} call${calls.length === 1 ? '' : 's'}`;
+  throw new AppError('E_NOT_FOUND', `nothing was undone: ${found} can still be undone`, {
     hint: 'Ask for fewer calls; undo_list shows what can be undone.',
   });
 }
