@@ -161,7 +161,7 @@ test.each(rows('fails'))(
     expect(content).toHaveLength(1);
     expect(content[0]?.text).toContain(error.message);
     if (!('plain' in traits))
-      expect(content[0]?.text.endsWith(`\nNext: ${error.hint}\nCode: ${error.code}`)).toBe(true);
+      expect(String(content[0]?.text).endsWith(`\nNext: ${error.hint}\nCode: ${error.code}`)).toBe(true);
     expect(content[0]?.text).not.toMatch(/\n {4}at |node:|undefined|\[object/);
   },
 );

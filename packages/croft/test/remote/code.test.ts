@@ -14,7 +14,7 @@ import { asking, offerDirectory, openLyingRunner, workspaceRequest } from './por
 import { openServerOf, startRunnerOf } from './remote-app.ts';
 
 const never = { signal: new AbortController().signal };
-const nonsense = { code: 'E_SANDBOX_UNAVAILABLE', message: expect.stringContaining('nonsense') };
+const invalidAnswer = { code: 'E_SANDBOX_UNAVAILABLE', message: expect.stringContaining('is not valid: ') };
 const invalid = { code: 'E_INVALID_INPUT' };
 
 /** A runner that answers questions about code with these values. */
@@ -57,12 +57,12 @@ describe('a runner that lies about code', () => {
       move: { files: [], moves: [{ from: 'a', to: path }] },
       actions: [{ title: '', kind: '', edits: { files: [{ ...edit, path }], moves: [] } }],
     });
-    await expect(code.definitions({ of: 'definitions', withBody: false }, never)).rejects.toMatchObject(nonsense);
-    await expect(code.calls({ direction: 'in', depth: 1 }, never)).rejects.toMatchObject(nonsense);
-    await expect(code.diagnostics({ path: 'a.ts' }, never)).rejects.toMatchObject(nonsense);
-    await expect(code.rename({ newName: 'b' }, never)).rejects.toMatchObject(nonsense);
-    await expect(code.move({ from: 'a', to: 'b' }, never)).rejects.toMatchObject(nonsense);
-    await expect(code.actions({ file_path: 'a.ts', line: 1 }, never)).rejects.toMatchObject(nonsense);
+    await expect(code.definitions({ of: 'definitions', withBody: false }, never)).rejects.toMatchObject(invalidAnswer);
+    await expect(code.calls({ direction: 'in', depth: 1 }, never)).rejects.toMatchObject(invalidAnswer);
+    await expect(code.diagnostics({ path: 'a.ts' }, never)).rejects.toMatchObject(invalidAnswer);
+    await expect(code.rename({ newName: 'b' }, never)).rejects.toMatchObject(invalidAnswer);
+    await expect(code.move({ from: 'a', to: 'b' }, never)).rejects.toMatchObject(invalidAnswer);
+    await expect(code.actions({ file_path: 'a.ts', line: 1 }, never)).rejects.toMatchObject(invalidAnswer);
   });
 
   test.each([
@@ -72,13 +72,13 @@ describe('a runner that lies about code', () => {
     ['5 MB', ' '.repeat(5 * 1024 * 1024)],
   ])('with %s', async (_, references) => {
     const code = await openLiar({ references });
-    await expect(code.references({ withDeclaration: true, limit: 1 }, never)).rejects.toMatchObject(nonsense);
+    await expect(code.references({ withDeclaration: true, limit: 1 }, never)).rejects.toMatchObject(invalidAnswer);
   });
 
   test('with 25,000 edits', async () => {
     const files = [{ path: 'a.ts', edits: Array(25_000).fill(edit.edits[0]) }];
     const code = await openLiar({ rename: { target, complete: true, files, moves: [] } });
-    await expect(code.rename({ newName: 'b' }, never)).rejects.toMatchObject(nonsense);
+    await expect(code.rename({ newName: 'b' }, never)).rejects.toMatchObject(invalidAnswer);
   });
 
   test('with an error that only a server has', async () => {
@@ -91,7 +91,7 @@ describe('a runner that lies about code', () => {
         throw new AppError('E_APPROVAL_REQUIRED', 'a person has to agree');
       },
     });
-    await expect(code?.('full').hover({}, never)).rejects.toMatchObject(nonsense);
+    await expect(code?.('full').hover({}, never)).rejects.toMatchObject(invalidAnswer);
   });
 });
 

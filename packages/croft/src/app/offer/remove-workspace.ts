@@ -71,6 +71,9 @@ export function createRunnerWorkspaceRemoval(options: RunnerWorkspaceRemovalOpti
   function mustBeMade(directory: string): void {
     const own = `${realpathOrSelf(directory)}/`;
     if ([...named.values()].some(({ directory: given }) => `${given}/`.startsWith(own)))
-      throw new AppError('E_FORBIDDEN', 'the operator of this runner named that directory, and has to remove it there');
+      throw new AppError(
+        'E_FORBIDDEN',
+        'the operator of this runner named that directory with --workspaces, and has to remove it there',
+      );
   }
 }
