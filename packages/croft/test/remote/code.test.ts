@@ -140,7 +140,7 @@ describe('a runner whose index lies', () => {
     ['a score that is no number', { ...found, hits: [{ ...hit, score: 'best' }] }],
   ])('with %s', async (_, search) => {
     const index = await openLyingIndex({ search });
-    await expect(index.search(question, signal)).rejects.toMatchObject(nonsense);
+    await expect(index.search(question, signal)).rejects.toMatchObject(invalidAnswer);
   });
 
   test.each([
@@ -148,7 +148,7 @@ describe('a runner whose index lies', () => {
     ['more definitions than there can be', { symbols: Array(6000).fill(symbol), isComplete: true }],
   ])('with a map of %s', async (_, map) => {
     const index = await openLyingIndex({ map });
-    await expect(index.map({ focus: [], limit: 10 }, signal)).rejects.toMatchObject(nonsense);
+    await expect(index.map({ focus: [], limit: 10 }, signal)).rejects.toMatchObject(invalidAnswer);
   });
 });
 
