@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectStdio, makeDirectory, runCroft } from '../support/harness.ts';
 
-type Place = ReturnType<typeof makeDirectory>;
+type Project = ReturnType<typeof makeDirectory>;
 type Session = Awaited<ReturnType<typeof connectStdio>>;
 
 const sources = {
@@ -16,17 +16,17 @@ const sources = {
   'docs/guide.md': '# Guide\n\nThe frobnicator needs a frobnication.\n',
 };
 
-function makeProject(): Place {
-  const place = makeDirectory(
+function makeProject(): Project {
+  const root = makeDirectory(
     Object.fromEntries(Object.entries(sources).map(([path, text]) => [`project/${path}`, text])),
   );
-  onTestFinished(() => place[Symbol.dispose]());
-  return place;
+  onTestFinished(() => root[Symbol.dispose]());
+  return root;
 }
 
-async function connect(place: Place, flags: readonly string[] = []): Promise<Session> {
-  const session = await connectStdio(['--workspace', place.at('project'), ...flags], {
-    env: { CROFT_DATA: place.at('data') },
+async function connect(root: Project, flags: readonly string[] = []): Promise<Session> {
+  const session = await connectStdio(['--workspace', root.at('project'), ...flags], {
+    env: { CROFT_DATA: root.at('data') },
   });
   onTestFinished(() => session[Symbol.asyncDispose]());
   return session;
@@ -39,8 +39,8 @@ async function search(session: Session, query: string, args: Record<string, unkn
   );
 }
 
-function findIndex(place: Place): string | undefined {
-  const base = place.at('data/code');
+function findIndex(root: Project): string | undefined {
+  const base = root.at('data/code');
   const [directory] = existsSync(base) ? readdirSync(base) : [];
   return directory === undefined ? undefined : join(base, directory, 'index.db');
 }
@@ -49,11 +49,11 @@ function findIndex(place: Place): string | undefined {
  * Asks until the index has every file: then what it does not know is not found by reading files either. Each search lets
  * the building go on, which may wait for the lease of a program that ended a moment ago.
  */
-async function buildIndex(session: Session, place: Place): Promise<string> {
+async function buildIndex(session: Session, root: Project): Promise<string> {
   return vi.waitFor(
     async () => {
       await session.call('search_code', { query: 'anything' });
-      const file = findIndex(place) ?? '';
+      const file = findIndex(root) ?? '';
       expect(readIndex(file, 'SELECT count(*) AS n FROM files WHERE due = 1')).toEqual([{ n: 0 }]);
       expect(readIndex(file, "SELECT value FROM state WHERE name = 'listed'")).toEqual([{ value: 1 }]);
       return file;
@@ -71,10 +71,10 @@ const indexedPaths = (file: string) =>
   readIndex(file, 'SELECT path FROM files ORDER BY path').map((row) => (row as { path: string }).path);
 
 test('the index answers like the files, and a change by any program is in the next answer', async () => {
-  const place = makeProject();
-  const session = await connect(place);
+  const root = makeProject();
+  const session = await connect(root);
   const cold = await search(session, 'parse config');
-  const file = await buildIndex(session, place);
+  const file = await buildIndex(session, root);
   expect(indexedPaths(file)).toEqual(Object.keys(sources).sort());
   expect((await search(session, 'parse config'))[0]).toBe(cold[0]);
   expect((await search(session, 'http server'))[0]).toBe('src/server.ts:1 HTTPServer');
@@ -90,17 +90,17 @@ test('the index answers like the files, and a change by any program is in the ne
 });
 
 test('what .gitignore names anew is gone, and what it names no more is found', async () => {
-  const place = makeProject();
-  const session = await connect(place);
-  const file = await buildIndex(session, place);
+  const root = makeProject();
+  const session = await connect(root);
+  const file = await buildIndex(session, root);
   await session.call('write', { file_path: '.gitignore', content: 'docs/\nsecret.ts\n' });
   expect(await search(session, 'frobnicator')).toEqual([]);
   // A new file that is ignored is never read.
-  writeFileSync(place.at('project/src/secret.ts'), 'export function hiddenThing() {}\n');
+  writeFileSync(root.at('project/src/secret.ts'), 'export function hiddenThing() {}\n');
   expect(await search(session, 'hidden thing')).toEqual([]);
   await vi.waitFor(() => expect(indexedPaths(file)).not.toContain('docs/guide.md'));
   expect(indexedPaths(file)).not.toContain('src/secret.ts');
-  rmSync(place.at('project/.gitignore'));
+  rmSync(root.at('project/.gitignore'));
   expect(await search(session, 'frobnicator')).toEqual(['docs/guide.md:3']);
   expect(await search(session, 'hidden thing')).toEqual(['src/secret.ts:1 hiddenThing']);
 });
@@ -110,39 +110,39 @@ test.each([
   ['no database', (file: string) => writeFileSync(file, 'x'.repeat(50_000))],
   ['gone', (file: string) => rmSync(file)],
 ])('an index that is %s is built anew', async (_, damage) => {
-  const place = makeProject();
+  const root = makeProject();
   {
-    await using session = await connectStdio(['--workspace', place.at('project')], {
-      env: { CROFT_DATA: place.at('data') },
+    await using session = await connectStdio(['--workspace', root.at('project')], {
+      env: { CROFT_DATA: root.at('data') },
     });
-    damage(await buildIndex(session, place));
+    damage(await buildIndex(session, root));
   }
-  const session = await connect(place);
+  const session = await connect(root);
   expect((await search(session, 'parse config'))[0]).toBe('src/config.ts:2 parseConfig');
-  const file = await buildIndex(session, place);
+  const file = await buildIndex(session, root);
   expect(indexedPaths(file)).toEqual(Object.keys(sources).sort());
 });
 
 test('a file that was changed while nobody looked is read again', async () => {
-  const place = makeProject();
+  const root = makeProject();
   {
-    await using session = await connectStdio(['--workspace', place.at('project')], {
-      env: { CROFT_DATA: place.at('data') },
+    await using session = await connectStdio(['--workspace', root.at('project')], {
+      env: { CROFT_DATA: root.at('data') },
     });
-    await buildIndex(session, place);
+    await buildIndex(session, root);
   }
-  writeFileSync(place.at('project/src/notes.ts'), 'export function okapiStripes() {}\n');
-  renameSync(place.at('project/src/server.ts'), place.at('project/src/gateway.ts'));
-  const session = await connect(place);
-  await buildIndex(session, place);
+  writeFileSync(root.at('project/src/notes.ts'), 'export function okapiStripes() {}\n');
+  renameSync(root.at('project/src/server.ts'), root.at('project/src/gateway.ts'));
+  const session = await connect(root);
+  await buildIndex(session, root);
   expect(await search(session, 'okapi stripes')).toEqual(['src/notes.ts:1 okapiStripes']);
   expect((await search(session, 'HTTPServer'))[0]).toBe('src/gateway.ts:1 HTTPServer');
 });
 
 test('two programs on one directory share the index, and each sees what the other changes', async () => {
-  const place = makeProject();
-  const [one, other] = await Promise.all([connect(place), connect(place, ['--readonly'])]);
-  const [file] = await Promise.all([buildIndex(one, place), buildIndex(other, place)]);
+  const root = makeProject();
+  const [one, other] = await Promise.all([connect(root), connect(root, ['--readonly'])]);
+  const [file] = await Promise.all([buildIndex(one, root), buildIndex(other, root)]);
   for (let round = 0; round < 5; round++) {
     const name = `zebra${'abcde'[round]}Crossing`;
     await one.call('write', { file_path: `src/new${round}.ts`, content: `export function ${name}() {}\n` });
@@ -154,19 +154,19 @@ test('two programs on one directory share the index, and each sees what the othe
 });
 
 test('all workspaces are searched, path and kind and language narrow the search, and du shows the index', async () => {
-  const place = makeDirectory({
+  const root = makeDirectory({
     'one/a.ts': 'export class ParserOfOne {}\n',
     'other/b.py': 'class ParserOfOther:\n    pass\n',
     'other/sub/c.ts': 'export function parserOfSub() {}\n',
   });
-  onTestFinished(() => place[Symbol.dispose]());
-  const env = { CROFT_DATA: place.at('data') };
-  const session = await connectStdio(['--workspaces', `one=${place.at('one')},other=${place.at('other')}`], { env });
+  onTestFinished(() => root[Symbol.dispose]());
+  const env = { CROFT_DATA: root.at('data') };
+  const session = await connectStdio(['--workspaces', `one=${root.at('one')},other=${root.at('other')}`], { env });
   onTestFinished(() => session[Symbol.asyncDispose]());
   const both = async () =>
     JSON.stringify((await session.call('search_code', { query: 'parser', workspace: 'all' })).text);
   await both();
-  await vi.waitFor(() => expect(readdirSync(place.at('data/code'))).toHaveLength(2));
+  await vi.waitFor(() => expect(readdirSync(root.at('data/code'))).toHaveLength(2));
   for (const found of [await both(), await both()]) {
     expect(found).toContain('ParserOfOne');
     expect(found).toContain('ParserOfOther');
@@ -179,7 +179,7 @@ test('all workspaces are searched, path and kind and language narrow the search,
 });
 
 test('a map has what others use first, fits its tokens, is the same twice, and follows its focus', async () => {
-  const place = makeDirectory(
+  const root = makeDirectory(
     Object.fromEntries([
       ['project/src/core.ts', 'export function computeEverything(input: string) {\n  return input;\n}\n'],
       ['project/src/rare.ts', "export function rarelyNeeded() {\n  return 'x';\n}\n"],
@@ -190,8 +190,8 @@ test('a map has what others use first, fits its tokens, is the same twice, and f
       ]),
     ]),
   );
-  onTestFinished(() => place[Symbol.dispose]());
-  const session = await connect(place);
+  onTestFinished(() => root[Symbol.dispose]());
+  const session = await connect(root);
   const map = async (args: Record<string, unknown>) => {
     const { text, structured } = await session.call('repo_map', args);
     expect(structured).toMatchObject({ complete: true });
