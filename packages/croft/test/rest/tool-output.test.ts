@@ -103,11 +103,9 @@ test('a call that prints nothing is answered as if nobody followed it, and so is
 
 test('a client that goes away ends its command', async () => {
   const gone = new AbortController();
-  const call = client.agent(agentId).call(
-    'bash',
-    { command: 'echo go; sleep 4321' },
-    { signal: gone.signal, onOutput: () => gone.abort() },
-  );
+  const call = client
+    .agent(agentId)
+    .call('bash', { command: 'echo go; sleep 4321' }, { signal: gone.signal, onOutput: () => gone.abort() });
   await expect(call).rejects.toThrow();
   const left = async () => {
     const command = 'cat /proc/[0-9]*/cmdline | tr "\\0" " " | grep -c "sleep 43[2]1"';

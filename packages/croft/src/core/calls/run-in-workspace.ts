@@ -152,20 +152,15 @@ async function ask(
  * is asked about a call that cannot run.
  */
 export function createRunInWorkspace(options: RunInWorkspaceOptions) {
-  const { workspaces, onReadOnly, gate, journal, secrets, effects, renderDiagram } = options;
+  const { onReadOnly, gate, journal, secrets, effects } = options;
   const reportUnkept = createNotUndoableNotices(options.emit);
 
   return async function runInWorkspace(admitted: AdmittedWorkspaceCall): Promise<ToolResult> {
     const { tool, rawInput, workspace, caller, call, reportViolation } = admitted;
-    const { session } = caller;
-    const base = workingDirectoryIn(session.workingDirectory, workspace.name);
+    const base = workingDirectoryIn(caller.session.workingDirectory, workspace.name);
     const { reportDenials, append } = collectDenials(reportViolation);
     const output = caller.onOutput && streamOutput(caller.onOutput, { secrets, signal: call.signal });
-    const context: ToolContext = {
-      ...{ workspace, workspaces, session, base, reportDenials, renderDiagram, signal: call.signal },
-      ...{ secrets: recordGivenSecrets(session, secrets), onActivity: withoutSecrets(caller, secrets) },
-      onOutput: output?.observe,
-    };
+    const context = toContext(admitted, options, { base, reportDenials, onOutput: output?.observe });
     const prepared = tool.prepare(rawInput, base);
     mustBePossible(tool, prepared, workspace);
     const agreed = await agree(tool, prepared, context, caller).catch(throwNothingDone);
@@ -225,6 +220,19 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     const known = workspace.id === workspace.name ? {} : { workspaceId: workspace.id };
     await journal.began(session.id, { ...about, ...known, title: titleOfCall(rawInput, secrets.redact) }, call.id);
   }
+}
+
+function toContext(
+  { workspace, caller, call }: AdmittedWorkspaceCall,
+  { workspaces, secrets, renderDiagram }: RunInWorkspaceOptions,
+  more: Pick<ToolContext, 'base' | 'reportDenials' | 'onOutput'>,
+): ToolContext {
+  const { session } = caller;
+  return {
+    ...{ workspace, workspaces, session, renderDiagram, signal: call.signal },
+    ...{ secrets: recordGivenSecrets(session, secrets), onActivity: withoutSecrets(caller, secrets) },
+    ...more,
+  };
 }
 
 /** Tools that change files are checked by how much they add, so that a change that frees space passes. */

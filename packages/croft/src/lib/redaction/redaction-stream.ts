@@ -40,6 +40,8 @@ export function createRedactionStream(finder: () => SecretFinder): RedactionStre
   let held = '';
   /** Set while the rest of a redacted part is dropped: matches where it ends. */
   let skipTo: RegExp | undefined;
+  const whole = () => context + held;
+  const spansIn = (completion: string) => joinSpans(finder().find(whole() + completion));
 
   return {
     push(text) {
@@ -83,14 +85,6 @@ export function createRedactionStream(finder: () => SecretFinder): RedactionStre
     held = found ? held.slice(found.index) : held.slice(-overlapChars);
     if (found) skipTo = undefined;
     return found !== null;
-  }
-
-  function whole(): string {
-    return context + held;
-  }
-
-  function spansIn(completion: string): Span[] {
-    return joinSpans(finder().find(whole() + completion));
   }
 
   /** Moves a cut before everything that begins before it and may end after it. */
