@@ -109,8 +109,14 @@ export function createSecrets(
 
 function toEnvironment(secrets: readonly Secret[]): Record<string, string> {
   const binary = secrets.find(({ value }) => value.includes('\0'));
-  if (binary) throw new AppError('E_INVALID_INPUT', `secret ${binary.name} has a NUL byte, which no variable can hold`);
+  if (binary) throw isBinary(binary.name);
   return Object.fromEntries(secrets.map(({ variable, value }) => [variable, value]));
+}
+
+function isBinary(name: string): AppError {
+  return new AppError('E_INVALID_INPUT', `secret ${name} has a NUL byte, which no variable can hold`, {
+    hint: 'Nothing ran. Ask the operator to store the secret as text, or leave it out.',
+  });
 }
 
 function toVariable(name: string): string {
