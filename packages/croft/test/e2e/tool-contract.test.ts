@@ -171,6 +171,7 @@ test.each(eras)('an unknown tool fails in the same way in %s', async (era) => {
     const answer = await sessions.get(era)?.call(name, {});
     expect(answer?.structured.error.code, name).toBe('E_UNKNOWN_TOOL');
   }
+  expect((await sessions.get(era)?.call('raed', {}))?.content[0]?.text).toContain('the nearest is read');
 });
 
 test('with --readonly only tools that read exist, and no name calls another', async () => {
