@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { vi } from 'vitest';
 import { createEngine } from '../../src/providers/docker/engine.ts';
-import { ensureMountPointImage } from '../../src/providers/docker/host-image.ts';
+import { ensureMountPointImage } from '../../src/providers/docker/mount-point-image.ts';
 import { makeDirectory } from '../support/harness.ts';
 import type { TestEngine } from '../support/sandboxes/docker-engine.ts';
 

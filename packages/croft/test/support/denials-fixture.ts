@@ -1,4 +1,4 @@
-import { findDenialsInOutput, type FailedCommand } from '../../src/core/commands/denials/explain-denials.ts';
+import { type FailedCommand, findDenialsInOutput } from '../../src/core/commands/denials/find-denials-in-output.ts';
 import type { SandboxLimits } from '../../src/core/commands/sandbox.ts';
 
 export const workspacePath = '/home/me/project';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { sameArgumentTwice, unknownArguments } from './argument-errors.ts';
+import { convertText, type Kinds, kindsOf, type ValueKind } from './convert-text-to-schema.ts';
 import { parseBySchema } from './parse-by-schema.ts';
-import { type Kinds, kindsOf, convertText, type ValueKind } from './value-kind.ts';
 
 export type Arguments = Readonly<Record<string, unknown>>;
 

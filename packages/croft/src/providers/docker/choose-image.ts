@@ -1,6 +1,6 @@
 import type { HostTools } from '../../host/toolchains/host-tools.ts';
 import type { Engine } from './engine.ts';
-import { ensureMountPointImage } from './host-image.ts';
+import { ensureMountPointImage } from './mount-point-image.ts';
 import { unavailable } from './unavailable.ts';
 
 /** The programs of a container. */

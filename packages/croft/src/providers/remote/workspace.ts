@@ -35,7 +35,12 @@ export async function createRemoteWorkspace(
 ): Promise<RunnerWorkspace> {
   const rpc = createRpcClient(peer, { patienceMs });
   const { namespace, workspace, name, bucket, quota } = request;
-  const { place: handle, root, access, has } = await rpc.ask(openWorkspace, { namespace, workspace, name, bucket, quota });
+  const {
+    place: handle,
+    root,
+    access,
+    has,
+  } = await rpc.ask(openWorkspace, { namespace, workspace, name, bucket, quota });
   const isStored = bucket !== undefined || quota !== undefined;
   if (isStored && !has.around) throw invalidAnswer(openWorkspace.name, 'a workspace that it does not store');
   return {

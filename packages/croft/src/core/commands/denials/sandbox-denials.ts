@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Redact } from '../../../lib/redaction/redact.ts';
 import type { ProgramExit, Sandbox, SandboxDenial } from '../sandbox.ts';
-import { denialKey, findDenialsInOutput, tidyDenial } from './explain-denials.ts';
+import { denialKey, findDenialsInOutput, tidyDenial } from './find-denials-in-output.ts';
 
 /** Schema of denials in structured tool results. */
 export const denialList = z

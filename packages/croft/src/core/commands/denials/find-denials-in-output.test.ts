@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { explain, workspacePath } from '../../../../test/support/denials-fixture.ts';
 import { gitSettings } from '../../control-files/control-file-names.ts';
-import type { FailedCommand } from './explain-denials.ts';
+import type { FailedCommand } from './find-denials-in-output.ts';
 
 /** Returns layer, rule and target of each denial. */
 function seen(output: string, more: Partial<FailedCommand> = {}): string[] {
