@@ -56,7 +56,7 @@ export async function attemptRestricted(fixture: EscapeFixture, attempt: Restric
   return verdict(judged, control);
 }
 
-export const toCidr = ({ address, port }: Listener) => `${address}/${address.includes(':') ? 128 : 32}:${port}`;
+const toCidr = ({ address, port }: Listener) => `${address}/${address.includes(':') ? 128 : 32}:${port}`;
 export const toAuthority = ({ address, port }: Listener) => `${bracket(address)}:${port}`;
 export const bracket = (address: string) => (address.includes(':') ? `[${address}]` : address);
 

@@ -3,7 +3,7 @@ import { sameArgumentTwice, unknownArguments } from './argument-errors.ts';
 import { convertText, type Kinds, kindsOf, type ValueKind } from './convert-text-to-schema.ts';
 import { parseBySchema } from './parse-by-schema.ts';
 
-export type Arguments = Readonly<Record<string, unknown>>;
+type Arguments = Readonly<Record<string, unknown>>;
 
 /**
  * A group of arguments of another system that together replace arguments of the tool: a first and a last line for an
