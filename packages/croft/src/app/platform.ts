@@ -6,6 +6,7 @@ import type { Records } from '../core/accounts/ports/records.ts';
 import type { ApprovalsOptions } from '../core/approvals/create-approvals.ts';
 import { createApprovals } from '../core/approvals/create-approvals.ts';
 import { createPostEditChecks, type PostEditSettings } from '../core/checks/post-edit/post-edit-checks.ts';
+import type { OpenSandboxes } from '../core/commands/open-sandboxes.ts';
 import type { Provider, SandboxLimits } from '../core/commands/sandbox.ts';
 import type { Emit } from '../core/events/emitter.ts';
 import type { History } from '../core/history/ports/history.ts';
@@ -46,6 +47,7 @@ export interface PlatformOptions extends SealedRecordsOptions {
   readonly renderDiagram: RuntimeOptions['renderDiagram'];
   readonly histories: WorkspaceHistories;
   readonly layered: Overlays;
+  readonly openSandboxes: OpenSandboxes;
   /** Absent: searches for code read the files. */
   readonly codeIndexes?: WorkspaceIndexes | undefined;
   /** Default: only buckets of accounts, at public addresses. */
@@ -96,6 +98,7 @@ export async function createPlatform(options: PlatformOptions) {
   });
 
   return {
+    openSandboxes: options.openSandboxes,
     ...{ records, vault, registryOn, approvals, approvalInbox, agents, terminals, files, forks },
     ...{ readiness, now, events, sessions: createBrowserSessions({ records, vault, now }) },
     audit: createTrailCheck(parts),
@@ -212,6 +215,7 @@ function toRuntimeOptions(options: PlatformOptions, parts: PlatformParts, forks:
       minFreeBytes: bounds.minFreeBytes,
       sharesNetwork: options.sharesNetwork ?? false,
       accountQuota,
+      openSandboxes: options.openSandboxes,
       assembleWorkspace: options.assembleWorkspace,
       renderDiagram: options.renderDiagram,
       skills: options.skills,

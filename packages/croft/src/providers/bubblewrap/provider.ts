@@ -203,6 +203,7 @@ function toSandbox({ spec, init, spawned, group, watchdog, denials, resources }:
     limits: spec.limits,
     start: (command) => watchdog.watch(init.start(command)),
     takeDenials: () => [...readGroup(), ...watchdog.takeDenials(), ...denials.take()],
+    usage: watchdog.usage,
     async close() {
       init.close();
       const timer = setTimeout(spawned.kill, goneWithinMs);

@@ -7,7 +7,7 @@ import { Empty, Loaded } from '../../parts/states.tsx';
 import { Ago, Marked } from '../../parts/text.tsx';
 import { invalidate, useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
-import { toCount } from '../../text/format.ts';
+import { toCount, toSessionName } from '../../text/format.ts';
 import { toOneLine } from '../../text/marks.ts';
 import { CheckpointDiff } from './checkpoint-diff.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';
@@ -141,7 +141,7 @@ function StepLine({ step, selected, onUndo }: StepLineProps) {
         </code>
       </a>
       <span class="muted moment-about">
-        {toCount(paths, 'file')} · {session}
+        {toCount(paths, 'file')} · <span title={session}>{toSessionName(session)}</span>
         {isUndone && ' · undone'}
         {isPartial && ' · its first changes were not captured'}
       </span>
