@@ -43,14 +43,23 @@ function toWorker({ call }: Pick<Account, 'call'>, agentId: string, always: obje
 }
 
 /** A server that has more to do at some times than at others. */
-const busy = `(node -e "
-  require('http').createServer().listen(3000);
-  let held;
-  setInterval(() => {
-    const wave = 1 + Math.sin(Date.now() / 3500);
-    held = Buffer.alloc(5e7 + wave * 1.2e8, 1);
-    for (const until = Date.now() + wave * 160; Date.now() < until; );
-  }, 500);" &)`;
+const server = `import { createServer } from 'node:http';
+
+createServer().listen(3000);
+export let held;
+setInterval(() => {
+  const wave = 1 + Math.sin(Date.now() / 3500);
+  held = Buffer.alloc(5e7 + wave * 1.2e8, 1);
+  for (const until = Date.now() + wave * 160; Date.now() < until; );
+}, 500);
+`;
+
+/** It runs as long as the server of the pictures does. */
+const watch = `for i in $(seq 1000); do
+  echo "✔ greets in language $i ($((i % 7 + 2)) ms)"
+  sleep 2
+done
+`;
 
 export async function fillAccount({ platform }: PageFixture): Promise<Showcase> {
   const account = await platform.newAccount('ada');
@@ -81,6 +90,8 @@ export async function fillAccount({ platform }: PageFixture): Promise<Showcase> 
   await build('write', { file_path: 'src/greet.ts', content: greet });
   await build('write', { file_path: 'src/languages.ts', content: "export const languageOf = () => 'en';\n" });
   await build('write', { file_path: 'test/greet.test.ts', content: test });
+  await build('write', { file_path: 'src/server.mjs', content: server });
+  await build('write', { file_path: 'test/watch.sh', content: watch });
   await build('bash', { command: 'grep -rn greet src | wc -l' });
   await account.send('POST', `/v1/workspaces/${service}/snapshots`, {
     name: 'before-languages',
@@ -98,16 +109,12 @@ export async function fillAccount({ platform }: PageFixture): Promise<Showcase> 
   await build('bash', { command: 'curl -sS https://registry.example.org/greetings' });
   await build('bash', { command: 'mkdir -p dist && cp src/*.ts dist/ && ls dist' });
   await build('read', { file_path: 'test/greet.test.ts' });
-  await build('bash', { command: `${busy}; sleep 0.3; echo started` });
+  await build('bash', { command: 'node src/server.mjs & sleep 0.3; echo started' });
   await write('glob', { pattern: '**/*.ts' });
   await write('bash', { command: 'node --test test/' });
   await account.send('POST', '/v1/keys', { name: 'model of writer', scopes: ['call'], agents: [agentId] });
   await account.send('POST', '/v1/keys', { name: 'nightly export', scopes: ['read'] });
-  // It runs as long as the server does.
-  void build('bash', {
-    command: 'i=0; while :; do i=$((i+1)); echo "✔ greets in language $i ($((i % 7 + 2)) ms)"; sleep 2; done',
-    timeout: 600,
-  }).catch(() => {});
+  void build('bash', { command: 'bash test/watch.sh', timeout: 600 }).catch(() => {});
   await setTimeout(4000);
   const asked = await write('bash', {
     command: 'npm version minor && npm publish --tag next\n# releases the new greetings to everybody',

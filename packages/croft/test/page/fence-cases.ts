@@ -6,7 +6,8 @@ export function fenceCases(get: () => PageFixture): void {
     const { platform, signIn, base } = get();
     const calls = [
       ['read', 'read', { file_path: 'a.md' }],
-      ['search', 'grep', { pattern: 'x' }],
+      // The one search that an agent without a sandbox has.
+      ['search', 'glob', { pattern: '*' }],
       ['write', 'write', { file_path: 'b.md', content: 'b' }],
       ['run', 'bash', { command: 'true' }],
     ] as const;

@@ -141,7 +141,7 @@ function StepLine({ step, selected, onUndo }: StepLineProps) {
         </code>
       </a>
       <span class="muted moment-about">
-        {toCount(paths, 'file')} · <span title={session}>{toSessionName(session)}</span>
+        <span title={session}>{[toCount(paths, 'file'), ...namedSession(session)].join(' · ')}</span>
         {isUndone && ' · undone'}
         {isPartial && ' · its first changes were not captured'}
       </span>
@@ -159,6 +159,12 @@ function StepLine({ step, selected, onUndo }: StepLineProps) {
       </span>
     </li>
   );
+}
+
+/** Most clients have one session, whose name says nothing. */
+function namedSession(session: string): string[] {
+  const name = toSessionName(session);
+  return name === 'default' ? [] : [name];
 }
 
 function SnapshotLine({ snapshot }: { readonly snapshot: Snapshot }) {
