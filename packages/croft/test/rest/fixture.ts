@@ -162,7 +162,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
         },
       },
       forks,
-      viewRunner: fleet.view,
+      viewRunners: async (tokens) => tokens.map(fleet.view),
       openSandboxes: createOpenSandboxes(() => new Date(now())),
       terminals: { tickets: createTickets(randomBytes(32), now) },
       histories: {

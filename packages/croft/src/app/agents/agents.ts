@@ -41,7 +41,7 @@ export function createAgents(options: AgentsOptions) {
 
   return {
     sessions: createSessionAccess(sessions, openSurface),
-    closeOf: runtimes.closeOf,
+    ...{ openSurface, closeOf: runtimes.closeOf },
     closeStale: runtimes.closeStale,
     stop: runtimes.stop,
 
