@@ -108,13 +108,12 @@ export async function createPlatform(options: PlatformOptions) {
   });
 
   return {
-    openSandboxes: options.openSandboxes,
     ...{ records, vault, registryOn, approvals, approvalInbox, agents, terminals, files, forks },
     ...{ readiness, now, events, sessions: createBrowserSessions({ records, vault, now }) },
     audit: createTrailCheck(parts),
     histories: createHistoryAccess(parts),
     registry: withRuntimeClosing(registry, running, [openedWorkspaces, parts.served]),
-    ...{ fleet, cluster },
+    ...{ fleet, cluster, openSandboxes: options.openSandboxes },
     /** The endpoint that runners connect to. */
     openRunners: (settings: RunnerSettings) =>
       createRunnerSocket({ fleet, now, authenticate: registry.runners.authenticate, ...settings }),
