@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newPlace, type PageFixture } from './page-fixture.ts';
+import { type PageFixture, setUpAgent } from './page-fixture.ts';
 
 export function fenceCases(get: () => PageFixture): void {
   test('the fence says what calls do: each kind of call does what its cell says', async () => {
@@ -12,7 +12,7 @@ export function fenceCases(get: () => PageFixture): void {
       ['run', 'bash', { command: 'true' }],
     ] as const;
     for (const permissionMode of ['ask', 'edit', 'bypass']) {
-      const { account, agentId, workspaceId } = await newPlace(platform, { permissionMode });
+      const { account, agentId, workspaceId } = await setUpAgent(platform, { permissionMode });
       await account.send('PUT', `/v1/workspaces/${workspaceId}/file?path=a.md`, 'x');
       const readOnly = await account.newAgent({ workspaces: [{ name: 'notes', workspaceId }] }, 'reader');
       const page = await signIn(account.secret);
@@ -38,7 +38,7 @@ export function fenceCases(get: () => PageFixture): void {
 
   test('a violation: the row says that the fence refused it, and the panel why and how to allow it', async () => {
     const { platform, signIn } = get();
-    const { account, agentId } = await newPlace(platform, {
+    const { account, agentId } = await setUpAgent(platform, {
       permissionMode: 'bypass',
       network: { mode: 'restricted' },
     });

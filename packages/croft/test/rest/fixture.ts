@@ -100,7 +100,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
     measure: async () => ({ bytes: 0, historyBytes: 0 }),
     now: Date.now,
   });
-  const places = openAccountWorkspaces({
+  const accountWorkspaces = openAccountWorkspaces({
     data: directory.path,
     localWorkspaces: kept,
     histories,
@@ -113,7 +113,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
   const forks = createAccountForks({
     data: directory.path,
     layered,
-    openedWorkspaces: places,
+    openedWorkspaces: accountWorkspaces,
     registry,
     openObjects,
     remote,

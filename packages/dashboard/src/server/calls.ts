@@ -3,7 +3,7 @@ import { readCallEvents } from './read-call-events.ts';
 import { RequestError, segment, send } from './request.ts';
 
 /** A call ran, or a person has to agree first. */
-export type CallEnd =
+type CallEnd =
   | { readonly type: 'result'; readonly result: Readonly<Record<string, unknown>> }
   | { readonly type: 'approval'; readonly approval: Approval };
 

@@ -93,7 +93,7 @@ function FenceRow({ workspace, shared }: { readonly workspace: FencedWorkspace; 
   );
 }
 
-export function VerdictMark({ verdict, reason }: { readonly verdict: Verdict; readonly reason: string }) {
+function VerdictMark({ verdict, reason }: { readonly verdict: Verdict; readonly reason: string }) {
   const [sign, words] = signs[verdict];
   return (
     <span class={`verdict-mark verdict-${verdict}`} title={reason}>

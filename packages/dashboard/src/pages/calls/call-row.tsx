@@ -53,7 +53,7 @@ function describeViolation({ layer, rule }: FeedRow['violations'][number]): stri
 }
 
 /** What is worth a word beside the mark. */
-export function describeEnd({ outcome, code, exitCode, violations, checkpoint }: FeedRow): string {
+function describeEnd({ outcome, code, exitCode, violations, checkpoint }: FeedRow): string {
   if (violations[0]) return describeViolation(violations[0]);
   if (exitCode !== undefined && exitCode !== 0) return `exit ${exitCode}`;
   if (code !== undefined) return code.replace(/^E_/, '').toLowerCase().replaceAll('_', ' ');
