@@ -7,6 +7,7 @@ import type { AgentSurface } from '../core/accounts/surface/resolve-surface.ts';
 import type { ApprovalsOptions } from '../core/approvals/create-approvals.ts';
 import { createApprovals } from '../core/approvals/create-approvals.ts';
 import { createPostEditChecks, type PostEditSettings } from '../core/checks/post-edit/post-edit-checks.ts';
+import type { OpenSandboxes } from '../core/commands/open-sandboxes.ts';
 import type { Provider, SandboxLimits } from '../core/commands/sandbox.ts';
 import type { Emit } from '../core/events/emitter.ts';
 import type { History } from '../core/history/ports/history.ts';
@@ -53,6 +54,7 @@ export interface PlatformOptions extends SealedRecordsOptions {
   readonly renderDiagram: RuntimeOptions['renderDiagram'];
   readonly histories: WorkspaceHistories;
   readonly layered: Overlays;
+  readonly openSandboxes: OpenSandboxes;
   /** Absent: searches for code read the files. */
   readonly codeIndexes?: WorkspaceIndexes | undefined;
   /** Default: only buckets of accounts, at public addresses. */
@@ -113,7 +115,7 @@ export async function createPlatform(options: PlatformOptions) {
     audit: createTrailCheck(parts),
     histories: createHistoryAccess(parts),
     registry: withRuntimeClosing(registry, running, [openedWorkspaces, parts.served]),
-    ...{ fleet, cluster },
+    ...{ fleet, cluster, openSandboxes: options.openSandboxes },
     /** The endpoint that runners connect to. */
     openRunners: (settings: RunnerSettings) =>
       createRunnerSocket({ fleet, now, authenticate: registry.runners.authenticate, ...settings }),
@@ -266,6 +268,7 @@ function toRuntimeOptions(options: PlatformOptions, parts: PlatformParts, forks:
       minFreeBytes: bounds.minFreeBytes,
       sharesNetwork: options.sharesNetwork ?? false,
       accountQuota,
+      openSandboxes: options.openSandboxes,
       assembleWorkspace: options.assembleWorkspace,
       renderDiagram: options.renderDiagram,
       skills: options.skills,

@@ -38,6 +38,7 @@ export async function openPlatform(app: App, flags: PlatformFlags): Promise<Serv
       ...{ data, keys, databaseUrl: values['database-url'] ?? config.databaseUrl },
       ...{
         provider: app.provider,
+        openSandboxes: app.openSandboxes,
         assembleWorkspace: app.assembleWorkspace,
         openSearch: app.openSearch,
         codeIndexes: app.codeIndexes,
