@@ -18,12 +18,13 @@ import { type Activity, reportingActivity, toActivityLine } from '../tools/activ
 import { addNotices, writeNotices } from '../tools/result-notices.ts';
 import type { PreparedCall, Tool, ToolContext, ToolResult } from '../tools/tool.ts';
 import { checkAccess, needsApproval } from '../workspace/permission.ts';
-import type { Workspace, WorkspaceCall } from '../workspace/workspace.ts';
+import type { ShownNetwork, Workspace, WorkspaceCall } from '../workspace/workspace.ts';
 import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import type { ActiveCall } from './active-calls.ts';
 import { addEffect } from './add-effect.ts';
 import { collectDenials } from './collect-denials.ts';
 import { runWrappedCall, throwNothingDone } from './run-wrapped-call.ts';
+import { type OutputReceiver, streamOutput } from './stream-output.ts';
 
 /** The approvals of one agent, and whose agent it is. */
 export interface ApprovalGate {
@@ -53,6 +54,8 @@ export interface Caller {
    * Called with the current activity of the call, without secrets, whenever it changes. Absent: nobody wants to know.
    */
   readonly onActivity?: ((activity: Activity) => void) | undefined;
+  /** Receives what the command of the call prints, while it runs. Absent: the answer alone is enough. */
+  readonly onOutput?: OutputReceiver | undefined;
   /**
    * How to ask the person at the caller's client. Absent: nobody can be asked, and the call does not wait. `later`: a
    * call that needs approval throws `E_APPROVAL_REQUIRED` before anybody is asked; the caller repeats it on a path
@@ -93,6 +96,8 @@ interface AdmittedWorkspaceCall extends AdmittedCall {
 }
 
 const maxTitle = 200;
+/** More hosts than a person reads before a decision. */
+const maxHosts = 50;
 
 function toWorkspaceCall(
   { name, access, tells, leavesFiles, byproducts }: Tool,
@@ -149,18 +154,19 @@ async function ask(
  * is asked about a call that cannot run.
  */
 export function createRunInWorkspace(options: RunInWorkspaceOptions) {
-  const { workspaces, onReadOnly, gate, journal, secrets, effects, renderDiagram } = options;
+  const { onReadOnly, gate, journal, secrets, effects } = options;
   const reportUnkept = createNotUndoableNotices(options.emit);
 
   return async function runInWorkspace(admitted: AdmittedWorkspaceCall): Promise<ToolResult> {
     const { tool, rawInput, workspace, caller, call, reportViolation } = admitted;
-    const { session } = caller;
-    const base = workingDirectoryIn(session.workingDirectory, workspace.name);
+    const base = workingDirectoryIn(caller.session.workingDirectory, workspace.name);
     const { reportDenials, append } = collectDenials(reportViolation);
-    const context: ToolContext = {
-      ...{ workspace, workspaces, session, base, reportDenials, renderDiagram, signal: call.signal },
-      ...{ secrets: recordGivenSecrets(session, secrets), onActivity: withoutSecrets(caller, secrets) },
-    };
+    const output = caller.onOutput && streamOutput(caller.onOutput, { secrets, signal: call.signal });
+    const context = toContext(admitted, options, {
+      base,
+      reportDenials,
+      follower: { begins: call.showOutput, observe: output?.observe },
+    });
     const prepared = tool.prepare(rawInput, base);
     mustBePossible(tool, prepared, workspace);
     const agreed = await agree(tool, prepared, context, caller).catch(throwNothingDone);
@@ -168,9 +174,9 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     call.mustEndWithin(tool.timeoutMs, tool.name);
     await checkQuota(tool, workspace).catch(throwNothingDone);
     const begun = recordBegin(tool, context, admitted);
-    const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling);
+    const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling).finally(output?.end);
     const { unkept, unstored, handlers } = collectNotices();
-    const wrapped = { ...toWorkspaceCall(tool, prepared, context, secrets), ...handlers };
+    const wrapped = { ...toWorkspaceCall(tool, prepared, context, secrets), id: call.id, ...handlers };
     openSandboxEarly(prepared, context);
     context.onActivity?.(() => wrapped.title);
     const result = addNotices(append(await runWrappedCall(workspace, wrapped, { begun, work })), unstored);
@@ -222,6 +228,19 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
   }
 }
 
+function toContext(
+  { workspace, caller, call }: AdmittedWorkspaceCall,
+  { workspaces, secrets, renderDiagram }: RunInWorkspaceOptions,
+  more: Pick<ToolContext, 'base' | 'reportDenials' | 'follower'>,
+): ToolContext {
+  const { session } = caller;
+  return {
+    ...{ workspace, workspaces, session, renderDiagram, signal: call.signal },
+    ...{ secrets: recordGivenSecrets(session, secrets), onActivity: withoutSecrets(caller, secrets) },
+    ...more,
+  };
+}
+
 /** Tools that change files are checked by how much they add, so that a change that frees space passes. */
 async function checkQuota({ keepsMore, access, isFollowUp }: Tool, workspace: Workspace): Promise<void> {
   if (access === 'read') return;
@@ -244,10 +263,18 @@ function openSandboxEarly({ usesSandbox }: PreparedCall, { workspace, session }:
 }
 
 function toSetting({ access }: Tool, { workspace, base }: ToolContext, guarded: readonly GuardedPath[]) {
-  const { id: workspaceId, permission: permissionMode } = workspace;
+  const { id: workspaceId, permission: permissionMode, network } = workspace;
   const controlFiles = guarded.map(({ path }) => path);
   const directory = access === 'execute' ? base : '';
-  return { workspaceId, permissionMode, access, directory, ...(controlFiles.length > 0 && { controlFiles }) };
+  return {
+    ...{ workspaceId, permissionMode, access, directory },
+    ...(access === 'execute' && network && toShownNetwork(network)),
+    ...(controlFiles.length > 0 && { controlFiles }),
+  };
+}
+
+function toShownNetwork({ mode, hosts }: ShownNetwork) {
+  return { network: mode, ...(mode === 'restricted' && { hosts: hosts.slice(0, maxHosts) }) };
 }
 
 function canAsk(gate: ApprovalGate | undefined, asker: Asker | 'later'): boolean {

@@ -1,9 +1,11 @@
+import type { Cluster } from '../../app/cluster/cluster.ts';
 import type { AccountEvents } from '../../core/account-events/account-events.ts';
 import type { AuditVerdict } from '../../core/accounts/audit/verify-audit.ts';
 import type { BrowserSessions } from '../../core/accounts/keys/browser-sessions.ts';
 import type { Records } from '../../core/accounts/ports/records.ts';
 import type { ApprovalInbox, Registry, RunnerToken, Scope } from '../../core/accounts/ports/registry.ts';
 import type { Vault } from '../../core/accounts/ports/vault.ts';
+import type { OpenSandboxes } from '../../core/commands/open-sandboxes.ts';
 import type { ChangeFeeds } from '../../core/content/changes/change-feeds.ts';
 import type { FileAccessFinder } from '../../core/content/changes/file-access.ts';
 import type { RunnerView } from '../../core/runners/runner.ts';
@@ -29,9 +31,13 @@ export interface RestPlatform {
   readonly operator?: OperatorAccess | undefined;
   /** The events of accounts, for people who watch. */
   readonly events: Pick<AccountEvents, 'join'>;
-  /** The state of a runner now. */
-  viewRunner(token: RunnerToken): RunnerView;
+  /** The states of runners of one account now, on whichever server they are. */
+  viewRunners(tokens: readonly RunnerToken[]): Promise<readonly RunnerView[]>;
+  /** The servers that share the records. Absent: this is the only one. */
+  readonly cluster?: Cluster | undefined;
   readonly agents: AgentApi;
+  /** The sandboxes that are open on this server. */
+  readonly openSandboxes: Pick<OpenSandboxes, 'live'>;
   /** Terminals for people. */
   readonly terminals: { readonly tickets: Pick<Tickets, 'issue'> };
   readonly files: PlatformFiles;

@@ -1,5 +1,5 @@
 import type { ServerPlatform as Parts } from '../../app/platform.ts';
-import type { Actor, Scope } from '../../core/accounts/ports/registry.ts';
+import type { Actor, RunnerToken, Scope } from '../../core/accounts/ports/registry.ts';
 import { toSessionId } from '../../core/sessions/session-name.ts';
 import type { AgentApi } from './agent-api.ts';
 import type { RestPlatform } from './rest-platform.ts';
@@ -23,11 +23,13 @@ interface AgentsMcp {
 export function toRestPlatform(parts: Parts, mcp: AgentsMcp, adminToken: string): RestPlatform {
   const { records, vault, registry, registryOn, approvalInbox, files, histories, forks, removeFiles, terminals } =
     parts;
-  const { audit, events, sessions } = parts;
-  const viewRunner = parts.fleet.view;
+  const { audit, events, sessions, openSandboxes, cluster } = parts;
+  const viewRunners = async (tokens: readonly RunnerToken[]) =>
+    cluster?.viewRunners(tokens) ?? tokens.map(parts.fleet.view);
   const own = {
     adminToken,
-    viewRunner,
+    viewRunners,
+    cluster,
     records,
     vault,
     registry,
@@ -40,6 +42,7 @@ export function toRestPlatform(parts: Parts, mcp: AgentsMcp, adminToken: string)
     audit,
     events,
     sessions,
+    openSandboxes,
     now: () => parts.now().getTime(),
   };
   return { ...own, approvals: approvalInbox, agents: toAgentApi(parts, mcp) };
@@ -51,17 +54,18 @@ function toAgentApi({ agents }: Parts, mcp: AgentsMcp): AgentApi {
       const id = toSessionId(principalOf(actor), session);
       return agents.tools({ accountId: actor.accountId, agentId }, id, hasScope(actor, 'call'));
     },
-    call({ actor, agentId, session, tool, input, approvalId, signal }) {
+    call({ actor, agentId, session, approvalId, ...given }) {
       const asker = { label: actor.label, approvalId, waitMs: 0 };
       const id = toSessionId(principalOf(actor), session);
       const { asOf, sessionMoves } = actor;
-      return agents.call(actor.accountId, agentId, { tool, input, session: id, asOf, sessionMoves, signal, asker });
+      return agents.call(actor.accountId, agentId, { ...given, session: id, asOf, sessionMoves, asker });
     },
     ask({ actor, agentId, session, tool, input, signal }) {
       const id = toSessionId(principalOf(actor), session);
       const asker = { label: actor.label, waitMs: 0 };
       return agents.ask(actor.accountId, agentId, { tool, input, session: id, asOf: actor.asOf, signal, asker });
     },
+    outputOf: (actor, agentId, call) => agents.outputOf({ accountId: actor.accountId, agentId }, call),
     fence: (actor, agentId, session) =>
       agents.fence({ accountId: actor.accountId, agentId }, toSessionId(principalOf(actor), session)),
     prompt: (actor, agentId, session) =>
