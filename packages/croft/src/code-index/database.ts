@@ -94,7 +94,9 @@ function connect(file: string, maxBytes: number): OpenIndex {
   makePrivateDatabase(file);
   const database = new DatabaseSync(file, { timeout: busyMs });
   try {
-    database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
+    database.exec(
+      `PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`,
+    );
     database.exec(`PRAGMA wal_autocheckpoint = ${logPages}; PRAGMA journal_size_limit = ${logPages * pageBytes}`);
     database.exec(`PRAGMA cache_size = -8000; PRAGMA max_page_count = ${Math.ceil(maxBytes / pageBytes)}`);
     prepareTables(database, file);
