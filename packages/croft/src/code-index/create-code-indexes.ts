@@ -6,6 +6,7 @@ import type { Syntax } from '../core/code/syntax.ts';
 import type { Workspace } from '../core/workspace/workspace.ts';
 import { createConcurrencyLimit } from '../lib/concurrency/concurrency-limit.ts';
 import type { TakeChangedPaths } from './changed-files.ts';
+import { maxStale } from './find-symbols.ts';
 import { closeIndexEverywhere, createIndexClient } from './index-client.ts';
 import { createIndexFeed } from './index-feed.ts';
 
@@ -59,10 +60,10 @@ export function createCodeIndexes({ data, syntax, onWarning }: CodeIndexesOption
     const index: OpenedIndex = {
       workspace: given,
       async search(question, callSignal) {
-        const stale = await feed.refresh();
+        const isKnown = await feed.refresh();
         callSignal.throwIfAborted();
-        const found = stale && (await within(maxAnswerMs, client.ask('find', question)));
-        return found && { ...found, stale };
+        const found = isKnown && (await within(maxAnswerMs, client.ask('find', question)));
+        return found && found.stale.length <= maxStale ? found : undefined;
       },
       async map(question, callSignal) {
         const stale = await feed.built(AbortSignal.any([callSignal, AbortSignal.timeout(maxMapWaitMs)]));

@@ -7,6 +7,8 @@ import { sqliteErrorKind } from '../lib/sqlite/sqlite-error-kind.ts';
 export interface IndexDatabase {
   /** Compiles a statement once. */
   prepare(sql: string): StatementSync;
+  /** Runs `work` on one state of the index, whatever other programs write meanwhile. */
+  read<T>(work: () => T): T;
   /** Runs `work` in a transaction that other writers wait for. */
   write<T>(work: () => T): T;
 }
@@ -26,6 +28,9 @@ const damaged: ReadonlySet<number | undefined> = new Set([10, 11, 26]);
  * The definitions of a file are packed in one value, which is a sixth of what rows of their own take. Those of all files
  * are numbered: a file has `count` of them, beginning with `first`. Near numbers take few bytes in the tables of words,
  * which keep no text: they answer numbers of definitions, and ids of files.
+ *
+ * `due` is the number of the change for which a file has to be read, 0 if it need not be. Numbers are never used twice, so
+ * that bytes which were read before a change do not pass for those after it.
  */
 const schema = `
   CREATE TABLE files (
@@ -33,7 +38,7 @@ const schema = `
     language TEXT, symbols BLOB, mentions BLOB, rank REAL NOT NULL DEFAULT 1, first INTEGER, count INTEGER
   );
   CREATE INDEX files_first ON files (first) WHERE first NOT NULL;
-  CREATE INDEX files_due ON files (id) WHERE due = 1;
+  CREATE INDEX files_due ON files (id) WHERE due > 0;
   CREATE VIRTUAL TABLE symbol_words USING fts5 (
     name, parts, container, signature, doc, path, content = '', contentless_delete = 1, detail = column, tokenize = 'ascii'
   );
@@ -143,16 +148,19 @@ function toIndex(database: DatabaseSync, inode: number): OpenIndex {
       statements.set(sql, statement);
       return statement;
     },
-    write(work) {
-      database.exec('BEGIN IMMEDIATE');
-      try {
-        const result = work();
-        database.exec('COMMIT');
-        return result;
-      } finally {
-        if (database.isTransaction) database.exec('ROLLBACK');
-      }
-    },
+    read: (work) => inTransaction('BEGIN', work),
+    write: (work) => inTransaction('BEGIN IMMEDIATE', work),
     close: () => database.close(),
   };
+
+  function inTransaction<T>(begin: string, work: () => T): T {
+    database.exec(begin);
+    try {
+      const result = work();
+      database.exec('COMMIT');
+      return result;
+    } finally {
+      if (database.isTransaction) database.exec('ROLLBACK');
+    }
+  }
 }

@@ -4,6 +4,7 @@ import { pathFactor, scoreSymbol } from '../core/code/search/score-symbol.ts';
 import { splitWords } from '../core/code/search/split-words.ts';
 import type { DigestedSymbol } from '../core/code/syntax.ts';
 import type { IndexDatabase } from './database.ts';
+import { listDue } from './list-files.ts';
 import { matchAll, matchAny, toGroup } from './match-expressions.ts';
 import { unpackSymbols } from './packed.ts';
 
@@ -11,8 +12,12 @@ export interface FoundInIndex {
   readonly hits: readonly CodeHit[];
   readonly rarity: readonly number[];
   readonly texts: readonly string[];
+  /** Files that have to be read, which the answer leaves out; of more than `maxStale` one more than that. */
+  readonly stale: readonly string[];
 }
 
+/** If more files have to be read, an index does not answer. */
+export const maxStale = 200;
 /** Most rows of each way to find candidates, and most rows that are rated to find them. */
 const maxCandidates = 200;
 const maxRated = 20_000;
@@ -39,6 +44,7 @@ interface FoundSymbolRow extends FileRow {
 export function findSymbols(index: IndexDatabase, question: IndexQuestion): FoundInIndex {
   const { query } = question;
   const rarity = rateTerms(index, question);
+  const stale = listDue(index, maxStale + 1).map(([path]) => path);
   const isOfKind = ({ symbol }: FoundSymbolRow) => question.kind === undefined || symbol.kind === question.kind;
   const rows = readSymbols(index, findCandidates(index, question, rarity)).filter(
     (row) => isOfKind(row) && isWanted(row, question),
@@ -46,7 +52,7 @@ export function findSymbols(index: IndexDatabase, question: IndexQuestion): Foun
   const scored = rows.map((row) => toHit(row, question, rarity)).filter(({ score }) => score > 0);
   const isAnswered = scored.some(({ isWhole }) => isWhole);
   const hits = rankHits(scored.map(withoutMark), query).slice(0, maxHits);
-  return { hits, rarity, texts: isAnswered ? [] : findTexts(index, question, rarity) };
+  return { hits, rarity, texts: isAnswered ? [] : findTexts(index, question, rarity), stale };
 }
 
 /** The worth of each term by how many files have it. Very frequent terms are all alike. */

@@ -5,7 +5,7 @@ import type { ConcurrencyLimit } from '../lib/concurrency/concurrency-limit.ts';
 import { type ChangeIntake, type ChangeIntakeOptions, createChangeIntake } from './change-intake.ts';
 import type { IndexClient } from './index-client.ts';
 import { lockBuilding } from './lock-building.ts';
-import { readFiles } from './read-files.ts';
+import { type DueFile, readFiles } from './read-files.ts';
 
 interface IndexFeedOptions extends ChangeIntakeOptions {
   /** The database of the index. */
@@ -46,12 +46,12 @@ export function createIndexFeed(options: IndexFeedOptions) {
 
   async function readAllDue(): Promise<void> {
     for (let due = await nextDue(); due.length > 0; due = await nextDue()) {
-      const paths = due;
-      await turns.run(() => readDue(paths, signal));
+      const files = due;
+      await turns.run(() => readDue(files, signal));
     }
   }
 
-  async function nextDue(): Promise<readonly string[]> {
+  async function nextDue(): Promise<readonly DueFile[]> {
     if (signal.aborted || client.isFull() || !(await intake.list())) return [];
     return (await client.ask('state', { limit: filesPerTurn }))?.due ?? [];
   }
@@ -61,8 +61,8 @@ export function createIndexFeed(options: IndexFeedOptions) {
     await client.ask('rank', null);
   }
 
-  async function readDue(paths: readonly string[], until: AbortSignal): Promise<void> {
-    const read = await readFiles(paths, { ...options, signal: until });
+  async function readDue(due: readonly DueFile[], until: AbortSignal): Promise<void> {
+    const read = await readFiles(due, { ...options, signal: until });
     unranked += read.length;
     await client.ask('store', { files: read });
   }
@@ -76,7 +76,7 @@ export function createIndexFeed(options: IndexFeedOptions) {
       });
   }
 
-  async function takeIn(deadline: AbortSignal): Promise<readonly string[] | undefined> {
+  async function takeIn(deadline: AbortSignal): Promise<readonly DueFile[] | undefined> {
     if (!(await isKnown(client, intake, deadline))) return undefined;
     const due = await listDue(client);
     if (due.length === 0 || due.length > maxFresh) return due.length === 0 ? [] : undefined;
@@ -86,11 +86,11 @@ export function createIndexFeed(options: IndexFeedOptions) {
 
   return {
     /** Returns the files that are not as the index has them, or `undefined` if those are too many or not known. */
-    refresh(): Promise<readonly string[] | undefined> {
+    refresh(): Promise<readonly DueFile[] | undefined> {
       return takeIn(AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])).finally(startBuilding);
     },
     /** As `refresh`, but waits until the index is built, or the time is over. */
-    async built(deadline: AbortSignal): Promise<readonly string[] | undefined> {
+    async built(deadline: AbortSignal): Promise<readonly DueFile[] | undefined> {
       for (;;) {
         const due = await this.refresh();
         if (due?.length === 0 || deadline.aborted || !building) return due;
@@ -111,7 +111,7 @@ async function isKnown(client: IndexClient, intake: ChangeIntake, deadline: Abor
   return false;
 }
 
-async function listDue(client: IndexClient): Promise<readonly string[]> {
+async function listDue(client: IndexClient): Promise<readonly DueFile[]> {
   return (await client.ask('state', { limit: maxFresh + 1 }))?.due ?? [];
 }
 

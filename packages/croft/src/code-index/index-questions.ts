@@ -1,6 +1,7 @@
 import type { IndexQuestion, MappedSymbol, MapQuestion } from '../core/code/ports/code-index.ts';
 import type { FoundInIndex } from './find-symbols.ts';
 import type { FileTime } from './list-files.ts';
+import type { DueFile } from './read-files.ts';
 import type { ReadFile } from './store-files.ts';
 
 /** How far an index is. */
@@ -8,7 +9,7 @@ interface IndexState {
   /** All files of the workspace were listed once. */
   readonly isListed: boolean;
   /** Files that have to be read; of more than the limit only so many. */
-  readonly due: readonly string[];
+  readonly due: readonly DueFile[];
 }
 
 /** The questions that threads of the index answer, by name, each with its parameters and its answer. */

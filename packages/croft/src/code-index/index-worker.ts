@@ -35,9 +35,9 @@ function work(index: IndexDatabase, file: string, task: IndexTask): unknown {
     case 'store':
       return storeFiles(index, task.given.files);
     case 'find':
-      return findSymbols(index, task.given);
+      return index.read(() => findSymbols(index, task.given));
     case 'map':
-      return rankSymbolsForMap(index, task.given);
+      return index.read(() => rankSymbolsForMap(index, task.given));
     case 'rank':
       return rankFiles(index);
     case 'tidy':

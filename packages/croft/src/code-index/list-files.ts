@@ -1,4 +1,5 @@
 import type { IndexDatabase } from './database.ts';
+import type { DueFile } from './read-files.ts';
 import { removeFile } from './store-files.ts';
 
 /** A file of the workspace and when it was changed; 0 if that is not known. */
@@ -25,7 +26,8 @@ export function takeListing(
   const known = (isFirst ? undefined : listings.get(name)) ?? readKnown(index);
   listings.set(name, known);
   index.write(() => {
-    for (const [path, time] of files) noteFile(index, path, time, known.get(path));
+    const change = nextChange(index);
+    for (const [path, time] of files) noteFile(index, { path, time, change }, known.get(path));
     for (const [path] of files) known.delete(path);
   });
   if (!isLast) return;
@@ -37,17 +39,29 @@ export function takeListing(
 function readKnown(index: IndexDatabase): Map<string, KnownFile> {
   const rows = index.prepare('SELECT id, path, time, due FROM files').all();
   return new Map(
-    rows.map(({ id, path, time, due }) => [
-      String(path),
-      { id: Number(id), time: Number(time), due: Number(due) === 1 },
-    ]),
+    rows.map(({ id, path, time, due }) => [String(path), { id: Number(id), time: Number(time), due: Number(due) > 0 }]),
   );
 }
 
-function noteFile(index: IndexDatabase, path: string, time: number, known: KnownFile | undefined): void {
-  if (!known) index.prepare('INSERT OR IGNORE INTO files (path, time, due) VALUES (?, 0, 1)').run(path);
+function noteFile(
+  index: IndexDatabase,
+  { path, time, change }: { readonly path: string; readonly time: number; readonly change: number },
+  known: KnownFile | undefined,
+): void {
+  if (!known) insertFile(index, path, change);
   else if (!known.due && Math.abs(known.time - time) > timeTolerance)
-    index.prepare('UPDATE files SET due = 1 WHERE id = ?').run(known.id);
+    index.prepare('UPDATE files SET due = ? WHERE id = ?').run(change, known.id);
+}
+
+function insertFile(index: IndexDatabase, path: string, change: number): void {
+  index.prepare('INSERT OR IGNORE INTO files (path, time, due) VALUES (?, 0, ?)').run(path, change);
+}
+
+/** A number that no change had before. */
+function nextChange(index: IndexDatabase): number {
+  const last = Number(index.prepare("SELECT value FROM state WHERE name = 'change'").get()?.value ?? 0);
+  index.prepare("INSERT OR REPLACE INTO state VALUES ('change', ?)").run(last + 1);
+  return last + 1;
 }
 
 function removeAll(index: IndexDatabase, files: readonly KnownFile[]): void {
@@ -64,10 +78,11 @@ function removeAll(index: IndexDatabase, files: readonly KnownFile[]): void {
 export function noteChanges(index: IndexDatabase, paths: readonly string[]): string[] {
   const unknown: string[] = [];
   index.write(() => {
+    const change = nextChange(index);
     for (const path of paths) {
-      const { changes } = index.prepare('UPDATE files SET due = 1 WHERE path = ?').run(path);
+      const { changes } = index.prepare('UPDATE files SET due = ? WHERE path = ?').run(change, path);
       if (Number(changes) > 0) continue;
-      index.prepare('UPDATE files SET due = 1 WHERE path > ? AND path < ?').run(`${path}/`, `${path}0`);
+      index.prepare('UPDATE files SET due = ? WHERE path > ? AND path < ?').run(change, `${path}/`, `${path}0`);
       unknown.push(path);
     }
   });
@@ -76,16 +91,17 @@ export function noteChanges(index: IndexDatabase, paths: readonly string[]): str
 
 export function addFiles(index: IndexDatabase, paths: readonly string[]): void {
   index.write(() => {
-    for (const path of paths) index.prepare('INSERT OR IGNORE INTO files (path, time, due) VALUES (?, 0, 1)').run(path);
+    const change = nextChange(index);
+    for (const path of paths) insertFile(index, path, change);
   });
 }
 
 /** Files that have to be read. */
-export function listDue(index: IndexDatabase, limit: number): string[] {
+export function listDue(index: IndexDatabase, limit: number): DueFile[] {
   return index
-    .prepare('SELECT path FROM files WHERE due = 1 ORDER BY id LIMIT ?')
+    .prepare('SELECT path, due FROM files WHERE due > 0 ORDER BY id LIMIT ?')
     .all(limit)
-    .map(({ path }) => String(path));
+    .map(({ path, due }) => [String(path), Number(due)]);
 }
 
 /** Whether all files of the workspace were listed once, by this process or an earlier one. */

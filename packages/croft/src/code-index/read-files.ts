@@ -3,6 +3,9 @@ import type { Syntax } from '../core/code/syntax.ts';
 import type { Files } from '../core/files/files.ts';
 import type { ReadFile } from './store-files.ts';
 
+/** A file that has to be read, and the number of the change for which. */
+export type DueFile = readonly [path: string, change: number];
+
 interface ReadFilesOptions {
   readonly files: Pick<Files, 'read'>;
   readonly syntax: Syntax;
@@ -18,12 +21,12 @@ const racyMs = 1000;
 const perMs = 10_000;
 
 /** Reads and parses files. Files that are gone, or that a link now stands for, are reported as gone. */
-export async function readFiles(paths: readonly string[], options: ReadFilesOptions): Promise<ReadFile[]> {
+export async function readFiles(due: readonly DueFile[], options: ReadFilesOptions): Promise<ReadFile[]> {
   const read: ReadFile[] = [];
   let next = 0;
   const lane = async () => {
-    for (let path = paths[next++]; path !== undefined && !options.signal.aborted; path = paths[next++]) {
-      const file = await readOne(path, options);
+    for (let each = due[next++]; each !== undefined && !options.signal.aborted; each = due[next++]) {
+      const file = await readOne(each, options);
       if (file) read.push(file);
     }
   };
@@ -31,16 +34,19 @@ export async function readFiles(paths: readonly string[], options: ReadFilesOpti
   return read;
 }
 
-async function readOne(path: string, { files, syntax, signal }: ReadFilesOptions): Promise<ReadFile | undefined> {
+async function readOne(
+  [path, change]: DueFile,
+  { files, syntax, signal }: ReadFilesOptions,
+): Promise<ReadFile | undefined> {
   try {
     const file = await files.read(path, { maxBytes });
-    if (file.path !== path) return { path, time: 0, digest: 'gone' };
+    if (file.path !== path) return { path, change, time: 0, digest: 'gone' };
     const digest = await syntax.digest({ path, bytes: file.bytes }, signal);
-    return { path, time: toListedTime(file.mtimeMs), digest };
+    return { path, change, time: toListedTime(file.mtimeMs), digest };
   } catch (thrown) {
     if (signal.aborted) return undefined;
     if (!AppError.is(thrown)) throw thrown;
-    return { path, time: 0, digest: thrown.code === 'E_TOO_LARGE' ? undefined : 'gone' };
+    return { path, change, time: 0, digest: thrown.code === 'E_TOO_LARGE' ? undefined : 'gone' };
   }
 }
 

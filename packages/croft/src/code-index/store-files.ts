@@ -7,17 +7,22 @@ import { packMentions, packSymbols } from './packed.ts';
 /** A file as it was read. */
 export interface ReadFile {
   readonly path: string;
+  /** The number of the change for which it was read. */
+  readonly change: number;
   /** When it was changed, as a listing says; 0 if that is not certain. */
   readonly time: number;
   /** The JSON of its `FileDigest`. Absent: it has nothing that an index keeps. `gone`: it is no file any more. */
   readonly digest?: string | 'gone' | undefined;
 }
 
-/** Replaces what the index has of these files. Files that nobody listed are left out. */
+/**
+ * Replaces what the index has of these files. Left out are files that nobody listed, that somebody else has read for the
+ * same change, and that have changed since they were read.
+ */
 export function storeFiles(index: IndexDatabase, files: readonly ReadFile[]): void {
   index.write(() => {
     for (const file of files) {
-      const id = index.prepare('SELECT id FROM files WHERE path = ?').get(file.path)?.id;
+      const id = index.prepare('SELECT id FROM files WHERE path = ? AND due = ?').get(file.path, file.change)?.id;
       if (typeof id !== 'number') continue;
       removeWords(index, id);
       if (file.digest === 'gone') index.prepare('DELETE FROM files WHERE id = ?').run(id);

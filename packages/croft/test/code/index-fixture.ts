@@ -107,7 +107,7 @@ export function readIndex(file: string, sql: string): Record<string, unknown>[] 
 
 /** How many files still have to be read. */
 export function countDue(file: string): number {
-  return Number(readIndex(file, 'SELECT count(*) AS n FROM files WHERE due = 1')[0]?.n);
+  return Number(readIndex(file, 'SELECT count(*) AS n FROM files WHERE due > 0')[0]?.n);
 }
 
 export const indexedPaths = (file: string) =>

@@ -1,4 +1,4 @@
-import { readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectStdio, makeDirectory, runCroft } from '../support/harness.ts';
 import { machines } from './code-workspace.ts';
@@ -83,6 +83,14 @@ test('two programs on one directory share the index, and each sees what the othe
     const expected = [`src/new${round}.ts:1 ${name}`];
     const found = await Promise.all([search(one, name, { limit: 1 }), search(other, name, { limit: 1 })]);
     expect(found).toEqual([expected, expected]);
+  }
+  // Both store the same file again and again, each while the other answers.
+  for (let round = 0; round < 40; round++) {
+    appendFileSync(root.at('project/src/new4.ts'), `export function okapi${round}() {}\n`);
+    const found = await Promise.all(
+      [one, other, one, other].map((each) => search(each, 'zebraeCrossing', { limit: 1 })),
+    );
+    expect(found).toEqual(Array(4).fill(['src/new4.ts:1 zebraeCrossing']));
   }
   expect(readIndex(file, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
 });
