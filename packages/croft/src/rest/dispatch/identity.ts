@@ -140,7 +140,7 @@ export async function toActor(
 export function mustExistForOperator({ ofFlags, signsIn }: Route, { kind }: RequestIdentity): void {
   if (kind !== 'operator' || ofFlags || signsIn) return;
   throw new AppError('E_FORBIDDEN', 'this is for accounts: what flags of the server name is not changed here', {
-    hint: 'Change the flags of the server, or make an account with the admin token (POST /accounts).',
+    hint: 'Change the flags of the server, or make an account, where the server runs, with: croft accounts create NAME',
   });
 }
 
