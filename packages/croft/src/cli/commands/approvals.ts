@@ -53,7 +53,7 @@ const show = toVerb({
 });
 
 const decideOptions = {
-  reason: { type: 'string', value: 'TEXT', summary: 'told to the agent' },
+  reason: { type: 'string', value: 'TEXT', summary: 'the reason, which the agent is told' },
   json: outputOptions.json,
 } as const;
 const approveOptions = {

@@ -23,7 +23,7 @@ export const exec = defineClientCommand({
   options: {
     agent: {
       ...{ type: 'string', value: 'NAME', completes: 'agents' },
-      summary: 'run it as this agent would, with its sandbox; left out, the only agent that has the workspace',
+      summary: 'run it as this agent would, in its sandbox (the only agent that has the workspace)',
     },
     sandbox: {
       ...{ type: 'string', value: 'NAME', completes: 'sandboxes' },
@@ -38,7 +38,7 @@ export const exec = defineClientCommand({
       ...{ type: 'boolean', short: 'i' },
       summary: 'give it standard input, as text; both outputs then come as one, and nothing limits its time',
     },
-    timeout: { type: 'string', value: 'SECONDS', summary: `how long it may take: 280, at most ${mostSeconds}` },
+    timeout: { type: 'string', value: 'SECONDS', summary: `how long it may take (280), at most ${mostSeconds}` },
   },
   takes: [2, Number.POSITIVE_INFINITY],
   words: ['workspaces', 'file'],

@@ -10,7 +10,7 @@ import { agentKind, findRecord } from '../records/find-record.ts';
 const options = {
   follow: { type: 'boolean', short: 'f', summary: 'go on with what happens, also after a cut connection' },
   agent: { type: 'string', value: 'NAME', completes: 'agents', summary: 'only of this agent, by name or id' },
-  lines: { type: 'string', short: 'n', value: 'N', summary: 'how many of the last lines; left out, 20' },
+  lines: { type: 'string', short: 'n', value: 'N', summary: 'how many of the last lines (20)' },
   after: { type: 'string', value: 'ID', summary: 'with -f: go on after this event; --json shows the id of each' },
   json: { type: 'boolean', summary: 'print JSON lines, exactly as the event stream of REST has them' },
 } as const;

@@ -9,7 +9,7 @@ export const sh = defineClientCommand({
   options: {
     sandbox: {
       ...{ type: 'string', value: 'NAME', completes: 'sandboxes' },
-      summary: 'the sandbox, by name or id; left out, the only one there is',
+      summary: 'the sandbox, by name or id (the only one there is)',
     },
   },
   takes: [1, 1],

@@ -10,7 +10,7 @@ export const undo = defineClientCommand({
   usage: 'WORKSPACE [--calls N | --call CHECKPOINT | --list] [--json | -q]',
   examples: ['croft undo notes --list', 'croft undo notes', 'croft undo notes --calls 3'],
   options: {
-    calls: { type: 'string', value: 'N', summary: 'how many of the last calls; left out, one' },
+    calls: { type: 'string', value: 'N', summary: 'how many of the last calls (1)' },
     call: { type: 'string', value: 'CHECKPOINT', summary: 'this one call, by the id that --list shows' },
     list: { type: 'boolean', summary: 'the last calls that changed files, the newest first; nothing is taken back' },
     ...outputOptions,

@@ -7,7 +7,7 @@ import { toGroup } from './to-group.ts';
 /** Nouns of the admin of a server, who has the token of its data directory. */
 
 const adminOptions = {
-  server: { type: 'string', value: 'URL', summary: 'the server; left out, that of the data directory' },
+  server: { type: 'string', value: 'URL', summary: 'the server (that of the data directory)' },
   data: { type: 'string', value: 'DIR', summary: 'the data directory of the server, which has the token of its admin' },
 } as const satisfies Options;
 

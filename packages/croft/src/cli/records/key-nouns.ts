@@ -81,7 +81,7 @@ export const secrets = toGroup({
     isNamed: true,
     examples: ['REGISTRY_TOKEN < ~/registry.token'],
     options: {
-      'value-file': { type: 'string', value: 'FILE', summary: 'a file with its value; left out, standard input' },
+      'value-file': { type: 'string', value: 'FILE', summary: 'a file with its value (standard input)' },
     },
     async run(client: Client, name, { 'value-file': file }, { stdin }): Promise<Made> {
       const value = file === undefined ? (await text(stdin)).replace(/\r?\n$/, '') : readSecret(file);
@@ -97,7 +97,7 @@ const agentOption = {
     type: 'string',
     value: 'NAME',
     completes: 'agents',
-    summary: 'the agent, by name or id; left out, the only one',
+    summary: 'the agent, by name or id (the only one)',
   },
 } as const;
 
@@ -117,7 +117,7 @@ export const sessions = toGroup({
       parent: {
         type: 'string',
         value: 'SESSION',
-        summary: 'the session that it is a child of; left out, the default one',
+        summary: 'the session that it is a child of (the default one)',
       },
       workspace: {
         type: 'string',

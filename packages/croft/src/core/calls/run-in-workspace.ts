@@ -298,6 +298,6 @@ function withoutSecrets({ onActivity }: Caller, { redact }: Secrets): ToolContex
 }
 
 function cannotRunInBackground(tool: string): AppError {
-  const reason = 'nothing is kept between calls here, so nothing can go on in the background';
+  const reason = 'the sandbox ends with the call here, so no command can go on in the background';
   return new AppError('E_INVALID_INPUT', `${tool}: ${reason}`);
 }

@@ -81,8 +81,7 @@ export function createSecrets(
   function environment(workspace: string | undefined, wanted: readonly string[]): Record<string, string> {
     const secrets = wanted.map((name) => find(workspace, name));
     const binary = secrets.find(({ value }) => value.includes('\0'));
-    if (binary)
-      throw new AppError('E_INVALID_INPUT', `secret ${binary.name} has a NUL byte, which no variable can hold`);
+    if (binary) throw isBinary(binary.name);
     return Object.fromEntries(secrets.map(({ variable, value }) => [variable, value]));
   }
 
@@ -106,6 +105,12 @@ export function createSecrets(
   function createKnownMarker(): SecretMarker {
     return createSecretMarker(Array.from(known, ([value, label]) => [label, value] as const));
   }
+}
+
+function isBinary(name: string): AppError {
+  return new AppError('E_INVALID_INPUT', `secret ${name} has a NUL byte, which no variable can hold`, {
+    hint: 'Nothing ran. Ask the operator to store the secret as text, or leave it out.',
+  });
 }
 
 function toVariable(name: string): string {
