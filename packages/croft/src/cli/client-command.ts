@@ -26,8 +26,8 @@ interface ClientCommandDefinition<O extends Options> {
   readonly words?: readonly Completion[];
   /** The exit code of every failure of its own, where other codes are those of a command that it runs. */
   readonly failure?: number;
-  /** Its exit code; nothing for 0. */
-  run(call: ClientCall<O>): Promise<number | void>;
+  /** Its exit code; anything else stands for 0. */
+  run(call: ClientCall<O>): Promise<unknown>;
 }
 
 /** A command that talks to a server: it has the flags that say which server, and its errors decide its exit code. */
@@ -45,7 +45,8 @@ export function defineClientCommand<const O extends Options>(definition: ClientC
           if (positionals.length < least || positionals.length > most) throw new UsageError(`usage: ${usage}`);
           const given = values as ClientCall<O>['values'];
           const words = positionals as unknown as ClientCall<O>['words'];
-          return (await run({ ...openKeyClient(given, terminal), values: given, words, terminal })) ?? exitCodes.done;
+          const ended = await run({ ...openKeyClient(given, terminal), values: given, words, terminal });
+          return typeof ended === 'number' ? ended : exitCodes.done;
         },
         failure,
       ),

@@ -4,7 +4,7 @@ import { Croft, createClient } from '@croft/sdk';
 import { UsageError } from '../lib/usage-error.ts';
 import type { CommandContext, Options, Values } from './command.ts';
 import { findAdminServer, findServer, readSecret, type ServerFlags } from './contexts/find-server.ts';
-import { toSignalCode } from './output/exit-codes.ts';
+import { exitCodes, toSignalCode } from './output/exit-codes.ts';
 import { isUnreachable, toExitCode } from './output/to-exit-code.ts';
 
 /** The flags of every command that calls a server with a key. */
@@ -108,6 +108,8 @@ export async function reportingErrors(
   } catch (thrown) {
     if (thrown instanceof UsageError) throw thrown;
     if (terminal.stop.aborted) return toSignalCode(terminal.stop);
+    // The reader of the output is gone, as `head` is when it has enough.
+    if (isSystemError(thrown) && thrown.code === 'EPIPE') return exitCodes.readerGone;
     terminal.stderr.write(`croft: ${toWords(thrown)}\n`);
     return failure ?? toExitCode(thrown);
   }

@@ -185,6 +185,17 @@ describe('contexts', () => {
     expect(plain).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('use https') });
   });
 
+  test('never get the token of the admin of this machine', async () => {
+    await using other = await startSilentServer(401);
+    using data = makeDirectory({ 'admin-token': 'token-of-the-admin-of-this-machine\n' });
+    const env = { CROFT_DATA: data.path, CROFT_CONTEXT: 'elsewhere' };
+    await runWithContexts(['context', 'add', 'elsewhere', '--server', other.url, '--key-command', 'echo own-key']);
+    for (const args of [['accounts'], ['workspaces', '--account', 'acct_1']]) await runWithContexts(args, { env });
+    expect(other.keys()).toEqual([]);
+    await runWithContexts(['accounts', '--server', other.url], { env });
+    expect(other.keys()).toEqual(['Bearer token-of-the-admin-of-this-machine']);
+  });
+
   test('are refused when others could have written them', async () => {
     const file = join(configHome, 'croft/config.toml');
     chmodSync(file, 0o622);

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { croft, makeDirectory } from '../support/harness.ts';
 import { openPty } from '../support/pty.ts';
@@ -66,16 +68,12 @@ test('commands, verbs, flags, values and names are completed', async () => {
 
 test.each([
   ['no server', { CROFT_SERVER: 'http://127.0.0.1:2' }],
-  ['a server that does not answer', { CROFT_SERVER: 'https://192.0.2.1' }],
   ['a wrong key', { CROFT_KEY: 'croft_wrong' }],
   ['nothing to say who the person is', { CROFT_SERVER: 'http://127.0.0.1:2', CROFT_KEY_FILE: '/nonexistent' }],
   ['settings that are invalid', { CROFT_SERVER: '' }],
 ])('with %s nothing is said', async (_, more) => {
-  const began = performance.now();
   const answer = await fixture.run(['__complete', '--', 'exec', ''], { env: more });
   expect(answer).toEqual({ exitCode: 0, stdout: '', stderr: '' });
-  // 300 ms is held on a quiet machine; a look-up without a limit would take seconds.
-  expect(performance.now() - began).toBeLessThan(3000);
 });
 
 /** Presses Tab until the line is completed: on a busy machine the first answer may be too late. */
@@ -90,6 +88,17 @@ async function tab(pty: ReturnType<typeof openPty>, begun: string, completed: Re
   );
   pty.type('\u0015');
 }
+
+test('with a server that does not answer nothing is said, and soon', async () => {
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const silent = createServer(() => resolve());
+  await new Promise<void>((ready) => silent.listen(0, '127.0.0.1', ready));
+  const env = { CROFT_SERVER: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` };
+  expect(await fixture.run(['__complete', '--', 'exec', ''], { env })).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+  await asked;
+  silent.closeAllConnections();
+  silent.close();
+});
 
 describe.skipIf(!existsSync(shells.bash))('in a real bash', () => {
   test('Tab completes the name of a workspace, a path behind a colon and a name with a space', async () => {

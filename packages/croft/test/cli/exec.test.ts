@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { collect, croft } from '../support/harness.ts';
 import { openPty } from '../support/pty.ts';
@@ -92,16 +93,39 @@ test('-i gives the command standard input to its end', async () => {
 });
 
 test('Ctrl-C in a terminal ends the command inside, and exits with 130', async () => {
-  using pty = openPty(`${croft} exec notes -- bash -c 'echo $$ > pid; echo begun; sleep 300; echo no > late'`, {
-    env: fixture.env,
-  });
+  const marker = 'sleep 300.1379';
+  using pty = openPty(`${croft} exec notes -- bash -c 'echo begun; ${marker}; echo no'`, { env: fixture.env });
   await pty.until(/begun/);
+  expect(countProcesses(marker)).toBeGreaterThan(0);
   pty.type('\u0003');
   expect(await pty.ended()).toBe(130);
-  const left = await sh('sleep 0.2; ls; pgrep -f "sleep 300" || echo none');
-  expect(left.stdout).toContain('none\n');
-  expect(left.stdout).not.toContain('late');
+  await expect.poll(() => countProcesses(marker)).toBe(0);
 });
+
+test('a reader that has enough ends the command inside', async () => {
+  const line = `set -o pipefail; ${croft} exec notes -- yes 137.9 | head -1`;
+  const child = spawn('bash', ['-c', line], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...fixture.env },
+  });
+  const output = collect(child);
+  expect(await once(child, 'close')).toEqual([141, null]);
+  expect({ stdout: output.stdout(), stderr: output.stderr() }).toEqual({ stdout: '137.9\n', stderr: '' });
+  await expect.poll(() => countProcesses('yes 137.9')).toBe(0);
+});
+
+/** Processes of this machine, those in sandboxes too, that run exactly this program. */
+function countProcesses(line: string): number {
+  const lines = readdirSync('/proc').map((id) => readCommandLine(id));
+  return lines.filter((words) => words === line).length;
+}
+
+function readCommandLine(id: string): string {
+  try {
+    return readFileSync(`/proc/${id}/cmdline`, 'utf8').split('\0').join(' ').trim();
+  } catch {
+    return '';
+  }
+}
 
 test('a command waits for a person who has to agree, and one that is denied is 125', async () => {
   await fixture.account.newSandbox({ permissionMode: 'ask' }, 'careful');

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeDirectory } from '../support/harness.ts';
@@ -102,6 +102,30 @@ test('a sync reads and writes through no link', async () => {
   expect(await run(['files', 'get', 'notes:linked/link.txt', local.at('link.txt')])).toMatchObject({ exitCode: 0 });
   expect(readFileSync(outside.at('secret.txt'), 'utf8')).toBe('secret\n');
   expect(readFileSync(local.at('link.txt'), 'utf8')).toBe('changed\n');
+});
+
+test('a sync does not overwrite a file that was changed meanwhile', async () => {
+  using local = makeDirectory({ 'a.txt': 'mine\n' });
+  const change = (text: string) => run(['files', 'put', '-', 'notes:race/a.txt'], { input: text });
+  await change('before\n');
+  const proxy = createServer(async (request, response) => {
+    if (request.method === 'PUT') await change('theirs\n');
+    const { method, headers } = request;
+    const forwarded = httpRequest(new URL(request.url ?? '/', fixture.platform.url), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(forwarded);
+  });
+  await new Promise<void>((ready) => proxy.listen(0, '127.0.0.1', ready));
+  try {
+    const env = { CROFT_SERVER: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
+    expect(await run(['files', 'sync', local.path, 'notes:race'], { env })).toMatchObject({ exitCode: 5, stdout: '' });
+    expect((await run(['files', 'get', 'notes:race/a.txt', '-'])).stdout).toBe('theirs\n');
+  } finally {
+    proxy.closeAllConnections();
+    proxy.close();
+  }
 });
 
 test('a sync from a server that lies about names writes nothing outside', async () => {

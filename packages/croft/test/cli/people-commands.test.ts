@@ -53,7 +53,7 @@ test('approvals list -w asks at a terminal: a key held down decides one, d denie
   const second = await ask('second.txt');
   // Pressed until it counts: what is pressed before a person can have read the question does not.
   await vi.waitFor(async () => {
-    pty.type('a');
+    pty.type('aaaaaaaaaa');
     expect(await stateOf(first)).toBe('approved');
   });
   await pty.until(new RegExp(`approved\\s+${second}[\\s\\S]*d deny`));

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { stripVTControlCharacters } from 'node:util';
 import { vi } from 'vitest';
 import { collect } from './harness.ts';
 
@@ -25,7 +26,8 @@ export function openPty(line: string, { env = {}, columns = 100, cwd = '/' }: Pt
     until: (pattern: RegExp, timeout = 20_000) =>
       vi.waitFor(
         () => {
-          const text = withoutSequences(output.stdout());
+          // Shells print colours and moves of the cursor between the letters.
+          const text = stripVTControlCharacters(output.stdout());
           if (!pattern.test(text)) throw new Error(`not yet ${pattern}: ${text.slice(-600)}`);
         },
         { timeout, interval: 30 },
@@ -34,9 +36,4 @@ export function openPty(line: string, { env = {}, columns = 100, cwd = '/' }: Pt
     ended: async () => (await closed)[0] as number | null,
     [Symbol.dispose]: () => void child.kill('SIGKILL'),
   };
-}
-
-/** What a person sees: shells print colours and moves of the cursor between the letters. */
-function withoutSequences(text: string): string {
-  return text.replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/g, '');
 }

@@ -2,7 +2,7 @@ import type { Approval } from '@croft/protocol';
 import type { ApprovalEvent, Croft } from '@croft/sdk';
 
 /** How a person decides. */
-export interface Decision {
+export interface ApprovalDecision {
   readonly decision: 'approve' | 'deny';
   readonly reason?: string | undefined;
   readonly scope?: 'once' | 'session' | undefined;
@@ -12,7 +12,7 @@ export interface Decision {
 export interface ApprovalSource extends AsyncDisposable {
   list(state?: 'pending'): Promise<readonly Approval[]>;
   get(approvalId: string): Promise<Approval>;
-  decide(approvalId: string, decision: Decision): Promise<Approval>;
+  decide(approvalId: string, decision: ApprovalDecision): Promise<Approval>;
   /** Those that wait now, and then whatever happens to approvals, until the signal aborts. */
   watch(signal: AbortSignal): AsyncIterable<ApprovalEvent>;
 }

@@ -1,9 +1,9 @@
 import type { ReadStream, WriteStream } from 'node:tty';
-import type { Approval } from '@croft/protocol';
+import { AppError, type Approval } from '@croft/protocol';
 import type { ApprovalEvent } from '@croft/sdk';
 import type { CommandContext } from '../command.ts';
 import { toCell } from '../output/print-rows.ts';
-import type { ApprovalSource, Decision } from './approval-source.ts';
+import type { ApprovalDecision, ApprovalSource } from './approval-source.ts';
 import { renderApproval } from './render-approval.ts';
 
 type Printed = Pick<CommandContext, 'stdin' | 'stdout' | 'stderr' | 'stop'>;
@@ -24,7 +24,7 @@ export async function printEvents(source: ApprovalSource, terminal: Printed, isJ
 
 /** A key that was pressed before the person can have read the question decides nothing, nor does one that is held. */
 const readingMs = 400;
-const decisions: Readonly<Record<string, Decision>> = {
+const decisions: Readonly<Record<string, ApprovalDecision>> = {
   a: { decision: 'approve', scope: 'once' },
   s: { decision: 'approve', scope: 'session' },
   d: { decision: 'deny' },
@@ -62,20 +62,30 @@ export async function askAtTerminal(source: ApprovalSource, terminal: Printed): 
   }
 
   async function onKey(key: string): Promise<void> {
-    if (key === 'q' || key === '\u0003' || key === '\u0004') return ended.abort();
-    if (!asked || asked.isDecided || Date.now() - asked.at < readingMs) return;
+    // Raw mode makes no signal of Ctrl-C.
+    if (key === '\u0003') process.kill(process.pid, 'SIGINT');
+    else if (key === 'q' || key === '\u0004') ended.abort();
+    else if (asked && !asked.isDecided && Date.now() - asked.at >= readingMs) await answer(asked, key);
+  }
+
+  async function answer(one: NonNullable<typeof asked>, key: string): Promise<void> {
     const decision = decisions[key];
-    if (decision) await decide(asked, decision);
-    else if (key !== 'n') return;
+    if (!decision && key !== 'n') return;
+    if (decision) await decide(one, decision);
     else stdout.write('later\n');
-    asked = undefined;
+    // The event of the decision may have come first, and the next question with it.
+    if (asked === one) asked = undefined;
     askNext();
   }
 
-  async function decide(one: NonNullable<typeof asked>, decision: Decision): Promise<void> {
+  async function decide(one: NonNullable<typeof asked>, decision: ApprovalDecision): Promise<void> {
     one.isDecided = true;
     const { approvalId } = one.approval;
-    const { state } = await source.decide(approvalId, decision).catch(() => source.get(approvalId));
+    const { state } = await source.decide(approvalId, decision).catch((thrown) => {
+      // Somebody else was quicker.
+      if (AppError.is(thrown) && thrown.code === 'E_APPROVAL_SETTLED') return source.get(approvalId);
+      throw thrown;
+    });
     stdout.write(`${state}\n`);
   }
 }

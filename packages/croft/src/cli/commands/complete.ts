@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
-import { type Candidates, completeWords } from '../completion/complete-words.ts';
+import { type CompletionCandidates, completeWords } from '../completion/complete-words.ts';
 import { findNames } from '../completion/find-names.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { commands } from './index.ts';
@@ -41,7 +41,11 @@ async function findAll([name, ...before]: readonly string[], current: string, te
   return toTexts(candidates, current, terminal);
 }
 
-async function toTexts(candidates: Candidates, current: string, terminal: CommandContext): Promise<readonly string[]> {
+async function toTexts(
+  candidates: CompletionCandidates,
+  current: string,
+  terminal: CommandContext,
+): Promise<readonly string[]> {
   if (candidates.kind === 'files') return [':files'];
   if (candidates.kind === 'words') return candidates.words;
   const names = await findNames(candidates, current, terminal);

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { openAsBlob } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
@@ -12,6 +11,7 @@ import { joinPath, parseLocation, parseRemote } from '../files/location.ts';
 import { runSync, type SyncResult } from '../files/run-sync.ts';
 import { outputOptions, printJson, printRows, toCell } from '../output/print-rows.ts';
 import { openProgress } from '../output/progress.ts';
+import { write } from '../output/write.ts';
 import { findWorkspace } from '../records/find-workspace.ts';
 
 const { json } = outputOptions;
@@ -68,10 +68,6 @@ const get = defineClientCommand({
     }
   },
 });
-
-async function write(stdout: CommandContext['stdout'], piece: Uint8Array): Promise<void> {
-  if (!stdout.write(piece)) await once(stdout, 'drain');
-}
 
 /** In an existing directory the file keeps its name. */
 async function toLocalFile(to: string, name: string): Promise<string> {
@@ -145,7 +141,8 @@ const sync = defineClientCommand({
     const files = client.files(workspaceId);
     const result = await runSync({ files, local, remote, direction, exclude, progress, ...flags });
     progress[Symbol.dispose]();
-    printSync(result, { isDry: flags.isDry, isJson: values.json ?? false }, terminal);
+    if (values.json) printJson(toCounts(result), terminal.stdout);
+    else printSync(result, flags, terminal);
   },
 });
 
@@ -157,18 +154,21 @@ async function mustBeDirectory(local: string, direction: 'push' | 'pull'): Promi
 
 const letters = { add: 'A', change: 'M', delete: 'D' } as const;
 
+function toCounts({ steps, same, skipped }: SyncResult) {
+  const deleted = steps.filter(({ kind }) => kind === 'delete').length;
+  return { sent: steps.length - deleted, deleted, same, skipped: skipped.length, steps };
+}
+
 function printSync(
-  { steps, same, skipped }: SyncResult,
-  { isDry, isJson }: { readonly isDry: boolean; readonly isJson: boolean },
+  result: SyncResult,
+  { isDry }: { readonly isDry: boolean },
   { stdout, stderr }: CommandContext,
 ): void {
-  const deleted = steps.filter(({ kind }) => kind === 'delete').length;
-  const counts = { sent: steps.length - deleted, deleted, same, skipped: skipped.length };
-  if (isJson) return printJson({ ...counts, steps }, stdout);
+  const { steps, skipped } = result;
+  const { sent, deleted, same } = toCounts(result);
   stdout.write(steps.map(({ kind, path }) => `${letters[kind]}\t${toCell(path)}\n`).join(''));
-  const left =
-    skipped.length === 0 ? '' : `, ${skipped.length} left out (links and the like), such as ${toCell(skipped[0])}`;
-  stderr.write(`${isDry ? 'would send' : 'sent'} ${counts.sent}, deleted ${deleted}, ${same} the same${left}\n`);
+  const left = skipped.length === 0 ? '' : `, ${skipped.length} left out (links and the like): ${toCell(skipped[0])} …`;
+  stderr.write(`${isDry ? 'would send' : 'sent'} ${sent}, deleted ${deleted}, ${same} the same${left}\n`);
 }
 
 export const files = defineGroup('files', { ls, get, put, sync });

@@ -7,6 +7,7 @@ import { oneOf } from '../options/sandbox-options.ts';
 import { outputOptions, printJson, printRows, toCell } from '../output/print-rows.ts';
 import { findRecord, type Kind } from '../records/find-record.ts';
 import { findWorkspace } from '../records/find-workspace.ts';
+import { removeWorkspace } from '../records/remove-workspace.ts';
 
 const { json } = outputOptions;
 const oneFork = { takes: [2, 2], words: ['workspaces', 'forks'] } as const;
@@ -21,7 +22,12 @@ const list = defineClientCommand({
   },
 });
 
-const forkKind: Kind<Fork> = { one: 'fork', idOf: ({ workspaceId }) => workspaceId, nameOf: ({ name }) => name };
+const forkKind: Kind<Fork> = {
+  one: 'fork',
+  listedBy: 'forks list WORKSPACE',
+  idOf: ({ workspaceId }) => workspaceId,
+  nameOf: ({ name }) => name,
+};
 const columns = {
   id: forkKind.idOf,
   name: forkKind.nameOf,
@@ -82,7 +88,7 @@ const remove = defineClientCommand({
   ...{ options: { json }, ...oneFork },
   async run({ client, values, words: [wanted, name = ''], terminal }) {
     const { workspaceId } = await findWorkspace(client, wanted);
-    await client.workspaces.remove((await findFork(client, workspaceId, name)).workspaceId);
+    await removeWorkspace(client, (await findFork(client, workspaceId, name)).workspaceId);
     if (values.json) printJson({ deleted: true }, terminal.stdout);
   },
 });

@@ -71,7 +71,12 @@ const diff = defineClientCommand({
   usage: 'WORKSPACE SNAPSHOT [--to SNAPSHOT] [--name-only] [--json]',
   examples: ['croft snapshots diff notes before-rewrite', 'croft snapshots diff notes monday --to tuesday'],
   options: {
-    to: { type: 'string', value: 'SNAPSHOT', completes: 'snapshots', summary: 'the other snapshot (the files as they are)' },
+    to: {
+      type: 'string',
+      value: 'SNAPSHOT',
+      completes: 'snapshots',
+      summary: 'the other snapshot (the files as they are)',
+    },
     'name-only': { type: 'boolean', summary: 'only the paths, each with A, M or D' },
     json,
   },

@@ -1,7 +1,7 @@
 import type { AnyCommand, Command, Completion, Option } from '../command.ts';
 
 /** What could come next: these words, names that have to be looked up, or paths of this machine. */
-export type Candidates =
+export type CompletionCandidates =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'names'; readonly of: Exclude<Completion, readonly string[] | 'file'>; readonly before: Given }
   | { readonly kind: 'files' };
@@ -12,10 +12,10 @@ export interface Given {
   readonly flags: Readonly<Record<string, string>>;
 }
 
-const nothing: Candidates = { kind: 'words', words: [] };
+const nothing: CompletionCandidates = { kind: 'words', words: [] };
 
 /** Finds what could follow `before`, the words after the name of the command, where `current` is begun. */
-export function completeWords(loaded: AnyCommand, before: readonly string[], current: string): Candidates {
+export function completeWords(loaded: AnyCommand, before: readonly string[], current: string): CompletionCandidates {
   if (!('verbs' in loaded)) return completeCommand(loaded, before, current);
   const [verb, ...rest] = before;
   if (verb === undefined && !current.startsWith('-')) return { kind: 'words', words: Object.keys(loaded.verbs) };
@@ -24,7 +24,7 @@ export function completeWords(loaded: AnyCommand, before: readonly string[], cur
   return loaded.verbs.list ? completeCommand(loaded.verbs.list, before, current) : nothing;
 }
 
-function completeCommand(command: Command, before: readonly string[], current: string): Candidates {
+function completeCommand(command: Command, before: readonly string[], current: string): CompletionCandidates {
   if (before.includes('--')) return { kind: 'files' };
   const given = readGiven(command, before);
   if (given.open) return toCandidates(given.open.completes ?? guess(given.open), given);
@@ -34,7 +34,7 @@ function completeCommand(command: Command, before: readonly string[], current: s
   return wanted === undefined ? nothing : toCandidates(wanted, given);
 }
 
-function toCandidates(wanted: Completion, before: Given): Candidates {
+function toCandidates(wanted: Completion, before: Given): CompletionCandidates {
   if (wanted === 'file') return { kind: 'files' };
   return typeof wanted === 'string' ? { kind: 'names', of: wanted, before } : { kind: 'words', words: wanted };
 }

@@ -4,9 +4,9 @@ import type { CommandContext } from '../command.ts';
 import { readContexts } from '../contexts/context-file.ts';
 import { parseLocation } from '../files/location.ts';
 import { agentKind, findRecord, onlyRecord, workspaceKind } from '../records/find-record.ts';
-import type { Candidates, Given } from './complete-words.ts';
+import type { CompletionCandidates, Given } from './complete-words.ts';
 
-type Wanted = Extract<Candidates, { readonly kind: 'names' }>;
+type Wanted = Extract<CompletionCandidates, { readonly kind: 'names' }>;
 
 /** More names than a person reads. */
 const mostNames = 200;

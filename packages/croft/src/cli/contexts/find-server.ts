@@ -127,7 +127,8 @@ function isRunning(pid: number): boolean {
 /** Throws for what is no address, and for one at which a key would be sent unencrypted to another machine. */
 export function toOrigin(server: string): string {
   const url = URL.parse(server);
-  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`--server takes a URL, not ${server}`);
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`a server is a URL such as https://croft.example.com, not ${server}`);
   if (url.username !== '' || url.password !== '')
     throw new UsageError('the address of a server must not have a user name or password; put the key in a file');
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && url.hostname !== 'croft.localhost')

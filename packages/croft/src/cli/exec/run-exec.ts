@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { constants } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError, type Approval } from '@croft/protocol';
 import type { CommandContext } from '../command.ts';
 import { exitCodes } from '../output/exit-codes.ts';
+import { write } from '../output/write.ts';
 import type { ExecEnding, ExecRequest } from './exec-request.ts';
 import { runWithInput } from './run-with-input.ts';
 
@@ -47,11 +47,6 @@ async function runOnce({ box, line, cwd, secrets, timeoutSeconds, terminal }: Ex
 function report(ended: ExecEnding, { timeoutSeconds, terminal }: ExecRequest): number {
   for (const { next, target } of ended.denials) terminal.stderr.write(`croft: refused ${target}. ${next}\n`);
   return toExitCode(ended, timeoutSeconds, terminal);
-}
-
-/** A reader that takes its time, such as `less`, holds the command up and costs no memory. */
-async function write(stream: CommandContext['stdout'], text: string): Promise<void> {
-  if (!stream.write(text)) await Promise.race([once(stream, 'drain'), once(stream, 'close')]);
 }
 
 function toExitCode({ exitCode, signal, timedOut }: ExecEnding, seconds: number, { stderr }: CommandContext): number {

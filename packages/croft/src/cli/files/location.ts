@@ -1,12 +1,12 @@
 import { UsageError } from '../../lib/usage-error.ts';
 
 /** A path of a workspace, or one of this machine. */
-export type Location =
+export type FileLocation =
   | { readonly workspace: string; readonly path: string }
   | { readonly workspace?: undefined; readonly path: string };
 
 /** `notes:src` is in the workspace `notes`. `./notes:src` and everything without a colon is on this machine. */
-export function parseLocation(word: string): Location {
+export function parseLocation(word: string): FileLocation {
   const [, workspace, path = ''] = /^([^/:]+):(.*)$/s.exec(word) ?? [];
   return workspace === undefined ? { path: word } : { workspace, path: trim(path) };
 }

@@ -1,5 +1,5 @@
 /** A file of one side, as far as it has to be known to compare it. */
-export interface SyncedFile {
+export interface ComparedFile {
   readonly path: string;
   readonly size: number;
 }
@@ -10,13 +10,13 @@ export interface SyncStep {
   readonly size: number;
 }
 
-export interface SyncPlan {
+export interface FileSyncPlan {
   readonly steps: readonly SyncStep[];
   /** How many files are the same on both sides. */
   readonly same: number;
 }
 
-interface SyncSides<Source extends SyncedFile, Target extends SyncedFile> {
+interface SyncSides<Source extends ComparedFile, Target extends ComparedFile> {
   readonly source: ReadonlyMap<string, Source>;
   readonly target: ReadonlyMap<string, Target>;
   /** Remove what the source does not have. */
@@ -26,10 +26,10 @@ interface SyncSides<Source extends SyncedFile, Target extends SyncedFile> {
 }
 
 /** Finds what has to be done so that the target is as the source. */
-export async function planSync<Source extends SyncedFile, Target extends SyncedFile>(
+export async function planSync<Source extends ComparedFile, Target extends ComparedFile>(
   { source, target, deletes, isSame }: SyncSides<Source, Target>,
   onCompared: (count: number) => void,
-): Promise<SyncPlan> {
+): Promise<FileSyncPlan> {
   const steps: SyncStep[] = [];
   let [compared, same] = [0, 0];
   for (const file of source.values()) {

@@ -2,10 +2,10 @@ import { openAsBlob } from 'node:fs';
 import { chmod, lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '@croft/protocol';
-import type { Progress } from '../output/progress.ts';
+import type { ProgressLine } from '../output/progress.ts';
 import { hashLocalFile, readLocalTree, removeLocalFile, writeLocalFile } from './local-tree.ts';
 import { joinPath } from './location.ts';
-import { planSync, type SyncPlan, type SyncStep } from './plan-sync.ts';
+import { type FileSyncPlan, planSync, type SyncStep } from './plan-sync.ts';
 import { hasContent, type RemoteFiles, type RemoteTree, readRemoteTree } from './remote-tree.ts';
 
 export interface SyncOptions {
@@ -18,10 +18,10 @@ export interface SyncOptions {
   readonly deletes: boolean;
   readonly isDry: boolean;
   readonly exclude: ReadonlySet<string>;
-  readonly progress: Progress;
+  readonly progress: ProgressLine;
 }
 
-export interface SyncResult extends SyncPlan {
+export interface SyncResult extends FileSyncPlan {
   /** What is neither a file nor a directory on the side that was read. */
   readonly skipped: readonly string[];
 }

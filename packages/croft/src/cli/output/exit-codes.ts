@@ -8,6 +8,8 @@ export const exitCodes = {
   conflict: 5,
   approval: 6,
   unreachable: 7,
+  /** As shells count SIGPIPE. */
+  readerGone: 141,
   // Of `croft exec`, whose other codes are those of the command.
   timeOver: 124,
   ownFailure: 125,

@@ -1,8 +1,8 @@
+import type { Writable } from 'node:stream';
 import type { WriteStream } from 'node:tty';
-import type { CommandContext } from '../command.ts';
 
 /** What a command has done so far, on a line of the terminal that is written over and over. */
-export interface Progress extends Disposable {
+export interface ProgressLine extends Disposable {
   show(text: string): void;
 }
 
@@ -10,7 +10,7 @@ const firstMs = 300;
 const betweenMs = 100;
 
 /** Shows progress on a terminal only, and only of work that takes longer than 300 ms. */
-export function openProgress({ stderr }: Pick<CommandContext, 'stderr'>): Progress {
+export function openProgress({ stderr }: { readonly stderr: Writable }): ProgressLine {
   const window = stderr as Partial<WriteStream>;
   if (window.isTTY !== true) return { show: () => {}, [Symbol.dispose]: () => {} };
   let [due, isShown] = [Date.now() + firstMs, false];

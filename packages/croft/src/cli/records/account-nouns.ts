@@ -4,6 +4,7 @@ import { UsageError } from '../../lib/usage-error.ts';
 import { clientOptions, openClient, readSecret } from '../client.ts';
 import { agentKind, findRecord, sandboxKind, workspaceKind } from './find-record.ts';
 import { defineCreation, defineEdit, type Made } from './noun.ts';
+import { removeWorkspace } from './remove-workspace.ts';
 import { toGroup } from './to-group.ts';
 
 /** Nouns of an account, which the admin of a server can reach too. */
@@ -50,7 +51,7 @@ export const workspaces = toGroup({
     run: (client: AccountClient, { workspaceId }, values) =>
       client.workspaces.patch(workspaceId, toPatch(values), toVersion(values)),
   }),
-  remove: (client, { workspaceId }) => client.workspaces.remove(workspaceId),
+  remove: (client, { workspaceId }) => removeWorkspace(client, workspaceId),
 });
 
 export const sandboxes = toGroup({

@@ -46,13 +46,13 @@ interface EditDefinition<Reach, Row, O extends Options> {
 }
 
 /** How a noun changes a record, without the types of its flags. */
-export interface Edit<Reach, Row> extends Omit<EditDefinition<Reach, Row, Options>, 'run'> {
+export interface RecordEdit<Reach, Row> extends Omit<EditDefinition<Reach, Row, Options>, 'run'> {
   run(client: Reach, row: Row, values: Given): Promise<object>;
 }
 
 export function defineEdit<Reach, Row, const O extends Options>(
   definition: EditDefinition<Reach, Row, O>,
-): Edit<Reach, Row> {
+): RecordEdit<Reach, Row> {
   // `parseArgs` gave the values the types that `options` declares.
   return { ...definition, run: (client, row, values) => definition.run(client, row, values as Values<O>) };
 }
@@ -69,7 +69,7 @@ export interface Noun<Reach, Row> extends Kind<Row> {
   open(values: Given, terminal: CommandContext): Reach;
   list(client: Reach, values: Given): Promise<readonly Row[]>;
   readonly create: Creation<Reach>;
-  readonly edit?: Edit<Reach, Row>;
+  readonly edit?: RecordEdit<Reach, Row>;
   remove(client: Reach, row: Row, values: Given): Promise<void>;
   /** Replaces the secret of a record. */
   rotate?(client: Reach, row: Row): Promise<Made>;

@@ -57,6 +57,8 @@ function toEdit<Reach, Row>(noun: Noun<Reach, Row>, edit: NonNullable<Noun<Reach
   const about = { usage, options: { ...edit.options, json: outputOptions.json }, examples: edit.examples };
   return toVerb(noun, 'edit', about, async ({ values, positionals }, terminal) => {
     const [wanted] = mustHave(positionals, 1, `croft ${noun.name} edit ${usage}`);
+    if (!Object.keys(edit.options).some((flag) => flag !== 'if-version' && values[flag] !== undefined))
+      throw new UsageError(`say what changes; usage: croft ${noun.name} edit ${usage}`);
     const client = noun.open(values, terminal);
     const row = findRecord(await noun.list(client, values), wanted, noun);
     printMade({ answer: await edit.run(client, row, values), id: noun.idOf(row) }, values, terminal);
