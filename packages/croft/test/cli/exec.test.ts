@@ -59,11 +59,11 @@ test('output comes while the command runs', async () => {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...fixture.env },
     },
   );
-  const output = collect(child);
+  const [output, closed] = [collect(child), once(child, 'close')];
   await output.find(/first\n/);
   expect(output.stdout()).toBe('first\n');
   await run(['files', 'put', '-', 'notes:go'], { input: 'x' });
-  expect(await once(child, 'close')).toEqual([0, null]);
+  expect(await closed).toEqual([0, null]);
   expect(output.stdout()).toBe('first\nlast\n');
 });
 
