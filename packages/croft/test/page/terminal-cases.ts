@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import { newPlace, type PageFixture } from './page-fixture.ts';
+import { startRunnerWithCable } from '../remote/runner-with-cable.ts';
+import { type PageFixture, setUpAgent } from './page-fixture.ts';
 
 export function terminalCases(get: () => PageFixture): void {
   test('a terminal: typed and printed, resized, 10 MB, and after a reload the same screen', async () => {
     const { platform, signIn, base } = get();
-    const { account, workspaceId, sandboxId } = await newPlace(platform);
+    const { account, workspaceId, sandboxId } = await setUpAgent(platform);
     const page = await signIn(account.secret);
     await page.goto(`${base}/terminal?workspace=${workspaceId}&sandbox=${sandboxId}`);
     await page.waitForSelector('text=Connected');
@@ -31,12 +32,37 @@ export function terminalCases(get: () => PageFixture): void {
     await page.context().close();
   });
 
+  test('a runner that is cut off and comes back: the terminal goes on', async () => {
+    const { newPage, allow } = get();
+    await using far = await startRunnerWithCable();
+    const base = far.platform.url.replace('127.0.0.1', 'croft.localhost');
+    allow(base);
+    const { account, sandboxId, workspaceId } = far.remote;
+    const page = await newPage();
+    await page.goto(base);
+    await page.fill('#key', account.secret);
+    await page.click('button[type=submit]');
+    await page.waitForSelector('.shell');
+    await page.goto(`${base}/terminal?workspace=${workspaceId}&sandbox=${sandboxId}`);
+    await page.waitForSelector('text=Connected');
+    const shows = (text: string) =>
+      page.waitForFunction((wanted) => document.querySelector('.xterm-rows')?.textContent?.includes(wanted), text);
+    await page.keyboard.type('kept=$((40+2)); echo a$kept\n');
+    await shows('a42');
+    const connections = far.cable.count();
+    far.cable.cut();
+    await page.keyboard.type('echo b$kept\n');
+    await shows('b42');
+    expect(far.cable.count()).toBeGreaterThan(connections);
+    await page.context().close();
+  });
+
   test('nothing in an address is typed', async () => {
     const { platform, signIn, base } = get();
-    const place = await newPlace(platform);
-    const page = await signIn(place.account.secret);
+    const setup = await setUpAgent(platform);
+    const page = await signIn(setup.account.secret);
     await page.goto(
-      `${base}/terminal?workspace=${place.workspaceId}&sandbox=${place.sandboxId}&command=touch%20typed%0a&input=touch%20typed`,
+      `${base}/terminal?workspace=${setup.workspaceId}&sandbox=${setup.sandboxId}&command=touch%20typed%0a&input=touch%20typed`,
     );
     await page.waitForSelector('text=Connected');
     await page.waitForFunction(() => (document.querySelector('.xterm-rows')?.textContent ?? '').trim() !== '');

@@ -43,7 +43,7 @@ export function DiffFile({ path, diff, change, layout, isOpen = true }: DiffFile
   );
 }
 
-export function DiffCounts({ added, removed }: { readonly added: number; readonly removed: number }) {
+function DiffCounts({ added, removed }: { readonly added: number; readonly removed: number }) {
   return (
     <span class="counts">
       <span class="count-added">+{added}</span> <span class="count-removed">−{removed}</span>
@@ -86,10 +86,7 @@ function Hunk({ hunk, path, layout, isSpelt }: HunkProps) {
     <>
       <tr class="diff-hunk">
         <td colSpan={width}>
-          <span>
-            {hunk.before} → {hunk.after}
-          </span>{' '}
-          <Marked text={hunk.heading} />
+          <span>line {hunk.after || hunk.before}</span> <Marked text={hunk.heading} />
         </td>
       </tr>
       {layout === 'split'

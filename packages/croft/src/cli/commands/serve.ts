@@ -43,6 +43,7 @@ export const serve = defineCommand({
       values,
       data,
       bounds,
+      isReachable: true,
       config,
       onWarning,
     });
