@@ -52,10 +52,10 @@ console.log(JSON.stringify(report));
 
 async function attemptAll(): Promise<Attempted> {
   // Imported here, because loading takes seconds in the virtual machine.
-  const { createInitFinder } = await import('../../src/init/find-init.ts');
+  const { findInit } = await import('../../src/init/find-init.ts');
   const { toBwrapArguments } = await import('../../src/providers/bubblewrap/bwrap-arguments.ts');
   const { createBubblewrap } = await import('../../src/providers/bubblewrap/provider.ts');
-  const parts = { findInit: createInitFinder(), toArguments: toBwrapArguments, groups };
+  const parts = { findInit, toArguments: toBwrapArguments, groups };
   const provider = createBubblewrap({ path: process.env.PATH ?? '', home: homedir() }, parts);
   const directory = openSync(mkdtempSync(join(tmpdir(), 'croft-vm-')), constants.O_RDONLY | constants.O_DIRECTORY);
   const spec = {
