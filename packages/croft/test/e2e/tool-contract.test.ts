@@ -161,7 +161,7 @@ test.each(rows('fails'))(
     expect(content).toHaveLength(1);
     expect(content[0]?.text).toContain(error.message);
     if (!('plain' in traits))
-      expect(content[0]?.text.endsWith(`\nNext: ${error.hint}\nCode: ${error.code}`)).toBe(true);
+      expect(String(content[0]?.text).endsWith(`\nNext: ${error.hint}\nCode: ${error.code}`)).toBe(true);
     expect(content[0]?.text).not.toMatch(/\n {4}at |node:|undefined|\[object/);
   },
 );
@@ -171,6 +171,7 @@ test.each(eras)('an unknown tool fails in the same way in %s', async (era) => {
     const answer = await sessions.get(era)?.call(name, {});
     expect(answer?.structured.error.code, name).toBe('E_UNKNOWN_TOOL');
   }
+  expect((await sessions.get(era)?.call('raed', {}))?.content[0]?.text).toContain('the nearest is read');
 });
 
 test('with --readonly only tools that read exist, and no name calls another', async () => {
