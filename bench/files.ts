@@ -38,7 +38,7 @@ export const files: Bench = {
   },
 };
 
-interface Place {
+interface MeasuredServer {
   readonly server: FileServer;
   readonly tree: Tree;
 }
@@ -46,8 +46,8 @@ interface Place {
 /** Two that make the same promise, or not. */
 interface Pair {
   readonly name: string;
-  readonly ours: Place;
-  readonly theirs: Place;
+  readonly ours: MeasuredServer;
+  readonly theirs: MeasuredServer;
   readonly against: string;
   readonly goal?: Goal;
 }
@@ -59,17 +59,17 @@ interface Run {
 
 async function measureFiles(disk: string, memory: string, run: Run): Promise<Row[]> {
   await using servers = new AsyncDisposableStack();
-  const places: Place[] = [];
+  const measured: MeasuredServer[] = [];
   const open = async (
     directory: string,
     start: (directory: string) => Promise<FileServer>,
     files = treeFiles,
-  ): Promise<Place> => {
+  ): Promise<MeasuredServer> => {
     const tree = makeTree(directory, files);
-    const place = { server: servers.use(await start(tree.directory)), tree };
-    await checkReading(place);
-    places.push(place);
-    return place;
+    const root = { server: servers.use(await start(tree.directory)), tree };
+    await checkReading(root);
+    measured.push(root);
+    return root;
   };
   const croft = (directory: string) => startCroft(directory, startClient);
   const other = (directory: string) => startPeer(directory, startClient);
@@ -93,7 +93,7 @@ async function measureFiles(disk: string, memory: string, run: Run): Promise<Row
     ...(await measureWrites({ name: 'durable', ours, theirs: durable, against: `${peer}, made durable` }, run)),
     ...(await measureWrites({ name: 'durable, theirs not', ours, theirs, against: peer }, run)),
   ];
-  for (const { tree } of places) tree.check();
+  for (const { tree } of measured) tree.check();
   return [...rows, ...(await measureBurst(ours, theirs, run))];
 }
 
@@ -108,7 +108,7 @@ async function measureWrites({ name, ...pair }: Pair, run: Run): Promise<Row[]> 
 
 async function measure(
   what: string,
-  toSide: (place: Place) => Side,
+  toSide: (root: MeasuredServer) => Side,
   { ours, theirs, rounds, ...others }: Omit<Pair, 'name'> & { readonly rounds: number },
   { say, only }: Run,
 ): Promise<Row[]> {
@@ -118,7 +118,7 @@ async function measure(
   return [toRow({ what, ...others, ...times })];
 }
 
-async function measureBurst(ours: Place, theirs: Place, { say, only }: Run): Promise<Row[]> {
+async function measureBurst(ours: MeasuredServer, theirs: MeasuredServer, { say, only }: Run): Promise<Row[]> {
   const what = '2,000 reads at once';
   if (!isWanted(what, only)) return [];
   say(what);
@@ -128,17 +128,17 @@ async function measureBurst(ours: Place, theirs: Place, { say, only }: Run): Pro
 }
 
 /** That a read answers with the file. It is also the read that ours wants before a change. */
-async function checkReading({ server, tree }: Place): Promise<void> {
+async function checkReading({ server, tree }: MeasuredServer): Promise<void> {
   await server.callAll(tree.paths.map(server.calls.read));
   const text = await server.ask(server.calls.read(at(tree, 0)));
   if (!text.includes(revisionLine(0))) throw new Error(`a read did not answer with the file: ${text.slice(0, 200)}`);
 }
 
-function reading({ server, tree }: Place): Side {
+function reading({ server, tree }: MeasuredServer): Side {
   return { run: (round) => server.call(server.calls.read(at(tree, round))) };
 }
 
-function replacing({ server, tree }: Place): Side {
+function replacing({ server, tree }: MeasuredServer): Side {
   return {
     run(round) {
       const path = at(tree, round);
@@ -147,13 +147,13 @@ function replacing({ server, tree }: Place): Side {
   };
 }
 
-function creating(ending: string): (place: Place) => Side {
+function creating(ending: string): (root: MeasuredServer) => Side {
   return ({ server, tree }) => ({
     run: (round) => server.call(server.calls.write(`${at(tree, round)}.${round}.${ending}`, toSource(round))),
   });
 }
 
-function editing({ server, tree }: Place): Side {
+function editing({ server, tree }: MeasuredServer): Side {
   return {
     run(round) {
       const path = at(tree, round);
@@ -163,7 +163,7 @@ function editing({ server, tree }: Place): Side {
   };
 }
 
-function readingAtOnce({ server, tree }: Place): Side {
+function readingAtOnce({ server, tree }: MeasuredServer): Side {
   const calls = Array.from({ length: burstReads }, (_, index) => server.calls.read(at(tree, index)));
   return { run: () => server.callAll(calls) };
 }
