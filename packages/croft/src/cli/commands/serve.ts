@@ -44,6 +44,7 @@ export const serve = defineCommand({
       values,
       data,
       bounds,
+      isReachable: true,
       config,
       onWarning,
     });
