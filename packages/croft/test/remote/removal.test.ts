@@ -41,11 +41,14 @@ const listed = (path: string) => (existsSync(path) ? readdirSync(path).sort() : 
 
 /** All that a runner keeps of workspaces. */
 const keptBy = ({ root, data }: { root: string; data: string }) =>
-  [join(root, 'workspaces'), join(data, 'history'), join(data, 'caches')].map((path) => listed(path).length);
+  [join(root, 'workspaces'), join(data, 'history'), join(data, 'caches'), join(data, 'code')].map(
+    (path) => listed(path).length,
+  );
 
 async function work(account: Account, agentId: string): Promise<void> {
   mustBe(200, await account.call(agentId, 'write', { file_path: 'a.txt', content: 'mine\n' }));
   mustBe(200, await account.call(agentId, 'snapshot_create', { name: 'one' }));
+  mustBe(200, await account.call(agentId, 'search_code', { query: 'mine' }));
   mustBe(
     200,
     await account.call(agentId, 'bash', { command: 'echo cached > ~/.cache/x; mkdir -p deep/er; echo x > deep/er/x' }),
@@ -70,7 +73,7 @@ test('removing a workspace removes its files on the runner, its history and its 
   remote.runner.restart();
   await untilRunner(account, 'far');
   await removeBoth(account, other);
-  expect(keptBy(remote.runner)).toEqual([0, 0, 0]);
+  expect(keptBy(remote.runner)).toEqual([0, 0, 0, 0]);
 });
 
 test('removing an account removes its files on its runners, before those are disconnected', async () => {
@@ -79,7 +82,7 @@ test('removing an account removes its files on its runners, before those are dis
   await work(account, remote.agentId);
   const { cleanup } = mustBe(200, await account.send('DELETE', '/v1/account'));
   expect(cleanup).toMatchObject({ filesystemsDeleted: 1 });
-  expect(keptBy(remote.runner)).toEqual([0, 0, 0]);
+  expect(keptBy(remote.runner)).toEqual([0, 0, 0, 0]);
 });
 
 test('the record is removed although a machine refuses, is offline or is older, and the answer names what is left', async () => {
@@ -97,12 +100,14 @@ test('the record is removed although a machine refuses, is offline or is older, 
     `the files of workspace ${remote.workspaceId} are still on the runner far`,
   );
 
-  await using looks = await addRemote(account, { name: 'looks', args: ['--readonly'] });
-  mustBe(200, await account.call(looks.agentId, 'glob', { pattern: '*' }));
-  writeFileSync(join(filesOf(looks.runner), 'b.txt'), 'as it was\n');
-  await removeBoth(account, looks);
-  expect(leftOf(looks.workspaceId)).toMatchObject([{ runner: 'looks', reason: expect.stringContaining('--readonly') }]);
-  expect(listed(filesOf(looks.runner))).toEqual(['b.txt']);
+  await using readOnly = await addRemote(account, { name: 'looks', args: ['--readonly'] });
+  mustBe(200, await account.call(readOnly.agentId, 'glob', { pattern: '*' }));
+  writeFileSync(join(filesOf(readOnly.runner), 'b.txt'), 'as it was\n');
+  await removeBoth(account, readOnly);
+  expect(leftOf(readOnly.workspaceId)).toMatchObject([
+    { runner: 'looks', reason: expect.stringContaining('--readonly') },
+  ]);
+  expect(listed(filesOf(readOnly.runner))).toEqual(['b.txt']);
 
   const token = await newToken(account, 'old');
   startDialling(platform.url, { token: () => token });
@@ -171,9 +176,9 @@ test('a server cannot remove more than was made on the runner', async () => {
 
   // What was open of it is so no more, and cannot come to mean another.
   const request = { namespace: namespace('d'), workspace: 'w', name: 'w' };
-  const { place } = (await ask('workspace.open', request)) as { place: string };
+  const { place: handle } = (await ask('workspace.open', request)) as { place: string };
   expect(await ask('workspace.remove', { namespace: namespace('d') })).toEqual({ removed: true });
   expect(existsSync(made('d'))).toBe(false);
-  await expect(ask('files.list', { place, path: '', limit: 1 })).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+  await expect(ask('files.list', { place: handle, path: '', limit: 1 })).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   expect(listed(fixture.at('root/workspaces'))).toEqual([namespace('a'), namespace('b')]);
 });

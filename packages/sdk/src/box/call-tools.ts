@@ -1,5 +1,6 @@
 import type { Approval } from '@croft/protocol';
 import type { z } from 'zod';
+import type { ToolCallOptions } from '../client/agent.ts';
 import type { Client } from '../client/create-client.ts';
 import { pause } from '../connection/resilient-fetch.ts';
 import { CroftError } from '../errors/croft-error.ts';
@@ -18,6 +19,8 @@ export interface ToolCallerOptions {
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
+  /** Receives what the command of the call prints, while it runs. */
+  readonly onOutput?: ToolCallOptions['onOutput'];
 }
 
 export type ToolCaller = ReturnType<typeof createToolCaller>;
@@ -37,12 +40,12 @@ export function createToolCaller({ client, agentId, session, workspace, approval
       tool: string,
       input: Readonly<Record<string, unknown>>,
       answer: Schema,
-      { signal }: CallOptions = {},
+      { signal, onOutput }: CallOptions = {},
     ): Promise<z.output<Schema>> {
       const whole = { workspace, ...input };
       let approvalId: string | undefined;
       for (;;) {
-        const { result, approval } = await agent.call(tool, whole, { approvalId, signal });
+        const { result, approval } = await agent.call(tool, whole, { approvalId, signal, onOutput });
         if (result) return answer.parse(result);
         if (approvals === 'throw') throw mustBeApproved(approval);
         approvalId = approval.approvalId;

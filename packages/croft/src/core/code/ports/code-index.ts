@@ -11,7 +11,7 @@ export interface ParsedQuery {
   /** The whole query without spaces and signs, in lower case: `parse config` asks for `parseconfig` too. */
   readonly joined: string;
   /** The query as a name, if it is one word. */
-  readonly name: string | undefined;
+  readonly name?: string | undefined;
 }
 
 /** A definition, or a line of a file whose language has no grammar. */
