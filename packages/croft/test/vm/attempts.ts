@@ -1,4 +1,4 @@
-import { constants, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { constants, existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -18,6 +18,8 @@ export interface AttemptReport extends Partial<Attempted> {
   readonly groups: { readonly version: number } | { readonly reason: string };
   /** Its own control group, after asking for one. */
   readonly own: string;
+  /** `cpu.weight` of that group. */
+  readonly weight?: string | undefined;
 }
 
 interface Ended {
@@ -47,8 +49,14 @@ const groups = findGroups();
 const again = findGroups();
 const found = 'reason' in again ? { reason: again.reason } : { version: again.version };
 const own = readFileSync('/proc/self/cgroup', 'utf8').trim();
-const report: AttemptReport = { as, groups: found, own, ...(what === 'all' ? await attemptAll() : {}) };
+const weight = readWeight(own.replace('0::', '/sys/fs/cgroup'));
+const report: AttemptReport = { as, groups: found, own, weight, ...(what === 'all' ? await attemptAll() : {}) };
 console.log(JSON.stringify(report));
+
+function readWeight(group: string): string | undefined {
+  const file = join(group, 'cpu.weight');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+}
 
 async function attemptAll(): Promise<Attempted> {
   // Imported here, because loading takes seconds in the virtual machine.
