@@ -1,5 +1,6 @@
 import type { Approval } from '@croft/protocol';
 import type { z } from 'zod';
+import type { ToolCall, ToolCallOptions } from '../client/agent.ts';
 import type { Client } from '../client/create-client.ts';
 import { pause } from '../connection/resilient-fetch.ts';
 import { CroftError } from '../errors/croft-error.ts';
@@ -20,6 +21,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export type ToolInput = Readonly<Record<string, unknown>>;
 export type ToolCaller = ReturnType<typeof createToolCaller>;
 
 const firstLookMs = 100;
@@ -28,6 +30,16 @@ const longestLookMs = 2000;
 /** Calls tools of the agent in one workspace and session. */
 export function createToolCaller({ client, agentId, session, workspace, approvals }: ToolCallerOptions) {
   const agent = client.agent(agentId, { session });
+  /** Tools of the session, which are in no workspace. They say so before they run. */
+  const withoutWorkspace = new Set<string>();
+  const callIn = async (tool: string, input: ToolInput, options: ToolCallOptions): Promise<ToolCall> => {
+    if (withoutWorkspace.has(tool)) return agent.call(tool, input, options);
+    return agent.call(tool, { workspace, ...input }, options).catch((thrown) => {
+      if (!hasNoWorkspace(thrown) || 'workspace' in input) throw thrown;
+      withoutWorkspace.add(tool);
+      return agent.call(tool, input, options);
+    });
+  };
 
   return {
     workspace,
@@ -35,14 +47,13 @@ export function createToolCaller({ client, agentId, session, workspace, approval
     /** Calls a tool, and parses its structured answer. */
     async call<Schema extends z.ZodType>(
       tool: string,
-      input: Readonly<Record<string, unknown>>,
+      input: ToolInput,
       answer: Schema,
       { signal }: CallOptions = {},
     ): Promise<z.output<Schema>> {
-      const whole = { workspace, ...input };
       let approvalId: string | undefined;
       for (;;) {
-        const { result, approval } = await agent.call(tool, whole, { approvalId, signal });
+        const { result, approval } = await callIn(tool, input, { approvalId, signal });
         if (result) return answer.parse(result);
         if (approvals === 'throw') throw mustBeApproved(approval);
         approvalId = approval.approvalId;
@@ -50,6 +61,12 @@ export function createToolCaller({ client, agentId, session, workspace, approval
       }
     },
   };
+}
+
+function hasNoWorkspace(thrown: unknown): boolean {
+  if (!CroftError.is(thrown) || thrown.code !== 'E_INVALID_INPUT') return false;
+  const { arguments: names } = thrown.details;
+  return Array.isArray(names) && names.length === 1 && names[0] === 'workspace';
 }
 
 function mustBeApproved(approval: Approval): CroftError {
