@@ -29,7 +29,7 @@ const rules: Rules = {
   coverage: { parts: ['core', 'lib'], packages: ['zod'], isolated: true },
   'language-servers': { parts: ['core'], packages: [], isolated: true },
   languages: { parts: ['core', 'lib'], packages: [], isolated: true },
-  'code-index': { parts: ['code-index', 'core', 'lib'], packages: [protocol, 'node:*'] },
+  'code-index': { parts: ['code-index', 'core', 'disk', 'lib'], packages: [protocol, 'node:*'] },
   syntax: { parts: ['syntax', 'languages', 'core', 'lib'], packages: [protocol, 'web-tree-sitter', 'node:*'] },
   providers: {
     parts: ['core', 'disk', 'host', 'init', 'lib', 'link'],

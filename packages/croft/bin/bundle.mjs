@@ -31,20 +31,10 @@ export function isPageCurrent(directory = join(own, '../dashboard')) {
 /** Whether the documentation, which `scripts/docs.ts` makes, is there and no source of it is newer. */
 export function areDocsCurrent(directory = join(own, '../..')) {
   const folder = join(directory, 'docs');
-  const pages = readdirSync(folder).filter((name) => name.endsWith('.md'));
-  const sources = [
-    ...[
-      'README.md',
-      'CONTRIBUTING.md',
-      'CHANGELOG.md',
-      'openapi.json',
-      'package-lock.json',
-      'scripts/docs',
-      'docs/images',
-    ],
-    ...pages.map((name) => `docs/${name}`),
-    'packages/dashboard/src/look/tokens.css',
-  ];
+  const pages = readIfDirectory(folder).filter((name) => name.endsWith('.md'));
+  const beside = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'openapi.json', 'package-lock.json', 'scripts/docs'];
+  const looks = ['docs/images', 'packages/dashboard/src/look/tokens.css'];
+  const sources = [...beside, ...looks, ...pages.map((name) => `docs/${name}`)];
   return isCurrent(
     join(folder, 'dist/index.html'),
     sources.map((name) => join(directory, name)),
@@ -63,6 +53,10 @@ function hasNewer(path, time) {
   if (found === undefined) return false;
   if (found.mtimeMs > time) return true;
   return found.isDirectory() && readdirSync(path).some((name) => hasNewer(`${path}/${name}`, time));
+}
+
+function readIfDirectory(path) {
+  return modifiedAt(path) === undefined ? [] : readdirSync(path);
 }
 
 function modifiedAt(path) {

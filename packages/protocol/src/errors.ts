@@ -59,7 +59,7 @@ export const errorCatalog = {
   E_CONTROL_FILE: {
     kind: 'sandbox_violation',
     status: 403,
-    hint: 'Do without it, or ask the person to change it; the message says what else can be done.',
+    hint: 'Leave this file as it is, or ask the person to change it; the message says what else can be done.',
     plain: true,
   },
   E_SANDBOX_UNAVAILABLE: {
@@ -140,7 +140,10 @@ export const errorCatalog = {
   E_REDACTION_MARK: {
     kind: 'redaction_mark',
     status: 409,
-    hint: 'Leave each mark on the line where you read it, in the same file: what it hides stays. To change lines around it use edit; to copy it use a command (cp, mv, sed). To write about it, name the secret without the brackets.',
+    hint:
+      'Nothing was written. Keep each mark on the line where you read it, in the same file: the secret that it hides stays ' +
+      'there. To change lines around it, use edit; to copy it, use a command (cp, mv, sed). To write about it, name the ' +
+      'secret without the brackets.',
   },
   E_TOO_LARGE: {
     kind: 'too_large',
@@ -193,12 +196,16 @@ export const errorCatalog = {
       'the message of the server says why.',
   },
   E_MCP_TOOL: { kind: 'mcp_tool', status: 422, hint: 'This is the message of the tool itself.', plain: true },
-  E_NOT_RUNNING: { kind: 'not_running', status: 409, hint: 'Start it again with run_in_background.' },
-  E_TOO_MANY: { kind: 'too_many', status: 409, hint: 'End something that is running first.' },
+  E_NOT_RUNNING: {
+    kind: 'not_running',
+    status: 409,
+    hint: 'The command has ended. If it is still needed, start it again with run_in_background.',
+  },
+  E_TOO_MANY: { kind: 'too_many', status: 409, hint: 'Nothing was done. End or close one of them first.' },
   E_TIMEOUT: {
     kind: 'timeout',
     status: 504,
-    hint: 'Narrow a search or a read, then try again. Check what any other call did before you repeat it.',
+    hint: 'Check what the call did before you repeat it. A search or a read may be repeated: make it narrower.',
   },
   E_CANCELLED: {
     kind: 'cancelled',
@@ -208,7 +215,7 @@ export const errorCatalog = {
   E_INTERRUPTED: {
     kind: 'interrupted',
     status: 409,
-    hint: 'List the tools and workspaces, check what was done, and go on with the rest.',
+    hint: 'List the tools and workspaces to see what you still have, and check what was done before you go on.',
   },
   E_UNAUTHORIZED: {
     kind: 'unauthorized',
@@ -220,7 +227,7 @@ export const errorCatalog = {
     status: 403,
     hint: 'Use a key with the scope that the message names, of an active account, at the server’s own address.',
   },
-  E_NOT_FOUND: { kind: 'not_found', status: 404, hint: 'List what exists, and check the name.' },
+  E_NOT_FOUND: { kind: 'not_found', status: 404, hint: 'Check the name or id against a list of what exists.' },
   E_READ_ONLY: {
     kind: 'read_only',
     status: 403,
@@ -240,7 +247,7 @@ export const errorCatalog = {
   E_APPROVAL_EXPIRED: {
     kind: 'approval_expired',
     status: 410,
-    hint: 'Make the call again: a new approval will be asked for.',
+    hint: 'Nothing ran. Make the call again: a new approval will be asked for.',
   },
   E_APPROVAL_MISMATCH: {
     kind: 'approval_mismatch',
@@ -250,7 +257,7 @@ export const errorCatalog = {
   E_APPROVAL_SETTLED: {
     kind: 'approval_settled',
     status: 409,
-    hint: 'The approval is decided or expired. Look at its state.',
+    hint: 'An approval is decided once. Look at its state; a new call asks for a new approval.',
   },
   // Nothing ran: a client may send the same request to the server that the message names.
   E_OTHER_SERVER: {
@@ -262,13 +269,13 @@ export const errorCatalog = {
   E_PRECONDITION_FAILED: {
     kind: 'precondition_failed',
     status: 412,
-    hint: 'Get the record again, then make the change to its present content.',
+    hint: 'Nothing was changed. Get it again, and make the change to its present content.',
   },
   E_RANGE: { kind: 'range', status: 416, hint: 'Ask for bytes below the size of the file, or for all of it.' },
   E_IDEMPOTENCY_CONFLICT: {
     kind: 'idempotency_conflict',
     status: 409,
-    hint: 'Use a new Idempotency-Key for another request.',
+    hint: 'Nothing was done. Use a new Idempotency-Key for another request.',
   },
   E_METHOD_NOT_ALLOWED: { kind: 'method_not_allowed', status: 405, hint: 'Use one of the methods in Allow.' },
   // Not 429: clients would wait and try again for ever, and waiting does not help.
@@ -288,8 +295,16 @@ export const errorCatalog = {
     status: 422,
     hint: 'The command ran. `details.result` has its output; correct what it complains about.',
   },
-  E_RATE_LIMITED: { kind: 'rate_limited', status: 429, hint: 'Wait as long as Retry-After says, then try again.' },
-  E_STOPPING: { kind: 'stopping', status: 503, hint: 'Try again in a moment, on the server that takes its place.' },
+  E_RATE_LIMITED: {
+    kind: 'rate_limited',
+    status: 429,
+    hint: 'Nothing was done. Wait as long as Retry-After says, then send the request again.',
+  },
+  E_STOPPING: {
+    kind: 'stopping',
+    status: 503,
+    hint: 'Nothing was done. Make the call again in a moment, on the server that takes its place.',
+  },
   E_INTERNAL: { kind: 'internal', status: 500, hint: 'Tell the operator; the server’s log has the cause.' },
 } as const satisfies Record<string, ErrorTraits>;
 

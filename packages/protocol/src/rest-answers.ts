@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Account, Key, Secret } from './accounts.ts';
 import { Agent } from './agents.ts';
+import { ErrorBody } from './app-error.ts';
 import { Approval } from './approvals.ts';
 import { AuditRecord } from './audit.ts';
 import { pageFields } from './pages.ts';
@@ -54,6 +55,16 @@ export const AgentTool = z.object({
 export const AgentToolList = z.object({ tools: z.array(AgentTool) });
 /** The structured result, as in the tool's `outputSchema`, and an image if there is one. */
 export const AgentToolAnswer = z.record(z.string(), z.unknown());
+/**
+ * One event of a call that is followed while it runs: a part of what its command prints, then how it ended. `output` is
+ * redacted as the result is.
+ */
+export const AgentToolEvent = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('output'), stream: z.enum(['stdout', 'stderr']), text: z.string() }),
+  z.object({ type: z.literal('result'), result: AgentToolAnswer }),
+  z.object({ type: z.literal('error'), error: ErrorBody }),
+]);
+export type AgentToolEvent = z.output<typeof AgentToolEvent>;
 export const AgentPrompt = z.object({ prompt: z.string() });
 export const AgentSession = z.object({
   session: z.string(),

@@ -13,7 +13,8 @@ import { createBucketWorkspaces } from './offer/bucket-workspaces.ts';
 import { createWorkspaceOpener } from './offer/open-workspace.ts';
 import { createRunnerWorkspaceRemoval } from './offer/remove-workspace.ts';
 import { createSandboxCapacity } from './offer/sandbox-capacity.ts';
-import { createCodeServers } from './workspaces/code-servers.ts';
+import { openCodeIndexes } from './workspaces/code-indexes.ts';
+import { openCodeParts } from './workspaces/code-servers.ts';
 import { openProvider } from './workspaces/open-provider.ts';
 import { probeProvider } from './workspaces/probe-provider.ts';
 import { createSearchBoxPool } from './workspaces/search-box-pool.ts';
@@ -58,21 +59,25 @@ export function createRunnerOffer(options: RunnerOfferOptions) {
   const capacity = createSandboxCapacity(options.capacity);
   const provider = openProvider(options);
   const { code: mode = isReadOnly ? 'safe' : 'full' } = options;
-  const codeServers = createCodeServers({
+  const { codeServers, syntax } = openCodeParts({
     ...{ mode, readable: sandbox.readable, emit() {} },
     provider: withinPolicy(provider, sandbox, capacity.counted),
   });
+  const codeIndexes = openCodeIndexes({ data, syntax, onWarning });
   const [named, made] = [openNamed(options), openRootWorkspaces(options, histories, layered)];
   const lock = createKeyedLock();
   const { open, forget } = createWorkspaceOpener(
     { named, ...made, lock, histories },
     {
       ...{ provider, policy: { ...sandbox, isReadOnly }, readable: sandbox.readable },
-      ...{ searches, codeServers, layered, counted: capacity.counted },
+      ...{ searches, codeServers, codeIndexes, layered, counted: capacity.counted },
     },
   );
   const remove = createRunnerWorkspaceRemoval({
-    ...{ named, made, histories, layered, isReadOnly, lock, forget, closeCode: codeServers.closeOf },
+    ...{ named, made, histories, layered, isReadOnly, lock, forget },
+    async removeCode(key) {
+      await Promise.all([codeServers.closeOf(key), codeIndexes.remove(key)]);
+    },
   });
   const timer = setInterval(() => made?.localWorkspaces.closeRemoved(), hourMs).unref();
   return {
@@ -89,7 +94,7 @@ export function createRunnerOffer(options: RunnerOfferOptions) {
     load: capacity.taken,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
-      await codeServers.close();
+      await Promise.all([codeServers.close(), codeIndexes.closeAll()]);
       await searches.close();
       await made?.buckets.close();
       await histories.close();

@@ -12,12 +12,12 @@ export const keyOptions = {
   server: {
     type: 'string',
     value: 'URL',
-    summary: 'the server; left out: CROFT_SERVER, the context, or the server of the data directory',
+    summary: 'the server (CROFT_SERVER, the context, or the server of the data directory)',
   },
   'key-file': {
     type: 'string',
     value: 'FILE',
-    summary: 'a file that holds a key of the account; left out: CROFT_KEY, CROFT_KEY_FILE, or the key of the context',
+    summary: 'a file that holds a key of the account (CROFT_KEY, CROFT_KEY_FILE, or the key of the context)',
   },
   context: { type: 'string', value: 'NAME', summary: 'the context to use; see croft context list' },
   data: { type: 'string', value: 'DIR', summary: 'the data directory of the server' },

@@ -51,7 +51,7 @@ export function createCodeIndexes({ data, syntax, onWarning }: CodeIndexesOption
     const closing = new AbortController();
     const { signal } = closing;
     const feed = createIndexFeed({
-      ...{ client, syntax, turns, signal },
+      ...{ file, client, syntax, turns, signal },
       take: () => index.workspace.take(),
       workspace: { withSearchBox: (work) => index.workspace.withSearchBox(work) },
       files: { read: (path, options) => index.workspace.files.read(path, options) },

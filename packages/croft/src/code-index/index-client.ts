@@ -20,7 +20,7 @@ const threads = {
   ranking: createWorkerThread<IndexRequest, IndexReply>(module),
 };
 const threadOf: Readonly<Record<keyof IndexWork, keyof typeof threads>> = {
-  ...{ state: 'writing', note: 'writing', add: 'writing', list: 'writing', store: 'writing', lease: 'writing' },
+  ...{ state: 'writing', note: 'writing', add: 'writing', list: 'writing', store: 'writing' },
   ...{ find: 'reading', rank: 'ranking', map: 'ranking', close: 'writing' },
 };
 

@@ -1,12 +1,15 @@
-import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Syntax } from '../core/code/syntax.ts';
 import type { Files } from '../core/files/files.ts';
 import type { ConcurrencyLimit } from '../lib/concurrency/concurrency-limit.ts';
 import { type ChangeIntake, type ChangeIntakeOptions, createChangeIntake } from './change-intake.ts';
 import type { IndexClient } from './index-client.ts';
+import { lockBuilding } from './lock-building.ts';
 import { readFiles } from './read-files.ts';
 
 interface IndexFeedOptions extends ChangeIntakeOptions {
+  /** The database of the index. */
+  readonly file: string;
   readonly files: Pick<Files, 'read'>;
   readonly syntax: Syntax;
   /** Building takes turns with other workspaces. */
@@ -17,30 +20,37 @@ interface IndexFeedOptions extends ChangeIntakeOptions {
 const patienceMs = 300;
 const maxFresh = 200;
 const filesPerTurn = 32;
-const leaseMs = 15_000;
+/** How soon the end of another program that builds the index is noticed. */
+const lockPauseMs = 250;
 /** Ranks are worked out again when so many files were read since. */
 const filesPerRanking = 500;
 
 /** Keeps the index of one workspace as its files are. */
 export function createIndexFeed(options: IndexFeedOptions) {
-  const { client, turns, signal } = options;
-  const owner = randomUUID();
+  const { client, file, turns, signal } = options;
   const intake = createChangeIntake(options);
   let [unranked, isRanked] = [0, false];
   let building: Promise<void> | undefined;
 
-  /** Reads files that are due until none is left. Of several processes, one does it. */
+  /** Reads files that are due until none is left. While another program does it, waits until none is, or it has ended. */
   async function build(): Promise<void> {
-    for (let due = await nextDue(); due.length > 0; due = await nextDue()) {
-      const paths = due;
-      await turns.run(() => readDue(paths, signal));
+    while ((await nextDue()).length > 0) {
+      using lock = lockBuilding(file);
+      if (lock) await readAllDue();
+      else await pause(lockPauseMs, undefined, { signal, ref: false });
     }
     if (unranked >= filesPerRanking || (!isRanked && unranked > 0)) await rank();
   }
 
+  async function readAllDue(): Promise<void> {
+    for (let due = await nextDue(); due.length > 0; due = await nextDue()) {
+      const paths = due;
+      await turns.run(() => readDue(paths, signal));
+    }
+  }
+
   async function nextDue(): Promise<readonly string[]> {
     if (signal.aborted || client.isFull() || !(await intake.list())) return [];
-    if (!(await client.ask('lease', { owner, forMs: leaseMs }))) return [];
     return (await client.ask('state', { limit: filesPerTurn }))?.due ?? [];
   }
 

@@ -21,8 +21,6 @@ export interface IndexWork {
     readonly answer: null;
   };
   store: { readonly given: { readonly files: readonly ReadFile[] }; readonly answer: null };
-  /** Whether this process may build the index now. Another one that may builds it instead. */
-  lease: { readonly given: { readonly owner: string; readonly forMs: number }; readonly answer: boolean };
   find: { readonly given: IndexQuestion; readonly answer: FoundInIndex };
   map: { readonly given: MapQuestion; readonly answer: readonly MappedSymbol[] };
   rank: { readonly given: null; readonly answer: null };

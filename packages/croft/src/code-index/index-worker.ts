@@ -3,7 +3,6 @@ import { isSqliteBusy, sqliteErrorKind, sqliteKinds } from '../lib/sqlite/sqlite
 import { closeIndex, type IndexDatabase, withIndex } from './database.ts';
 import { findSymbols } from './find-symbols.ts';
 import type { IndexReply, IndexRequest, IndexTask } from './index-questions.ts';
-import { takeLease } from './lease.ts';
 import { addFiles, isListed, listDue, noteChanges, takeListing } from './list-files.ts';
 import { rankFiles } from './rank-files.ts';
 import { rankSymbolsForMap } from './rank-symbols-for-map.ts';
@@ -35,8 +34,6 @@ function work(index: IndexDatabase, file: string, task: IndexTask): unknown {
       return takeListing(index, file, task.given);
     case 'store':
       return storeFiles(index, task.given.files);
-    case 'lease':
-      return takeLease(index, task.given);
     case 'find':
       return findSymbols(index, task.given);
     case 'map':

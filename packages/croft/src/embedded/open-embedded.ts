@@ -57,7 +57,9 @@ interface FetchOptions {
 function toFetch(platform: ServerPlatform, options: FetchOptions): typeof globalThis.fetch {
   const { adminToken, stop, maxUploadBytes, onWarning } = options;
   const refuse = async (): Promise<never> => {
-    throw new AppError('E_NOT_FOUND', 'there is no MCP inside a program');
+    throw new AppError('E_NOT_FOUND', 'a Croft inside a program has no MCP endpoint', {
+      hint: 'Call tools with the SDK, or start croft serve for MCP clients.',
+    });
   };
   const limits = { ...bounds.account, refusalsPerMinute: bounds.server.refusalsPerMinute, uploadBytes: maxUploadBytes };
   const rest = createRestServer({

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { type Duplex, Readable, Writable } from 'node:stream';
 import { AppError } from '@croft/protocol';
-import type { CommandSpec, ProgramExit, RunningProgram } from '../core/commands/sandbox.ts';
+import { type CommandSpec, type ProgramExit, plainCommandHint, type RunningProgram } from '../core/commands/sandbox.ts';
 import {
   createInitFrameDecoder,
   encodeInitFrame,
@@ -131,7 +131,10 @@ function encodeOrder(id: number, request: StartRequest): Buffer {
     return encodeStart(id, request);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
-    throw new AppError('E_COMMAND_NOT_STARTED', `the program could not be started: ${cause.message}`, { cause });
+    throw new AppError('E_COMMAND_NOT_STARTED', `the program could not be started: ${cause.message}`, {
+      cause,
+      hint: plainCommandHint,
+    });
   }
 }
 
@@ -264,12 +267,20 @@ function toExit(payload: Buffer): ProgramExit {
 const startFailures: ReadonlyMap<number, string> = new Map([
   [constants.errno.ENOENT, 'not found'],
   [constants.errno.EACCES, 'not executable'],
-  [constants.errno.EAGAIN, 'the limit of processes is reached; end some of them'],
+  [constants.errno.EAGAIN, 'the limit of processes is reached'],
+]);
+
+const startHints: ReadonlyMap<number, string> = new Map([
+  [constants.errno.EACCES, 'Make the file executable (chmod +x), or name the program that runs it.'],
+  [constants.errno.EAGAIN, 'End programs that are no longer needed, then run the command.'],
 ]);
 
 function cannotStart(errno: number): AppError {
   const reason = startFailures.get(errno) ?? `error ${errno}`;
-  return new AppError('E_COMMAND_NOT_STARTED', `the program could not be started: ${reason}`, { details: { errno } });
+  return new AppError('E_COMMAND_NOT_STARTED', `the program could not be started: ${reason}`, {
+    details: { errno },
+    hint: startHints.get(errno),
+  });
 }
 
 function toUint32(value: number): Buffer {

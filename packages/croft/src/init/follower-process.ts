@@ -28,7 +28,9 @@ export async function openFollowerProcess(init: string, limits: FollowLimits, on
   const end = (cause?: unknown) => {
     if (!isOver) onEnd();
     isOver = true;
-    const ended = new FollowerEnded('the follower process has ended; try again, and a new one starts', { cause });
+    const ended = new FollowerEnded('the process that follows file changes has ended; the next call starts a new one', {
+      cause,
+    });
     ready.reject(ended);
     for (const [id, channel] of channels) {
       channels.delete(id);

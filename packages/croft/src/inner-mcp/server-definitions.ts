@@ -80,5 +80,7 @@ export function toLaunch(
 
 function mustFit(name: string, value: string): string {
   if (!value.includes('\0')) return value;
-  throw new AppError('E_INVALID_INPUT', `secret ${name} has a NUL byte, which no variable can hold`);
+  throw new AppError('E_INVALID_INPUT', `secret ${name} has a NUL byte, which no variable can hold`, {
+    hint: 'The server was not started. Ask the operator to store the secret as text.',
+  });
 }

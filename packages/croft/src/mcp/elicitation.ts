@@ -94,7 +94,7 @@ export function createElicitation({ key, waitMs = defaultWaitMs, trustsClients =
     const state = context.mcpReq.requestState<State>();
     if (!state) return { asker: { label: 'elicitation', waitMs: 0 }, answerFailure: ask };
     if (state.session !== session)
-      throw new AppError('E_APPROVAL_MISMATCH', 'that is the answer to a question of another session');
+      throw new AppError('E_APPROVAL_MISMATCH', 'this answer belongs to the question of another session');
     const answer = readAnswer(context);
     const { approvalId } = state;
     // A person who cancels the question is not asked again. Others may still decide.

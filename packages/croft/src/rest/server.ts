@@ -5,6 +5,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ReadinessProbe } from '../core/events/readiness.ts';
 import { version } from '../version.ts';
 import { createAccountDispatcher } from './dispatch/account-dispatcher.ts';
+import { noSuchAddress } from './dispatch/match-path.ts';
 import { createFlagApi } from './flag-workspaces/flag-api.ts';
 import type { FlagWorkspaces } from './flag-workspaces/flag-workspaces.ts';
 import { limitBody } from './http/body-limit.ts';
@@ -81,7 +82,7 @@ export function createRestServer(options: RestOptions) {
       return mcp(c.req.raw);
     })
     .notFound(() => {
-      throw new AppError('E_NOT_FOUND', 'there is nothing at this address');
+      throw noSuchAddress();
     })
     .onError((thrown, c) => {
       const error = judge(AppError.from(thrown), c, refusals);

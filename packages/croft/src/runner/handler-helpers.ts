@@ -45,6 +45,6 @@ export async function answerJson(call: ServedCall, channel: number, value: unkno
 
 export function parseSentJson(bytes: Buffer): unknown {
   const parsed = parseJson(bytes);
-  if (parsed === undefined) throw new AppError('E_INVALID_INPUT', 'what was sent is not JSON');
+  if (parsed === undefined) throw new AppError('E_INVALID_INPUT', 'the content of the message is not JSON');
   return parsed;
 }

@@ -1,11 +1,13 @@
 import { AppError } from '@croft/protocol';
 import type { z } from 'zod';
+import type { CodeIndex } from '../core/code/ports/code-index.ts';
 import type { CodeQuestions } from '../core/code/ports/code-questions.ts';
 import type { ServerUse } from '../core/code/ports/language-servers.ts';
 import { cutText } from '../lib/text/cut-text.ts';
 import { sendPieces, toPieces } from '../link/calls/bounded-streams.ts';
 import type { ServedCall } from '../link/calls/peer.ts';
 import * as methods from '../link/methods/code.ts';
+import { mapIndex, searchIndex } from '../link/methods/code-index.ts';
 import type { LinkMethod } from '../link/methods/define-method.ts';
 import { type LinkHandlers, type ServedWorkspaces, serveMethod } from './handler-helpers.ts';
 
@@ -39,6 +41,23 @@ export function serveCode(workspaces: ServedWorkspaces): LinkHandlers {
     ...serve(methods.renameSymbol, (code, question, use) => code.rename(question, use)),
     ...serve(methods.updateImports, (code, question, use) => code.move(question, use)),
     ...serve(methods.proposeActions, (code, question, use) => code.actions(question, use)),
+  };
+}
+
+/** Serves the index, which is on this machine as well. */
+export function serveCodeIndex(workspaces: ServedWorkspaces): LinkHandlers {
+  const indexOf = (place: string): CodeIndex => {
+    const { codeIndex } = workspaces.get(place);
+    if (codeIndex) return codeIndex;
+    throw new AppError('E_NOT_FOUND', 'this runner has no index of the code');
+  };
+  return {
+    ...serveMethod(searchIndex, async ({ place, question }, call) =>
+      answerWithin(call, (await indexOf(place).search(question, call.signal)) ?? null),
+    ),
+    ...serveMethod(mapIndex, async ({ place, question }, call) =>
+      answerWithin(call, (await indexOf(place).map(question, call.signal)) ?? null),
+    ),
   };
 }
 

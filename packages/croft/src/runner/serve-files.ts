@@ -85,7 +85,7 @@ function serveWriting(writable: (place: string) => Files, budget: MemoryBudget):
       const bytes = await collectBytes(call.readable(channels.body), { maxBytes: size, tooMuch: () => tooMuch(size) });
       // A body that was cut short or cancelled must not be written.
       if (call.signal.aborted || bytes.length !== size)
-        throw new AppError('E_CANCELLED', 'not all of the bytes arrived');
+        throw new AppError('E_CANCELLED', 'nothing was written: the connection ended before all of the bytes arrived');
       return files.write(path, bytes, { ...options, allow: { names } });
     }),
     ...serveMethod(methods.removeFile, ({ place, path, allowControl: names, ...options }, { signal }) =>
@@ -102,5 +102,7 @@ async function answerWith(call: ServedCall, bytes: Uint8Array): Promise<void> {
 }
 
 function tooMuch(max: number): AppError {
-  return new AppError('E_TOO_LARGE', `what is sent is over ${max} bytes`, { details: { max } });
+  return new AppError('E_TOO_LARGE', `the content is over ${max} bytes, which is the announced size`, {
+    details: { max },
+  });
 }

@@ -27,7 +27,8 @@ export function servePrograms(sandboxes: HandleTable<ServedSandbox>): LinkHandle
 }
 
 async function receiveCommand(call: ServedCall) {
-  const tooMuch = () => new AppError('E_COMMAND_NOT_STARTED', 'the program could not be started: it is too long');
+  const tooMuch = () =>
+    new AppError('E_COMMAND_NOT_STARTED', 'the program could not be started: the command is too long');
   return parseBySchema(
     Command,
     parseSentJson(await collectBytes(call.readable(streams.command), { maxBytes: maxCommandText, tooMuch })),

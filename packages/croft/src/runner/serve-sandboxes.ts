@@ -64,7 +64,7 @@ export function registerSandbox(sandboxes: HandleTable<ServedSandbox>, sandbox: 
   listen(call, SandboxOrder, ({ type }) => {
     if (type === 'close') orders.closing.resolve();
     else if (type === 'end') orders.work.resolve();
-    else orders.work.reject(new Error('the work was given up'));
+    else orders.work.reject(new Error('the server cancelled the request'));
   });
   const { name, workspacePath, temporaryPath, network, limits } = sandbox;
   call.sendMessage({ type: 'open', sandbox: id, name, workspacePath, temporaryPath, network, limits });

@@ -37,6 +37,7 @@ async function* receive(call: ServedCall, announced: () => Promise<number>): Asy
     size += piece.length;
     yield piece;
   }
-  if ((await announced()) !== size) throw new AppError('E_CANCELLED', 'not all of the bytes arrived');
+  if ((await announced()) !== size)
+    throw new AppError('E_CANCELLED', 'nothing was written: the connection ended before all of the bytes arrived');
   call.signal.throwIfAborted();
 }

@@ -3,7 +3,7 @@ import type { Peer } from '../link/calls/peer.ts';
 import { openWorkspace, removeWorkspace } from '../link/methods/workspace.ts';
 import { createHandleTable, type LinkHandlers, type ServedWorkspaces, serveMethod } from './handler-helpers.ts';
 import { serveCallWrapping } from './serve-call-wrapping.ts';
-import { serveCode } from './serve-code.ts';
+import { serveCode, serveCodeIndex } from './serve-code.ts';
 import { serveFiles } from './serve-files.ts';
 import { serveForks } from './serve-forks.ts';
 import { serveHistory } from './serve-history.ts';
@@ -27,6 +27,7 @@ export function serveWorkspaces(peer: Peer, machine: RunnerWorkspaces): void {
     ...serveCallWrapping(workspaces),
     ...serveFiles(workspaces),
     ...serveCode(workspaces),
+    ...serveCodeIndex(workspaces),
     ...serveSearches(workspaces),
     ...serveSandboxes(workspaces, sandboxes),
     ...servePrograms(sandboxes),
@@ -46,7 +47,7 @@ function serveOpening(machine: RunnerWorkspaces, workspaces: ServedWorkspaces): 
     const key = JSON.stringify([namespace, request.workspace, request.name]);
     const place = workspaces.put(known.get(key)?.place, opened);
     known.set(key, { namespace, place });
-    const { root, access, history, watch, transactions, wrapCall, forks, code } = opened;
+    const { root, access, history, watch, transactions, wrapCall, forks, code, codeIndex } = opened;
     const has = {
       history: !!history,
       watch: !!watch,
@@ -54,6 +55,7 @@ function serveOpening(machine: RunnerWorkspaces, workspaces: ServedWorkspaces): 
       around: !!wrapCall,
       forks: !!forks,
       code: !!code,
+      codeIndex: !!codeIndex,
     };
     return { place, root, access, has: { ...has, checks: has.history } };
   });

@@ -233,7 +233,7 @@ describe('a workspace in a storage that this server cannot open', () => {
     );
     await registry.agents.create(actor, agent(near.id));
     const moved = registry.workspaces.patch(actor, near.id, { config: { storage: { provider: 's3' } } }, {});
-    expect(await messageOf(moved)).toContain('cannot open what is kept in s3');
+    expect(await messageOf(moved)).toContain('cannot open workspaces with the storage s3');
     expect((await registry.workspaces.get(actor, near.id)).config.storage.provider).toBe('local');
   });
 });

@@ -27,9 +27,9 @@ describe.skipIf(!postgres || !faketime)('a server whose clock is wrong', () => {
     expect(Math.abs(off)).toBeGreaterThan(2 * hourMs);
 
     const sandbox = await here.newSandbox({ permissionMode: 'ask' });
-    const workspaces = [{ name: 'w', workspaceId: await here.newWorkspace() }];
-    const agent = await here.newAgent({ sandbox, workspaces });
     for (const [asked, decided] of [[here, there] as const, [there, here] as const]) {
+      const workspaces = [{ name: 'w', workspaceId: await asked.newWorkspace() }];
+      const agent = await asked.newAgent({ sandbox, workspaces });
       const input = { command: `echo ${asked === here}` };
       const { approval } = mustBe(202, await asked.call(agent, 'bash', input));
       expect(Math.abs(Date.parse(approval.expiresAt) - Date.now() - hourMs)).toBeLessThan(hourMs / 10);

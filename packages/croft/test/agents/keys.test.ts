@@ -43,7 +43,7 @@ describe.skipIf(!postgres)('servers that share a database', () => {
     await using first = await start(one.path);
     // Before there is any record that it could not open.
     const refused = await start(stranger.path).catch(String);
-    expect(refused).toMatch(/does not have the keys that other servers.*copy the file keys/s);
+    expect(refused).toMatch(/lacks keys that the other servers of its database have.*Copy the file keys/s);
 
     copyFileSync(one.at('keys'), two.at('keys'));
     let second = await start(two.path);
@@ -58,7 +58,7 @@ describe.skipIf(!postgres)('servers that share a database', () => {
     await second[Symbol.asyncDispose]();
     const behind = await start(two.path).catch(String);
     const [, id] = /added key (k\w+)/.exec(added.stdout) ?? [];
-    expect(behind).toContain(`that other servers of this database have: ${id}.`);
+    expect(behind).toContain(`that the other servers of its database have: ${id}.`);
 
     copyFileSync(one.at('keys'), two.at('keys'));
     second = await start(two.path);

@@ -23,7 +23,9 @@ type Told = 'done' | 'nothing happened' | 'look first';
 
 function toTold(status: number, body: Json): Told {
   if (status === 200) return 'done';
-  return /try again|same call again/i.test(`${body.error.message} ${body.error.hint}`)
+  return /nothing was (?:done|stored|written)|(?:call|request|try) again/i.test(
+    `${body.error.message} ${body.error.hint}`,
+  )
     ? 'nothing happened'
     : 'look first';
 }

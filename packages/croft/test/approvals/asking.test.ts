@@ -235,7 +235,7 @@ describe('a client of 2026 that sends answers by hand', () => {
     const { requestState } = await hand.ask('ls');
     const params = { name: 'bash', arguments: { command: 'ls' }, requestState };
     expect(await thief.one.client.callTool(params as never)).toMatchObject({
-      content: [{ text: expect.stringContaining('a question of another session') }],
+      content: [{ text: expect.stringContaining('the question of another session') }],
       _meta: { 'croft/error': { code: 'E_APPROVAL_MISMATCH' } },
     });
     expect(thief.mcp.ran).toEqual([]);

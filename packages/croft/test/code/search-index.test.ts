@@ -1,109 +1,49 @@
-import { existsSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectStdio, makeDirectory, runCroft } from '../support/harness.ts';
+import { machines } from './code-workspace.ts';
+import { buildIndex, connect, indexedPaths, makeProject, readIndex, search, sources } from './index-fixture.ts';
 
-type Place = ReturnType<typeof makeDirectory>;
-type Session = Awaited<ReturnType<typeof connectStdio>>;
+test.each(machines)(
+  'the index answers like the files, and a change by any program is in the next answer (on %s)',
+  async (machine) => {
+    const place = makeProject();
+    const session = await connect(place, { machine });
+    const cold = await search(session, 'parse config');
+    const file = await buildIndex(session, place);
+    expect(indexedPaths(file)).toEqual(Object.keys(sources).sort());
+    expect((await search(session, 'parse config'))[0]).toBe(cold[0]);
+    expect((await search(session, 'http server'))[0]).toBe('src/server.ts:1 HTTPServer');
+    expect((await search(session, 'parseConfig'))[0]).toBe('src/config.ts:2 parseConfig');
+    expect((await search(session, 'frobnicator'))[0]).toBe('docs/guide.md:3');
 
-const sources = {
-  'src/config.ts':
-    '/** Reads the settings of the program. */\nexport function parseConfig(text: string) {\n  return JSON.parse(text);\n}\n',
-  'src/server.ts':
-    'export class HTTPServer {\n  listen(port: number) {\n    return parseConfig(String(port));\n  }\n}\n',
-  'src/notes.ts': '// parseConfig is documented here, parseConfig again\nexport const notes = 1;\n',
-  'docs/guide.md': '# Guide\n\nThe frobnicator needs a frobnication.\n',
-};
+    await session.call('bash', { command: "printf 'export function zebraCrossing() {}\\n' > src/fresh.ts" });
+    expect(await search(session, 'zebra crossing')).toEqual(['src/fresh.ts:1 zebraCrossing']);
+    expect(indexedPaths(file)).toContain('src/fresh.ts');
+    await session.call('bash', { command: 'mv src moved && rm moved/server.ts' });
+    expect(await search(session, 'zebra crossing')).toEqual(['moved/fresh.ts:1 zebraCrossing']);
+    expect(await search(session, 'HTTPServer')).toEqual([]);
+  },
+);
 
-function makeProject(): Place {
-  const place = makeDirectory(
-    Object.fromEntries(Object.entries(sources).map(([path, text]) => [`project/${path}`, text])),
-  );
-  onTestFinished(() => place[Symbol.dispose]());
-  return place;
-}
-
-async function connect(place: Place, flags: readonly string[] = []): Promise<Session> {
-  const session = await connectStdio(['--workspace', place.at('project'), ...flags], {
-    env: { CROFT_DATA: place.at('data') },
-  });
-  onTestFinished(() => session[Symbol.asyncDispose]());
-  return session;
-}
-
-async function search(session: Session, query: string, args: Record<string, unknown> = {}) {
-  const { structured } = await session.call('search_code', { query, ...args });
-  return (structured as { items: { path: string; line: number; name?: string }[] }).items.map(
-    ({ path, line, name = '' }) => `${path}:${line} ${name}`.trim(),
-  );
-}
-
-function findIndex(place: Place): string | undefined {
-  const base = place.at('data/code');
-  const [directory] = existsSync(base) ? readdirSync(base) : [];
-  return directory === undefined ? undefined : join(base, directory, 'index.db');
-}
-
-/**
- * Asks until the index has every file: then what it does not know is not found by reading files either. Each search lets
- * the building go on, which may wait for the lease of a program that ended a moment ago.
- */
-async function buildIndex(session: Session, place: Place): Promise<string> {
-  return vi.waitFor(
-    async () => {
-      await session.call('search_code', { query: 'anything' });
-      const file = findIndex(place) ?? '';
-      expect(readIndex(file, 'SELECT count(*) AS n FROM files WHERE due = 1')).toEqual([{ n: 0 }]);
-      expect(readIndex(file, "SELECT value FROM state WHERE name = 'listed'")).toEqual([{ value: 1 }]);
-      return file;
-    },
-    { timeout: 60_000, interval: 250 },
-  );
-}
-
-function readIndex(file: string, sql: string): unknown[] {
-  using database = new DatabaseSync(file, { readOnly: true });
-  return database.prepare(sql).all();
-}
-
-const indexedPaths = (file: string) =>
-  readIndex(file, 'SELECT path FROM files ORDER BY path').map((row) => (row as { path: string }).path);
-
-test('the index answers like the files, and a change by any program is in the next answer', async () => {
-  const place = makeProject();
-  const session = await connect(place);
-  const cold = await search(session, 'parse config');
-  const file = await buildIndex(session, place);
-  expect(indexedPaths(file)).toEqual(Object.keys(sources).sort());
-  expect((await search(session, 'parse config'))[0]).toBe(cold[0]);
-  expect((await search(session, 'http server'))[0]).toBe('src/server.ts:1 HTTPServer');
-  expect((await search(session, 'parseConfig'))[0]).toBe('src/config.ts:2 parseConfig');
-  expect((await search(session, 'frobnicator'))[0]).toBe('docs/guide.md:3');
-
-  await session.call('bash', { command: "printf 'export function zebraCrossing() {}\\n' > src/fresh.ts" });
-  expect(await search(session, 'zebra crossing')).toEqual(['src/fresh.ts:1 zebraCrossing']);
-  expect(indexedPaths(file)).toContain('src/fresh.ts');
-  await session.call('bash', { command: 'mv src moved && rm moved/server.ts' });
-  expect(await search(session, 'zebra crossing')).toEqual(['moved/fresh.ts:1 zebraCrossing']);
-  expect(await search(session, 'HTTPServer')).toEqual([]);
-});
-
-test('what .gitignore names anew is gone, and what it names no more is found', async () => {
-  const place = makeProject();
-  const session = await connect(place);
-  const file = await buildIndex(session, place);
-  await session.call('write', { file_path: '.gitignore', content: 'docs/\nsecret.ts\n' });
-  expect(await search(session, 'frobnicator')).toEqual([]);
-  // A new file that is ignored is never read.
-  writeFileSync(place.at('project/src/secret.ts'), 'export function hiddenThing() {}\n');
-  expect(await search(session, 'hidden thing')).toEqual([]);
-  await vi.waitFor(() => expect(indexedPaths(file)).not.toContain('docs/guide.md'));
-  expect(indexedPaths(file)).not.toContain('src/secret.ts');
-  rmSync(place.at('project/.gitignore'));
-  expect(await search(session, 'frobnicator')).toEqual(['docs/guide.md:3']);
-  expect(await search(session, 'hidden thing')).toEqual(['src/secret.ts:1 hiddenThing']);
-});
+test.each(machines)(
+  'what .gitignore names anew is gone, and what it names no more is found (on %s)',
+  async (machine) => {
+    const place = makeProject();
+    const session = await connect(place, { machine });
+    const file = await buildIndex(session, place);
+    await session.call('write', { file_path: '.gitignore', content: 'docs/\nsecret.ts\n' });
+    expect(await search(session, 'frobnicator')).toEqual([]);
+    // A new file that is ignored is never read.
+    writeFileSync(place.at('project/src/secret.ts'), 'export function hiddenThing() {}\n');
+    expect(await search(session, 'hidden thing')).toEqual([]);
+    await vi.waitFor(() => expect(indexedPaths(file)).not.toContain('docs/guide.md'));
+    expect(indexedPaths(file)).not.toContain('src/secret.ts');
+    rmSync(place.at('project/.gitignore'));
+    expect(await search(session, 'frobnicator')).toEqual(['docs/guide.md:3']);
+    expect(await search(session, 'hidden thing')).toEqual(['src/secret.ts:1 hiddenThing']);
+  },
+);
 
 test.each([
   ['cut off', (file: string) => truncateSync(file, 20_000)],
@@ -111,29 +51,23 @@ test.each([
   ['gone', (file: string) => rmSync(file)],
 ])('an index that is %s is built anew', async (_, damage) => {
   const place = makeProject();
-  {
-    await using session = await connectStdio(['--workspace', place.at('project')], {
-      env: { CROFT_DATA: place.at('data') },
-    });
-    damage(await buildIndex(session, place));
-  }
+  const earlier = await connect(place);
+  damage(await buildIndex(earlier, place));
+  await earlier.close();
   const session = await connect(place);
   expect((await search(session, 'parse config'))[0]).toBe('src/config.ts:2 parseConfig');
   const file = await buildIndex(session, place);
   expect(indexedPaths(file)).toEqual(Object.keys(sources).sort());
 });
 
-test('a file that was changed while nobody looked is read again', async () => {
+test.each(machines)('a file that was changed while nobody looked is read again (on %s)', async (machine) => {
   const place = makeProject();
-  {
-    await using session = await connectStdio(['--workspace', place.at('project')], {
-      env: { CROFT_DATA: place.at('data') },
-    });
-    await buildIndex(session, place);
-  }
+  const earlier = await connect(place, { machine });
+  await buildIndex(earlier, place);
+  await earlier.close();
   writeFileSync(place.at('project/src/notes.ts'), 'export function okapiStripes() {}\n');
   renameSync(place.at('project/src/server.ts'), place.at('project/src/gateway.ts'));
-  const session = await connect(place);
+  const session = await connect(place, { machine });
   await buildIndex(session, place);
   expect(await search(session, 'okapi stripes')).toEqual(['src/notes.ts:1 okapiStripes']);
   expect((await search(session, 'HTTPServer'))[0]).toBe('src/gateway.ts:1 HTTPServer');
@@ -141,7 +75,7 @@ test('a file that was changed while nobody looked is read again', async () => {
 
 test('two programs on one directory share the index, and each sees what the other changes', async () => {
   const place = makeProject();
-  const [one, other] = await Promise.all([connect(place), connect(place, ['--readonly'])]);
+  const [one, other] = await Promise.all([connect(place), connect(place, { flags: ['--readonly'] })]);
   const [file] = await Promise.all([buildIndex(one, place), buildIndex(other, place)]);
   for (let round = 0; round < 5; round++) {
     const name = `zebra${'abcde'[round]}Crossing`;
@@ -178,32 +112,38 @@ test('all workspaces are searched, path and kind and language narrow the search,
   expect(stdout).toMatch(/code index of .*\/one\n/);
 });
 
-test('a map has what others use first, fits its tokens, is the same twice, and follows its focus', async () => {
-  const place = makeDirectory(
-    Object.fromEntries([
-      ['project/src/core.ts', 'export function computeEverything(input: string) {\n  return input;\n}\n'],
-      ['project/src/rare.ts', "export function rarelyNeeded() {\n  return 'x';\n}\n"],
-      ['project/src/leaf.ts', "import { rarelyNeeded } from './rare.ts';\nexport const leafValue = rarelyNeeded();\n"],
-      ...Array.from({ length: 60 }, (_, index) => [
-        `project/src/user${index}.ts`,
-        `export function callerNumber${index}(text: string, other: number) {\n  return computeEverything(text + other);\n}\n`,
+test.each(machines)(
+  'a map has what others use first, fits its tokens, is the same twice, and follows its focus (on %s)',
+  async (machine) => {
+    const place = makeDirectory(
+      Object.fromEntries([
+        ['project/src/core.ts', 'export function computeEverything(input: string) {\n  return input;\n}\n'],
+        ['project/src/rare.ts', "export function rarelyNeeded() {\n  return 'x';\n}\n"],
+        [
+          'project/src/leaf.ts',
+          "import { rarelyNeeded } from './rare.ts';\nexport const leafValue = rarelyNeeded();\n",
+        ],
+        ...Array.from({ length: 60 }, (_, index) => [
+          `project/src/user${index}.ts`,
+          `export function callerNumber${index}(text: string, other: number) {\n  return computeEverything(text + other);\n}\n`,
+        ]),
       ]),
-    ]),
-  );
-  onTestFinished(() => place[Symbol.dispose]());
-  const session = await connect(place);
-  const map = async (args: Record<string, unknown>) => {
-    const { text, structured } = await session.call('repo_map', args);
-    expect(structured).toMatchObject({ complete: true });
-    return text;
-  };
-  const whole = await map({ tokens: 600 });
-  expect(whole).toMatch(/^src\/core\.ts\n {2}1 export function computeEverything\(input: string\)\n/);
-  expect(whole.length / 3.4).toBeGreaterThan(540);
-  expect(whole.length / 3.4).toBeLessThan(660);
-  expect(await map({ tokens: 600 })).toBe(whole);
-  expect(await map({ tokens: 30 })).not.toContain('rarelyNeeded');
-  expect(await map({ tokens: 30, focus: ['src/leaf.ts'] })).toContain('rarelyNeeded');
-  const { text } = await session.call('outline', {});
-  expect(text.length / 3.4).toBeLessThan(1500);
-});
+    );
+    onTestFinished(() => place[Symbol.dispose]());
+    const session = await connect(place, { machine });
+    const map = async (args: Record<string, unknown>) => {
+      const { text, structured } = await session.call('repo_map', args);
+      expect(structured).toMatchObject({ complete: true });
+      return text;
+    };
+    const whole = await map({ tokens: 600 });
+    expect(whole).toMatch(/^src\/core\.ts\n {2}1 export function computeEverything\(input: string\)\n/);
+    expect(whole.length / 3.4).toBeGreaterThan(540);
+    expect(whole.length / 3.4).toBeLessThan(660);
+    expect(await map({ tokens: 600 })).toBe(whole);
+    expect(await map({ tokens: 30 })).not.toContain('rarelyNeeded');
+    expect(await map({ tokens: 30, focus: ['src/leaf.ts'] })).toContain('rarelyNeeded');
+    const { text } = await session.call('outline', {});
+    expect(text.length / 3.4).toBeLessThan(1500);
+  },
+);

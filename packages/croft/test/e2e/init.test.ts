@@ -96,7 +96,7 @@ test('changes nothing the second time', async () => {
   await home.run('--yes');
   const once = Object.values(files).map(({ file }) => home.read(file));
   const again = await home.run('--yes');
-  expect(again.stdout.match(/has croft already/g)).toHaveLength(8);
+  expect(again.stdout.match(/has Croft already/g)).toHaveLength(8);
   expect(Object.values(files).map(({ file }) => home.read(file))).toEqual(once);
 });
 

@@ -37,7 +37,7 @@ test('undo after an edit and test runs reverts the edit, and keeps the by-produc
   expect(undone.structured.undone, undone.text).toMatchObject([{ tool: 'edit' }]);
   expect(readFileSync(fixture.at('one.js'), 'utf8')).toBe(tree['one.js']);
   expect(existsSync(fixture.at('.coverage')) && existsSync(fixture.at('.cache/deep/last'))).toBe(true);
-  expect((await session.call('undo')).text).toContain('no call has changed something');
+  expect((await session.call('undo')).text).toContain('no call can still be undone');
 });
 
 test('a change of a test run to a file of the project is skipped by undo, and reverted by its name', async () => {

@@ -86,7 +86,7 @@ describe('undo', () => {
     await session.call('undo');
     expect(fixture.look()).toEqual(states[0]);
     const none = await session.call('undo');
-    expect(none.text).toContain('no call has changed something');
+    expect(none.text).toContain('no call can still be undone');
   });
 
   test('a call that was answered can be undone after the server was killed', async () => {

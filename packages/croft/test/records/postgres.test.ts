@@ -136,7 +136,7 @@ describe.skipIf(!server)('with a server', () => {
       await end;
     });
     await isHeld;
-    await expect(addAccount(records)).rejects.toThrow(/another server has been changing the records for too long/);
+    await expect(addAccount(records)).rejects.toThrow(/another server has kept the records locked for too long/);
     expect(await list(records)).toEqual([]);
     letGo();
     await held;

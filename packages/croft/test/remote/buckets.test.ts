@@ -119,7 +119,10 @@ describe.skipIf(!server)('workspaces in a bucket, on runners that have none of i
     const { transaction } = begun.changes;
     mustBe(200, await account!.call(one, 'transaction_commit', { transaction }));
     const forked = await account!.call(one, 'workspace_fork', { name: 'fork' });
-    expect(forked.body.error.message).toContain('take a snapshot, or use a transaction');
+    expect(forked.body.error).toMatchObject({
+      message: 'a workspace in a bucket cannot be forked while it is on a runner',
+      hint: 'Take a snapshot, or use a transaction.',
+    });
     expect(await outside.all()).toEqual({ a: 'new\n', b: 'kept\n' });
   });
 

@@ -14,7 +14,7 @@ import { asking, offerDirectory, openLyingRunner, workspaceRequest } from './por
 import { openServerOf, startRunnerOf } from './remote-app.ts';
 
 const never = { signal: new AbortController().signal };
-const nonsense = { code: 'E_SANDBOX_UNAVAILABLE', message: expect.stringContaining('nonsense') };
+const invalidAnswer = { code: 'E_SANDBOX_UNAVAILABLE', message: expect.stringContaining('is not valid: ') };
 const invalid = { code: 'E_INVALID_INPUT' };
 
 /** A runner that answers questions about code with these values. */
@@ -57,12 +57,12 @@ describe('a runner that lies about code', () => {
       move: { files: [], moves: [{ from: 'a', to: path }] },
       actions: [{ title: '', kind: '', edits: { files: [{ ...edit, path }], moves: [] } }],
     });
-    await expect(code.definitions({ of: 'definitions', withBody: false }, never)).rejects.toMatchObject(nonsense);
-    await expect(code.calls({ direction: 'in', depth: 1 }, never)).rejects.toMatchObject(nonsense);
-    await expect(code.diagnostics({ path: 'a.ts' }, never)).rejects.toMatchObject(nonsense);
-    await expect(code.rename({ newName: 'b' }, never)).rejects.toMatchObject(nonsense);
-    await expect(code.move({ from: 'a', to: 'b' }, never)).rejects.toMatchObject(nonsense);
-    await expect(code.actions({ file_path: 'a.ts', line: 1 }, never)).rejects.toMatchObject(nonsense);
+    await expect(code.definitions({ of: 'definitions', withBody: false }, never)).rejects.toMatchObject(invalidAnswer);
+    await expect(code.calls({ direction: 'in', depth: 1 }, never)).rejects.toMatchObject(invalidAnswer);
+    await expect(code.diagnostics({ path: 'a.ts' }, never)).rejects.toMatchObject(invalidAnswer);
+    await expect(code.rename({ newName: 'b' }, never)).rejects.toMatchObject(invalidAnswer);
+    await expect(code.move({ from: 'a', to: 'b' }, never)).rejects.toMatchObject(invalidAnswer);
+    await expect(code.actions({ file_path: 'a.ts', line: 1 }, never)).rejects.toMatchObject(invalidAnswer);
   });
 
   test.each([
@@ -72,13 +72,13 @@ describe('a runner that lies about code', () => {
     ['5 MB', ' '.repeat(5 * 1024 * 1024)],
   ])('with %s', async (_, references) => {
     const code = await openLiar({ references });
-    await expect(code.references({ withDeclaration: true, limit: 1 }, never)).rejects.toMatchObject(nonsense);
+    await expect(code.references({ withDeclaration: true, limit: 1 }, never)).rejects.toMatchObject(invalidAnswer);
   });
 
   test('with 25,000 edits', async () => {
     const files = [{ path: 'a.ts', edits: Array(25_000).fill(edit.edits[0]) }];
     const code = await openLiar({ rename: { target, complete: true, files, moves: [] } });
-    await expect(code.rename({ newName: 'b' }, never)).rejects.toMatchObject(nonsense);
+    await expect(code.rename({ newName: 'b' }, never)).rejects.toMatchObject(invalidAnswer);
   });
 
   test('with an error that only a server has', async () => {
@@ -91,7 +91,64 @@ describe('a runner that lies about code', () => {
         throw new AppError('E_APPROVAL_REQUIRED', 'a person has to agree');
       },
     });
-    await expect(code?.('full').hover({}, never)).rejects.toMatchObject(nonsense);
+    await expect(code?.('full').hover({}, never)).rejects.toMatchObject(invalidAnswer);
+  });
+});
+
+/** The index of a runner that answers with these values. */
+async function openLyingIndex(values: Readonly<Record<string, unknown>>) {
+  const has = { history: false, watch: false, transactions: false, codeIndex: true };
+  const handlers = Object.entries(values).map(([name, value]): [string, CallHandler] => [
+    `code-index.${name}`,
+    async (_params, call) => {
+      call.writable(0).end(JSON.stringify(value));
+      return null;
+    },
+  ]);
+  const { codeIndex } = await openLyingRunner({
+    'workspace.open': async () => ({ place: 'p', root: '/workspaces/w', access: 'read-write', has }),
+    ...Object.fromEntries(handlers),
+  });
+  if (!codeIndex) throw new Error('it has no index');
+  return codeIndex;
+}
+
+describe('a runner whose index lies', () => {
+  const hit = { path: 'a.ts', line: 1, kind: 'function', name: 'a', text: 'function a()', score: 1 };
+  const found = { hits: [hit], rarity: [1], texts: ['b.md'], stale: [] };
+  const query = { terms: [{ forms: ['a'], isLiteral: false }], joined: 'a', name: 'a' };
+  const question = { query, scope: '' };
+  const symbol = { path: 'a.ts', line: 1, kind: 'function', name: 'a', signature: 'function a()' };
+  const { signal } = never;
+
+  test('is believed when it does not, and may have no answer', async () => {
+    const honest = await openLyingIndex({ search: found, map: { symbols: [symbol], isComplete: true } });
+    expect(await honest.search(question, signal)).toEqual(found);
+    expect(await honest.map({ focus: [], limit: 10 }, signal)).toEqual({ symbols: [symbol], isComplete: true });
+    const silent = await openLyingIndex({ search: null, map: null });
+    expect(await silent.search(question, signal)).toBeUndefined();
+    expect(await silent.map({ focus: [], limit: 10 }, signal)).toBeUndefined();
+  });
+
+  test.each([
+    ['a path outside', { ...found, hits: [{ ...hit, path: '../a' }] }],
+    ['a file outside that the server would read', { ...found, stale: ['/etc/passwd'] }],
+    ['a text outside that the server would read', { ...found, texts: ['a/../../b'] }],
+    ['more hits than there can be', { ...found, hits: Array(1000).fill(hit) }],
+    ['more files to read than there can be', { ...found, stale: Array(1000).fill('a') }],
+    ['a line of 100 kB', { ...found, hits: [{ ...hit, text: 'x'.repeat(100_000) }] }],
+    ['a score that is no number', { ...found, hits: [{ ...hit, score: 'best' }] }],
+  ])('with %s', async (_, search) => {
+    const index = await openLyingIndex({ search });
+    await expect(index.search(question, signal)).rejects.toMatchObject(invalidAnswer);
+  });
+
+  test.each([
+    ['a path outside', { symbols: [{ ...symbol, path: '../a' }], isComplete: true }],
+    ['more definitions than there can be', { symbols: Array(6000).fill(symbol), isComplete: true }],
+  ])('with a map of %s', async (_, map) => {
+    const index = await openLyingIndex({ map });
+    await expect(index.map({ focus: [], limit: 10 }, signal)).rejects.toMatchObject(invalidAnswer);
   });
 });
 
@@ -118,6 +175,22 @@ describe('a server that asks too much about code', () => {
   ])('with %s %j is refused', async (name, question) => {
     const { ask, place } = await openLink();
     await expect(ask(`code.${name}`, { place, mode: 'full', question })).rejects.toMatchObject(invalid);
+  });
+
+  test.each([
+    ['search', { query: { terms: [], joined: '' }, scope: '' }],
+    ['search', { query: { terms: [{ forms: ['a'], isLiteral: false }], joined: 'a' }, scope: '../..' }],
+    ['search', { query: { terms: [{ forms: ['x'.repeat(2000)], isLiteral: false }], joined: '' }, scope: '' }],
+    ['map', { focus: [], limit: 1e9 }],
+  ])('with code-index.%s %j is refused', async (name, question) => {
+    const { ask, place } = await openLink();
+    await expect(ask(`code-index.${name}`, { place, question })).rejects.toMatchObject(invalid);
+  });
+
+  test('gets no index of a runner with --code off', async () => {
+    const { ask, place } = await openLink({ code: 'off' });
+    const map = ask('code-index.map', { place, question: { focus: [], limit: 10 } });
+    await expect(map).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   });
 
   test('gets nothing of a path outside, of another mode, or of another link', async () => {
@@ -207,7 +280,7 @@ function olderRelease(peer: Peer): Peer {
       if (method !== 'workspace.open') return call;
       const answer = call.answer.then((opened) => {
         const { has, ...rest } = opened as { has: Record<string, unknown> };
-        const { code: _, ...older } = has;
+        const { code: _, codeIndex: _index, ...older } = has;
         return { ...rest, has: older };
       });
       return { ...call, answer };

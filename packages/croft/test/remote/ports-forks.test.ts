@@ -137,19 +137,19 @@ test('reports of a runner about its forks are valid or refused', async () => {
   const request = { namespace: namespace('a'), workspaceId: 'ws_1', name: 'f' };
   const mergeAny = () => forks.merge({ fork: 'f', onConflict: 'ours', signal: never });
   expect([await forks.list(), await forks.fork(request, never), await mergeAny()]).toEqual([[fork], fork, merged]);
-  const nonsense = { code: 'E_SANDBOX_UNAVAILABLE', message: expect.stringContaining('nonsense') };
+  const invalidAnswer = { code: 'E_SANDBOX_UNAVAILABLE', message: expect.stringContaining('is not valid: ') };
   for (const lie of [{ name: 'a\nb' }, { name: '' }, { workspaceId: '../x' }, { createdAt: 'now' }, { name: 7 }]) {
     [list, made] = [[{ ...fork, ...lie }], { ...fork, ...lie }];
-    await expect(forks.list(), JSON.stringify(lie)).rejects.toMatchObject(nonsense);
-    await expect(forks.fork(request, never), JSON.stringify(lie)).rejects.toMatchObject(nonsense);
+    await expect(forks.list(), JSON.stringify(lie)).rejects.toMatchObject(invalidAnswer);
+    await expect(forks.fork(request, never), JSON.stringify(lie)).rejects.toMatchObject(invalidAnswer);
   }
   list = Array.from({ length: 1000 }, () => fork);
-  await expect(forks.list()).rejects.toMatchObject(nonsense);
+  await expect(forks.list()).rejects.toMatchObject(invalidAnswer);
   for (made of [{ ...fork, name: 'g' }, { ...fork, workspaceId: 'ws_2' }, null])
-    await expect(forks.fork(request, never)).rejects.toMatchObject(nonsense);
+    await expect(forks.fork(request, never)).rejects.toMatchObject(invalidAnswer);
   const conflict = { path: 'a', reason: 'both changed' };
   for (const lie of [{ merged: ['../x'] }, { conflicts: [{ ...conflict, reason: 'x' }] }, { report: null }]) {
     merge = { ...merged, ...lie };
-    await expect(mergeAny(), JSON.stringify(lie)).rejects.toMatchObject(nonsense);
+    await expect(mergeAny(), JSON.stringify(lie)).rejects.toMatchObject(invalidAnswer);
   }
 });

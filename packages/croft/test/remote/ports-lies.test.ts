@@ -8,7 +8,7 @@ import { connectPeers } from '../link/connect-peers.ts';
 import { roomyLimits } from '../support/sandboxes/open-sandbox.ts';
 import { openLyingRunner, workspaceRequest } from './ports-fixture.ts';
 
-const refused = { code: 'E_SANDBOX_UNAVAILABLE', message: expect.stringContaining('nonsense') };
+const refused = { code: 'E_SANDBOX_UNAVAILABLE', message: expect.stringContaining('is not valid: ') };
 const wanted = { limits: roomyLimits, network: { mode: 'deny-all' } } as const;
 const never = new AbortController().signal;
 const stat = { path: 'a.txt', kind: 'file', size: 3, mtimeMs: 0 };

@@ -41,11 +41,14 @@ const listed = (path: string) => (existsSync(path) ? readdirSync(path).sort() : 
 
 /** All that a runner keeps of workspaces. */
 const keptBy = ({ root, data }: { root: string; data: string }) =>
-  [join(root, 'workspaces'), join(data, 'history'), join(data, 'caches')].map((path) => listed(path).length);
+  [join(root, 'workspaces'), join(data, 'history'), join(data, 'caches'), join(data, 'code')].map(
+    (path) => listed(path).length,
+  );
 
 async function work(account: Account, agentId: string): Promise<void> {
   mustBe(200, await account.call(agentId, 'write', { file_path: 'a.txt', content: 'mine\n' }));
   mustBe(200, await account.call(agentId, 'snapshot_create', { name: 'one' }));
+  mustBe(200, await account.call(agentId, 'search_code', { query: 'mine' }));
   mustBe(
     200,
     await account.call(agentId, 'bash', { command: 'echo cached > ~/.cache/x; mkdir -p deep/er; echo x > deep/er/x' }),
@@ -70,7 +73,7 @@ test('removing a workspace removes its files on the runner, its history and its 
   remote.runner.restart();
   await untilRunner(account, 'far');
   await removeBoth(account, other);
-  expect(keptBy(remote.runner)).toEqual([0, 0, 0]);
+  expect(keptBy(remote.runner)).toEqual([0, 0, 0, 0]);
 });
 
 test('removing an account removes its files on its runners, before those are disconnected', async () => {
@@ -79,7 +82,7 @@ test('removing an account removes its files on its runners, before those are dis
   await work(account, remote.agentId);
   const { cleanup } = mustBe(200, await account.send('DELETE', '/v1/account'));
   expect(cleanup).toMatchObject({ filesystemsDeleted: 1 });
-  expect(keptBy(remote.runner)).toEqual([0, 0, 0]);
+  expect(keptBy(remote.runner)).toEqual([0, 0, 0, 0]);
 });
 
 test('the record is removed although a machine refuses, is offline or is older, and the answer names what is left', async () => {

@@ -190,7 +190,7 @@ describe('a cookie', () => {
     const { json } = await page('POST', '/v1/agents', { cookie, body: { name: 'a', config: {} } });
     const answer = await page('POST', `/v1/agents/${json.agentId}/mcp`, { cookie, body: {} });
     expect(answer).toMatchObject({ status: 403 });
-    expect(answer.json.error.message).toContain('a browser session does not count here');
+    expect(answer.json.error.message).toContain('the request came with a browser session');
   });
 
   test.each(['x', 'session_', `session_${'a'.repeat(43)}`, 'a'.repeat(5000), "';DROP TABLE browser_sessions"])(

@@ -76,7 +76,7 @@ test('opening and closing a terminal are audit rows with actor, sandbox, workspa
   left.screen.type('exit 7\n');
   await untilClosed(left.terminal, { reason: 'the shell ended', code: 7 });
   closed.screen.say({ type: 'close' });
-  await untilClosed(closed.terminal, { reason: 'its person closed it' });
+  await untilClosed(closed.terminal, { reason: 'the person closed it' });
   mustBe(200, await account.send('DELETE', `/v1/keys/${person.keyId}`));
   await untilClosed(revoked.terminal, { reason: 'its key, its sandbox or its workspace no longer exists' });
   for (const { screen } of [left, closed, revoked]) screen.socket.terminate();

@@ -28,10 +28,10 @@ export function makeDirectory(tree: Record<string, string | Buffer> = {}, parent
   };
 }
 
-/** Unmounts first: a mount would keep the directory, or be emptied with it. */
+/** Unmounts first: a mount would keep the directory, or be emptied with it. A program that was killed may still end. */
 function removeDirectory(path: string): void {
   if (existsSync(path)) unmountBelow(path);
-  rmSync(path, { recursive: true, force: true });
+  rmSync(path, { recursive: true, force: true, maxRetries: 5 });
 }
 
 let data: string | undefined;

@@ -41,7 +41,12 @@ export class RequestError extends Error {
 export function toRequestError(thrown: unknown): RequestError {
   if (thrown instanceof RequestError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new RequestError({ code: 'E_PAGE', message, hint: 'Reload the page, and try again.', details: {} });
+  return new RequestError({
+    code: 'E_PAGE',
+    message,
+    hint: 'Reload the page, and look whether the change was made before you make it again.',
+    details: {},
+  });
 }
 
 const unreachable = {
@@ -50,6 +55,8 @@ const unreachable = {
   hint: 'See that it runs and that this machine reaches it. The page tries again by itself.',
   details: {},
 };
+
+const mayHaveRun = 'The change may have been made. See that the server runs, and look before you make it again.';
 
 /** The last answer that said that nobody is signed in. */
 export const signedOut = signal<RequestError | undefined>(undefined);
@@ -64,10 +71,10 @@ export async function send(method: RequestMethod, path: string, options: Request
     ...(signal && { signal }),
   }).catch((thrown: unknown) => {
     if (signal?.aborted) throw thrown;
-    throw new RequestError(unreachable);
+    throw new RequestError(method === 'GET' ? unreachable : { ...unreachable, hint: mayHaveRun });
   });
   if (response.ok) return response;
-  const failure = await readFailure(response);
+  const failure = await readFailure(response, method === 'GET' ? unreachable.hint : mayHaveRun);
   if (failure.status === 401) signedOut.value = failure;
   throw failure;
 }
@@ -91,9 +98,13 @@ export function toSearch(query: RequestOptions['query'] = {}): string {
   return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
 }
 
-async function readFailure(response: Response): Promise<RequestError> {
+async function readFailure(response: Response, hint: string): Promise<RequestError> {
   const answer = (await response.json().catch(() => undefined)) as { error?: ErrorBody } | undefined;
   const id = response.headers.get('x-request-id') ?? undefined;
-  const body = answer?.error ?? { ...unreachable, message: `the server answered ${response.status} without a reason` };
+  const body = answer?.error ?? {
+    ...unreachable,
+    hint,
+    message: `the server answered ${response.status} without a reason`,
+  };
   return new RequestError(body, response.status, id);
 }

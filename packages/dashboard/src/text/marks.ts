@@ -68,7 +68,7 @@ function toMark(character: string): MarkedPiece {
   const control = controlNames[code];
   if (control !== undefined) return { text: control, meaning: `${hex}, control character` };
   const name = formatNames[code];
-  return { text: hex, meaning: name ?? 'a character that has no look of its own' };
+  return { text: hex, meaning: name ?? 'a character that cannot be seen' };
 }
 
 /** One line for a list: line feeds become a mark, and what is too long is cut. */

@@ -19,6 +19,8 @@ export interface ToolCallerOptions {
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
+  /** Receives what the command of the call prints, while it runs. */
+  readonly onOutput?: ToolCallOptions['onOutput'];
 }
 
 export type ToolInput = Readonly<Record<string, unknown>>;
@@ -49,11 +51,11 @@ export function createToolCaller({ client, agentId, session, workspace, approval
       tool: string,
       input: ToolInput,
       answer: Schema,
-      { signal }: CallOptions = {},
+      { signal, onOutput }: CallOptions = {},
     ): Promise<z.output<Schema>> {
       let approvalId: string | undefined;
       for (;;) {
-        const { result, approval } = await callIn(tool, input, { approvalId, signal });
+        const { result, approval } = await callIn(tool, input, { approvalId, signal, onOutput });
         if (result) return answer.parse(result);
         if (approvals === 'throw') throw mustBeApproved(approval);
         approvalId = approval.approvalId;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { toCallSeconds } from './call-seconds.ts';
 import type { ToolCaller } from './call-tools.ts';
 import { type Command, checked, createCommand } from './command.ts';
-import { Violation } from './command-result.ts';
+import { type OutputChunk, Violation } from './command-result.ts';
 
 export interface ExecOptions {
   /** Seconds, at most 280. The command is then ended with everything that it started. Default: 280. */
@@ -36,15 +36,20 @@ export function exec(caller: ToolCaller, line: CommandLine, options: ExecOptions
   const ending = signal ? AbortSignal.any([signal, killed.signal]) : killed.signal;
   const command = createCommand({
     async run(onOutput) {
+      let isFollowed = false;
+      const onFollowed = (chunk: OutputChunk) => {
+        isFollowed = true;
+        onOutput(chunk);
+      };
       const result = await caller
-        .call('run_command', toInput(line, options), Ended, { signal: ending })
+        .call('run_command', toInput(line, options), Ended, { signal: ending, onOutput: onFollowed })
         .catch((thrown): z.output<typeof Ended> => {
           if (!killed.signal.aborted || signal?.aborted) throw thrown;
           return wasKilled;
         });
       const { denials: violations, ...ended } = result;
       for (const stream of ['stdout', 'stderr'] as const)
-        if (ended[stream] !== '') onOutput({ stream, text: ended[stream] });
+        if (!isFollowed && ended[stream] !== '') onOutput({ stream, text: ended[stream] });
       return checked(toText(line), { ...ended, violations }, check);
     },
     async kill() {

@@ -12,7 +12,8 @@ import {
 } from '@croft/protocol';
 import type { z } from 'zod';
 import { type PageOptions, readAll } from './pages.ts';
-import { path, type Request } from './request.ts';
+import { readToolCall, type ToolOutput } from './read-tool-events.ts';
+import { path, type Request, type Send } from './request.ts';
 
 export interface AgentOptions {
   /** The caller's name for its session. Default: the default session. */
@@ -23,6 +24,8 @@ export interface ToolCallOptions {
   /** The approval for exactly this call. */
   readonly approvalId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Receives what the command of the call prints, while it runs. The command waits while the promise is pending. */
+  readonly onOutput?: ((output: ToolOutput) => Promise<void> | void) | undefined;
 }
 
 /** The call ran, or it needs an approval: then repeat the same call with the `approvalId`. */
@@ -34,8 +37,13 @@ const Result = AgentToolAnswer.transform((result) => ({ result }));
 
 export type AgentClient = ReturnType<typeof createAgent>;
 
+interface AgentRequests {
+  readonly request: Request;
+  readonly send: Send;
+}
+
 /** Calls the tools of one agent. */
-export function createAgent(request: Request, agentId: string, { session }: AgentOptions = {}) {
+export function createAgent({ request, send }: AgentRequests, agentId: string, { session }: AgentOptions = {}) {
   const root = path`/v1/agents/${agentId}`;
   const headers = { 'croft-session': session };
   const listSessions = (page: PageOptions = {}) =>
@@ -43,14 +51,15 @@ export function createAgent(request: Request, agentId: string, { session }: Agen
 
   return {
     tools: async () => (await request('GET', `${root}/tools`, { answer: AgentToolList, headers })).tools,
-    call: (tool: string, input: Record<string, unknown>, options: ToolCallOptions = {}): Promise<ToolCall> =>
-      request('POST', root + path`/tools/${tool}`, {
-        answer: Result,
-        accepted: ApprovalAnswer,
-        body: input,
-        headers: { ...headers, 'croft-approval': options.approvalId },
-        signal: options.signal,
-      }),
+    call(tool: string, input: Record<string, unknown>, options: ToolCallOptions = {}): Promise<ToolCall> {
+      const address = root + path`/tools/${tool}`;
+      const { approvalId, signal, onOutput } = options;
+      const given = { ...headers, 'croft-approval': approvalId };
+      if (onOutput) return follow(address, input, { headers: given, signal, onOutput });
+      return request('POST', address, {
+        ...{ answer: Result, accepted: ApprovalAnswer, body: input, headers: given, signal },
+      });
+    },
     /** What the call would do. Runs nothing; makes the approval if the call needs one. */
     ask: (tool: string, input: Record<string, unknown>) =>
       request('POST', root + path`/tools/${tool}/ask`, { answer: CallOutlook, body: input, headers }),
@@ -68,4 +77,15 @@ export function createAgent(request: Request, agentId: string, { session }: Agen
       },
     },
   };
+
+  async function follow(address: string, input: Record<string, unknown>, options: FollowOptions): Promise<ToolCall> {
+    const { signal, onOutput } = options;
+    const headers = { ...options.headers, accept: 'text/event-stream', 'content-type': 'application/json' };
+    return readToolCall(await send('POST', address, { body: JSON.stringify(input), headers, signal }), onOutput);
+  }
+}
+
+interface FollowOptions extends Pick<ToolCallOptions, 'signal'> {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly onOutput: NonNullable<ToolCallOptions['onOutput']>;
 }

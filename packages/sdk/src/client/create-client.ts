@@ -42,7 +42,7 @@ export function createClientOn(connection: Connection) {
     /** The files of a workspace. */
     files: (workspaceId: string) => createFiles(request, send, workspaceId),
     /** Calls the tools of an agent, in a session of the caller. */
-    agent: (agentId: string, agentOptions?: AgentOptions) => createAgent(request, agentId, agentOptions),
+    agent: (agentId: string, agentOptions?: AgentOptions) => createAgent({ request, send }, agentId, agentOptions),
     /** Needs the admin token. */
     accounts: createAdmin(request),
   };

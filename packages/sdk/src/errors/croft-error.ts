@@ -1,4 +1,4 @@
-import { AppError, type Approval, type ErrorCode, ErrorEnvelope, errorCatalog } from '@croft/protocol';
+import { AppError, type Approval, type ErrorBody, type ErrorCode, ErrorEnvelope, errorCatalog } from '@croft/protocol';
 import type { CommandResult } from '../box/command-result.ts';
 
 /** What `details` holds, for the codes whose details a program acts on. */
@@ -65,9 +65,16 @@ export async function toCroftError(response: Response): Promise<AppError> {
     const message = `the server answered ${status} without a reason`;
     return new CroftError('E_INTERNAL', message, { requestId, retryAfter, details: { status } });
   }
-  const { code, message, details, hint } = body.data.error;
+  return toCroftErrorOf(body.data.error, { requestId, retryAfter });
+}
+
+/** An error as the server sends it. */
+export function toCroftErrorOf(
+  { code, message, details, hint }: ErrorBody,
+  more: Pick<CroftErrorOptions, 'requestId' | 'retryAfter'> = {},
+): AppError {
   const ownHint = hint === errorCatalog[code].hint ? undefined : hint;
-  return new CroftError(code, message, { details, hint: ownHint, requestId, retryAfter });
+  return new CroftError(code, message, { details, hint: ownHint, ...more });
 }
 
 /** `Retry-After` is a number of seconds or a date. */

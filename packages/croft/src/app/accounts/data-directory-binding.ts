@@ -50,7 +50,11 @@ export function createDataDirectoryBinding({ id, records, now, onWarning }: Bind
     /** To be called once the server listens: errors of other servers name this address. */
     async announce(own: ServerAddress): Promise<void> {
       server = own;
-      await putOwn().catch((thrown) => onWarning(`other servers cannot name this one yet: ${thrown}`));
+      await putOwn().catch((thrown) =>
+        onWarning(
+          `the address of this server was not recorded, so that errors of other servers cannot name it: ${thrown}`,
+        ),
+      );
     },
     /** Throws `E_OTHER_SERVER` if the files of a local workspace are in another data directory. */
     mustBeHere(record: WorkspaceRecord): void {

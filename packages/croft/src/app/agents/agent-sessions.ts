@@ -114,8 +114,8 @@ export function createAgentSessions({ records, maxSessions, now, serverId }: Age
 function childState(above: string | undefined, wanted: SessionLimits, surface: AgentSurface): string {
   const { fence, depth, place } = above === undefined ? { depth: 0 } : readSessionLimits(above);
   if (depth >= maxDepth)
-    throw new AppError('E_QUOTA', `sessions are at most ${maxDepth} deep`, {
-      hint: 'Start the session from one that is less deep.',
+    throw new AppError('E_QUOTA', `a session has at most ${maxDepth} parents above it`, {
+      hint: 'Start the session as a child of one with fewer parents.',
     });
   const tight = tightenLimits(fence ?? {}, wanted);
   // Rejects limits that name something the agent does not have, before they are stored.

@@ -30,9 +30,9 @@ export function openRemoteWorkspace(
 ): Workspace {
   const { name, record, sandbox } = attached;
   const offered = remote instanceof AppError ? toUnavailable(name, remote) : remote;
-  const { root, access, files, watch, history, wrapCall, withSearchBox, code, transactions } = offered;
+  const { root, access, files, watch, history, wrapCall, withSearchBox, code, codeIndex, transactions } = offered;
   const backend: WorkspaceBackend = {
-    ...{ root, access, watch, history, wrapCall, search: { withSearchBox, code } },
+    ...{ root, access, watch, history, wrapCall, search: { withSearchBox, code, codeIndex } },
     files: allowControlFiles(files, { names: sandbox?.config.allowControl }),
     key: `${record.config.home ?? 'runner'}:${record.id}`,
     async openSandbox(config) {

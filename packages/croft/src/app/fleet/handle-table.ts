@@ -10,7 +10,7 @@ export function createHandleTable<T>(what: string, max: number) {
   /** Stores a value under a known id, replacing the old value, or under a new id. */
   function put(known: string | undefined, value: T): string {
     if (known === undefined && all.size >= max)
-      throw new AppError('E_TOO_MANY', `this link already has ${max} open of the kind ${what}`);
+      throw new AppError('E_TOO_MANY', `the link to this runner has ${max} handles of the kind ${what} open already`);
     const id = known ?? newRandomName(what);
     all.set(id, value);
     return id;
@@ -22,7 +22,7 @@ export function createHandleTable<T>(what: string, max: number) {
     get(id: string): T {
       const found = all.get(id);
       if (found !== undefined) return found;
-      throw new AppError('E_NOT_FOUND', `there is no such ${what} on this link`);
+      throw new AppError('E_NOT_FOUND', `the link to this runner has no ${what} of that id`);
     },
     delete: (id: string) => all.delete(id),
   };

@@ -42,5 +42,11 @@ export function createWorkspaceOnRunner(
 }
 
 function refuse(home: string): never {
-  throw new AppError('E_SANDBOX_UNAVAILABLE', `the files of this workspace are on the runner ${home}`);
+  throw new AppError(
+    'E_SANDBOX_UNAVAILABLE',
+    `this server cannot do that: the files of the workspace are on the runner ${home}`,
+    {
+      hint: `Nothing was done. Use a sandbox of the runner ${home}.`,
+    },
+  );
 }

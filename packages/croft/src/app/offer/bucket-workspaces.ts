@@ -96,7 +96,7 @@ function createSwitchableStore(): ObjectStore & { use(objects: ObjectStore): voi
     if (current) return current;
     throw new AppError(
       'E_STORAGE_UNAVAILABLE',
-      'no server has connected to this runner yet, and without one its bucket cannot be reached',
+      'nothing was done: no server has connected to this runner yet, and only through a server it reaches the bucket',
     );
   };
   return {

@@ -56,7 +56,7 @@ export function createWorkspaceOpener(
     if (bucket && !openObjects)
       throw new AppError(
         'E_NOT_FOUND',
-        'this workspace is in a bucket, which a runner reaches only through the server of its account',
+        'this workspace is in a bucket, which a runner reaches only through the server of its account: update that server',
       );
     const workspace =
       bucket && openObjects
@@ -93,7 +93,7 @@ function mustMake<T>(makes: T | undefined, namespace: string): T {
   if (makes === undefined)
     throw new AppError(
       'E_NOT_FOUND',
-      'this runner does not have that workspace, and makes no new ones: its operator has to start it with --root',
+      'this runner does not have that workspace, and makes no new ones: ask its operator to start it with --root DIR',
     );
   mustBeNamespace(namespace);
   return makes;

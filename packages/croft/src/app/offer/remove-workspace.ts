@@ -28,13 +28,13 @@ interface RunnerWorkspaceRemovalOptions {
   readonly lock: KeyedLock;
   /** Called before the workspace's handle is closed. */
   forget(handle: number): void;
-  /** Ends what answers questions about its code. `key` is that of the workspace's parts. */
-  closeCode(key: string): Promise<void>;
+  /** Ends what answers questions about its code, and removes its index. `key` is that of the workspace's parts. */
+  removeCode(key: string): Promise<void>;
 }
 
 /** Removes a workspace that this runner made below its root, with its history. */
 export function createRunnerWorkspaceRemoval(options: RunnerWorkspaceRemovalOptions) {
-  const { named, made, histories, layered, isReadOnly, lock, forget, closeCode } = options;
+  const { named, made, histories, layered, isReadOnly, lock, forget, removeCode } = options;
 
   return async (namespace: string): Promise<boolean> => {
     mustBeNamespace(namespace);
@@ -46,7 +46,7 @@ export function createRunnerWorkspaceRemoval(options: RunnerWorkspaceRemovalOpti
     // The startup sweep may be removing the same fork: two removals would delete what the other one needs.
     await layered.swept;
     for (const workspaces of [localWorkspaces, buckets]) mustBeMade(workspaces.directoryOf(namespace));
-    await closeCode(namespace);
+    await removeCode(namespace);
     await buckets.remove(namespace);
     const mount = localWorkspaces.find(namespace);
     if (mount) await forgetHistory(mount.handle);
@@ -61,7 +61,7 @@ export function createRunnerWorkspaceRemoval(options: RunnerWorkspaceRemovalOpti
 
   async function forgetHistory(handle: number): Promise<void> {
     const history = histories.directoryOf(handle);
-    await closeCode(realpathOf(handle));
+    await removeCode(realpathOf(handle));
     forget(handle);
     await histories.forget(handle);
     await removeTree(history);
@@ -71,6 +71,9 @@ export function createRunnerWorkspaceRemoval(options: RunnerWorkspaceRemovalOpti
   function mustBeMade(directory: string): void {
     const own = `${realpathOrSelf(directory)}/`;
     if ([...named.values()].some(({ directory: given }) => `${given}/`.startsWith(own)))
-      throw new AppError('E_FORBIDDEN', 'the operator of this runner named that directory, and has to remove it there');
+      throw new AppError(
+        'E_FORBIDDEN',
+        'the operator of this runner named that directory with --workspaces, and has to remove it there',
+      );
   }
 }

@@ -11,7 +11,7 @@ export function createSandboxCapacity(capacity = Number.POSITIVE_INFINITY) {
       if (taken >= capacity)
         throw new AppError(
           'E_SANDBOX_UNAVAILABLE',
-          `this runner has ${capacity} sandboxes open, which is its capacity; nothing was run. Close one of them first`,
+          `this runner has ${capacity} sandboxes open, which is its capacity; nothing was run. End a session that has one of them first`,
         );
       taken += 1;
       return releaseWhenClosed(open, () => {

@@ -6,6 +6,7 @@ import type { RunnerWorkspace, SandboxRequest } from '../../core/runner-workspac
 import type { WorkspaceMount } from '../../core/storage/workspace-mount.ts';
 import { openTransactions } from '../forks/open-transactions.ts';
 import type { Overlays } from '../forks/overlays.ts';
+import type { WorkspaceIndexes } from '../workspaces/code-indexes.ts';
 import type { CodeServers } from '../workspaces/code-servers.ts';
 import type { LocalParts } from '../workspaces/local-parts.ts';
 import { openSearchBox } from '../workspaces/open-search-box.ts';
@@ -17,6 +18,7 @@ export interface RunnerWorkspaceOptions {
   readonly policy: RunnerPolicy;
   readonly searches: SearchBoxPool;
   readonly codeServers: CodeServers;
+  readonly codeIndexes: WorkspaceIndexes;
   readonly layered: Overlays;
   /** Opens a sandbox, unless the runner is at its capacity. */
   counted(open: () => Promise<Sandbox>): Promise<Sandbox>;
@@ -28,7 +30,7 @@ export type RunnerParts = Omit<LocalParts, 'checkQuota' | 'guarded'> &
 
 /** Makes what a server gets of a workspace: sandboxes open only within the policy and the capacity of this runner. */
 export function toRunnerWorkspace(parts: RunnerParts, options: RunnerWorkspaceOptions): RunnerWorkspace {
-  const { root, files, history, wrapCall, watch, directoryFd, mustBeThere, tree } = parts;
+  const { key, root, files, history, wrapCall, watch, directoryFd, mustBeThere, tree } = parts;
   const { layered, policy, provider, readable } = options;
   const openSandboxIn = async (handle: number, wanted: SandboxRequest, remainingQuota?: RunnerParts['left']) => {
     mustBeThere();
@@ -47,6 +49,7 @@ export function toRunnerWorkspace(parts: RunnerParts, options: RunnerWorkspaceOp
       history,
       withSearchBox,
     },
+    codeIndex: options.codeIndexes.of({ key, files, withSearchBox, directoryFd, mustBeThere, tree }),
     code: (mode) =>
       createCodeQuestions({ files, withSearchBox, languageServers: openServers(parts, mode, options.codeServers) }),
     openSandbox: async (wanted) => openSandboxIn(await directoryFd(), wanted, parts.left),

@@ -98,7 +98,7 @@ function mustHaveRoot({ localWorkspaces }: WorkspaceForksOptions): DataDirectory
   if (localWorkspaces) return localWorkspaces;
   throw new AppError(
     'E_INVALID_INPUT',
-    'the runner of this workspace has no directory for forks: its operator has to start it with --root',
+    'the runner of this workspace has no directory for forks: ask its operator to start it with --root DIR',
   );
 }
 

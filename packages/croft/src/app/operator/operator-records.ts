@@ -59,7 +59,7 @@ function readOnlyCollection<Config>(
   list: () => readonly ResourceView<Config>[],
 ): ResourceCollection<Config> {
   const refuse = async (): Promise<never> => {
-    throw new AppError('E_FORBIDDEN', `flags of the server make the ${kind}, so it cannot be changed here`, {
+    throw new AppError('E_FORBIDDEN', `the ${kind} comes from flags of the server, so it cannot be changed here`, {
       hint: 'Start croft with other flags.',
     });
   };

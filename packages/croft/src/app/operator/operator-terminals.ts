@@ -23,7 +23,9 @@ export function createOperatorTerminals({ workspaces, ...options }: OperatorTerm
       const workspace = workspaces.list().find(({ name }) => name === workspaceId);
       if (!workspace) throw notFound('Workspace');
       if (workspace.access === 'read-only')
-        throw new AppError('E_READ_ONLY', 'this server is read-only (--readonly), and a terminal can change files');
+        throw new AppError('E_READ_ONLY', 'this server is read-only (--readonly), and a terminal can change files', {
+          hint: 'Ask the operator to start croft without --readonly.',
+        });
       return workspace.openSandbox();
     },
     onOpen: audit.opened,

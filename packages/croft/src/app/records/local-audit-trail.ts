@@ -61,7 +61,8 @@ export function openLocalTrail({ data, ring, maxBytes }: LocalAuditTrailOptions)
         ...{ target: 'local-audit/head', details },
       };
       const end = append([entry]);
-      if (end === 'held') throw new Error('another process is writing to the trail: try again');
+      if (end === 'held')
+        throw new Error('another process is writing to the trail now: run this again when it is done');
       await head.restart(end);
     },
   };

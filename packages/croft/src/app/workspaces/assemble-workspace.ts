@@ -1,3 +1,4 @@
+import type { CodeIndex } from '../../core/code/ports/code-index.ts';
 import type { Syntax } from '../../core/code/syntax.ts';
 import { wrapWithHistory } from '../../core/history/checkpoints/wrap-with-history.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
@@ -36,15 +37,20 @@ export function assembleWorkspace(
 ): Workspace {
   const { name, root, files, history } = parts;
   const withSearchBox = 'withSearchBox' in search ? search.withSearchBox : openSearchBox(search, root, searches);
-  // Files that are read without a mount are read anew for each search.
-  const isIndexed = !('withSearchBox' in search) && !parts.isFleeting && !parts.listFiles;
   return {
     ...parts,
     wrapCall: parts.wrapCall ?? (history && wrapWithHistory(history)),
     withSearchBox,
     checks: createChecks({ name, key, files }, checkOptions),
     syntax,
-    codeIndex: isIndexed ? codeIndexes.of({ key, files, withSearchBox, ...search }) : undefined,
+    codeIndex: syntax && findIndex(),
     code: openCodeQuestions({ ...parts, key, account, withSearchBox }, search, codeServers),
   };
+
+  /** The index is where the files are. Files that are read without a mount are read anew for each search. */
+  function findIndex(): CodeIndex | undefined {
+    if ('withSearchBox' in search) return search.codeIndex;
+    if (parts.isFleeting || parts.listFiles) return undefined;
+    return codeIndexes.of({ key, files, withSearchBox, ...search });
+  }
 }

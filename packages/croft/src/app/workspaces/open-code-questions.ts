@@ -6,7 +6,7 @@ import type { CodeServers, ServersAccount } from './code-servers.ts';
 import type { SearchedDirectory } from './open-search-box.ts';
 
 /** The runner that has the files of a workspace searches them, and answers questions about their code. */
-export type SearchedByRunner = Pick<RunnerWorkspace, 'withSearchBox' | 'code'>;
+export type SearchedByRunner = Pick<RunnerWorkspace, 'withSearchBox' | 'code' | 'codeIndex'>;
 
 interface CodeWorkspace extends Pick<Workspace, 'name' | 'root' | 'files' | 'withSearchBox' | 'isFleeting'> {
   readonly key: string;

@@ -88,7 +88,14 @@ export function createOpenedWorkspaces(options: OpenedWorkspacesOptions) {
       if (known) void close(known.workspace, false).catch(() => {});
       const kind = home === undefined ? storage.provider : 'runner';
       const make = Object.hasOwn(storages, kind) ? storages[kind] : undefined;
-      if (!make) throw new AppError('E_STORAGE_FAILED', `this server cannot open what is kept in ${storage.provider}`);
+      if (!make)
+        throw new AppError(
+          'E_STORAGE_FAILED',
+          `this server cannot open workspaces with the storage ${storage.provider}`,
+          {
+            hint: 'Nothing was done. Ask the operator, or give the workspace another config.storage.provider.',
+          },
+        );
       const opened = make(record, namespace);
       const { accountId } = record;
       entries.set(namespace, { workspace: opened, accountId, storage: setting, isInBucket: kind === 's3' });

@@ -133,7 +133,8 @@ async function refreshMount(mount: StoredMount, { access, tool, signal }: Worksp
 function refuseDuringOutage({ unavailableSince: since }: S3Mount): void {
   if (!since) return;
   const message = `the storage of this workspace has not answered since ${since.toISOString()}, and no change is made until it does`;
-  const hint = 'Nothing was done. Reading goes on. Try again in a moment; if it stays, tell the operator.';
+  const hint =
+    'Nothing was done. Files can still be read. Make the call again in a moment; if the error persists, tell the operator.';
   throw new AppError('E_STORAGE_UNAVAILABLE', message, { hint });
 }
 

@@ -15,7 +15,7 @@ export const approvals = defineCommand({
   usage,
   options: {
     data: { type: 'string', value: 'DIR', summary: 'the data directory of croft' },
-    reason: { type: 'string', value: 'TEXT', summary: 'told to the agent' },
+    reason: { type: 'string', value: 'TEXT', summary: 'the reason, which the agent is told' },
     'for-session': { type: 'boolean', summary: 'approve every call of that session that is exactly the same' },
     json: { type: 'boolean', summary: 'print JSON' },
   },

@@ -31,10 +31,15 @@ export const audit = defineCommand({
     trail: {
       type: 'string',
       value: 'NAME',
-      summary: 'which one: accounts (of a server, the default) or local (calls in workspaces that flags name)',
+      summary: 'which trail: accounts (of a server, the default) or local (calls in workspaces that flags name)',
     },
-    account: { type: 'string', value: 'ID', summary: 'only of this account' },
-    head: { type: 'string', multiple: true, value: 'FILE', summary: 'a head that was kept elsewhere, to compare with' },
+    account: { type: 'string', value: 'ID', summary: 'only the rows of this account' },
+    head: {
+      type: 'string',
+      multiple: true,
+      value: 'FILE',
+      summary: 'a head that was kept elsewhere, to compare the trail with',
+    },
     data: { type: 'string', value: 'DIR', summary: 'the data directory of croft' },
     'database-url': { type: 'string', value: 'URL', summary: 'PostgreSQL for records' },
   },

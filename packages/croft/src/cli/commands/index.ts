@@ -14,7 +14,7 @@ type Listing = Readonly<Record<string, ListedCommand>>;
 export const commandGroups: Readonly<Record<string, Listing>> = {
   start: {
     init: {
-      summary: 'add croft to the MCP clients of this machine: shows each change, asks, and keeps the file before it',
+      summary: 'add croft to the MCP clients of this machine: shows each change, asks, and keeps the old file',
       load: async () => (await import('./init.ts')).init,
     },
     serve: {

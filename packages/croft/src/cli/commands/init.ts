@@ -18,7 +18,7 @@ export const init = defineCommand({
   usage: 'croft init [--client NAME …] [--scope user|project] [--workspace DIR] [--http URL] [--print | --yes]',
   takesOnlyFlags: true,
   options: {
-    client: { type: 'string', multiple: true, value: 'NAME', summary: `${names}; left out, all that are installed` },
+    client: { type: 'string', multiple: true, value: 'NAME', summary: `${names} (all that are installed)` },
     scope: {
       type: 'string',
       value: 'SCOPE',
@@ -27,7 +27,7 @@ export const init = defineCommand({
     workspace: {
       type: 'string',
       value: 'DIR',
-      summary: 'the directory that agents work in; left out, the open project',
+      summary: 'the directory that agents work in (the open project)',
     },
     http: {
       type: 'string',
@@ -103,7 +103,7 @@ async function apply(change: ConfigChange, flags: { print?: boolean; yes?: boole
   const { client, file, before, after } = change;
   const { stdout, isAgreed } = options;
   if (before === after) {
-    stdout.write(`${client.title}: ${file} has croft already\n`);
+    stdout.write(`${client.title}: ${file} has Croft already\n`);
     return;
   }
   stdout.write(`${client.title}: ${file}\n${smallDiff(before ?? '', after)}\n`);
@@ -113,7 +113,7 @@ async function apply(change: ConfigChange, flags: { print?: boolean; yes?: boole
     return;
   }
   const backup = writeConfig(change);
-  stdout.write(`${client.title}: written${backup === undefined ? '' : `; the file before is ${backup}`}\n`);
+  stdout.write(`${client.title}: written${backup === undefined ? '' : `; the old file is ${backup}`}\n`);
 }
 
 /** Reads the answers of all questions by one reader, because a reader that closes loses what was typed ahead. */

@@ -15,11 +15,12 @@ export const login = defineCommand({
   name: 'login',
   usage: 'croft login URL [--name NAME] [--key-file FILE]',
   options: {
-    name: { type: 'string', value: 'NAME', summary: 'the name of the context; left out, the host of the server' },
+    name: { type: 'string', value: 'NAME', summary: 'the name of the context (the host of the server)' },
     'key-file': {
       type: 'string',
       value: 'FILE',
-      summary: 'a file that holds the key, and stays its place; left out: asked for, or read from standard input',
+      summary:
+        'a file that holds the key, which the context then refers to; without it, asked for or read from standard input',
     },
   },
   run: ({ values, positionals }, terminal) =>

@@ -10,7 +10,7 @@ const options = {
   drain: {
     type: 'string',
     value: 'TIME',
-    summary: 'how long calls under way are waited for when it is asked to stop (10s), up to 1h',
+    summary: 'how long it waits for calls under way when it is asked to stop (10s), at most 1h',
   },
 } as const satisfies Options;
 

@@ -10,12 +10,12 @@ const options = {
   server: {
     type: 'string',
     value: 'URL',
-    summary: 'the server; left out, that of the data directory, or http://127.0.0.1:7070',
+    summary: 'the server (that of the data directory, or http://127.0.0.1:7070)',
   },
   'key-file': {
     type: 'string',
     value: 'FILE',
-    summary: 'a file that holds a key of an account; left out: the operator, by the admin token of the data directory',
+    summary: 'a file that holds a key of an account (the operator, with the admin token of the data directory)',
   },
   data: { type: 'string', value: 'DIR', summary: 'the data directory of the server' },
 } as const satisfies Options;

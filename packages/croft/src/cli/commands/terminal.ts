@@ -9,7 +9,7 @@ export const terminal = defineCommand({
   usage: 'croft terminal WORKSPACE [--sandbox NAME] [--server URL] [--key-file FILE | --context NAME]',
   options: {
     ...keyOptions,
-    sandbox: { type: 'string', value: 'NAME', summary: 'the sandbox, by name or id; left out, the only one there is' },
+    sandbox: { type: 'string', value: 'NAME', summary: 'the sandbox, by name or id (the only one there is)' },
   },
   run: ({ values, positionals }, outside) =>
     reportingErrors(outside, async () => {

@@ -9,7 +9,8 @@ export const personalOptions = {
     type: 'string',
     multiple: true,
     value: 'NAME[=VALUE]',
-    summary: 'a variable for commands, which agents can read; without a value it is the one croft has; may be repeated',
+    summary:
+      'a variable for commands, which agents can read; NAME alone takes the value that croft was started with; may be repeated',
   },
   'git-identity': {
     type: 'string',
@@ -39,7 +40,7 @@ const refused: readonly Refused[] = [
   {
     // `LD_LIBRARY_PATH` is allowed: it only says where a program finds libraries that it asks for.
     names: /^(?:LD_(?!LIBRARY_PATH$).*|GLIBC_TUNABLES|GCONV_PATH)$/,
-    reason: 'would put code into every program, those too whose answers croft relies on',
+    reason: 'would put code into every program, also into those whose answers croft relies on',
   },
   { names: /^CROFT_/, reason: 'is for croft alone; what commands may be given is in --secrets-dir' },
 ];

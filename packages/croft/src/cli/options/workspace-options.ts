@@ -28,9 +28,14 @@ export const workspaceOptions = {
     type: 'string',
     once: true,
     value: 'DIR',
-    summary: 'the one workspace; the current directory if left out',
+    summary: 'the one workspace (the current directory)',
   },
-  workspaces: { type: 'string', once: true, value: 'SPEC', summary: 'several: name=dir,name=dir or dir,dir' },
+  workspaces: {
+    type: 'string',
+    once: true,
+    value: 'SPEC',
+    summary: 'several workspaces: name=dir,name=dir or dir,dir',
+  },
   ...editCheckOptions,
   'permission-mode': {
     type: 'string',
@@ -46,7 +51,7 @@ export const workspaceOptions = {
       '(nothing: a power cut may take what was written in the last half minute)',
   },
   ...codeOptions,
-  readonly: { type: 'boolean', summary: 'only tools that read' },
+  readonly: { type: 'boolean', summary: 'offer only tools that read' },
   tools: {
     type: 'string',
     once: true,
@@ -62,7 +67,7 @@ export const workspaceOptions = {
     value: 'FILE',
     summary: 'MCP servers to start in the sandbox, as {"mcpServers": {…}}; see docs/mcp-servers.md',
   },
-  'workspace-mcp': { type: 'boolean', summary: 'start those too that .mcp.json of the workspace names' },
+  'workspace-mcp': { type: 'boolean', summary: 'start also the MCP servers that .mcp.json of the workspace names' },
   skills: {
     type: 'string',
     multiple: true,

@@ -72,7 +72,7 @@ export const secrets = toGroup({
     usage: 'NAME [--value-file FILE]',
     isNamed: true,
     options: {
-      'value-file': { type: 'string', value: 'FILE', summary: 'a file with its value; left out, standard input' },
+      'value-file': { type: 'string', value: 'FILE', summary: 'a file with its value (standard input)' },
     },
     async run(client: Client, name, { 'value-file': file }, { stdin }): Promise<Made> {
       const value = file === undefined ? (await text(stdin)).replace(/\r?\n$/, '') : readSecret(file);
@@ -84,7 +84,7 @@ export const secrets = toGroup({
 });
 
 const agentOption = {
-  agent: { type: 'string', value: 'NAME', summary: 'the agent, by name or id; left out, the only one' },
+  agent: { type: 'string', value: 'NAME', summary: 'the agent, by name or id (the only one)' },
 } as const;
 
 export const sessions = toGroup({
@@ -102,7 +102,7 @@ export const sessions = toGroup({
       parent: {
         type: 'string',
         value: 'SESSION',
-        summary: 'the session that it is a child of; left out, the default one',
+        summary: 'the session that it is a child of (the default one)',
       },
       workspace: { type: 'string', multiple: true, value: 'NAME', summary: 'only this workspace of the agent' },
       'read-only': { type: 'boolean', summary: 'nothing may be changed or run' },

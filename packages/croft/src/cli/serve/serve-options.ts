@@ -10,7 +10,7 @@ export const serveOptions = {
   },
   host: { type: 'string', value: 'HOST', summary: 'address to listen on (127.0.0.1)' },
   port: { type: 'string', value: 'PORT', summary: 'port to listen on (7070); 0 takes a free one' },
-  addr: { type: 'string', value: 'HOST:PORT', summary: 'both of them at once' },
+  addr: { type: 'string', value: 'HOST:PORT', summary: 'address and port in one flag' },
   'allow-host': {
     type: 'string',
     multiple: true,
@@ -21,16 +21,16 @@ export const serveOptions = {
   'database-url': {
     type: 'string',
     value: 'URL',
-    summary: 'PostgreSQL for records; SQLite in the data directory if left out',
+    summary: 'PostgreSQL for records (SQLite in the data directory)',
   },
   ...boundOptions,
   'tls-cert': { type: 'string', value: 'FILE', summary: 'serve HTTPS with this certificate (PEM), with --tls-key' },
   'tls-key': { type: 'string', value: 'FILE', summary: 'the private key of the certificate (PEM)' },
-  insecure: { type: 'boolean', summary: 'let runners of other machines connect without TLS; they have to say so too' },
+  insecure: { type: 'boolean', summary: 'let runners of other machines connect without TLS; they need --insecure too' },
   'runner-grace': {
     type: 'string',
     value: 'SECONDS',
-    summary: 'how long a runner that is cut off is waited for (60)',
+    summary: 'how long the server waits for a runner that is cut off (60)',
   },
   'runner-heartbeat': { type: 'string', value: 'SECONDS', summary: 'how often a runner must send a heartbeat (15)' },
   'approval-wait': { type: 'string', value: 'SECONDS', summary: 'how long a call waits for an approval (50)' },

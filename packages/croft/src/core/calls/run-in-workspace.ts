@@ -24,6 +24,7 @@ import type { ActiveCall } from './active-calls.ts';
 import { addEffect } from './add-effect.ts';
 import { collectDenials } from './collect-denials.ts';
 import { runWrappedCall, throwNothingDone } from './run-wrapped-call.ts';
+import { type OutputReceiver, streamOutput } from './stream-output.ts';
 
 /** The approvals of one agent, and whose agent it is. */
 export interface ApprovalGate {
@@ -53,6 +54,8 @@ export interface Caller {
    * Called with the current activity of the call, without secrets, whenever it changes. Absent: nobody wants to know.
    */
   readonly onActivity?: ((activity: Activity) => void) | undefined;
+  /** Receives what the command of the call prints, while it runs. Absent: the answer alone is enough. */
+  readonly onOutput?: OutputReceiver | undefined;
   /**
    * How to ask the person at the caller's client. Absent: nobody can be asked, and the call does not wait. `later`: a
    * call that needs approval throws `E_APPROVAL_REQUIRED` before anybody is asked; the caller repeats it on a path
@@ -149,18 +152,15 @@ async function ask(
  * is asked about a call that cannot run.
  */
 export function createRunInWorkspace(options: RunInWorkspaceOptions) {
-  const { workspaces, onReadOnly, gate, journal, secrets, effects, renderDiagram } = options;
+  const { onReadOnly, gate, journal, secrets, effects } = options;
   const reportUnkept = createNotUndoableNotices(options.emit);
 
   return async function runInWorkspace(admitted: AdmittedWorkspaceCall): Promise<ToolResult> {
     const { tool, rawInput, workspace, caller, call, reportViolation } = admitted;
-    const { session } = caller;
-    const base = workingDirectoryIn(session.workingDirectory, workspace.name);
+    const base = workingDirectoryIn(caller.session.workingDirectory, workspace.name);
     const { reportDenials, append } = collectDenials(reportViolation);
-    const context: ToolContext = {
-      ...{ workspace, workspaces, session, base, reportDenials, renderDiagram, signal: call.signal },
-      ...{ secrets: recordGivenSecrets(session, secrets), onActivity: withoutSecrets(caller, secrets) },
-    };
+    const output = caller.onOutput && streamOutput(caller.onOutput, { secrets, signal: call.signal });
+    const context = toContext(admitted, options, { base, reportDenials, onOutput: output?.observe });
     const prepared = tool.prepare(rawInput, base);
     mustBePossible(tool, prepared, workspace);
     const agreed = await agree(tool, prepared, context, caller).catch(throwNothingDone);
@@ -168,7 +168,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     call.mustEndWithin(tool.timeoutMs, tool.name);
     await checkQuota(tool, workspace).catch(throwNothingDone);
     const begun = recordBegin(tool, context, admitted);
-    const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling);
+    const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling).finally(output?.end);
     const { unkept, unstored, handlers } = collectNotices();
     const wrapped = { ...toWorkspaceCall(tool, prepared, context, secrets), ...handlers };
     openSandboxEarly(prepared, context);
@@ -220,6 +220,19 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     const known = workspace.id === workspace.name ? {} : { workspaceId: workspace.id };
     await journal.began(session.id, { ...about, ...known, title: titleOfCall(rawInput, secrets.redact) }, call.id);
   }
+}
+
+function toContext(
+  { workspace, caller, call }: AdmittedWorkspaceCall,
+  { workspaces, secrets, renderDiagram }: RunInWorkspaceOptions,
+  more: Pick<ToolContext, 'base' | 'reportDenials' | 'onOutput'>,
+): ToolContext {
+  const { session } = caller;
+  return {
+    ...{ workspace, workspaces, session, renderDiagram, signal: call.signal },
+    ...{ secrets: recordGivenSecrets(session, secrets), onActivity: withoutSecrets(caller, secrets) },
+    ...more,
+  };
 }
 
 /** Tools that change files are checked by how much they add, so that a change that frees space passes. */
@@ -298,6 +311,6 @@ function withoutSecrets({ onActivity }: Caller, { redact }: Secrets): ToolContex
 }
 
 function cannotRunInBackground(tool: string): AppError {
-  const reason = 'nothing is kept between calls here, so nothing can go on in the background';
+  const reason = 'the sandbox ends with the call here, so no command can go on in the background';
   return new AppError('E_INVALID_INPUT', `${tool}: ${reason}`);
 }

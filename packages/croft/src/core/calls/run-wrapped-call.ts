@@ -20,7 +20,7 @@ const transientCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 /** Failures of storage: whether to repeat the call depends on how far it had come. */
 const storageCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['E_STORAGE_UNAVAILABLE', 'E_STORAGE_FAILED']);
-const nothingDone = 'Nothing was done. Try again in a moment; if it stays, tell the operator.';
+const nothingDone = 'Nothing was done. Make the call again in a moment; if the error persists, tell the operator.';
 const checkFirst = 'Check what the call did before you repeat any of it. If the error persists, tell the operator.';
 const maxShown = 100_000;
 

@@ -1,6 +1,7 @@
 import { AppError, type CallOutlook } from '@croft/protocol';
 import { redactDeep } from '../../lib/redaction/redact.ts';
 import { cutText } from '../../lib/text/cut-text.ts';
+import { findNearest } from '../arguments/nearest-name.ts';
 import type { Emit } from '../events/emitter.ts';
 import { rejectAfter } from '../events/reject-after.ts';
 import type { Session } from '../sessions/session.ts';
@@ -116,7 +117,7 @@ export function createToolbox(options: ToolboxOptions) {
     const hint = workspaceHint(rawInput);
     const asked = { name, workspace: hint, session: caller.session, signal: under.call.signal };
     const tool = byName.get(name) ?? (sessionTools?.isName(name) ? await sessionTools.find(asked) : undefined);
-    if (!tool) throw noSuchTool(name);
+    if (!tool) throw noSuchTool(name, [...byName.keys()]);
 
     await caller.session.store?.refresh(caller.session, caller.sessionMoves);
     const runIn = (workspace: Workspace) => runInWorkspace({ tool, rawInput, workspace, caller, ...under });
@@ -147,10 +148,12 @@ function finish(
   return fitAnswer(whole, { maxBytes, pages: hasPages ? session.pages : undefined });
 }
 
-function noSuchTool(name: string): AppError {
+function noSuchTool(name: string, names: readonly string[]): AppError {
   if (isCombinedName(name)) return unknownOperation();
   const shown = name.slice(0, maxNameLength);
-  return new AppError('E_UNKNOWN_TOOL', `there is no tool named ${shown}`, { details: { tool: shown } });
+  const nearest = findNearest(shown, names);
+  const suggestion = nearest === undefined ? '' : `; the nearest is ${nearest}`;
+  return new AppError('E_UNKNOWN_TOOL', `there is no tool named ${shown}${suggestion}`, { details: { tool: shown } });
 }
 
 function endersOf({ signal, sessionSignal }: Caller): AbortSignal[] {

@@ -36,6 +36,7 @@ export function checkRuntimes(command: string, { runtimes }: CommandSettings): v
     if (runtimes.includes(runtime)) continue;
     throw new AppError('E_COMMAND_REJECTED', `this sandbox does not allow ${runtime} commands`, {
       details: { runtime },
+      hint: `Nothing ran. Use one of: ${runtimes.join(', ')}; or ask the owner of the sandbox to allow ${runtime}.`,
     });
   }
 }

@@ -15,6 +15,7 @@ interface CommandRequest {
   readonly bytes?: OutputLimits | undefined;
   /** Redacts secrets in denials. */
   readonly redact?: Redact;
+  readonly observe?: OutputObserver | undefined;
 }
 
 interface CommandResult {
@@ -46,14 +47,14 @@ export interface StartedCommand {
   readonly ended: Promise<ProgramExit>;
 }
 
-/** Receives each piece of output as it arrives. */
-export type OutputObserver = (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
+/** Receives each piece of output as it arrives. The command waits while the promise is pending. */
+export type OutputObserver = (stream: 'stdout' | 'stderr', chunk: Buffer) => Promise<void> | void;
 
 type OutputLimits = typeof defaultOutputLimits;
 
 interface StartOptions {
   readonly bytes?: OutputLimits | undefined;
-  readonly observe?: OutputObserver;
+  readonly observe?: OutputObserver | undefined;
 }
 
 export function startCommand(sandbox: Sandbox, spec: CommandSpec, options: StartOptions = {}): StartedCommand {
@@ -84,9 +85,9 @@ function describeRunning({ argv }: CommandSpec, all: OutputBuffer): string {
 
 /** Runs a command until it ends or times out. The result has everything printed until then. */
 export async function runCommand(sandbox: Sandbox, request: CommandRequest): Promise<CommandResult> {
-  const { argv, environment, signal, timeoutMs, bytes, redact } = request;
+  const { argv, environment, signal, timeoutMs, bytes, redact, observe } = request;
   await sandbox.ready?.({ argv, signal });
-  const started = startCommand(sandbox, { argv, signal, ...(environment && { environment }) }, { bytes });
+  const started = startCommand(sandbox, { argv, signal, ...(environment && { environment }) }, { bytes, observe });
   const exit = await resultWithin(started.ended, timeoutMs);
   if (!exit) started.running.kill();
   return toCommandResult(started, exit ?? (await started.ended), { timedOut: !exit, redact });
@@ -141,11 +142,11 @@ export function noOutputNotice({ output, exitCode }: CommandResult): string[] {
 async function readStream(
   stream: Readable,
   buffers: readonly OutputBuffer[],
-  seen: (chunk: Buffer) => void,
+  seen: (chunk: Buffer) => Promise<void> | void,
 ): Promise<void> {
   for await (const chunk of stream) {
     for (const buffer of buffers) buffer.append(chunk);
-    seen(chunk);
+    await seen(chunk);
   }
 }
 

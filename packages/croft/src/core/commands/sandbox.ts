@@ -18,6 +18,10 @@ export interface CommandSpec {
   readonly signal: AbortSignal;
 }
 
+/** For a command that no sandbox can start: too long, or with a NUL byte. */
+export const plainCommandHint =
+  'Nothing ran. Use a shorter command without NUL bytes: write long data to a file, and name the file.';
+
 export interface TerminalSize {
   readonly rows: number;
   readonly columns: number;

@@ -27,8 +27,9 @@ export async function setUpSandbox(sandbox: Sandbox, commands: readonly string[]
     if (result.exitCode === 0) continue;
     await sandbox.close();
     const how = result.timedOut ? 'took too long' : `ended with ${result.exitCode ?? result.signal}`;
-    throw new AppError('E_SANDBOX_UNAVAILABLE', `the set-up of the sandbox ${how}: ${command}`, {
+    throw new AppError('E_SANDBOX_UNAVAILABLE', `the set-up command of the sandbox ${how}: ${command}`, {
       details: { output: result.output.slice(-2000) },
+      hint: 'Nothing else ran. Ask the owner of the sandbox record to correct onCreate or onResume; details.output has the end of its output.',
     });
   }
   return sandbox;

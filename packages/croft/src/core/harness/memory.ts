@@ -76,7 +76,10 @@ export async function saveMemory(files: Files, title: string, content: string): 
     const written = await files.write(path, bytes, { expect }).catch(ifOvertaken);
     if (written) return { path: written.path, bytes: bytes.length, replaced };
   }
-  throw new AppError('E_STALE', `${path} is being changed by others all the time`, { details: { path } });
+  throw new AppError('E_STALE', `nothing was saved: ${path} changed each time before it could be written`, {
+    details: { path },
+    hint: 'Save it again in a moment.',
+  });
 }
 
 /** Works on Latin-1, in which every byte is a character, so that bytes that are not UTF-8 stay as they are. */

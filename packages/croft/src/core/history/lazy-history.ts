@@ -14,7 +14,7 @@ export function openHistoryLazily(open: () => Promise<History>, onWarning: (mess
   const past = async () => {
     const { past: trees } = await open();
     if (!trees)
-      throw new AppError('E_NOT_FOUND', 'earlier trees of this workspace are not shown', {
+      throw new AppError('E_NOT_FOUND', 'the history of this workspace does not show earlier files', {
         hint: 'Fork the workspace from a snapshot, and read the files there.',
       });
     return trees;

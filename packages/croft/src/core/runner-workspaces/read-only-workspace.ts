@@ -4,9 +4,9 @@ import type { RunnerWorkspace } from './runner-workspace.ts';
 
 /** Wraps a workspace of a read-only runner: refuses every change, whatever a server asks. */
 export function asReadOnly(workspace: RunnerWorkspace): RunnerWorkspace {
-  const { root, withSearchBox, watch, wrapCall, code } = workspace;
+  const { root, withSearchBox, watch, wrapCall, code, codeIndex } = workspace;
   return {
-    ...{ root, withSearchBox, access: 'read-only', files: readOnlyFiles(workspace.files), code },
+    ...{ root, withSearchBox, access: 'read-only', files: readOnlyFiles(workspace.files), code, codeIndex },
     ...(watch && { watch }),
     // Changes that others committed are still applied.
     ...(wrapCall && { wrapCall: (call, work) => (call.access === 'read' ? wrapCall(call, work) : refuseChange()) }),

@@ -17,7 +17,10 @@ export interface SandboxRequest {
 
 /** A workspace as its runner serves it. The server builds its `Workspace` from it. */
 export interface RunnerWorkspace
-  extends Pick<Workspace, 'root' | 'access' | 'files' | 'withSearchBox' | 'history' | 'watch' | 'wrapCall'> {
+  extends Pick<
+    Workspace,
+    'root' | 'access' | 'files' | 'withSearchBox' | 'history' | 'watch' | 'wrapCall' | 'codeIndex'
+  > {
   /** Throws `E_SANDBOX_UNAVAILABLE` for more than the policy of the runner allows. */
   openSandbox(wanted: SandboxRequest): Promise<Sandbox>;
   /** Opens transactions, whose commands run in sandboxes of this kind. Absent: there are no transactions. */

@@ -1,5 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { createSecretMarker, type SecretMarker } from '../../lib/redaction/redact.ts';
+import { createRedactionStream } from '../../lib/redaction/redaction-stream.ts';
 
 /** Port to a source of secrets. Without a workspace: the secrets that all workspaces share. */
 export interface SecretSource {
@@ -47,6 +48,8 @@ export function createSecrets(
     environment,
     /** Removes the values of all secrets of all workspaces, and tokens of known formats. */
     redact: (text: string): string => marker.redact(text),
+    /** Does the same to a text that arrives in pieces: what it lets through is redacted as the whole text would be. */
+    redactStream: () => createRedactionStream(() => marker.finder),
     /** Recognises the marks that `redact` inserts, in a text that somebody writes back. */
     marks: {
       findMarks: (text: string) => marker.findMarks(text),
@@ -79,11 +82,7 @@ export function createSecrets(
    * variable.
    */
   function environment(workspace: string | undefined, wanted: readonly string[]): Record<string, string> {
-    const secrets = wanted.map((name) => find(workspace, name));
-    const binary = secrets.find(({ value }) => value.includes('\0'));
-    if (binary)
-      throw new AppError('E_INVALID_INPUT', `secret ${binary.name} has a NUL byte, which no variable can hold`);
-    return Object.fromEntries(secrets.map(({ variable, value }) => [variable, value]));
+    return toEnvironment(wanted.map((name) => find(workspace, name)));
   }
 
   function lookupOrder(workspace: string | undefined) {
@@ -106,6 +105,18 @@ export function createSecrets(
   function createKnownMarker(): SecretMarker {
     return createSecretMarker(Array.from(known, ([value, label]) => [label, value] as const));
   }
+}
+
+function toEnvironment(secrets: readonly Secret[]): Record<string, string> {
+  const binary = secrets.find(({ value }) => value.includes('\0'));
+  if (binary) throw isBinary(binary.name);
+  return Object.fromEntries(secrets.map(({ variable, value }) => [variable, value]));
+}
+
+function isBinary(name: string): AppError {
+  return new AppError('E_INVALID_INPUT', `secret ${name} has a NUL byte, which no variable can hold`, {
+    hint: 'Nothing ran. Ask the operator to store the secret as text, or leave it out.',
+  });
 }
 
 function toVariable(name: string): string {

@@ -135,7 +135,7 @@ async function toSourceFiles(
 
 function whyNotSynced(directory: string, path: string, { kind, size }: DirectoryEntry): string | undefined {
   if (kind === 'link') return 'it is a link';
-  if (kind !== 'file') return 'it is no file';
+  if (kind !== 'file') return 'it is not a regular file';
   if (size > syncLimits.fileBytes) return `it has more than ${syncLimits.fileBytes} bytes`;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for.
   if (/[\x00-\x1f\x7f\ufffd]/.test(path)) return 'its name is not plain text';

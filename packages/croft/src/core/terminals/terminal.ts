@@ -118,7 +118,9 @@ function bufferOutput({ stdout }: RunningProgram, onPrinted: (bytes: Buffer) => 
     /** Throws `E_RANGE` for bytes that were dropped, or not printed yet. */
     from(offset: number): Buffer {
       if (offset >= scrollback.first() && offset <= scrollback.end()) return scrollback.from(offset);
-      throw new AppError('E_RANGE', `this terminal has the bytes ${scrollback.first()} to ${scrollback.end()}`);
+      throw new AppError('E_RANGE', `this terminal has the bytes ${scrollback.first()} to ${scrollback.end()}`, {
+        hint: `Attach from a byte in that range.`,
+      });
     },
     confirm(offset: number): void {
       confirmed = Math.min(Math.max(confirmed, offset), scrollback.end());
@@ -131,6 +133,8 @@ function bufferOutput({ stdout }: RunningProgram, onPrinted: (bytes: Buffer) => 
 /** Throws `E_TOO_LARGE` when the program has too much unread input. */
 function typeInto(stdin: Writable, bytes: Buffer): void {
   if (stdin.writableLength + bytes.length > maxTypedBytes)
-    throw new AppError('E_TOO_LARGE', `the program has not read ${stdin.writableLength} bytes that were typed before`);
+    throw new AppError('E_TOO_LARGE', `the program has not read ${stdin.writableLength} bytes that were typed before`, {
+      hint: 'These bytes were dropped. Wait until the program reads its input, or end it with Ctrl-C.',
+    });
   stdin.write(bytes);
 }

@@ -68,7 +68,7 @@ export function createTerminals({ openSandbox, graceMs, perAccount = 50, onOpen,
   function find(owner: TerminalOwner, id: string): SandboxTerminal {
     const known = all.get(id);
     if (known && isSame(known.owner, owner)) return known.terminal;
-    throw new AppError('E_NOT_FOUND', 'there is no such terminal any more', { details: { terminal: id } });
+    throw hasEnded(id);
   }
 
   async function open(owner: TerminalOwner, size: TerminalSize): Promise<SandboxTerminal> {
@@ -114,6 +114,11 @@ export function createTerminals({ openSandbox, graceMs, perAccount = 50, onOpen,
     void terminal.ended.then(known.close);
     return terminal;
   }
+}
+
+function hasEnded(terminal: string): AppError {
+  const hint = 'Open another terminal.';
+  return new AppError('E_NOT_FOUND', 'this terminal has ended', { details: { terminal }, hint });
 }
 
 /** Runs `work` once: later calls get the first answer. */

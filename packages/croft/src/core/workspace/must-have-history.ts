@@ -4,7 +4,7 @@ import type { History } from '../history/ports/history.ts';
 import type { PendingTransaction, Transactions } from '../history/ports/transactions.ts';
 import type { Workspace } from './workspace.ts';
 
-const doWithout = 'Do it without: keep a copy of what you change, or work in another workspace.';
+const doWithout = 'Keep a copy of what you change, or work in another workspace.';
 
 /** Throws `E_INVALID_INPUT` if the workspace has no history. */
 export function mustHaveHistory({ name, history }: Pick<Workspace, 'name' | 'history'>): History {

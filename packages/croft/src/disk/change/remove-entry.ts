@@ -49,7 +49,10 @@ function createTreeRemover(signal: AbortSignal) {
   let removed = 0;
 
   return async function removeTree(parent: number, name: string | Buffer, depth = 0): Promise<number> {
-    if (depth > maxDepth) throw new AppError('E_TOO_LARGE', `the tree is more than ${maxDepth} directories deep`);
+    if (depth > maxDepth)
+      throw new AppError('E_TOO_LARGE', `the tree is more than ${maxDepth} directories deep`, {
+        hint: 'A part of it may be deleted. Delete the rest with a command: rm -r.',
+      });
     const directoryFd = openDirectory(parent, name);
     try {
       for await (const child of namesIn(directoryFd)) {

@@ -106,7 +106,13 @@ async function readSettings(findings: ObeyedPathSearch, file: string, depth = 0)
 async function readText({ root, read }: ObeyedPathSearch, path: string): Promise<string | undefined> {
   if (!read.has(path)) read.set(path, stampOf(root, path));
   if (read.size > maxSettingsFiles)
-    throw new AppError('E_TOO_LARGE', `the git settings of this workspace are spread over too many files; see ${path}`);
+    throw new AppError(
+      'E_TOO_LARGE',
+      `the git settings of this workspace are in more than ${maxSettingsFiles} files: ${path}`,
+      {
+        hint: 'Nothing was done. Ask the person to remove include settings or repositories that are not needed.',
+      },
+    );
   try {
     return (await readContent(root, path, maxSettingsBytes)).bytes.toString('utf8');
   } catch {

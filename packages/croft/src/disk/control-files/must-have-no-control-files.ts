@@ -37,7 +37,10 @@ export async function treeMustHaveNoControlFile(
   await check(entry, 0);
 
   async function check({ parent, name, path }: EntryInDirectory, depth: number): Promise<void> {
-    if (depth > maxDepth) throw new AppError('E_TOO_LARGE', `the tree is more than ${maxDepth} directories deep`);
+    if (depth > maxDepth)
+      throw new AppError('E_TOO_LARGE', `the tree is more than ${maxDepth} directories deep`, {
+        hint: 'Nothing was changed. Use a command: mv or rm -r.',
+      });
     const kinds = new Map<string, FileKind>();
     const directoryFd = openDirectory(parent, name);
     try {

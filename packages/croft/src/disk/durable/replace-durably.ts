@@ -91,7 +91,7 @@ function mustBeDone(errno: number, path: string): void {
   if (errno === constants.errno.ESTALE) throw stale(path);
   if (errno === constants.errno.EEXIST) throw alreadyExists(path);
   const code = getSystemErrorName(-errno);
-  throw Object.assign(new Error(`a file could not be put in its place: ${code}`), { code });
+  throw Object.assign(new Error(`a file could not be renamed to its name: ${code}`), { code });
 }
 
 /** Without the addon, and without a sync. */

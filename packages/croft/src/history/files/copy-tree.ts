@@ -57,7 +57,10 @@ function createCopying({ maxBytes = Number.POSITIVE_INFINITY, signal }: CopyOpti
   let since = performance.now();
 
   async function fill(from: number, to: Buffer, depth: number): Promise<void> {
-    if (depth > maxDepth) throw new AppError('E_TOO_LARGE', `directories are nested more than ${maxDepth} deep`);
+    if (depth > maxDepth)
+      throw new AppError('E_TOO_LARGE', `directories are nested more than ${maxDepth} deep`, {
+        hint: 'No copy was made. Delete the deep directories first, or copy what is needed with a command.',
+      });
     for (const name of readNames(from)) {
       await takeTurns();
       await copyOne(from, name, { to: below(to, name), depth }).catch(ignoreGone);

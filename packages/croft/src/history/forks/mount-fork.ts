@@ -64,7 +64,9 @@ function alone(forkDirectory: string, work: () => void): void {
   const lock = join(forkDirectory, 'mounting');
   for (let tries = 0; !take(lock); tries += 1) {
     if (tries > maxTries)
-      throw new AppError('E_STORAGE_FAILED', 'another server has not finished opening this workspace; try again later');
+      throw new AppError('E_STORAGE_FAILED', 'another server has not finished opening this fork', {
+        hint: 'Nothing was done. Make the call again in a minute; if the error persists, tell the operator.',
+      });
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs);
   }
   try {

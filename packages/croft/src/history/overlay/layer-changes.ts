@@ -47,6 +47,8 @@ interface ComparedDirectory extends SideFds {
 }
 
 const maxDepth = 300;
+const hint =
+  'The workspace was not changed. Let one transaction or fork change less at once, or make the changes in the workspace itself.';
 
 /**
  * Finds the changes made in a layer. For an overlay the cost is that of the changes: an entry that is not in the upper
@@ -58,7 +60,8 @@ export async function findLayerChanges(sides: LayerSides, options: FindLayerChan
   const takeTurns = createTurns(options.signal);
 
   async function visit(spot: ComparedDirectory): Promise<number> {
-    if (spot.depth > maxDepth) throw new AppError('E_TOO_LARGE', `directories are nested more than ${maxDepth} deep`);
+    if (spot.depth > maxDepth)
+      throw new AppError('E_TOO_LARGE', `directories are nested more than ${maxDepth} deep`, { hint });
     const names = namesOf(spot);
     for (const name of names) {
       await takeTurns();
@@ -147,7 +150,8 @@ function createFindings({ beganNs }: LayerSides, options: FindLayerChangesOption
 
   function push(change: PathChange): void {
     changes.push(change);
-    if (changes.length > maxPaths) throw new AppError('E_TOO_LARGE', `more than ${maxPaths} paths were changed`);
+    if (changes.length > maxPaths)
+      throw new AppError('E_TOO_LARGE', `more than ${maxPaths} paths were changed`, { hint });
   }
 
   /**
@@ -156,7 +160,7 @@ function createFindings({ beganNs }: LayerSides, options: FindLayerChangesOption
    */
   function countBytes(stats: BigIntStats | undefined): void {
     if (stats?.isFile()) bytes += Number(stats.size);
-    if (bytes > maxBytes) throw new AppError('E_TOO_LARGE', `more than ${maxBytes} bytes were written`);
+    if (bytes > maxBytes) throw new AppError('E_TOO_LARGE', `more than ${maxBytes} bytes were written`, { hint });
   }
 
   async function find(

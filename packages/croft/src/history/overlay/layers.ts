@@ -184,10 +184,9 @@ export function mustBeReachableByOwner(parent: string, lower: number): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = fstatSync(lower);
   if (canReach(parent, { uid, gid })) return;
-  throw new AppError(
-    'E_SANDBOX_UNAVAILABLE',
-    'the owner of this workspace cannot reach the data directory: put it where every user may pass (CROFT_DATA)',
-  );
+  throw new AppError('E_SANDBOX_UNAVAILABLE', 'the owner of this workspace cannot reach the data directory', {
+    hint: 'Nothing was done. Ask the operator to put it where every user may pass: --data DIR or CROFT_DATA.',
+  });
 }
 
 function nameOfMine(): string {

@@ -5,17 +5,17 @@ import { sqliteErrorKind, sqliteKinds } from '../../lib/sqlite/sqlite-error-kind
 const failed = 'E_STORAGE_FAILED';
 /** By the kind of the error. */
 const meanings: Readonly<Record<number, readonly [ErrorCode, string]>> = {
-  5: [failed, 'another process holds the history of this workspace; end it, or try again when it is done'],
-  6: [failed, 'the history of this workspace is locked; try again'],
-  8: [failed, 'the history cannot be written; check owner and mode of the file and its directory'],
-  10: [failed, 'the disk of the history failed; check it before anything else'],
+  5: [failed, 'another process has locked the history of this workspace'],
+  6: [failed, 'the history of this workspace is locked by another of its changes'],
+  8: [failed, 'the history cannot be written: check owner and mode of its file and directory'],
+  10: [failed, 'the disk of the history failed: check that disk before anything else'],
   11: [
     failed,
-    'the history file is damaged; stop croft and restore a backup, or move it away to start without history',
+    'the history file is damaged: stop croft and restore a backup, or move the file away to start without a history',
   ],
   13: ['E_STORAGE_FULL', 'the disk of the history is full'],
-  14: [failed, 'the history cannot be opened; check the path, and owner and mode of its directory'],
-  26: [failed, 'the history file is not a database; move it away to start without history'],
+  14: [failed, 'the history cannot be opened: check its path, and owner and mode of its directory'],
+  26: [failed, 'the history file is not a database: move it away to start without a history'],
 };
 
 /** Translates an error of SQLite. Its own message names tables, so it becomes the cause. */
@@ -30,12 +30,12 @@ export function syncError(thrown: unknown): AppError {
 }
 
 function toError(kind: number, cause: unknown): AppError {
-  const [code, message] = meanings[kind] ?? [failed, 'the history failed; see its cause'];
+  const [code, message] = meanings[kind] ?? [failed, 'the history failed, and the log of the server has the cause'];
   return new AppError(code, message, { cause });
 }
 
 export function missingContent(hash: string): AppError {
-  const message = `the history does not have the content ${hash.slice(0, 12)}; it was too large to be kept, or is lost`;
+  const message = `the history does not have the content ${hash.slice(0, 12)}; it was too large to be kept, or was lost`;
   return new AppError(failed, message, { details: { hash } });
 }
 

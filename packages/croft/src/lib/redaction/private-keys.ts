@@ -22,6 +22,12 @@ const maxHeadChars = 64;
 const maxKeyChars = 16_384;
 const maxLineChars = 160;
 
+/** Matches characters of code, which no key holds. */
+const code = /[(){}[\];<>$`]/;
+
+/** Matches where a key without an end so far can be no key any more, or what comes after it. */
+export const keyEndPattern = new RegExp(`(?<=-----END [A-Z ]{0,48}${privateKeyLabel}(?: BLOCK)?-----)|${code.source}`);
+
 /**
  * Finds private keys in PEM, also inside quotes, comments or numbered lines, and key material of which the first or the
  * last line is cut off. Code that only mentions the BEGIN and END lines is left alone.
@@ -57,7 +63,7 @@ function findMarks(text: string): Mark[] {
 /** Tells whether the text between BEGIN and END can be a key and holds no code. */
 function isWholeKey(text: string, begin: Mark, end: Mark): boolean {
   const body = text.slice(begin.end, end.start);
-  if (end.isBegin || /[(){}[\];<>$`]/.test(body)) return false;
+  if (end.isBegin || code.test(body)) return false;
   return /[A-Za-z0-9+/]{16}/.test(body) || /^[\w+/=.\s\\]*$/.test(body);
 }
 
@@ -77,6 +83,32 @@ function findMaterialBefore(text: string, { start, end }: Mark, limit: number, f
     .slice(1);
   const first = lastOfMaterial(lines[0]?.kind === 'short' ? lines.slice(1) : lines);
   if (first) found.push({ start: first.start, end, name: pemLabel });
+}
+
+/** Returns the earliest position from which the text may be a private key that goes on after the text, or its end. */
+export function openKeyStart(text: string): number {
+  const last = findMarks(text).at(-1);
+  if (last?.isBegin && mayGoOn(text.slice(last.end))) return last.start;
+  const lines = toLines(text, Math.max(last?.end ?? 0, text.length - maxKeyChars), text.length).reverse();
+  const [current, ...above] = lines;
+  // An END line may follow, or the current line may become one.
+  const starts = [materialStart(above), materialStart(lines), current?.kind === 'other' ? undefined : current?.start];
+  return Math.min(...starts.map((start) => start ?? text.length));
+}
+
+/** Tells whether a line that begins so may be one of a key. */
+export function mayBeKeyLine(beginning: string): boolean {
+  return kindOf(beginning) !== 'other';
+}
+
+function mayGoOn(body: string): boolean {
+  return body.length <= maxKeyChars || !code.test(body);
+}
+
+/** Takes lines from the last one on. They are key material if an END line follows. */
+function materialStart(lines: readonly Line[]): number | undefined {
+  const isShort = lines[0]?.kind === 'short';
+  return (lastOfMaterial(isShort ? lines.slice(1) : lines) ?? (isShort ? lines[0] : undefined))?.start;
 }
 
 /** Returns the last line of key material: full lines from the first on, then at most one short line. */

@@ -1,7 +1,9 @@
+import { createPrefixFinder } from './find-prefixes.ts';
 import { createStringFinder } from './find-strings.ts';
 import { findMarks, toMark } from './marks.ts';
 import { findPrivateKeys, privateKeyLabel } from './private-keys.ts';
 import { type RedactedText, toRedactedText } from './redacted-text.ts';
+import type { SecretFinder } from './redaction-stream.ts';
 import { findAssignments } from './secret-assignments.ts';
 import { minSecretChars, toSearchStrings } from './secret-forms.ts';
 import { shapeLabels } from './shape-labels.ts';
@@ -31,6 +33,8 @@ export interface SecretMarker {
   readonly redact: Redact;
   /** Returns the marks in a text whose labels this marker uses. */
   findMarks(text: string): Span[];
+  /** Finds secrets in a text that arrives in pieces: see `createRedactionStream`. */
+  readonly finder: SecretFinder;
   /** Redacts a text and records what each mark in the result stands for. */
   redactReversibly(text: string): RedactedText;
 }
@@ -46,6 +50,7 @@ export function createSecretMarker(secrets: Iterable<readonly [name: string, val
   return {
     redact: (text) => replaceSpans(text, find(text), toMark),
     findMarks: marksIn,
+    finder: { find, openSecretStart: createPrefixFinder(names.keys()) },
     redactReversibly: (text) => toRedactedText(text, joinSpans(find(text)), marksIn),
   };
 

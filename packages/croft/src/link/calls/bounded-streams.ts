@@ -47,7 +47,9 @@ export function collectBytes(
   stream.once('end', () => resolve(join(pieces, size)));
   stream.once('error', reject);
   // Has no effect after `end`.
-  stream.once('close', () => reject(new AppError('E_CANCELLED', 'not all of the bytes arrived')));
+  stream.once('close', () =>
+    reject(new AppError('E_CANCELLED', 'the connection ended before all of the bytes arrived')),
+  );
   return promise.finally(() => clearTimeout(timer));
 }
 

@@ -11,12 +11,12 @@ const maxActions = 50;
 const maxDiagnostics = 10_000;
 const maxNodes = 500;
 
-const Count = z
+export const Count = z
   .int()
   .min(0)
   .max(2 ** 31 - 1);
-const Short = z.string().max(1000);
-const Line = z.string().max(8192);
+export const Short = z.string().max(1000);
+export const Line = z.string().max(8192);
 
 const symbol = {
   symbol: Short.optional(),

@@ -42,6 +42,8 @@ export const openWorkspace = defineMethod(
       checks: z.boolean().default(false),
       /** Whether the runner answers questions about code. Runners of older releases do not. */
       code: z.boolean().default(false),
+      /** Whether the runner has an index of the code. Runners of older releases do not. */
+      codeIndex: z.boolean().default(false),
     }),
   }),
 );

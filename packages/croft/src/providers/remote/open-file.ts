@@ -13,7 +13,7 @@ export async function openRemoteFile(rpc: RpcClient, at: { place: string; path: 
     stat,
     chunks: (range) => chunksOf(rpc, file, range),
     async [Symbol.asyncDispose]() {
-      asked.cancel(new Error('it was let go of'));
+      asked.cancel(new Error('the reader closed it'));
     },
   };
 }
@@ -32,6 +32,6 @@ async function* chunksOf(rpc: RpcClient, file: string, range?: ByteRange): Async
     }
     await asked.answer;
   } finally {
-    asked.cancel(new Error('nobody reads it any more'));
+    asked.cancel(new Error('the reader closed it'));
   }
 }

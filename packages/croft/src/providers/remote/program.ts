@@ -1,7 +1,13 @@
 import { PassThrough, type Readable, Writable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import type { z } from 'zod';
-import type { CommandSpec, ProgramExit, RunningProgram, SandboxDenial } from '../../core/commands/sandbox.ts';
+import {
+  type CommandSpec,
+  type ProgramExit,
+  plainCommandHint,
+  type RunningProgram,
+  type SandboxDenial,
+} from '../../core/commands/sandbox.ts';
 import { toPieces } from '../../link/calls/bounded-streams.ts';
 import { decodeError } from '../../link/calls/error-codec.ts';
 import {
@@ -85,5 +91,7 @@ function toCommand(spec: CommandSpec): z.input<typeof Command> {
 }
 
 function cannotStart(reason: string): AppError {
-  return new AppError('E_COMMAND_NOT_STARTED', `the program could not be started: ${reason}`);
+  return new AppError('E_COMMAND_NOT_STARTED', `the program could not be started: ${reason}`, {
+    hint: plainCommandHint,
+  });
 }

@@ -2,6 +2,7 @@ import type { RunnerWorkspace, WorkspaceRequest } from '../../core/runner-worksp
 import type { Peer } from '../../link/calls/peer.ts';
 import { openWorkspace } from '../../link/methods/workspace.ts';
 import { createRemoteCode } from './code.ts';
+import { createRemoteCodeIndex } from './code-index.ts';
 import { createRemoteFiles } from './files.ts';
 import { createRemoteForks } from './forks.ts';
 import { createRemoteHistory } from './history.ts';
@@ -47,6 +48,7 @@ export async function createRemoteWorkspace(
     ...(has.around && { wrapCall: createRemoteToolCallWrapper(rpc, place, { isShared: bucket !== undefined }) }),
     ...(has.watch && { watch: createRemoteWatch(rpc, place) }),
     ...(has.code && { code: createRemoteCode(rpc, place) }),
+    ...(has.codeIndex && { codeIndex: createRemoteCodeIndex(rpc, place) }),
     ...(has.forks && { forks: createRemoteForks(rpc, place) }),
     ...(has.transactions && { transactions: (wanted) => createRemoteTransactions(rpc, place, wanted) }),
   };

@@ -3,22 +3,25 @@ import { databaseFullHint, nothingStoredHint } from '../sql/nothing-stored-hint.
 
 const unreachable =
   'PostgreSQL cannot be reached: check that it runs, and that the URL names it (host, port, database, user)';
-const connectsAgain = `${unreachable}. Croft reconnects by itself; nothing has to be restarted`;
+const connectsAgain = `${unreachable}. Croft reconnects by itself: nothing has to be restarted`;
 
 /** Our error by PostgreSQL's code or by the code's class, its first two characters. */
 const meanings: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   23503: ['E_NOT_FOUND', 'there is no such account'],
   23505: ['E_ALREADY_EXISTS', 'the record already exists'],
-  25006: ['E_STORAGE_FAILED', 'this PostgreSQL may only be read, as a standby; give the URL of the primary'],
-  28: ['E_STORAGE_FAILED', 'PostgreSQL refused the user or the password in the URL; correct them'],
-  '3D': ['E_STORAGE_FAILED', 'PostgreSQL has no database of the name in the URL; make it with createdb, or correct it'],
-  '3F': ['E_STORAGE_FAILED', 'PostgreSQL has no schema of the name in the URL; make it, or correct search_path'],
-  40: ['E_STORAGE_FAILED', 'PostgreSQL cancelled the change because of another one; try again'],
-  42501: ['E_STORAGE_FAILED', 'the user in the URL may not do that; make it the owner of the database'],
+  25006: ['E_STORAGE_FAILED', 'this PostgreSQL is a standby, which may only be read: give the URL of the primary'],
+  28: ['E_STORAGE_FAILED', 'PostgreSQL refused the user or the password in the URL: correct them'],
+  '3D': [
+    'E_STORAGE_FAILED',
+    'PostgreSQL has no database of the name in the URL: make it with createdb, or correct the name',
+  ],
+  '3F': ['E_STORAGE_FAILED', 'PostgreSQL has no schema of the name in the URL: make it, or correct search_path'],
+  40: ['E_STORAGE_FAILED', 'PostgreSQL cancelled the change, because another change was in its way'],
+  42501: ['E_STORAGE_FAILED', 'the user in the URL lacks a right: make this user the owner of the database'],
   53100: ['E_STORAGE_FULL', 'the disk of PostgreSQL is full'],
-  53: ['E_STORAGE_FAILED', 'PostgreSQL has no room for another connection or not enough memory; give it more'],
-  '55P03': ['E_STORAGE_FAILED', 'another server has been changing the records for too long; try again, or end it'],
-  57014: ['E_STORAGE_FAILED', 'PostgreSQL took too long for one statement; see what keeps it busy'],
+  53: ['E_STORAGE_FAILED', 'PostgreSQL lacks connections or memory: raise max_connections, or give it more memory'],
+  '55P03': ['E_STORAGE_FAILED', 'another server has kept the records locked for too long: see what it does, or end it'],
+  57014: ['E_STORAGE_FAILED', 'PostgreSQL took too long for one statement: see what keeps it busy'],
 };
 
 const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -41,7 +44,7 @@ export function postgresError(thrown: unknown): AppError {
 
 function otherwise(code: string): string {
   const isAnswer = /^[0-9A-Z]{5}$/.test(code) && !/^(08|57)/.test(code);
-  return isAnswer ? `PostgreSQL refused a statement, with code ${code}; its log says why` : connectsAgain;
+  return isAnswer ? `PostgreSQL refused a statement with code ${code}: its log says why` : connectsAgain;
 }
 
 /** Changes the message of a failed connection at start: the server exits, so nothing reconnects. */

@@ -22,7 +22,7 @@ import {
   type RequestIdentity,
   toActor,
 } from './identity.ts';
-import { type EndpointMatch, matchPath, type RestEndpoint } from './match-path.ts';
+import { type EndpointMatch, matchPath, noSuchAddress, type RestEndpoint } from './match-path.ts';
 
 interface AccountDispatcherOptions {
   readonly platform: RestPlatform;
@@ -80,7 +80,7 @@ export function createAccountDispatcher({ platform, maxBodyBytes, isStopping }: 
   ): Promise<Response> {
     mustNotStop();
     if (identity.kind !== 'admin') mustBeWithinRate(identity.actor.accountId);
-    if (!match) throw new AppError('E_NOT_FOUND', 'there is nothing at this address');
+    if (!match) throw noSuchAddress();
     return serve(c, identity, match);
   }
 

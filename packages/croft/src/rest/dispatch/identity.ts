@@ -139,15 +139,19 @@ export async function toActor(
 /** Flags make the workspaces of the operator, so that much of an account does not exist for them. */
 export function mustExistForOperator({ ofFlags, signsIn }: Route, { kind }: RequestIdentity): void {
   if (kind !== 'operator' || ofFlags || signsIn) return;
-  throw new AppError('E_FORBIDDEN', 'this is for accounts: what flags of the server name is not changed here', {
-    hint: 'Change the flags of the server, or make an account with the admin token (POST /accounts).',
-  });
+  throw new AppError(
+    'E_FORBIDDEN',
+    'this is for accounts: workspaces that flags of the server name cannot be changed here',
+    {
+      hint: 'Change the flags of the server, or make an account with the admin token (POST /accounts).',
+    },
+  );
 }
 
 /** A browser never speaks MCP, so that no cookie counts there. */
 export function mustBeProgram({ forPrograms }: Route, identity: RequestIdentity): void {
   if (!forPrograms || identity.kind === 'admin' || !identity.session) return;
-  throw new AppError('E_FORBIDDEN', 'a browser session does not count here', {
+  throw new AppError('E_FORBIDDEN', 'this needs a key, and the request came with a browser session', {
     hint: 'Send Authorization: Bearer with a key.',
   });
 }

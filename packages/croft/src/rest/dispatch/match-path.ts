@@ -1,3 +1,4 @@
+import { AppError } from '@croft/protocol';
 import type { Audience, HttpMethod, Route } from '../platform/route.ts';
 import { accountRoutes, adminRoutes } from '../routes/index.ts';
 
@@ -13,6 +14,12 @@ export interface RestEndpoint {
 export interface EndpointMatch {
   readonly endpoint: RestEndpoint;
   readonly params: Readonly<Record<string, string>>;
+}
+
+export function noSuchAddress(): AppError {
+  return new AppError('E_NOT_FOUND', 'there is nothing at this address', {
+    hint: 'GET /openapi.json lists every address of this server.',
+  });
 }
 
 /** Fixed segments come before parameters: `/accounts/me` is not the id of an account. */

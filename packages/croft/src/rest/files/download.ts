@@ -32,7 +32,9 @@ async function answer({ file, version }: Opened, path: string, request: Request)
   const none = readTags(request.headers, 'if-none-match');
   const match = readTags(request.headers, 'if-match');
   if (match !== undefined && !isAmong(match, version.version))
-    throw new AppError('E_PRECONDITION_FAILED', `${path} is not what If-Match says`, { details: { path } });
+    throw new AppError('E_PRECONDITION_FAILED', `the ETag of ${path} is another one than in If-Match`, {
+      details: { path },
+    });
   if (none !== undefined && isAmong(none, version.version))
     return { response: new Response(null, { status: 304, headers: common }), isUsed: false };
   const isHead = request.method === 'HEAD';
@@ -59,7 +61,10 @@ async function openVersion(files: Files, path: string): Promise<Opened> {
     if (version && isSame(version, file)) return { file, version };
     await file[Symbol.asyncDispose]();
   }
-  throw new AppError('E_STALE', `${path} changes all the time`, { details: { path } });
+  throw new AppError('E_STALE', `${path} changed each time that it was opened`, {
+    details: { path },
+    hint: 'Get it again when no program is writing to it.',
+  });
 }
 
 function isSame(version: FileVersion, { stat }: OpenFile): boolean {

@@ -54,7 +54,7 @@ export async function asPreconditionFailure<T>(
 }
 
 function failed(path: string): AppError {
-  return new AppError('E_PRECONDITION_FAILED', `${path} is not what If-Match or If-None-Match says`, {
+  return new AppError('E_PRECONDITION_FAILED', `the ETag of ${path} does not fit If-Match or If-None-Match`, {
     details: { path },
   });
 }

@@ -46,6 +46,9 @@ export function openVisitFor(
 /** The id of the key that the caller used. */
 export function keyIdOf({ label }: Actor): string {
   const [, keyId] = /^key (key_[0-9a-f]{24})$/.exec(label) ?? [];
-  if (keyId === undefined) throw new AppError('E_FORBIDDEN', 'this needs a key of the account itself');
+  if (keyId === undefined)
+    throw new AppError('E_FORBIDDEN', 'this needs a key of the account', {
+      hint: 'Send Authorization: Bearer with a key that POST /v1/keys made; the admin token cannot do this.',
+    });
   return keyId;
 }

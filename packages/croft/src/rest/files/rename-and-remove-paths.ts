@@ -29,5 +29,7 @@ export async function removePath(
 }
 
 function ifMatchFailed(path: string): AppError {
-  return new AppError('E_PRECONDITION_FAILED', `${path} is not what If-Match says`, { details: { path } });
+  return new AppError('E_PRECONDITION_FAILED', `the ETag of ${path} is another one than in If-Match`, {
+    details: { path },
+  });
 }

@@ -62,5 +62,7 @@ async function enterBy(platform: RestPlatform, claims: FileLinkClaims, { signal 
 }
 
 function noLink(): AppError {
-  return new AppError('E_NOT_FOUND', 'Link not found');
+  return new AppError('E_NOT_FOUND', 'Link not found', {
+    hint: 'The link is wrong, has expired, or its key was revoked. Ask the person who made it for a new one.',
+  });
 }

@@ -56,6 +56,7 @@ function mustFit({ headers }: Request, max: number): void {
  * half-written file counts as abandoned.
  */
 const idleMs = 30_000;
+const sendAgain = 'Nothing was written. Send the whole file again.';
 
 /**
  * Yields a body as it arrives. If the reader stops early, the rest is drained from the connection, so that the client
@@ -75,7 +76,9 @@ async function* readBody(request: Request): AsyncGenerator<Uint8Array> {
   } catch (thrown) {
     isDone = true;
     void reader.cancel().catch(() => {});
-    throw AppError.is(thrown) ? thrown : new AppError('E_CANCELLED', 'the request body ended early');
+    throw AppError.is(thrown)
+      ? thrown
+      : new AppError('E_CANCELLED', 'the request body ended early', { hint: sendAgain });
   } finally {
     if (!isDone) void discard(reader);
   }
@@ -83,7 +86,9 @@ async function* readBody(request: Request): AsyncGenerator<Uint8Array> {
 
 async function inTime<T>(reading: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const late = new AppError('E_TIMEOUT', `nothing more of the body came for ${idleMs / 1000} seconds`);
+  const late = new AppError('E_TIMEOUT', `nothing more of the body came for ${idleMs / 1000} seconds`, {
+    hint: sendAgain,
+  });
   const timer = setTimeout(() => reject(late), idleMs);
   try {
     return await Promise.race([reading, promise]);

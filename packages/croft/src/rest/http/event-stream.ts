@@ -4,6 +4,8 @@ interface EventFeed {
   take(): Promise<string | undefined> | string | undefined;
   /** Resolves when there may be more. */
   more(): Promise<void>;
+  /** Nothing comes any more: the stream ends when all was taken. Without it, the feed has no end. */
+  isOver?(): boolean;
   /** The text of a ping. Without it, a comment. */
   ping?(): string;
 }
@@ -66,8 +68,9 @@ export function toEventStream(options: EventStreamOptions): Response {
     async pull(controller) {
       const pulse = { beat: () => wake.promise, beats: () => beats, isOver: () => isOver };
       // A feed that fails ends the stream: the client comes back and continues where it was.
-      const text = await nextText(options.feed, pulse).catch(end);
-      if (typeof text === 'string' && !isOver) controller.enqueue(encoder.encode(text));
+      const text = await nextText(options.feed, pulse).catch(() => undefined);
+      if (text === undefined) end();
+      else if (!isOver) controller.enqueue(encoder.encode(text));
     },
     cancel: () => end(),
   });
@@ -87,17 +90,23 @@ interface Pulse {
   isOver(): boolean;
 }
 
-/** Returns the next events, or a ping if there were none for long. */
+/** Returns the next events, or a ping if there were none for long. `undefined` at the end. */
 async function nextText(feed: EventFeed, pulse: Pulse): Promise<string | undefined> {
   const since = pulse.beats();
   while (!pulse.isOver()) {
     const more = feed.more();
     const text = await feed.take();
     if (text !== undefined) return text;
+    if (feed.isOver?.()) return undefined;
     if (pulse.beats() - since >= beatsPerPing) return feed.ping?.() ?? comment;
     await Promise.race([more, pulse.beat()]);
   }
   return undefined;
+}
+
+/** Whether the client asked for events in place of an answer. */
+export function acceptsEvents({ headers }: Request): boolean {
+  return headers.get('accept')?.includes('text/event-stream') ?? false;
 }
 
 /** One event as text. The data is one line, because JSON has no line breaks. */

@@ -28,13 +28,18 @@ function toOperationId(method: HttpMethod, pattern: string): string {
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-function toMainAnswer({ answer, answerType, versioned, creates }: Route): Json {
+function toMainAnswer({ answer, answerType, followed, versioned, creates }: Route): Json {
   if (answerType) return { description: 'As asked', content: toBytes(answerType) };
   if (!answer) return { description: 'What the protocol says' };
-  return toAnswer(answer, {
+  const whole = toAnswer(answer, {
     ...(versioned && { ETag: text('The version of the record') }),
     ...(creates && { 'Idempotent-Replay': text('true, when this is the answer to an earlier request') }),
   });
+  return followed ? { ...whole, content: { ...toJsonContent(answer), ...toEvents(followed) } } : whole;
+}
+
+function toEvents(schema: RestSchema): Json {
+  return { 'text/event-stream': { schema: restSchemas.reference(schema) } };
 }
 
 function toBytes(type: string): Json {

@@ -68,11 +68,11 @@ function toAgentApi(app: App): AgentApi {
         ? toolbox.list(open(actor.label, session))
         : toolbox.common();
     },
-    async call({ actor, agentId, session, tool, input, approvalId, signal }) {
+    async call({ actor, agentId, session, tool, input, approvalId, signal, onOutput }) {
       mustBeFlags(agentId);
       const own = open(actor.label, session);
       const asker = { label: actor.label, approvalId, waitMs: 0 };
-      return toolbox.call(tool, input, { session: own, sessionSignal: own.signal, signal, asker });
+      return toolbox.call(tool, input, { session: own, sessionSignal: own.signal, signal, asker, onOutput });
     },
     async ask({ actor, agentId, session, tool, input, signal }) {
       mustBeFlags(agentId);

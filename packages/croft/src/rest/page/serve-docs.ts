@@ -39,7 +39,7 @@ export function createDocs(files: DocsFiles) {
     }
     const name = req.path.slice(folder.length) || 'index.html';
     const file = await files.read(name);
-    if (!file) throw new AppError('E_NOT_FOUND', 'the documentation has no such page');
+    if (!file) throw new AppError('E_NOT_FOUND', 'the documentation has no such page', { hint: 'Begin at /docs/.' });
     return toAnswer(file, req.header('if-none-match'), req.header('accept-encoding'));
   };
 }

@@ -2,6 +2,7 @@ import type { AgentFence, CallOutlook } from '@croft/protocol';
 import type { Paged, PageRequest } from '../../core/accounts/ports/pages.ts';
 import type { Actor } from '../../core/accounts/ports/registry.ts';
 import type { ToolDescription } from '../../core/calls/describe-tool.ts';
+import type { OutputReceiver } from '../../core/calls/stream-output.ts';
 import type { ToolResult } from '../../core/tools/tool.ts';
 
 interface AgentApiCall {
@@ -13,6 +14,8 @@ interface AgentApiCall {
   readonly input: unknown;
   /** The approval that the caller claims for this call. */
   readonly approvalId?: string | undefined;
+  /** Receives what the command of the call prints, while it runs. */
+  readonly onOutput?: OutputReceiver | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -31,7 +34,7 @@ export interface AgentApi {
   /** Throws `E_APPROVAL_REQUIRED` with `details.approval` while a person has to decide. */
   call(call: AgentApiCall): Promise<ToolResult>;
   /** Says what a call would do now. Runs nothing; makes an approval if the call needs one. */
-  ask(call: Omit<AgentApiCall, 'approvalId'>): Promise<CallOutlook>;
+  ask(call: Omit<AgentApiCall, 'approvalId' | 'onOutput'>): Promise<CallOutlook>;
   /** Says what a session may do in each workspace. */
   fence(actor: Actor, agentId: string, session: string): Promise<AgentFence>;
   /** The guidance and memory of the session's workspaces, for its model. */

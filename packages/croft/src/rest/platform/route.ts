@@ -50,6 +50,8 @@ interface Declaration {
   readonly status?: number | undefined;
   /** The schema of the answer. Without it, the answer is not JSON of Croft. */
   readonly answer?: RestSchema | undefined;
+  /** The answer to `Accept: text/event-stream`: server-sent events, each of them this in JSON. */
+  readonly followed?: RestSchema | undefined;
   /** Further answers that are not failures, by status. */
   readonly alsoAnswers?: Readonly<Record<number, RestSchema>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;

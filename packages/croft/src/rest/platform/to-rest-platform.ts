@@ -51,11 +51,11 @@ function toAgentApi({ agents }: Parts, mcp: AgentsMcp): AgentApi {
       const id = toSessionId(principalOf(actor), session);
       return agents.tools({ accountId: actor.accountId, agentId }, id, hasScope(actor, 'call'));
     },
-    call({ actor, agentId, session, tool, input, approvalId, signal }) {
+    call({ actor, agentId, session, approvalId, ...given }) {
       const asker = { label: actor.label, approvalId, waitMs: 0 };
       const id = toSessionId(principalOf(actor), session);
       const { asOf, sessionMoves } = actor;
-      return agents.call(actor.accountId, agentId, { tool, input, session: id, asOf, sessionMoves, signal, asker });
+      return agents.call(actor.accountId, agentId, { ...given, session: id, asOf, sessionMoves, asker });
     },
     ask({ actor, agentId, session, tool, input, signal }) {
       const id = toSessionId(principalOf(actor), session);

@@ -2,13 +2,17 @@ import {
   AgentFence,
   AgentPrompt,
   AgentToolAnswer,
+  AgentToolEvent,
   AgentToolInput,
   AgentToolList,
   AppError,
   ApprovalAnswer,
   CallOutlook,
 } from '@croft/protocol';
+import type { ToolResult } from '../../core/tools/tool.ts';
 import { readApproval, readSession, sessionHeaders } from '../http/agent-headers.ts';
+import { acceptsEvents } from '../http/event-stream.ts';
+import { followCall } from '../http/follow-call.ts';
 import { defineRoute, type RouteAnswer } from '../platform/route.ts';
 
 /** The tools of an agent, for clients that use HTTP and not MCP. */
@@ -31,7 +35,9 @@ export const agentToolRoutes = [
   defineRoute({
     method: 'POST',
     path: '/agents/{agentId}/tools/{name}',
-    summary: 'Calls a tool: the body is its input, the answer its structured result',
+    summary:
+      'Calls a tool: the body is its input, the answer its structured result. With Accept: text/event-stream, a call ' +
+      'that prints something is answered with events: each part of the output as it comes, then the result',
     scopes: ['call'],
     ofFlags: true,
     ofAgents: true,
@@ -39,14 +45,22 @@ export const agentToolRoutes = [
     headers: sessionHeaders,
     body: AgentToolInput,
     answer: AgentToolAnswer,
+    followed: AgentToolEvent,
     alsoAnswers: { 202: ApprovalAnswer },
     failures: ['E_NOT_FOUND', 'E_UNKNOWN_TOOL', 'E_READ_ONLY', 'E_APPROVAL_MISMATCH', 'E_APPROVAL_EXPIRED'],
-    async handle({ agents }, { actor, params, body: input, request }) {
+    async handle({ agents }, { actor, params, body: input, request, isStillAllowed }) {
       const { agentId, name: tool } = params;
       const approvalId = readApproval(request);
       const session = readSession(request);
-      const call = { actor, agentId, session, tool, input, approvalId, signal: request.signal };
-      return agents.call(call).then(({ structured, image }) => ({ body: { ...structured, image } }), toPending);
+      const { signal } = request;
+      const call = { actor, agentId, session, tool, input, approvalId, signal };
+      if (!acceptsEvents(request)) return agents.call(call).then(toAnswer, toPending);
+      return followCall({
+        run: (onOutput, ending) => agents.call({ ...call, onOutput, signal: ending }),
+        toResult,
+        isStillAllowed,
+        signal,
+      }).then((answer) => (answer instanceof Response ? answer : toAnswer(answer)), toPending);
     },
   }),
   defineRoute({
@@ -95,6 +109,14 @@ export const agentToolRoutes = [
     },
   }),
 ];
+
+function toResult({ structured, image }: ToolResult) {
+  return { ...structured, image };
+}
+
+function toAnswer(result: ToolResult): RouteAnswer {
+  return { body: toResult(result) };
+}
 
 /** A call that waits for an approval is answered with 202 and is not a failure. */
 function toPending(thrown: unknown): RouteAnswer {

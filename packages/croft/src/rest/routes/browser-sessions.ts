@@ -87,7 +87,9 @@ export function toLinkPath(code: string): string {
 
 function mustHaveHolder(holder: SessionHolder | undefined): SessionHolder {
   if (holder) return holder;
-  throw new AppError('E_FORBIDDEN', 'this needs a key of the account itself');
+  throw new AppError('E_FORBIDDEN', 'this needs a key of the account', {
+    hint: 'Send Authorization: Bearer with a key that POST /v1/keys made; the admin token cannot do this.',
+  });
 }
 
 interface SignedInBy extends Pick<RouteCall, 'actor'> {

@@ -52,7 +52,9 @@ export function serveUpgrades(server: Server, { hostNames, handlers, isStopping 
       const take = await handler.accept(upgradeRequest);
       if (take) return { handler, take };
     }
-    throw new AppError('E_NOT_FOUND', 'there is no WebSocket at this address');
+    throw new AppError('E_NOT_FOUND', 'there is no WebSocket at this address', {
+      hint: 'Check the path; docs/terminals.md and docs/runners.md name the addresses.',
+    });
   }
 }
 

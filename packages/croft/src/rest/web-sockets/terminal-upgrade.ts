@@ -103,7 +103,7 @@ function createMessageHandler(socket: WebSocket, terminal: SandboxTerminal) {
     if (!asked.success) socket.close(closeCodes.misspelt);
     else if (asked.data.type === 'ack') terminal.confirm(asked.data.offset);
     else if (asked.data.type === 'resize') terminal.resize(asked.data);
-    else terminal.end('its person closed it');
+    else terminal.end('the person closed it');
   };
 }
 

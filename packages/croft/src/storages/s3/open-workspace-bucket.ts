@@ -40,7 +40,9 @@ export async function openWorkspaceBucket(
   if (auth === undefined || auth.type === 'managed') return openManaged(options);
   const { accessKeyId, secretName } = auth;
   if (auth.type !== 'secret' || bucket === undefined || accessKeyId === undefined || secretName === undefined)
-    throw new AppError('E_STORAGE_FAILED', 'the storage of this workspace cannot be opened by this server');
+    throw new AppError('E_STORAGE_FAILED', 'config.storage of this workspace lacks the bucket or the key for it', {
+      hint: 'Nothing was done. Ask the owner of the workspace to set bucket and auth in config.storage.',
+    });
   const secretAccessKey = await options.readSecret(secretName);
   if (secretAccessKey === undefined) throw noSecret(secretName);
   const credentials = { accessKeyId, secretAccessKey };
@@ -52,12 +54,16 @@ function openManaged({ managed, breakers }: WorkspaceBucketOptions): ObjectStore
   if (managed) return createObjectStore({ ...managed, allowPrivate: true, breakers });
   throw new AppError(
     'E_STORAGE_FAILED',
-    'this server has no bucket of its own; the operator names one with CROFT_S3_BUCKET, or the workspace its own',
+    'the storage of this workspace is managed, and this server has no bucket of its own',
+    {
+      hint: 'Nothing was done. Ask the operator to name a bucket with CROFT_S3_BUCKET, or give the workspace its own.',
+    },
   );
 }
 
 function noSecret(name: string): AppError {
   return new AppError('E_NOT_FOUND', `the storage of this workspace needs the secret ${name}, which is not there`, {
     details: { secret: name },
+    hint: `Nothing was done. Store the key of the bucket: PUT /v1/secrets/${name}.`,
   });
 }

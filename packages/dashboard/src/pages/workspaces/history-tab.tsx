@@ -143,7 +143,7 @@ function StepLine({ step, selected, onUndo }: StepLineProps) {
       <span class="muted moment-about">
         {toCount(paths, 'file')} · {session}
         {isUndone && ' · undone'}
-        {isPartial && ' · its beginning was not seen'}
+        {isPartial && ' · its first changes were not captured'}
       </span>
       <span class="moment-end">
         <Ago at={at} />

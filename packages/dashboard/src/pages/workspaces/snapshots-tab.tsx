@@ -93,7 +93,7 @@ function SnapshotLine({ id, snapshot, onRestore }: SnapshotLineProps) {
         {name}
       </a>
       <span class="thing-about">
-        {description || (isAutomatic ? 'made by itself, before files changed' : '')}
+        {description || (isAutomatic ? 'made by Croft before files changed' : '')}
         {checks.map(({ tool, verdict }) => (
           <span key={tool} class={`verdict verdict-${verdict}`}>
             {tool} {verdict}

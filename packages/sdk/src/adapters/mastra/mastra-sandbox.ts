@@ -1,5 +1,6 @@
 import type { Box } from '../../box/box.ts';
 import { longestCallSeconds } from '../../box/call-seconds.ts';
+import type { Command } from '../../box/command.ts';
 import { quoteWord } from '../../box/quote-word.ts';
 import { toModelError } from '../model-tools.ts';
 import { toCommandLine, toErrorOutput, toExitCode } from '../shell-command.ts';
@@ -71,21 +72,24 @@ async function execute(box: Box, command: string, args: string[], options: Comma
   const startedAt = performance.now();
   const line = [command, ...args.map(quoteWord)].join(' ');
   const paths = createWorkspacePaths(box, { isRoot: true });
-  const result = await box
-    .exec(toCommandLine(line, env), {
-      cwd: cwd === undefined ? undefined : await paths.toDirectory(cwd),
-      timeout: timeout === undefined ? undefined : Math.min(timeout / 1000, longestCallSeconds),
-      signal,
-    })
-    .catch((thrown) => {
-      throw signal?.aborted ? thrown : toModelError(thrown);
-    });
+  const running = box.exec(toCommandLine(line, env), {
+    cwd: cwd === undefined ? undefined : await paths.toDirectory(cwd),
+    timeout: timeout === undefined ? undefined : Math.min(timeout / 1000, longestCallSeconds),
+    signal,
+  });
+  const result = await follow(running, { onStdout, onStderr }).catch((thrown) => {
+    throw signal?.aborted ? thrown : toModelError(thrown);
+  });
   const { stdout, timedOut } = result;
   const stderr = toErrorOutput(result);
-  if (stdout !== '') onStdout?.(stdout);
-  if (stderr !== '') onStderr?.(stderr);
   const exitCode = toExitCode(result);
   const executionTimeMs = Math.round(performance.now() - startedAt);
   const ended = { success: exitCode === 0, exitCode, stdout, stderr, executionTimeMs, timedOut };
   return { command, args, ...ended, killed: result.signal !== null };
+}
+
+async function follow(command: Command, { onStdout, onStderr }: Pick<CommandOptions, 'onStdout' | 'onStderr'>) {
+  if (onStdout || onStderr)
+    for await (const { stream, text } of command) (stream === 'stdout' ? onStdout : onStderr)?.(text);
+  return command;
 }

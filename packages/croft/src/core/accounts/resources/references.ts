@@ -87,7 +87,7 @@ export function createReferences({ agents, sandboxes, workspaces, providers, ope
       const { provider } = config.storage;
       const users = opened.includes(provider) ? [] : await findUsers(tables, accountId, id);
       if (users.length > 0)
-        throw inUseError(`this server cannot open what is kept in ${provider}, and it is used by`, users);
+        throw inUseError(`this server cannot open workspaces with the storage ${provider}, and it is used by`, users);
     },
 
     /** Throws if a sandbox has moved to a provider that cannot do what its agents need. */

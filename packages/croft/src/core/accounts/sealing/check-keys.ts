@@ -42,9 +42,9 @@ function checkOf(key: Buffer): string {
 function lacksKeys(ids: readonly string[]): AppError {
   return new AppError(
     'E_STORAGE_FAILED',
-    `this server does not have the keys that other servers of this database have: ${ids.join(', ')}. Servers that share a ` +
-      'database share their keys: copy the file keys of the data directory of one that runs to this one, or set CROFT_KEYS ' +
-      'as it is there. Nothing was changed',
+    `this server lacks keys that the other servers of its database have: ${ids.join(', ')}. Nothing was changed. Copy the ` +
+      'file keys from the data directory of a server that runs to the data directory of this one, or set CROFT_KEYS to ' +
+      'what it is there',
     { details: { keys: [...ids] } },
   );
 }

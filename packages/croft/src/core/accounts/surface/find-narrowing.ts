@@ -28,7 +28,7 @@ function compareWorkspace(had: AttachedWorkspace, all: readonly AttachedWorkspac
   const has = all.find(({ name }) => name === had.name);
   const of = `workspace "${had.name}"`;
   if (!has) return [`${of} was taken from the agent`];
-  if (has.record.id !== had.record.id) return [`${of} was replaced by another one`];
+  if (has.record.id !== had.record.id) return [`${of} was replaced by another workspace`];
   const inside = had.sandbox ? compareSandbox(had, has) : [];
   return [...compareConfig(had.record.config, has.record.config), ...inside].map((what) => `${of}: ${what}`);
 }
@@ -43,7 +43,7 @@ function compareSandbox(had: AttachedWorkspace, has: AttachedWorkspace): string[
 function compareConfig(had: WorkspaceConfig, has: WorkspaceConfig): string[] {
   const isMoved = had.home !== undefined && had.home !== has.home;
   return [
-    ...(isSameJson(had.storage, has.storage) && !isMoved ? [] : ['its files are elsewhere now']),
+    ...(isSameJson(had.storage, has.storage) && !isMoved ? [] : ['its storage was changed']),
     ...(isSameJson(had.isolation ?? false, has.isolation ?? false) ? [] : ['its isolation was changed']),
     ...(isLess(had.quota?.bytes, has.quota?.bytes) || isLess(had.quota?.files, has.quota?.files)
       ? ['its quota was lowered']

@@ -27,7 +27,7 @@ export function hasNoHome({ record }: AttachedWorkspace): boolean {
 export function mustBeMovable({ record }: AttachedWorkspace, hasFiles: boolean): void {
   if (!isInBucket(record) && record.config.home === undefined && hasFiles)
     throw runnerUnavailable(
-      'this workspace has files on this server, which no runner would see: make a new one for it',
+      'this workspace has files on this server, which no runner has: create a new workspace for the runner',
     );
 }
 

@@ -27,7 +27,7 @@ const maxNames = 5;
 export function checkSplice(splice: CheckedSplice): void {
   const { before, after, firstLine } = splice;
   if (after.errors > before.errors) throw didNotParse(after, firstLine);
-  if (!findTarget(splice)) throw refuse(`${fullName(splice.target)} would no longer be what it is`);
+  if (!findTarget(splice)) throw refuse(`the new text does not define ${fullName(splice.target)} any more`);
   const lost = findLost(splice);
   if (lost.length === 0) return;
   const names = lost.slice(0, maxNames).map((symbol) => `${symbol.kind} ${fullName(symbol)} (line ${symbol.at.line})`);

@@ -8,7 +8,10 @@ import type { Splice } from './splice.ts';
 /** Puts a new body into a function: without braces, an indented block, an expression, or lines up to `end`. */
 export function spliceBody(bytes: Buffer, symbol: CodeSymbol, newBody: string): Splice {
   const { bodyRange: body } = symbol;
-  if (!body) throw new AppError('E_NOT_PARSED', `${fullName(symbol)} has no body`);
+  if (!body)
+    throw new AppError('E_NOT_PARSED', `${fullName(symbol)} has no body`, {
+      hint: 'Nothing was changed. Use replace_symbol for the whole definition.',
+    });
   const lines = toLines(newBody);
   switch (symbol.bodyShape) {
     case 'indented':

@@ -5,9 +5,9 @@ export function explainFailure(said: string): AppError {
   if (said.startsWith('croft-init: ')) return notInstalledError();
   const [, language] = /invalid value '(.*)' for '--lang/.exec(said) ?? [];
   if (language !== undefined) return unknownLanguageError(language);
-  if (said.includes('enum SgLang')) return unknownLanguageError('of that name');
+  if (said.includes('enum SgLang')) return unknownLanguageError();
   const causes = [...said.matchAll(/^╰▻ (.*)$/gm)].map(([, cause = '']) => cause);
-  const why = causes.at(-1) ?? said.split('\n').find((line) => line.trim() !== '') ?? 'it is not understood';
+  const why = causes.at(-1) ?? said.split('\n').find((line) => line.trim() !== '') ?? 'ast-grep does not understand it';
   return badPatternError(`the pattern was refused: ${why.slice(0, 1000)}`);
 }
 
@@ -26,7 +26,7 @@ export function isSeveralStatements(thrown: unknown): boolean {
   return thrown instanceof AppError && thrown.code === 'E_BAD_PATTERN' && thrown.message.includes('Multiple AST nodes');
 }
 
-function unknownLanguageError(language: string): AppError {
+function unknownLanguageError(language = 'of that name'): AppError {
   const known =
     'bash, c, cpp, csharp, css, elixir, go, haskell, html, java, javascript, json, kotlin, lua, php, python, ruby, ' +
     'rust, scala, swift, tsx, typescript, yaml';

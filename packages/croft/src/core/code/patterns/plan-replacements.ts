@@ -37,7 +37,7 @@ function replaceIn(bytes: Buffer, matches: readonly PatternMatch[], path: string
   for (const { range, text, replacement, at: place } of matches.toSorted((a, b) => a.range.start - b.range.start)) {
     if (!bytes.subarray(range.start, range.end).equals(Buffer.from(text))) throw stale(path);
     const { start, end, text: written } = replacement ?? { ...range, text };
-    if (start < at) throw refused(`two matches are in each other at ${path}:${place.line}; use a narrower pattern`);
+    if (start < at) throw refused(`two matches overlap at ${path}:${place.line}; use a narrower pattern`);
     parts.push(bytes.subarray(at, start), Buffer.from(written));
     at = end;
   }
@@ -49,7 +49,8 @@ function refused(why: string): AppError {
 }
 
 function stale(path: string): AppError {
-  return new AppError('E_STALE', `nothing was changed: ${path} changed meanwhile; ask for the preview again`, {
+  return new AppError('E_STALE', `nothing was changed: ${path} changed after it was searched`, {
     details: { path },
+    hint: 'Make the call again without apply, and review the new diff.',
   });
 }

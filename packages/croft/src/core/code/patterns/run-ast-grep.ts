@@ -1,6 +1,7 @@
 import { AppError } from '@croft/protocol';
 import { createTurns } from '../../../lib/concurrency/turns.ts';
 import { createByteLineSplitter } from '../../../lib/text/lines/byte-line-splitter.ts';
+import { searchAgain } from '../../content/search/ripgrep.ts';
 import type { RunningSearch } from '../../content/search/search-box.ts';
 import { temporaryPrefix } from '../../files/temporary-prefix.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -43,7 +44,10 @@ export async function runAstGrep(
       throw thrown;
     });
     const { code } = await running.exit.catch((cause: Error): never => {
-      throw new AppError('E_SANDBOX_UNAVAILABLE', `the search did not finish: ${cause.message}`, { cause });
+      throw new AppError('E_SANDBOX_UNAVAILABLE', `the search did not finish: ${cause.message}`, {
+        cause,
+        hint: searchAgain,
+      });
     });
     query.signal.throwIfAborted();
     if (!end.wasEnough && code !== 0 && code !== 1) throw explainFailure(said);

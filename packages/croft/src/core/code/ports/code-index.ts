@@ -11,7 +11,7 @@ export interface ParsedQuery {
   /** The whole query without spaces and signs, in lower case: `parse config` asks for `parseconfig` too. */
   readonly joined: string;
   /** The query as a name, if it is one word. */
-  readonly name: string | undefined;
+  readonly name?: string | undefined;
 }
 
 /** A definition, or a line of a file whose language has no grammar. */
@@ -36,7 +36,7 @@ export interface IndexQuestion {
   readonly kind?: string | undefined;
 }
 
-interface IndexAnswer {
+export interface IndexAnswer {
   /** The best hits, the best first. */
   readonly hits: readonly CodeHit[];
   /** The worth of each term of the query: a rare word says more. */
@@ -64,7 +64,7 @@ export interface MappedSymbol {
   readonly signature: string;
 }
 
-interface IndexMap {
+export interface IndexMap {
   /** The definitions that matter most first. */
   readonly symbols: readonly MappedSymbol[];
   /** Every file of the workspace is in the index as it is now. */

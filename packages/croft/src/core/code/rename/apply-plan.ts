@@ -24,7 +24,7 @@ export async function applyPlan({ files, moves }: EditPlan, context: ApplyContex
     if (failed.length === 0) throw thrown;
     const { code, message } = AppError.from(thrown);
     throw new AppError(code, `${message}; these files could not be changed back: ${failed.join('; ')}`, {
-      hint: 'Look at the named files: they may have the new content. Others are as they were.',
+      hint: 'Look at the named files: they may have the new content. All other files are as they were.',
     });
   }
   return files.map(({ path }) => moves.reduce(movedPath, path));
@@ -80,7 +80,8 @@ async function revertAll(reverts: readonly Revert[]): Promise<string[]> {
 }
 
 function stale(path: string): AppError {
-  return new AppError('E_STALE', `nothing was changed: ${path} changed meanwhile; ask for the preview again`, {
+  return new AppError('E_STALE', `nothing was changed: ${path} changed after the edits were made for it`, {
     details: { path },
+    hint: 'Make the call again without apply, and review the new diff.',
   });
 }

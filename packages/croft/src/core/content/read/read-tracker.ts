@@ -86,8 +86,8 @@ export function createReadTracker(known: Iterable<SeenFile> = []): ReadTracker {
       const lines = first === last ? `line ${first}` : `lines ${first}-${last}`;
       throw new AppError(
         'E_NOT_READ',
-        `refusing to replace ${lines} of ${written} by number: they were not read since the file last changed, and may be ` +
-          'others now; Read them first, or pass their text as old_string',
+        `refusing to replace ${lines} of ${written} by number: they were not read since the file last changed, and may have ` +
+          'other text now; Read them first, or pass their text as old_string',
         { details: { path: written, first, last } },
       );
     },

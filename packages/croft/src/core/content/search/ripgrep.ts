@@ -83,12 +83,17 @@ async function run(box: SearchBox, command: SearchCommand, read: (running: Runni
   const { code } = await running.exit.catch(searchFailedError);
   command.signal.throwIfAborted();
   // The init shares its exit codes with a refused search.
-  if (errors.startsWith('croft-init: ')) throw new AppError('E_SANDBOX_UNAVAILABLE', 'the search could not be started');
+  if (errors.startsWith('croft-init: '))
+    throw new AppError('E_SANDBOX_UNAVAILABLE', 'the search could not be started', { hint: searchAgain });
   if (wasEnough || code === 0 || code === 1) return { unreadable: countUnreadable(errors) };
   const unreadable = countUnreadable(errors);
   if (unreadable > 0) return { unreadable };
   throw searchError(errors.trim());
 }
+
+/** A search changes nothing, so that it may always be repeated. */
+export const searchAgain =
+  'Search again. If the error persists, tell the operator: `croft doctor` says what is missing.';
 
 /** Rewords ripgrep's errors, which name options that callers do not have. */
 function searchError(errors: string): AppError {
@@ -101,7 +106,10 @@ function searchError(errors: string): AppError {
 
 /** The search sandbox has no free handle, or is gone. */
 function searchFailedError(cause: Error): never {
-  throw new AppError('E_SANDBOX_UNAVAILABLE', `the search did not finish: ${cause.message}`, { cause });
+  throw new AppError('E_SANDBOX_UNAVAILABLE', `the search did not finish: ${cause.message}`, {
+    cause,
+    hint: searchAgain,
+  });
 }
 
 /** Ripgrep indents a pattern that it quotes; messages about files are not indented. */

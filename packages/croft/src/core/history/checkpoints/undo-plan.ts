@@ -24,12 +24,10 @@ export function pickUndone(target: UndoTarget, all: readonly LoggedCheckpoint[])
   const open = all.filter((one) => !isUndone(one) && one.note.call.tool !== undoTool && !isByproduct(one));
   const calls = [...new Set(open.map(({ note }) => note.callId))].slice(0, target.count);
   if (calls.length === target.count) return open.filter(({ note }) => calls.includes(note.callId));
-  const found =
-    calls.length === 0 ? 'no call has' : `only ${calls.length} call${calls.length === 1 ? ' has' : 's have'}`;
-  throw new AppError(
-    'E_NOT_FOUND',
-    `${found} changed something that is still known and not undone; nothing was undone`,
-  );
+  const found = calls.length === 0 ? 'no call' : `only ${calls.length} call${calls.length === 1 ? '' : 's'}`;
+  throw new AppError('E_NOT_FOUND', `nothing was undone: ${found} can still be undone`, {
+    hint: 'Ask for fewer calls; undo_list shows what can be undone.',
+  });
 }
 
 function isByproduct({ note }: LoggedCheckpoint): boolean {
@@ -43,8 +41,14 @@ function pickOne(
 ): LoggedCheckpoint[] {
   const found = all.find(({ name }) => name === id);
   if (!found) throw checkpointNotFound(id, all);
-  if (isUndone(found)) throw new AppError('E_NOT_FOUND', `${id} is undone already, by ${found.note.undoneBy}`);
+  if (isUndone(found)) throw undoneAlready(id, found.note.undoneBy);
   return [found];
+}
+
+function undoneAlready(id: string, undoneBy: string | undefined): AppError {
+  return new AppError('E_NOT_FOUND', `nothing was undone: ${id} was undone before, by ${undoneBy}`, {
+    hint: `To bring the changes of ${id} back, undo ${undoneBy}.`,
+  });
 }
 
 /** Plans the undo against the tree as it is now. Throws `E_CONFLICT` for paths that have changed since. */

@@ -128,7 +128,10 @@ function show({ root: _, ...fork }: HostedFork): Fork {
 /** Throws for an invalid name, for a name that is taken, and when there are too many forks. */
 export function mustBeNewFork(name: string, all: readonly Fork[]): void {
   checkName(name);
-  if (all.length >= maxForks) throw new AppError('E_QUOTA', `this workspace has ${all.length} forks: remove some`);
+  if (all.length >= maxForks)
+    throw new AppError('E_QUOTA', `this workspace has ${all.length} forks, which is the limit`, {
+      hint: 'Remove forks that are no longer needed: workspace_remove.',
+    });
   if (all.some((fork) => fork.name === name)) throw forkNameTaken(name);
 }
 
@@ -171,6 +174,9 @@ function mergeConflict({ conflicts }: MergePlan, name: string): AppError {
   return new AppError(
     'E_CONFLICT',
     `the fork ${name} and the workspace changed the same paths, and nothing was merged: ${shown.join(', ')}${more}`,
-    { details: { conflicts } },
+    {
+      details: { conflicts },
+      hint: 'Change these paths in the fork or the workspace until they agree, or merge with on_conflict: ours, theirs or markers.',
+    },
   );
 }

@@ -28,8 +28,9 @@ export function createFindRestoreTarget({ stores, log, snapshots, verdicts }: Re
   async function findGreen(): Promise<RestoreTarget> {
     for (const root of await verdicts.green())
       if (await isStored(root)) return { name: await nameOf(root), root, scope: 'source' };
-    const reason = 'no state of this workspace is known in which the tests passed; run_tests records one';
-    throw new AppError('E_NOT_FOUND', reason);
+    throw new AppError('E_NOT_FOUND', 'no state of this workspace is known in which the tests passed', {
+      hint: 'Nothing was changed. Name a snapshot; run_tests records a state when all tests pass.',
+    });
   }
 
   async function nameOf(root: TreeHash): Promise<string> {

@@ -87,6 +87,7 @@ async function mustBeStored(changes: readonly PathChange[], store: Pick<HistoryS
   const reason = 'their content was not kept: it was too large, or could not be read';
   throw new AppError('E_CONFLICT', `nothing was changed: ${shown} cannot be brought back; ${reason}`, {
     details: { paths },
+    hint: 'Nothing can bring these contents back. Undo other calls one by one, or write the files anew.',
   });
 }
 

@@ -18,8 +18,9 @@ const maxMessageLength = 8192;
 
 /** The error for an answer that cannot be valid. Nothing of the answer is used. */
 export function invalidAnswer(method: string, why: string): AppError {
-  return new AppError('E_SANDBOX_UNAVAILABLE', `the runner answered ${method} with nonsense: ${why}`, {
+  return new AppError('E_SANDBOX_UNAVAILABLE', `the answer of the runner to ${method} is not valid: ${why}`, {
     details: { provider: 'remote', method },
+    hint: 'Check what the call did before you repeat it. If the error persists, tell the operator of the runner.',
   });
 }
 

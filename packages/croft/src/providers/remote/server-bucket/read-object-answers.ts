@@ -49,7 +49,7 @@ export async function* pagesOf(
   } catch (thrown) {
     throwStorageFailure(thrown);
   } finally {
-    asked.cancel(new Error('nobody reads it any more'));
+    asked.cancel(new Error('the reader closed it'));
   }
 }
 

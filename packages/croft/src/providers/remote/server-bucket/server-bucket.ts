@@ -70,7 +70,7 @@ async function getFrom(
   const last = Math.min(range?.end ?? Number.POSITIVE_INFINITY, found.size - 1);
   const body = Readable.from(bodyOf(asked, Math.max(last + 1 - (range?.start ?? 0), 0), patienceMs));
   // Also cancels when nobody reads a byte.
-  body.once('close', () => asked.cancel(new Error('nobody reads it any more')));
+  body.once('close', () => asked.cancel(new Error('the reader closed it')));
   return { ...toHead(found), body };
 }
 

@@ -119,6 +119,9 @@ async function requestRest(
     if (response.statusCode === 206) return response;
     const refusal = await readRefusal(response);
     if (![404, 412, 416].includes(refusal.status)) throw refusal;
-    throw new AppError('E_STORAGE_UNAVAILABLE', 'the file changed while it was read', { cause: refusal });
+    throw new AppError('E_STORAGE_UNAVAILABLE', 'the file changed while it was read', {
+      cause: refusal,
+      hint: 'Nothing was changed here. Read the file again.',
+    });
   });
 }

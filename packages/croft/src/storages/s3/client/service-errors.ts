@@ -73,16 +73,16 @@ function fromRefusal(cause: ServiceRefusal): AppError {
   if (/Quota/.test(code) || status === 507)
     return new AppError('E_STORAGE_FULL', `the storage is full (${known})`, { cause });
   if (isTransient(cause)) {
-    return new AppError('E_STORAGE_UNAVAILABLE', `the storage cannot do it now (${known})`, { cause });
+    return new AppError('E_STORAGE_UNAVAILABLE', `the storage cannot answer the request now (${known})`, { cause });
   }
-  return failed(`the storage refused it (${known})${adviceFor(cause)}`, cause);
+  return failed(`the storage refused the request (${known})${adviceFor(cause)}`, cause);
 }
 
 function adviceFor({ status, code }: ServiceRefusal): string {
   if (code === 'NoSuchBucket') return ': there is no such bucket';
   if (code === 'RequestTimeTooSkewed') return ': the clock of this server is wrong';
-  if (code === 'KeyTooLongError') return ': the path is too long for it';
-  if (status === 401 || status === 403) return ': the credentials may not do this there';
+  if (code === 'KeyTooLongError') return ': the path is too long for the storage';
+  if (status === 401 || status === 403) return ': the credentials of the bucket lack the right';
   if (status >= 300 && status < 400) return ': the bucket is in another region or at another endpoint';
   return '';
 }

@@ -31,7 +31,10 @@ export function createS3Files({ objects, namespace, names, direct: shared }: S3F
     if (found === undefined || found === 'unchanged') throw fileNotFound(path);
     if (describeObject(found).kind === 'file' && found.etag === file.etag) return found;
     found.body.destroy();
-    throw new AppError('E_STALE', `it was changed while it was read: ${path}`, { details: { path } });
+    throw new AppError('E_STALE', `${path} was changed while it was read`, {
+      details: { path },
+      hint: 'Nothing was changed here. Read the file again.',
+    });
   }
 
   return {

@@ -148,8 +148,11 @@ async function mustBeConditional({ objects, access }: WorkingCopyOptions, signal
   if (isConditional) return;
   throw new AppError(
     'E_STORAGE_FAILED',
-    `this bucket cannot be written to by several at once, because its service does not honour conditional writes (${reason}): ` +
-      'one would overwrite what another wrote. Use another service for it, or give the agent no sandbox, and it is read-only',
-    { details: { isConditional: false } },
+    `this bucket cannot be written by several servers at once, because its service does not honour conditional writes (${reason}): ` +
+      'one server would overwrite what another wrote',
+    {
+      details: { isConditional: false },
+      hint: 'Nothing was done. Use a bucket of another service, or give the agent no sandbox: then it can read the files.',
+    },
   );
 }

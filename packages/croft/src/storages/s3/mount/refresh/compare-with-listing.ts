@@ -58,7 +58,7 @@ async function classify(context: MountContext, key: string, object: Listed, sign
 }
 
 export function describeForeignKey(key: string): string {
-  return `left alone, because it cannot be the name of a file: ${JSON.stringify(key)}`;
+  return `an object of the bucket was left out, because its key cannot be the name of a file: ${JSON.stringify(key)}`;
 }
 
 /**

@@ -95,5 +95,5 @@ function createFetch(
 }
 
 function describeShadowed(path: TreePath): string {
-  return `left alone, because there is a directory of the same name: ${path}`;
+  return `an object of the bucket was left out, because there is a directory of the same name: ${path}`;
 }

@@ -65,7 +65,7 @@ export async function planRefresh(
     const before = await context.tree.entry(root, path);
     const known = found.get(key)?.known;
     if (known && isShadowed(context, key, before, { found, all })) {
-      context.warn(`left alone, because there is a directory of the same name: ${path}`);
+      context.warn(`an object of the bucket was left out, because there is a directory of the same name: ${path}`);
       continue;
     }
     taken.push(key);

@@ -133,13 +133,10 @@ function open(file: string): DatabaseSync {
     return database;
   } catch (cause) {
     database.close();
-    throw new AppError(
-      'E_STORAGE_FAILED',
-      'this workspace is open in another server with the same data directory; start each server with a --data of its own',
-      {
-        cause,
-      },
-    );
+    throw new AppError('E_STORAGE_FAILED', 'this workspace is open in another server with the same data directory', {
+      cause,
+      hint: 'Nothing was done. Ask the operator to start each server with a --data of its own.',
+    });
   }
 }
 
