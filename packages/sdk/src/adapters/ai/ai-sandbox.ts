@@ -4,8 +4,8 @@ import { createModelFiles, type ModelFiles } from '../model-files.ts';
 import { toModelError } from '../model-tools.ts';
 import { toCommandLine, toErrorOutput, toExitCode } from '../shell-command.ts';
 import { createWorkspacePaths, type WorkspacePaths } from '../workspace-paths.ts';
-import { type AiProcess, spawnAiProcess } from './ai-process.ts';
 import { collectBytes } from './collect-bytes.ts';
+import { type AiProcess, spawnAiProcess } from './spawn-command.ts';
 
 interface Abortable {
   readonly abortSignal?: AbortSignal | undefined;

@@ -31,10 +31,12 @@ export interface OpenAiSandbox {
     exitCode: number;
   }>;
   execCommand(command: CommandArguments): Promise<string>;
-  readFile(file: PathArguments & { readonly maxBytes?: number | undefined }): Promise<Uint8Array>;
+  readFile(file: PathArguments & { readonly maxBytes?: number | undefined }): Promise<Uint8Array<ArrayBuffer>>;
   listDir(directory: PathArguments): Promise<{ name: string; path: string; type: 'file' | 'dir' | 'other' }[]>;
   pathExists(path: string): Promise<boolean>;
-  viewImage(file: PathArguments): Promise<{ type: 'image'; image: { data: Uint8Array; mediaType: string } }>;
+  viewImage(
+    file: PathArguments,
+  ): Promise<{ type: 'image'; image: { data: Uint8Array<ArrayBuffer>; mediaType: string } }>;
   createEditor(): {
     createFile(operation: PatchOperation): Promise<void>;
     updateFile(operation: PatchOperation): Promise<void>;
