@@ -1,5 +1,6 @@
 export { accounts } from './accounts.ts';
 export { audit } from './audit.ts';
+export { cluster } from './cluster.ts';
 export { code } from './code.ts';
 export { create } from './create.ts';
 export { exec } from './exec.ts';

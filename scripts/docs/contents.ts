@@ -25,7 +25,10 @@ const named: readonly Section[] = [
     ),
   },
   { title: 'Extend', sources: docs('skills', 'mcp-servers') },
-  { title: 'Serve a team', sources: docs('accounts', 'audit', 's3', 'runners', 'docker', 'operations', 'doctor') },
+  {
+    title: 'Serve a team',
+    sources: docs('accounts', 'audit', 's3', 'runners', 'docker', 'operations', 'scaling', 'doctor'),
+  },
   { title: 'Security', sources: docs('security', 'control-files') },
   {
     title: 'Reference',

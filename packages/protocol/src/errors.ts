@@ -295,6 +295,17 @@ export const errorCatalog = {
     status: 422,
     hint: 'The command ran. `details.result` has its output; correct what it complains about.',
   },
+  E_SERVER_LOST: {
+    kind: 'server_lost',
+    status: 503,
+    hint: 'The call may have run. Check what it did before you repeat it.',
+  },
+  // One server answers another: the caller never sees it.
+  E_FORWARD_LOOP: {
+    kind: 'forward_loop',
+    status: 508,
+    hint: 'Send the request without the header croft-forward, which servers add by themselves.',
+  },
   E_RATE_LIMITED: {
     kind: 'rate_limited',
     status: 429,

@@ -15,6 +15,9 @@ import { openAccountWorkspaces } from './accounts/account-workspaces.ts';
 import { createBucketOpener, watchBuckets } from './accounts/bucket-opener.ts';
 import { createDataDirectoryBinding } from './accounts/data-directory-binding.ts';
 import { createWorkspaceRemoval } from './accounts/remove-workspace.ts';
+import { createMembership } from './cluster/membership.ts';
+import { createSandboxCounts } from './cluster/sandbox-counts.ts';
+import { createWakeUps } from './cluster/wake-ups.ts';
 import { createFleet } from './fleet/fleet.ts';
 import { createFleetWorkspaces } from './fleet/fleet-workspaces.ts';
 import { createPendingRemovals } from './fleet/pending-removals.ts';
@@ -41,8 +44,13 @@ export type PlatformParts = Awaited<ReturnType<typeof openPlatformParts>>;
 async function openBase(options: PlatformOptions) {
   const { data, bounds, onWarning } = options;
   let wake = () => {};
+  let tellOthers = () => {};
   const reservedBytes = toRecordsReserve(bounds.minFreeBytes);
-  const sealed = await openSealedRecords({ ...options, reservedBytes, onAuditRows: () => wake() });
+  const sealed = await openSealedRecords({
+    ...options,
+    reservedBytes,
+    onAuditRows: () => [wake, tellOthers].forEach((tell) => void tell()),
+  });
   const { records, trail } = sealed;
   const { now = () => new Date() } = records.clock ?? {};
   const events = openAccountEvents(sealed, now);
@@ -50,10 +58,22 @@ async function openBase(options: PlatformOptions) {
   warnAboutClockSkew(now(), onWarning);
   await trail.checkHead(records);
   const binding = await openBinding(options, records, now);
+  const joined = binding && joinServers(records, now, binding.id, onWarning);
+  if (joined) tellOthers = joined.wakeUps.events;
   const serverId = readServerId(data);
   await closeInterruptedCalls(records, serverId, now);
   const late = createPendingCallEnds({ records, onWarning });
-  return { ...sealed, now, serverId, late, events, binding };
+  return { ...sealed, now, serverId, late, events, binding, joined };
+}
+
+/** What several servers of one database need before anything else. Nothing is stored until this server listens. */
+function joinServers(records: Records, now: () => Date, directory: string, onWarning: (message: string) => void) {
+  const membership = createMembership({ records, now, directory, onWarning });
+  return {
+    ...{ membership, directory },
+    counts: createSandboxCounts({ records, membership }),
+    wakeUps: createWakeUps(records, { isAlone: () => membership.countLive() === 1, onWarning }),
+  };
 }
 
 /** Only one server can use a SQLite file, and so only one has its workspaces. */
@@ -101,8 +121,12 @@ export async function openPlatformParts(options: PlatformOptions) {
   const quotas = { ...bounds.account, sandboxes: bounds.account.definedSandboxes };
   const toolNames = Object.values(tools).map(({ name }) => name);
   const shared = { vault, now, providers, quotas, storages, opened: storages, toolNames, directory: binding?.id };
+  // Every server can open what is in the bucket, and only one what is on its disk.
+  const hasBucket = options.buckets?.managed !== undefined;
+  const isOneOfSeveral = () => (base.joined?.membership.countLive() ?? 1) > 1;
+  const defaultStorage = () => (hasBucket && isOneOfSeveral() ? ('s3' as const) : ('local' as const));
   const registryOn = (over: Records) =>
-    withFileRemoval(createRegistry({ ...shared, records: over }), {
+    withFileRemoval(createRegistry({ ...shared, defaultStorage, records: over }), {
       removeObjects: removal.removeObjects,
       removeFiles,
     });
@@ -126,12 +150,13 @@ export async function openPlatformParts(options: PlatformOptions) {
   return { ...base, ...storage, refresh, hasFiles, removal, registry, registryOn };
 }
 
-interface StorageDependencies extends Pick<Awaited<ReturnType<typeof openBase>>, 'records' | 'now' | 'binding'> {
+interface StorageDependencies
+  extends Pick<Awaited<ReturnType<typeof openBase>>, 'records' | 'now' | 'binding' | 'joined'> {
   secretsOf(accountId: string): Promise<ReadonlyMap<string, string>>;
 }
 
 /** Opens what keeps the files of accounts: the data directory, their buckets, and runners. */
-function openStorageParts(options: PlatformOptions, { records, now, binding, secretsOf }: StorageDependencies) {
+function openStorageParts(options: PlatformOptions, { records, now, binding, joined, secretsOf }: StorageDependencies) {
   const { data, histories, layered, buckets = { allowPrivate: false }, bounds, emit, onWarning } = options;
   const localWorkspaces = createDataDirectory(data, toLocalForks(layered));
   localWorkspaces.sweepScratch(Date.now());
@@ -148,6 +173,7 @@ function openStorageParts(options: PlatformOptions, { records, now, binding, sec
     limits: bounds.account,
     measure: createAccountMeter({ data, localWorkspaces, histories, layered, workspacesOf }),
     now: Date.now,
+    counts: joined?.counts,
   });
   const disk = openFreeDiskGuard({ data, minFreeBytes: bounds.minFreeBytes, onWarning });
   const openedWorkspaces = openAccountWorkspaces({

@@ -3,20 +3,25 @@ import { createAuditJournal } from '../core/accounts/audit/audit-journal.ts';
 import type { AuditVerdict } from '../core/accounts/audit/verify-audit.ts';
 import { createBrowserSessions } from '../core/accounts/keys/browser-sessions.ts';
 import type { Records } from '../core/accounts/ports/records.ts';
+import type { AgentSurface } from '../core/accounts/surface/resolve-surface.ts';
 import type { ApprovalsOptions } from '../core/approvals/create-approvals.ts';
 import { createApprovals } from '../core/approvals/create-approvals.ts';
 import { createPostEditChecks, type PostEditSettings } from '../core/checks/post-edit/post-edit-checks.ts';
 import type { Provider, SandboxLimits } from '../core/commands/sandbox.ts';
 import type { Emit } from '../core/events/emitter.ts';
 import type { History } from '../core/history/ports/history.ts';
+import type { TerminalOwner } from '../core/terminals/terminals.ts';
 import * as detectors from '../detectors/index.ts';
 import { deriveKey } from '../lib/crypto/keyring.ts';
+import { namespaceOf } from '../storages/index.ts';
 import * as tools from '../tools/index.ts';
 import type { BucketOpenerOptions } from './accounts/bucket-opener.ts';
 import type { ServerAddress } from './accounts/data-directory-binding.ts';
 import { createWorkspaceFileAccess, openFileAccess } from './accounts/workspace-file-access.ts';
-import { type AgentsOptions, createAgents } from './agents/agents.ts';
+import { type Agents, type AgentsOptions, createAgents } from './agents/agents.ts';
 import type { RuntimeOptions } from './agents/runtime-options.ts';
+import { createCluster } from './cluster/cluster.ts';
+import type { HeldLease } from './cluster/leases.ts';
 import { createRemoteSurfaces } from './fleet/remote-surface.ts';
 import { createRunnerSocket, type RunnerSettings } from './fleet/runner-socket.ts';
 import { createAccountForks } from './forks/account-forks.ts';
@@ -67,8 +72,10 @@ export async function createPlatform(options: PlatformOptions) {
   const { data, keys, emit, layered, bounds } = options;
   const parts = await openPlatformParts(options);
   const { now, records, vault, events, localWorkspaces, openedWorkspaces, registry, registryOn, fleet } = parts;
-  const { approvals, approvalInbox } = createApprovals({
+  const wakeUps = parts.joined?.wakeUps;
+  const { approvals, approvalInbox, wake } = createApprovals({
     ...{ records, vault, now, emit, ttlMs: bounds.times.approvalMs, maxPending: bounds.account.waitingCalls },
+    ...(wakeUps && { onDecided: wakeUps.approval }),
     ...(options.onApprovalRequested && { onRequested: options.onApprovalRequested }),
   });
   const forks = createAccountForks({ data, layered, ...parts });
@@ -80,6 +87,8 @@ export async function createPlatform(options: PlatformOptions) {
     await Promise.all([agents.closeStale(accountId), terminals.closeStale(accountId)]);
   };
 
+  const cluster = openCluster(options, parts, { agents, terminals, wake, closeStale });
+
   const sweeping = startSweeping({
     ...{ records, now, ...bounds.times, closeGone: localWorkspaces.closeGone },
     // Both run at once: closing what an account has open may take long.
@@ -87,6 +96,7 @@ export async function createPlatform(options: PlatformOptions) {
     onFailure: options.onSweepFailure,
   });
 
+  const running = { ...agents, closeStale, dropRunner: fleet.drop, tellOthers: wakeUps?.account };
   const readiness = watchReadiness(options, records);
   const files = createWorkspaceFileAccess({
     workspaces: registry.workspaces,
@@ -100,11 +110,8 @@ export async function createPlatform(options: PlatformOptions) {
     ...{ readiness, now, events, sessions: createBrowserSessions({ records, vault, now }) },
     audit: createTrailCheck(parts),
     histories: createHistoryAccess(parts),
-    registry: withRuntimeClosing(registry, { ...agents, closeStale, dropRunner: fleet.drop }, [
-      openedWorkspaces,
-      parts.served,
-    ]),
-    fleet,
+    registry: withRuntimeClosing(registry, running, [openedWorkspaces, parts.served]),
+    ...{ fleet, cluster },
     /** The endpoint that runners connect to. */
     openRunners: (settings: RunnerSettings) =>
       createRunnerSocket({ fleet, now, authenticate: registry.runners.authenticate, ...settings }),
@@ -113,7 +120,8 @@ export async function createPlatform(options: PlatformOptions) {
 
     removeFiles: createFilesRemoval(parts, { agents, terminals }),
     /** To be called once the server listens, with its address: other servers name it in errors. */
-    announce: async (own: ServerAddress) => parts.binding?.announce(own),
+    announce: async (own: ServerAddress) =>
+      void (await Promise.all([parts.binding?.announce(own), cluster?.start(own)])),
 
     async stop(deadlineMs: number): Promise<void> {
       sweeping[Symbol.dispose]();
@@ -123,9 +131,52 @@ export async function createPlatform(options: PlatformOptions) {
       await Promise.all([agents.stop(deadlineMs), terminals.close()]);
       await Promise.all([openedWorkspaces.close(), parts.late.flush()]);
       localWorkspaces.close();
+      await cluster?.stop();
       await records[Symbol.asyncDispose]();
     },
   };
+}
+
+interface RunningParts {
+  readonly agents: Agents;
+  readonly terminals: ReturnType<typeof createAccountTerminals>;
+  wake(approvalId: string): void;
+  closeStale(accountId?: string): Promise<void>;
+}
+
+/** Ends everything that runs in a workspace, or for an agent, that another server has taken over. */
+async function endLost({ subject }: HeldLease, { agents, terminals }: Pick<RunningParts, 'agents' | 'terminals'>) {
+  const { accountId, agentId, workspaceId } = subject;
+  const reason = 'this server could not reach the database for too long, and another one has taken over';
+  const isOver = (id: string, { workspaces }: AgentSurface) =>
+    id === agentId || workspaces.some(({ record }) => record.id === workspaceId);
+  const isOfIt = (owner: TerminalOwner) => owner.accountId === accountId && owner.workspaceId === workspaceId;
+  await Promise.all([agents.closeOf(accountId, undefined, { isOver, reason }), terminals.endThose(isOfIt, reason)]);
+}
+
+/** What this server and the others on its database do together. Absent on SQLite, which only one server can use. */
+function openCluster(
+  { keys, bounds }: PlatformOptions,
+  { joined, records, now, fleet, registry, events, openedWorkspaces, accountQuota }: PlatformParts,
+  { agents, terminals, wake, closeStale }: RunningParts,
+) {
+  if (!joined) return undefined;
+  const closeWorkspace = async ({ subject: { accountId, workspaceId } }: HeldLease) =>
+    workspaceId === undefined ? undefined : openedWorkspaces.release(namespaceOf(accountId, workspaceId));
+  return createCluster({
+    ...{ ...joined, records, now, fleet, registry, openAgent: agents.openSurface, closeWorkspace },
+    forwardKey: deriveKey(keys.pepper, 'croft servers'),
+    idleMs: bounds.times.sandboxIdleMs,
+    onlyReads: (name) => Object.values(tools).some((tool) => tool.name === name && tool.access === 'read'),
+    async endLost(lease) {
+      await endLost(lease, { agents, terminals });
+      await closeWorkspace(lease);
+    },
+    suspendAll: accountQuota.suspendAll,
+    onEvents: events.wake,
+    onApproval: wake,
+    onAccount: (accountId) => Promise.all([closeStale(accountId), fleet.dropRevoked(registry.runners.list, accountId)]),
+  });
 }
 
 function createTrailCheck({ trail, records }: Pick<PlatformParts, 'trail' | 'records'>) {

@@ -51,7 +51,7 @@ export async function createRecords(database: Database, audit: AuditHooks = plai
   const records: Records = {
     name: database.name,
     isShared: database.isShared,
-    clock,
+    ...{ clock, notices: database.notices },
     async change(work) {
       checkOpen();
       // Reset for each attempt: the work may run more than once, and only the committed attempt counts.

@@ -8,6 +8,8 @@ import { createAccountDispatcher } from './dispatch/account-dispatcher.ts';
 import { noSuchAddress } from './dispatch/match-path.ts';
 import { createFlagApi } from './flag-workspaces/flag-api.ts';
 import type { FlagWorkspaces } from './flag-workspaces/flag-workspaces.ts';
+import { forwardedOf, noteForwarded, refusedHeader } from './forward/forward-header.ts';
+import { isForwardRefusal } from './forward/forward-refusal.ts';
 import { limitBody } from './http/body-limit.ts';
 import { checkBearer, checkHost, checkOrigin } from './http/guards.ts';
 import { lingerIfSending } from './http/linger-if-sending.ts';
@@ -51,9 +53,12 @@ export function createRestServer(options: RestOptions) {
       await next();
       lingerIfSending(env);
     })
-    .use(async ({ req }, next) => {
-      checkHost(req.header('host'), hostNames);
-      checkOrigin(req.header('origin'), req.header('host'));
+    .use(async (c, next) => {
+      noteForwarded(platform?.cluster, c);
+      if (!forwardedOf(c)) {
+        checkHost(c.req.header('host'), hostNames);
+        checkOrigin(c.req.header('origin'), c.req.header('host'));
+      }
       await next();
     })
     .get('/healthz', (c) => c.json({ status: 'ok', version } satisfies Health));
@@ -90,6 +95,7 @@ export function createRestServer(options: RestOptions) {
       if (error.code === 'E_INTERNAL') onError(error, requestId);
       c.header('X-Request-Id', requestId);
       addHeaders(c, error);
+      if (forwardedOf(c) && isForwardRefusal(error)) c.header(refusedHeader, '1');
       return c.json({ error }, error.traits.status as ContentfulStatusCode);
     });
 }

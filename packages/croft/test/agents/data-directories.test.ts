@@ -5,6 +5,7 @@ import { runCroft } from '../support/harness.ts';
 import {
   addAccount,
   type Installation,
+  kill,
   moveTo,
   openInstallation,
   type Server,
@@ -44,33 +45,35 @@ describe.skipIf(!postgres)('two servers on one database, each with a data direct
     return { agent, workspaceId, directory: ['workspaces', namespaceOf(here!.accountId, workspaceId)].join('/') };
   }
 
-  test('a workspace is opened only by the server that has its files, and the other one says so', async () => {
+  test('a workspace is opened only by the server that has its files, and the other one forwards to it', async () => {
     const { agent, workspaceId, directory } = await newAgent();
-    const refusal = { error: { code: 'E_OTHER_SERVER', message: expect.stringContaining('in the data directory of') } };
-    for (const [tool, input] of [
-      ['read', { file_path: 'a.txt' }],
-      ['write', { file_path: 'b.txt', content: '' }],
-      ['bash', { command: 'ls' }],
-    ] as const)
-      expect(await there!.call(agent, tool, input)).toMatchObject({ status: 421, body: refusal });
-    for (const path of ['files', 'checkpoints', 'snapshots', 'forks'])
-      expect(await there!.send('GET', `/v1/workspaces/${workspaceId}/${path}`)).toMatchObject({ body: refusal });
+    expect(mustBe(200, await there!.call(agent, 'read', { file_path: 'a.txt' })).content).toBe('one\n');
+    mustBe(200, await there!.call(agent, 'write', { file_path: 'b.txt', content: '' }));
+    expect(mustBe(200, await there!.call(agent, 'bash', { command: 'ls' })).output).toBe('a.txt\nb.txt\n');
     expect(existsSync(other!.at(directory))).toBe(false);
-    expect(mustBe(200, await here!.call(agent, 'read', { file_path: 'a.txt' })).content).toBe('one\n');
+    expect(existsSync(one!.at(`${directory}/b.txt`))).toBe(true);
     const record = mustBe(200, await there!.send('GET', `/v1/workspaces/${workspaceId}`));
     expect(JSON.stringify(record)).not.toContain('dir_');
   });
 
-  test('the files of a workspace that the other server deletes are removed where they are', async () => {
+  test('while the server with the files is away, the other one names it, and can delete the workspace', async () => {
     const { agent, workspaceId, directory } = await newAgent();
+    const files = `/v1/workspaces/${workspaceId}/files`;
+    await kill(servers[0]!);
+    const refusal = { error: { code: 'E_OTHER_SERVER', message: expect.stringContaining('in the data directory of') } };
+    for (const answer of [
+      await there!.call(agent, 'write', { file_path: 'b.txt', content: '' }),
+      await there!.call(agent, 'read', { file_path: 'a.txt' }),
+      await there!.send('GET', files),
+    ])
+      expect(answer).toMatchObject({ status: 421, body: refusal });
     mustBe(200, await there!.send('DELETE', `/v1/agents/${agent}`));
     mustBe(200, await there!.send('DELETE', `/v1/workspaces/${workspaceId}`));
     expect(existsSync(one!.at(directory))).toBe(true);
-    await servers[0]![Symbol.asyncDispose]();
     servers[0] = await one!.start();
     here = moveTo(servers[0], here!);
     await expect.poll(() => existsSync(one!.at(directory))).toBe(false);
-  });
+  }, 60_000);
 
   test('the workspaces of a server that is gone are adopted, and not before it is gone', async () => {
     const { agent } = await newAgent();

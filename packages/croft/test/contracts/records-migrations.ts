@@ -41,6 +41,7 @@ export function describeMigrations(prepare: PrepareRecords): void {
       const accountId = await addAccount(records);
       await records[Symbol.asyncDispose]();
       await dropCounts(fixture);
+      await dropCluster(fixture);
       await fixture.execute('DROP TABLE data_directories');
       await fixture.execute('DROP TABLE orphaned_files');
       await fixture.execute('ALTER TABLE workspaces DROP COLUMN directory_id');
@@ -59,6 +60,7 @@ export function describeMigrations(prepare: PrepareRecords): void {
       await using fixture = await prepare();
       await (await fixture.open())[Symbol.asyncDispose]();
       await fixture.execute('DROP TABLE calls');
+      await dropCluster(fixture);
       for (const statement of callTables('TEXT')) await fixture.execute(statement);
       await fixture.execute(`INSERT INTO calls VALUES ('call_1', 'server', 'account', 'agent', 'bash')`);
       await fixture.execute('DELETE FROM croft_migrations WHERE number > 10');
@@ -105,6 +107,11 @@ export function describeMigrations(prepare: PrepareRecords): void {
       await addAccount(await fixture.open());
     });
   });
+}
+
+/** The tables of migration 12. */
+async function dropCluster({ execute }: RecordsFixture): Promise<void> {
+  for (const table of ['servers', 'leases', 'runner_links', 'sandbox_counts']) await execute(`DROP TABLE ${table}`);
 }
 
 /** SQLite drops triggers alone; PostgreSQL drops them with their functions. */

@@ -161,7 +161,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
         },
       },
       forks,
-      viewRunner: fleet.view,
+      viewRunners: async (tokens) => tokens.map(fleet.view),
       terminals: { tickets: createTickets(randomBytes(32), now) },
       histories: {
         async of(accountId, workspaceId) {

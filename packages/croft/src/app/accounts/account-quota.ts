@@ -24,6 +24,15 @@ interface AccountQuotaOptions {
   /** Measures what an account stores on this machine. May take long. */
   measure(accountId: string): Promise<AccountUsage>;
   readonly now: () => number;
+  /** Counts the sandboxes of all servers. Absent: this is the only server. */
+  readonly counts?: SandboxCounter | undefined;
+}
+
+/** Counts the open sandboxes of each account. */
+export interface SandboxCounter {
+  /** Counts one more, unless the account has `most` already. Returns whether it did. */
+  reserve(accountId: string, most: number): Promise<boolean>;
+  release(accountId: string): void;
 }
 
 export type AccountQuota = ReturnType<typeof createAccountQuota>;
@@ -35,11 +44,12 @@ const historyPart = 1 / 4;
 const parts = 'files, package caches, forks and histories of its workspaces';
 
 /** Counts how much of this machine each account uses, and enforces the limits. */
-export function createAccountQuota({ limits, measure, now }: AccountQuotaOptions) {
+export function createAccountQuota({ limits, measure, now, counts }: AccountQuotaOptions) {
   const measurements = new Map<string, Promise<void>>();
   const used = new Map<string, AccountUsage & { at: number }>();
 
-  return { openSandbox: createSandboxLimiter(limits.sandboxes), storageOf, historyShare };
+  const { openSandbox, suspendAll } = createSandboxLimiter(limits.sandboxes, counts);
+  return { openSandbox, suspendAll, storageOf, historyShare };
 
   /** A planned write counts at once, as if the last measurement had included it. */
   function storageOf(accountId: string): AccountStorage {
@@ -97,18 +107,40 @@ export function createAccountQuota({ limits, measure, now }: AccountQuotaOptions
 }
 
 /** Limits how many sandboxes each account has open at once. */
-function createSandboxLimiter(most: number) {
+function createSandboxLimiter(most: number, counts: SandboxCounter = createLocalCounts()) {
+  const open = new Set<Sandbox>();
+  return {
+    async openSandbox(accountId: string, opening: () => Promise<Sandbox>): Promise<Sandbox> {
+      if (!(await counts.reserve(accountId, most)))
+        throw full('sandboxes', `this account has ${most} sandboxes open, which is its limit`);
+      const sandbox = await releaseWhenClosed(opening, () => counts.release(accountId));
+      open.add(sandbox);
+      const forget = () => void open.delete(sandbox);
+      sandbox.closed.then(forget, forget);
+      return sandbox;
+    },
+    /** Stops the programs in all sandboxes that can be stopped, until the returned function is called. */
+    suspendAll(): () => void {
+      const resumes = [...open].map((sandbox) => sandbox.suspend?.());
+      return () => resumes.forEach((resume) => void resume?.());
+    },
+  };
+}
+
+/** Counts the sandboxes of the only server. */
+function createLocalCounts(): SandboxCounter {
   const open = new Map<string, number>();
-  return async (accountId: string, opening: () => Promise<Sandbox>): Promise<Sandbox> => {
-    const count = open.get(accountId) ?? 0;
-    if (count >= most) throw full('sandboxes', `this account has ${most} sandboxes open, which is its limit`);
-    open.set(accountId, count + 1);
-    const leave = () => {
+  return {
+    async reserve(accountId, most) {
+      const count = open.get(accountId) ?? 0;
+      if (count < most) open.set(accountId, count + 1);
+      return count < most;
+    },
+    release(accountId) {
       const left = (open.get(accountId) ?? 1) - 1;
       if (left > 0) open.set(accountId, left);
       else open.delete(accountId);
-    };
-    return releaseWhenClosed(opening, leave);
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { AppError } from '@croft/protocol';
 import type { Records } from '../../core/accounts/ports/records.ts';
 import type { Registry } from '../../core/accounts/ports/registry.ts';
+import type { AgentSurface } from '../../core/accounts/surface/resolve-surface.ts';
 import { narrowSurface } from '../../core/accounts/surface/session-limits.ts';
 import type { Approvals } from '../../core/approvals/approvals.ts';
 import type { CallJournal } from '../../core/events/call-journal.ts';
@@ -44,6 +45,13 @@ interface RuntimeSource {
   readonly remoteMark: string;
 }
 
+/** Why runtimes are closed, and which. */
+interface Closing {
+  isOver(agentId: string, surface: AgentSurface): boolean;
+  readonly reason: string;
+}
+
+const deletion: Closing = { isOver: () => true, reason: 'the agent or its account was deleted' };
 const maxLosses = 10_000;
 
 /** Limit per account. When there are more, idle runtimes are closed. */
@@ -91,9 +99,10 @@ export function createAgentRuntimes(options: AgentRuntimesOptions, sessions: Age
     return [...runtimes].filter(([key]) => key.startsWith(prefix));
   }
 
-  /** Ends everything that the agents of an account run, because the account or the agent is deleted. */
-  async function closeOf(accountId: string, agentId?: string): Promise<void> {
-    await closeAll(of(accountId, agentId), interrupted(['the agent or its account was deleted']));
+  /** Ends everything that the agents of an account run, or those that `isOver` picks. */
+  async function closeOf(accountId: string, agentId?: string, { isOver, reason }: Closing = deletion): Promise<void> {
+    const over = of(accountId, agentId).filter(([, { granted, runtime }]) => isOver(runtime.agent.id, granted.surface));
+    await closeAll(over, interrupted([reason]));
   }
 
   async function closeAll(gone: readonly [string, OpenRuntime][], reason?: AppError): Promise<void> {

@@ -50,7 +50,7 @@ export function createAgents(options: AgentsOptions) {
         return sessions.open(owner, body, { surface, toId });
       },
     },
-    closeOf: runtimes.closeOf,
+    ...{ openSurface, closeOf: runtimes.closeOf },
     closeStale: runtimes.closeStale,
     stop: runtimes.stop,
 

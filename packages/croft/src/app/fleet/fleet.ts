@@ -45,7 +45,7 @@ export function createFleet(options: FleetOptions) {
       const key = runnerKey(token.accountId, token.name);
       return toRunnerView(token, members.get(key), former.get(key));
     },
-    dropRevoked: (list: ListTokens) => dropRevoked([...members.values()], list),
+    dropRevoked: (list: ListTokens, only?: string) => dropRevoked([...members.values()], list, only),
     linkOf: (accountId: string, name: string): RunnerLink | undefined => members.get(runnerKey(accountId, name))?.link,
     candidates(accountId: string): RunnerCandidate[] {
       const own = [...members.values()].filter(({ token }) => token.accountId === accountId);
@@ -132,9 +132,10 @@ function closeAtExpiry({ expiresAt }: RunnerToken, { peer, close }: RunnerLink, 
 
 type ListTokens = (accountId: string) => Promise<readonly RunnerToken[]>;
 
-/** Disconnects runners whose token is no longer valid. Another server may have revoked it. */
-async function dropRevoked(members: readonly Member[], list: ListTokens): Promise<void> {
+/** Disconnects runners whose token is no longer valid, of `only` one account or of all. Another server may have revoked it. */
+async function dropRevoked(members: readonly Member[], list: ListTokens, only?: string): Promise<void> {
   for (const [accountId, own] of Map.groupBy(members, ({ token }) => token.accountId)) {
+    if (only !== undefined && accountId !== only) continue;
     const live = new Set((await list(accountId)).map(({ runnerId }) => runnerId));
     for (const { token, link } of own) if (!live.has(token.runnerId)) link.close(revoked);
   }

@@ -33,14 +33,19 @@ export function withFileRemoval(
 /** Ends what an agent runs when the agent is removed, or when something it runs with is taken from it. */
 export function withRuntimeClosing(
   registry: Registry,
-  running: Pick<Agents, 'closeOf' | 'closeStale'> & { readonly dropRunner: Fleet['drop'] },
+  running: Pick<Agents, 'closeOf' | 'closeStale'> & {
+    readonly dropRunner: Fleet['drop'];
+    /** Other servers run something of the account, too. Absent: there are none. */
+    readonly tellOthers?: ((accountId: string) => void) | undefined;
+  },
   /** Everything that has buckets open. */
   buckets: readonly { reopen(accountId: string): unknown }[],
 ): Registry {
   const { agents, sandboxes, workspaces, keys, runners, secrets } = registry;
-  const { closeOf, closeStale, dropRunner } = running;
+  const { closeOf, closeStale, dropRunner, tellOthers } = running;
   // The change itself is made. If closing fails, the next sweep repeats it.
   const closing = async <T>({ accountId }: Actor, changed: T): Promise<T> => {
+    tellOthers?.(accountId);
     await closeStale(accountId).catch(() => {});
     return changed;
   };
@@ -50,6 +55,7 @@ export function withRuntimeClosing(
       ...agents,
       async remove(actor, id, expect) {
         await agents.remove(actor, id, expect);
+        tellOthers?.(actor.accountId);
         await closeOf(actor.accountId, id);
       },
       patch: async (actor, ...change) => closing(actor, await agents.patch(actor, ...change)),
@@ -76,10 +82,12 @@ export function withRuntimeClosing(
       ...runners,
       async revoke(actor, name) {
         await runners.revoke(actor, name);
+        tellOthers?.(actor.accountId);
         dropRunner(actor.accountId, name, 'the token of the runner was revoked');
       },
       async rotate(actor, name) {
         const made = await runners.rotate(actor, name);
+        tellOthers?.(actor.accountId);
         dropRunner(actor.accountId, name, 'the token of the runner was replaced');
         return made;
       },

@@ -106,6 +106,11 @@ export function createOpenedWorkspaces(options: OpenedWorkspacesOptions) {
       const those = [...entries.values()].filter((known) => known.accountId === accountId && known.isInBucket);
       await Promise.all(those.map(({ workspace }) => close(workspace, false)));
     },
+    /** Stores and closes a workspace that another server may open. Each later use opens it again. */
+    async release(namespace: string): Promise<void> {
+      const known = entries.get(namespace);
+      if (known) await close(known.workspace, false);
+    },
     async remove(namespace: string): Promise<void> {
       const known = entries.get(namespace);
       entries.delete(namespace);

@@ -13,7 +13,7 @@ import { listen } from '../serve/listen.ts';
 import { openPlatform } from '../serve/open-platform.ts';
 import { pageUrl } from '../serve/page-url.ts';
 import { serveOptions } from '../serve/serve-options.ts';
-import { toAddress, toHostNames, toRunnerSettings, toTls, toWait } from '../serve/serve-settings.ts';
+import { toAddress, toAdvertised, toHostNames, toRunnerSettings, toTls, toWait } from '../serve/serve-settings.ts';
 
 export const serve = defineCommand({
   name: 'serve',
@@ -58,7 +58,7 @@ export const serve = defineCommand({
       },
     );
     claim.tellAddress(server.url);
-    await platform.announce({ host: hostname(), address: server.url });
+    await platform.announce({ host: hostname(), address: toAdvertised(values) ?? server.url });
     welcome(server.url, token, adminToken, terminal);
     await offerPage(server, local !== undefined, terminal);
     if (!terminal.stop.aborted) await new Promise((resolve) => terminal.stop.addEventListener('abort', resolve));

@@ -67,13 +67,13 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
     elicitation: asking,
     onError,
   });
-  const agentsMcp = createAgentsMcp(platform.agents, {
-    ...{ maxBodyBytes, maxConnections: account.connections, elicitation: asking, onError },
-  });
+  const ofAgents = { maxBodyBytes, maxConnections: account.connections, elicitation: asking, onError };
+  const agentsMcp = createAgentsMcp(platform.agents, ofAgents);
   const limits = { ...account, refusalsPerMinute: shared.refusalsPerMinute, uploadBytes: maxUploadBytes };
   const flags = toFlagWorkspaces(app.workspaces, maxUploadBytes);
   const accounts = { ...toRestPlatform(platform, agentsMcp, adminToken), limits };
   const operator = local && toOperatorAccess(accounts, { token, app, local, files: flags });
+  const isStopping = () => stop.aborted;
   const rest = createRestServer({
     token,
     hostNames,
@@ -84,7 +84,7 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
     page: readPageFiles(findPage()),
     docs: openDocsFiles(findDocs()),
     readiness: platform.readiness,
-    isStopping: () => stop.aborted,
+    isStopping,
     mcp: mcp.fetch,
   });
 
@@ -93,14 +93,10 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
   const server = serveHttp({ fetch: rest.fetch, hostname: host, port, ...kind }, resolve) as Server;
   server.keepAliveTimeout = keepAliveMs;
   const terminals = withOperator(platform.terminals, local && openOperatorTerminals(app, local, options));
-  const upgradeHandlers = [createRunnerUpgrade(options.runners), createTerminalUpgrade(terminals)];
-  serveUpgrades(server, { hostNames, handlers: upgradeHandlers, isStopping: () => stop.aborted });
+  const handlers = [createRunnerUpgrade(options.runners), createTerminalUpgrade(terminals)];
+  serveUpgrades(server, { hostNames, handlers, cluster: platform.cluster, isStopping });
   const posts = trackPosts(server);
-  server.once('error', ({ message }) =>
-    reject(
-      new UsageError(`cannot listen on ${host}:${port}: ${message}. Choose another address with --host and --port`),
-    ),
-  );
+  server.once('error', ({ message }) => reject(cannotListen(`${host}:${port}`, message)));
   const bound = await promise;
 
   return {
@@ -121,6 +117,10 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
       await closed;
     },
   };
+}
+
+function cannotListen(address: string, reason: string): UsageError {
+  return new UsageError(`cannot listen on ${address}: ${reason}. Choose another address with --host and --port`);
 }
 
 /** The path of a link that signs the operator in at the page, once. */

@@ -24,6 +24,11 @@ export const serveOptions = {
     summary: 'PostgreSQL for records (SQLite in the data directory)',
   },
   ...boundOptions,
+  advertise: {
+    type: 'string',
+    value: 'URL',
+    summary: 'where other servers of the same PostgreSQL reach this one; the address it listens on if left out',
+  },
   'tls-cert': { type: 'string', value: 'FILE', summary: 'serve HTTPS with this certificate (PEM), with --tls-key' },
   'tls-key': { type: 'string', value: 'FILE', summary: 'the private key of the certificate (PEM)' },
   insecure: { type: 'boolean', summary: 'let runners of other machines connect without TLS; they need --insecure too' },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { errorMessage } from '../../lib/error-message.ts';
+import { goQuote } from '../../lib/text/go-quote.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import type { Values } from '../command.ts';
 import type { serveOptions } from './serve-options.ts';
@@ -69,6 +70,14 @@ export function toAddress({ host, port, addr }: ServeValues) {
   // Node would listen on every address.
   if (host === '') throw new UsageError('--host takes a name or an address, not nothing');
   return { host: (host ?? (addrHost || '127.0.0.1')).replace(/^\[(.*)\]$/, '$1'), port: Number(written) };
+}
+
+/** Where other servers reach this one. An address of all interfaces is nobody's address. */
+export function toAdvertised({ advertise }: Pick<ServeValues, 'advertise'>): string | undefined {
+  if (advertise === undefined) return undefined;
+  const url = URL.canParse(advertise) ? new URL(advertise) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === '') return url.origin;
+  throw new UsageError(`--advertise takes an address such as http://10.0.0.5:7070, not ${goQuote(advertise)}`);
 }
 
 /** Rejects an invalid host name: no client could send it, and no Host header may match it by accident. */

@@ -15,10 +15,12 @@ export interface ApprovalEventsOptions {
   readonly vault: Vault;
   readonly emit: Emit;
   onRequested?(approval: ApprovalView, by: RequestedFor): void;
+  /** Called when a decision is in the records. */
+  onDecided?(approvalId: string): void;
 }
 
 /** Emits events about approvals, after they are in the records. */
-export function createApprovalEvents({ vault, emit, onRequested }: ApprovalEventsOptions) {
+export function createApprovalEvents({ vault, emit, onRequested, onDecided }: ApprovalEventsOptions) {
   return {
     requested(row: ApprovalRow): void {
       const { inbox = row.session } = openContent(vault, row);
@@ -28,6 +30,7 @@ export function createApprovalEvents({ vault, emit, onRequested }: ApprovalEvent
     decided(row: ApprovalRow): void {
       const { state, scope, decidedBy } = row;
       emit('lifecycle.approval.decided', () => ({ ...toFields(row), state, scope, decided_by: decidedBy }));
+      onDecided?.(row.approvalId);
     },
     used(row: ApprovalRow): void {
       emit('lifecycle.approval.used', () => ({ ...toFields(row), scope: row.scope }));

@@ -20,14 +20,23 @@ export interface ApprovalsOptions extends RequestApprovalOptions, ApprovalEvents
  * Creates the operations of calls and of people on approvals. All state is in the records, so that any server can
  * decide what another one asks.
  */
-export function createApprovals(options: ApprovalsOptions): { approvals: Approvals; approvalInbox: ApprovalInbox } {
+export function createApprovals(options: ApprovalsOptions): {
+  approvals: Approvals;
+  approvalInbox: ApprovalInbox;
+  /** Another server has recorded a decision: calls that wait for it look at once. */
+  wake(approvalId: string): void;
+} {
   const { records, vault, now } = options;
   const { request, ask } = createRequestApproval(options);
   const recordDecision = createRecordDecision(records, now);
   const events = createApprovalEvents(options);
   const waits = createRecordChangeWaiter(options.polls);
   const waitForDecision = createWaitForDecision({ records, vault, now, waits, decide });
-  return { approvals: { mustBeApproved }, approvalInbox: createApprovalInbox({ records, vault, now, decide }) };
+  return {
+    approvals: { mustBeApproved },
+    approvalInbox: createApprovalInbox({ records, vault, now, decide }),
+    wake: waits.wake,
+  };
 
   async function mustBeApproved(...[call, asker, signal]: Parameters<Approvals['mustBeApproved']>): Promise<void> {
     const bound = hashCall(call);

@@ -81,6 +81,8 @@ export interface Sandbox {
   onActivity?(activity: () => string): void;
   /** Returns the denials since the last call. */
   takeDenials(): SandboxDenial[];
+  /** Stops every program in it until the returned function is called. Left out: that is not possible. */
+  suspend?(): () => void;
   /** Closes the sandbox and kills every program in it. */
   close(): Promise<void>;
   /** Resolves when the sandbox is gone, for whatever reason. */

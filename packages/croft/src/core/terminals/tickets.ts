@@ -27,6 +27,8 @@ export function createTickets(key: Buffer, now: () => number) {
       const ticket = signToken(key, about, { ...owner, ...request, nonce: crypto.randomUUID(), expires });
       return { ticket, expiresAt: new Date(expires).toISOString() };
     },
+    /** The claims of a ticket of this installation, which is not used up. */
+    read: (ticket: string) => openSignedToken(key, about, ticket) as TicketClaims | undefined,
     /** Redeems a ticket once. Returns `undefined` for a ticket that is expired, used or not ours. */
     take(ticket: string): TicketClaims | undefined {
       // The signature proves that this server wrote it.

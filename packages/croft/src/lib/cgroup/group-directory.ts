@@ -22,6 +22,15 @@ export function groupParentName(pid: number): string {
   return `croft-${pid}-${statSync('/proc/self/ns/pid').ino}`;
 }
 
+/** The processes in the group of a directory. None if the directory is gone. */
+export function readProcessIds(directory: string): readonly number[] {
+  try {
+    return readFileSync(join(directory, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
 /** Directories that are removed when this process ends. */
 const ownDirectories = new Set<string>();
 

@@ -12,6 +12,7 @@ import {
   makeGroupDirectories,
   moveProcess,
   readCounter,
+  readProcessIds,
   readSetting,
   setCpuIdle,
   tryWriteSetting,
@@ -77,6 +78,7 @@ function createGroup(directories: readonly string[], limits: GroupLimits): Omit<
     giveWay: (isLast) => setCpuIdle(cpu, 'cpu.shares', isLast ? 2 : 1024, isLast),
     selfEntryFiles: directories.map((directory) => `${directory}/tasks`),
     add: (pid) => moveProcess(directories, pid),
+    processIds: () => readProcessIds(pids),
     usage: () => ({
       memoryBytes: Number(readSetting(memory, 'memory.usage_in_bytes')),
       processes: Number(readSetting(pids, 'pids.current')),

@@ -13,6 +13,7 @@ import {
   makeGroupDirectories,
   moveProcess,
   readCounter,
+  readProcessIds,
   readSetting,
   setCpuIdle,
   tryWriteSetting,
@@ -104,6 +105,7 @@ function createGroup([directory = '']: readonly string[], limits: GroupLimits): 
     processorMs: () => readCounter(readSetting(directory, 'cpu.stat'), 'usage_usec') / 1000,
     giveWay: (isLast) => setCpuIdle(directory, 'cpu.weight', isLast ? 1 : 100, isLast),
     add: (pid) => moveProcess([directory], pid),
+    processIds: () => readProcessIds(directory),
     usage: () => ({
       memoryBytes: Number(readSetting(directory, 'memory.current')),
       processes: Number(readSetting(directory, 'pids.current')),

@@ -23,6 +23,7 @@ import { createInitFinder } from '../../init/find-init.ts';
 import { sharedSpawner } from '../../init/shared-spawner.ts';
 import type { Spawned, Spawner } from '../../init/spawner.ts';
 import { findGroups, type Group } from '../../lib/cgroup/find-groups.ts';
+import { pauseGroup } from '../../lib/cgroup/pause-group.ts';
 import { createConcurrencyLimit } from '../../lib/concurrency/concurrency-limit.ts';
 import { createShortLivedCache } from '../../lib/concurrency/short-lived-cache.ts';
 import { errorMessage } from '../../lib/error-message.ts';
@@ -202,6 +203,7 @@ function toSandbox({ spec, init, spawned, group, watchdog, denials, resources }:
     network: spec.network.mode,
     limits: spec.limits,
     start: (command) => watchdog.watch(init.start(command)),
+    ...(group && { suspend: () => pauseGroup(group) }),
     takeDenials: () => [...readGroup(), ...watchdog.takeDenials(), ...denials.take()],
     async close() {
       init.close();

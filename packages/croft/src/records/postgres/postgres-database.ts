@@ -3,6 +3,7 @@ import { createConnectionPool } from '../sql/connection-pool.ts';
 import type { Database } from '../sql/database.ts';
 import { connectPostgres } from './postgres-client.ts';
 import { forStart, isTransient } from './postgres-errors.ts';
+import { createPostgresNotices } from './postgres-notices.ts';
 import { askPostgres, beginPostgres, changeInTwoSteps, changePostgres } from './postgres-transaction.ts';
 
 const maxReaders = 8;
@@ -34,6 +35,8 @@ function createDatabase(url: string, deadlineMs: number): Database {
   // lock was granted.
   const change = `BEGIN ISOLATION LEVEL READ COMMITTED; ${limits}; ${durablySql}; SELECT ${lockSql}`;
   const read = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${limits}`;
+  const ask: Database['ask'] = (sql, values) => askPostgres(readers, deadlineMs, sql, values);
+  const notices = createPostgresNotices(url, ask);
   return {
     name: 'postgres',
     isShared: true,
@@ -50,7 +53,8 @@ function createDatabase(url: string, deadlineMs: number): Database {
         `CREATE TRIGGER ${name} AFTER ${event} ON ${table} FOR EACH ROW EXECUTE FUNCTION ${name}()`,
       ];
     },
-    ask: (sql, values) => askPostgres(readers, deadlineMs, sql, values),
+    ask,
+    notices,
     beginChange: () => beginPostgres(writers, change, deadlineMs),
     oneStatement: {
       lockSql,
@@ -60,6 +64,7 @@ function createDatabase(url: string, deadlineMs: number): Database {
     beginRead: () => beginPostgres(readers, read, deadlineMs),
     isTransient,
     async [Symbol.asyncDispose]() {
+      await notices[Symbol.asyncDispose]();
       writers.end();
       readers.end();
     },

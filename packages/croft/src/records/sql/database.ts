@@ -1,3 +1,5 @@
+import type { RecordsNotices } from '../../core/accounts/ports/records.ts';
+
 /** The port to SQLite and PostgreSQL: everything the tables need from either. */
 export interface Database extends AsyncDisposable {
   readonly name: string;
@@ -11,6 +13,8 @@ export interface Database extends AsyncDisposable {
   readonly tableNames: string;
   /** Query for the time of the database as `ms` since 1970. Missing if the database is on this machine. */
   readonly timeSql?: string | undefined;
+  /** See `Records.notices`. */
+  readonly notices?: RecordsNotices | undefined;
   /** The statements that create a trigger. */
   trigger(trigger: Trigger): readonly string[];
   /** Runs one reading statement, which sees everything committed. Throws `AppError` only. */

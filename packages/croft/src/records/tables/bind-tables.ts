@@ -6,6 +6,10 @@ import * as approvals from './approvals.ts';
 import { type AuditChaining, createAuditTable } from './audit.ts';
 import * as browserSessions from './browser-sessions.ts';
 import { createCallTable } from './calls-in-progress.ts';
+import { createLeaseTable } from './cluster/leases.ts';
+import { createRunnerLinkTable } from './cluster/runner-links.ts';
+import { createSandboxCountTable } from './cluster/sandbox-counts.ts';
+import { createServerTable } from './cluster/servers.ts';
 import { createDataDirectoryTable } from './data-directories.ts';
 import * as requests from './idempotent-requests.ts';
 import * as keys from './keys.ts';
@@ -51,6 +55,10 @@ export function bindTables(connection: SqlConnection, chaining: AuditChaining): 
     calls: createCallTable(connection),
     keyChecks: createServerKeyCheckTable(connection),
     dataDirectories: createDataDirectoryTable(connection),
+    servers: createServerTable(connection),
+    leases: createLeaseTable(connection),
+    runnerLinks: createRunnerLinkTable(connection),
+    sandboxCounts: createSandboxCountTable(connection),
     audit: createAuditTable(connection, chaining),
     async removeAllOf(accountId) {
       const removed: Record<string, number> = {};

@@ -4,6 +4,7 @@ import { changeCountTables, sessionMoveCounts } from './account-change-counts.ts
 import { browserSessionTables } from './browser-sessions.ts';
 import { callRecordFunction } from './call-record-function.ts';
 import { callsInOneTree, callTables } from './calls-in-progress.ts';
+import { clusterTables } from './cluster/migration.ts';
 import { dataDirectoryTables } from './data-directories.ts';
 import { firstTables } from './first-tables.ts';
 import { keyAgents } from './keys.ts';
@@ -28,6 +29,7 @@ const migrations: readonly Migration[] = [
   { name: 'browser sessions', statements: browserSessionTables },
   { name: 'data directories of workspaces', statements: dataDirectoryTables },
   { name: 'calls under way in one tree', statements: callsInOneTree },
+  { name: 'servers of one database', statements: clusterTables },
 ];
 
 type RunChange = <T>(work: (connection: SqlConnection) => Promise<T>) => Promise<T>;

@@ -2,7 +2,11 @@ import { AppError } from '@croft/protocol';
 import type { Context, Next } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { operatorId } from '../../core/accounts/access/operator.ts';
-import { readFileLinkPath, serveFileLink } from '../files/serve-file-link.ts';
+import type { Actor } from '../../core/accounts/ports/registry.ts';
+import { type FileLinkUse, readFileLinkPath, serveFileLink } from '../files/serve-file-link.ts';
+import { forwardedOf } from '../forward/forward-header.ts';
+import { forwardRefusal } from '../forward/forward-refusal.ts';
+import { serveWhereHeld } from '../forward/serve-where-held.ts';
 import { limitBody } from '../http/body-limit.ts';
 import { readJson } from '../http/json-body.ts';
 import { readQuery } from '../http/read-query.ts';
@@ -12,6 +16,7 @@ import { createTokenBuckets } from '../http/token-buckets.ts';
 import { defaultLimits, type RestPlatform } from '../platform/rest-platform.ts';
 import type { HttpMethod, Route, RouteAnswer, RouteCall } from '../platform/route.ts';
 import { removeAccountRoute } from '../routes/account.ts';
+import { heldBy } from './held-by.ts';
 import { createIdempotency } from './idempotency.ts';
 import {
   identify,
@@ -48,29 +53,31 @@ const maxRecordBytes = 1024 * 1024;
 export function createAccountDispatcher({ platform, maxBodyBytes, isStopping }: AccountDispatcherOptions) {
   const now = platform.now ?? Date.now;
   const { requestsPerMinute } = { ...defaultLimits, ...platform.limits };
-  const requests = createTokenBuckets({ perMinute: requestsPerMinute, now });
+  // All servers together allow an account no more than one would.
+  const perMinute = () => platform.cluster?.shareOf(requestsPerMinute) ?? requestsPerMinute;
+  const requests = createTokenBuckets({ perMinute, now });
   const idempotency = createIdempotency(platform, now);
 
   return async (c: Context, next: Next): Promise<Response | undefined> => {
     const path = new URL(c.req.url).pathname;
     if (path === '/mcp') return passOn(next);
     const link = readFileLinkPath(path);
-    if (link) return serveFileLink(platform, { ...link, request: c.req.raw, mustBeWithinRate: useLink });
+    if (link) return serveFileLink(platform, { ...link, ...toLinkUse(platform, c, mayUseLink) });
     const match = matchPath(path);
-    const identity = await findIdentity(c, match, platform);
+    const identity = await findIdentity(c, match, platform).catch(refuseForwarded);
     // The token of the server is also for addresses that are not declared here.
     if (identity && (match || identity.kind !== 'operator')) return serveKnown(c, identity, match);
     if (match) throw unknownKey(match);
     return passOn(next);
   };
 
-  function useLink(accountId: string): void {
+  function mayUseLink(accountId: string, isForwarded: boolean): void {
     mustNotStop();
-    mustBeWithinRate(accountId);
+    if (!isForwarded) mustBeWithinRate(accountId);
   }
 
   function mustNotStop(): void {
-    if (isStopping()) throw new AppError('E_STOPPING', 'the server is stopping');
+    if (isStopping()) throw forwardRefusal(new AppError('E_STOPPING', 'the server is stopping'));
   }
 
   async function serveKnown(
@@ -79,7 +86,7 @@ export function createAccountDispatcher({ platform, maxBodyBytes, isStopping }: 
     match: EndpointMatch | undefined,
   ): Promise<Response> {
     mustNotStop();
-    if (identity.kind !== 'admin') mustBeWithinRate(identity.actor.accountId);
+    if (identity.kind !== 'admin' && !forwardedOf(c)) mustBeWithinRate(identity.actor.accountId);
     if (!match) throw noSuchAddress();
     return serve(c, identity, match);
   }
@@ -91,6 +98,8 @@ export function createAccountDispatcher({ platform, maxBodyBytes, isStopping }: 
     mustBeProgram(route, identity);
     mustHaveScope(route, actor);
     mustReach(route, actor, match);
+    const elsewhere = await serveElsewhere(platform, c, { actor, match });
+    if (elsewhere) return elsewhere;
     if (!route.streams) await limitBody(c, route.large ? maxBodyBytes : Math.min(maxBodyBytes, maxRecordBytes));
     return handle(c, route, { actor, identity, params: match.params });
   }
@@ -112,6 +121,34 @@ export function createAccountDispatcher({ platform, maxBodyBytes, isStopping }: 
   }
 }
 
+/** Returns the answer of another server that has what the request needs, if there is one. */
+async function serveElsewhere(
+  { cluster }: RestPlatform,
+  c: Context,
+  { actor, match }: { readonly actor: Actor; readonly match: EndpointMatch },
+): Promise<Response | undefined> {
+  const held = actor.accountId === operatorId ? undefined : heldBy(match, c.req.method, actor);
+  return held && serveWhereHeld(cluster, c, forwardedOf(c), held);
+}
+
+/** A file link names an account and a workspace, and nothing that `identify` knows. */
+function toLinkUse(
+  { cluster }: RestPlatform,
+  c: Context,
+  mayUse: (accountId: string, isForwarded: boolean) => void,
+): Omit<FileLinkUse, 'token' | 'onlyReads'> {
+  const forwarded = forwardedOf(c);
+  return {
+    request: () => c.req.raw,
+    mustBeWithinRate: (accountId) => mayUse(accountId, forwarded !== undefined),
+    serveElsewhere: (accountId, workspaceId) =>
+      serveWhereHeld(cluster, c, forwarded, {
+        find: (known, isFresh) => known.ofWorkspace(accountId, workspaceId, isFresh),
+        isRead: () => c.req.method !== 'PUT',
+      }),
+  };
+}
+
 interface AcceptedRequest extends Pick<RouteCall, 'actor' | 'params'> {
   readonly identity: RequestIdentity;
 }
@@ -130,6 +167,11 @@ async function toRouteCall(
     body: route.raw || !route.body ? {} : await readJson(request),
     isStillAllowed: async () => (await identify(credentialsOf(c), platform)) !== undefined,
   };
+}
+
+/** Nothing was done, so that another server may serve what this one cannot. */
+function refuseForwarded(thrown: unknown): never {
+  throw forwardRefusal(AppError.from(thrown));
 }
 
 /** A cookie counts only at declared addresses. */

@@ -13,12 +13,15 @@ export function readFileLinkPath(path: string): { readonly token: string; readon
   return token === undefined ? undefined : { token, onlyReads: segment === 'downloads' };
 }
 
-interface FileLinkUse {
+export interface FileLinkUse {
   readonly token: string;
   readonly onlyReads: boolean;
-  readonly request: Request;
+  /** Asked for after `serveElsewhere`, which may have read the body. */
+  request(): Request;
   /** Requests by file links count for their account's rate limit. */
   mustBeWithinRate(accountId: string): void;
+  /** Returns the answer of the server that has the workspace, if it is another one. Throws `E_NOT_FOUND`. */
+  serveElsewhere(accountId: string, workspaceId: string): Promise<Response | undefined>;
 }
 
 /**
@@ -28,11 +31,15 @@ interface FileLinkUse {
 export async function serveFileLink(platform: RestPlatform, use: FileLinkUse): Promise<Response> {
   const claims = readClaims(platform, use);
   use.mustBeWithinRate(claims.accountId);
-  const visit = await enterBy(platform, claims, use.request);
+  await mustBeActive(platform, claims);
+  const elsewhere = await use.serveElsewhere(claims.accountId, claims.workspaceId).catch(hideReason);
+  if (elsewhere) return elsewhere;
+  const request = use.request();
+  const visit = await enterBy(platform, claims, request);
   const response =
     claims.method === 'GET'
-      ? await download(visit, claims.path, use.request)
-      : await upload(visit, claims.path, use.request, claims.maxBytes);
+      ? await download(visit, claims.path, request)
+      : await upload(visit, claims.path, request, claims.maxBytes);
   for (const [name, value] of Object.entries(linkHeaders)) response.headers.set(name, value);
   return response;
 }
@@ -48,17 +55,22 @@ function readClaims(
   { token, onlyReads, request }: FileLinkUse,
 ): FileLinkClaims {
   const claims = openFileLink(files.linkKey, token, now());
-  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const method = request().method === 'HEAD' ? 'GET' : request().method;
   if (!claims || claims.method !== method || (onlyReads && claims.method !== 'GET')) throw noLink();
   return claims;
 }
 
+async function mustBeActive(platform: RestPlatform, { accountId, keyId }: FileLinkClaims): Promise<void> {
+  if (!(await isKeyActive(platform, accountId, keyId))) throw noLink();
+}
+
 async function enterBy(platform: RestPlatform, claims: FileLinkClaims, { signal }: Request): Promise<FileVisit> {
   const { accountId, workspaceId, keyId } = claims;
-  if (!(await isKeyActive(platform, accountId, keyId))) throw noLink();
-  return openVisit(platform, { accountId, workspaceId, label: `link of key ${keyId}`, signal }).catch((thrown) => {
-    throw AppError.is(thrown) && thrown.code === 'E_NOT_FOUND' ? noLink() : thrown;
-  });
+  return openVisit(platform, { accountId, workspaceId, label: `link of key ${keyId}`, signal }).catch(hideReason);
+}
+
+function hideReason(thrown: unknown): never {
+  throw AppError.is(thrown) && thrown.code === 'E_NOT_FOUND' ? noLink() : thrown;
 }
 
 function noLink(): AppError {

@@ -9,7 +9,7 @@ export type UnauthorizedLimiter = ReturnType<typeof createUnauthorizedLimiter>;
  * same address, and nobody may lock out the others by guessing.
  */
 export function createUnauthorizedLimiter(perMinute: number, now: () => number) {
-  const buckets = createTokenBuckets({ perMinute, now });
+  const buckets = createTokenBuckets({ perMinute: () => perMinute, now });
   return {
     judge(refusal: AppError, env: unknown): AppError {
       const seconds = buckets.take(toCaller(addressIn(env)));

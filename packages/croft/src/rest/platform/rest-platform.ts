@@ -1,3 +1,4 @@
+import type { Cluster } from '../../app/cluster/cluster.ts';
 import type { AccountEvents } from '../../core/account-events/account-events.ts';
 import type { AuditVerdict } from '../../core/accounts/audit/verify-audit.ts';
 import type { BrowserSessions } from '../../core/accounts/keys/browser-sessions.ts';
@@ -29,8 +30,10 @@ export interface RestPlatform {
   readonly operator?: OperatorAccess | undefined;
   /** The events of accounts, for people who watch. */
   readonly events: Pick<AccountEvents, 'join'>;
-  /** The state of a runner now. */
-  viewRunner(token: RunnerToken): RunnerView;
+  /** The states of runners of one account now, on whichever server they are. */
+  viewRunners(tokens: readonly RunnerToken[]): Promise<readonly RunnerView[]>;
+  /** The servers that share the records. Absent: this is the only one. */
+  readonly cluster?: Cluster | undefined;
   readonly agents: AgentApi;
   /** Terminals for people. */
   readonly terminals: { readonly tickets: Pick<Tickets, 'issue'> };

@@ -1,5 +1,5 @@
 import type { ServerPlatform as Parts } from '../../app/platform.ts';
-import type { Actor, Scope } from '../../core/accounts/ports/registry.ts';
+import type { Actor, RunnerToken, Scope } from '../../core/accounts/ports/registry.ts';
 import { toSessionId } from '../../core/sessions/session-name.ts';
 import type { AgentApi } from './agent-api.ts';
 import type { RestPlatform } from './rest-platform.ts';
@@ -24,10 +24,13 @@ export function toRestPlatform(parts: Parts, mcp: AgentsMcp, adminToken: string)
   const { records, vault, registry, registryOn, approvalInbox, files, histories, forks, removeFiles, terminals } =
     parts;
   const { audit, events, sessions } = parts;
-  const viewRunner = parts.fleet.view;
+  const { cluster } = parts;
+  const viewRunners = async (tokens: readonly RunnerToken[]) =>
+    cluster?.viewRunners(tokens) ?? tokens.map(parts.fleet.view);
   const own = {
     adminToken,
-    viewRunner,
+    viewRunners,
+    cluster,
     records,
     vault,
     registry,

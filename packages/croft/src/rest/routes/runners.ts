@@ -14,9 +14,10 @@ export const runnerRoutes = [
     status: 201,
     answer: RunnerMade,
     failures: ['E_ALREADY_EXISTS', 'E_QUOTA'],
-    async handle({ registry, viewRunner }, { actor, body }) {
+    async handle({ registry, viewRunners }, { actor, body }) {
       const { runner, token } = await registry.runners.create(actor, body);
-      return { body: { runner: viewRunner(runner), token } };
+      const [view] = await viewRunners([runner]);
+      return { body: { runner: view, token } };
     },
   }),
   defineRoute({
@@ -27,9 +28,9 @@ export const runnerRoutes = [
     ofFlags: true,
     mirrored: true,
     answer: RunnerList,
-    async handle({ registry, viewRunner }, { actor }) {
+    async handle({ registry, viewRunners }, { actor }) {
       const known = await registry.runners.list(actor.accountId);
-      return { body: { runners: known.map(viewRunner) } };
+      return { body: { runners: await viewRunners(known) } };
     },
   }),
   defineRoute({
@@ -41,10 +42,11 @@ export const runnerRoutes = [
     mirrored: true,
     answer: Runner,
     failures: ['E_NOT_FOUND'],
-    async handle({ registry, viewRunner }, { actor, params }) {
+    async handle({ registry, viewRunners }, { actor, params }) {
       const known = (await registry.runners.list(actor.accountId)).find(({ name }) => name === params.name);
       if (!known) throw new AppError('E_NOT_FOUND', 'Runner not found');
-      return { body: viewRunner(known) };
+      const [view] = await viewRunners([known]);
+      return { body: view };
     },
   }),
   defineRoute({
@@ -56,9 +58,10 @@ export const runnerRoutes = [
     mirrored: true,
     answer: RunnerMade,
     failures: ['E_NOT_FOUND'],
-    async handle({ registry, viewRunner }, { actor, params }) {
+    async handle({ registry, viewRunners }, { actor, params }) {
       const { runner, token } = await registry.runners.rotate(actor, params.name);
-      return { body: { runner: viewRunner(runner), token } };
+      const [view] = await viewRunners([runner]);
+      return { body: { runner: view, token } };
     },
   }),
   defineRoute({

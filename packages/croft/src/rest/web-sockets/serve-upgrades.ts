@@ -3,6 +3,11 @@ import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { AppError } from '@croft/protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { Holding } from '../../app/cluster/holding.ts';
+import { forwardHeader, readForwardHeader } from '../forward/forward-header.ts';
+import { loop, serverLost } from '../forward/forward-refusal.ts';
+import { forwardUpgrade, type Upgrade } from '../forward/forward-upgrade.ts';
+import type { ForwardingCluster } from '../forward/serve-where-held.ts';
 import { checkHost, checkOrigin } from '../http/guards.ts';
 
 /** A request to open a WebSocket. */
@@ -23,39 +28,82 @@ export interface UpgradeHandler {
    * refuse the request.
    */
   accept(knock: UpgradeRequest): Promise<((socket: WebSocket) => void) | undefined>;
+  /** Says which server has what the request needs. Absent or `undefined`: this one. */
+  findHolder?(cluster: ForwardingCluster, knock: UpgradeRequest): Promise<Holding | undefined>;
 }
 
 interface UpgradeOptions {
   readonly hostNames: readonly string[];
   readonly handlers: readonly UpgradeHandler[];
+  /** The servers that share the records. Absent: this is the only one. */
+  readonly cluster?: ForwardingCluster | undefined;
   isStopping(): boolean;
 }
 
 /** Serves WebSockets beside HTTP. Pages of other sites are refused, as over HTTP. */
-export function serveUpgrades(server: Server, { hostNames, handlers, isStopping }: UpgradeOptions): void {
+export function serveUpgrades(server: Server, { hostNames, handlers, cluster, isStopping }: UpgradeOptions): void {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     // A client that disconnects while it waits is no error.
     socket.on('error', () => {});
-    enter(request).then(
-      ({ handler, take }) => upgraderOf(handler).handleUpgrade(request, socket, head, take),
-      (thrown) => refuse(socket, AppError.from(thrown)),
-    );
+    serve({ request, socket, head }).catch((thrown) => refuse(socket, AppError.from(thrown)));
   });
 
-  async function enter(request: IncomingMessage) {
-    const { host, origin } = request.headers;
-    checkHost(host, hostNames);
-    checkOrigin(origin, host);
+  async function serve(upgrade: Upgrade): Promise<void> {
+    const { request, socket, head } = upgrade;
+    const forwarded = mustBeWelcome(request);
+    const knock = toUpgradeRequest(request);
+    const holding = await findHolder(knock);
+    if (cluster && holding && holding.kind !== 'here') return serveElsewhere(cluster, holding, upgrade, forwarded);
+    const done = holding ? cluster?.use(holding.key) : undefined;
+    socket.once('close', () => done?.());
+    const { handler, take } = await accept(knock);
+    upgraderOf(handler).handleUpgrade(request, socket, head, take);
+  }
+
+  /** Returns whether another server has judged the request already. */
+  function mustBeWelcome({ method = 'GET', url: path = '/', headers }: IncomingMessage): boolean {
+    const forwarded = readForwardHeader(cluster, { method, path, header: toOne(headers[forwardHeader]) });
+    if (!forwarded) {
+      checkHost(headers.host, hostNames);
+      checkOrigin(headers.origin, headers.host);
+    }
     if (isStopping()) throw new AppError('E_STOPPING', 'the server is stopping');
-    const upgradeRequest = toUpgradeRequest(request);
+    return forwarded !== undefined;
+  }
+
+  async function findHolder(knock: UpgradeRequest): Promise<Holding | undefined> {
+    if (!cluster) return undefined;
     for (const handler of handlers) {
-      const take = await handler.accept(upgradeRequest);
+      const holding = await handler.findHolder?.(cluster, knock);
+      if (holding) return holding;
+    }
+    return undefined;
+  }
+
+  async function accept(knock: UpgradeRequest) {
+    for (const handler of handlers) {
+      const take = await handler.accept(knock);
       if (take) return { handler, take };
     }
     throw new AppError('E_NOT_FOUND', 'there is no WebSocket at this address', {
       hint: 'Check the path; docs/terminals.md and docs/runners.md name the addresses.',
     });
   }
+}
+
+async function serveElsewhere(
+  cluster: ForwardingCluster,
+  holding: Exclude<Holding, { readonly kind: 'here' }>,
+  upgrade: Upgrade,
+  isForwarded: boolean,
+): Promise<void> {
+  if (holding.kind === 'unreachable') throw serverLost('that had it', 'it does not beat any more', false);
+  if (isForwarded) throw loop();
+  await forwardUpgrade(cluster, holding, upgrade);
+}
+
+function toOne(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join() : header;
 }
 
 const upgraders = new WeakMap<UpgradeHandler, WebSocketServer>();

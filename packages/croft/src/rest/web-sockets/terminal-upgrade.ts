@@ -1,5 +1,6 @@
 import { AppError, TerminalAsked, type TerminalTold, terminalSubprotocol } from '@croft/protocol';
 import type { RawData, WebSocket } from 'ws';
+import { operatorId } from '../../core/accounts/access/operator.ts';
 import type { SandboxTerminal, TerminalViewer } from '../../core/terminals/terminal.ts';
 import type { Terminals } from '../../core/terminals/terminals.ts';
 import type { TicketClaims, Tickets } from '../../core/terminals/tickets.ts';
@@ -19,7 +20,7 @@ const silentMs = 45_000;
 const closeCodes = { done: 1000, refused: 4403, misspelt: 4400 } as const;
 
 interface TerminalUpgradeOptions extends Pick<Terminals, 'enter'> {
-  readonly tickets: Pick<Tickets, 'take'>;
+  readonly tickets: Pick<Tickets, 'take' | 'read'>;
 }
 
 /**
@@ -29,8 +30,12 @@ export function createTerminalUpgrade({ enter, tickets }: TerminalUpgradeOptions
   return {
     subprotocol: terminalSubprotocol,
     maxFrameBytes,
+    async findHolder(cluster, { url }) {
+      const claims = readSandboxId(url) === undefined ? undefined : tickets.read(url.searchParams.get('ticket') ?? '');
+      return claims && claims.accountId !== operatorId ? cluster.ofTerminal(claims, false) : undefined;
+    },
     async accept({ url }) {
-      const [, sandboxId] = /^\/v1\/sandboxes\/([^/]+)\/terminal$/.exec(url.pathname) ?? [];
+      const sandboxId = readSandboxId(url);
       if (sandboxId === undefined) return undefined;
       const claims = tickets.take(url.searchParams.get('ticket') ?? '');
       if (claims?.sandboxId !== sandboxId)
@@ -40,6 +45,10 @@ export function createTerminalUpgrade({ enter, tickets }: TerminalUpgradeOptions
       return (socket) => serve(socket, claims, enter);
     },
   };
+}
+
+function readSandboxId({ pathname }: URL): string | undefined {
+  return /^\/v1\/sandboxes\/([^/]+)\/terminal$/.exec(pathname)?.[1];
 }
 
 async function serve(socket: WebSocket, claims: TicketClaims, enter: Terminals['enter']): Promise<void> {

@@ -5,10 +5,13 @@ import { invalidArgument } from './invalid-argument.ts';
 import { parseBody } from './parse-body.ts';
 
 /** Parses a workspace's config, from a caller or from the records. Parsing the result again gives the same result. */
-export function createWorkspaceParser(storages: readonly string[]): (config: unknown) => WorkspaceConfig {
+export function createWorkspaceParser(
+  storages: readonly string[],
+  defaultStorage: () => 'local' | 's3' = () => 'local',
+): (config: unknown) => WorkspaceConfig {
   const problem = `config.storage.provider must be one of: ${storages.join(', ')}`;
   const provider = z.enum(['local', 's3'], problem).refine((name) => storages.includes(name), problem);
-  const storage = WorkspaceConfigInput.shape.storage.unwrap().extend({ provider: provider.prefault('local') });
+  const storage = WorkspaceConfigInput.shape.storage.unwrap().extend({ provider: provider.prefault(defaultStorage) });
   const Config = WorkspaceConfigInput.extend({ storage: storage.prefault({}) });
   const Body = z.object({ config: Config });
   return (config) => {

@@ -65,7 +65,7 @@ function createCollections(context: RegistryContext): Collections {
       ...{ kind: 'workspace', title: 'Workspace', prefix: 'ws', table: 'workspaces' },
       rows: workspaces,
       ...(context.directory !== undefined && { added: { directory: context.directory } }),
-      parse: createWorkspaceParser(storages),
+      parse: createWorkspaceParser(storages, context.defaultStorage),
       respell: asItIs,
       onWritten: references.mustStayOpenable,
       mustBeRemovable: references.mustBeUnused,

@@ -10,6 +10,7 @@ import type {
   SecretTable,
 } from './account-tables.ts';
 import type { ApprovalTable, AuditTable, CallRecord, CallTable, RequestTable, SessionTable } from './call-tables.ts';
+import type { LeaseTable, RunnerLinkTable, SandboxCountTable, ServerTable } from './cluster-tables.ts';
 
 /**
  * Data of a server besides files: who may do what, which approvals were requested and decided, and what happened.
@@ -44,6 +45,16 @@ export interface Records extends AsyncDisposable {
   glance<T>(work: (tables: Tables) => Promise<T>): Promise<T>;
   /** Absent: all users of the records are on this machine and share its clock. */
   readonly clock?: RecordsClock | undefined;
+  /** Messages between the servers of one database. Absent: there is one server. */
+  readonly notices?: RecordsNotices | undefined;
+}
+
+/** Short messages to all servers of one database, this one too. A message may be lost: they only save a poll its wait. */
+export interface RecordsNotices {
+  /** Never throws. */
+  send(text: string): void;
+  /** Connects again by itself. `hear` is called with an empty text after messages may have been lost. */
+  listen(hear: (text: string) => void): Promise<void>;
 }
 
 /** The clock that all servers of one database share. */
@@ -72,6 +83,10 @@ export interface Tables {
   readonly calls: CallTable;
   readonly keyChecks: KeyCheckTable;
   readonly dataDirectories: DataDirectoryTable;
+  readonly servers: ServerTable;
+  readonly leases: LeaseTable;
+  readonly runnerLinks: RunnerLinkTable;
+  readonly sandboxCounts: SandboxCountTable;
   readonly audit: AuditTable;
   /**
    * Removes all rows of an account except its audit trail and its own row. Resolves with the number of removed rows per

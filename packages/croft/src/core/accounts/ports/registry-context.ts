@@ -27,6 +27,8 @@ export interface RegistryContext {
   readonly toolNames: readonly string[];
   /** The id of this server's data directory, to which each new workspace is bound. Absent: none is bound. */
   readonly directory?: string | undefined;
+  /** The storage of a new workspace that names none. Absent: `local`. */
+  readonly defaultStorage?: (() => 'local' | 's3') | undefined;
   /** The storages among them whose workspaces this server can open for an agent. */
   readonly opened: readonly string[];
 }
